@@ -1,0 +1,1 @@
+"""Portable C99: runs everywhere, every other platform may inherit from it."""

@@ -1,0 +1,1 @@
+"""tilewright: ONNX networks as firmware-ready C, with proved memory."""

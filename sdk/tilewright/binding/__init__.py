@@ -1,0 +1,1 @@
+"""One kernel for every node, by backtracking."""

@@ -1,0 +1,42 @@
+"""The bound graph: one kernel, one set of layouts per node; what binding gives and tiling takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tilewright.layout import Layout
+from tilewright.model import Model
+from tilewright.ops.operator import Call
+from tilewright.platform import Kernel, Operands, Platform
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A kernel that was tried for a node, with the sentence why it was refused; None where it was taken or could be."""
+
+    kernel: Kernel
+    refusal: str | None
+
+
+@dataclass(frozen=True)
+class BoundNode:
+    """A node with its kernel; `kernel` is None for a view, which computes nothing."""
+
+    call: Call
+    kernel: Kernel | None
+    candidates: tuple[Candidate, ...] = ()
+
+
+@dataclass(frozen=True)
+class BoundGraph:
+    """Every node with its kernel, every tensor that is not constant with its layout."""
+
+    model: Model
+    platform: Platform
+    nodes: tuple[BoundNode, ...]
+    layouts: Mapping[str, Layout]
+
+    def operands(self, node: BoundNode) -> Operands:
+        """What the node's kernel is asked about."""
+        return Operands(node.call, self.layouts)

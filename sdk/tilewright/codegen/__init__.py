@@ -1,0 +1,1 @@
+"""From a placed plan to a folder of C."""

@@ -1,0 +1,1 @@
+"""Static placement of every byte."""

@@ -1,0 +1,191 @@
+"""The network between the stages: typed tensors, nodes and constants, all frozen.
+
+`frontend` makes a `Model`, `passes` rewrite it into another, `binding` reads it. Shapes are static. A tensor with a
+`quantisation` holds codes `q` that stand for the real values `scale * (q - zero_point)`; operators on such tensors
+compute integers (see `ops/requantize.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.generic]
+Attribute = int | float | str | bytes | tuple[int, ...] | tuple[float, ...] | tuple[str, ...] | Array
+Shape = tuple[int, ...]
+
+
+class DType(Enum):
+    """Element types. The value is the name that reports and `types=` declarations use."""
+
+    F16 = "f16"
+    F32 = "f32"
+    F64 = "f64"
+    I4 = "i4"
+    U4 = "u4"
+    I8 = "i8"
+    U8 = "u8"
+    I16 = "i16"
+    U16 = "u16"
+    I32 = "i32"
+    U32 = "u32"
+    I64 = "i64"
+    U64 = "u64"
+    BOOL = "bool"
+
+    @property
+    def bits(self) -> int:
+        """Bits of one element in memory; four-bit types are packed two to a byte, low nibble first."""
+        return 8 if self is DType.BOOL else int(self.value[1:])
+
+    @property
+    def numpy(self) -> np.dtype[np.generic]:
+        """The NumPy type that holds one element; four-bit types are held in eight bits."""
+        return np.dtype(_NUMPY[self])
+
+    @property
+    def is_float(self) -> bool:
+        """True for floating-point types."""
+        return self.value[0] == "f"
+
+    @property
+    def is_signed(self) -> bool:
+        """True for types that hold negative numbers."""
+        return self.value[0] in "fi"
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """Smallest and largest value of an integer type."""
+        if self is DType.BOOL:
+            return 0, 1
+        return (-(1 << self.bits - 1), (1 << self.bits - 1) - 1) if self.is_signed else (0, (1 << self.bits) - 1)
+
+    @staticmethod
+    def of(dtype: npt.DTypeLike) -> DType:
+        """The type of a NumPy array's elements; KeyError for one that has no counterpart."""
+        return _FROM_NUMPY[np.dtype(dtype)]
+
+
+_NUMPY: dict[DType, str] = {
+    DType.F16: "float16", DType.F32: "float32", DType.F64: "float64",
+    DType.I4: "int8", DType.U4: "uint8", DType.I8: "int8", DType.U8: "uint8", DType.I16: "int16", DType.U16: "uint16",
+    DType.I32: "int32", DType.U32: "uint32", DType.I64: "int64", DType.U64: "uint64", DType.BOOL: "bool",
+}  # fmt: skip
+_FROM_NUMPY = {np.dtype(name): dtype for dtype, name in _NUMPY.items() if dtype not in (DType.I4, DType.U4)}
+
+
+@dataclass(frozen=True)
+class Quantisation:
+    """`real = scale * (code - zero_point)`, one pair or one pair per index of `axis`. Scales are float32 values."""
+
+    scale: tuple[float, ...]
+    zero_point: tuple[int, ...]
+    axis: int | None = None
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """Name, element type and static shape of a value that flows through the network."""
+
+    name: str
+    dtype: DType
+    shape: Shape
+    quantisation: Quantisation | None = None
+
+    @property
+    def elements(self) -> int:
+        """Number of elements; 1 for a scalar."""
+        return prod(self.shape)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes in memory, four-bit types packed."""
+        return -(-self.elements * self.dtype.bits // 8)
+
+    @property
+    def type_token(self) -> str:
+        """The token that a kernel's `types=` uses: `f32`, `i64`, ...; `qi8`, `qu8`, ... where quantised."""
+        return ("q" if self.quantisation else "") + self.dtype.value
+
+
+@dataclass(frozen=True)
+class Clamp:
+    """A fused activation: the real result is limited to [low, high]; infinities mean no limit. Relu is (0, inf)."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operator call. `inputs` hold tensor names, "" for an omitted optional input."""
+
+    name: str
+    op: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    domain: str = ""
+    clamp: Clamp | None = None
+
+
+@dataclass(frozen=True)
+class Model:
+    """A network: nodes in topological order, every tensor by name, constants by name.
+
+    `constants` hold values of the tensor's own element type and shape. `name` is a valid C identifier.
+    `opset` is the version of the default domain after normalisation.
+    """
+
+    name: str
+    nodes: tuple[Node, ...]
+    tensors: Mapping[str, Tensor]
+    constants: Mapping[str, Array]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    opset: int
+    sha256: str = ""
+    quantisation_form: str = ""
+
+    def replace(
+        self,
+        *,
+        nodes: tuple[Node, ...] | None = None,
+        tensors: Mapping[str, Tensor] | None = None,
+        constants: Mapping[str, Array] | None = None,
+        outputs: tuple[str, ...] | None = None,
+    ) -> Model:
+        """A copy with some parts changed; tensors and constants that nothing refers to any more are dropped."""
+        nodes = self.nodes if nodes is None else nodes
+        tensors = self.tensors if tensors is None else tensors
+        constants = self.constants if constants is None else constants
+        outputs = self.outputs if outputs is None else outputs
+        used = {*self.inputs, *outputs}
+        for node in nodes:
+            used.update(node.inputs)
+            used.update(node.outputs)
+        return replace(
+            self,
+            nodes=nodes,
+            outputs=outputs,
+            tensors={name: tensor for name, tensor in tensors.items() if name in used},
+            constants={name: value for name, value in constants.items() if name in used},
+        )
+
+    def consumers(self) -> dict[str, list[Node]]:
+        """For every tensor name the nodes that read it, in order; a node that reads it twice stands once."""
+        found: dict[str, list[Node]] = {name: [] for name in self.tensors}
+        for node in self.nodes:
+            for name in dict.fromkeys(node.inputs):
+                if name:
+                    found[name].append(node)
+        return found
+
+    def producers(self) -> dict[str, Node]:
+        """For every tensor name that a node writes, that node."""
+        return {name: node for node in self.nodes for name in node.outputs if name}

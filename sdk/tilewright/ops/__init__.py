@@ -1,0 +1,1 @@
+"""The operators: shape rule, index maps and meaning of each, one family per file."""

@@ -1,0 +1,140 @@
+"""What an operator is: its shape rule, its index maps and its meaning in NumPy. It knows nothing of C.
+
+One operator family is one file in this folder; each ends with `OPERATORS = (Operator(...), ...)`, and the registry in
+`ops/registry.py` finds it by the folder. A `Call` is one use of an operator: the node, the types of its operands
+and the values of those that are constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from tilewright.errors import ModelError, UnsupportedNode
+from tilewright.model import Array, Attribute, DType, Node, Shape, Tensor
+
+if TYPE_CHECKING:
+    from tilewright.ops.index.nest import Nest
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """Element type and shape, what a shape rule returns for each output."""
+
+    dtype: DType
+    shape: Shape
+
+
+@dataclass(frozen=True)
+class Call:
+    """One use of an operator. `inputs[i]` is None for an omitted operand; `constants` maps operand index to value."""
+
+    node: Node
+    inputs: tuple[Tensor | None, ...]
+    outputs: tuple[Tensor, ...]
+    constants: Mapping[int, Array] = field(default_factory=dict)
+    opset: int = 21
+
+    def tensor(self, index: int) -> Tensor:
+        """The operand `index`, which must be there."""
+        if index < len(self.inputs) and (found := self.inputs[index]) is not None:
+            return found
+        raise self.invalid(f"operand {index} is missing")
+
+    def optional(self, index: int) -> Tensor | None:
+        """The operand `index`, or None where it is omitted."""
+        return self.inputs[index] if index < len(self.inputs) else None
+
+    def shape(self, index: int = 0) -> Shape:
+        """Shape of the operand `index`."""
+        return self.tensor(index).shape
+
+    def constant(self, index: int, what: str) -> Array:
+        """The value of an operand that must be known at compile time, e.g. the shape of a Reshape."""
+        if index in self.constants:
+            return self.constants[index]
+        raise UnsupportedNode(
+            f"node '{self.node.name}' ({self.node.op}): {what} is not known at compile time",
+            why=f"input '{self.tensor(index).name}' is computed at run time",
+            fix="give it as an initialiser, or freeze it with --freeze",
+            node=self.node.name,
+            tensor=self.tensor(index).name,
+        )
+
+    def _attribute(self, name: str, kind: type | tuple[type, ...], default: T | None) -> T:
+        value = self.node.attributes.get(name, default)
+        if value is None:
+            raise self.invalid(f"attribute '{name}' is missing")
+        if not isinstance(value, kind) or (isinstance(value, bool)):
+            raise self.invalid(f"attribute '{name}' has the wrong type {type(value).__name__}")
+        return cast(T, value)
+
+    def integer(self, name: str, default: int | None = None) -> int:
+        """An integer attribute."""
+        return self._attribute(name, int, default)
+
+    def real(self, name: str, default: float | None = None) -> float:
+        """A float attribute."""
+        return float(self._attribute(name, (int, float), default))
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """A string attribute."""
+        return self._attribute(name, str, default)
+
+    def integers(self, name: str, default: tuple[int, ...] | None = None) -> tuple[int, ...]:
+        """An attribute that is a list of integers."""
+        value: tuple[int, ...] = self._attribute(name, tuple, default)
+        if not all(isinstance(v, int) for v in value):
+            raise self.invalid(f"attribute '{name}' must be a list of integers")
+        return value
+
+    def invalid(self, why: str) -> ModelError:
+        """The error for a node whose attributes or operands contradict the standard."""
+        return ModelError(
+            f"node '{self.node.name}' ({self.node.op}) is invalid",
+            why=why,
+            fix="check the export of the model",
+            node=self.node.name,
+        )
+
+    def unsupported(self, why: str, fix: str = "") -> UnsupportedNode:
+        """The error for a node that is valid but that we do not compute."""
+        return UnsupportedNode(f"node '{self.node.name}' ({self.node.op})", why=why, fix=fix, node=self.node.name)
+
+
+class Kind(Enum):
+    """How an operator relates to memory and tiles."""
+
+    COMPUTE = "compute"
+    VIEW = "view"  # same elements in the same logical flat order, or a Transpose: no byte moves
+    OPAQUE = "opaque"  # whole operands, never tiled
+    SEQUENTIAL = "sequential"  # a loop that must run in order
+
+
+ShapeRule = Callable[[Call], tuple[TensorType, ...]]
+Evaluate = Callable[[Call, Sequence[Array | None]], tuple[Array, ...]]
+Nests = Callable[[Call], "tuple[Nest, ...]"]
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One ONNX operator.
+
+    `infer` gives type and shape of every output from operands and attributes (the outputs in the `Call` are not yet
+    filled). `evaluate` is the meaning: logical arrays in, logical arrays out, on float tensors in the tensor's type,
+    on quantised tensors exact integers. `nests` is the chain of index maps; operand tensors of the nests carry the
+    names in `operands` and `results`. None for opaque operators.
+    """
+
+    name: str
+    infer: ShapeRule
+    evaluate: Evaluate
+    operands: tuple[str, ...]
+    results: tuple[str, ...] = ("y",)
+    nests: Nests | None = None
+    kind: Kind = Kind.COMPUTE
+    domain: str = ""

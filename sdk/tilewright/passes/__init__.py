@@ -1,0 +1,1 @@
+"""Rewrites of the Model: one pass, one file."""

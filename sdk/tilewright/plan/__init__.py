@@ -1,0 +1,1 @@
+"""The execution plan: slots, instructions, live ranges, the NumPy executor."""

@@ -1,0 +1,249 @@
+"""What the author of a platform imports: memory levels, copies, kernels, and the platform that holds them.
+
+    PLATFORM = Platform(name="acme", summary="...", memory=LEVELS, copies=COPIES, compute_in="tcm",
+                        constants_in="flash", inherits="generic")
+
+    @PLATFORM.kernel("Conv", types="qi8, qi8, i32 -> qi8", layout="channels_last", template="conv_i8.c.mako")
+    class ConvI8:
+        def accepts(self, call): ...
+
+A kernel is a class; every method is optional and has the meaning given in `KernelMethods`. `generic` itself is
+written with nothing but the names of this module.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeVar
+
+from tilewright.errors import PlatformError
+from tilewright.layout import Layout
+from tilewright.model import Array, Clamp, DType, Node, Quantisation, Shape, Tensor
+from tilewright.ops.operator import Call
+
+__all__ = [
+    "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Kernel", "KernelMethods", "KiB", "Layout", "MemoryLevel",
+    "MiB", "Node", "Operands", "Platform", "Quantisation", "Rule", "Shape", "Tensor", "multiple", "prefer", "whole",
+]  # fmt: skip
+
+KiB = 1024
+MiB = 1024 * 1024
+LayoutRule = Literal["default", "channels_last", "same", "any"]
+T = TypeVar("T", bound=type)
+
+
+@dataclass(frozen=True)
+class MemoryLevel:
+    """A named memory. `size` in bytes, None where the target says it; `section` is the linker section."""
+
+    name: str
+    size: int | None = None
+    align: int = 4
+    section: str = ""
+    readonly: bool = False
+    bytes_per_cycle: float = 4.0
+
+
+@dataclass(frozen=True)
+class Copy:
+    """An engine that moves boxes from one level to another. `ranks`: dimensions that one command strides over."""
+
+    source: str
+    target: str
+    template: str
+    ranks: int = 1
+    setup_cycles: int = 0
+    burst_cycles: int = 0
+    bytes_per_cycle: float = 1.0
+    asynchronous: bool = False
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A demand (`whole`, `multiple`) or a wish (`prefer`) on one loop of the operator, and the sentence why."""
+
+    kind: Literal["whole", "multiple", "prefer"]
+    loop: str
+    value: int
+    why: str
+
+
+def whole(*loops: str, why: str) -> list[Rule]:
+    """These loops are never cut."""
+    return [Rule("whole", loop, 0, why) for loop in loops]
+
+
+def multiple(loop: str, of: int, why: str) -> Rule:
+    """Every tile but the last is a multiple of `of`."""
+    return Rule("multiple", loop, of, why)
+
+
+def prefer(loop: str, of: int, why: str) -> Rule:
+    """Multiples of `of` are worth trying; nothing is forbidden."""
+    return Rule("prefer", loop, of, why)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A constant array as the kernel wants it in memory: weights repacked, tables, multipliers. `values` is flat."""
+
+    name: str
+    dtype: DType
+    values: Array
+    align: int = 4
+
+
+@dataclass(frozen=True)
+class Operands:
+    """What a kernel is asked about: the call and the memory layout of every operand and result.
+
+    `layouts` maps tensor names to layouts; constants lie in the order that `Kernel.constants` gives them.
+    """
+
+    call: Call
+    layouts: Mapping[str, Layout] = field(default_factory=dict)
+
+    def layout(self, tensor: Tensor) -> Layout:
+        """Layout of a tensor, row-major where none was decided."""
+        return self.layouts.get(tensor.name, Layout.default(tensor.shape))
+
+
+class KernelMethods(Protocol):
+    """The methods that a kernel class may have; those that it lacks take the defaults described here.
+
+    accepts(call)          None, or the sentence why this kernel cannot run the node. Default: None.
+    rules(call)            how the tiler may cut the operator's loops. Default: no rules.
+    constants(operands)    tuple of `Constant`: what lies in flash for this node, e.g. repacked weights. Default: every
+                           constant operand as it is, in the layout of the rule.
+    scratch(operands)      bytes of working memory that one call needs. Default: 0.
+    context(operands)      a frozen dataclass with every number that the template prints. Default: None.
+    cost(call)             estimated instructions of one call. Default: multiply-accumulates or elements.
+    in_place(call)         tuple of (operand index, result index) pairs whose memory may be the same. Default: ().
+    tolerance              class attribute: declared relative error of a float kernel against the operator's meaning.
+    """
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel as registered: what it declares and the object whose methods are asked."""
+
+    name: str
+    op: str
+    types: tuple[tuple[str, ...], tuple[str, ...]]
+    layout: tuple[LayoutRule, LayoutRule]
+    template: Path
+    sources: tuple[Path, ...]
+    numerics: str
+    methods: Any
+    platform: str
+    summary: str = ""
+    flags: tuple[str, ...] = ()
+
+    def accepts(self, call: Call) -> str | None:
+        """None, or the sentence why this kernel cannot run the node."""
+        method = getattr(self.methods, "accepts", None)
+        return method(call) if method else None
+
+    def rules(self, call: Call) -> list[Rule]:
+        """How the tiler may cut the operator's loops."""
+        method = getattr(self.methods, "rules", None)
+        return list(method(call)) if method else []
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """What lies in read-only memory for this node."""
+        method = getattr(self.methods, "constants", None)
+        return tuple(method(operands)) if method else plain_constants(operands)
+
+    def scratch(self, operands: Operands) -> int:
+        """Bytes of working memory of one call."""
+        method = getattr(self.methods, "scratch", None)
+        return int(method(operands)) if method else 0
+
+    def context(self, operands: Operands) -> object:
+        """The typed numbers that the template prints."""
+        method = getattr(self.methods, "context", None)
+        return method(operands) if method else None
+
+    def cost(self, call: Call) -> float:
+        """Estimated instructions of one call."""
+        method = getattr(self.methods, "cost", None)
+        return float(method(call)) if method else float(sum(t.elements for t in call.outputs))
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """Pairs of operand and result that may share memory."""
+        method = getattr(self.methods, "in_place", None)
+        return tuple(method(call)) if method else ()
+
+
+def plain_constants(operands: Operands) -> tuple[Constant, ...]:
+    """Every constant operand as it is, row-major, named by its place: `c1`, `c2`, ..."""
+    call = operands.call
+    found = []
+    for index, value in sorted(call.constants.items()):
+        tensor = call.tensor(index)
+        found.append(Constant(f"c{index}", tensor.dtype, value.reshape(-1)))
+    return tuple(found)
+
+
+def parse_types(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """`"f32, f32 -> f32"` to `(("f32", "f32"), ("f32",))`.
+
+    A token is a type (`f32`, `qi8`), alternatives (`f32|f64`), `*` for any type, a token followed by `?` for an
+    operand that may be missing, or by `...` for any number of operands of that type.
+    """
+    left, arrow, right = text.partition("->")
+    if not arrow:
+        raise PlatformError(f"types '{text}' lack '->'", fix='write for instance "f32, f32 -> f32"')
+    return tuple(t.strip() for t in left.split(",") if t.strip()), tuple(t.strip() for t in right.split(","))
+
+
+@dataclass
+class Platform:
+    """An instruction set with its memories: data, and a registry of kernels in order of preference."""
+
+    name: str
+    summary: str
+    memory: Sequence[MemoryLevel]
+    copies: Sequence[Copy] = ()
+    compute_in: str = "ram"
+    constants_in: str = "flash"
+    inherits: str | None = None
+    headers: Sequence[str] = ()
+    cores: int = 1
+    kernels: list[Kernel] = field(default_factory=list)
+
+    def kernel(
+        self,
+        *ops: str,
+        types: str,
+        template: str,
+        layout: LayoutRule | tuple[LayoutRule, LayoutRule] = "default",
+        sources: Sequence[str] = (),
+        numerics: str = "exact",
+        flags: Sequence[str] = (),
+    ) -> Callable[[T], T]:
+        """Declare a kernel class for one or several operators.
+
+        `layout` is the rule for operands and results, or one for each: `default` row-major, `channels_last`,
+        `same` (results take the layout of the operands, all alike), `any` (the kernel asks `Operands.layout`).
+        `template` and `sources` are paths beside the class's own file. `numerics` is `exact` or a relative bound
+        such as `1e-5`.
+        """
+
+        def register(cls: T) -> T:
+            folder = Path(inspect.getfile(cls)).parent
+            rule = layout if isinstance(layout, tuple) else (layout, layout)
+            for op in ops:
+                self.kernels.append(
+                    Kernel(
+                        name=cls.__name__, op=op, types=parse_types(types), layout=rule, template=folder / template,
+                        sources=tuple(folder / s for s in sources), numerics=numerics, methods=cls(),
+                        platform=self.name, summary=(cls.__doc__ or "").strip().split("\n")[0], flags=tuple(flags),
+                    )
+                )  # fmt: skip
+            return cls
+
+        return register

@@ -1,0 +1,1 @@
+"""Named regions of a network and how each is shipped."""

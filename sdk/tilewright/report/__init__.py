@@ -1,0 +1,1 @@
+"""report.json and what is rendered from it."""

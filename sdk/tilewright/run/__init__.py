@@ -1,0 +1,1 @@
+"""Build, start on the target, compare, count."""

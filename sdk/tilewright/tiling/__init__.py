@@ -1,0 +1,1 @@
+"""Tile schedules from index maps."""

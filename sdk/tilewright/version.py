@@ -1,0 +1,3 @@
+"""The version of the SDK; it stands in every report and in every generated file."""
+
+VERSION = "0.1.0"

@@ -1,0 +1,1 @@
+"""The targets: one folder of data each."""
