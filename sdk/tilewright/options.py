@@ -1,0 +1,98 @@
+"""Everything that a user may ask of a compilation or a run, as two frozen values; the command line fills them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, get_args
+
+from tilewright.errors import UsageError
+from tilewright.model import Shape
+
+InputOutput = Literal["arena", "caller"]
+Optimize = Literal["speed", "size", "balanced"]
+
+_SIZE = re.compile(r"([0-9]+)\s*(?:([KMG])(?:i?B)?|B)?", re.IGNORECASE)
+_FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """What may be asked of `compile`. All sizes are bytes; UsageError where a value makes no sense.
+
+    `level_sizes` and `budgets` map memory levels to bytes: the first replaces the target's size, the second only
+    limits what the network may use. `shapes` and `freeze` map model inputs to a static shape and to a .npy file with
+    the value. `disabled_passes` are names of passes. `solver_seconds` limits each question to a solver.
+    `measure` builds the code to replace the estimated code and stack bytes. `dump_dir` receives every stage's value.
+    """
+
+    level_sizes: Mapping[str, int] = field(default_factory=dict)
+    budgets: Mapping[str, int] = field(default_factory=dict)
+    shapes: Mapping[str, Shape] = field(default_factory=dict)
+    freeze: Mapping[str, Path] = field(default_factory=dict)
+    io: InputOutput = "arena"
+    quantized_io: bool = False
+    integer_only: bool = False
+    allocator: str = "auto"
+    optimize: Optimize = "balanced"
+    disabled_passes: frozenset[str] = frozenset()
+    solver_seconds: float = 5.0
+    measure: bool = False
+    dump_dir: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values that no stage could give a meaning to."""
+        _one_of("io", self.io, get_args(InputOutput))
+        _one_of("optimize", self.optimize, get_args(Optimize))
+        for option, sizes in (("set", self.level_sizes), ("budget", self.budgets)):
+            for level, size in sizes.items():
+                if size < 0:
+                    raise UsageError(f"--{option} {level}={size}", why="a size is negative", fix="give bytes >= 0")
+        for name, shape in self.shapes.items():
+            if any(extent < 1 for extent in shape):
+                text = ",".join(map(str, shape))
+                raise UsageError(
+                    f"--shape {name}={text}", why="an extent is below 1", fix="every extent is a positive number"
+                )
+        if self.solver_seconds <= 0:
+            raise UsageError(f"solver_seconds is {self.solver_seconds}", why="a solver needs time to answer")
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What may be asked of `run` beside the compilation.
+
+    `inputs` and `expect` are .npz files whose keys are the model's inputs and outputs; without `inputs` values are
+    drawn from `seed`. `layers` compares every tensor, `profile` counts per layer. `atol` and `rtol` hold for floats.
+    """
+
+    inputs: Path | None = None
+    expect: Path | None = None
+    layers: bool = False
+    profile: bool = False
+    atol: float = 1e-4
+    rtol: float = 1e-4
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse tolerances that nothing could meet."""
+        for name, value in (("atol", self.atol), ("rtol", self.rtol)):
+            if not value >= 0:
+                raise UsageError(f"--{name} {value}", why="a tolerance is negative or not a number", fix="give >= 0")
+
+
+def size_bytes(text: str) -> int:
+    """Bytes of a size as users write it: `4096`, `64K`, `64KiB`, `1M`, `1 MB`; K is 1024. UsageError otherwise."""
+    found = _SIZE.fullmatch(text.strip())
+    if not found:
+        raise UsageError(
+            f"'{text}' is not a size", why="it is no whole number with B, K, M or G", fix="write 4096, 64K or 1M"
+        )
+    return int(found[1]) * _FACTORS[(found[2] or "").upper()]
+
+
+def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise UsageError(f"--{option} {value}", why="there is no such choice", fix="choose " + " or ".join(allowed))
