@@ -1,0 +1,74 @@
+"""What every test may ask for: networks of our own, and the trained ones where they are at hand."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+ROOT = Path(__file__).parents[1]
+MODELS = ROOT / "tests" / "models"
+
+
+@dataclass(frozen=True)
+class NetworkFiles:
+    """A network and one test vector; the npz keys are the model's input and output names."""
+
+    model: Path
+    inputs: Path
+    outputs: Path
+
+    def arrays(self) -> tuple[dict[str, NDArray[np.generic]], dict[str, NDArray[np.generic]]]:
+        """The test vector: inputs and the outputs of ONNX Runtime with its optimisations off."""
+        with np.load(self.inputs) as inputs, np.load(self.outputs) as outputs:
+            return dict(inputs), dict(outputs)
+
+
+def files_in(folder: Path) -> NetworkFiles:
+    """The three files of a network's folder."""
+    return NetworkFiles(folder / "model.onnx", folder / "inputs.npz", folder / "outputs.npz")
+
+
+def trained_folder() -> Path:
+    """Where the trained MLPerf Tiny networks lie: `TILEWRIGHT_MODELS`, else beside the checkout."""
+    named = os.environ.get("TILEWRIGHT_MODELS")
+    return Path(named) if named else ROOT.parent / "shared" / "models"
+
+
+@pytest.fixture(scope="session")
+def network() -> Callable[[str], NetworkFiles]:
+    """Finds a network of our own by name, e.g. `digits`, `resnet8_int8`; the larger ones are generated on first use."""
+
+    def find(name: str) -> NetworkFiles:
+        committed = MODELS / name
+        if (committed / "model.onnx").exists():
+            return files_in(committed)
+        cached = MODELS / "cache" / name
+        if not (cached / "model.onnx").exists():
+            script = MODELS / "make_networks.py"
+            done = subprocess.run([sys.executable, script, name, "-o", cached.parent], capture_output=True, text=True)
+            if done.returncode:
+                raise LookupError(f"network '{name}' cannot be generated: {done.stderr}")
+        return files_in(cached)
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def trained() -> Callable[[str], NetworkFiles]:
+    """Finds a trained network by name, e.g. `resnet8_f32`, and skips the test where they are not at hand."""
+
+    def find(name: str) -> NetworkFiles:
+        files = files_in(trained_folder() / name)
+        if not files.model.exists():
+            pytest.skip(f"trained models: no {name} in {trained_folder()}; set TILEWRIGHT_MODELS")
+        return files
+
+    return find
