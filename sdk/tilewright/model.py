@@ -139,7 +139,8 @@ class Model:
     """A network: nodes in topological order, every tensor by name, constants by name.
 
     `constants` hold values of the tensor's own element type and shape. `name` is a valid C identifier.
-    `opset` is the version of the default domain after normalisation.
+    `opset` is the version of the default domain after normalisation. `notes` are sentences about what the frontend
+    chose for the user, e.g. a batch size.
     """
 
     name: str
@@ -151,6 +152,7 @@ class Model:
     opset: int
     sha256: str = ""
     quantisation_form: str = ""
+    notes: tuple[str, ...] = ()
 
     def replace(
         self,
