@@ -1,0 +1,256 @@
+"""The report of a compilation and a run as frozen values: the one source of text, CSV, HTML, diff and tests.
+
+`Report.to_json` writes the schema `tilewright/report/1` (`schema.json` beside this file), `Report.from_json` reads it.
+All sizes are bytes; an unknown figure is None, never 0.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from tilewright.errors import StateError
+from tilewright.report.codec import Json, damaged, from_plain, to_plain
+
+SCHEMA = "tilewright/report/1"
+Status = Literal["optimal", "gap"]
+BufferKind = Literal["activation", "io", "scratch", "copy_buffer", "table", "constant"]
+PARTS = ("activations", "io", "scratch", "copy_buffers", "tables", "padding", "constants", "stack")
+
+
+@dataclass(frozen=True)
+class ToolReport:
+    """Version of the SDK and seconds per stage, `total` among them."""
+
+    version: str
+    seconds: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class ToolchainReport:
+    """The compiler that built the code."""
+
+    compiler: str
+    version: str
+    flags: str
+
+
+@dataclass(frozen=True)
+class TensorReport:
+    """An input or output of the network; scale and zero point where it holds codes."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    bytes: int
+    scale: float | None = None
+    zero_point: int | None = None
+
+
+@dataclass(frozen=True)
+class QuantisationReport:
+    """The form in which the model came ("" for a float network) and the tensors that stay float in it."""
+
+    form: str
+    float_tensors: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ModelReport:
+    """The network as it was loaded."""
+
+    name: str
+    sha256: str
+    nodes: int
+    macs: int
+    parameter_bytes: int
+    inputs: tuple[TensorReport, ...]
+    outputs: tuple[TensorReport, ...]
+    quantisation: QuantisationReport
+
+
+@dataclass(frozen=True)
+class BufferReport:
+    """A placed buffer: `size` bytes at `offset`, alive from instruction `first` to `last`, both included."""
+
+    name: str
+    offset: int
+    size: int
+    first: int
+    last: int
+    kind: BufferKind
+
+
+@dataclass(frozen=True)
+class MemoryReport:
+    """One memory level at its worst moment: every byte is in exactly one part, and the parts sum to `worst_case`.
+
+    `live_set`, `lower_bound` and `status` speak of what is placed; None in a level where nothing is. `code` counts
+    machine code beside `worst_case`. `estimated`: code and stack are the platform's allowance, not measured.
+    """
+
+    size: int | None
+    readonly: bool
+    worst_case: int
+    live_set: int | None
+    lower_bound: int | None
+    status: Status | None
+    activations: int = 0
+    io: int = 0
+    scratch: int = 0
+    copy_buffers: int = 0
+    tables: int = 0
+    padding: int = 0
+    constants: int = 0
+    stack: int | None = None
+    code: int | None = None
+    estimated: bool = False
+    buffers: tuple[BufferReport, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a decomposition that does not sum to the worst case."""
+        total = sum(self.parts().values())
+        if negative := [name for name, size in self.parts().items() if size < 0]:
+            raise ValueError(f"{negative[0]} is negative")
+        if total != self.worst_case:
+            raise ValueError(f"worst_case is {self.worst_case}, but its parts sum to {total}")
+
+    def parts(self) -> dict[str, int]:
+        """The parts of the worst case by name; an unknown stack counts as nothing."""
+        found: dict[str, int | None] = {name: getattr(self, name) for name in PARTS}
+        return {name: size or 0 for name, size in found.items()}
+
+    @property
+    def needed(self) -> int:
+        """Bytes that the level must have: the worst case and the code."""
+        return self.worst_case + (self.code or 0)
+
+    @property
+    def fits(self) -> bool:
+        """True where the level is large enough, or its size is nobody's business."""
+        return self.size is None or self.needed <= self.size
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """What a pass saved; None where it was not counted."""
+
+    name: str
+    saved_bytes: int | None
+
+
+@dataclass(frozen=True)
+class LayerReport:
+    """One instruction: how it is computed, cut and fed, and what was measured of it."""
+
+    name: str
+    op: str
+    kernel: str
+    numerics: str
+    tile: Mapping[str, int] | None
+    tiles: int
+    macs: int
+    copied_bytes: Mapping[str, int]
+    loaded_bytes: int | None
+    stored_bytes: int | None
+    instructions: int | None = None
+    cycles: int | None = None
+    max_abs_error: float | None = None
+    max_lsb_error: int | None = None
+
+
+@dataclass(frozen=True)
+class ReferenceReport:
+    """Our NumPy executor against another implementation: differing elements, and how many of them are explained."""
+
+    name: str
+    mismatches: int
+    explained: int
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What the target answered. `instructions` and `cycles` count one inference without start-up.
+
+    An error that is not finite is written as null; `match` is then false.
+    """
+
+    match: bool
+    max_abs_error: float | None
+    max_lsb_error: int | None
+    mismatches: int
+    elements: int
+    reference: ReferenceReport | None = None
+    instructions: int | None = None
+    cycles: int | None = None
+    text_bytes: int | None = None
+    rodata_bytes: int | None = None
+    ram_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that one compilation, and a run of it where there was one, has to say."""
+
+    tool: ToolReport
+    model: ModelReport
+    platform: str
+    target: str
+    memory: Mapping[str, MemoryReport]
+    passes: tuple[PassReport, ...] = ()
+    layers: tuple[LayerReport, ...] = ()
+    toolchain: ToolchainReport | None = None
+    run: RunReport | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """The JSON object of schema `tilewright/report/1`."""
+        plain = to_plain(self)
+        assert isinstance(plain, dict)
+        return {"schema": SCHEMA, **{key: plain[key] for key in _ORDER}}
+
+    @staticmethod
+    def from_json(value: Json, *, where: str = "report") -> Report:
+        """The report that `to_json` wrote; StateError for another schema or a damaged value."""
+        if not isinstance(value, dict):
+            raise damaged(where, "expected an object")
+        if value.get("schema") != SCHEMA:
+            raise StateError(
+                f"{where} cannot be read",
+                why=f"its schema is '{value.get('schema')}', this version reads '{SCHEMA}'",
+                fix="write it again with 'tilewright compile'",
+            )
+        return from_plain(Report, value, where)
+
+
+_ORDER = ("tool", "toolchain", "model", "platform", "target", "memory", "passes", "layers", "run")
+
+
+def dumps(value: Json) -> str:
+    """JSON text with two spaces of indent and a final newline; the same value gives the same bytes."""
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _refuse_constant(text: str) -> Json:
+    raise ValueError(f"{text} is not allowed")
+
+
+def load(path: Path) -> Report:
+    """The report of a file, or of `report.json` in a folder; StateError where it is missing or damaged."""
+    file = path / "report.json" if path.is_dir() else path
+    try:
+        value: Json = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+    except OSError as error:
+        raise StateError(
+            f"there is no report at '{path}'",
+            why=error.strerror or type(error).__name__,
+            fix="name a report.json or a folder that 'tilewright compile' wrote",
+            file=str(file),
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise StateError(
+            f"'{file}' is no report", why=f"it is not JSON ({error})", fix="name a report.json", file=str(file)
+        ) from error
+    return Report.from_json(value, where=str(file))
