@@ -13,7 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from tilewright.errors import ModelError, UnsupportedNode
-from tilewright.model import Array, Attribute, DType, Node, Shape, Tensor
+from tilewright.model import Array, DType, Node, Shape, Tensor
 
 if TYPE_CHECKING:
     from tilewright.ops.index.nest import Nest
