@@ -127,7 +127,8 @@ class Operator:
     `infer` gives type and shape of every output from operands and attributes (the outputs in the `Call` are not yet
     filled). `evaluate` is the meaning: logical arrays in, logical arrays out, on float tensors in the tensor's type,
     on quantised tensors exact integers. `nests` is the chain of index maps; operand tensors of the nests carry the
-    names in `operands` and `results`. None for opaque operators.
+    names in `operands` and `results` (a last name `x...` stands for x0, x1, ...), every other name is an intermediate
+    of the chain. None for opaque operators, an empty chain for a call that has no index map.
     """
 
     name: str
@@ -138,3 +139,16 @@ class Operator:
     nests: Nests | None = None
     kind: Kind = Kind.COMPUTE
     domain: str = ""
+
+    def operand(self, index: int) -> str:
+        """The name that nests give to operand `index`."""
+        return _indexed(self.operands, index)
+
+    def result(self, index: int) -> str:
+        """The name that nests give to result `index`."""
+        return _indexed(self.results, index)
+
+
+def _indexed(names: tuple[str, ...], index: int) -> str:
+    last = names[-1]
+    return f"{last.removesuffix('...')}{index}" if last.endswith("...") and index >= len(names) - 1 else names[index]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -85,7 +85,9 @@ class Affine:
 
     def at(self, loops: Mapping[str, Number]) -> Number:
         """Value at a point; `loops` holds integers or broadcastable integer arrays."""
-        return cast(Number, (sum(loops[n] * c for n, c in self.terms) + self.const) // self.div)
+        value: Any = (sum(loops[n] * c for n, c in self.terms) + self.const) // self.div
+        result: Number = value
+        return result
 
     def hull(self, box: Mapping[str, Range]) -> Range:
         """Smallest range that holds the value at every point of `box`."""
