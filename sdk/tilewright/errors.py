@@ -23,11 +23,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Where:
-    """The place of an error; empty strings where it does not apply."""
+    """The place of an error; empty strings where it does not apply. `step` is filled by the pipeline."""
 
     node: str = ""
     tensor: str = ""
     file: str = ""
+    step: str = ""
 
 
 class TilewrightError(Exception):

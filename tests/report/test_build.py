@@ -150,7 +150,7 @@ def test_tables_and_errors_follow_the_schema() -> None:
         "schema": "tilewright/error/1",
         "code": 4,
         "what": "level 'ram' is too small",
-        "where": {"node": "", "tensor": "", "file": ""},
+        "where": {"node": "", "tensor": "", "file": "", "step": ""},
         "why": "5,536 bytes are needed",
         "fix": "take more",
         "smallest": {"ram": 5536},
