@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ class NetworkFiles:
     inputs: Path
     outputs: Path
 
-    def arrays(self) -> tuple[dict[str, NDArray[np.generic]], dict[str, NDArray[np.generic]]]:
+    def arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
         """The test vector: inputs and the outputs of ONNX Runtime with its optimisations off."""
         with np.load(self.inputs) as inputs, np.load(self.outputs) as outputs:
             return dict(inputs), dict(outputs)

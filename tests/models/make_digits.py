@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from files import first_output, save_network, session
+from network_files import first_output, save_network, session
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from quantise import quantise

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-from files import Arrays
+from network_files import Arrays
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
@@ -57,7 +57,7 @@ def quantise(model: onnx.ModelProto, samples: Sequence[Arrays]) -> onnx.ModelPro
 
 def codes_in_use(model: onnx.ModelProto, samples: Sequence[Arrays]) -> dict[str, int]:
     """For each activation that is quantised, how many of the 256 codes the samples produce."""
-    from files import session
+    from network_files import session
 
     shown = onnx.ModelProto()
     shown.CopyFrom(model)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import runpy
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from make_digits import correct, load
 
 HERE = Path(__file__).parent
 
@@ -33,16 +31,7 @@ def test_the_vectors_are_what_onnx_runtime_computes(name: str, limit_bytes: int)
     assert len(set(expected.argmax(1).tolist())) >= 5
 
 
-@pytest.fixture
-def digits_script(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], object]:
-    monkeypatch.setattr(sys, "path", [str(HERE), *sys.path])
-    return runpy.run_path(str(HERE / "make_digits.py")).__getitem__
-
-
 @pytest.mark.parametrize("name", ["digits", "digits_int8"])
-def test_held_out_accuracy(name: str, digits_script: Callable[[str], object]) -> None:
-    load, correct = digits_script("load"), digits_script("correct")
-    assert callable(load)
-    assert callable(correct)
+def test_held_out_accuracy(name: str) -> None:
     images, labels = load().held_out()
     assert correct(onnx.load(str(HERE / name / "model.onnx")), images, labels) >= 350

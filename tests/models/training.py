@@ -13,6 +13,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 Array = NDArray[np.float32]
+SURE = np.float32(0.8)  # smoothed labels: a network that answers only 0 and 1 would use few of the output's codes
 
 
 class Layer(Protocol):
@@ -173,7 +174,7 @@ def train(
     owners = [(layer, index) for layer in layers for index in range(len(layer.parameters))]
     first = [np.zeros_like(layer.parameters[index]) for layer, index in owners]
     second = [np.zeros_like(layer.parameters[index]) for layer, index in owners]
-    targets = np.eye(10, dtype=np.float32)[labels]
+    targets = SURE * np.eye(10, dtype=np.float32)[labels] + (1 - SURE) / 10
     step, steps = 0, epochs * (len(x) // size)
     for _ in range(epochs):
         for chosen in batches(random, len(x), size):
