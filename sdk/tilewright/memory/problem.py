@@ -24,15 +24,28 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Overlap:
-    """A permitted overlap: `later` may start anywhere from `gap` bytes after the start of `earlier` downwards.
+    """A permitted overlap: `later` may start at `gap` bytes below the start of `earlier`, or anywhere further down.
 
-    `earlier` dies where `later` is born; they may share memory as long as offset(later) + gap <= offset(earlier)
-    or they are disjoint. `gap` is what the kernel proves safe.
+    `earlier` dies in the step that bears `later` (`earlier.upper <= later.lower + 1`); they may share memory as long as
+    offset(later) + gap <= offset(earlier), else they are disjoint. `gap` is what the kernel proves safe: 0 for a
+    kernel that reads an element before it writes it, negative where the output may start inside the input.
     """
 
     earlier: str
     later: str
     gap: int
+
+
+@dataclass(frozen=True)
+class View:
+    """Buffer `name` shows the bytes of buffer `of` from `shift` on: offset(name) = offset(of) + shift, no own memory.
+
+    A reshape or slice is a view of its input; a part that is written into a concatenation is a view of the result.
+    """
+
+    name: str
+    of: str
+    shift: int = 0
 
 
 @dataclass(frozen=True)
@@ -42,16 +55,26 @@ class PlacementProblem:
     buffers: tuple[Buffer, ...]
     capacity: int | None = None
     overlaps: tuple[Overlap, ...] = ()
+    views: tuple[View, ...] = ()
+
+
+LIVE_SET = "live set"
+SEARCH = "search"
 
 
 @dataclass(frozen=True)
 class PlacementSolution:
-    """Offsets by buffer name. `peak` bytes used, `lower_bound` proved; optimal where they are equal."""
+    """Offsets by buffer name. `peak` bytes used, `lower_bound` proved; optimal where they are equal.
+
+    `bound_by` says how the bound is proved: `live set` (bytes alive at one moment, which the checker recomputes) or
+    `search` (a complete search found nothing smaller).
+    """
 
     offsets: Mapping[str, int]
     peak: int
     lower_bound: int
     allocator: str
+    bound_by: str = LIVE_SET
 
     @property
     def status(self) -> str:

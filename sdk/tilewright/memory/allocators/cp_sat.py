@@ -1,0 +1,163 @@
+"""CP-SAT asked yes or no: is there a placement within so many bytes?
+
+Minimising the peak is the wrong question (sixty times slower where it ends at all); with the capacity fixed at the
+lower bound the offsets have little room and most networks fall within milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tilewright.memory.allocators import greedy
+from tilewright.memory.allocators.allocator import Allocator, Found, Task, found
+from tilewright.memory.bound import next_peak
+from tilewright.memory.packing import Packing
+
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import CpModel
+
+
+LEAST_WORK = 0.005  # so that the number of questions is limited, too
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Offsets in units where there is a placement; `impossible` where none exists; neither at the end of the work.
+
+    `work` is in deterministic seconds.
+    """
+
+    offsets: tuple[int, ...] | None
+    impossible: bool
+    work: float
+
+
+def decide(packing: Packing, capacity: int, effort: float, *, rectangles: bool = False) -> Answer:
+    """Whether the packing fits into `capacity` bytes, within `effort` deterministic seconds of one worker.
+
+    By default the items alive together exclude each other one set at a time; `rectangles` states the whole as
+    rectangles in time and address, which some dense packings need.
+    """
+    from ortools.sat.python import cp_model
+
+    model = cp_model.CpModel()
+    variables: list[Any] = []
+    for index, item in enumerate(packing.items):
+        highest = packing.highest(item, capacity)
+        if highest < 0 or (item.pinned is not None and item.pinned > highest):
+            return Answer(None, True, 0.0)
+        variables.append(_offset(model, item.align, item.pinned, highest, f"offset_{index}"))
+    _separate(model, packing, variables, rectangles)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = 0
+    solver.parameters.max_deterministic_time = effort
+    status = solver.solve(model)
+    work = float(solver.response_proto.deterministic_time)
+    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return Answer(tuple(int(solver.value(variable)) for variable in variables), False, work)
+    return Answer(None, status == cp_model.INFEASIBLE, work)
+
+
+def place(task: Task) -> Found:
+    """Asks at the bound; where that is proved impossible, halves the gap until it closes or the work is done."""
+    return improve(task, greedy.place(task))
+
+
+def improve(task: Task, best: Found) -> Found:
+    """The better of `best` and what CP-SAT finds below it, with the bound that it proves."""
+    bound, left = max(task.bound, best.bound), task.effort
+    capacity = max(bound, task.enough)
+    while best.peak > max(task.enough, bound) and left > 0:
+        answer = decide(task.packing, capacity, left)
+        left -= max(answer.work, LEAST_WORK)
+        if answer.offsets is not None:
+            best = found(task.packing, answer.offsets, bound)
+        elif answer.impossible:
+            bound = next_peak(task.packing, capacity)
+        else:
+            break
+        capacity = max((bound + best.peak - 1) // 2, bound, task.enough)
+    return Found(best.offsets, best.peak, min(bound, best.peak))
+
+
+def _offset(model: CpModel, align: int, pinned: int | None, highest: int, name: str) -> Any:
+    """The variable of one offset in units."""
+    if pinned is not None:
+        return model.new_constant(pinned)
+    if align == 1:
+        return model.new_int_var(0, highest, name)
+    return align * model.new_int_var(0, highest // align, name)
+
+
+def _separate(model: CpModel, packing: Packing, variables: Sequence[Any], rectangles: bool) -> None:
+    """States that rivals stay apart."""
+    address = [
+        model.new_fixed_size_interval_var(variable, item.size, f"address_{index}")
+        for index, (variable, item) in enumerate(zip(variables, packing.items, strict=True))
+    ]
+    usual = [
+        {rival.other for rival in rivals if rival.low == -item.size and rival.high == packing.items[rival.other].size}
+        for item, rivals in zip(packing.items, packing.rivals, strict=True)
+    ]
+    if rectangles and packing.is_plain():
+        time = [
+            model.new_fixed_size_interval_var(item.lower, item.upper - item.lower, f"time_{index}")
+            for index, item in enumerate(packing.items)
+        ]
+        model.add_no_overlap_2d(time, address)
+        return
+    for clique in _cliques(packing, usual):
+        model.add_no_overlap([address[index] for index in clique])
+    for index, rivals in enumerate(packing.rivals):
+        for rival in rivals:
+            if index < rival.other and rival.other not in usual[index]:
+                above = model.new_bool_var(f"above_{index}_{rival.other}")
+                model.add(variables[index] >= variables[rival.other] + rival.high).only_enforce_if(above)
+                model.add(variables[index] <= variables[rival.other] + rival.low).only_enforce_if(~above)
+
+
+def _cliques(packing: Packing, usual: Sequence[set[int]]) -> list[list[int]]:
+    """Sets of items that exclude each other pair by pair and cover all such pairs."""
+    cliques: list[list[int]] = []
+    for alive in maximal_sets(packing):
+        odd = [i for i in alive if any(j != i and j not in usual[i] for j in alive)]
+        common = [i for i in alive if i not in odd]
+        if not odd:
+            cliques.append(alive)
+            continue
+        classes: list[list[int]] = []
+        for i in odd:
+            home = next((group for group in classes if all(j in usual[i] for j in group)), None)
+            if home is None:
+                classes.append([i])
+            else:
+                home.append(i)
+        cliques += [common + group for group in classes]
+        cliques += [
+            [i, j] for i in odd for j in odd if i < j and j in usual[i] and not any(i in g and j in g for g in classes)
+        ]
+    return cliques
+
+
+def maximal_sets(packing: Packing) -> list[list[int]]:
+    """The sets of items alive together that no other such set contains, in order of time."""
+    order = sorted(range(len(packing.items)), key=lambda i: packing.items[i].lower)
+    sets: list[list[int]] = []
+    alive: list[int] = []
+    grown = False
+    for i in order:
+        lower = packing.items[i].lower
+        staying = [j for j in alive if packing.items[j].upper > lower]
+        if grown and len(staying) < len(alive):
+            sets.append(alive)
+        alive = [*staying, i]
+        grown = True
+    if alive:
+        sets.append(alive)
+    return [chosen for chosen in sets if len(chosen) > 1]
+
+
+ALLOCATOR = Allocator("cp_sat", "CP-SAT asked yes or no at the lower bound, one worker", place)

@@ -1,0 +1,75 @@
+"""Placement of one memory level: problem in, offsets, peak and proved lower bound out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tilewright.errors import UsageError
+from tilewright.memory.allocators.allocator import Allocator, Found, Task
+from tilewright.memory.allocators.registry import find
+from tilewright.memory.blame import too_small
+from tilewright.memory.bound import live_bound
+from tilewright.memory.check import check
+from tilewright.memory.packing import Packing, components, normalise
+from tilewright.memory.problem import LIVE_SET, SEARCH, PlacementProblem, PlacementSolution
+from tilewright.memory.validate import validate
+
+
+def place(
+    problem: PlacementProblem, *, allocator: str = "auto", effort: float = 1.0, enough: int | None = None
+) -> PlacementSolution:
+    """Offsets with the smallest peak that the allocator finds; the same input gives the same offsets on any machine.
+
+    `effort` scales the deterministic work limits (1.0 is about a second per search that the allocator tries); a peak
+    of `enough` bytes ends the search early. Raises UsageError where the problem contradicts itself and DoesNotFit
+    where the peak exceeds the capacity.
+    """
+    if effort < 0:
+        raise UsageError(f"the effort is {effort}", why="it scales the work and cannot be negative")
+    chosen = find(allocator)
+    packing = normalise(problem)
+    live = live_bound(packing)
+    target = max(live, enough or 0)
+    groups = [list(range(len(packing.items)))] if chosen.whole else components(packing)
+    places = [0] * len(packing.items)
+    bound = live
+    for group in _hardest_first(packing, groups):
+        part = packing.select(group)
+        result = _run(chosen, part, target, effort)
+        for index, offset in zip(group, result.offsets, strict=True):
+            places[index] = offset
+        bound = max(bound, result.bound)
+        target = max(target, result.bound)
+    offsets = _by_name(problem, packing, places)
+    peak = max((offsets[buffer.name] + buffer.size for buffer in problem.buffers if buffer.size), default=0)
+    solution = PlacementSolution(offsets, peak, bound, chosen.name, LIVE_SET if bound == live else SEARCH)
+    if problem.capacity is not None and peak > problem.capacity:
+        raise too_small(problem, solution)
+    check(problem, solution)
+    return solution
+
+
+def _hardest_first(packing: Packing, groups: Sequence[list[int]]) -> list[list[int]]:
+    """The groups with the highest bound first: what they need, the others may use as well."""
+    return sorted(groups, key=lambda group: -live_bound(packing.select(group)))
+
+
+def _run(chosen: Allocator, part: Packing, target: int, effort: float) -> Found:
+    """One allocator on one part."""
+    if not part.items:
+        return Found((), 0, 0)
+    return chosen.place(Task(part, live_bound(part), target, effort))
+
+
+def _by_name(problem: PlacementProblem, packing: Packing, places: Sequence[int]) -> Mapping[str, int]:
+    """Offsets in bytes of all buffers, in the problem's order; buffers without bytes follow their pin or view."""
+    roots = validate(problem)
+    offsets: dict[str, int] = {}
+    for item, offset in zip(packing.items, places, strict=True):
+        for member in item.members:
+            offsets[member.name] = (offset + member.shift) * packing.unit
+    for buffer in problem.buffers:
+        if buffer.size == 0:
+            root, shift = roots[buffer.name]
+            offsets[buffer.name] = buffer.pinned if buffer.pinned is not None else offsets.get(root, 0) + shift
+    return {buffer.name: offsets[buffer.name] for buffer in problem.buffers}
