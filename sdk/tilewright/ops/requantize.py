@@ -1,0 +1,149 @@
+"""The one integer semantics: how exact sums of products become codes of a quantised tensor.
+
+    code = clamp(zero_point + round_half_even(acc * m), low, high)
+
+`m` is a rational number: the float32 value of `input_scale * weight_scale / output_scale`, computed in float32 in this
+order as ONNX's QLinearConv does, divided by a whole number where the operator takes a mean. The product is exact and
+never rounded to float32. NumPy's executor, the proofs and every kernel follow this file.
+
+`quantise` and `dequantise` are ONNX's QuantizeLinear and DequantizeLinear, literally in float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.model import Array, DType, Quantisation
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+
+RESIDUE_BITS = 16
+"""A real-valued bias is held in units of 2**-16 of the accumulator: a whole part and a residue."""
+
+_SAFE = 1 << 62
+
+
+def float32_multipliers(
+    input_scale: float, weight_scales: Sequence[float], output_scale: float
+) -> tuple[Fraction, ...]:
+    """`input_scale * weight_scale / output_scale` for every weight scale, rounded to float32 after each operation."""
+    with np.errstate(over="ignore", under="ignore", divide="ignore"):
+        product = np.float32(input_scale) * np.asarray(weight_scales, np.float32)
+        ratio = product / np.float32(output_scale)
+    return tuple(Fraction(float(value)) for value in ratio)
+
+
+@dataclass(frozen=True)
+class Requantisation:
+    """From accumulators to codes: one exact multiplier for all channels, or one for each.
+
+    `residues` add a fraction of an accumulator unit to each channel, in units of 2**-16; empty where there is none.
+    """
+
+    multipliers: tuple[Fraction, ...]
+    zero_point: int
+    low: int
+    high: int
+    residues: tuple[int, ...] = ()
+
+    @property
+    def channels(self) -> int:
+        """Number of different multipliers or residues; 1 where all channels are alike."""
+        return max(len(self.multipliers), len(self.residues))
+
+    def rational(self) -> tuple[Array, Array, Array]:
+        """(residue, numerator, denominator) per channel: value = ((acc << bits) + residue) * numerator / denominator.
+
+        `bits` is 16 where there are residues, else 0. Arrays are int64 where that is wide enough, else Python integers.
+        """
+        scaled = [m / (1 << self.bits) for m in self.multipliers]
+        residue = np.asarray(self.residues or (0,), np.int64)
+        return residue, integers([m.numerator for m in scaled]), integers([m.denominator for m in scaled])
+
+    @property
+    def bits(self) -> int:
+        """Fraction bits under the accumulator: 16 where there are residues, else 0."""
+        return RESIDUE_BITS if self.residues else 0
+
+    def apply(self, acc: Integers, axis: int = -1) -> Integers:
+        """Codes of the accumulators `acc`, whose dimension `axis` counts channels where there are several."""
+        shape = [1] * acc.ndim
+        if self.channels > 1:
+            shape[axis] = self.channels
+        residue, numerator, denominator = (
+            np.broadcast_to(part, (self.channels,)).reshape(shape) for part in self.rational()
+        )
+        largest = max(abs(int(acc.max(initial=0))), abs(int(acc.min(initial=0)))) + 1
+        wide = numerator.dtype == object or denominator.dtype == object
+        if wide or (largest << self.bits) * int(numerator.max()) >= _SAFE or int(denominator.max()) >= _SAFE:
+            acc, numerator, denominator = acc.astype(object), numerator.astype(object), denominator.astype(object)
+        scaled = (acc * (1 << self.bits) + residue) * numerator
+        rounded = divide_half_even(scaled, denominator)
+        return np.clip(rounded + self.zero_point, self.low, self.high).astype(np.int64)
+
+
+def integers(values: Sequence[int]) -> Array:
+    """An int64 array, or one of Python integers where a value needs more bits."""
+    wide = any(abs(value) >= _SAFE for value in values)
+    return np.asarray(values, object if wide else np.int64)
+
+
+def divide_half_even(numerator: Array, denominator: Array | int) -> Array:
+    """The quotient of integer arrays rounded to the nearest integer, ties to the even one; denominators positive."""
+    quotient = numerator // denominator
+    twice = (numerator - quotient * denominator) * 2
+    up = (twice > denominator) | ((twice == denominator) & (quotient % 2 == 1))
+    return np.asarray(quotient + up)
+
+
+def requantise(
+    acc: Integers, multiplier: Fraction | float, zero_point: int, low: int, high: int, axis: int = -1
+) -> Integers:
+    """`clamp(zero_point + round_half_even(acc * multiplier), low, high)` for one multiplier, exactly."""
+    return Requantisation((Fraction(multiplier),), zero_point, low, high).apply(acc, axis)
+
+
+def per_axis(values: Sequence[float] | Sequence[int], axis: int | None, rank: int, dtype: npt.DTypeLike) -> Array:
+    """Scales or zero points as an array that broadcasts over a tensor of `rank` dimensions."""
+    array = np.asarray(values, dtype)
+    if axis is None or rank == 0:
+        return array.reshape(()) if array.size == 1 else array
+    shape = [1] * rank
+    shape[axis] = array.size
+    return array.reshape(shape)
+
+
+def dequantise(codes: Array, quantisation: Quantisation) -> Floats:
+    """DequantizeLinear: `(code - zero_point) * scale`, the product rounded to float32."""
+    zero = per_axis(quantisation.zero_point, quantisation.axis, codes.ndim, np.int64)
+    scale = per_axis(quantisation.scale, quantisation.axis, codes.ndim, np.float32)
+    real: Floats = (codes.astype(np.int64) - zero).astype(np.float32) * scale
+    return real
+
+
+def quantise(real: Array, quantisation: Quantisation, dtype: DType) -> Array:
+    """QuantizeLinear: the float32 quotient rounded to nearest even, the zero point added, saturated to `dtype`."""
+    low, high = dtype.range
+    zero = per_axis(quantisation.zero_point, quantisation.axis, real.ndim, np.int64)
+    scale = per_axis(quantisation.scale, quantisation.axis, real.ndim, np.float32)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        steps = np.rint(real.astype(np.float32) / scale)
+    # Quotients beyond 2**31 steps saturate anyway; NaN has no code and takes the zero point's.
+    bounded = np.clip(np.nan_to_num(steps.astype(np.float64), nan=0.0), -(2.0**40), 2.0**40).astype(np.int64)
+    return np.clip(bounded + zero, low, high).astype(dtype.numpy)
+
+
+def code_of(real: float, scale: float, zero_point: int, dtype: DType) -> int:
+    """The code of one real number; infinities give the ends of the type's range."""
+    low, high = dtype.range
+    if real == float("inf"):
+        return high
+    if real == float("-inf"):
+        return low
+    return int(quantise(np.asarray(real, np.float32), Quantisation((scale,), (zero_point,)), dtype))
