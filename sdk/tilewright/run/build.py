@@ -1,0 +1,158 @@
+"""Build a generated project together with the test image's own code into one program for a target."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from tilewright.errors import DoesNotFit, TilewrightError, ToolMissing, UsageError
+from tilewright.run.elf import mapped_sizes, read_elf
+from tilewright.run.image import Image, Toolchain
+from tilewright.run.interface import Interface, glue_code, read_interface
+from tilewright.run.stack import read_call_graph, stack_bound
+from tilewright.run.tool import Finished, find_tool, start
+from tilewright.target import Target
+
+HARNESS = Path(__file__).parent / "harness"
+_OVERFLOW = re.compile(r"region `(\w+)' overflowed by (\d+) bytes")
+_SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g1")
+
+# fixed addresses, so that dumps and fences can name bytes; no lazy binding, which would be counted
+_NATIVE = ("-no-pie", "-Wl,-z,now")
+
+
+def build(
+    project: Path,
+    model: str,
+    target: Target,
+    work: Path,
+    *,
+    compiler: str | None = None,
+    trace: bool = False,
+    fence: bool = False,
+    sanitize: bool = False,
+    extra_flags: Sequence[str] = (),
+) -> Image:
+    """Compile and link `project/src` for `target`, writing only into `work`.
+
+    `trace` compiles the calls around every plan instruction in, `fence` lets the start-up code set the core's memory
+    protection, `sanitize` adds the address and undefined-behaviour sanitizers. ToolMissing, DoesNotFit where a memory
+    of the target overflows, TilewrightError where the compiler refuses the code.
+    """
+    interface = read_interface(project, model)
+    driver = choose_compiler(target, compiler)
+    if sanitize and "sanitizer" not in target.capabilities:
+        raise UsageError(f"target '{target.name}' has no sanitizers", fix="sanitize on the target 'host'")
+    work.mkdir(parents=True, exist_ok=True)
+    flags = (*target.flags, *(_SANITIZE if sanitize else ()), *extra_flags)
+    graphs = _writes_call_graph(driver)
+    options = (*flags, "-std=c99", *(("-fcallgraph-info=su",) if graphs else ()))
+    if trace:
+        options += (f"-D{interface.trace_macro}",)
+    objects = [_compile(driver, source, options, work, "model") for source in sorted((project / "src").glob("*.c"))]
+    own = _compile_harness(driver, interface, target, flags, project, work, fence)
+    path = work / f"{model}.elf"
+    map_file = work / f"{model}.map"
+    _link(
+        driver, [*own, *objects], target, (*flags, *_NATIVE) if target.simulator == "native" else flags, path, map_file
+    )
+    elf = read_elf(path)
+    bound = None
+    if graphs and not sanitize:
+        ignored = frozenset({f"{model}_trace"})
+        bound = stack_bound(read_call_graph(o.with_suffix(".ci") for o in objects), f"{model}_run", ignored)
+    version = start([driver, "--version"], work).output.partition("\n")[0].strip()
+    return Image(
+        path, work, target, interface, Toolchain(driver, version, " ".join(flags)), elf,
+        mapped_sizes(map_file, elf, [str(o) for o in own]), bound, trace, fence, sanitize,
+    )  # fmt: skip
+
+
+def choose_compiler(target: Target, wanted: str | None = None) -> str:
+    """The first installed compiler of the target, or the wanted one; ToolMissing names the package of the first."""
+    names = (wanted,) if wanted else target.compilers
+    if not names:
+        raise UsageError(f"target '{target.name}' names no compiler", file=str(target.folder))
+    missing = None
+    for name in names:
+        try:
+            return find_tool(name, target.tools.get(name, ""))
+        except ToolMissing as error:
+            missing = missing or error
+    assert missing is not None
+    raise missing
+
+
+def _writes_call_graph(driver: str) -> bool:
+    """Only gcc knows -fcallgraph-info."""
+    return "clang" not in Path(driver).name
+
+
+def _compile_harness(
+    driver: str, interface: Interface, target: Target, flags: Sequence[str], project: Path, work: Path, fence: bool
+) -> list[Path]:
+    """Objects of the test image's own code: main, the glue, the port to the machine, the target's start-up files."""
+    glue = work / "glue.c"
+    glue.write_text(glue_code(interface), encoding="utf-8")
+    port = HARNESS / ("host.c" if target.simulator == "native" else "semihosting.c")
+    plain = (*flags, "-std=gnu11", f"-I{HARNESS}", f"-I{project / 'src'}", *(("-DTW_FENCE",) if fence else ()))
+    sources = [HARNESS / "main.c", glue, port, *(target.file(name) for name in target.startup)]
+    return [_compile(driver, source, plain, work, "harness") for source in sources]
+
+
+def _compile(driver: str, source: Path, options: Sequence[str], work: Path, group: str) -> Path:
+    """Compile one file; the error names the file and the compiler's first complaint."""
+    folder = work / group
+    folder.mkdir(exist_ok=True)
+    output = folder / f"{source.stem}.o"
+    command = [driver, *options, "-c", str(source), "-o", str(output)]
+    done = start(command, folder, timeout=600.0)
+    if done.code != 0:
+        raise TilewrightError(
+            f"{Path(driver).name} does not compile {source.name}", why=_complaint(done), file=str(source)
+        )
+    return output
+
+
+def _link(
+    driver: str, objects: Sequence[Path], target: Target, flags: Sequence[str], path: Path, map_file: Path
+) -> None:
+    """Link the objects; the memories of the target reach its link script as `__<level>_start` and `__<level>_size`."""
+    command = [driver, *flags]
+    if target.link_script:
+        for level, memory in target.memories.items():
+            command += [f"-Wl,--defsym=__{level}_start={memory.address:#x}"]
+            command += [f"-Wl,--defsym=__{level}_size={memory.size or 0:#x}"]
+        command += [f"-Wl,--defsym=__stack_size={target.stack_bytes or 4096:#x}"]
+        command += ["-nostartfiles", "-T", str(target.file(target.link_script))]
+    command += [str(o) for o in objects]
+    command += [*target.link_flags, f"-Wl,-Map={map_file}", "-o", str(path)]
+    done = start(command, path.parent)
+    if done.code == 0:
+        return
+    smallest = {}
+    for level, excess in _OVERFLOW.findall(done.errors):
+        size = target.memories[level].size if level in target.memories else None
+        smallest[level] = (size or 0) + int(excess)
+    if smallest:
+        needs = ", ".join(
+            f"{level} is {size - (target.memories[level].size or 0)} bytes too small" if level in target.memories
+            else f"region {level} overflows" for level, size in smallest.items()
+        )  # fmt: skip
+        raise DoesNotFit(
+            f"the image does not fit on target '{target.name}'",
+            why=needs,
+            fix="choose a larger target or shrink the model",
+            smallest=smallest,
+        )
+    raise TilewrightError(f"{Path(driver).name} does not link {path.name}", why=_complaint(done))
+
+
+def _complaint(done: Finished) -> str:
+    """The first line of a compiler's output that says what is wrong, without the path before it."""
+    if done.code is None:
+        return "it did not finish in time"
+    lines = [line.strip() for line in (done.errors + done.output).splitlines() if line.strip()]
+    telling = [line for line in lines if "error" in line or "undefined" in line] or lines or ["it gave no reason"]
+    return re.sub(r"^\S*/", "", telling[0])

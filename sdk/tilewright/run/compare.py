@@ -1,0 +1,61 @@
+"""Compare what a target computed with what it should have computed: whole outputs, or the tensors of one layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tilewright.model import Array
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two arrays compared. `max_lsb_error` counts integer steps and is None for floats; `first` is an index or None."""
+
+    match: bool
+    max_abs_error: float
+    max_lsb_error: int | None
+    mismatches: int
+    elements: int
+    first: tuple[int, ...] | None = None
+
+
+def compare(
+    actual: Array, expected: Array, *, atol: float = 1e-4, rtol: float = 1e-4, exact: bool = False
+) -> Comparison:
+    """Compare element by element: integers exactly, floats within `atol + rtol * |expected|`, or exactly if asked.
+
+    Not-a-number equals only not-a-number and infinities only themselves. Arrays of different shape or type do not
+    match in any element.
+    """
+    if actual.shape != expected.shape or actual.dtype.kind != expected.dtype.kind:
+        return Comparison(False, float("inf"), None, expected.size, expected.size, (0,) * expected.ndim)
+    if expected.size == 0:
+        return Comparison(True, 0.0, None, 0, 0)
+    if expected.dtype.kind in "iub":
+        return _integers(actual, expected)
+    left, right = actual.astype(np.float64), expected.astype(np.float64)
+    same = (left == right) | (np.isnan(left) & np.isnan(right))
+    with np.errstate(invalid="ignore"):
+        error = np.where(same, 0.0, np.abs(left - right))
+        error = np.where(np.isnan(error), np.inf, error)
+        bound = 0.0 if exact else atol + rtol * np.abs(right)
+        wrong = ~same & ~((error <= bound) & np.isfinite(left) & np.isfinite(right))
+    return Comparison(not wrong.any(), float(error.max()), None, int(wrong.sum()), expected.size, _first(wrong))
+
+
+def _integers(actual: Array, expected: Array) -> Comparison:
+    """Integers and truth values: every difference counts; the error is in steps."""
+    wrong = actual != expected
+    if expected.dtype.itemsize == 8 and wrong.any():
+        steps = max(abs(int(a) - int(b)) for a, b in zip(actual[wrong].flat, expected[wrong].flat, strict=True))
+    else:
+        steps = int(np.abs(actual.astype(np.int64) - expected.astype(np.int64)).max())
+    return Comparison(not wrong.any(), float(steps), steps, int(wrong.sum()), expected.size, _first(wrong))
+
+
+def _first(wrong: Array) -> tuple[int, ...] | None:
+    """Index of the first true element in row-major order."""
+    flat = np.flatnonzero(wrong)
+    return tuple(int(i) for i in np.unravel_index(int(flat[0]), wrong.shape)) if flat.size else None

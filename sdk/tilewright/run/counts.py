@@ -1,0 +1,31 @@
+"""What one inference cost, counted exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class LayerCount:
+    """What one plan instruction cost: instructions, and bytes loaded and stored per memory level."""
+
+    instruction: int
+    instructions: int
+    loaded_bytes: Mapping[str, int] = field(default_factory=dict)
+    stored_bytes: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """One inference, exactly: instructions in all, by plan instruction and by function, bytes moved per level.
+
+    Layers need an image with trace; bytes are known in a simulator only. `harts` are instructions per hart.
+    """
+
+    instructions: int
+    layers: tuple[LayerCount, ...] = ()
+    functions: Mapping[str, int] = field(default_factory=dict)
+    loaded_bytes: Mapping[str, int] = field(default_factory=dict)
+    stored_bytes: Mapping[str, int] = field(default_factory=dict)
+    harts: tuple[int, ...] = ()

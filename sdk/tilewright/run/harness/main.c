@@ -1,0 +1,176 @@
+/* The test image: reads control.bin and input.bin, runs the model once, writes output.bin, dump.bin and result.bin.
+ *
+ * control.bin  u32 magic, flags, fills, dumps; then fills of (u64 address, u64 bytes), which are overwritten with a
+ *              pattern before the inputs are read; then dumps of (u32 instruction, u32 phase, u64 address, u64 bytes)
+ *              in the order of execution, written to dump.bin as the trace reaches them.
+ * result.bin   u32 status, u32 what the model returned, u32 stack bytes.
+ * Small on purpose: it must leave a microcontroller's memory to the model. */
+#include "harness.h"
+
+struct tw_dump {
+    uint32_t instruction;
+    uint32_t phase;
+    uint64_t address;
+    uint64_t bytes;
+};
+
+/* A read of byte 2 * instruction + phase tells the simulator's plugin where the plan stands. */
+const volatile uint8_t tw_trace_marks[TW_TRACE_MARKS] = {1};
+volatile int tw_layer = -1;
+volatile uint32_t tw_stack_used;
+static volatile int tw_returned;
+static uint32_t tw_flags;
+static uint32_t tw_dumps_left;
+static struct tw_dump tw_next;
+static tw_file tw_control;
+static tw_file tw_dump_file;
+
+static void tw_stop(int status)
+{
+    uint32_t result[3];
+    tw_file file = tw_open("result.bin", 1);
+    result[0] = (uint32_t)status;
+    result[1] = (uint32_t)tw_returned;
+    result[2] = tw_stack_used;
+    if (file != 0) {
+        (void)tw_write(file, result, (uint32_t)sizeof result);
+        tw_close(file);
+    }
+    tw_exit(status);
+}
+
+static void tw_read_next(void)
+{
+    if (tw_dumps_left != 0u && tw_read(tw_control, &tw_next, (uint32_t)sizeof tw_next) != 0) {
+        tw_stop(TW_BAD_FILE);
+    }
+}
+
+void tw_trace(int instruction, int phase)
+{
+    uint32_t mark = 2u * (uint32_t)instruction + (uint32_t)phase;
+    tw_layer = instruction;
+    if (mark < TW_TRACE_MARKS) {
+        (void)tw_trace_marks[mark];
+    }
+    while (tw_dumps_left != 0u && tw_next.instruction == (uint32_t)instruction && tw_next.phase == (uint32_t)phase) {
+        if (tw_write(tw_dump_file, (const void *)(uintptr_t)tw_next.address, (uint32_t)tw_next.bytes) != 0) {
+            tw_stop(TW_BAD_FILE);
+        }
+        tw_dumps_left--;
+        tw_read_next();
+    }
+    if ((tw_flags & TW_GUARD) != 0u) {
+        if (phase == 0) {
+            tw_guard_before(instruction);
+        } else {
+            tw_guard_after(instruction);
+        }
+    }
+    if (phase != 0) {
+        tw_layer = -1;
+    }
+}
+
+static void tw_load_control(void)
+{
+    uint32_t head[4];
+    uint64_t fill[2];
+    uint32_t i;
+    tw_control = tw_open("control.bin", 0);
+    if (tw_control == 0 || tw_read(tw_control, head, (uint32_t)sizeof head) != 0 || head[0] != TW_MAGIC) {
+        tw_stop(TW_BAD_FILE);
+    }
+    tw_flags = head[1];
+    for (i = 0; i < head[2]; i++) {
+        volatile uint8_t *byte;
+        uint64_t n;
+        if (tw_read(tw_control, fill, (uint32_t)sizeof fill) != 0) {
+            tw_stop(TW_BAD_FILE);
+        }
+        byte = (volatile uint8_t *)(uintptr_t)fill[0];
+        for (n = 0; n < fill[1]; n++) {
+            byte[n] = (uint8_t)TW_PATTERN;
+        }
+    }
+    tw_dumps_left = head[3];
+    tw_read_next();
+    if (tw_dumps_left != 0u) {
+        tw_dump_file = tw_open("dump.bin", 1);
+    }
+    if ((tw_flags & TW_GUARD) != 0u) {
+        tw_guard_load();
+    }
+}
+
+static void tw_load_inputs(void)
+{
+    uint32_t i;
+    tw_file file;
+    if (tw_input_count == 0u) {
+        return;
+    }
+    file = tw_open("input.bin", 0);
+    for (i = 0; i < tw_input_count; i++) {
+        if (file == 0 || tw_read(file, tw_input(i), tw_input_bytes(i)) != 0) {
+            tw_stop(TW_BAD_FILE);
+        }
+    }
+    tw_close(file);
+}
+
+static void tw_store_outputs(void)
+{
+    uint32_t i;
+    tw_file file = tw_open("output.bin", 1);
+    for (i = 0; i < tw_output_count; i++) {
+        if (file == 0 || tw_write(file, tw_output(i), tw_output_bytes(i)) != 0) {
+            tw_stop(TW_BAD_FILE);
+        }
+    }
+    tw_close(file);
+}
+
+/* Runs the model with the stack below this frame painted, and finds the deepest byte that changed. */
+__attribute__((noinline)) static int tw_measure(void)
+{
+    volatile uint8_t *low = tw_stack_low();
+    volatile uint8_t *here;
+    volatile uint8_t *byte;
+    TW_STACK_POINTER(here);
+    if ((tw_flags & TW_PAINT) != 0u && low != 0) {
+        for (byte = low; byte < here; byte++) {
+            *byte = (uint8_t)TW_PATTERN;
+        }
+    }
+    tw_returned = tw_run();
+    if ((tw_flags & TW_PAINT) != 0u && low != 0) {
+        byte = low;
+        while (byte < here && *byte == (uint8_t)TW_PATTERN) {
+            byte++;
+        }
+        tw_stack_used = (uint32_t)(here - byte);
+    }
+    return 0;
+}
+
+int main(void)
+{
+    tw_load_control();
+    tw_returned = tw_init();
+    if (tw_returned != 0) {
+        tw_stop(TW_MODEL_FAILED);
+    }
+    tw_load_inputs();
+    (void)tw_call_on_painted_stack(tw_measure);
+    tw_close(tw_control);
+    if (tw_dump_file != 0) {
+        tw_close(tw_dump_file);
+    }
+    if (tw_returned != 0) {
+        tw_stop(TW_MODEL_FAILED);
+    }
+    tw_store_outputs();
+    tw_stop(TW_OK);
+    return 0;
+}

@@ -1,0 +1,103 @@
+"""What the test image needs to know of a generated project: its public header, read as text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from tilewright.errors import UsageError
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Interface:
+    """Bytes of each input and output of a model, and whether it has an `init` function."""
+
+    model: str
+    prefix: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    has_init: bool
+
+    @property
+    def trace_macro(self) -> str:
+        """The macro under which the code calls the trace function."""
+        return f"{self.model.upper()}_TRACE"
+
+
+def read_interface(project: Path, model: str) -> Interface:
+    """Read `src/<model>.h`; UsageError where the folder is no project of that model."""
+    if not _IDENTIFIER.fullmatch(model):
+        raise UsageError(f"'{model}' is no model name", why="it is no C identifier")
+    header = project / "src" / f"{model}.h"
+    try:
+        text = header.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"{project} holds no project of the model '{model}'",
+            why=f"{header} cannot be read",
+            fix="compile the model into this folder first",
+            file=str(header),
+        ) from error
+    prefix = model.upper() if _macro(text, f"{model.upper()}_INPUT_COUNT") is not None else model
+    has_init = re.search(rf"\b{model}_init\s*\(\s*void\s*\)", text) is not None
+    return Interface(
+        model, prefix, _bytes(text, prefix, "INPUT", header), _bytes(text, prefix, "OUTPUT", header), has_init
+    )
+
+
+def _bytes(text: str, prefix: str, kind: str, header: Path) -> tuple[int, ...]:
+    """The byte macros of all inputs or outputs."""
+    count = _macro(text, f"{prefix}_{kind}_COUNT")
+    sizes = [_macro(text, f"{prefix}_{kind}_{index}_BYTES") for index in range(count or 0)]
+    if count is None or None in sizes:
+        raise UsageError(
+            f"{header} does not say the bytes of every {kind.lower()}",
+            why=f"{prefix}_{kind}_COUNT or a {prefix}_{kind}_N_BYTES is no number",
+            fix="compile the model again",
+            file=str(header),
+        )
+    return tuple(size for size in sizes if size is not None)
+
+
+def _macro(text: str, name: str) -> int | None:
+    """Value of `#define name number`; None where it is missing or no number."""
+    match = re.search(rf"^\s*#\s*define\s+{name}\s+\(?\s*(\d+)[uUlL]*\s*\)?\s*(?:/\*.*)?$", text, re.MULTILINE)
+    return int(match[1]) if match else None
+
+
+def glue_code(interface: Interface) -> str:
+    """C that puts the model behind the plain names of the test image."""
+    model = interface.model
+    lines = [
+        f"/* The model {model} behind the names that the test image uses. */",
+        f'#include "{model}.h"',
+        "#include <stdint.h>",
+        '#include "harness.h"',
+        "",
+        f"void {model}_trace(int instruction, int phase);",
+        f"void {model}_trace(int instruction, int phase) {{ tw_trace(instruction, phase); }}",
+        f"int tw_run(void) {{ return {model}_run(); }}",
+        f"int tw_init(void) {{ return {f'{model}_init()' if interface.has_init else '0'}; }}",
+    ]
+    for kind, result, sizes in (("input", "void *", interface.inputs), ("output", "const void *", interface.outputs)):
+        lines += [
+            f"const uint32_t tw_{kind}_count = {len(sizes)}u;",
+            f"{result}tw_{kind}(uint32_t index)",
+            "{",
+            "    switch (index) {",
+            *(f"    case {index}u: return {model}_{kind}_{index}();" for index in range(len(sizes))),
+            "    default: return 0;",
+            "    }",
+            "}",
+            f"uint32_t tw_{kind}_bytes(uint32_t index)",
+            "{",
+            "    switch (index) {",
+            *(f"    case {index}u: return {size}u;" for index, size in enumerate(sizes)),
+            "    default: return 0u;",
+            "    }",
+            "}",
+        ]
+    return "\n".join(lines) + "\n"

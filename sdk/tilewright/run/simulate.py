@@ -1,0 +1,161 @@
+"""Start an image on its target, feed it, and bring back what it computed and what it cost."""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tilewright.errors import TilewrightError, UsageError
+from tilewright.run.counts import Counts
+from tilewright.run.fence import FenceMap, guard_file
+from tilewright.run.image import Image, arena_symbol, locate
+from tilewright.run.outcome import explain
+from tilewright.run.tool import Finished, find_tool, start
+
+MAGIC = 0x31525754
+PAINT, GUARD = 1, 2
+
+
+@dataclass(frozen=True)
+class DumpEntry:
+    """Bytes to bring back after (or before) a plan instruction; `offset` in bytes into `symbol`, by default the arena.
+
+    `tensor` only names the bytes in the result.
+    """
+
+    instruction: int
+    tensor: str
+    offset: int
+    size_bytes: int
+    symbol: str = ""
+    before: bool = False
+
+
+@dataclass(frozen=True)
+class Dump:
+    """The bytes of one dump entry."""
+
+    instruction: int
+    tensor: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What a run brought back. `stack_bytes` is the stack that the model really used, None where not measured."""
+
+    outputs: tuple[bytes, ...]
+    dumps: tuple[Dump, ...]
+    exit_code: int
+    counts: Counts | None
+    stack_bytes: int | None
+    console: str
+
+
+def execute(
+    image: Image,
+    inputs: Sequence[bytes],
+    *,
+    dump: Sequence[DumpEntry] = (),
+    count: bool = False,
+    fence: FenceMap | None = None,
+    timeout: float | None = None,
+) -> Execution:
+    """Run one inference. Counting, fencing and dumping are separate runs.
+
+    UsageError for inputs of the wrong length, FenceError for memory touched outside what was declared,
+    TilewrightError for a crash, a time-out, or a model that returns an error.
+    """
+    _check(image, inputs, dump, count, fence)
+    with tempfile.TemporaryDirectory(dir=image.work, prefix="run-") as name:
+        folder = Path(name)
+        entries = sorted(enumerate(dump), key=lambda e: (e[1].instruction, not e[1].before, e[0]))
+        _write_files(image, folder, inputs, [entry for _, entry in entries], fence)
+        done, counts = _start(image, folder, count, fence, timeout or image.target.timeout_seconds)
+        explain(image, folder, done, fence, timeout or image.target.timeout_seconds)
+        outputs = _split((folder / "output.bin").read_bytes(), image.interface.outputs)
+        raw = (folder / "dump.bin").read_bytes() if dump else b""
+        pieces = _split(raw, [entry.size_bytes for _, entry in entries])
+        found = {at: Dump(e.instruction, e.tensor, data) for (at, e), data in zip(entries, pieces, strict=True)}
+        stack = struct.unpack("<3I", (folder / "result.bin").read_bytes())[2]
+        return Execution(
+            outputs, tuple(found[at] for at in range(len(dump))), done.code or 0, counts,
+            None if image.sanitize or dump or fence else stack, done.output + done.errors,
+        )  # fmt: skip
+
+
+def _check(
+    image: Image, inputs: Sequence[bytes], dump: Sequence[DumpEntry], count: bool, fence: FenceMap | None
+) -> None:
+    """Refuse what the image cannot do before anything is started."""
+    expected = image.interface.inputs
+    if tuple(map(len, inputs)) != expected:
+        got = ", ".join(str(len(data)) for data in inputs)
+        raise UsageError(
+            f"the inputs of '{image.model}' have the wrong length",
+            why=f"given are {got or 'no'} bytes, needed {', '.join(map(str, expected)) or 'no'} bytes",
+        )
+    if count and (fence or dump):
+        raise UsageError("counting, fencing and dumping are separate runs", why="each would change what another sees")
+    if (dump or fence) and not image.trace:
+        raise UsageError("the image has no trace", why="dumps and fences follow its calls", fix="build with trace")
+    if count and image.sanitize:
+        raise UsageError("a sanitized image is not counted", why="most of its instructions are the sanitizer's")
+
+
+def _write_files(
+    image: Image, folder: Path, inputs: Sequence[bytes], dump: Sequence[DumpEntry], fence: FenceMap | None
+) -> None:
+    """Write what the image reads; the whole arena is poisoned before the inputs are read."""
+    arena = image.elf.symbol(arena_symbol(image))
+    fills = [] if arena is None else [(arena.address, arena.size_bytes)]
+    native = image.target.simulator == "native"
+    flags = (0 if image.sanitize else PAINT) | (GUARD if fence and native else 0)
+    control = struct.pack("<4I", MAGIC, flags, len(fills), len(dump))
+    control += b"".join(struct.pack("<2Q", *fill) for fill in fills)
+    for entry in dump:
+        address = locate(image, entry.symbol, entry.offset, entry.size_bytes)
+        control += struct.pack("<2I2Q", entry.instruction, int(not entry.before), address, entry.size_bytes)
+    (folder / "control.bin").write_bytes(control)
+    (folder / "input.bin").write_bytes(b"".join(inputs))
+    if fence and native:
+        (folder / "guard.bin").write_bytes(guard_file(image, fence))
+
+
+def _start(
+    image: Image, folder: Path, count: bool, fence: FenceMap | None, timeout: float
+) -> tuple[Finished, Counts | None]:
+    """Start the image by itself, under callgrind or in the simulator."""
+    target = image.target
+    if target.simulator == "native":
+        if count:
+            from tilewright.run.callgrind import run_counted
+
+            return run_counted(image, folder, timeout)
+        return start(_command(image), folder, timeout=timeout, environment=_SANITIZER), None
+    raise UsageError(f"target '{target.name}' has no simulator")
+
+
+_SANITIZER = {"ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:exitcode=77", "UBSAN_OPTIONS": "print_stacktrace=0"}
+
+
+def _command(image: Image) -> list[str]:
+    """The target's command line with the image's path in it."""
+    words = [word.replace("{elf}", str(image.path)) for word in image.target.command]
+    if image.target.simulator != "native":
+        words[0] = find_tool(words[0], image.target.tools.get(words[0], ""))
+    return words
+
+
+def _split(raw: bytes, sizes: Sequence[int]) -> tuple[bytes, ...]:
+    """Cut a file into pieces of the given bytes."""
+    if len(raw) != sum(sizes):
+        raise TilewrightError("the image wrote a short file", why=f"{len(raw)} of {sum(sizes)} bytes")
+    pieces, at = [], 0
+    for size in sizes:
+        pieces.append(raw[at : at + size])
+        at += size
+    return tuple(pieces)

@@ -1,0 +1,58 @@
+"""Start a compiler or a simulator: no shell, a fixed locale, a missing program named by its package."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tilewright.errors import ToolMissing
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A program that ended. `code` is negative for a signal and None where the time ran out."""
+
+    code: int | None
+    output: str
+    errors: str
+
+
+def find_tool(name: str, package: str) -> str:
+    """Path of a program; ToolMissing names the Debian package that brings it."""
+    path = shutil.which(name)
+    if path is None:
+        raise ToolMissing(
+            f"{name} is not installed",
+            why="it is needed to build or run for this target",
+            fix=f"install the Debian package '{package or name}'",
+        )
+    return path
+
+
+def start(
+    command: Sequence[str], folder: Path, *, timeout: float = 120.0, environment: Mapping[str, str] | None = None
+) -> Finished:
+    """Run a program in `folder` for at most `timeout` seconds."""
+    variables = {**os.environ, "LC_ALL": "C", **(environment or {})}
+    try:
+        done = subprocess.run(
+            list(command),
+            cwd=folder,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        return Finished(None, _text(error.stdout), _text(error.stderr))
+    return Finished(done.returncode, _text(done.stdout), _text(done.stderr))
+
+
+def _text(raw: bytes | None) -> str:
+    """Output as text whatever bytes it holds."""
+    return (raw or b"").decode("utf-8", errors="replace")
