@@ -1,0 +1,39 @@
+"""A pytest plug-in: lists every skip, and fails the run if one has a reason that is not allowed."""
+
+from __future__ import annotations
+
+import pytest
+
+ALLOWED = ("trained models", "gvsoc", "nvcc", "a GPU", "torch")
+
+
+def allowed(reason: str) -> bool:
+    """Whether the reason begins with one of the five things that a machine may lack."""
+    return reason.removeprefix("Skipped: ").startswith(ALLOWED)
+
+
+def skips(reporter: pytest.TerminalReporter) -> dict[str, list[str]]:
+    """Reason to the tests that it skipped."""
+    found: dict[str, list[str]] = {}
+    for report in reporter.stats.get("skipped", []):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        found.setdefault(reason.removeprefix("Skipped: "), []).append(report.nodeid)
+    return found
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """One line per reason, before pytest's closing line."""
+    found = skips(terminalreporter)
+    if found:
+        terminalreporter.section("skipped")
+    for reason, tests in sorted(found.items()):
+        mark = "" if allowed(reason) else "  <- not an allowed reason: " + ", ".join(tests[:5])
+        terminalreporter.write_line(f"{len(tests):4} x {reason}{mark}")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A skip for any other reason is a failure."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if isinstance(reporter, pytest.TerminalReporter) and not all(map(allowed, skips(reporter))):
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
