@@ -11,6 +11,7 @@ neighbours are merged, so equal layouts compare equal and the row-major layout o
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from math import prod
 
@@ -117,9 +118,9 @@ class Layout:
                 weight *= size
                 weights.add(weight)
         marks = sorted(weights, reverse=True)
-        if any(outer % inner for outer, inner in zip(marks, marks[1:], strict=False)):
+        if any(outer % inner for outer, inner in itertools.pairwise(marks)):
             return None
-        digits = tuple(outer // inner for outer, inner in zip(marks, marks[1:], strict=False))
+        digits = tuple(outer // inner for outer, inner in itertools.pairwise(marks))
         bounds, weight = [], total
         for size in self.digits:
             bounds.append((weight, weight // size))
