@@ -1,0 +1,111 @@
+"""Activations with parameters: LeakyRelu, Elu, Gelu, HardSigmoid, Clip, PRelu, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tilewright.model import Array, DType
+from tilewright.ops.check import NUMBERS, broadcast_shape, given, same_type, typed
+from tilewright.ops.clamp import clamped
+from tilewright.ops.elementwise import Choose, elementwise, pointwise, present
+from tilewright.ops.index.body import Body, body
+from tilewright.ops.index.nest import Nest
+from tilewright.ops.operator import Call, Operator, TensorType
+
+CLIP = ("x", "min", "max")
+SELU_ALPHA, SELU_GAMMA = 1.67326319217681884765625, 1.05070102214813232421875
+
+
+def _with(name: str, **defaults: float) -> Choose:
+    """The body of this name whose parameters are float attributes with these defaults, in order."""
+    return lambda call: body(name, *(call.real(attribute, default) for attribute, default in defaults.items()))
+
+
+def _gelu(call: Call) -> Body:
+    kind = call.text("approximate", "none")
+    if kind not in ("none", "tanh"):
+        raise call.invalid(f"attribute 'approximate' is '{kind}', it must be 'none' or 'tanh'")
+    return body("gelu" if kind == "none" else "gelu_tanh")
+
+
+def _celu(call: Call) -> Body:
+    alpha = call.real("alpha", 1.0)
+    if alpha == 0:
+        raise call.invalid("attribute 'alpha' must not be 0")
+    return body("celu", alpha)
+
+
+def clip_limits(call: Call) -> tuple[float, float] | None:
+    """Lower and upper limit of a Clip, infinite where missing; None where one is computed at run time."""
+    if call.opset < 11:
+        return call.real("min", -np.inf), call.real("max", np.inf)
+    limits = [-np.inf, np.inf]
+    for index in (1, 2):
+        if call.optional(index) is not None:
+            if index not in call.constants:
+                return None
+            limits[index - 1] = np.asarray(call.constants[index]).reshape(-1)[0].item()
+    return limits[0], limits[1]
+
+
+def _infer_clip(call: Call) -> tuple[TensorType, ...]:
+    tensor = typed(call, 0, NUMBERS)
+    same_type(call, *present(call))
+    for index in (1, 2):
+        limit = call.optional(index)
+        if limit is not None and limit.elements != 1:
+            raise call.invalid(f"limit '{limit.name}' has {limit.elements} elements, it must be a scalar")
+    return (TensorType(tensor.dtype, tensor.shape),)
+
+
+def _evaluate_clip(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
+    x, low, high = given(arrays[0], call, 0), *(*arrays[1:], None, None)[:2]
+    if call.opset < 11:
+        low, high = np.asarray(call.real("min", -np.inf)), np.asarray(call.real("max", np.inf))
+    least, most = _type_limits(call.tensor(0).dtype)
+    lower = np.asarray(least if low is None else low).reshape(()).astype(x.dtype)
+    upper = np.asarray(most if high is None else high).reshape(()).astype(x.dtype)
+    return (clamped(call, np.asarray(np.minimum(np.maximum(x, lower), upper))),)
+
+
+def _type_limits(dtype: DType) -> tuple[float, float]:
+    return (-np.inf, np.inf) if dtype.is_float else dtype.range
+
+
+def _clip_nests(call: Call) -> tuple[Nest, ...]:
+    (kind,) = _infer_clip(call)
+    limits = clip_limits(call)
+    if limits is None:
+        three = len(present(call)) == 3
+        return (pointwise(call, body("clip_operands"), CLIP, kind.shape, kind.dtype),) if three else ()
+    least, most = _type_limits(kind.dtype)
+    low, high = max(limits[0], least), min(limits[1], most)
+    if not kind.dtype.is_float:
+        low, high = int(low), int(high)
+    return (pointwise(replace(call, inputs=call.inputs[:1]), body("clip", low, high), "x", kind.shape, kind.dtype),)
+
+
+def _infer_prelu(call: Call) -> tuple[TensorType, ...]:
+    tensor = typed(call, 0, NUMBERS)
+    same_type(call, 0, 1)
+    if broadcast_shape(call, tensor.shape, call.shape(1)) != tensor.shape:
+        raise call.invalid(f"slope of shape {list(call.shape(1))} cannot be broadcast to {list(tensor.shape)}")
+    return (TensorType(tensor.dtype, tensor.shape),)
+
+
+OPERATORS = (
+    elementwise("LeakyRelu", _with("leaky_relu", alpha=0.01)),
+    elementwise("ThresholdedRelu", _with("thresholded_relu", alpha=1.0)),
+    elementwise("Elu", _with("elu", alpha=1.0)),
+    elementwise("Selu", _with("selu", alpha=SELU_ALPHA, gamma=SELU_GAMMA)),
+    elementwise("Celu", _celu),
+    elementwise("Gelu", _gelu),
+    elementwise("HardSigmoid", _with("hard_sigmoid", alpha=0.2, beta=0.5)),
+    elementwise("Swish", _with("swish", alpha=1.0)),
+    elementwise("Shrink", _with("shrink", lambd=0.5, bias=0.0), accepts=NUMBERS),
+    Operator("Clip", _infer_clip, _evaluate_clip, CLIP, nests=_clip_nests),
+    elementwise("PRelu", "prelu", operands=("x", "slope"), rule=_infer_prelu),
+)

@@ -1,0 +1,37 @@
+"""Arithmetic with broadcasting: Add, Sub, Mul, Div, Pow, Mod, Min, Max, Sum, Mean."""
+
+from __future__ import annotations
+
+from tilewright.ops.check import FLOATS, NUMBERS, SIGNED, broadcast_shape, typed
+from tilewright.ops.elementwise import elementwise
+from tilewright.ops.index.body import Body, body
+from tilewright.ops.operator import Call, TensorType
+
+PAIR = ("a", "b")
+MANY = ("x...",)
+
+
+def _mod(call: Call) -> Body:
+    fmod = call.integer("fmod", 0)
+    if fmod not in (0, 1):
+        raise call.invalid(f"attribute 'fmod' is {fmod}, it must be 0 or 1")
+    if fmod == 0 and call.tensor(0).dtype.is_float:
+        raise call.invalid("attribute 'fmod' must be 1 for floating-point operands")
+    return body("fmod" if fmod else "mod")
+
+
+def _infer_pow(call: Call) -> tuple[TensorType, ...]:
+    base = typed(call, 0, FLOATS | SIGNED)
+    typed(call, 1, NUMBERS)
+    return (TensorType(base.dtype, broadcast_shape(call, base.shape, call.shape(1))),)
+
+
+OPERATORS = (
+    *(elementwise(name, name.lower(), accepts=NUMBERS, operands=PAIR) for name in ("Add", "Sub", "Mul", "Div")),
+    elementwise("Mod", _mod, accepts=NUMBERS, operands=PAIR),
+    elementwise("Pow", "pow", operands=PAIR, rule=_infer_pow),
+    elementwise("Min", "min", accepts=NUMBERS, operands=MANY, least=1),
+    elementwise("Max", "max", accepts=NUMBERS, operands=MANY, least=1),
+    elementwise("Sum", "sum", operands=MANY, least=1),
+    elementwise("Mean", "mean", operands=MANY, least=1),
+)

@@ -1,0 +1,96 @@
+"""Conv, of any number of spatial axes, grouped and depthwise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tilewright.model import Array
+from tilewright.ops.check import given, ranked, same_type, shaped, typed, widened
+from tilewright.ops.clamp import clamped
+from tilewright.ops.index.body import body, combine, finish
+from tilewright.ops.index.build import operand, spatial
+from tilewright.ops.index.build import window as subscripts
+from tilewright.ops.index.nest import Nest, Space, Tensor
+from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.window import Window, last_axes, padded, per_axis, read_window, tap_view, window_view
+
+
+def conv_window(call: Call) -> Window:
+    """The window of a Conv whose shapes fit together; ModelError where they do not."""
+    x, w = ranked(call, 0, 3), call.shape(1)
+    if len(w) != len(x):
+        raise call.invalid(f"the weights have {len(w)} axes and the input has {len(x)}, they must be equal")
+    per_axis(call, "kernel_shape", w[2:])
+    if call.integers("kernel_shape", w[2:]) != w[2:]:
+        raise call.invalid(f"attribute 'kernel_shape' contradicts weights of shape {list(w)}")
+    groups = call.integer("group", 1)
+    if groups < 1 or w[0] % groups or x[1] != w[1] * groups:
+        raise call.invalid(f"{groups} groups do not fit {x[1]} input channels and weights of shape {list(w)}")
+    shaped(call, 2, (w[0],), "bias")
+    return read_window(call, x[2:], w[2:])
+
+
+def infer(call: Call) -> tuple[TensorType, ...]:
+    """Shape [n, channels, *outs]."""
+    x, w = typed(call, 0), typed(call, 1)
+    dtype = same_type(call, 0, 1, 2)
+    return (TensorType(dtype, (x.shape[0], w.shape[0], *conv_window(call).outs)),)
+
+
+def conv_sum(call: Call, x: Array, w: Array) -> Array:
+    """The plain sums of products, no bias, in the arrays' own type; codes as int64 or float64 give exact sums."""
+    window, groups = conv_window(call), call.integer("group", 1)
+    source = padded(x, window, 0)
+    batch, channels = x.shape[:2]
+    per_group, outputs = channels // groups, w.shape[0] // groups
+    if per_group == 1 and outputs == 1 and groups > 1:
+        total = np.zeros((batch, groups, *window.outs), np.result_type(x, w))
+        for tap in window.taps():
+            total += tap_view(source, window, tap) * last_axes(w[:, 0], *tap).reshape(-1, *(1,) * len(tap))
+        return total
+    columns = window_view(source, window).reshape(batch, groups, w[0].size, -1)
+    total = w.reshape(groups, outputs, -1) @ columns
+    return total.reshape(batch, w.shape[0], *window.outs)
+
+
+def evaluate(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
+    """Float semantics: sums in single or double precision, bias, clamp."""
+    x, w, b = (*arrays, None)[:3]
+    total = conv_sum(call, widened(given(x, call, 0)), widened(given(w, call, 1)))
+    if b is not None:
+        total = total + widened(b).reshape(-1, *(1,) * (total.ndim - 2))
+    return (clamped(call, total).astype(call.outputs[0].dtype.numpy),)
+
+
+def nests(call: Call) -> tuple[Nest, ...]:
+    """`y[n, g*OCG + oc, oh, ow] += x[n, g*ICG + ic, oh*sh + kh*dh - pt, ...] * w[g*OCG + oc, ic, kh, kw]`."""
+    (kind,) = infer(call)
+    window, groups = conv_window(call), call.integer("group", 1)
+    x, w, rank = operand(call.tensor(0), "x"), operand(call.tensor(1), "w"), len(window.outs)
+    outputs, per_group = w.shape[0] // groups, w.shape[1]
+    space = Space.of(
+        n=x.shape[0], g=groups, oc=outputs, **spatial("o", window.outs), ic=per_group, **spatial("k", window.kernel)
+    )
+    n, g, oc, *rest = space
+    o, ic, k = rest[:rank], rest[rank], rest[rank + 1 :]
+    channel = g * outputs + oc
+    bias = call.optional(2)
+    return (
+        Nest(
+            space,
+            Tensor("y", kind.shape, kind.dtype)[n, channel, *o],
+            (
+                x[n, g * per_group + ic, *subscripts(o, k, window.strides, window.dilations, window.begins)],
+                w[channel, ic, *k],
+            ),
+            body("mul"),
+            combine("add"),
+            finish("add") if bias else finish("keep"),
+            (operand(bias, "b")[channel],) if bias else (),
+        ),
+    )
+
+
+OPERATORS = (Operator("Conv", infer, evaluate, ("x", "w", "b"), nests=nests),)

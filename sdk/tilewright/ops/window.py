@@ -1,0 +1,125 @@
+"""Sliding windows: kernel, strides, dilations and padding of convolutions and pools, read from a node and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from tilewright.model import Array, Shape
+from tilewright.ops.operator import Call
+
+AUTO_PADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
+
+
+@dataclass(frozen=True)
+class Window:
+    """One entry per spatial axis. `begins` and `ends` are the declared padding; `outs` the sizes of the result."""
+
+    kernel: Shape
+    strides: Shape
+    dilations: Shape
+    begins: Shape
+    ends: Shape
+    outs: Shape
+
+    def taps(self) -> Iterator[tuple[int, ...]]:
+        """All positions inside the kernel, the last axis fastest."""
+        return product(*(range(k) for k in self.kernel))
+
+
+def per_axis(call: Call, name: str, default: Shape, least: int = 1) -> Shape:
+    """An attribute with one integer per spatial axis, each at least `least`."""
+    values = call.integers(name, default)
+    if len(values) != len(default):
+        raise call.invalid(f"attribute '{name}' has {len(values)} entries, it must have {len(default)}")
+    if any(value < least for value in values):
+        raise call.invalid(f"attribute '{name}' is {list(values)}, every entry must be at least {least}")
+    return values
+
+
+def declared_pads(call: Call, rank: int) -> tuple[Shape, Shape]:
+    """The attribute `pads` as (before, after)."""
+    values = per_axis(call, "pads", (0,) * (2 * rank), 0)
+    return values[:rank], values[rank:]
+
+
+def auto_pad(call: Call) -> str:
+    """The attribute `auto_pad`, one of `AUTO_PADS`."""
+    value = call.text("auto_pad", "NOTSET")
+    if value not in AUTO_PADS:
+        raise call.invalid(f"attribute 'auto_pad' is '{value}', it must be one of {', '.join(AUTO_PADS)}")
+    return value
+
+
+def read_window(call: Call, spatial: Shape, kernel: Shape) -> Window:
+    """The window of a convolution or pool over these input sizes."""
+    rank = len(spatial)
+    strides = per_axis(call, "strides", (1,) * rank)
+    dilations = per_axis(call, "dilations", (1,) * rank)
+    ceil_mode = bool(call.integer("ceil_mode", 0))
+    mode = auto_pad(call)
+    begins, ends = declared_pads(call, rank) if mode == "NOTSET" else ((0,) * rank, (0,) * rank)
+    if mode.startswith("SAME"):
+        pairs = [_same(*axis, mode) for axis in zip(spatial, kernel, strides, dilations, strict=True)]
+        begins, ends = tuple(b for b, _ in pairs), tuple(e for _, e in pairs)
+    outs = tuple(
+        _out_size(call, *axis, ceil_mode=ceil_mode)
+        for axis in zip(spatial, kernel, strides, dilations, begins, ends, strict=True)
+    )
+    return Window(kernel, strides, dilations, begins, ends, outs)
+
+
+def _same(size: int, kernel: int, stride: int, dilation: int, mode: str) -> tuple[int, int]:
+    out = -(-size // stride)
+    total = max(0, (out - 1) * stride + dilation * (kernel - 1) + 1 - size)
+    small, large = total // 2, total - total // 2
+    return (small, large) if mode == "SAME_UPPER" else (large, small)
+
+
+def _out_size(
+    call: Call, size: int, kernel: int, stride: int, dilation: int, begin: int, end: int, *, ceil_mode: bool
+) -> int:
+    span = size + begin + end - dilation * (kernel - 1) - 1
+    if span < 0:
+        raise call.invalid(f"a window of {dilation * (kernel - 1) + 1} does not fit into {size + begin + end} elements")
+    count = (-(-span // stride) if ceil_mode else span // stride) + 1
+    return count - 1 if ceil_mode and (count - 1) * stride >= size + begin else count
+
+
+def padded(x: Array, window: Window, value: float | int) -> Array:
+    """The input with `value` around it, as far as the last window reaches; the two first axes are batch and channel."""
+    reach = [
+        (o - 1) * s + d * (k - 1) + 1
+        for o, s, d, k in zip(window.outs, window.strides, window.dilations, window.kernel, strict=True)
+    ]
+    pads = [(b, max(0, r - b - n)) for b, r, n in zip(window.begins, reach, x.shape[2:], strict=True)]
+    if not any(map(any, pads)):
+        return x
+    return np.pad(x, [(0, 0), (0, 0), *pads], constant_values=value)
+
+
+def last_axes(array: Array, *index: int | slice) -> Array:
+    """The array indexed in its last axes; a view, so that it can be added to."""
+    places: tuple[object, ...] = (..., *index)
+    view: Array = array.__getitem__(places)  # type: ignore[index]
+    return view
+
+
+def tap_view(source: Array, window: Window, tap: Sequence[int]) -> Array:
+    """What every window of a padded input sees at one position of the kernel; no copy."""
+    parts = zip(tap, window.dilations, window.strides, window.outs, strict=True)
+    return last_axes(source, *(slice(t * d, t * d + (o - 1) * s + 1, s) for t, d, s, o in parts))
+
+
+def window_view(source: Array, window: Window) -> Array:
+    """All windows of a padded input: [n, c, *kernel, *outs]; no copy."""
+    rank = len(window.kernel)
+    steps = source.strides[2:]
+    inner = [step * d for step, d in zip(steps, window.dilations, strict=True)]
+    outer = [step * s for step, s in zip(steps, window.strides, strict=True)]
+    shape = (*source.shape[:2], *window.kernel, *window.outs)
+    assert source.ndim == rank + 2
+    return np.lib.stride_tricks.as_strided(source, shape, (*source.strides[:2], *inner, *outer), writeable=False)

@@ -1,0 +1,132 @@
+"""Every operator of the registry against the node tests that ship inside the onnx package: types, shapes, values."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from tilewright.errors import TilewrightError
+from tilewright.model import Array, Attribute, DType, Node, Tensor
+from tilewright.ops.operator import Call, Operator
+from tilewright.ops.registry import find
+
+SKIPS: dict[str, str] = {
+}
+"""Cases that are not compared, and why."""
+
+RANDOM = {"Bernoulli", "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial"}
+
+NUMBERED = {
+    onnx.TensorProto.FLOAT16: DType.F16, onnx.TensorProto.FLOAT: DType.F32, onnx.TensorProto.DOUBLE: DType.F64,
+    onnx.TensorProto.INT4: DType.I4, onnx.TensorProto.UINT4: DType.U4, onnx.TensorProto.INT8: DType.I8,
+    onnx.TensorProto.UINT8: DType.U8, onnx.TensorProto.INT16: DType.I16, onnx.TensorProto.UINT16: DType.U16,
+    onnx.TensorProto.INT32: DType.I32, onnx.TensorProto.UINT32: DType.U32, onnx.TensorProto.INT64: DType.I64,
+    onnx.TensorProto.UINT64: DType.U64, onnx.TensorProto.BOOL: DType.BOOL,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """One node with operand values and expected results."""
+
+    name: str
+    operator: Operator
+    call: Call
+    arrays: tuple[Array | None, ...]
+    expected: tuple[Array | None, ...]
+    rtol: float
+    atol: float
+
+
+def _attribute(proto: onnx.AttributeProto) -> Attribute | None:
+    value = onnx.helper.get_attribute_value(proto)
+    if isinstance(value, onnx.TensorProto):
+        return np.asarray(numpy_helper.to_array(value))
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, (int, float)):
+        return value
+    if proto.type in (onnx.AttributeProto.INTS, onnx.AttributeProto.FLOATS):
+        return tuple(value)
+    return tuple(v.decode() for v in value) if proto.type == onnx.AttributeProto.STRINGS else None
+
+
+def _types(infos: Any) -> dict[str, DType] | None:
+    """Element types by name; None where one of them is of a kind or type that we do not have."""
+    found = {}
+    for info in infos:
+        kind = info.type.tensor_type.elem_type if info.type.HasField("tensor_type") else 0
+        if kind not in NUMBERED:
+            return None
+        found[info.name] = NUMBERED[kind]
+    return found
+
+
+def _arrays(names: list[str], values: dict[str, Any]) -> tuple[Array | None, ...]:
+    return tuple(np.asarray(values[n]) if n in values else None for n in names)
+
+
+def _case(case: Any) -> Case | None:
+    """The case as a call; None where it has several nodes, or types or operators that we do not have."""
+    model = case.model
+    if model is None or len(model.graph.node) != 1:
+        return None
+    proto = model.graph.node[0]
+    operator = find(proto.op_type, proto.domain)
+    ins, outs = _types(model.graph.input), _types(model.graph.output)
+    if operator is None or ins is None or outs is None:
+        return None
+    given, wanted = case.data_sets[0]
+    values = dict(zip(ins, given, strict=True))
+    results = dict(zip(outs, wanted, strict=True))
+    arrays = _arrays(list(proto.input), {n: np.asarray(v).astype(ins[n].numpy) for n, v in values.items()})
+    expected = _arrays(list(proto.output), {n: np.asarray(v).astype(outs[n].numpy) for n, v in results.items()})
+    attributes = {a.name: v for a in proto.attribute if (v := _attribute(a)) is not None}
+    node = Node("it", proto.op_type, tuple(proto.input), tuple(proto.output), attributes, proto.domain)
+    inputs = tuple(
+        None if a is None else Tensor(n, ins[n], a.shape) for n, a in zip(proto.input, arrays, strict=True)
+    )
+    constants = {i: a for i, a in enumerate(arrays) if a is not None}
+    opset = next(o.version for o in model.opset_import if o.domain == proto.domain)
+    outputs = tuple(
+        Tensor(n, outs[n], e.shape) if e is not None else Tensor("", DType.F32, ())
+        for n, e in zip(proto.output, expected, strict=True)
+    )
+    call = Call(node, inputs, outputs, constants, opset)
+    return Case(case.name, operator, call, arrays, expected, case.rtol, case.atol)
+
+
+def _cases() -> list[Case]:
+    from onnx.backend.test.case.node import collect_testcases
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        collected: list[Any] = (collect_testcases)(None)  # type: ignore[arg-type]
+    return [found for case in collected if (found := _case(case)) is not None]
+
+
+CASES = _cases()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_evaluate_gives_what_the_standard_expects(case: Case) -> None:
+    if case.name in SKIPS:
+        return
+    inferred = case.operator.infer(Call(case.call.node, case.call.inputs, (), case.call.constants, case.call.opset))
+    for kind, expected, tensor in zip(inferred, case.expected, case.call.outputs, strict=False):
+        if expected is not None:
+            assert (kind.dtype, kind.shape) == (tensor.dtype, tensor.shape)
+    got = case.operator.evaluate(case.call, case.arrays)
+    for result, expected, tensor in zip(got, case.expected, case.call.outputs, strict=False):
+        if expected is not None:
+            assert (result.dtype, result.shape) == (tensor.dtype.numpy, tensor.shape)
+            np.testing.assert_allclose(
+                result.astype(np.float64), expected.astype(np.float64), rtol=case.rtol, atol=case.atol
+            )
