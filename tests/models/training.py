@@ -174,11 +174,11 @@ def train(
     owners = [(layer, index) for layer in layers for index in range(len(layer.parameters))]
     first = [np.zeros_like(layer.parameters[index]) for layer, index in owners]
     second = [np.zeros_like(layer.parameters[index]) for layer, index in owners]
-    targets = SURE * np.eye(10, dtype=np.float32)[labels] + (1 - SURE) / 10
+    targets: Array = SURE * np.eye(10, dtype=np.float32)[labels] + np.float32((1 - SURE) / 10)
     step, steps = 0, epochs * (len(x) // size)
     for _ in range(epochs):
         for chosen in batches(random, len(x), size):
-            gradient = (softmax(run(layers, x[chosen])) - targets[chosen]) / np.float32(size)
+            gradient: Array = (softmax(run(layers, x[chosen])) - targets[chosen]) / np.float32(size)
             for layer in reversed(layers):
                 gradient = layer.backward(gradient)
             step += 1
