@@ -1,0 +1,50 @@
+"""Checks the attributes of a node in the file: one of each name, of a type that we read, filled as its type says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tilewright.errors import ModelError
+from tilewright.frontend.names import quoted
+from tilewright.frontend.values import element_type
+
+if TYPE_CHECKING:
+    import onnx
+
+# AttributeProto.AttributeType -> the field that holds the value
+_FIELDS = {1: "f", 2: "i", 3: "s", 4: "t", 5: "g", 6: "floats", 7: "ints", 8: "strings", 11: "sparse_tensor"}
+_SINGLE = ("f", "i", "s", "t", "g", "sparse_tensor", "tp")
+
+
+def check_attributes(node: onnx.NodeProto, file: str) -> None:
+    """ModelError for the first attribute that cannot be read."""
+    label = node.name or node.op_type
+    seen: set[str] = set()
+    for attribute in node.attribute:
+        why = _fault(attribute, seen)
+        if why:
+            what = f"node {quoted(label)} ({node.op_type}) is invalid"
+            raise ModelError(what, why=why, fix="check the export of the model", node=label, file=file)
+        seen.add(attribute.name)
+        if attribute.type == 4 and not attribute.ref_attr_name:
+            element_type(attribute.t.data_type, attribute.t.name or f"attribute {attribute.name} of {label}", file)
+
+
+def _fault(attribute: onnx.AttributeProto, seen: set[str]) -> str:
+    name = quoted(attribute.name)
+    if attribute.name in seen:
+        return f"attribute {name} is there twice"
+    if attribute.type not in _FIELDS:
+        return f"attribute {name} has no type that we read ({attribute.type})"
+    if attribute.ref_attr_name:
+        return ""
+    field = _FIELDS[attribute.type]
+    filled = [single for single in _SINGLE if attribute.HasField(single)]
+    if field in _SINGLE and filled != [field]:
+        return f"attribute {name} does not hold a value of its own type"
+    try:
+        for text in (attribute.s, *attribute.strings):
+            text.decode()
+    except UnicodeDecodeError:
+        return f"attribute {name} is not valid UTF-8 text"
+    return ""

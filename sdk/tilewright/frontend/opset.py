@@ -1,0 +1,234 @@
+"""Brings nodes of any opset from 9 on into the form of the newest one, so that operators know a single form.
+
+Attributes that became inputs are moved, operators that were renamed get their new name, and where a meaning changed
+(Softmax before 13) nodes that compute the old meaning take the place of the node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.errors import ModelError, UnsupportedNode
+from tilewright.frontend.names import quoted
+from tilewright.frontend.raw import RawNode, Value
+from tilewright.model import Array, DType, Tensor
+
+NEWEST = 21  # the version that normalised nodes are said to be of; later ones add operators and types only
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What is known where the node stands: types and values of tensors, and how to make a new tensor name."""
+
+    tensors: Mapping[str, Tensor]
+    constants: Mapping[str, Array]
+    fresh: Callable[[str], str]
+
+    def tensor(self, node: RawNode, index: int) -> Tensor:
+        """The type of an input; ModelError where it is omitted."""
+        if index >= len(node.inputs) or not node.inputs[index]:
+            raise invalid(node, f"input {index} is missing")
+        return self.tensors[node.inputs[index]]
+
+
+Rewrite = Callable[[RawNode, Surroundings], tuple[RawNode, ...]]
+
+
+def normalise(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    """The node in its newest form, preceded by Constants that it now reads; a node that is new already comes alone."""
+    if node.domain:
+        return (node,)
+    below, rewrite = _RULES.get(node.op, (0, None))
+    if rewrite is None or node.version >= below:
+        return (node,)
+    return tuple(replace(made, opsets={**node.opsets, "": below}) for made in rewrite(node, around))
+
+
+def invalid(node: RawNode, why: str) -> ModelError:
+    """The error for a node that contradicts the standard."""
+    return ModelError(f"{node.where()} is invalid", why=why, fix="check the export of the model", node=node.label)
+
+
+def _integers(node: RawNode, name: str) -> list[int] | None:
+    value = node.attributes.get(name)
+    if value is None:
+        return None
+    if isinstance(value, tuple) and all(isinstance(item, int) for item in value):
+        return [int(item) for item in value]
+    raise invalid(node, f"attribute {quoted(name)} must be a list of integers")
+
+
+def _number(node: RawNode, name: str, default: float) -> float:
+    value = node.attributes.get(name, default)
+    if isinstance(value, int | float):
+        return value
+    raise invalid(node, f"attribute {quoted(name)} must be a number")
+
+
+def _with_operands(
+    node: RawNode, around: Surroundings, operands: Mapping[int, npt.ArrayLike | None], drop: tuple[str, ...]
+) -> tuple[RawNode, ...]:
+    """The node with constants as the inputs of these positions, and without the attributes `drop`."""
+    inputs = list(node.inputs)
+    made = []
+    for position, value in sorted(operands.items()):
+        inputs += [""] * (position + 1 - len(inputs))
+        if value is not None:
+            array = np.asarray(value)
+            inputs[position] = around.fresh(f"{node.label}/{drop[0] if len(drop) == 1 else position}")
+            made.append(RawNode("", "Constant", (), (inputs[position],), {"value": Value(DType.of(array.dtype), array)}))
+    while inputs and not inputs[-1]:
+        inputs.pop()
+    return (*made, replace(node.with_attributes(**dict.fromkeys(drop)), inputs=tuple(inputs)))
+
+
+def _list(node: RawNode, name: str) -> npt.NDArray[np.int64] | None:
+    values = _integers(node, name)
+    return None if values is None else np.array(values, np.int64)
+
+
+def _axes(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    return _with_operands(node, around, {1: _list(node, "axes")}, ("axes",))
+
+
+def _split(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    if node.version < 13:
+        *made, node = _with_operands(node, around, {1: _list(node, "split")}, ("split",))
+    else:
+        made = []
+    if len(node.inputs) < 2 and "num_outputs" not in node.attributes:
+        node = node.with_attributes(num_outputs=len(node.outputs))
+    return (*made, node)
+
+
+def _clip(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    dtype = around.tensor(node, 0).dtype.numpy
+    bounds = {
+        position: np.array(_number(node, name, 0.0), dtype) if name in node.attributes else None
+        for position, name in ((1, "min"), (2, "max"))
+    }
+    return _with_operands(node, around, bounds, ("min", "max"))
+
+
+def _pad(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    value = np.array(_number(node, "value", 0.0), around.tensor(node, 0).dtype.numpy)
+    return _with_operands(node, around, {1: _list(node, "pads"), 2: value}, ("pads", "value"))
+
+
+def _slice(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    names = ("starts", "ends", "axes")
+    return _with_operands(node, around, {i + 1: _list(node, name) for i, name in enumerate(names)}, names)
+
+
+def _top_k(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    return _with_operands(node, around, {1: np.array([_number(node, "k", 1)], np.int64)}, ("k",))
+
+
+def _resize(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    """Upsample, and Resize of opset 10: scales as second input, no shift of coordinates, rounding down."""
+    mode = node.attributes.get("mode", "nearest")
+    mode = "linear" if mode == "bilinear" else mode
+    node = node.with_attributes(mode=mode, coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    return (replace(node, op="Resize", inputs=(node.inputs[0], "", *node.inputs[1:])),)
+
+
+def _dropout(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    if len(node.inputs) > 2 and node.inputs[2]:
+        training = around.constants.get(node.inputs[2])
+        if training is None or bool(np.any(training)):
+            raise _training(node)
+    return (replace(node.with_attributes(ratio=None, seed=None), inputs=node.inputs[:1]),)
+
+
+def _batch_normalization(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    if _number(node, "training_mode", 0) or any(node.outputs[1:]):
+        raise _training(node)
+    return (replace(node.with_attributes(training_mode=None, momentum=None, spatial=None), outputs=node.outputs[:1]),)
+
+
+def _training(node: RawNode) -> UnsupportedNode:
+    why, fix = "it is in training mode", "export the model for inference (model.eval())"
+    return UnsupportedNode(node.where(), why=why, fix=fix, node=node.label)
+
+
+def _softmax(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    """Before opset 13 all axes from `axis` on were one; that is a Softmax between two Reshapes."""
+    tensor = around.tensor(node, 0)
+    rank = len(tensor.shape)
+    axis = int(_number(node, "axis", 1))
+    if not -rank <= axis <= rank:
+        raise invalid(node, f"axis {axis} of a tensor with {rank} dimensions")
+    axis = axis + rank if axis < 0 else axis
+    if axis == rank or (rank == 0):
+        raise invalid(node, f"axis {axis} of a tensor with {rank} dimensions")
+    if prod(tensor.shape[axis + 1 :]) == 1:
+        return (node.with_attributes(axis=axis),)
+    flat, soft = around.fresh(f"{node.label}/flat"), around.fresh(f"{node.label}/soft")
+    shapes = [around.fresh(f"{node.label}/shape") for _ in range(2)]
+    sizes = ([prod(tensor.shape[:axis]), prod(tensor.shape[axis:])], list(tensor.shape))
+    constants = [
+        RawNode("", "Constant", (), (name,), {"value": Value(DType.I64, np.array(size, np.int64))})
+        for name, size in zip(shapes, sizes, strict=True)
+    ]
+    return (
+        *constants,
+        RawNode(f"{node.label}/flatten", "Reshape", (node.inputs[0], shapes[0]), (flat,)),
+        replace(node.with_attributes(axis=1), inputs=(flat,), outputs=(soft,)),
+        RawNode(f"{node.label}/unflatten", "Reshape", (soft, shapes[1]), node.outputs),
+    )
+
+
+def _group_normalization(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    """Until opset 20 scale and bias had one value for a group, since 21 one for a channel."""
+    channels, groups = around.tensor(node, 0).shape[1], int(_number(node, "num_groups", 1))
+    if groups < 1 or channels % groups:
+        raise invalid(node, f"{channels} channels cannot be cut into {groups} groups")
+    values: dict[int, Array | None] = {}
+    for position in (1, 2):
+        name = around.tensor(node, position).name
+        if name not in around.constants:
+            fix = "export the model with opset 21"
+            raise UnsupportedNode(node.where(), why=f"input {quoted(name)} is not constant", fix=fix, node=node.label)
+        values[position] = np.repeat(around.constants[name], channels // groups)
+    return _with_operands(node, around, values, ())
+
+
+def _grid_sample(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    names = {"bilinear": "linear", "bicubic": "cubic"}
+    mode = str(node.attributes.get("mode", "bilinear"))
+    return (node.with_attributes(mode=names.get(mode, mode)),)
+
+
+def _scatter(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    return (replace(node, op="ScatterElements"),)
+
+
+_REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "SumSquare")
+
+# operator -> (the first version whose form needs nothing, what to do below it)
+_RULES: dict[str, tuple[int, Rewrite]] = {
+    "Squeeze": (13, _axes),
+    "Unsqueeze": (13, _axes),
+    "ReduceSum": (13, _axes),
+    **{f"Reduce{name}": (18, _axes) for name in _REDUCTIONS},
+    "Split": (18, _split),
+    "Clip": (11, _clip),
+    "Pad": (11, _pad),
+    "Slice": (10, _slice),
+    "TopK": (10, _top_k),
+    "Upsample": (10, _resize),
+    "Resize": (11, _resize),
+    "Dropout": (1000, _dropout),
+    "BatchNormalization": (1000, _batch_normalization),
+    "Softmax": (13, _softmax),
+    "LogSoftmax": (13, _softmax),
+    "Hardmax": (13, _softmax),
+    "GroupNormalization": (21, _group_normalization),
+    "GridSample": (20, _grid_sample),
+    "Scatter": (11, _scatter),
+}
