@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tilewright.errors import ModelError, TilewrightError
 from tilewright.frontend.raw import Body, RawAttribute, RawNode, Reference, Value, import_function
@@ -53,7 +53,10 @@ def instantiate(
         )
 
     nodes = [renamed(node) for node in body.nodes]
-    nodes += [RawNode("", "Identity", (scope.get(source, source),), (target,), opsets=body.opsets) for source, target in copies]
+    nodes += [
+        RawNode("", "Identity", (scope.get(source, source),), (target,), opsets=body.opsets)
+        for source, target in copies
+    ]
     return tuple(nodes), {scope[name]: value for name, value in body.constants.items()}
 
 
@@ -71,7 +74,7 @@ def standard_function(node: RawNode, operands: tuple[Tensor | None, ...]) -> Bod
 
     if not onnx.defs.has(node.op, node.domain):
         return None
-    schema = onnx.defs.get_schema(node.op, node.domain)
+    schema: Any = onnx.defs.get_schema(node.op, node.domain)
     if schema.has_function:
         return _fixed_function(node.op, node.domain)
     versions = schema.context_dependent_function_opset_versions if schema.has_context_dependent_function else []
@@ -96,14 +99,14 @@ def standard_function(node: RawNode, operands: tuple[Tensor | None, ...]) -> Bod
 def _fixed_function(op: str, domain: str) -> Body:
     import onnx
 
-    schema = onnx.defs.get_schema(op, domain)
+    schema: Any = onnx.defs.get_schema(op, domain)
     return import_function(schema.function_body, {"": schema.since_version})
 
 
 def _message(node: RawNode) -> onnx.NodeProto:
     import onnx
 
-    attributes: dict[str, object] = {}
+    attributes: dict[str, Any] = {}
     for name, value in node.attributes.items():
         if isinstance(value, Value):
             dtype, array = value.dtype, value.array

@@ -96,7 +96,7 @@ class _External:
             raise self.refuse(f"its location {quoted(location)} is outside the folder of the model")
         folder = self.folder.resolve()
         try:
-            path = (folder / location).resolve()
+            path: Path = (folder / location).resolve()
         except (OSError, RuntimeError) as error:
             raise self.refuse(f"its location {quoted(location)} cannot be followed") from error
         if not path.is_relative_to(folder):

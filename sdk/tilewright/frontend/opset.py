@@ -18,7 +18,7 @@ from tilewright.frontend.names import quoted
 from tilewright.frontend.raw import RawNode, Value
 from tilewright.model import Array, DType, Tensor
 
-NEWEST = 21  # the version that normalised nodes are said to be of; later ones add operators and types only
+_NORMAL = 1000  # the version of a node that has its newest form
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def normalise(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
     below, rewrite = _RULES.get(node.op, (0, None))
     if rewrite is None or node.version >= below:
         return (node,)
-    return tuple(replace(made, opsets={**node.opsets, "": below}) for made in rewrite(node, around))
+    return tuple(replace(made, opsets={**node.opsets, "": _NORMAL}) for made in rewrite(node, around))
 
 
 def invalid(node: RawNode, why: str) -> ModelError:
@@ -81,7 +81,9 @@ def _with_operands(
         if value is not None:
             array = np.asarray(value)
             inputs[position] = around.fresh(f"{node.label}/{drop[0] if len(drop) == 1 else position}")
-            made.append(RawNode("", "Constant", (), (inputs[position],), {"value": Value(DType.of(array.dtype), array)}))
+            made.append(
+                RawNode("", "Constant", (), (inputs[position],), {"value": Value(DType.of(array.dtype), array)})
+            )
     while inputs and not inputs[-1]:
         inputs.pop()
     return (*made, replace(node.with_attributes(**dict.fromkeys(drop)), inputs=tuple(inputs)))
@@ -223,8 +225,8 @@ _RULES: dict[str, tuple[int, Rewrite]] = {
     "TopK": (10, _top_k),
     "Upsample": (10, _resize),
     "Resize": (11, _resize),
-    "Dropout": (1000, _dropout),
-    "BatchNormalization": (1000, _batch_normalization),
+    "Dropout": (_NORMAL, _dropout),
+    "BatchNormalization": (_NORMAL, _batch_normalization),
     "Softmax": (13, _softmax),
     "LogSoftmax": (13, _softmax),
     "Hardmax": (13, _softmax),

@@ -49,6 +49,18 @@ class Body:
     scope: Mapping[str, str] = field(default_factory=dict)
     arguments: Mapping[str, RawAttribute] = field(default_factory=dict)
 
+    def names(self) -> set[str]:
+        """Every tensor name that stands in it, in nested graphs too."""
+        found: set[str] = set()
+        bodies = [self]
+        while bodies:
+            body = bodies.pop()
+            found.update(body.inputs, body.outputs, body.constants)
+            for node in body.nodes:
+                found.update(node.inputs, node.outputs)
+                bodies += [value for value in node.attributes.values() if isinstance(value, Body)]
+        return found
+
 
 RawAttribute = Attribute | Value | Reference | Body
 

@@ -78,7 +78,9 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"cannot read the model '{path}'", why=why, fix="give an .onnx file", file=str(path)) from error
+        raise UsageError(
+            f"cannot read the model '{path}'", why=why, fix="give an .onnx file", file=str(path)
+        ) from error
 
 
 def _parse(content: bytes, file: str) -> onnx.ModelProto:

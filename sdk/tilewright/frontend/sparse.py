@@ -9,7 +9,7 @@ import numpy as np
 
 from tilewright.errors import ModelError
 from tilewright.frontend.names import quoted
-from tilewright.frontend.values import array_of, check_size
+from tilewright.frontend.values import ONNX_TYPE, array_of, check_size
 from tilewright.model import Array, DType
 
 if TYPE_CHECKING:
@@ -43,3 +43,35 @@ def densify(sparse: onnx.SparseTensorProto, name: str = "", file: str = "") -> t
     dense = np.zeros(prod(shape), values.dtype)
     dense[where] = values
     return dtype, dense.reshape(shape)
+
+
+def store_densely(proto: onnx.ModelProto, file: str = "") -> None:
+    """Turn sparse values of nested graphs and of Constant nodes in the message into ordinary ones."""
+    work = [(proto.graph, True)]
+    nodes = [node for function in proto.functions for node in function.node]
+    while work or nodes:
+        if work:
+            graph, top = work.pop()
+            if not top:
+                graph.initializer.extend(
+                    _dense(sparse, sparse.values.name, file) for sparse in graph.sparse_initializer
+                )
+                del graph.sparse_initializer[:]
+            nodes.extend(graph.node)
+            continue
+        node = nodes.pop()
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                work.append((attribute.g, False))
+            if attribute.HasField("sparse_tensor"):
+                attribute.t.CopyFrom(_dense(attribute.sparse_tensor, f"attribute of {node.name or node.op_type}", file))
+                attribute.ClearField("sparse_tensor")
+                attribute.type = 4  # TENSOR
+                attribute.name = "value"
+
+
+def _dense(sparse: onnx.SparseTensorProto, name: str, file: str) -> onnx.TensorProto:
+    import onnx
+
+    dtype, array = densify(sparse, name, file)
+    return onnx.helper.make_tensor(name, ONNX_TYPE[dtype], array.shape, array.tobytes(), raw=True)

@@ -30,7 +30,9 @@ def check_structure(proto: onnx.ModelProto, file: str = "") -> None:
     check_functions(proto, file)
     for function in proto.functions:
         order_nodes(function.node, set(function.input), f"function {quoted(function.name)}", file)
-        _require(function.output, {*function.input, *_written(function.node)}, f"function {quoted(function.name)}", file)
+        _require(
+            function.output, {*function.input, *_written(function.node)}, f"function {quoted(function.name)}", file
+        )
     _check_graph(graph, set(), "the graph", file)
     local = {(domain_name(function.domain), function.name) for function in proto.functions}
     for node in nodes_within(graph.node):
@@ -120,7 +122,9 @@ def _require(outputs: Iterable[str], known: set[str], what: str, file: str) -> N
     seen: set[str] = set()
     for name in outputs:
         if name not in known or not name:
-            raise _invalid(f"output {quoted(name)} of {what} is written by no node", nearest(name, known), file, tensor=name)
+            raise _invalid(
+                f"output {quoted(name)} of {what} is written by no node", nearest(name, known), file, tensor=name
+            )
         if name in seen:
             raise _invalid(f"output {quoted(name)} of {what} is there twice", "", file, tensor=name)
         seen.add(name)
@@ -151,7 +155,9 @@ def order_nodes(nodes: Sequence[onnx.NodeProto], known: set[str], what: str, fil
         unknown = [name for name in node.input if name and name not in writer and name not in known]
         if unknown:
             why = f"nothing writes its input {quoted(unknown[0])}"
-            raise _invalid(f"node {quoted(label)} ({node.op_type}) is invalid", why, file, node=label, tensor=unknown[0])
+            raise _invalid(
+                f"node {quoted(label)} ({node.op_type}) is invalid", why, file, node=label, tensor=unknown[0]
+            )
         before = {writer[name] for name in reads if name in writer}
         waiting.append(len(before))
         for other in before:
@@ -160,7 +166,9 @@ def order_nodes(nodes: Sequence[onnx.NodeProto], known: set[str], what: str, fil
     if len(order) < len(nodes):
         stuck = nodes[min(set(range(len(nodes))) - set(order))]
         label = stuck.name or stuck.op_type
-        raise _invalid(f"{what} has a cycle", f"node {quoted(label)} ({stuck.op_type}) depends on itself", file, node=label)
+        raise _invalid(
+            f"{what} has a cycle", f"node {quoted(label)} ({stuck.op_type}) depends on itself", file, node=label
+        )
     if order != list(range(len(nodes))):
         _reorder(nodes, order)
 

@@ -75,10 +75,14 @@ def array_of(tensor: onnx.TensorProto, name: str = "", file: str = "") -> tuple[
     shape = tuple(tensor.dims)
     check_size(shape, dtype, name, file)
     if tensor.HasField("segment"):
-        raise ModelError(f"tensor {quoted(name)} is cut into segments", why="nobody writes this", tensor=name, file=file)
+        raise ModelError(
+            f"tensor {quoted(name)} is cut into segments", why="nobody writes this", tensor=name, file=file
+        )
     elements = prod(shape)
     stored = -(-elements // 2) if dtype in _FOUR_BITS else elements
-    flat = _raw(tensor, dtype) if tensor.HasField("raw_data") else np.array(getattr(tensor, _TYPES[tensor.data_type][1]))
+    flat = (
+        _raw(tensor, dtype) if tensor.HasField("raw_data") else np.array(getattr(tensor, _TYPES[tensor.data_type][1]))
+    )
     if flat is None or flat.size != stored:
         held = f"{len(tensor.raw_data)} bytes" if flat is None else f"{flat.size} values"
         raise ModelError(
@@ -100,7 +104,7 @@ def _raw(tensor: onnx.TensorProto, dtype: DType) -> Array | None:
 
 def _converted(stored: Array, dtype: DType) -> Array:
     if dtype is DType.BOOL:
-        return stored != 0
+        return stored.astype(np.bool_)
     if dtype in _FOUR_BITS:
         return _unpack(stored.astype(np.uint8), dtype)
     if dtype is DType.F16 and stored.dtype.kind != "f":

@@ -1,0 +1,174 @@
+"""Settles the shapes of the graph's inputs: what the user asked for, else the file, else a batch of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.errors import ModelError, UsageError
+from tilewright.frontend.names import nearest, quoted
+from tilewright.frontend.values import check_size, element_type
+from tilewright.model import Array, Shape, Tensor
+
+if TYPE_CHECKING:
+    import onnx
+
+Dimension = int | str | None
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The inputs in order, those that were frozen with their values, and sentences on what was chosen."""
+
+    tensors: tuple[Tensor, ...]
+    frozen: Mapping[str, Array]
+    notes: tuple[str, ...]
+
+
+@dataclass
+class _Symbols:
+    """The sizes that dimension names have been given, and by which input."""
+
+    sizes: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    def bind(self, symbol: Dimension, size: int, name: str) -> None:
+        if not isinstance(symbol, str) or not symbol:
+            return
+        known, other = self.sizes.setdefault(symbol, (size, name))
+        if known != size:
+            raise UsageError(
+                f"dimension {quoted(symbol)} cannot be {size} in input {quoted(name)}",
+                why=f"it is {known} in input {quoted(other)}",
+                fix="give both inputs the same size with --shape",
+                tensor=name,
+            )
+
+
+def settle(
+    values: list[onnx.ValueInfoProto], shapes: Mapping[str, Shape], frozen: Mapping[str, Array], file: str = ""
+) -> Inputs:
+    """Types and static shapes for the true inputs of the graph, which `values` are.
+
+    ModelError where a dimension stays open, UsageError where the user's shapes or values contradict the model.
+    """
+    names = [value.name for value in values]
+    for option, given in (("--shape", shapes), ("--freeze", frozen)):
+        for name in given:
+            if name not in names:
+                fix = nearest(name, names)
+                raise UsageError(
+                    f"{option} {name}: the model has no input {quoted(name)}", fix=fix, tensor=name, file=file
+                )
+    symbols, notes = _Symbols(), list[str]()
+    declared = {value.name: _declared(value, file) for value in values}
+    chosen = {name: _overridden(name, tuple(shape), declared[name], symbols, notes) for name, shape in shapes.items()}
+    for name, array in frozen.items():
+        chosen[name] = _overridden(name, array.shape, declared[name], symbols, notes)
+    tensors, constants = [], {}
+    for value in values:
+        name, dtype = value.name, element_type(value.type.tensor_type.elem_type, value.name, file)
+        shape = chosen.get(name) or _defaulted(name, declared[name], symbols, notes, file)
+        check_size(shape, dtype, name, file)
+        if name in frozen:
+            constants[name] = _cast(frozen[name], Tensor(name, dtype, shape))
+        tensors.append(Tensor(name, dtype, shape))
+    return Inputs(tuple(tensors), constants, tuple(notes))
+
+
+def _declared(value: onnx.ValueInfoProto, file: str) -> tuple[Dimension, ...] | None:
+    """The dimensions in the file, None where it gives no shape; ModelError for what is no tensor."""
+    kind = value.type.WhichOneof("value")
+    if kind != "tensor_type":
+        shown = (kind or "nothing").removesuffix("_type")
+        why, fix = f"it is not a tensor ({shown})", "export the model with tensors only"
+        raise ModelError(f"input {quoted(value.name)} cannot be used", why=why, fix=fix, tensor=value.name, file=file)
+    if not value.type.tensor_type.HasField("shape"):
+        return None
+    found: list[Dimension] = []
+    for dimension in value.type.tensor_type.shape.dim:
+        found.append(dimension.dim_value if dimension.HasField("dim_value") else dimension.dim_param or None)
+    return tuple(found)
+
+
+def _overridden(
+    name: str, shape: Shape, declared: tuple[Dimension, ...] | None, symbols: _Symbols, notes: list[str]
+) -> Shape:
+    shape = tuple(int(extent) for extent in shape)
+    if any(extent < 1 for extent in shape):
+        fix = "every dimension is at least 1"
+        raise UsageError(f"input {quoted(name)} cannot have shape {_text(shape)}", fix=fix, tensor=name)
+    if declared is None:
+        return shape
+    if len(declared) != len(shape):
+        why = f"the model gives it {len(declared)} dimensions: {_text(declared)}"
+        raise UsageError(
+            f"input {quoted(name)} cannot have shape {_text(shape)}",
+            why=why,
+            fix=f"write --shape {name}={_example(declared)}",
+            tensor=name,
+        )
+    for symbol, extent in zip(declared, shape, strict=True):
+        symbols.bind(symbol, extent, name)
+    fixed = [extent for extent in declared if isinstance(extent, int)]
+    if fixed and any(isinstance(was, int) and was != now for was, now in zip(declared, shape, strict=True)):
+        notes.append(f"input {quoted(name)} has shape {_text(shape)} as asked for, the model says {_text(declared)}")
+    return shape
+
+
+def _defaulted(
+    name: str, declared: tuple[Dimension, ...] | None, symbols: _Symbols, notes: list[str], file: str
+) -> Shape:
+    if declared is None:
+        why, fix = "the file gives it no shape", f"write --shape {name}=1,..."
+        raise ModelError(f"the shape of input {quoted(name)} is not known", why=why, fix=fix, tensor=name, file=file)
+    shape: list[int] = []
+    for axis, extent in enumerate(declared):
+        if isinstance(extent, int):
+            if extent < 1:
+                why = f"dimension {axis} is {extent}"
+                fix = f"write --shape {name}={_example(declared)} with sizes of your own"
+                raise ModelError(f"input {quoted(name)} cannot be used", why=why, fix=fix, tensor=name, file=file)
+            shape.append(extent)
+        elif extent in symbols.sizes:
+            shape.append(symbols.sizes[str(extent)][0])
+        elif axis == 0 and len(declared) > 1:
+            symbols.bind(extent, 1, name)
+            shape.append(1)
+            notes.append(f"input {quoted(name)}: the batch size is open in the model and is taken as 1")
+        else:
+            symbol = f" ({quoted(str(extent))})" if extent else ""
+            raise ModelError(
+                f"the shape of input {quoted(name)} is not fixed",
+                why=f"dimension {axis}{symbol} of {_text(declared)} is open",
+                fix=f"write --shape {name}={_example(declared)} with a number for each '?'",
+                tensor=name,
+                file=file,
+            )
+    return tuple(shape)
+
+
+def _text(shape: tuple[Dimension, ...]) -> str:
+    return "[" + ", ".join("?" if extent is None else str(extent) for extent in shape) + "]"
+
+
+def _example(declared: tuple[Dimension, ...]) -> str:
+    """The shape as it is written after --shape: known dimensions, 1 for an open batch, ? for what the user must say."""
+    return ",".join(
+        str(extent) if isinstance(extent, int) and extent > 0 else "1" if axis == 0 and len(declared) > 1 else "?"
+        for axis, extent in enumerate(declared)
+    )
+
+
+def _cast(array: Array, tensor: Tensor) -> Array:
+    """The frozen value in the input's own type; UsageError where that changes it."""
+    with np.errstate(all="ignore"):
+        cast = array.astype(tensor.dtype.numpy)
+    exact = array.dtype.kind == "f" and tensor.dtype.is_float
+    if not exact and not np.array_equal(cast, array):
+        what = f"input {quoted(tensor.name)} cannot be frozen to this value"
+        why = f"it holds {array.dtype} values that {tensor.dtype.value} does not"
+        raise UsageError(what, why=why, fix="give values of its own type", tensor=tensor.name)
+    return cast

@@ -1,0 +1,109 @@
+"""From an ONNX file to a `Model`: read, check, import, fix shapes, expand, normalise, fold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tilewright.errors import ModelError, TilewrightError, UnsupportedError
+from tilewright.frontend.check import check_model
+from tilewright.frontend.inputs import Inputs, settle
+from tilewright.frontend.names import c_identifier, quoted
+from tilewright.frontend.prune import prune
+from tilewright.frontend.raw import Body, Value, domain_name, import_function, import_graph
+from tilewright.frontend.read import Source, read
+from tilewright.frontend.shapes import OPSET, Find, Graph
+from tilewright.frontend.sparse import store_densely
+from tilewright.frontend.stored import forget_types, retype_inputs, take_out
+from tilewright.frontend.structure import check_structure, run_checker
+from tilewright.model import Array, Model, Node
+from tilewright.ops.registry import find
+
+if TYPE_CHECKING:
+    import onnx
+
+NAME_LENGTH = 32  # it begins every symbol of the generated code
+
+
+def load(
+    source: Path | bytes | onnx.ModelProto,
+    *,
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
+    frozen: Mapping[str, Array] | None = None,
+    name: str | None = None,
+    find: Find = find,
+) -> Model:
+    """Read a model from a file, the bytes of one, or a message, with static shapes and nothing left to fold.
+
+    `shapes` sets the shapes of inputs, `frozen` turns inputs into constants, `name` is the model's name in C.
+    UsageError for a file that is not there or an input that is not, ModelError for a model that is damaged or
+    contradicts the standard, UnsupportedError for one that we do not do. An error names the file where there is one.
+    """
+    read_source = read(source)
+    try:
+        model = _load(read_source, shapes or {}, frozen or {}, find)
+    except TilewrightError as error:
+        if not error.where.file:
+            error.where = replace(error.where, file=read_source.file)
+        raise
+    except UnicodeDecodeError as error:
+        why, fix = "a name in it is not valid UTF-8 text", "check the export of the model"
+        raise ModelError("the model is invalid", why=why, fix=fix, file=read_source.file) from error
+    model = replace(model, name=c_identifier(name or read_source.name, set(), NAME_LENGTH))
+    return check_model(prune(model), "the frontend")
+
+
+def _load(source: Source, shapes: Mapping[str, tuple[int, ...]], frozen: Mapping[str, Array], find: Find) -> Model:
+    proto, file = source.proto, source.file
+    check_structure(proto, file)
+    store_densely(proto, file)
+    stored = take_out(proto)
+    true_inputs = [value for value in proto.graph.input if value.name not in stored]
+    settled = settle(true_inputs, shapes, frozen, file)
+    retype_inputs(proto, settled.tensors, stored)
+    run_checker(proto, file)
+    forget_types(proto)
+    body = import_graph(proto)
+    if through := set(body.outputs).intersection(tensor.name for tensor in settled.tensors):
+        why, fix = "it is an input too, nothing computes it", "remove this output from the model"
+        raise UnsupportedError(f"output {quoted(min(through))} cannot be used", why=why, fix=fix, tensor=min(through))
+    functions = {
+        (domain_name(function.domain), function.name): import_function(function, body.opsets)
+        for function in proto.functions
+    }
+    constants = {name: stored.unpack(name, file) for name in sorted(body.names()) if name in stored}
+    return replace(_build(body, functions, settled, constants, find), sha256=source.sha256)
+
+
+def _build(
+    body: Body,
+    functions: Mapping[tuple[str, str], Body],
+    settled: Inputs,
+    constants: Mapping[str, Value],
+    find: Find,
+) -> Model:
+    graph = Graph({}, {}, functions, {*body.names(), *constants}, find)
+    for tensor in settled.tensors:
+        graph.tensors[tensor.name] = tensor
+        if tensor.name in settled.frozen:
+            graph.add_constant(tensor.name, tensor.dtype, settled.frozen[tensor.name])
+    for name, value in {**constants, **body.constants}.items():
+        graph.add_constant(name, value.dtype, value.array)
+    graph.walk(body.nodes)
+    for name in body.outputs:
+        if name in graph.constants:
+            _compute(name, graph)
+    inputs = tuple(tensor.name for tensor in settled.tensors if tensor.name not in settled.frozen)
+    return Model(
+        "model", tuple(graph.nodes), graph.tensors, graph.constants, inputs, body.outputs, OPSET, notes=settled.notes
+    )
+
+
+def _compute(name: str, graph: Graph) -> None:
+    """An output that is constant becomes a copy of a constant, since outputs are computed."""
+    source = graph.fresh(f"{name}/value")
+    tensor, array = graph.tensors[name], graph.constants.pop(name)
+    graph.tensors[source], graph.constants[source] = replace(tensor, name=source), array
+    graph.append(Node(f"{name}/copy", "Identity", (source,), (name,)))

@@ -1,0 +1,38 @@
+"""Drops nodes that no output depends on, and outputs of nodes that nobody reads where the operator can omit them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tilewright.model import Model, Node
+
+# operators that may omit all outputs after the first ones
+_NEEDED_OUTPUTS = {"MaxPool": 1, "Dropout": 1, "LayerNormalization": 1, "BatchNormalization": 1}
+_RECURRENT = ("LSTM", "GRU", "RNN")  # each output may be omitted
+
+
+def prune(model: Model) -> Model:
+    """The model without what its outputs do not need; the same object where nothing is superfluous."""
+    needed = set(model.outputs)
+    kept: list[Node] = []
+    for node in reversed(model.nodes):
+        if needed.intersection(node.outputs):
+            node = _trimmed(node, needed)
+            kept.append(node)
+            needed.update(node.inputs)
+    nodes = tuple(reversed(kept))
+    if len(nodes) == len(model.nodes) and all(new is old for new, old in zip(nodes, model.nodes, strict=True)):
+        return model
+    return model.replace(nodes=nodes)
+
+
+def _trimmed(node: Node, needed: set[str]) -> Node:
+    first = 0 if node.op in _RECURRENT else _NEEDED_OUTPUTS.get(node.op, len(node.outputs))
+    outputs = [name if i < first or name in needed else "" for i, name in enumerate(node.outputs)]
+    while not outputs[-1]:
+        outputs.pop()
+    return (
+        node
+        if len(outputs) == len(node.outputs) and tuple(outputs) == node.outputs
+        else replace(node, outputs=tuple(outputs))
+    )

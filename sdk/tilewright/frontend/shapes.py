@@ -1,0 +1,262 @@
+"""Walks the nodes once in order: expands functions, gives every tensor a type and folds what is constant.
+
+Because types are known when a node is reached, functions of the standard are expanded with the exact shapes, and
+chains such as Shape -> Gather -> Concat -> Reshape vanish on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from tilewright.errors import ModelError, TilewrightError, UnsupportedNode
+from tilewright.frontend.expand import instantiate, standard_function
+from tilewright.frontend.names import nearest, quoted, unique
+from tilewright.frontend.opset import Surroundings, invalid, normalise
+from tilewright.frontend.raw import Body, RawNode, Reference, Value
+from tilewright.frontend.values import BYTE_LIMIT, check_size
+from tilewright.model import Array, Attribute, DType, Node, Tensor
+from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.registry import all_operators, find
+
+OPSET = 21  # the version that normalised nodes are said to be of
+NODE_LIMIT = 100_000
+FOLD_WORK_LIMIT = 1 << 31  # multiply-accumulates, or elements moved, that folding may cost in all
+FOLD_BYTES_LIMIT = 1 << 30
+SHAPE_ONLY = frozenset({"Shape", "Size", "EyeLike"})  # they read the type of their input, never its values
+NEVER_FOLDED = frozenset({"DequantizeLinear"})  # it marks a quantised constant, which must stay one
+_CONTROL_FLOW = {
+    "Loop": "loops are not supported",
+    "Scan": "loops are not supported",
+    "SequenceMap": "sequences are not supported",
+    "If": "the condition is computed at run time",
+}
+
+Find = Callable[[str, str], Operator | None]
+
+
+@dataclass
+class Graph:
+    """The graph while it is being built; `functions` are those that the model itself brings."""
+
+    tensors: dict[str, Tensor]
+    constants: dict[str, Array]
+    functions: Mapping[tuple[str, str], Body]
+    taken: set[str]
+    find: Find = find
+    nodes: list[Node] = field(default_factory=list)
+    _node_names: set[str] = field(default_factory=set)
+    _visited: int = 0
+    _fold_work: int = 0
+    _constant_bytes: int = 0
+
+    def add_constant(self, name: str, dtype: DType, array: Array) -> None:
+        """Note a constant; ModelError where all of them have no place in 2 GiB."""
+        self._constant_bytes += array.nbytes
+        if self._constant_bytes > BYTE_LIMIT:
+            why = f"its constants take more than {BYTE_LIMIT} bytes"
+            raise ModelError("the model is too large", why=why, fix="keep the part to deploy", tensor=name)
+        self.tensors[name] = Tensor(name, dtype, array.shape)
+        self.constants[name] = array
+
+    def walk(self, nodes: Sequence[RawNode]) -> None:
+        """Add the nodes, which are in topological order."""
+        work = list(reversed(nodes))
+        while work:
+            self._visited += 1
+            if self._visited > NODE_LIMIT:
+                why = f"with its functions expanded it has more than {NODE_LIMIT} nodes"
+                raise ModelError("the model is too large", why=why, fix="keep the part to deploy")
+            work.extend(reversed(self._visit(work.pop())))
+
+    def fresh(self, name: str) -> str:
+        """A tensor name that nothing has yet."""
+        return unique(name, self.taken)
+
+    def _visit(self, node: RawNode) -> tuple[RawNode, ...]:
+        """Add a node, or return those that take its place."""
+        body = self.functions.get((node.domain, node.op))
+        if body is not None:
+            return self._instantiate(body, node)
+        if node.op == "Constant" and not node.domain:
+            self.add_constant(node.outputs[0], *_constant(node))
+            return ()
+        if node.op == "If" and not node.domain:
+            return self._instantiate(self._branch(node), RawNode(node.name, node.op, (), node.outputs), {})
+        if not node.domain:
+            node = self._checked(node)
+            forms = normalise(node, Surroundings(self.tensors, self.constants, self.fresh))
+            if len(forms) > 1:
+                return forms
+            node = forms[0]
+        operator = self.find(node.op, node.domain)
+        if operator is not None:
+            self._apply(operator, node)
+            return ()
+        body = None if node.op in _CONTROL_FLOW else self._standard(node)
+        if body is None:
+            raise self._unsupported(node)
+        return self._instantiate(body, node)
+
+    def _instantiate(
+        self, body: Body, node: RawNode, arguments: Mapping[str, object] | None = None
+    ) -> tuple[RawNode, ...]:
+        nodes, constants = instantiate(body, node, node.attributes if arguments is None else {}, self.fresh)
+        for name, value in constants.items():
+            self.add_constant(name, value.dtype, value.array)
+        return nodes
+
+    def _branch(self, node: RawNode) -> Body:
+        condition = self.constants.get(node.inputs[0]) if node.inputs else None
+        if condition is None or condition.size != 1:
+            raise self._unsupported(node)
+        name = "then_branch" if condition.reshape(-1)[0] else "else_branch"
+        branch = node.attributes.get(name)
+        if not isinstance(branch, Body):
+            raise invalid(node, f"attribute '{name}' is missing")
+        return branch
+
+    def _checked(self, node: RawNode) -> RawNode:
+        """The node itself; ModelError where it has fewer inputs or outputs than its operator always needs."""
+        if not node.outputs or not any(node.outputs):
+            raise invalid(node, "it has no output")
+        return node
+
+    def _standard(self, node: RawNode) -> Body | None:
+        operands = tuple(self.tensors[name] if name else None for name in node.inputs)
+        try:
+            return standard_function(node, operands)
+        except (RuntimeError, ValueError, TypeError) as error:
+            raise invalid(node, " ".join(str(error).split())[:200]) from error
+
+    def _unsupported(self, node: RawNode) -> UnsupportedNode:
+        if node.op in _CONTROL_FLOW and not node.domain:
+            fix = "export the model without control flow, or freeze the input that decides with --freeze"
+            return UnsupportedNode(node.where(), why=_CONTROL_FLOW[node.op], fix=fix, node=node.label)
+        domain = f" of domain {quoted(node.domain)}" if node.domain else ""
+        known = [operator.name for operator in all_operators()]
+        return UnsupportedNode(
+            f"node {quoted(node.label)}: operator {quoted(node.op)}{domain} is not supported",
+            why=nearest(node.op, known),
+            fix="see 'tilewright ops' for all that are",
+            node=node.label,
+        )
+
+    def _apply(self, operator: Operator, raw: RawNode) -> None:
+        node = Node(
+            unique(raw.name or f"{raw.op}_{len(self.nodes)}", self._node_names),
+            raw.op,
+            raw.inputs,
+            raw.outputs,
+            _attributes(raw),
+            raw.domain,
+        )
+        operands = tuple(self.tensors[name] if name else None for name in node.inputs)
+        values = {i: self.constants[name] for i, name in enumerate(node.inputs) if name in self.constants}
+        types = infer(operator, Call(node, operands, (), values, OPSET))
+        outputs = []
+        for name, found in zip(node.outputs, types, strict=False):
+            check_size(found.shape, found.dtype, name)
+            outputs.append(Tensor(name, found.dtype, found.shape))
+            if name:
+                self.tensors[name] = outputs[-1]
+        if missing := [name for name in node.outputs[len(types) :] if name]:
+            raise invalid(raw, f"it has {len(types)} outputs, {quoted(missing[0])} is one too many")
+        call = Call(node, operands, tuple(outputs), values, OPSET)
+        if self._foldable(call):
+            for tensor, array in zip(call.outputs, evaluate(operator, call), strict=False):
+                if tensor.name:
+                    self.add_constant(tensor.name, tensor.dtype, array)
+        else:
+            self.nodes.append(node)
+
+    def append(self, node: Node) -> None:
+        """Add a node whose tensors have their types already."""
+        self.nodes.append(replace(node, name=unique(node.name, self._node_names)))
+
+    def _foldable(self, call: Call) -> bool:
+        node = call.node
+        if node.op in NEVER_FOLDED:
+            return False
+        if node.op not in SHAPE_ONLY and any(name and name not in self.constants for name in node.inputs):
+            return False
+        work = fold_work(call)
+        if self._fold_work + work > FOLD_WORK_LIMIT or sum(t.elements * 8 for t in call.outputs) > FOLD_BYTES_LIMIT:
+            return False
+        self._fold_work += work
+        return True
+
+
+def infer(operator: Operator, call: Call) -> tuple[TensorType, ...]:
+    """The types of the outputs; ModelError where the operands or attributes make no sense to the shape rule."""
+    try:
+        return operator.infer(call)
+    except TilewrightError:
+        raise
+    except (ArithmeticError, LookupError, ValueError, TypeError) as error:
+        raise call.invalid(f"its operands and attributes do not go together ({_reason(error)})") from error
+
+
+def evaluate(operator: Operator, call: Call) -> tuple[Array, ...]:
+    """The values of a call whose operands are constants; inputs of Shape and kin need none."""
+    arrays: list[Array | None] = [
+        call.constants.get(i, np.broadcast_to(np.zeros((), tensor.dtype.numpy), tensor.shape)) if tensor else None
+        for i, tensor in enumerate(call.inputs)
+    ]
+    try:
+        with np.errstate(all="ignore"):
+            results = operator.evaluate(call, arrays)
+    except TilewrightError:
+        raise
+    except (ArithmeticError, LookupError, ValueError, TypeError, MemoryError) as error:
+        raise call.invalid(f"it cannot be computed from its constants ({_reason(error)})") from error
+    for tensor, array in zip(call.outputs, results, strict=False):
+        assert array.shape == tensor.shape, (call.node, tensor, array.shape)
+        assert array.dtype == tensor.dtype.numpy, (call.node, tensor, array.dtype)
+    return results
+
+
+def fold_work(call: Call) -> int:
+    """About how many elementary steps the evaluation costs."""
+    elements = sum(tensor.elements for tensor in (*call.outputs, *call.inputs) if tensor)
+    first, second = (call.optional(0), call.optional(1)) if len(call.inputs) > 1 else (None, None)
+    if first is None or second is None:
+        return elements
+    results = sum(tensor.elements for tensor in call.outputs)
+    if call.node.op in ("MatMul", "Gemm"):
+        return elements + results * max(first.shape, default=1)
+    if call.node.op in ("Conv", "ConvTranspose"):
+        return elements + results * (second.elements // max(second.shape[0] if second.shape else 1, 1))
+    if call.node.op in ("Einsum", "Attention", "LSTM", "GRU", "RNN"):
+        return elements + first.elements * second.elements
+    return elements
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split())[:160] or type(error).__name__
+
+
+def _attributes(node: RawNode) -> dict[str, Attribute]:
+    found: dict[str, Attribute] = {}
+    for name, value in node.attributes.items():
+        if isinstance(value, Body | Reference):
+            raise invalid(node, f"attribute {quoted(name)} has the wrong type")
+        found[name] = value.array if isinstance(value, Value) else value
+    return found
+
+
+def _constant(node: RawNode) -> tuple[DType, Array]:
+    """Type and value of a Constant node."""
+    for name, value in node.attributes.items():
+        if name == "value" and isinstance(value, Value):
+            return value.dtype, value.array
+        if name in ("value_float", "value_floats") and isinstance(value, float | tuple):
+            return DType.F32, np.array(value, np.float32)
+        if name in ("value_int", "value_ints") and isinstance(value, int | tuple):
+            return DType.I64, np.array(value, np.int64)
+        if name in ("value_string", "value_strings"):
+            why, fix = "it holds text, which is not supported", "remove it from the model"
+            raise UnsupportedNode(node.where(), why=why, fix=fix, node=node.label)
+    raise invalid(node, "it holds no value")
