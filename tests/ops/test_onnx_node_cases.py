@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +10,11 @@ import numpy as np
 import onnx
 import pytest
 from onnx import numpy_helper
-
-from tilewright.errors import TilewrightError
 from tilewright.model import Array, Attribute, DType, Node, Tensor
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.registry import find
 
-SKIPS: dict[str, str] = {
-}
+SKIPS: dict[str, str] = {}
 """Cases that are not compared, and why."""
 
 RANDOM = {"Bernoulli", "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial"}
@@ -90,9 +86,7 @@ def _case(case: Any) -> Case | None:
     expected = _arrays(list(proto.output), {n: np.asarray(v).astype(outs[n].numpy) for n, v in results.items()})
     attributes = {a.name: v for a in proto.attribute if (v := _attribute(a)) is not None}
     node = Node("it", proto.op_type, tuple(proto.input), tuple(proto.output), attributes, proto.domain)
-    inputs = tuple(
-        None if a is None else Tensor(n, ins[n], a.shape) for n, a in zip(proto.input, arrays, strict=True)
-    )
+    inputs = tuple(None if a is None else Tensor(n, ins[n], a.shape) for n, a in zip(proto.input, arrays, strict=True))
     constants = {i: a for i, a in enumerate(arrays) if a is not None}
     opset = next(o.version for o in model.opset_import if o.domain == proto.domain)
     outputs = tuple(

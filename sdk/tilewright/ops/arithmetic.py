@@ -15,8 +15,6 @@ def _mod(call: Call) -> Body:
     fmod = call.integer("fmod", 0)
     if fmod not in (0, 1):
         raise call.invalid(f"attribute 'fmod' is {fmod}, it must be 0 or 1")
-    if fmod == 0 and call.tensor(0).dtype.is_float:
-        raise call.invalid("attribute 'fmod' must be 1 for floating-point operands")
     return body("fmod" if fmod else "mod")
 
 

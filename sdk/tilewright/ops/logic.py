@@ -42,6 +42,6 @@ OPERATORS = (
     elementwise("IsInf", _is_infinite, accepts=FLOATS, result=DType.BOOL),
     *(elementwise(f"Bitwise{n}", f"bit_{n.lower()}", accepts=INTEGERS, operands=PAIR) for n in ("And", "Or", "Xor")),
     elementwise("BitwiseNot", "bit_not", accepts=INTEGERS),
-    elementwise("BitShift", _shift, accepts=UNSIGNED, operands=PAIR),
+    elementwise("BitShift", _shift, accepts=INTEGERS, operands=PAIR),
     elementwise("Where", "where", operands=("condition", "a", "b"), rule=_infer_where),
 )

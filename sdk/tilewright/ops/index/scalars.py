@@ -191,13 +191,16 @@ def shrink(a: Array, p: float, q: float) -> Array:
 
 
 def shift_left(a: Array, b: Array) -> Array:
-    """Bits moved up; all gone where the count reaches the width."""
-    return np.where(b < 8 * a.dtype.itemsize, np.left_shift(a, b), np.zeros_like(a))
+    """Bits moved up; all gone where the count is negative or reaches the width."""
+    inside = (b >= 0) & (b < 8 * a.dtype.itemsize)
+    return np.where(inside, np.left_shift(a, np.where(inside, b, np.zeros_like(b))), np.zeros_like(a))
 
 
 def shift_right(a: Array, b: Array) -> Array:
-    """Bits moved down; all gone where the count reaches the width."""
-    return np.where(b < 8 * a.dtype.itemsize, np.right_shift(a, b), np.zeros_like(a))
+    """Bits moved down, the sign drawn in; only the sign is left where the count is negative or reaches the width."""
+    inside = (b >= 0) & (b < 8 * a.dtype.itemsize)
+    gone = np.where(a < 0, ~np.zeros_like(a), np.zeros_like(a))
+    return np.where(inside, np.right_shift(a, np.where(inside, b, np.zeros_like(b))), gone)
 
 
 def is_infinite(a: Array, negative: int, positive: int) -> Array:

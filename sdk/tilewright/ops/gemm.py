@@ -1,0 +1,85 @@
+"""Gemm: `alpha * op(A) @ op(B) + beta * C`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tilewright.model import Array
+from tilewright.ops.check import FLOATS, SIGNED, UNSIGNED, broadcast_shape, given, ranked, same_type, typed, widened
+from tilewright.ops.clamp import clamped
+from tilewright.ops.index.body import body, combine, finish
+from tilewright.ops.index.build import broadcast, operand
+from tilewright.ops.index.nest import Nest, Space, Tensor
+from tilewright.ops.operator import Call, Operator, TensorType
+
+ACCEPTS = FLOATS | {t for t in SIGNED | UNSIGNED if t.bits >= 32}
+
+
+def sizes(call: Call) -> tuple[int, int, int]:
+    """Rows, inner length and columns (m, k, n) of a Gemm whose shapes fit together; ModelError where they do not."""
+    a, b = ranked(call, 0, 2, 2), ranked(call, 1, 2, 2)
+    m, k = a[::-1] if call.integer("transA", 0) else a
+    inner, n = b[::-1] if call.integer("transB", 0) else b
+    if k != inner:
+        raise call.invalid(f"the inner lengths {k} and {inner} of {list(a)} and {list(b)} differ")
+    c = call.optional(2)
+    if c is not None and broadcast_shape(call, c.shape, (m, n)) != (m, n):
+        raise call.invalid(f"C of shape {list(c.shape)} cannot be broadcast to [{m}, {n}]")
+    return m, k, n
+
+
+def infer(call: Call) -> tuple[TensorType, ...]:
+    """Shape [m, n]."""
+    for index in (0, 1):
+        typed(call, index, ACCEPTS)
+    dtype = same_type(call, 0, 1, 2)
+    m, _, n = sizes(call)
+    return (TensorType(dtype, (m, n)),)
+
+
+def gemm_sum(call: Call, a: Array, b: Array) -> Array:
+    """The plain sums of products [m, n], without alpha, beta and C, in the element type of the arrays."""
+    return np.asarray((a.T if call.integer("transA", 0) else a) @ (b.T if call.integer("transB", 0) else b))
+
+
+def evaluate(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
+    """Float semantics: sums in single or double precision, scaled, C added, clamp. Integers wrap."""
+    a, b, c = (*arrays, None)[:3]
+    total = gemm_sum(call, widened(given(a, call, 0)), widened(given(b, call, 1)))
+    alpha, beta = call.real("alpha", 1.0), call.real("beta", 1.0)
+    total = total if alpha == 1 else np.asarray(total * alpha).astype(total.dtype)
+    if c is not None:
+        addend = widened(c)
+        total = total + (addend if beta == 1 else np.asarray(addend * beta).astype(addend.dtype))
+    return (clamped(call, total).astype(call.outputs[0].dtype.numpy),)
+
+
+def nests(call: Call) -> tuple[Nest, ...]:
+    """`y[m, n] += a[m, k] * b[k, n]`, the operands turned where the attributes say so."""
+    (kind,) = infer(call)
+    rows, length, columns = sizes(call)
+    m, n, k = space = Space.of(m=rows, n=columns, k=length)
+    a, b, c = operand(call.tensor(0), "a"), operand(call.tensor(1), "b"), call.optional(2)
+    alpha, beta = call.real("alpha", 1.0), call.real("beta", 1.0)
+    last = finish("keep") if alpha == 1 else finish("scale", alpha)
+    if c is not None:
+        last = finish("add") if alpha == beta == 1 else finish("scale_add", alpha, beta)
+    return (
+        Nest(
+            space,
+            Tensor("y", kind.shape, kind.dtype)[m, n],
+            (
+                a[k, m] if call.integer("transA", 0) else a[m, k],
+                b[n, k] if call.integer("transB", 0) else b[k, n],
+            ),
+            body("mul"),
+            combine("add"),
+            last,
+            (broadcast(operand(c, "c"), [m, n]),) if c is not None else (),
+        ),
+    )
+
+
+OPERATORS = (Operator("Gemm", infer, evaluate, ("a", "b", "c"), nests=nests),)

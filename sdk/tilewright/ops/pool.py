@@ -1,0 +1,193 @@
+"""Pools: MaxPool, AveragePool, LpPool and their global forms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from tilewright.model import Array, DType
+from tilewright.ops.check import FLOATS, Types, given, ranked, typed, widened
+from tilewright.ops.clamp import clamped
+from tilewright.ops.index.body import Body, Combine, Finish, body, combine, finish
+from tilewright.ops.index.build import indices, operand, spatial
+from tilewright.ops.index.build import window as subscripts
+from tilewright.ops.index.nest import Access, Nest, Space, Tensor
+from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.window import Window, padded, read_window, tap_view
+
+MAX_TYPES: Types = FLOATS | {DType.I8, DType.U8}
+
+
+def pool_window(call: Call) -> Window:
+    """The window of a pool, or the whole spatial extent for the global forms."""
+    spatial_sizes = ranked(call, 0, 3)[2:]
+    rank = len(spatial_sizes)
+    if call.node.op.startswith("Global"):
+        zeros, ones = (0,) * rank, (1,) * rank
+        return Window(spatial_sizes, ones, ones, zeros, zeros, ones)
+    kernel = call.integers("kernel_shape")
+    if len(kernel) != rank or any(k < 1 for k in kernel):
+        raise call.invalid(f"attribute 'kernel_shape' is {list(kernel)}, it needs {rank} positive entries")
+    window = read_window(call, spatial_sizes, kernel)
+    reach = zip(kernel, window.dilations, window.begins, window.ends, strict=True)
+    if any(max(b, e) > (k - 1) * d for k, d, b, e in reach):
+        raise call.invalid("padding is as large as the window, so that some windows would hold padding only")
+    return window
+
+
+def _infer(call: Call, accepts: Types = FLOATS) -> tuple[TensorType, ...]:
+    x = typed(call, 0, accepts)
+    shape = (*x.shape[:2], *pool_window(call).outs)
+    if len(call.node.outputs) > 1 and call.node.op == "MaxPool":
+        _storage_order(call)
+        return TensorType(x.dtype, shape), TensorType(DType.I64, shape)
+    return (TensorType(x.dtype, shape),)
+
+
+def _storage_order(call: Call) -> int:
+    order = call.integer("storage_order", 0)
+    if order not in (0, 1):
+        raise call.invalid(f"attribute 'storage_order' is {order}, it must be 0 or 1")
+    return order
+
+
+def _norm(call: Call) -> int:
+    p = call.integer("p", 2)
+    if p < 1:
+        raise call.invalid(f"attribute 'p' is {p}, it must be at least 1")
+    return p
+
+
+def max_pool(call: Call, x: Array) -> Array:
+    """The largest element of every window; padding never wins."""
+    window = pool_window(call)
+    if window.kernel == x.shape[2:] and window.outs == (1,) * len(window.outs) and not any(window.begins):
+        return np.asarray(x.max(axis=tuple(range(2, x.ndim)), keepdims=True))
+    source = padded(x, window, combine("max").start(x.dtype).item())
+    total = np.full((*x.shape[:2], *window.outs), combine("max").start(x.dtype))
+    for tap in window.taps():
+        total = np.maximum(total, tap_view(source, window, tap))
+    return total
+
+
+def max_pool_indices(call: Call, x: Array) -> Array:
+    """Flat index in the whole input of the first largest element of every window."""
+    window, order = pool_window(call), _storage_order(call)
+    source = padded(x, window, combine("max").start(x.dtype).item())
+    spatial_sizes = x.shape[2:]
+    flat = np.arange(int(np.prod(spatial_sizes))).reshape(spatial_sizes, order="F" if order else "C")
+    planes = np.arange(x.shape[0] * x.shape[1]).reshape(*x.shape[:2], *(1,) * len(spatial_sizes)) * flat.size
+    places = padded(np.broadcast_to(flat + planes, x.shape), window, -1)
+    best = np.full((*x.shape[:2], *window.outs), combine("max").start(x.dtype))
+    found = np.full(best.shape, -1, np.int64)
+    for tap in window.taps():
+        values, where = tap_view(source, window, tap), tap_view(places, window, tap)
+        better = (where >= 0) & ((found < 0) | (values > best))
+        best, found = np.where(better, values, best), np.where(better, where, found)
+    return found
+
+
+def average_pool_sum(call: Call, x: Array) -> tuple[Array, Array]:
+    """Plain sums of every window and the number of elements that each divides by, in the type of the array."""
+    window = pool_window(call)
+    source = padded(x, window, 0)
+    rank = len(window.kernel)
+    counted: Array = np.ones((1, 1, *x.shape[2:]), np.int64)
+    if call.integer("count_include_pad", 0):
+        pads = [(0, 0), (0, 0), *zip(window.begins, window.ends, strict=True)]
+        counted = np.pad(counted, pads, constant_values=1)
+        counted = padded(counted, replace(window, begins=(0,) * rank), 0)
+    else:
+        counted = padded(counted, window, 0)
+    total = np.zeros((*x.shape[:2], *window.outs), x.dtype)
+    count = np.zeros((1, 1, *window.outs), np.int64)
+    for tap in window.taps():
+        total = total + tap_view(source, window, tap)
+        count = count + tap_view(counted, window, tap)
+    return total, count
+
+
+def _evaluate_max(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
+    x = given(arrays[0], call, 0)
+    result = clamped(call, max_pool(call, x))
+    return (result, max_pool_indices(call, x)) if len(call.outputs) > 1 else (result,)
+
+
+def _evaluate_average(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
+    x = given(arrays[0], call, 0)
+    if call.node.op.startswith("Global"):
+        result = np.asarray(widened(x).mean(axis=tuple(range(2, x.ndim)), keepdims=True))
+    else:
+        total, count = average_pool_sum(call, widened(x))
+        result = total / np.maximum(count, 1).astype(total.dtype)
+    return (clamped(call, result).astype(x.dtype),)
+
+
+def _evaluate_norm(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
+    x, p = given(arrays[0], call, 0), _norm(call)
+    powers = np.abs(widened(x)) ** p
+    if call.node.op.startswith("Global"):
+        total = powers.sum(axis=tuple(range(2, x.ndim)), keepdims=True)
+    else:
+        total, _ = average_pool_sum(call, powers)
+    return (clamped(call, np.asarray(total ** (1 / p))).astype(x.dtype),)
+
+
+def _nest(
+    call: Call, chosen: Body, joined: Combine, last: Finish, margin: tuple[tuple[int, int], ...] = ()
+) -> tuple[Nest, ...]:
+    """`y[n, c, oh, ow] combine= body(x[n, c, oh*sh + kh*dh - pt, ow*sw + kw*dw - pl])`."""
+    kind, window, x = _infer(call, MAX_TYPES)[0], pool_window(call), operand(call.tensor(0), "x")
+    rank = len(window.outs)
+    space = Space.of(n=x.shape[0], c=x.shape[1], **spatial("o", window.outs), **spatial("k", window.kernel))
+    n, c, *rest = space
+    o, k = rest[:rank], rest[rank:]
+    seen = x[n, c, *subscripts(o, k, window.strides, window.dilations, window.begins)]
+    out = Tensor("y", kind.shape, kind.dtype)[n, c, *o]
+    return (Nest(space, out, (Access(seen.tensor, seen.subscripts, margin),), chosen, joined, last),)
+
+
+def _max_nests(call: Call) -> tuple[Nest, ...]:
+    (largest,) = _nest(call, body("copy"), combine("max"), finish("keep"))
+    if len(call.node.outputs) < 2:
+        return (largest,)
+    if _storage_order(call):
+        return ()
+    (seen,) = largest.ins
+    places = indices("place", seen.tensor.shape)
+    first = Tensor("indices", largest.out.tensor.shape, DType.I64)
+    nest = Nest(
+        largest.space,
+        Access(first, largest.out.subscripts),
+        (seen, largest.out, Access(places, seen.subscripts)),
+        body("select_equal", np.iinfo(np.int64).max),
+        combine("min"),
+    )
+    return largest, nest
+
+
+def _average_nests(call: Call) -> tuple[Nest, ...]:
+    window = pool_window(call)
+    counted = bool(call.integer("count_include_pad", 0))
+    margin = ((0, 0), (0, 0), *zip(window.begins, window.ends, strict=True)) if counted else ()
+    return _nest(call, body("copy"), combine("add"), finish("mean"), margin)
+
+
+def _norm_nests(call: Call) -> tuple[Nest, ...]:
+    p = _norm(call)
+    return _nest(call, body("abs_pow", p), combine("add"), finish("root", p))
+
+
+_infer_max = partial(_infer, accepts=MAX_TYPES)
+
+OPERATORS = (
+    Operator("MaxPool", _infer_max, _evaluate_max, ("x",), ("y", "indices"), _max_nests),
+    Operator("GlobalMaxPool", _infer, _evaluate_max, ("x",), nests=_max_nests),
+    Operator("AveragePool", _infer, _evaluate_average, ("x",), nests=_average_nests),
+    Operator("GlobalAveragePool", _infer, _evaluate_average, ("x",), nests=_average_nests),
+    Operator("LpPool", _infer, _evaluate_norm, ("x",), nests=_norm_nests),
+    Operator("GlobalLpPool", _infer, _evaluate_norm, ("x",), nests=_norm_nests),
+)
