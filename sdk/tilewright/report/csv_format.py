@@ -1,0 +1,61 @@
+"""The report as CSV files for spreadsheets: one row per level, per layer, per buffer. An unknown figure is empty."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+
+from tilewright.report.build import PARTS, Report
+
+_LAYER = ("loaded_bytes", "stored_bytes", "instructions", "cycles", "max_abs_error", "max_lsb_error")
+
+
+def files(report: Report) -> dict[str, str]:
+    """Content by file name: `summary.csv`, `layers.csv`, `memory.csv`."""
+    return {"summary.csv": summary(report), "layers.csv": layers(report), "memory.csv": memory(report)}
+
+
+def summary(report: Report) -> str:
+    """One row per memory level; sizes in bytes."""
+    names = ("size", "worst_case", "live_set", "lower_bound", "status", *PARTS, "code", "estimated")
+    rows = [
+        [report.model.name, report.platform, report.target, level, *(getattr(values, name) for name in names)]
+        for level, values in report.memory.items()
+    ]
+    return _csv(("model", "platform", "target", "level", *names), rows)
+
+
+def layers(report: Report) -> str:
+    """One row per layer in the order of execution; tile and copies as `name=value` words."""
+    rows = [
+        [
+            index, layer.name, layer.op, layer.kernel, layer.numerics, _words(layer.tile or {}), layer.tiles,
+            layer.macs, _words(layer.copied_bytes), *(getattr(layer, name) for name in _LAYER),
+        ]
+        for index, layer in enumerate(report.layers)
+    ]  # fmt: skip
+    heads = ("index", "name", "op", "kernel", "numerics", "tile", "tiles", "macs", "copied_bytes", *_LAYER)
+    return _csv(heads, rows)
+
+
+def memory(report: Report) -> str:
+    """One row per placed buffer, alive in the half-open interval [lower, upper): MiniMalloc's columns, then ours."""
+    rows = [
+        [buffer.name, buffer.first, buffer.last + 1, buffer.size, buffer.offset, level, buffer.kind]
+        for level, values in report.memory.items()
+        for buffer in values.buffers
+    ]
+    return _csv(("id", "lower", "upper", "size", "offset", "level", "kind"), rows)
+
+
+def _words(values: Mapping[str, int]) -> str:
+    return " ".join(f"{name}={value}" for name, value in values.items())
+
+
+def _csv(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(heads)
+    writer.writerows(rows)
+    return stream.getvalue()

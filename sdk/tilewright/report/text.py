@@ -1,0 +1,163 @@
+"""The report as aligned plain text for a terminal: memory per level, layers, and what the run said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tilewright.errors import DoesNotFit
+from tilewright.report.build import PARTS, MemoryReport, Report, RunReport
+from tilewright.report.envelope import Row
+
+UNKNOWN = "-"
+
+
+def render(report: Report) -> str:
+    """The whole report, each part under its own line, final newline included."""
+    parts = [header(report), memory_table(report)]
+    if report.layers:
+        parts.append(layer_table(report))
+    if report.run is not None:
+        parts.append(run_lines(report.run))
+    return "\n\n".join(parts) + "\n"
+
+
+def header(report: Report) -> str:
+    """Model, platform and target in one line, then the toolchain and the passes that saved memory."""
+    model = report.model
+    lines = [
+        f"{model.name} on {report.target} ({report.platform}): {model.nodes} nodes, {number(model.macs)} "
+        f"multiply-accumulates, {number(model.parameter_bytes)} B of parameters"
+    ]
+    if model.quantisation.form:
+        stay = model.quantisation.float_tensors
+        lines.append(
+            f"quantised as {model.quantisation.form}, "
+            + (f"{len(stay)} tensors stay float" if stay else "integer only")
+        )
+    if report.toolchain is not None:
+        chain = report.toolchain
+        lines.append(" ".join(part for part in (chain.compiler, chain.version, chain.flags) if part))
+    for saved in report.passes:
+        if saved.saved_bytes:
+            lines.append(f"{saved.name} saved {number(saved.saved_bytes)} B")
+    return "\n".join(lines)
+
+
+def memory_table(report: Report) -> str:
+    """One row per level with the decomposition of its worst moment; parts that are nowhere used have no column."""
+    levels = report.memory
+    used = [part for part in PARTS if any(level.parts()[part] for level in levels.values())]
+    code = any(level.code for level in levels.values())
+    heads = ["memory", "size", "worst case", *(part.replace("_", " ") for part in used)]
+    heads += ["code"] * code + ["lower bound", "status"]
+    rows = []
+    for name, level in levels.items():
+        row = [name, number(level.size), number(level.worst_case)]
+        row += [number(getattr(level, part)) for part in used]
+        row += [number(level.code)] * code + [number(level.lower_bound), status(level)]
+        rows.append(row)
+    text = table(heads, rows, right=range(1, len(heads) - 1))
+    if any(level.estimated for level in levels.values()):
+        text += "\n* code and stack are the platform's allowance; 'compile --measure' and 'run' measure them"
+    return text
+
+
+def status(level: MemoryReport) -> str:
+    """`optimal`, `gap`, `fits` or `does not fit`; a star where the level holds an estimate."""
+    text = (level.status or "fits") if level.fits else "does not fit"
+    return text + (" *" if level.estimated else "")
+
+
+def layer_table(report: Report) -> str:
+    """One row per layer; columns of what was measured appear where something was."""
+    heads = ["layer", "op", "kernel", "numerics", "tile", "tiles", "macs", "loaded", "stored", "copied"]
+    measured = [
+        name
+        for name in ("instructions", "cycles", "max_abs_error", "max_lsb_error")
+        if any(getattr(layer, name) is not None for layer in report.layers)
+    ]
+    heads += [name.replace("_", " ") for name in measured]
+    rows = []
+    for layer in report.layers:
+        tile = " ".join(f"{loop}={size}" for loop, size in layer.tile.items()) if layer.tile else "whole"
+        copied = " ".join(f"{way} {number(size)}" for way, size in layer.copied_bytes.items()) or UNKNOWN
+        row = [layer.name, layer.op, layer.kernel, layer.numerics, tile, number(layer.tiles), number(layer.macs)]
+        row += [number(layer.loaded_bytes), number(layer.stored_bytes), copied]
+        rows.append(row + [number(getattr(layer, name)) for name in measured])
+    return table(heads, rows, right=[5, 6, 7, 8, *range(10, len(heads))])
+
+
+def run_lines(run: RunReport) -> str:
+    """Whether the outputs match, against what, and what was counted; one line each."""
+    elements = f"{number(run.elements)} elements"
+    lines = [
+        f"outputs match ({elements})" if run.match else f"outputs differ in {number(run.mismatches)} of {elements}"
+    ]
+    if run.max_lsb_error is not None:
+        lines.append(f"largest error: {number(run.max_lsb_error)} steps")
+    elif run.max_abs_error is not None:
+        lines.append(f"largest error: {number(run.max_abs_error)}")
+    if run.reference is not None:
+        reference = run.reference
+        lines.append(
+            f"NumPy against {reference.name}: {number(reference.mismatches)} differences, "
+            f"{number(reference.explained)} explained"
+        )
+    counted = [
+        ("instructions", run.instructions), ("cycles", run.cycles), ("bytes of code", run.text_bytes),
+        ("bytes of constants", run.rodata_bytes), ("bytes of RAM", run.ram_bytes),
+    ]  # fmt: skip
+    figures = [f"{number(value)} {what}" for what, value in counted if value is not None]
+    return "\n".join(lines + ([", ".join(figures)] if figures else []))
+
+
+def rows_table(rows: Sequence[Row]) -> str:
+    """Several targets or strategies side by side: bytes needed of each level and whether they fit."""
+    levels = list(dict.fromkeys(name for row in rows if row.report for name in row.report.memory))
+    strategies = any(row.strategy for row in rows)
+    body = []
+    for row in rows:
+        memory = row.report.memory if row.report else {}
+        cells = [row.target] + [row.strategy] * strategies
+        for name in levels:
+            level = memory.get(name)
+            cells.append(of_size(level.needed, level.size) if level else UNKNOWN)
+        verdict = "fits" if row.fits else "does not fit"
+        if row.error is not None and not isinstance(row.error, DoesNotFit):
+            verdict = f"error: {row.error}"
+        body.append([*cells, verdict])
+    heads = ["target", *(["strategy"] * strategies), *levels, "verdict"]
+    return table(heads, body, right=range(1 + strategies, len(heads) - 1))
+
+
+def of_size(needed: int, size: int | None) -> str:
+    """`needed / size` in bytes."""
+    return number(needed) + (f" / {number(size)}" if size is not None else "")
+
+
+def number(value: float | None) -> str:
+    """An integer with thousands separated, a float with three digits, a dash for what is unknown."""
+    if value is None:
+        return UNKNOWN
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> str:
+    """Columns two spaces apart, those of `right` aligned to the right, control characters made visible."""
+    shown = [[printable(cell) for cell in row] for row in (heads, *rows)]
+    widths = [max(len(row[i]) for row in shown) for i in range(len(heads))]
+    lines = []
+    for row in shown:
+        cells = [
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    return "\n".join(lines)
+
+
+def printable(text: str, limit: int = 200) -> str:
+    """A name as a terminal may show it: control characters escaped, long ones cut."""
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"

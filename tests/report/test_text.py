@@ -1,0 +1,109 @@
+"""The report as plain text: aligned, nothing unknown shown as zero, hostile names made harmless."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from tilewright.errors import DoesNotFit, ToolMissing
+from tilewright.report.build import LayerReport, MemoryReport, Report, RunReport, load
+from tilewright.report.csv_format import files
+from tilewright.report.envelope import Row
+from tilewright.report.text import layer_table, memory_table, number, printable, render, rows_table, run_lines
+
+SAMPLE = load(Path(__file__).with_name("sample_report.json"))
+
+
+def with_ram(level: MemoryReport) -> Report:
+    return replace(SAMPLE, memory={"ram": level})
+
+
+def test_the_memory_table_decomposes_every_level() -> None:
+    assert memory_table(SAMPLE).splitlines() == [
+        "memory    size  worst case  activations   io  scratch  constants  stack   code  lower bound  status",
+        "------  ------  ----------  -----------  ---  -------  ---------  -----  -----  -----------  -------",
+        "ram     65,536       5,536        5,120  256       64          0     96      -        5,376  optimal",
+        "flash        -      10,440            0    0        0     10,440      -  3,200            -  fits *",
+        "* code and stack are the platform's allowance; 'compile --measure' and 'run' measure them",
+    ]
+
+
+def test_the_status_of_a_level() -> None:
+    gap = MemoryReport(4096, False, 100, 80, 90, "gap", activations=100)
+    assert memory_table(with_ram(gap)).endswith("  gap")
+    assert memory_table(with_ram(replace(gap, size=99))).endswith("  does not fit")
+
+
+def test_the_layer_table_shows_what_was_measured_only() -> None:
+    lines = layer_table(SAMPLE).splitlines()
+    assert lines[0].endswith("copied        instructions  max abs error")
+    assert lines[2].split() == [
+        "conv1", "Conv", "ConvF32", "1e-5", "oh=4", "ow=8", "2", "9,216", "320", "4,096", "flash>ram", "64", "41,000",
+        "1e-07",
+    ]  # fmt: skip
+    assert "whole" in lines[3]
+    assert lines[5].endswith("-              -")
+
+
+def test_the_whole_report() -> None:
+    text = render(SAMPLE)
+    assert text.startswith("digits on host (generic): 4 nodes, 75,648 multiply-accumulates, 10,440 B of parameters\n")
+    assert "gcc 13.2.0 -O2 -std=c99\nfuse_activation saved 4,096 B\n\nmemory" in text
+    assert text.endswith(
+        "outputs match (10 elements)\nlargest error: 1e-06\nNumPy against onnxruntime: 0 differences, 0 explained\n"
+        "120,000 instructions, 3,200 bytes of code, 10,440 bytes of constants, 5,536 bytes of RAM\n"
+    )
+
+
+def test_a_run_that_differs() -> None:
+    run = RunReport(False, None, 3, 1234, 9999)
+    assert run_lines(run) == "outputs differ in 1,234 of 9,999 elements\nlargest error: 3 steps"
+
+
+def test_quantisation_is_said() -> None:
+    model = replace(SAMPLE.model, quantisation=replace(SAMPLE.model.quantisation, form="QDQ"))
+    assert "\nquantised as QDQ, integer only\n" in render(replace(SAMPLE, model=model))
+    model = replace(model, quantisation=replace(model.quantisation, float_tensors=("a", "b")))
+    assert "\nquantised as QDQ, 2 tensors stay float\n" in render(replace(SAMPLE, model=model))
+
+
+def test_rows_side_by_side() -> None:
+    small = replace(SAMPLE, memory={"l1": MemoryReport(10, False, 12, 12, 12, "optimal", activations=12)})
+    rows = [
+        Row("host", SAMPLE),
+        Row("tiny", small, DoesNotFit("no room")),
+        Row("far", error=ToolMissing("no compiler", why="gcc is missing")),
+    ]
+    assert rows_table(rows).splitlines() == [
+        "target             ram   flash       l1  verdict",
+        "------  --------------  ------  -------  ----------------------------------",
+        "host    5,536 / 65,536  13,640        -  fits",
+        "tiny                 -       -  12 / 10  does not fit",
+        "far                  -       -        -  error: no compiler: gcc is missing",
+    ]
+    assert "greedy" in rows_table([Row("host", SAMPLE, strategy="greedy")])
+
+
+def test_unknown_is_never_zero() -> None:
+    assert [number(value) for value in (None, 0, 1234567, 0.00012345)] == ["-", "0", "1,234,567", "0.000123"]
+
+
+def test_names_are_a_strangers() -> None:
+    assert printable("a\x1b[31mb\nc\u202e") == "a\\x1b[31mb\\nc\\u202e"
+    assert len(printable("x" * 4000)) == 200
+    layer = LayerReport("evil\x1b]0;\n", "Relu", "ReluF32", "exact", None, 1, 0, {}, None, None)
+    assert "\x1b" not in layer_table(replace(SAMPLE, layers=(layer,)))
+
+
+def test_csv_files() -> None:
+    found = files(SAMPLE)
+    assert sorted(found) == ["layers.csv", "memory.csv", "summary.csv"]
+    assert found["memory.csv"].splitlines()[:3] == [
+        "id,lower,upper,size,offset,level,kind",
+        "image,0,1,256,4096,ram,io",
+        "conv1_out,0,2,4096,0,ram,activation",
+    ]
+    assert (
+        found["layers.csv"].splitlines()[2] == '1,"pool<1> ""&""",MaxPool,MaxPoolF32,exact,,1,0,,4096,1024,5000,,0.0,'
+    )
+    assert found["summary.csv"].splitlines()[1] == (
+        "digits,generic,host,ram,65536,5536,5376,5376,optimal,5120,256,64,0,0,0,0,96,,False"
+    )
