@@ -1,0 +1,66 @@
+"""Runs the passes over a Model until none of them finds anything more to do, and checks what they made."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Protocol
+
+from tilewright.errors import UsageError
+from tilewright.frontend.check import check_model
+from tilewright.frontend.names import nearest
+from tilewright.model import Model
+from tilewright.passes import activation, batch_norm, dead, fold, identity, pad, pool, scalar
+
+ROUNDS = 8
+
+
+class Pass(Protocol):
+    """A rewriting of the network: a module with a name and a function from Model to Model."""
+
+    @property
+    def name(self) -> str:
+        """How reports and `disabled` call it."""
+
+    def apply(self, model: Model) -> Model:
+        """The rewritten model, the same object where there was nothing to do."""
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """What one pass did over all rounds: bytes of tensors that it removed (negative: added), and whether it changed."""
+
+    name: str
+    saved_bytes: int
+    changed: bool
+
+
+PASSES: tuple[Pass, ...] = (dead, fold, identity, pool, pad, batch_norm, scalar, activation)
+
+
+def run(
+    model: Model, disabled: Collection[str] = (), passes: tuple[Pass, ...] = PASSES
+) -> tuple[Model, tuple[PassReport, ...]]:
+    """The rewritten model and a report for each pass. UsageError where `disabled` names a pass that is not there."""
+    names = [each.name for each in passes]
+    for name in disabled:
+        if name not in names:
+            raise UsageError(f"there is no pass '{name}'", fix=nearest(name, names))
+    saved, changed = dict.fromkeys(names, 0), dict.fromkeys(names, False)
+    for _ in range(ROUNDS):
+        before_round = model
+        for each in passes:
+            if each.name in disabled:
+                continue
+            after = check_model(each.apply(model), f"the pass '{each.name}'")
+            if after is not model:
+                saved[each.name] += _size_bytes(model) - _size_bytes(after)
+                changed[each.name] = True
+                model = after
+        if model is before_round:
+            break
+    return model, tuple(PassReport(name, saved[name], changed[name]) for name in names)
+
+
+def _size_bytes(model: Model) -> int:
+    return sum(tensor.size_bytes for tensor in model.tensors.values())

@@ -1,0 +1,129 @@
+"""A Model under the hands of a pass: who writes and who reads a tensor is known at every moment, in constant time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from tilewright.frontend.names import unique
+from tilewright.frontend.prune import prune
+from tilewright.model import Array, DType, Model, Node, Tensor
+
+
+class Edit:
+    """Nodes are replaced in place, so their order stays the model's; `result` gives the new Model."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._slots: list[list[Node]] = [[node] for node in model.nodes]
+        self._slot_of = {node.name: index for index, node in enumerate(model.nodes)}
+        self._outputs = frozenset(model.outputs)
+        self._writers: dict[str, Node] = {}
+        self._readers: dict[str, dict[str, Node]] = {}
+        for node in model.nodes:
+            self._connect(node)
+        self.tensors: dict[str, Tensor] = dict(model.tensors)
+        self.constants: dict[str, Array] = dict(model.constants)
+        self._taken: set[str] | None = None
+        self._changed = False
+
+    def nodes(self) -> Iterator[Node]:
+        """The nodes in order, each as it is when the iteration reaches it."""
+        for slot in self._slots:
+            for node in tuple(slot):
+                if any(kept is node for kept in slot):
+                    yield node
+
+    def writer(self, tensor: str) -> Node | None:
+        """The node that writes it; None for inputs and constants."""
+        return self._writers.get(tensor)
+
+    def is_output(self, tensor: str) -> bool:
+        """True for an output of the network, whose name must stay."""
+        return tensor in self._outputs
+
+    def readers(self, tensor: str) -> list[Node]:
+        """The nodes that read it."""
+        return list(self._readers.get(tensor, {}).values())
+
+    def sole_reader(self, tensor: str, node: Node) -> bool:
+        """True where `node` alone reads the tensor, once, and it is no output of the network."""
+        readers = self._readers.get(tensor, {})
+        return (
+            len(readers) == 1
+            and node.name in readers
+            and node.inputs.count(tensor) == 1
+            and tensor not in self._outputs
+        )
+
+    def constant(self, node: Node, index: int) -> Array | None:
+        """The value of an input that is a constant."""
+        return self.constants.get(node.inputs[index]) if index < len(node.inputs) else None
+
+    def is_float(self, *names: str) -> bool:
+        """True where all these tensors hold plain floating-point values."""
+        found = [self.tensors[name] for name in names if name]
+        return all(tensor.dtype.is_float and tensor.quantisation is None for tensor in found)
+
+    def replace(self, node: Node, *new: Node) -> None:
+        """Put other nodes in the place of `node`; without any it is removed."""
+        index = self._slot_of[node.name]
+        slot = self._slots[index]
+        position = next(i for i, kept in enumerate(slot) if kept is node)
+        self._disconnect(node)
+        slot[position : position + 1] = new
+        for made in new:
+            self._slot_of[made.name] = index
+            self._connect(made)
+        self._changed = True
+
+    def redirect(self, old: str, new: str) -> None:
+        """Let all readers of `old` read `new`, which must be written before them."""
+        for node in self.readers(old):
+            inputs = tuple(new if name == old else name for name in node.inputs)
+            self.replace(node, replace(node, inputs=inputs))
+
+    def add_constant(self, hint: str, array: Array, dtype: DType | None = None) -> str:
+        """A new constant; its name is `hint` or begins with it."""
+        name = self._fresh(hint)
+        array = np.ascontiguousarray(array) if array.ndim else np.asarray(array)
+        self.constants[name] = array
+        self.tensors[name] = Tensor(name, dtype or DType.of(array.dtype), array.shape)
+        return name
+
+    def add_tensor(self, hint: str, like: Tensor) -> str:
+        """A new tensor of the same type as `like`."""
+        name = self._fresh(hint)
+        self.tensors[name] = replace(like, name=name)
+        return name
+
+    def node_name(self, hint: str) -> str:
+        """A node name that is still free."""
+        return unique(hint, set(self._slot_of))
+
+    def result(self) -> Model:
+        """The new Model, without what has become superfluous; the old object where nothing was changed."""
+        if not self._changed:
+            return prune(self._model)
+        nodes = tuple(node for slot in self._slots for node in slot)
+        return prune(self._model.replace(nodes=nodes, tensors=self.tensors, constants=self.constants))
+
+    def _fresh(self, hint: str) -> str:
+        if self._taken is None:
+            self._taken = set(self.tensors)
+        return unique(hint, self._taken)
+
+    def _connect(self, node: Node) -> None:
+        for name in node.outputs:
+            self._writers[name] = node
+        for name in node.inputs:
+            self._readers.setdefault(name, {})[node.name] = node
+
+    def _disconnect(self, node: Node) -> None:
+        for name in node.outputs:
+            if self._writers.get(name) is node:
+                del self._writers[name]
+        for name in set(node.inputs):
+            self._readers[name].pop(node.name, None)

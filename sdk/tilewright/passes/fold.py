@@ -1,0 +1,36 @@
+"""Computes nodes whose operands have all become constants, with the operators' own meaning in NumPy."""
+
+from __future__ import annotations
+
+from tilewright.frontend.shapes import FOLD_BYTES_LIMIT, FOLD_WORK_LIMIT, NEVER_FOLDED, evaluate, fold_work
+from tilewright.model import Model
+from tilewright.ops.operator import Call
+from tilewright.ops.registry import find
+from tilewright.passes.edit import Edit
+
+name = "fold"
+
+
+def apply(model: Model) -> Model:
+    """Replace constant nodes by constants; a node that writes an output of the network stays."""
+    edit = Edit(model)
+    work = 0
+    for node in edit.nodes():
+        if node.op in NEVER_FOLDED or not node.inputs or any(edit.is_output(output) for output in node.outputs):
+            continue
+        if any(name and name not in edit.constants for name in node.inputs):
+            continue
+        operator = find(node.op, node.domain)
+        tensors = [edit.tensors[name] if name else None for name in node.inputs]
+        outputs = tuple(edit.tensors[name] for name in node.outputs if name)
+        if operator is None or len(outputs) != len(node.outputs) or any(t.quantisation for t in tensors if t):
+            continue
+        values = {index: edit.constants[name] for index, name in enumerate(node.inputs) if name}
+        call = Call(node, tuple(tensors), outputs, values, model.opset)
+        work += fold_work(call)
+        if work > FOLD_WORK_LIMIT or sum(tensor.elements * 8 for tensor in outputs) > FOLD_BYTES_LIMIT:
+            break
+        for tensor, array in zip(outputs, evaluate(operator, call), strict=False):
+            edit.constants[tensor.name] = array
+        edit.replace(node)
+    return edit.result()
