@@ -31,7 +31,7 @@ __all__ = [
 
 KiB = 1024
 MiB = 1024 * 1024
-LayoutRule = Literal["default", "channels_last", "same", "any"]
+LayoutRule = Literal["default", "channels_last", "same", "axes", "any"]
 T = TypeVar("T", bound=type)
 
 
@@ -228,7 +228,8 @@ class Platform:
         """Declare a kernel class for one or several operators.
 
         `layout` is the rule for operands and results, or one for each: `default` row-major, `channels_last`,
-        `same` (results take the layout of the operands, all alike), `any` (the kernel asks `Operands.layout`).
+        `same` (operands of the result's shape lie alike, results like them), `axes` (every axis has a stride), `any`
+        (the kernel asks `Operands.layout`).
         `template` and `sources` are paths beside the class's own file. `numerics` is `exact` or a relative bound
         such as `1e-5`.
         """

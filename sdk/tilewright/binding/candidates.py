@@ -1,0 +1,54 @@
+"""The kernels that a platform offers for each node, each with the sentence why not where it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tilewright.binding.graph import Candidate
+from tilewright.binding.types import mismatch
+from tilewright.errors import UnsupportedNode
+from tilewright.model import Model, Node
+from tilewright.ops.operator import Call
+from tilewright.ops.registry import find
+from tilewright.platform import Kernel
+
+
+def make_call(model: Model, node: Node) -> Call:
+    """The node with the types of its operands and the values of those that are constants."""
+    return Call(
+        node=node,
+        inputs=tuple(model.tensors[name] if name else None for name in node.inputs),
+        outputs=tuple(model.tensors[name] for name in node.outputs if name),
+        constants={i: model.constants[name] for i, name in enumerate(node.inputs) if name in model.constants},
+        opset=model.opset,
+    )
+
+
+def by_operator(kernels: Sequence[Kernel]) -> Mapping[str, tuple[Kernel, ...]]:
+    """Kernels by operator name, in the platform's order of preference."""
+    found: dict[str, list[Kernel]] = {}
+    for kernel in kernels:
+        found.setdefault(kernel.op, []).append(kernel)
+    return {op: tuple(group) for op, group in found.items()}
+
+
+def candidates(call: Call, offered: Sequence[Kernel]) -> tuple[Candidate, ...]:
+    """Every kernel for the node's operator; those that accept it come first, in order of preference."""
+    found = [Candidate(kernel, mismatch(kernel, call) or kernel.accepts(call)) for kernel in offered]
+    return tuple(sorted(found, key=lambda candidate: candidate.refusal is not None))
+
+
+def no_kernel(call: Call, tried: Sequence[Candidate], platform: str) -> UnsupportedNode:
+    """The error for a node that no kernel takes, nearest miss first."""
+    node = call.node
+    if not tried:
+        known = find(node.op, node.domain) is not None
+        why = f"platform '{platform}' has no kernel for it" if known else "the operator is not known"
+    else:
+        why = "; ".join(f"{c.kernel.name}: {c.refusal}" for c in tried[:4])
+    return UnsupportedNode(
+        f"node '{node.name}' ({node.op}) cannot be bound on platform '{platform}'",
+        why=why,
+        fix="see `tilewright ops` for what is supported",
+        node=node.name,
+    )

@@ -1,0 +1,48 @@
+"""Checks a bound graph without the search: types, layouts and order of every node."""
+
+from __future__ import annotations
+
+from tilewright.binding.graph import BoundGraph, BoundNode
+from tilewright.errors import TilewrightError
+from tilewright.layout import Layout
+
+
+def check(graph: BoundGraph) -> None:
+    """Raise where an operand is read before it is written, or where a view or a kernel gets a layout it cannot take."""
+    written = {*graph.model.inputs, *graph.model.constants}
+    for node in graph.nodes:
+        for tensor in node.call.inputs:
+            if tensor is not None and tensor.name not in written:
+                raise _bug(node, f"reads '{tensor.name}' before it is written")
+        for index, tensor in enumerate(node.call.inputs):
+            if tensor is None or index in node.call.constants:
+                continue
+            layout = graph.layouts.get(tensor.name)
+            if layout is None or layout.elements != max(tensor.elements, 1):
+                raise _bug(node, f"has no fitting layout for '{tensor.name}'")
+            if node.kernel is not None and not _fits(node.kernel.layout[0], layout, tensor.shape):
+                raise _bug(node, f"gets '{tensor.name}' as {layout}, its kernel wants {node.kernel.layout[0]}")
+        written.update(node.call.node.outputs)
+    for name in graph.model.outputs:
+        if name not in written:
+            raise TilewrightError(f"the bound graph never writes output '{name}'", tensor=name)
+        if not graph.layouts.get(name, Layout((1,), (0,))).is_default:
+            raise TilewrightError(f"output '{name}' is not row-major after binding", tensor=name)
+
+
+def _fits(rule: str, layout: Layout, shape: tuple[int, ...]) -> bool:
+    if rule == "default":
+        return layout.is_default
+    if rule == "channels_last":
+        order = (0, *range(2, len(shape)), 1) if len(shape) > 2 else tuple(range(len(shape)))
+        return layout == Layout.of_axes(shape, order)
+    return rule == "any" or layout.axis_strides(shape) is not None
+
+
+def _bug(node: BoundNode, what: str) -> TilewrightError:
+    return TilewrightError(
+        f"binding is inconsistent: node '{node.call.node.name}' {what}",
+        why="this is a bug of ours",
+        fix="please report it with the model",
+        node=node.call.node.name,
+    )

@@ -1,0 +1,73 @@
+"""From a tiled graph to the execution plan: slots numbered in order of first appearance, constants frozen."""
+
+from __future__ import annotations
+
+from tilewright.binding.graph import BoundNode
+from tilewright.model import Tensor
+from tilewright.plan.plan import ExecutionPlan, FrozenSlot, Instruction, Slot, TiledGraph
+
+
+class _Slots:
+    """Numbers tensors as they appear."""
+
+    def __init__(self, tiled: TiledGraph) -> None:
+        self.layouts = tiled.graph.layouts
+        self.slots: list[Slot] = []
+        self.by_name: dict[str, int] = {}
+
+    def add(self, tensor: Tensor, storage: tuple[int, int] | None = None) -> int:
+        """A new slot for the tensor."""
+        index = len(self.slots)
+        self.slots.append(Slot(index, tensor, self.layouts[tensor.name], storage))
+        self.by_name[tensor.name] = index
+        return index
+
+
+def build(tiled: TiledGraph) -> ExecutionPlan:
+    """One instruction per bound node that computes; views become slots that show another slot's bytes."""
+    graph = tiled.graph
+    slots = _Slots(tiled)
+    inputs = tuple(slots.add(graph.model.tensors[name]) for name in graph.model.inputs)
+    frozen: list[FrozenSlot] = []
+    instructions: list[Instruction] = []
+    for bound in graph.nodes:
+        if bound.kernel is None:
+            slots.add(bound.call.outputs[0], (slots.by_name[bound.call.node.inputs[0]], 0))
+        else:
+            instructions.append(_instruction(tiled, bound, slots, frozen, len(instructions)))
+    return ExecutionPlan(
+        name=graph.model.name,
+        instructions=tuple(instructions),
+        slots=tuple(slots.slots),
+        frozen_slots=tuple(frozen),
+        input_slots=inputs,
+        output_slots=tuple(slots.by_name[name] for name in graph.model.outputs),
+        output_names=graph.output_names,
+        sha256=graph.model.sha256,
+        platform=graph.platform.name,
+    )
+
+
+def _instruction(
+    tiled: TiledGraph, bound: BoundNode, slots: _Slots, frozen: list[FrozenSlot], index: int
+) -> Instruction:
+    call, kernel = bound.call, bound.kernel
+    assert kernel is not None
+    operands = tiled.graph.operands(bound)
+    inputs = tuple(
+        slots.by_name[t.name] if t is not None and i not in call.constants else -1 for i, t in enumerate(call.inputs)
+    )
+    outputs = tuple(slots.add(tensor) for tensor in call.outputs)
+    first = len(frozen)
+    for constant in kernel.constants(operands):
+        frozen.append(FrozenSlot(len(frozen), call.node.name, constant))
+    return Instruction(
+        index=index,
+        call=call,
+        kernel=kernel,
+        inputs=inputs,
+        outputs=outputs,
+        frozen=tuple(range(first, len(frozen))),
+        scratch_bytes=kernel.scratch(operands),
+        schedule=tiled.schedules.get(call.node.name),
+    )

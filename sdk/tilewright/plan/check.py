@@ -1,0 +1,41 @@
+"""Checks a plan without the builder: every slot is written before it is read, and written once."""
+
+from __future__ import annotations
+
+from tilewright.errors import TilewrightError
+from tilewright.plan.plan import ExecutionPlan
+
+
+def check(plan: ExecutionPlan) -> None:
+    """Raise where the plan reads an unwritten slot, writes one twice, or names one that does not exist."""
+    written = set(plan.input_slots)
+    views = {slot.index: slot.storage[0] for slot in plan.slots if slot.storage is not None}
+    for slot, root in views.items():
+        if not 0 <= root < len(plan.slots) or root >= slot:
+            raise _bug(f"slot {slot} shows slot {root}, which does not stand before it")
+
+    def ready(slot: int) -> bool:
+        while slot in views:
+            slot = views[slot]
+        return slot in written
+
+    for instruction in plan.instructions:
+        where = f"instruction {instruction.index} ('{instruction.name}')"
+        for slot in instruction.inputs:
+            if slot >= len(plan.slots):
+                raise _bug(f"{where} reads slot {slot}, the plan has {len(plan.slots)}")
+            if slot >= 0 and not ready(slot):
+                raise _bug(f"{where} reads slot {slot} before it is written")
+        for slot in instruction.outputs:
+            if slot in written or slot in views:
+                raise _bug(f"{where} writes slot {slot}, which is written already")
+            written.add(slot)
+        if any(not 0 <= f < len(plan.frozen_slots) for f in instruction.frozen):
+            raise _bug(f"{where} names a frozen slot that does not exist")
+    for slot in plan.output_slots:
+        if not ready(slot):
+            raise _bug(f"output slot {slot} is never written")
+
+
+def _bug(what: str) -> TilewrightError:
+    return TilewrightError(f"the execution plan is inconsistent: {what}", why="this is a bug of ours", fix="report it")

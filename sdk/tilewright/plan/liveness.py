@@ -1,0 +1,113 @@
+"""Live ranges: the one place where they are computed.
+
+Time i is instruction i. A storage is the memory behind one or several slots: a slot, the views into it, and results
+that a kernel may write over a dying operand. It lives in [first, last + 1): inputs from 0, outputs to the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.plan.plan import ExecutionPlan
+
+
+@dataclass(frozen=True)
+class Storage:
+    """Memory shared by `members`; `root` is the slot it is named after. `kind` is activation, input, output or io."""
+
+    root: int
+    members: tuple[int, ...]
+    size_bytes: int
+    first: int
+    last: int
+    kind: str
+
+
+def last_use(plan: ExecutionPlan) -> tuple[int, ...]:
+    """Per slot the last instruction that reads it; -1 for inputs, outputs and slots that nothing reads."""
+    last = [-1] * len(plan.slots)
+    for instruction in plan.instructions:
+        for slot in instruction.inputs:
+            if slot >= 0:
+                last[slot] = instruction.index
+    for slot in (*plan.input_slots, *plan.output_slots):
+        last[slot] = -1
+    return tuple(last)
+
+
+def storages(plan: ExecutionPlan, *, in_place: bool = True, pinned: frozenset[int] = frozenset()) -> tuple[Storage, ...]:
+    """Every storage of the plan. `pinned` are slots whose memory is not ours to write over (the caller's inputs)."""
+    root = list(range(len(plan.slots)))
+    for slot in plan.slots:
+        if slot.storage is not None:
+            root[slot.index] = root[slot.storage[0]]
+    first, last = _extents(plan, root)
+    if in_place:
+        _merge_in_place(plan, root, first, last, pinned)
+        first, last = _extents(plan, root)
+    members: dict[int, list[int]] = {}
+    for slot in plan.slots:
+        members.setdefault(root[slot.index], []).append(slot.index)
+    outputs = {root[s] for s in plan.output_slots}
+    inputs = {root[s] for s in plan.input_slots}
+    found = []
+    for head, group in members.items():
+        kind = {(True, True): "io", (True, False): "input", (False, True): "output"}.get(
+            (head in inputs, head in outputs), "activation"
+        )
+        size = max(plan.slots[s].tensor.size_bytes for s in group)
+        found.append(Storage(head, tuple(group), size, first[head], last[head], kind))
+    return tuple(found)
+
+
+def _extents(plan: ExecutionPlan, root: list[int]) -> tuple[dict[int, int], dict[int, int]]:
+    """First and last instruction at which each root is live."""
+    end = max(len(plan.instructions) - 1, 0)
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+
+    def touch(slot: int, time: int) -> None:
+        head = root[slot]
+        first[head] = min(first.get(head, time), time)
+        last[head] = max(last.get(head, time), time)
+
+    for slot in plan.input_slots:
+        touch(slot, 0)
+    for instruction in plan.instructions:
+        for slot in (*instruction.inputs, *instruction.outputs):
+            if slot >= 0:
+                touch(slot, instruction.index)
+    for slot in plan.output_slots:
+        touch(slot, end)
+    return first, last
+
+
+def _merge_in_place(
+    plan: ExecutionPlan, root: list[int], first: dict[int, int], last: dict[int, int], pinned: frozenset[int]
+) -> None:
+    """Let a result take the memory of an operand that dies at the same instruction, where the kernel allows it."""
+    fixed = {root[s] for s in pinned}
+    outputs = {root[s] for s in plan.output_slots}
+    inputs = {root[s] for s in plan.input_slots}
+    for instruction in plan.instructions:
+        for operand, result in instruction.kernel.in_place(instruction.call):
+            source = instruction.inputs[operand] if operand < len(instruction.inputs) else -1
+            target = instruction.outputs[result]
+            if source < 0 or root[target] != target or root[source] == target:
+                continue
+            head = root[source]
+            others = {root[s] for s in instruction.inputs if s >= 0 and s != source}
+            a, b = plan.slots[source], plan.slots[target]
+            if last[head] != instruction.index or head in fixed or head in others or head in outputs:
+                continue
+            if a.tensor.size_bytes < b.tensor.size_bytes or a.layout != b.layout:
+                continue
+            if head in inputs and target in outputs:
+                continue
+            for slot in range(len(root)):
+                if root[slot] == target:
+                    root[slot] = head
+            last[head] = max(last[head], last[target])
+            if target in outputs:
+                outputs.add(head)
+            break
