@@ -1,0 +1,67 @@
+"""C's view of element types and constant arrays."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tilewright.model import Array, DType
+
+C_TYPES = {
+    DType.F16: "_Float16", DType.F32: "float", DType.F64: "double", DType.I4: "uint8_t", DType.U4: "uint8_t",
+    DType.I8: "int8_t", DType.U8: "uint8_t", DType.I16: "int16_t", DType.U16: "uint16_t", DType.I32: "int32_t",
+    DType.U32: "uint32_t", DType.I64: "int64_t", DType.U64: "uint64_t", DType.BOOL: "uint8_t",
+}  # fmt: skip
+
+
+def packed(dtype: DType, values: Array) -> Array:
+    """The elements as they lie in memory: four-bit types two to a byte, low nibble first; others as they are."""
+    if dtype not in (DType.I4, DType.U4):
+        return values.astype(dtype.numpy, copy=False)
+    nibbles = values.astype(np.int16).reshape(-1) & 15
+    if nibbles.size % 2:
+        nibbles = np.append(nibbles, 0)
+    return (nibbles[0::2] | (nibbles[1::2] << 4)).astype(np.uint8)
+
+
+def literal(dtype: DType, value: float | int) -> str:
+    """One value as a C constant expression of its type."""
+    if dtype.is_float:
+        return _float(float(value), dtype)
+    number = int(value)
+    if dtype is DType.I64:
+        return "(-9223372036854775807LL - 1)" if number == -(1 << 63) else f"{number}LL"
+    if dtype is DType.U64:
+        return f"{number}ULL"
+    if dtype is DType.I32 and number == -(1 << 31):
+        return "(-2147483647 - 1)"
+    return f"{number}u" if dtype is DType.U32 else str(number)
+
+
+def _float(value: float, dtype: DType) -> str:
+    if math.isnan(value):
+        return "NAN"
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "-INFINITY"
+    if dtype is DType.F64:
+        return f"{value:.17e}"
+    text = f"{value:.9g}"
+    if "e" not in text and "." not in text:
+        text += ".0"
+    return text + ("f" if dtype is DType.F32 else "f16")
+
+
+def initialiser(dtype: DType, values: Array, per_line: int = 12) -> str:
+    """The elements of a constant array as C text, `per_line` to a line."""
+    flat = packed(dtype, values).reshape(-1)
+    kind = DType.U8 if dtype in (DType.I4, DType.U4) else dtype
+    if kind.is_float and bool(np.isfinite(flat).all()):
+        form, suffix = (("%.17e", "") if kind is DType.F64 else ("%.8e", "f" if kind is DType.F32 else "f16"))
+        words = [form % v + suffix for v in flat.astype(np.float64).tolist()]
+    elif kind in (DType.I8, DType.U8, DType.I16, DType.U16, DType.BOOL):
+        words = list(map(str, flat.astype(np.int64).tolist()))
+    else:
+        words = [literal(kind, v) for v in flat.tolist()]
+    lines = [", ".join(words[i : i + per_line]) for i in range(0, len(words), per_line)]
+    return ",\n    ".join(lines)

@@ -1,0 +1,205 @@
+"""From a placed plan to a folder of C: one header, one code file, one file of weights, and build files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tilewright.codegen.artifacts import Artifacts
+from tilewright.codegen.c_types import C_TYPES, initialiser, literal, packed
+from tilewright.codegen.comments import constant_comment, layer_comment, port_comment
+from tilewright.codegen.functions import Functions, pointer, render_functions
+from tilewright.codegen.render import render
+from tilewright.memory.placed import PlacedPlan
+from tilewright.model import DType
+from tilewright.platform import MemoryLevel
+from tilewright.version import VERSION
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True)
+class Level:
+    """One memory level in the header: worst-case bytes against the target's size."""
+
+    name: str
+    macro: str
+    worst_case: int
+    size: int | None
+
+
+@dataclass(frozen=True)
+class Port:
+    """One input or output of the network as the header describes it."""
+
+    index: int
+    c_type: str
+    pointer: str
+    comment: str
+    size_bytes: int
+    elements: int
+    shape: tuple[int, ...]
+    scale: str | None
+    zero_point: int
+
+
+@dataclass(frozen=True)
+class ConstantArray:
+    """One array of the weights file."""
+
+    name: str
+    c_type: str
+    length: int
+    text: str
+    comment: str
+
+
+@dataclass(frozen=True)
+class CallLine:
+    """One call in `run`."""
+
+    index: int
+    function: str
+    arguments: str
+    comment: str
+
+
+@dataclass(frozen=True)
+class Context:
+    """Everything that the templates print."""
+
+    name: str
+    upper: str
+    tool: str
+    sha256: str
+    summary: str
+    arena_bytes: int
+    align: int
+    constant_bytes: int
+    levels: tuple[Level, ...]
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    io: str
+    run_parameters: str
+    unused_parameters: tuple[str, ...]
+    constants: tuple[ConstantArray, ...]
+    needs_math: bool
+    sources: tuple[str, ...]
+    functions: tuple[str, ...]
+    calls: tuple[CallLine, ...]
+    flags: str
+    cmake_flags: str
+
+
+def emit(placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str]) -> Artifacts:
+    """Render the project. `levels` with the target's sizes, `flags` those that the kernels were made for."""
+    plan = placed.plan
+    functions = render_functions(placed, plan.name, f"{plan.name}_arena")
+    constants = _constants(placed)
+    constant_bytes = sum(packed(s.constant.dtype, s.constant.values).nbytes for s in plan.frozen_slots)
+    context = Context(
+        name=plan.name,
+        upper=plan.name.upper(),
+        tool=f"tilewright {VERSION}",
+        sha256=plan.sha256,
+        summary=f"{len(plan.instructions)} layers, {placed.arena_bytes} bytes of {placed.level}, "
+        f"{constant_bytes} bytes of constants",
+        arena_bytes=placed.arena_bytes,
+        align=max(placed.align, 8),
+        constant_bytes=constant_bytes,
+        levels=_levels(placed, levels, constant_bytes),
+        inputs=_ports(placed, plan.input_slots, "input"),
+        outputs=_ports(placed, plan.output_slots, "output"),
+        io=placed.io,
+        run_parameters=_run_parameters(placed),
+        unused_parameters=_unused(placed, functions),
+        constants=constants,
+        needs_math=any("INFINITY" in c.text or "NAN" in c.text for c in constants),
+        sources=tuple(source.read_text().strip() for source in functions.sources),
+        functions=functions.texts,
+        calls=tuple(
+            CallLine(c.instruction.index, c.function, c.arguments, layer_comment(placed, c.instruction))
+            for c in functions.calls
+        ),
+        flags=" ".join(flags),
+        cmake_flags=";".join(flags),
+    )
+    files = {
+        f"src/{plan.name}.h": "model.h.mako",
+        f"src/{plan.name}.c": "model.c.mako",
+        f"src/{plan.name}_internal.h": "model_internal.h.mako",
+        f"src/{plan.name}_weights.c": "model_weights.c.mako",
+        "Makefile": "Makefile.mako",
+        "CMakeLists.txt": "CMakeLists.txt.mako",
+    }
+    texts = {path: render(TEMPLATES / template, m=context) for path, template in files.items()}
+    return Artifacts(plan.name, texts, constant_bytes, functions.names)
+
+
+def _levels(placed: PlacedPlan, levels: Sequence[MemoryLevel], constant_bytes: int) -> tuple[Level, ...]:
+    """The compute level with the arena, the read-only level with the constants; code and stack come from the build."""
+    found = []
+    for level in levels:
+        if level.name == placed.level or level.readonly:
+            bytes_used = placed.arena_bytes if level.name == placed.level else constant_bytes
+            found.append(Level(level.name, level.name.upper(), bytes_used, level.size))
+    return tuple(found)
+
+
+def _constants(placed: PlacedPlan) -> tuple[ConstantArray, ...]:
+    plan = placed.plan
+    found = []
+    for slot in plan.frozen_slots:
+        constant = slot.constant
+        length = int(packed(constant.dtype, constant.values).size)
+        text = initialiser(constant.dtype, constant.values) if length else "0"
+        comment = constant_comment(slot)
+        found.append(
+            ConstantArray(f"{plan.name}_c{slot.index}", C_TYPES[constant.dtype], max(length, 1), text, comment)
+        )
+    return tuple(found)
+
+
+def _ports(placed: PlacedPlan, slots: Sequence[int], word: str) -> tuple[Port, ...]:
+    plan = placed.plan
+    names = plan.output_names if word == "output" else tuple(plan.slots[s].tensor.name for s in slots)
+    found = []
+    for index, slot in enumerate(slots):
+        tensor = plan.slots[slot].tensor
+        per_tensor = tensor.quantisation is not None and tensor.quantisation.axis is None
+        quantisation = tensor.quantisation if per_tensor else None
+        found.append(
+            Port(
+                index=index,
+                c_type=C_TYPES[tensor.dtype],
+                pointer=pointer(placed, slot, plan.name, f"{plan.name}_arena", False),
+                comment=port_comment(names[index], tensor),
+                size_bytes=tensor.size_bytes,
+                elements=tensor.elements,
+                shape=tensor.shape,
+                scale=literal(DType.F32, quantisation.scale[0]) if quantisation else None,
+                zero_point=quantisation.zero_point[0] if quantisation else 0,
+            )
+        )
+    return tuple(found)
+
+
+def _run_parameters(placed: PlacedPlan) -> str:
+    if placed.io == "arena":
+        return "void"
+    plan = placed.plan
+    found = [f"const {C_TYPES[plan.slots[s].tensor.dtype]} *input_{i}" for i, s in enumerate(plan.input_slots)]
+    found += [f"{C_TYPES[plan.slots[s].tensor.dtype]} *output_{i}" for i, s in enumerate(plan.output_slots)]
+    return ", ".join(found) or "void"
+
+
+def _unused(placed: PlacedPlan, functions: Functions) -> tuple[str, ...]:
+    """Caller's pointers that no layer reads or writes; C wants them named."""
+    if placed.io == "arena":
+        return ()
+    plan = placed.plan
+    names = [f"input_{i}" for i in range(len(plan.input_slots))]
+    names += [f"output_{i}" for i in range(len(plan.output_slots))]
+    used = " ".join(call.arguments + " " for call in functions.calls).replace(",", " ").replace(")", " ").split()
+    return tuple(name for name in names if name not in used)

@@ -1,0 +1,139 @@
+"""One C function per distinct layer: the kernel's template rendered, equal texts shared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.render import render
+from tilewright.layout import Layout
+from tilewright.memory.placed import PlacedPlan
+from tilewright.ops.registry import find
+from tilewright.plan.plan import ExecutionPlan, Instruction
+from tilewright.platform import Operands
+
+_NAME = "LAYER_FUNCTION_NAME"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One pointer parameter of a layer function: C type, name, and whether it is only read."""
+
+    name: str
+    c_type: str
+    readonly: bool
+
+    def text(self, restrict: bool) -> str:
+        """The declaration."""
+        return f"{'const ' if self.readonly else ''}{self.c_type} *{'restrict ' if restrict else ''}{self.name}"
+
+
+@dataclass(frozen=True)
+class Function:
+    """What a template prints of its function: `static void ${f.name}(${f.parameters})`."""
+
+    name: str
+    parameters: str
+
+
+@dataclass(frozen=True)
+class LayerCall:
+    """A call of a layer function in the plan's order; `arguments` as C text."""
+
+    instruction: Instruction
+    function: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class Functions:
+    """The distinct function texts, in order of first use, the calls, and the C sources that they need."""
+
+    texts: tuple[str, ...]
+    names: tuple[str, ...]
+    calls: tuple[LayerCall, ...]
+    sources: tuple[Path, ...]
+
+
+def parameters(plan: ExecutionPlan, instruction: Instruction) -> tuple[Parameter, ...]:
+    """Run-time operands, results, constants, scratch: the order of a layer function's parameters."""
+    call = instruction.call
+    operator = find(call.node.op, call.node.domain)
+    assert operator is not None
+    found = []
+    for i, slot in enumerate(instruction.inputs):
+        if slot >= 0:
+            found.append(Parameter(_name(operator.operands, i), C_TYPES[plan.slots[slot].tensor.dtype], True))
+    for i, slot in enumerate(instruction.outputs):
+        found.append(Parameter(_name(operator.results, i), C_TYPES[plan.slots[slot].tensor.dtype], False))
+    for index in instruction.frozen:
+        constant = plan.frozen_slots[index].constant
+        found.append(Parameter(constant.name, C_TYPES[constant.dtype], True))
+    if instruction.scratch_bytes:
+        found.append(Parameter("scratch", "void", False))
+    return tuple(found)
+
+
+def _name(names: tuple[str, ...], index: int) -> str:
+    """Name of operand `index`; the last name of a variadic operator is numbered on: `x0`, `x1`, ..."""
+    if names and names[-1].endswith("..."):
+        stem = names[-1][:-3]
+        return names[index] if index < len(names) - 1 else f"{stem}{index - len(names) + 1}"
+    return names[index]
+
+
+def render_functions(placed: PlacedPlan, prefix: str, arena: str) -> Functions:
+    """Render every instruction's kernel; two layers whose text is the same share one function."""
+    plan = placed.plan
+    texts: dict[str, str] = {}
+    calls, sources = [], []
+    layouts: dict[str, Layout] = {slot.tensor.name: slot.layout for slot in plan.slots}
+    for instruction in plan.instructions:
+        kernel, call = instruction.kernel, instruction.call
+        listed = parameters(plan, instruction)
+        restrict = not kernel.in_place(call)
+        function = Function(_NAME, ", ".join(p.text(restrict) for p in listed) or "void")
+        text = render(kernel.template, f=function, k=kernel.context(Operands(call, layouts)))
+        if text not in texts:
+            texts[text] = f"{prefix}_{kernel.name.lower()}_{len(texts)}"
+        calls.append(LayerCall(instruction, texts[text], ", ".join(_arguments(placed, instruction, prefix, arena))))
+        sources += [source for source in kernel.sources if source not in sources]
+    named = tuple(text.replace(_NAME, name).strip() + "\n" for text, name in texts.items())
+    return Functions(named, tuple(texts.values()), tuple(calls), tuple(sources))
+
+
+def _arguments(placed: PlacedPlan, instruction: Instruction, prefix: str, arena: str) -> list[str]:
+    plan = placed.plan
+    found = []
+    for slot in (*(s for s in instruction.inputs if s >= 0), *instruction.outputs):
+        readonly = slot in instruction.inputs
+        found.append(pointer(placed, slot, prefix, arena, readonly))
+    found += [f"{prefix}_c{index}" for index in instruction.frozen]
+    if instruction.scratch_bytes:
+        found.append(f"{arena} + {placed.scratch_offsets[instruction.index]}")
+    return found
+
+
+def pointer(placed: PlacedPlan, slot: int, prefix: str, arena: str, readonly: bool) -> str:
+    """C expression for the address of a slot: in the arena, or the caller's pointer."""
+    tensor = placed.plan.slots[slot].tensor
+    if slot in placed.slot_offsets:
+        const = "const " if readonly else ""
+        return f"({const}{C_TYPES[tensor.dtype]} *)(void *)({arena} + {placed.slot_offsets[slot]})"
+    return f"({'const ' if readonly else ''}{C_TYPES[tensor.dtype]} *){caller_name(placed, slot)}"
+
+
+def caller_name(placed: PlacedPlan, slot: int) -> str:
+    """Name of the caller's pointer for an input or output, or for a view of one."""
+    plan = placed.plan
+    root = slot
+    while plan.slots[root].storage is not None:
+        root = plan.slots[root].storage[0]  # type: ignore[index]
+    for storage in placed.storages:
+        if root in storage.members:
+            for word, slots in (("input", plan.input_slots), ("output", plan.output_slots)):
+                for position, outer in enumerate(slots):
+                    if outer in storage.members:
+                        return f"{word}_{position}"
+    raise AssertionError(f"slot {slot} has no memory")

@@ -1,0 +1,16 @@
+# ${m.name}: builds lib${m.name}.a. ${m.tool}.
+CC ?= cc
+AR ?= ar
+CFLAGS ?= ${m.flags}
+OBJECTS = ${m.name}.o ${m.name}_weights.o
+
+lib${m.name}.a: $(OBJECTS)
+	$(AR) rcs $@ $(OBJECTS)
+
+%.o: src/%.c src/${m.name}.h src/${m.name}_internal.h
+	$(CC) -std=c99 $(CFLAGS) -Isrc -c $< -o $@
+
+clean:
+	rm -f $(OBJECTS) lib${m.name}.a
+
+.PHONY: clean

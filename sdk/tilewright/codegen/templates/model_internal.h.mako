@@ -1,0 +1,21 @@
+/* ${m.name}: constants shared by ${m.name}.c and ${m.name}_weights.c. Not for use by the application. */
+#ifndef ${m.upper}_INTERNAL_H
+#define ${m.upper}_INTERNAL_H
+
+#include <stdint.h>
+
+/* Memory section of the weights, e.g. -D${m.upper}_WEIGHTS_SECTION='__attribute__((section(".qspi")))'. */
+#ifndef ${m.upper}_WEIGHTS_SECTION
+#define ${m.upper}_WEIGHTS_SECTION
+#endif
+
+% for c in m.constants:
+extern const ${c.c_type} ${c.name}[${c.length}];
+% endfor
+
+#ifdef ${m.upper}_TRACE
+/* Called before (phase 0) and after (phase 1) every instruction of the plan; the test bench defines it. */
+void ${m.name}_trace(int instruction, int phase);
+#endif
+
+#endif

@@ -1,0 +1,17 @@
+/* ${m.name}: weights and tables, ${m.constant_bytes} bytes. ${m.tool}. */
+#include "${m.name}_internal.h"
+% if m.needs_math:
+
+#include <math.h>
+% endif
+% for c in m.constants:
+
+/* ${c.comment} */
+${m.upper}_WEIGHTS_SECTION const ${c.c_type} ${c.name}[${c.length}] = {
+    ${c.text}};
+% endfor
+% if not m.constants:
+
+/* No constants. */
+extern const char ${m.name}_no_weights;
+% endif

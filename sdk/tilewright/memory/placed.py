@@ -1,0 +1,44 @@
+"""The placed plan: an offset for every byte that the plan needs at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tilewright.memory.problem import PlacementProblem, PlacementSolution
+from tilewright.plan.liveness import Storage
+from tilewright.plan.plan import ExecutionPlan
+
+
+@dataclass(frozen=True)
+class Region:
+    """Bytes [offset, offset + size) of a level, live in instructions first..last. `kind` as in report.json."""
+
+    name: str
+    level: str
+    offset: int
+    size: int
+    first: int
+    last: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class PlacedPlan:
+    """A plan with its arena. `slot_offsets` maps slots to arena offsets (absent: the caller's memory),
+    `scratch_offsets` maps instructions to the offset of their scratch.
+    """
+
+    plan: ExecutionPlan
+    level: str
+    io: str
+    arena_bytes: int
+    align: int
+    slot_offsets: Mapping[int, int]
+    scratch_offsets: Mapping[int, int]
+    storages: tuple[Storage, ...]
+    regions: tuple[Region, ...]
+    problem: PlacementProblem
+    solution: PlacementSolution
+    live_set: int
+    lower_bound: int

@@ -1,0 +1,111 @@
+"""From a plan to a placed plan: storages and scratch become buffers of one placement problem per level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tilewright.memory.check import check
+from tilewright.memory.place import place
+from tilewright.memory.placed import PlacedPlan, Region
+from tilewright.memory.problem import Buffer, PlacementProblem
+from tilewright.plan.liveness import Storage, storages
+from tilewright.plan.plan import ExecutionPlan
+from tilewright.platform import Platform
+
+
+def align_up(size: int, align: int) -> int:
+    """The smallest multiple of `align` that is not below `size`."""
+    return -(-size // align) * align
+
+
+def place_plan(
+    plan: ExecutionPlan,
+    platform: Platform,
+    *,
+    io: str = "arena",
+    allocator: str = "auto",
+    capacity: int | None = None,
+    in_place: bool = True,
+    solver_seconds: float = 5.0,
+) -> PlacedPlan:
+    """Place activations, inputs, outputs and scratch in the compute level; DoesNotFit where `capacity` is too small.
+
+    With `io="caller"` inputs and outputs are the caller's and take no arena bytes.
+    """
+    level = next(found for found in platform.memory if found.name == platform.compute_in)
+    outside = frozenset((*plan.input_slots, *plan.output_slots)) if io == "caller" else frozenset()
+    groups = storages(plan, in_place=in_place, pinned=outside)
+    inside = [group for group in groups if not outside.intersection(group.members)]
+    buffers = _buffers(plan, inside, level.align)
+    problem = PlacementProblem(buffers, capacity)
+    solution = place(problem, allocator=allocator, seconds=solver_seconds)
+    check(problem, solution)
+    slot_offsets = {
+        member: solution.offsets[_name(group)] + _shift(plan, member, group)
+        for group in inside
+        for member in group.members
+    }
+    return PlacedPlan(
+        plan=plan,
+        level=level.name,
+        io=io,
+        arena_bytes=align_up(solution.peak, level.align),
+        align=level.align,
+        slot_offsets=slot_offsets,
+        scratch_offsets={
+            i.index: solution.offsets[f"scratch{i.index}"] for i in plan.instructions if i.scratch_bytes
+        },
+        storages=groups,
+        regions=_regions(plan, inside, solution.offsets, level.name),
+        problem=problem,
+        solution=solution,
+        live_set=_live_set([b for b in buffers if not b.name.startswith("scratch")]),
+        lower_bound=solution.lower_bound,
+    )
+
+
+def _name(group: Storage) -> str:
+    return f"slot{group.root}"
+
+
+def _shift(plan: ExecutionPlan, member: int, group: Storage) -> int:
+    """Bytes between the start of a storage and a view into it."""
+    slot, shift = plan.slots[member], 0
+    while slot.storage is not None:
+        shift += slot.storage[1]
+        slot = plan.slots[slot.storage[0]]
+    return shift
+
+
+def _buffers(plan: ExecutionPlan, groups: Sequence[Storage], align: int) -> tuple[Buffer, ...]:
+    found = [
+        Buffer(_name(g), g.first, g.last + 1, align_up(max(g.size_bytes, 1), align), align) for g in groups
+    ]
+    for instruction in plan.instructions:
+        if instruction.scratch_bytes:
+            size = align_up(instruction.scratch_bytes, align)
+            found.append(Buffer(f"scratch{instruction.index}", instruction.index, instruction.index + 1, size, align))
+    return tuple(found)
+
+
+def _live_set(buffers: Sequence[Buffer]) -> int:
+    """Most bytes alive at once."""
+    times = {b.lower for b in buffers}
+    return max((sum(b.size for b in buffers if b.lower <= t < b.upper) for t in times), default=0)
+
+
+def _regions(
+    plan: ExecutionPlan, groups: Sequence[Storage], offsets: Mapping[str, int], level: str
+) -> tuple[Region, ...]:
+    kinds = {"input": "io", "output": "io", "io": "io", "activation": "activations"}
+    found = [
+        Region(plan.slots[g.root].tensor.name, level, offsets[_name(g)], g.size_bytes, g.first, g.last, kinds[g.kind])
+        for g in groups
+    ]
+    for i in plan.instructions:
+        if i.scratch_bytes:
+            name = f"scratch of {i.name}"
+            found.append(
+                Region(name, level, offsets[f"scratch{i.index}"], i.scratch_bytes, i.index, i.index, "scratch")
+            )
+    return tuple(found)

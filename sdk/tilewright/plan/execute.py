@@ -1,0 +1,65 @@
+"""The NumPy executor: runs a plan by the operators' own meaning. It is the reference that every backend must match."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tilewright.errors import UsageError
+from tilewright.model import Array
+from tilewright.ops.operator import Call
+from tilewright.ops.registry import find
+from tilewright.plan.plan import ExecutionPlan
+
+
+def evaluate_call(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
+    """The results of one call; constants are filled in."""
+    operator = find(call.node.op, call.node.domain)
+    if operator is None:
+        raise call.unsupported("the operator is not known")
+    full = [call.constants.get(i, array) for i, array in enumerate(arrays)]
+    results = operator.evaluate(call, full)
+    return tuple(
+        np.ascontiguousarray(result.reshape(tensor.shape), dtype=tensor.dtype.numpy)
+        for result, tensor in zip(results, call.outputs, strict=False)
+    )
+
+
+def run_slots(plan: ExecutionPlan, inputs: Sequence[Array]) -> tuple[Array, ...]:
+    """Every slot's logical value after one run. `inputs` in the model's order, of the model's shapes and types."""
+    if len(inputs) != len(plan.input_slots):
+        raise UsageError(f"the plan takes {len(plan.input_slots)} inputs", why=f"{len(inputs)} were given")
+    values: dict[int, Array] = {}
+    for slot, array in zip(plan.input_slots, inputs, strict=True):
+        tensor = plan.slots[slot].tensor
+        if array.shape != tensor.shape or array.dtype != tensor.dtype.numpy:
+            raise UsageError(
+                f"input '{tensor.name}' is {array.dtype}{list(array.shape)}",
+                why=f"the model takes {tensor.dtype.numpy}{list(tensor.shape)}",
+                fix="convert it first",
+                tensor=tensor.name,
+            )
+        values[slot] = array
+    for instruction in plan.instructions:
+        arrays = [_value(plan, values, s) if s >= 0 else None for s in instruction.inputs]
+        for slot, result in zip(instruction.outputs, evaluate_call(instruction.call, arrays), strict=True):
+            values[slot] = result
+    return tuple(_value(plan, values, slot.index) for slot in plan.slots)
+
+
+def run(plan: ExecutionPlan, inputs: Sequence[Array]) -> tuple[Array, ...]:
+    """The outputs of one run, in the model's order."""
+    values = run_slots(plan, inputs)
+    return tuple(values[slot] for slot in plan.output_slots)
+
+
+def _value(plan: ExecutionPlan, values: dict[int, Array], index: int) -> Array:
+    """The value of a slot; a view reads its source's memory through its own layout."""
+    if index not in values:
+        slot = plan.slots[index]
+        assert slot.storage is not None
+        source = plan.slots[slot.storage[0]]
+        flat = source.layout.pack(_value(plan, values, source.index))
+        values[index] = slot.layout.unpack(flat, slot.tensor.shape)
+    return values[index]
