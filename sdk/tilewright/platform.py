@@ -13,7 +13,9 @@ written with nothing but the names of this module.
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +28,8 @@ from tilewright.ops.operator import Call
 
 __all__ = [
     "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Kernel", "KernelMethods", "KiB", "Layout", "MemoryLevel",
-    "MiB", "Node", "Operands", "Platform", "Quantisation", "Rule", "Shape", "Tensor", "multiple", "prefer", "whole",
+    "MiB", "Node", "Operands", "Platform", "Quantisation", "Rule", "Shape", "Tensor", "load_kernels", "multiple",
+    "prefer", "whole",
 ]  # fmt: skip
 
 KiB = 1024
@@ -141,6 +144,7 @@ class Kernel:
     platform: str
     summary: str = ""
     flags: tuple[str, ...] = ()
+    preference: int = 0
 
     def accepts(self, call: Call) -> str | None:
         """None, or the sentence why this kernel cannot run the node."""
@@ -224,6 +228,7 @@ class Platform:
         sources: Sequence[str] = (),
         numerics: str = "exact",
         flags: Sequence[str] = (),
+        preference: int = 0,
     ) -> Callable[[T], T]:
         """Declare a kernel class for one or several operators.
 
@@ -231,7 +236,7 @@ class Platform:
         `same` (operands of the result's shape lie alike, results like them), `axes` (every axis has a stride), `any`
         (the kernel asks `Operands.layout`).
         `template` and `sources` are paths beside the class's own file. `numerics` is `exact` or a relative bound
-        such as `1e-5`.
+        such as `1e-5`. Kernels of higher `preference` are tried first, those of one platform before inherited ones.
         """
 
         def register(cls: T) -> T:
@@ -243,8 +248,16 @@ class Platform:
                         name=cls.__name__, op=op, types=parse_types(types), layout=rule, template=folder / template,
                         sources=tuple(folder / s for s in sources), numerics=numerics, methods=cls(),
                         platform=self.name, summary=(cls.__doc__ or "").strip().split("\n")[0], flags=tuple(flags),
+                        preference=preference,
                     )
                 )  # fmt: skip
+            self.kernels.sort(key=lambda kernel: -kernel.preference)
             return cls
 
         return register
+
+
+def load_kernels(package: str) -> None:
+    """Import every module of a package, so that the kernels in it declare themselves; in order of their names."""
+    for module in sorted(info.name for info in pkgutil.iter_modules(importlib.import_module(package).__path__)):
+        importlib.import_module(f"{package}.{module}")

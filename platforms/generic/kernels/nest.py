@@ -1,0 +1,172 @@
+"""Any operator that declares index maps, as plain loops printed from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.ops.index.nest import Nest, Tensor
+from tilewright.ops.registry import all_operators, find
+from tilewright.platform import Call, Constant, Operands
+from tilewright.platforms.generic.kernels.nest_expressions import body_text
+from tilewright.platforms.generic.kernels.nest_text import COUNTED, Written, print_nest
+from tilewright.platforms.generic.platform import PLATFORM
+
+
+@dataclass(frozen=True)
+class NestContext:
+    """Declarations and the printed nests."""
+
+    declarations: tuple[str, ...]
+    nests: tuple[Written, ...]
+
+
+def nests_of(call: Call) -> tuple[Nest, ...]:
+    """The operator's chain of nests for this call."""
+    operator = find(call.node.op, call.node.domain)
+    if operator is None or operator.nests is None:
+        return ()
+    return operator.nests(call)
+
+
+def operand_names(call: Call) -> tuple[str, ...]:
+    """The parameter name of every operand; a last name with dots stands for any number, numbered from 0."""
+    operator = find(call.node.op, call.node.domain)
+    assert operator is not None
+    return _numbered(operator.operands, len(call.inputs))
+
+
+def _numbered(names: tuple[str, ...], count: int) -> tuple[str, ...]:
+    if not names or not names[-1].endswith("..."):
+        return names
+    stem, fixed = names[-1][:-3], names[:-1]
+    return fixed + tuple(f"{stem}{i}" for i in range(max(0, count - len(fixed))))
+
+
+def _intermediates(call: Call, nests: tuple[Nest, ...]) -> tuple[tuple[str, str, int], ...]:
+    """(name, C type, bytes) of every tensor of the chain that is neither operand nor result, and of point counts."""
+    operator = find(call.node.op, call.node.domain)
+    assert operator is not None
+    known = {*operand_names(call), *_numbered(operator.results, len(call.outputs))}
+    found: dict[str, tuple[str, str, int]] = {}
+    for index, nest in enumerate(nests):
+        tensor: Tensor = nest.out.tensor
+        if tensor.name not in known:
+            size = prod(tensor.shape) * (tensor.dtype.bits // 8)
+            found[tensor.name] = (tensor.name, C_TYPES[tensor.dtype], size)
+        if nest.finish.name in COUNTED:
+            found[f"count{index}"] = (f"count{index}", "int", 4 * prod(tensor.shape))
+    return tuple(found.values())
+
+
+class NestLoops:
+    """Plain loops printed from the operator's index maps."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Every body must have an expression in C for these types."""
+        nests = nests_of(call)
+        if not nests:
+            return "the operator declares no index maps for this node"
+        for nest in nests:
+            kinds = [access.tensor.dtype for access in nest.ins]
+            if body_text(nest.body.name, kinds, nest.out.tensor.dtype, nest.body.parameters) is None:
+                return f"'{nest.body.name}' has no C expression for {kinds[0].value}"
+        if any(t is not None and t.quantisation is not None for t in (*call.inputs, *call.outputs)):
+            return "the tensors are quantised, the kernel computes plain values"
+        return None
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """The constant operands that the nests read, row-major."""
+        call = operands.call
+        read = {access.tensor.name for nest in nests_of(call) for access in (*nest.ins, *nest.after)}
+        names = operand_names(call)
+        return tuple(
+            Constant(names[i], call.tensor(i).dtype, value.reshape(-1))
+            for i, value in sorted(call.constants.items())
+            if names[i] in read
+        )
+
+    def scratch(self, operands: Operands) -> int:
+        """Bytes of the chain's intermediates."""
+        nests = nests_of(operands.call)
+        return sum(-(-size // 16) * 16 for _, _, size in _used(operands.call, nests))
+
+    def context(self, operands: Operands) -> NestContext:
+        """The printed loops."""
+        call = operands.call
+        nests = nests_of(call)
+        strides = _strides(operands)
+        last = len(nests) - 1
+        written = tuple(
+            print_nest(nest, strides, i, call.node.clamp if i == last else None) for i, nest in enumerate(nests)
+        )
+        declarations, offset = [], 0
+        for name, c_type, size in _used(call, nests):
+            declarations.append(f"{c_type} *const {name} = ({c_type} *)(void *)((unsigned char *)scratch + {offset});")
+            offset += -(-size // 16) * 16
+        tables: dict[str, str] = {}
+        for item in written:
+            for name, c_type, length, text in item.tables:
+                tables[name] = f"static const {c_type} {name}[{length}] = {{{text}}};"
+        declarations += _unread(operands, nests)
+        return NestContext(tuple([*tables.values(), *declarations]), tuple(replace(w) for w in written))
+
+
+def _used(call: Call, nests: tuple[Nest, ...]) -> tuple[tuple[str, str, int], ...]:
+    """Intermediates that the printed code really names: counts only where the general form is printed."""
+    found = []
+    for name, c_type, size in _intermediates(call, nests):
+        if name.startswith("count") and name[5:].isdigit():
+            lines = print_nest(nests[int(name[5:])], {}, int(name[5:]), None).lines
+            if not any(f"{name}[" in line for line in lines):
+                continue
+        found.append((name, c_type, size))
+    return tuple(found)
+
+
+def _unread(operands: Operands, nests: tuple[Nest, ...]) -> list[str]:
+    """Run-time operands that no nest reads still are parameters."""
+    call = operands.call
+    read = {access.tensor.name for nest in nests for access in (*nest.ins, *nest.after)}
+    names = operand_names(call)
+    return [
+        f"(void){names[i]};"
+        for i, tensor in enumerate(call.inputs)
+        if tensor is not None and i not in call.constants and names[i] not in read
+    ]
+
+
+def _strides(operands: Operands) -> dict[str, tuple[int, ...]]:
+    call = operands.call
+    operator = find(call.node.op, call.node.domain)
+    assert operator is not None
+    found = {}
+    named = [
+        *zip(operand_names(call), call.inputs, strict=False),
+        *zip(_numbered(operator.results, len(call.outputs)), call.outputs, strict=False),
+    ]
+    for name, tensor in named:
+        if tensor is not None and tensor.name in operands.layouts:
+            strides = operands.layout(tensor).axis_strides(tensor.shape)
+            if strides is not None:
+                found[name] = strides
+    return found
+
+
+ELEMENTWISE = (
+    "Add", "Sub", "Mul", "Div", "Pow", "Mod", "Min", "Max", "Sum", "Mean", "And", "Or", "Xor", "Equal", "Greater", "Less",
+    "GreaterOrEqual", "LessOrEqual", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitShift", "Where", "PRelu",
+    "Relu", "Sigmoid", "Tanh", "Exp", "Log", "Sqrt", "Reciprocal", "Neg", "Abs", "Floor", "Ceil", "Round", "Sign",
+    "Erf", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Not", "IsNaN",
+    "IsInf", "Softplus", "Softsign", "LeakyRelu", "Elu", "Selu", "Celu", "Gelu", "HardSigmoid", "HardSwish", "Mish",
+    "Swish", "ThresholdedRelu", "Shrink", "Clip", "BitwiseNot", "Cast", "CastLike", "BatchNormalization",
+    "QuantizeLinear", "DequantizeLinear",
+)  # fmt: skip
+OTHERS = tuple(o.name for o in all_operators() if o.nests is not None and o.name not in ELEMENTWISE and not o.domain)
+
+PLATFORM.kernel(
+    *ELEMENTWISE, types="*... -> *...", template="nest.c.mako", layout=("axes", "same"), numerics="1e-5", preference=-10
+)(NestLoops)
+if OTHERS:
+    PLATFORM.kernel(*OTHERS, types="*... -> *...", template="nest.c.mako", numerics="1e-5", preference=-20)(NestLoops)

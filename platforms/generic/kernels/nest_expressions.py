@@ -1,0 +1,182 @@
+"""C for every body, combination and finish of the index maps' vocabulary (`tilewright.ops.index.body`).
+
+Operands are the local variables a, b, c, ...; parameters are printed as literals p, q, r. Floats of 16 bits are
+computed in `float`. Unsigned arithmetic gives integers their two's complement wrap without undefined behaviour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tilewright.platform import DType
+
+LETTERS = "abcdefghijklmnop"
+
+FLOAT = {
+    "copy": "a", "add": "a + b", "sub": "a - b", "mul": "a * b", "div": "a / b", "neg": "-a", "abs": "fabs{f}(a)",
+    "mod": "(fmod{f}(a, b) != 0 && (fmod{f}(a, b) < 0) != (b < 0)) ? fmod{f}(a, b) + b : fmod{f}(a, b)",
+    "fmod": "fmod{f}(a, b)", "pow": "pow{f}(a, b)", "square": "a * a", "reciprocal": "{one} / a",
+    "sign": "(a > 0 ? {one} : a < 0 ? -{one} : a)", "abs_pow": "pow{f}(fabs{f}(a), {p})", "scale": "a * {p}",
+    "sq_diff": "(a - b) * (a - b)", "exp_sub": "exp{f}(a - b)", "sub_sub": "a - b - c",
+    "div_or_zero": "b == 0 ? {zero} : a / b",
+    "exp": "exp{f}(a)", "log": "log{f}(a)", "sqrt": "sqrt{f}(a)", "floor": "floor{f}(a)", "ceil": "ceil{f}(a)",
+    "round": "rint{f}(a)", "erf": "erf{f}(a)", "sin": "sin{f}(a)", "cos": "cos{f}(a)", "tan": "tan{f}(a)",
+    "asin": "asin{f}(a)", "acos": "acos{f}(a)", "atan": "atan{f}(a)", "sinh": "sinh{f}(a)", "cosh": "cosh{f}(a)",
+    "tanh": "tanh{f}(a)", "asinh": "asinh{f}(a)", "acosh": "acosh{f}(a)", "atanh": "atanh{f}(a)",
+    "relu": "a < 0 ? {zero} : a",
+    "clip": "a < {p} ? {p} : a > {q} ? {q} : a", "clip_operands": "(a < b ? b : a) > c ? c : (a < b ? b : a)",
+    "leaky_relu": "a < 0 ? {p} * a : a", "prelu": "a < 0 ? b * a : a", "thresholded_relu": "a > {p} ? a : {zero}",
+    "elu": "a < 0 ? {p} * expm1{f}(a) : a", "selu": "a > 0 ? {q} * a : {q} * {p} * expm1{f}(a)",
+    "celu": "a > 0 ? a : {p} * expm1{f}(a / {p})",
+    "gelu": "{half} * a * ({one} + erf{f}(a * {root_half}))",
+    "gelu_tanh": "{half} * a * ({one} + tanh{f}({root_two_over_pi} * (a + {gelu_cubic} * a * a * a)))",
+    "sigmoid": "a < 0 ? exp{f}(a) / ({one} + exp{f}(a)) : {one} / ({one} + exp{f}(-a))",
+    "hard_sigmoid": "({p} * a + {q}) < 0 ? {zero} : ({p} * a + {q}) > 1 ? {one} : ({p} * a + {q})",
+    "hard_swish": "a * (a <= -3 ? {zero} : a >= 3 ? {one} : a * {sixth} + {half})",
+    "swish": "{p} * a < 0 ? a * exp{f}({p} * a) / ({one} + exp{f}({p} * a)) : a / ({one} + exp{f}(-{p} * a))",
+    "mish": "a * tanh{f}((a > 0 ? a : {zero}) + log1p{f}(exp{f}(-fabs{f}(a))))",
+    "softplus": "(a > 0 ? a : {zero}) + log1p{f}(exp{f}(-fabs{f}(a)))", "softsign": "a / ({one} + fabs{f}(a))",
+    "shrink": "a < -{p} ? a + {q} : a > {p} ? a - {q} : {zero}",
+    "equal": "a == b", "greater": "a > b", "less": "a < b", "greater_equal": "a >= b", "less_equal": "a <= b",
+    "is_nan": "a != a", "is_inf": "({p} != 0 && a == -INFINITY) || ({q} != 0 && a == INFINITY)",
+    "batch_norm": "(a - d) / sqrt{f}(e + {p}) * b + c",
+    "rms_scale": "a / sqrt{f}(b + {p}) * c", "standardise": "(a - b) / (sqrt{f}(c) + {p})",
+    "lrn": "a / pow{f}({r} + {p} * b, {q})",
+    "where": "a ? b : c", "select_equal": "a == b ? c : {p}",
+    "not": "!a", "and": "a && b", "or": "a || b", "xor": "!a != !b",
+}  # fmt: skip
+
+INTEGER = {
+    "copy": "a", "add": "({U})a + ({U})b", "sub": "({U})a - ({U})b", "mul": "({U})a * ({U})b",
+    "div": "b == 0 ? 0 : a / b", "mod": "b == 0 ? 0 : (a % b != 0 && (a % b < 0) != (b < 0)) ? a % b + b : a % b",
+    "fmod": "b == 0 ? 0 : a % b", "pow": "pow((double)a, (double)b)", "neg": "({U})0 - ({U})a",
+    "abs": "a < 0 ? ({U})0 - ({U})a : ({U})a", "sign": "(a > 0) - (a < 0)", "square": "({U})a * ({U})a",
+    "sq_diff": "(({U})a - ({U})b) * (({U})a - ({U})b)", "sub_sub": "({U})a - ({U})b - ({U})c",
+    "exp": "exp((double)a)", "log": "log((double)a)", "sqrt": "sqrt((double)a)",
+    "scale": "({U})a * ({U}){p}", "relu": "a < 0 ? 0 : a", "clip": "a < {p} ? {p} : a > {q} ? {q} : a",
+    "clip_operands": "(a < b ? b : a) > c ? c : (a < b ? b : a)", "prelu": "a < 0 ? ({U})b * ({U})a : ({U})a",
+    "not": "!a", "and": "a && b", "or": "a || b", "xor": "!a != !b",
+    "bit_not": "~({U})a", "bit_and": "({U})a & ({U})b", "bit_or": "({U})a | ({U})b", "bit_xor": "({U})a ^ ({U})b",
+    "shift_left": "b < {bits} ? ({U})a << b : 0", "shift_right": "b < {bits} ? a >> b : 0",
+    "equal": "a == b", "greater": "a > b", "less": "a < b", "greater_equal": "a >= b", "less_equal": "a <= b",
+    "where": "a ? b : c", "select_equal": "a == b ? c : {p}", "reciprocal": "a == 0 ? 0 : 1 / a",
+    "dequantise": "({F})((int64_t)a - (int64_t)c) * b", "mul_offsets": "((int32_t)a - (int32_t)c) * ((int32_t)b - (int32_t)d)",
+    "shrink": "a < -{p} ? a + {q} : a > {p} ? a - {q} : 0",
+}  # fmt: skip
+
+
+def literal(dtype: DType, value: float | int) -> str:
+    """A parameter as C: a float literal of the computing type, or an integer."""
+    if not dtype.is_float:
+        return str(int(value)) if abs(int(value)) < 1 << 31 else f"{int(value)}LL"
+    if value != value:
+        return "NAN"
+    if value in (float("inf"), float("-inf")):
+        return "INFINITY" if value > 0 else "-INFINITY"
+    text = f"{float(value):.9g}" if dtype is not DType.F64 else f"{float(value):.17g}"
+    text = text if "." in text or "e" in text else text + ".0"
+    return text if dtype is DType.F64 else text + "f"
+
+
+def computing(dtype: DType) -> DType:
+    """The type in which values are computed: half floats in float, all others in their own."""
+    return DType.F32 if dtype is DType.F16 else dtype
+
+
+def body_text(name: str, kinds: Sequence[DType], result: DType, parameters: Sequence[float | int]) -> str | None:
+    """The expression of a body over operands of these types; None where C has none for them."""
+    lead = computing(kinds[0] if len(kinds) < 2 or name not in ("where", "select_equal") else kinds[-1])
+    letters = LETTERS[: len(kinds)]
+    if name == "cast":
+        return _cast(computing(kinds[0]), result)
+    if name in ("min", "max"):
+        return _extreme(name, letters, lead)
+    if name == "sum":
+        return " + ".join(letters) if lead.is_float else " + ".join(f"({unsigned(lead)}){x}" for x in letters)
+    if name == "mean":
+        return f"({' + '.join(letters)}) / {literal(lead, len(letters))}"
+    if name == "normalise":
+        f = "" if lead is DType.F64 else "f"
+        scale = " * d" if len(letters) > 3 else ""
+        return f"(a - b) / sqrt{f}(c + {literal(lead, parameters[0])}){scale}{' + e' if len(letters) > 4 else ''}"
+    if name == "quantise":
+        f = "" if lead is DType.F64 else "f"
+        zero = f" + ({'double' if lead is DType.F64 else 'float'})c" if len(letters) > 2 else ""
+        low, high = literal(lead, parameters[0]), literal(lead, parameters[1])
+        return f"fmin{f}(fmax{f}(rint{f}(a / b){zero}, {low}), {high})"
+    table = FLOAT if lead.is_float else INTEGER
+    form = table.get(name)
+    return None if form is None else _fill(form, lead, result, parameters)
+
+
+def _fill(form: str, lead: DType, result: DType, parameters: Sequence[float | int]) -> str:
+    names = dict(zip("pqr", (literal(lead, p) for p in parameters), strict=False))
+    real = lead if lead.is_float else (result if result.is_float else DType.F32)
+    numbers = {
+        "zero": 0.0, "one": 1.0, "half": 0.5, "sixth": 1 / 6, "root_half": 0.5**0.5,
+        "root_two_over_pi": 0.7978845608028654, "gelu_cubic": 0.044715,
+    }  # fmt: skip
+    return form.format(
+        f="" if lead is DType.F64 else "f",
+        U=unsigned(lead),
+        F="double" if real is DType.F64 else "float",
+        bits=lead.bits,
+        **{key: literal(real, value) for key, value in numbers.items()},
+        **names,
+    )
+
+
+def _cast(lead: DType, result: DType) -> str:
+    if result is DType.BOOL:
+        return "a != 0"
+    if lead.is_float and not result.is_float:
+        return f"(int64_t)a" if result is not DType.U64 else "(a < 0 ? (uint64_t)(int64_t)a : (uint64_t)a)"
+    return "a"
+
+
+def _extreme(name: str, letters: str, lead: DType) -> str:
+    sign = "<" if name == "min" else ">"
+    text = letters[0]
+    for letter in letters[1:]:
+        keep = f"({text}) {sign} {letter}" + (f" || ({text}) != ({text})" if lead.is_float else "")
+        text = f"({keep}) ? ({text}) : {letter}"
+    return text
+
+
+def unsigned(dtype: DType) -> str:
+    """The unsigned type in which an integer type wraps."""
+    return "uint64_t" if dtype.bits > 32 else "uint32_t"
+
+
+def combine_text(name: str, dtype: DType) -> str:
+    """The statement that takes `v` into `total`."""
+    kind = computing(dtype)
+    if name in ("max", "min"):
+        sign = ">" if name == "max" else "<"
+        return f"if (v {sign} total{' || v != v' if kind.is_float else ''}) {{ total = v; }}"
+    if name == "or":
+        return "total = (uint8_t)(total || v);"
+    if name == "and":
+        return "total = (uint8_t)(total && v);"
+    if name == "set":
+        return "total = v;"
+    sign = {"add": "+", "mul": "*"}[name]
+    if kind.is_float:
+        return f"total {sign}= v;"
+    u = unsigned(kind)
+    return f"total = (TOTAL)(({u})total {sign} ({u})v);"
+
+
+def finish_text(name: str, dtype: DType, parameters: Sequence[float | int]) -> str:
+    """The expression of a finish over `total`, `count` and the operands a, b, ..."""
+    kind = computing(dtype)
+    f, real = ("", "double") if kind is DType.F64 else ("f", "float")
+    p = literal(kind, parameters[0]) if parameters else ""
+    q = literal(kind, parameters[1]) if len(parameters) > 1 else ""
+    count = f"({real})count" if kind.is_float else "(TOTAL)count"
+    return {
+        "keep": "total", "mean": f"total / {count}", "pad_value": f"count > 0 ? total : {p}", "add": "total + a",
+        "scale": f"total * {p}", "scale_add": f"{p} * total + {q} * a", "sqrt": f"sqrt{f}(total)",
+        "log": f"log{f}(total)", "root": f"pow{f}(total, {literal(kind, 1)} / {p})",
+        "inverse_root": f"{literal(kind, 1)} / sqrt{f}(total / {count} + {p})",
+    }[name]  # fmt: skip

@@ -1,0 +1,295 @@
+"""Plain C loops for any nest of index maps: the kernel of last resort, and a readable reference for all others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from tilewright.codegen.c_types import C_TYPES, initialiser
+from tilewright.ops.index.affine import Affine
+from tilewright.ops.index.nest import Access, Nest
+from tilewright.ops.index.table import Table
+from tilewright.platform import Array, Clamp, DType
+from tilewright.platforms.generic.kernels.nest_expressions import (
+    LETTERS,
+    body_text,
+    combine_text,
+    computing,
+    finish_text,
+    literal,
+)
+
+COUNTED = ("mean", "pad_value", "inverse_root")
+Strides = Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Address:
+    """A linear element address: coefficient per loop, constant, and table look-ups as (table name, loop, stride)."""
+
+    terms: tuple[tuple[str, int], ...]
+    const: int
+    looked_up: tuple[str, ...]
+
+    def text(self) -> str:
+        """C expression."""
+        parts = [name if c == 1 else f"{name} * {c}" for name, c in self.terms]
+        parts += list(self.looked_up)
+        if self.const or not parts:
+            parts.append(str(self.const))
+        return " + ".join(parts).replace("+ -", "- ")
+
+
+@dataclass(frozen=True)
+class Written:
+    """The C of one nest: a comment, lines of code, and the constant tables that they read (name, type, text)."""
+
+    comment: str
+    lines: tuple[str, ...]
+    tables: tuple[tuple[str, str, int, str], ...]
+
+
+def print_nest(nest: Nest, strides: Strides, index: int, clamp: Clamp | None) -> Written:
+    """The loops of one nest. `strides` maps tensor names to element strides per axis, row-major where absent."""
+    printer = _Printer(nest, strides, index, clamp)
+    lines = printer.direct() if printer.bijective or printer.plain_store else printer.general()
+    return Written(str(nest), tuple(lines), tuple(printer.tables.values()))
+
+
+class _Printer:
+    """Prints one nest; holds what its parts share."""
+
+    def __init__(self, nest: Nest, strides: Strides, index: int, clamp: Clamp | None) -> None:
+        self.nest, self.strides, self.index, self.clamp = nest, strides, index, clamp
+        self.tables: dict[str, tuple[str, str, int, str]] = {}
+        self.out_kind = nest.out.tensor.dtype
+        self.total_type = C_TYPES[computing(self.out_kind)]
+        self.counted = nest.finish.name in COUNTED
+        self.addresses = [self._address(access) for access in nest.operands]
+        self.guards = [g for access in (nest.out, *nest.ins) for g in self._guards(access)]
+
+    @property
+    def bijective(self) -> bool:
+        """True if the parallel loops write every element of the result exactly once."""
+        nest = self.nest
+        whole = nest.space.whole()
+        inside = all(
+            0 <= sub.hull(whole)[0] and sub.hull(whole)[1] <= size
+            for sub, size in zip(nest.out.subscripts, nest.out.tensor.shape, strict=True)
+        )
+        written = prod(nest.space.extents[name] for name in nest.parallel)
+        return inside and written == prod(nest.out.tensor.shape)
+
+    @property
+    def plain_store(self) -> bool:
+        """True if every existing point writes its own element and nothing else is to be done."""
+        return self.nest.combine.name == "set" and self.nest.finish.name == "keep" and not self.nest.reductions
+
+    # ------------------------------------------------------------------ addresses and guards
+    def _strides(self, access: Access) -> tuple[int, ...]:
+        tensor = access.tensor
+        if tensor.name in self.strides and len(self.strides[tensor.name]) == len(tensor.shape):
+            return self.strides[tensor.name]
+        found, step = [], 1
+        for size in reversed(tensor.shape):
+            found.insert(0, step)
+            step *= size
+        return tuple(found)
+
+    def _address(self, access: Access) -> Address:
+        terms: dict[str, int] = {}
+        const, looked = 0, []
+        moving = self.nest.space.moving
+        for sub, stride in zip(access.subscripts, self._strides(access), strict=True):
+            affine = sub.offset if isinstance(sub, Table) else sub
+            if isinstance(sub, Table):
+                looked.append(f"{self._table(sub)} * {stride}" if stride != 1 else self._table(sub))
+            elif sub.div != 1:
+                looked.append(f"({self._subscript(sub)}) * {stride}" if stride != 1 else f"({self._subscript(sub)})")
+                continue
+            for name, coeff in affine.terms:
+                if name in moving:
+                    terms[name] = terms.get(name, 0) + coeff * stride
+            const += affine.const * stride
+        return Address(tuple((n, c) for n, c in terms.items() if c), const, tuple(looked))
+
+    def _table(self, table: Table) -> str:
+        name = f"table{self.index}_{table.loop}_{len(self.tables)}"
+        for known in self.tables.values():
+            if known[3] == ", ".join(map(str, table.values)):
+                name = known[0]
+        self.tables[name] = (name, "int", len(table.values), ", ".join(map(str, table.values)))
+        return f"{name}[{table.loop if table.loop in self.nest.space.moving else 0}]"
+
+    def _subscript(self, sub: Affine | Table) -> str:
+        if isinstance(sub, Table):
+            offset = "" if not sub.offset.terms and not sub.offset.const else f" + {self._subscript(sub.offset)}"
+            return self._table(sub) + offset
+        moving = self.nest.space.moving
+        parts = [name if c == 1 else f"{name} * {c}" for name, c in sub.terms if name in moving]
+        if sub.div == 1:
+            parts += [str(sub.const)] if sub.const or not parts else []
+            return " + ".join(parts).replace("+ -", "- ")
+        low = sub.hull(self.nest.space.whole())[0]
+        lift = -low if low < 0 else 0  # C divides towards zero, so keep the dividend positive
+        parts.append(str(sub.const + lift * sub.div))
+        text = f"({' + '.join(parts).replace('+ -', '- ')}) / {sub.div}"
+        return f"{text} - {lift}" if lift else text
+
+    def _guards(self, access: Access, inside: bool = False) -> list[str]:
+        found = []
+        whole = self.nest.space.whole()
+        margin = access.margin if access.margin and not inside else ((0, 0),) * len(access.subscripts)
+        for sub, size, (before, after) in zip(access.subscripts, access.tensor.shape, margin, strict=True):
+            low, high = sub.hull(whole)
+            text = self._subscript(sub)
+            if low < -before:
+                found.append(f"{text} >= {-before}")
+            if high > size + after:
+                found.append(f"{text} < {size + after}")
+        return list(dict.fromkeys(found))
+
+    # ------------------------------------------------------------------ statements
+    def _value(self, access: Access, address: Address) -> str:
+        if access.tensor.iota:
+            return address.text()
+        name = access.tensor.name
+        if access.tensor.values:
+            name = self._constant(access)
+        text = f"{name}[{address.text()}]"
+        if access.margin and (guards := self._guards(access, inside=True)):
+            return f"({' && '.join(guards)}) ? {text} : 0"
+        return text
+
+    def _constant(self, access: Access) -> str:
+        tensor = access.tensor
+        import numpy as np
+
+        values: Array = np.array(tensor.values, tensor.dtype.numpy)
+        name = f"{tensor.name}_{self.index}"
+        self.tables[name] = (name, C_TYPES[tensor.dtype], len(tensor.values), initialiser(tensor.dtype, values))
+        return name
+
+    def _locals(self, accesses: Sequence[Access], addresses: Sequence[Address]) -> list[str]:
+        lines = []
+        for letter, access, address in zip(LETTERS, accesses, addresses, strict=False):
+            c_type = C_TYPES[computing(access.tensor.dtype)]
+            cast = f"({c_type})" if access.tensor.dtype is DType.F16 or access.tensor.iota else ""
+            value = self._value(access, address)
+            lines.append(f"const {c_type} {letter} = {cast}{f'({value})' if cast else value};")
+        return lines
+
+    def _body(self) -> str:
+        kinds = [access.tensor.dtype for access in self.nest.ins]
+        text = body_text(self.nest.body.name, kinds, self.out_kind, self.nest.body.parameters)
+        assert text is not None
+        return text
+
+    def _clamped(self, value: str) -> list[str]:
+        """Statements that store a finished value, limited where an activation was fused."""
+        y = f"{self.nest.out.tensor.name}[{self.addresses[0].text()}]"
+        c_type = C_TYPES[self.out_kind]
+        if self.clamp is None or not self.out_kind.is_float:
+            return [f"{y} = ({c_type})({value});"]
+        kind = computing(self.out_kind)
+        lines, last = [f"const {C_TYPES[kind]} r = {value};"], "r"
+        if self.clamp.high != float("inf"):
+            last = f"({last} > {literal(kind, self.clamp.high)} ? {literal(kind, self.clamp.high)} : {last})"
+        if self.clamp.low != float("-inf"):
+            last = f"(r < {literal(kind, self.clamp.low)} ? {literal(kind, self.clamp.low)} : {last})"
+        return [*lines, f"{y} = ({c_type})({last});"]
+
+    def direct(self) -> list[str]:
+        """Accumulate each result in a local variable."""
+        nest, inputs = self.nest, self.addresses[1 : 1 + len(self.nest.ins)]
+        after = self.addresses[1 + len(nest.ins) :]
+        outer = [name for name in nest.space.moving if name in nest.parallel]
+        outer.sort(key=lambda name: -abs(dict(self.addresses[0].terms).get(name, 0)))
+        point = self._locals(nest.ins, inputs)
+        if not nest.reductions and not self.guards and nest.finish.name == "keep":
+            return self._loops(outer, [*point, *self._clamped(self._body())])
+        if self.plain_store and not self.bijective:
+            guard = f"if ({' && '.join(self.guards)}) {{"
+            inner = [guard, *indent([*point, *self._clamped(self._body())]), "}"] if self.guards else point
+            return self._loops(outer, inner)
+        take = [*point, f"const {self.total_type} v = ({self.total_type})({self._body()});", self._combine()]
+        if self.counted:
+            take.append("count += 1;")
+        if self.guards:
+            take = [f"if ({' && '.join(self.guards)}) {{", *indent(take), "}"]
+        lines = [f"{self.total_type} total = {self._identity()};", *(["int count = 0;"] if self.counted else [])]
+        lines += self._loops(list(nest.reductions), take) if nest.reductions else ["{", *indent(take), "}"]
+        return self._loops(outer, [*lines, *self._finish(after)])
+
+    def general(self) -> list[str]:
+        """Start, accumulate and finish in the result's own memory: for maps that do not write each element once."""
+        nest = self.nest
+        y, size = nest.out.tensor.name, prod(nest.out.tensor.shape)
+        here = f"{y}[{self.addresses[0].text()}]"
+        start = [f"{y}[i] = ({C_TYPES[self.out_kind]}){self._identity()};"]
+        start += [f"count{self.index}[i] = 0;"] if self.counted else []
+        lines = [f"for (int i = 0; i < {size}; i++) {{", *indent(start), "}"]
+        take = [
+            *self._locals(nest.ins, self.addresses[1 : 1 + len(nest.ins)]),
+            f"const {self.total_type} v = ({self.total_type})({self._body()});",
+            f"{self.total_type} total = {here};", self._combine(), f"{here} = ({C_TYPES[self.out_kind]})total;",
+        ]  # fmt: skip
+        if self.counted:
+            take.append(f"count{self.index}[{self.addresses[0].text()}] += 1;")
+        if self.guards:
+            take = [f"if ({' && '.join(self.guards)}) {{", *indent(take), "}"]
+        lines += self._loops(list(nest.space.moving), take)
+        if nest.finish.name != "keep" or nest.after or self.clamp is not None:
+            lines += self._finish_all()
+        return lines
+
+    def _finish_all(self) -> list[str]:
+        """The last loop of the general form: over the result's axes, with the operands that are read once."""
+        out = self.nest.out.tensor
+        axes = {f"i{k}": size for k, size in enumerate(out.shape)}
+        lines = [f"{self.total_type} total = {out.name}[{self._flat(out.shape)}];"]
+        if self.counted:
+            lines.append(f"const int count = count{self.index}[{self._flat(out.shape)}];")
+        for letter, access in zip(LETTERS, self.nest.after, strict=False):
+            index = []
+            for sub, stride in zip(access.subscripts, self._strides(access), strict=True):
+                axis = next((k for k, s in enumerate(self.nest.out.subscripts) if s == sub), None)
+                if axis is not None:
+                    index.append(f"i{axis} * {stride}")
+            lines.append(f"const {C_TYPES[access.tensor.dtype]} {letter} = {access.tensor.name}[{' + '.join(index) or 0}];")
+        kept = self.addresses[0]
+        self.addresses[0] = Address((), 0, (self._flat(out.shape),))
+        text = finish_text(self.nest.finish.name, self.out_kind, self.nest.finish.parameters)
+        lines += self._clamped(text.replace("TOTAL", self.total_type))
+        self.addresses[0] = kept
+        for name, size in reversed(axes.items()):
+            lines = [f"for (int {name} = 0; {name} < {size}; {name}++) {{", *indent(lines), "}"]
+        return lines
+
+    def _flat(self, shape: Sequence[int]) -> str:
+        return " + ".join(f"i{k} * {prod(shape[k + 1 :])}" for k in range(len(shape))) or "0"
+
+    def _finish(self, after: Sequence[Address]) -> list[str]:
+        nest = self.nest
+        text = finish_text(nest.finish.name, self.out_kind, nest.finish.parameters).replace("TOTAL", self.total_type)
+        return [*self._locals(nest.after, after), *self._clamped(text)]
+
+    def _combine(self) -> str:
+        return combine_text(self.nest.combine.name, self.out_kind).replace("TOTAL", self.total_type)
+
+    def _identity(self) -> str:
+        value = self.nest.combine.start(computing(self.out_kind).numpy).item()
+        return literal(computing(self.out_kind), value)
+
+    def _loops(self, names: Sequence[str], inner: Sequence[str]) -> list[str]:
+        lines = list(inner)
+        for name in reversed(names):
+            extent = self.nest.space.extents[name]
+            lines = [f"for (int {name} = 0; {name} < {extent}; {name}++) {{", *indent(lines), "}"]
+        return lines if names else ["{", *indent(lines), "}"]
+
+
+def indent(lines: Sequence[str]) -> list[str]:
+    """Four spaces more."""
+    return [f"    {line}" for line in lines]

@@ -1,0 +1,14 @@
+"""Portable C99, no intrinsics: runs everywhere, every other platform may inherit from it."""
+
+from tilewright.platform import Platform, load_kernels
+from tilewright.platforms.generic.memory import LEVELS
+
+PLATFORM = Platform(
+    name="generic",
+    summary="portable C99 for any core with a C compiler",
+    memory=LEVELS,
+    compute_in="ram",
+    constants_in="flash",
+)
+
+load_kernels("tilewright.platforms.generic.kernels")
