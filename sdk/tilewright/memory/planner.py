@@ -26,7 +26,7 @@ def place_plan(
     allocator: str = "auto",
     capacity: int | None = None,
     in_place: bool = True,
-    solver_seconds: float = 5.0,
+    effort: float = 1.0,
 ) -> PlacedPlan:
     """Place activations, inputs, outputs and scratch in the compute level; DoesNotFit where `capacity` is too small.
 
@@ -38,7 +38,7 @@ def place_plan(
     inside = [group for group in groups if not outside.intersection(group.members)]
     buffers = _buffers(plan, inside, level.align)
     problem = PlacementProblem(buffers, capacity)
-    solution = place(problem, allocator=allocator, seconds=solver_seconds)
+    solution = place(problem, allocator=allocator, effort=effort)
     check(problem, solution)
     slot_offsets = {
         member: solution.offsets[_name(group)] + _shift(plan, member, group)

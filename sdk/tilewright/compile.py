@@ -1,0 +1,221 @@
+"""The pipeline from an ONNX file to a folder of C: the stages as the steps of one `Compiler`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tilewright.binding.bind import bind
+from tilewright.binding.graph import BoundGraph
+from tilewright.codegen.artifacts import Artifacts
+from tilewright.codegen.emit import emit
+from tilewright.errors import DoesNotFit, TilewrightError, UsageError
+from tilewright.frontend.load import load
+from tilewright.memory.placed import PlacedPlan
+from tilewright.memory.planner import place_plan
+from tilewright.model import Array, Model
+from tilewright.options import CompileOptions
+from tilewright.passes.driver import PassReport
+from tilewright.passes.driver import run as run_passes
+from tilewright.pipeline import Compiler, Depends
+from tilewright.plan.build import build
+from tilewright.plan.check import check as check_plan
+from tilewright.plan.plan import ExecutionPlan, TiledGraph
+from tilewright.platform import Kernel, MemoryLevel, Platform
+from tilewright.plugins import kernels_of, platform
+from tilewright.report.build import Report
+from tilewright.report.collect import collect
+from tilewright.target import Target
+from tilewright.tiling.tile import tile
+
+
+@dataclass(frozen=True)
+class Request:
+    """What one compilation is asked: the model, the options, the target with its platform and kernels."""
+
+    source: Path
+    options: CompileOptions
+    target: Target
+    platform: Platform
+    kernels: tuple[Kernel, ...]
+    levels: tuple[MemoryLevel, ...]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The value of every stage."""
+
+    request: Request
+    loaded: Model
+    model: Model
+    bound: BoundGraph
+    tiled: TiledGraph
+    plan: ExecutionPlan
+    placed: PlacedPlan
+    artifacts: Artifacts
+    report: Report
+
+
+@dataclass
+class Journal:
+    """What the stages of one compilation leave for the report: seconds and the passes' results."""
+
+    clock: Callable[[], float]
+    seconds: dict[str, float] = field(default_factory=dict)
+    passes: tuple[PassReport, ...] = ()
+    stages: dict[str, Any] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Measure one stage."""
+        start = self.clock()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + round(self.clock() - start, 6)
+
+
+def clock() -> Callable[[], float]:
+    """The clock that measures the stages."""
+    return time.perf_counter
+
+
+def journal(now: Callable[[], float] = Depends(clock)) -> Journal:
+    """The journal of one compilation."""
+    return Journal(now)
+
+
+def request() -> Request:
+    """What is to be compiled; `compile_model` overrides it."""
+    raise TilewrightError("no request was given to the compiler", fix="call compile_model")
+
+
+compiler: Compiler[Compiled] = Compiler()
+
+
+@compiler.step
+def frontend(asked: Request, log: Journal = Depends(journal)) -> Model:
+    """Load and check the file."""
+    with log.stage("frontend"):
+        return load(asked.source, shapes=asked.options.shapes, frozen=_frozen(asked.options.freeze))
+
+
+@compiler.step
+def passes(loaded: Model, asked: Request = Depends(request), log: Journal = Depends(journal)) -> Model:
+    """Fold, fuse, cancel."""
+    with log.stage("passes"):
+        model, log.passes = run_passes(loaded, disabled=tuple(asked.options.disabled_passes))
+    log.stages["loaded"] = loaded
+    return model
+
+
+@compiler.step
+def binding(model: Model, asked: Request = Depends(request), log: Journal = Depends(journal)) -> BoundGraph:
+    """One kernel per node."""
+    log.stages["model"] = model
+    with log.stage("binding"):
+        return bind(model, asked.platform, asked.kernels)
+
+
+@compiler.step
+def tiling(graph: BoundGraph, log: Journal = Depends(journal)) -> TiledGraph:
+    """One tile schedule per node that must be cut."""
+    with log.stage("tiling"):
+        return tile(graph)
+
+
+@compiler.step
+def plan(tiled: TiledGraph, log: Journal = Depends(journal)) -> ExecutionPlan:
+    """Instructions over slots."""
+    log.stages["tiled"] = tiled
+    with log.stage("plan"):
+        built = build(tiled)
+        check_plan(built)
+        return built
+
+
+@compiler.step
+def memory(built: ExecutionPlan, asked: Request = Depends(request), log: Journal = Depends(journal)) -> PlacedPlan:
+    """An offset for every byte."""
+    level = next(found for found in asked.levels if found.name == asked.platform.compute_in)
+    with log.stage("memory"):
+        return place_plan(
+            built, asked.platform, io=asked.options.io, allocator=asked.options.allocator, capacity=level.size,
+            effort=asked.options.solver_seconds / 5.0,
+        )  # fmt: skip
+
+
+@compiler.step
+def codegen(placed: PlacedPlan, asked: Request = Depends(request), log: Journal = Depends(journal)) -> Compiled:
+    """The C project and its report."""
+    with log.stage("codegen"):
+        artifacts = emit(placed, asked.levels, asked.target.compile_flags)
+    log.seconds["total"] = round(sum(log.seconds.values()), 6)
+    tiled: TiledGraph = log.stages["tiled"]
+    report = collect(
+        loaded=log.stages["loaded"], graph=tiled.graph, model=log.stages["model"], placed=placed, passes=log.passes,
+        levels=asked.levels, constant_bytes=artifacts.constant_bytes, target=asked.target.name, seconds=log.seconds,
+    )  # fmt: skip
+    check_fits(report, asked.options)
+    return Compiled(
+        asked, log.stages["loaded"], log.stages["model"], tiled.graph, tiled, placed.plan, placed, artifacts, report
+    )
+
+
+def compile_model(source: Path, options: CompileOptions, target: Target) -> Compiled:
+    """Compile a model for a target; every error is a `TilewrightError` whose class carries the exit code."""
+    asked = make_request(source, options, target)
+    run = compiler.copy()
+    run.dependency_overrides.setdefault(request, lambda: asked)
+    return run.compile(asked)
+
+
+def make_request(source: Path, options: CompileOptions, target: Target) -> Request:
+    """Resolve platform, kernels and level sizes; UsageError for a level that the platform does not have."""
+    chosen = platform(target.platform)
+    known = {level.name for level in chosen.memory}
+    for option, sizes in (("set", options.level_sizes), ("budget", options.budgets)):
+        for name in sizes:
+            if name not in known:
+                raise UsageError(
+                    f"--{option} {name}={sizes[name]}", why=f"platform '{chosen.name}' has no memory level '{name}'",
+                    fix=f"it has {', '.join(sorted(known))}",
+                )  # fmt: skip
+    levels = tuple(_sized(level, options.level_sizes, target) for level in chosen.memory)
+    return Request(source, options, target, chosen, kernels_of(chosen), levels)
+
+
+def _sized(level: MemoryLevel, sizes: Mapping[str, int], target: Target) -> MemoryLevel:
+    memory = target.memories.get(level.name)
+    size = sizes.get(level.name, memory.size if memory is not None and memory.size else level.size)
+    return replace(level, size=size)
+
+
+def check_fits(report: Report, options: CompileOptions) -> None:
+    """DoesNotFit where a level or a budget is too small, with the smallest sizes that would do."""
+    smallest = {name: level.needed for name, level in report.memory.items()}
+    for name, level in report.memory.items():
+        for limit, word in ((level.size, "has"), (options.budgets.get(name), "may use")):
+            if limit is not None and level.needed > limit:
+                raise DoesNotFit(
+                    f"'{report.model.name}' needs {level.needed} bytes of {name}, the target {report.target} {word} {limit}",
+                    why=f"{level.needed - limit} bytes are missing",
+                    fix=f"the smallest size that would do is {name}={level.needed}",
+                    smallest=smallest,
+                )
+
+
+def _frozen(files: Mapping[str, Path]) -> dict[str, Array]:
+    import numpy as np
+
+    found: dict[str, Array] = {}
+    for name, path in files.items():
+        try:
+            found[name] = np.load(path, allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            raise UsageError(
+                f"--freeze {name}={path} cannot be read", why=str(error), fix="give a .npy file", file=str(path)
+            ) from None
+    return found

@@ -1,0 +1,152 @@
+"""From the values of all stages to the report: counts each byte once and takes nothing from anywhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tilewright.binding.graph import BoundGraph
+from tilewright.memory.placed import PlacedPlan
+from tilewright.model import Model, Tensor
+from tilewright.ops.operator import Call
+from tilewright.ops.registry import find
+from tilewright.passes.driver import PassReport as PassResult
+from tilewright.plan.plan import ExecutionPlan
+from tilewright.platform import MemoryLevel
+from tilewright.report.build import (
+    BufferReport,
+    LayerReport,
+    MemoryReport,
+    ModelReport,
+    PassReport,
+    QuantisationReport,
+    Report,
+    TensorReport,
+    ToolReport,
+)
+from tilewright.version import VERSION
+
+BUFFER_KINDS: Mapping[str, str] = {"activations": "activation", "io": "io", "scratch": "scratch"}
+
+
+def multiply_accumulates(call: Call) -> int:
+    """Points of the sums of products in the operator's index maps; 0 for operators without any."""
+    operator = find(call.node.op, call.node.domain)
+    if operator is None or operator.nests is None:
+        return 0
+    return sum(n.points for n in operator.nests(call) if n.combine.name == "add" and n.body.name.startswith("mul"))
+
+
+def tensor_report(name: str, tensor: Tensor) -> TensorReport:
+    """An input or output as the report shows it."""
+    quantisation = tensor.quantisation if tensor.quantisation and tensor.quantisation.axis is None else None
+    return TensorReport(
+        name=name,
+        dtype=tensor.dtype.value,
+        shape=tensor.shape,
+        bytes=tensor.size_bytes,
+        scale=quantisation.scale[0] if quantisation else None,
+        zero_point=quantisation.zero_point[0] if quantisation else None,
+    )
+
+
+def model_report(model: Model, loaded: Model, graph: BoundGraph, float_tensors: Sequence[str]) -> ModelReport:
+    """The network: `loaded` as it came, `model` as it is compiled."""
+    return ModelReport(
+        name=model.name,
+        sha256=model.sha256,
+        nodes=len(loaded.nodes),
+        macs=sum(multiply_accumulates(bound.call) for bound in graph.nodes),
+        parameter_bytes=sum(loaded.tensors[name].size_bytes for name in loaded.constants),
+        inputs=tuple(tensor_report(name, model.tensors[name]) for name in model.inputs),
+        outputs=tuple(tensor_report(name, model.tensors[name]) for name in model.outputs),
+        quantisation=QuantisationReport(model.quantisation_form, tuple(float_tensors)),
+    )
+
+
+def layer_reports(plan: ExecutionPlan) -> tuple[LayerReport, ...]:
+    """One row per instruction."""
+    return tuple(
+        LayerReport(
+            name=i.name,
+            op=i.call.node.op,
+            kernel=i.kernel.name,
+            numerics=i.kernel.numerics,
+            tile=dict(i.schedule.sizes) if i.schedule else None,
+            tiles=i.schedule.tiles if i.schedule else 1,
+            macs=multiply_accumulates(i.call),
+            copied_bytes={},
+            loaded_bytes=None,
+            stored_bytes=None,
+        )
+        for i in plan.instructions
+    )
+
+
+def memory_reports(
+    placed: PlacedPlan, levels: Sequence[MemoryLevel], constant_bytes: int
+) -> dict[str, MemoryReport]:
+    """Per level the worst moment decomposed; levels that hold nothing are reported as such."""
+    found = {}
+    for level in levels:
+        if level.name == placed.level:
+            found[level.name] = _compute_level(placed, level)
+        else:
+            bytes_used = constant_bytes if level.readonly else 0
+            found[level.name] = MemoryReport(
+                size=level.size, readonly=level.readonly, worst_case=bytes_used, live_set=None, lower_bound=None,
+                status=None, constants=bytes_used,
+            )  # fmt: skip
+    return found
+
+
+def _compute_level(placed: PlacedPlan, level: MemoryLevel) -> MemoryReport:
+    regions = placed.regions
+    peak = max((r.offset + r.size for r in regions), default=0)
+    moment = next((r.first for r in regions if r.offset + r.size == peak), 0)
+    times = {r.first for r in regions} | {moment}
+    moment = max(times, key=lambda t: (sum(r.size for r in regions if r.first <= t <= r.last), -t))
+    parts = {kind: 0 for kind in ("activations", "io", "scratch")}
+    for region in regions:
+        if region.first <= moment <= region.last:
+            parts[region.kind] += region.size
+    return MemoryReport(
+        size=level.size,
+        readonly=level.readonly,
+        worst_case=placed.arena_bytes,
+        live_set=placed.live_set,
+        lower_bound=placed.lower_bound,
+        status="optimal" if placed.solution.status == "optimal" else "gap",
+        activations=parts["activations"],
+        io=parts["io"],
+        scratch=parts["scratch"],
+        padding=placed.arena_bytes - sum(parts.values()),
+        buffers=tuple(
+            BufferReport(r.name, r.offset, r.size, r.first, r.last, BUFFER_KINDS[r.kind])  # type: ignore[arg-type]
+            for r in regions
+        ),
+    )
+
+
+def collect(
+    *,
+    loaded: Model,
+    graph: BoundGraph,
+    model: Model,
+    placed: PlacedPlan,
+    passes: Sequence[PassResult],
+    levels: Sequence[MemoryLevel],
+    constant_bytes: int,
+    target: str,
+    seconds: Mapping[str, float],
+    float_tensors: Sequence[str] = (),
+) -> Report:
+    """The report of a compilation that has not been built or run."""
+    return Report(
+        tool=ToolReport(VERSION, dict(seconds)),
+        model=model_report(model, loaded, graph, float_tensors),
+        platform=graph.platform.name,
+        target=target,
+        memory=memory_reports(placed, levels, constant_bytes),
+        passes=tuple(PassReport(p.name, p.saved_bytes) for p in passes),
+        layers=layer_reports(placed.plan),
+    )
