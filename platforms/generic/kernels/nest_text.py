@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from tilewright.codegen.c_types import C_TYPES, initialiser
@@ -63,6 +63,7 @@ class _Printer:
     def __init__(self, nest: Nest, strides: Strides, index: int, clamp: Clamp | None) -> None:
         self.nest, self.strides, self.index, self.clamp = nest, strides, index, clamp
         self.tables: dict[str, tuple[str, str, int, str]] = {}
+        self.extents = dict(nest.space.extents)
         self.out_kind = nest.out.tensor.dtype
         self.total_type = C_TYPES[computing(self.out_kind)]
         self.counted = nest.finish.name in COUNTED
@@ -206,9 +207,11 @@ class _Printer:
         after = self.addresses[1 + len(nest.ins) :]
         outer = [name for name in nest.space.moving if name in nest.parallel]
         outer.sort(key=lambda name: -abs(dict(self.addresses[0].terms).get(name, 0)))
-        point = self._locals(nest.ins, inputs)
         if not nest.reductions and not self.guards and nest.finish.name == "keep":
+            outer = self._merge(outer)
+            point = self._locals(nest.ins, self.addresses[1 : 1 + len(nest.ins)])
             return self._loops(outer, [*point, *self._clamped(self._body())])
+        point = self._locals(nest.ins, inputs)
         if self.plain_store and not self.bijective:
             guard = f"if ({' && '.join(self.guards)}) {{"
             inner = [guard, *indent([*point, *self._clamped(self._body())]), "}"] if self.guards else point
@@ -282,10 +285,25 @@ class _Printer:
         value = self.nest.combine.start(computing(self.out_kind).numpy).item()
         return literal(computing(self.out_kind), value)
 
+    def _merge(self, names: Sequence[str]) -> list[str]:
+        """Join neighbouring loops that every operand walks as if they were one."""
+        if any(a.looked_up for a in self.addresses):
+            return list(names)
+        kept: list[str] = []
+        for name in names:
+            coeffs = [dict(a.terms) for a in self.addresses]
+            while kept and all(c.get(kept[-1], 0) == c.get(name, 0) * self.extents[name] for c in coeffs):
+                self.extents[name] *= self.extents[kept[-1]]
+                gone = kept.pop()
+                self.addresses = [replace(a, terms=tuple(t for t in a.terms if t[0] != gone)) for a in self.addresses]
+                coeffs = [dict(a.terms) for a in self.addresses]
+            kept.append(name)
+        return kept
+
     def _loops(self, names: Sequence[str], inner: Sequence[str]) -> list[str]:
         lines = list(inner)
         for name in reversed(names):
-            extent = self.nest.space.extents[name]
+            extent = self.extents[name]
             lines = [f"for (int {name} = 0; {name} < {extent}; {name}++) {{", *indent(lines), "}"]
         return lines if names else ["{", *indent(lines), "}"]
 

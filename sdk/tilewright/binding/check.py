@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from tilewright.binding.graph import BoundGraph, BoundNode
 from tilewright.errors import TilewrightError
 from tilewright.layout import Layout
@@ -36,6 +38,8 @@ def _fits(rule: str, layout: Layout, shape: tuple[int, ...]) -> bool:
     if rule == "channels_last":
         order = (0, *range(2, len(shape)), 1) if len(shape) > 2 else tuple(range(len(shape)))
         return layout == Layout.of_axes(shape, order)
+    if rule == "rows":
+        return layout.is_default or prod(shape) == shape[-1]
     return rule == "any" or layout.axis_strides(shape) is not None
 
 

@@ -31,7 +31,7 @@ def demanded(kernel: Kernel, call: Call, layouts: Mapping[str, Layout]) -> dict[
     for _, tensor in runtime_operands(call):
         now = layouts[tensor.name]
         want = now
-        if rule == "default":
+        if rule == "default" or (rule == "rows" and tensor.elements != tensor.shape[-1]):
             want = Layout.default(tensor.shape)
         elif rule == "channels_last":
             want = Layout.channels_last(tensor.shape)

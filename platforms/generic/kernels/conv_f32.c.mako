@@ -1,0 +1,117 @@
+<%
+h, w = k.h, k.w
+row = w.kernel * k.channels
+%>\
+% for block in k.blocks:
+${k.attribute} static void ${f.name}_block${block.width}(const float *restrict x, int base, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y, int kh_first, int kh_last)
+{
+    float acc[${k.pixels}][${block.width}];
+    for (int p = 0; p < ${k.pixels}; p++) {
+        for (int o = 0; o < ${block.width}; o++) {
+            acc[p][o] = ${"b[o]" if k.bias else "0.0f"};
+        }
+    }
+    for (int kh = kh_first; kh < kh_last; kh++) {
+        const float *restrict xr = x + base + kh * ${h.dilation * h.x_stride};
+        const float *restrict wr = w + kh * ${row * block.width};
+% if k.contiguous:
+        for (int i = 0; i < ${row}; i++) {
+            for (int p = 0; p < ${k.pixels}; p++) {
+                for (int o = 0; o < ${block.width}; o++) {
+                    acc[p][o] += xr[p * ${w.stride * w.x_stride} + i] * wr[i * ${block.width} + o];
+                }
+            }
+        }
+% else:
+        for (int kw = 0; kw < ${w.kernel}; kw++) {
+            for (int i = 0; i < ${k.channels}; i++) {
+                for (int p = 0; p < ${k.pixels}; p++) {
+                    for (int o = 0; o < ${block.width}; o++) {
+                        acc[p][o] += xr[p * ${w.stride * w.x_stride} + kw * ${w.dilation * w.x_stride} + i * ${k.x_channel}] * wr[(kw * ${k.channels} + i) * ${block.width} + o];
+                    }
+                }
+            }
+        }
+% endif
+    }
+    for (int p = 0; p < ${k.pixels}; p++) {
+        for (int o = 0; o < ${block.width}; o++) {
+            const float v = acc[p][o];
+            y[p * ${k.out_channels} + o] = ${k.clamp};
+        }
+    }
+}
+
+${k.attribute} static void ${f.name}_pixel${block.width}(const float *restrict x, int base, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y, int kh_first, int kh_last, int kw_first, int kw_last)
+{
+    float acc[${block.width}];
+    for (int o = 0; o < ${block.width}; o++) {
+        acc[o] = ${"b[o]" if k.bias else "0.0f"};
+    }
+    for (int kh = kh_first; kh < kh_last; kh++) {
+        for (int kw = kw_first; kw < kw_last; kw++) {
+            const float *restrict xr = x + base + kh * ${h.dilation * h.x_stride} + kw * ${w.dilation * w.x_stride};
+            const float *restrict wr = w + (kh * ${w.kernel} + kw) * ${k.channels * block.width};
+            for (int i = 0; i < ${k.channels}; i++) {
+                for (int o = 0; o < ${block.width}; o++) {
+                    acc[o] += xr[i * ${k.x_channel}] * wr[i * ${block.width} + o];
+                }
+            }
+        }
+    }
+    for (int o = 0; o < ${block.width}; o++) {
+        const float v = acc[o];
+        y[o] = ${k.clamp};
+    }
+}
+
+% endfor
+${k.attribute} static void ${f.name}(${f.parameters})
+{
+    for (int g = 0; g < ${k.groups}; g++) {
+        for (int oh = 0; oh < ${h.out}; oh++) {
+            const int top = oh * ${h.stride} - ${h.pad};
+            int kh_first = 0;
+            int kh_last = ${h.kernel};
+            while (kh_first < kh_last && top + kh_first * ${h.dilation} < 0) {
+                kh_first++;
+            }
+            while (kh_last > kh_first && top + (kh_last - 1) * ${h.dilation} >= ${h.size}) {
+                kh_last--;
+            }
+            const int row = g * ${k.x_group} + top * ${h.x_stride};
+            float *const yr = y + oh * ${w.out * k.out_channels} + g * ${k.out_group};
+% for block in k.blocks:
+<%
+bias = f"b + g * {k.out_group} + {block.first} + n * {block.width}, " if k.bias else ""
+weights = f"w + g * {k.weights_group} + {block.weights} + n * {block.width * h.kernel * row}"
+%>\
+            for (int n = 0; n < ${block.count}; n++) {
+                float *const yb = yr + ${block.first} + n * ${block.width};
+% if w.inner_last > w.inner_first:
+                for (int ow = ${w.inner_first}; ow < ${w.inner_last}; ow += ${k.pixels}) {
+                    const int at = ow < ${w.inner_last - k.pixels} ? ow : ${w.inner_last - k.pixels};
+                    ${f.name}_block${block.width}(x, row + (at * ${w.stride} - ${w.pad}) * ${w.x_stride}, ${weights}, ${bias}yb + at * ${k.out_channels}, kh_first, kh_last);
+                }
+% endif
+% for first, last in ((0, w.inner_first), (w.inner_last, w.out)):
+% if last > first:
+                for (int ow = ${first}; ow < ${last}; ow++) {
+                    const int left = ow * ${w.stride} - ${w.pad};
+                    int kw_first = 0;
+                    int kw_last = ${w.kernel};
+                    while (kw_first < kw_last && left + kw_first * ${w.dilation} < 0) {
+                        kw_first++;
+                    }
+                    while (kw_last > kw_first && left + (kw_last - 1) * ${w.dilation} >= ${w.size}) {
+                        kw_last--;
+                    }
+                    ${f.name}_pixel${block.width}(x, row + left * ${w.x_stride}, ${weights}, ${bias}yb + ow * ${k.out_channels}, kh_first, kh_last, kw_first, kw_last);
+                }
+% endif
+% endfor
+            }
+% endfor
+        }
+    }
+}

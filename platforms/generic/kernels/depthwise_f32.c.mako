@@ -1,0 +1,75 @@
+<%
+h, w = k.h, k.w
+%>\
+<%def name="kernel(block, name, kw_first, kw_last, extra)">
+${k.attribute} static void ${f.name}_${name}${block.width}(const float *restrict x, int base, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y, int kh_first, int kh_last${extra})
+{
+    float acc[${block.width}];
+    for (int o = 0; o < ${block.width}; o++) {
+        acc[o] = ${"b[o]" if k.bias else "0.0f"};
+    }
+    for (int kh = kh_first; kh < kh_last; kh++) {
+        for (int kw = ${kw_first}; kw < ${kw_last}; kw++) {
+            const float *restrict xr = x + base + kh * ${h.dilation * h.x_stride} + kw * ${w.dilation * w.x_stride};
+            const float *restrict wr = w + (kh * ${w.kernel} + kw) * ${k.channels};
+            for (int o = 0; o < ${block.width}; o++) {
+                acc[o] += xr[o] * wr[o];
+            }
+        }
+    }
+    for (int o = 0; o < ${block.width}; o++) {
+        const float v = acc[o];
+        y[o] = ${k.clamp};
+    }
+}
+</%def>\
+% for block in k.blocks:
+${kernel(block, "pixel", "0", w.kernel, "")}
+% if w.inner_first > 0 or w.inner_last < w.out:
+${kernel(block, "border", "kw_first", "kw_last", ", int kw_first, int kw_last")}
+% endif
+% endfor
+${k.attribute} static void ${f.name}(${f.parameters})
+{
+    for (int oh = 0; oh < ${h.out}; oh++) {
+        const int top = oh * ${h.stride} - ${h.pad};
+        int kh_first = 0;
+        int kh_last = ${h.kernel};
+        while (kh_first < kh_last && top + kh_first * ${h.dilation} < 0) {
+            kh_first++;
+        }
+        while (kh_last > kh_first && top + (kh_last - 1) * ${h.dilation} >= ${h.size}) {
+            kh_last--;
+        }
+        float *const yr = y + oh * ${w.out * k.channels};
+% for block in k.blocks:
+<%
+bias = "b + c, " if k.bias else ""
+%>\
+        for (int c = ${block.first}; c < ${block.first + block.count * block.width}; c += ${block.width}) {
+            const int row = top * ${h.x_stride} + c;
+% if w.inner_last > w.inner_first:
+            for (int ow = ${w.inner_first}; ow < ${w.inner_last}; ow++) {
+                ${f.name}_pixel${block.width}(x, row + (ow * ${w.stride} - ${w.pad}) * ${w.x_stride}, w + c, ${bias}yr + ow * ${k.channels} + c, kh_first, kh_last);
+            }
+% endif
+% for first, last in ((0, w.inner_first), (w.inner_last, w.out)):
+% if last > first:
+            for (int ow = ${first}; ow < ${last}; ow++) {
+                const int left = ow * ${w.stride} - ${w.pad};
+                int kw_first = 0;
+                int kw_last = ${w.kernel};
+                while (kw_first < kw_last && left + kw_first * ${w.dilation} < 0) {
+                    kw_first++;
+                }
+                while (kw_last > kw_first && left + (kw_last - 1) * ${w.dilation} >= ${w.size}) {
+                    kw_last--;
+                }
+                ${f.name}_border${block.width}(x, row + left * ${w.x_stride}, w + c, ${bias}yr + ow * ${k.channels} + c, kh_first, kh_last, kw_first, kw_last);
+            }
+% endif
+% endfor
+        }
+% endfor
+    }
+}

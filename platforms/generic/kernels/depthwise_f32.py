@@ -1,0 +1,79 @@
+"""Float depthwise convolution over blocks of channels: one accumulator per channel, weights and pixels side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platforms.generic.kernels.conv_f32 import Axis, Block, axis, channel_blocks, spatial
+from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE, clamp_text
+from tilewright.platforms.generic.platform import PLATFORM
+
+WIDTH = 32
+
+
+@dataclass(frozen=True)
+class DepthwiseContext:
+    """Every number of one depthwise convolution; weights lie [kh][kw][channel]."""
+
+    attribute: str
+    h: Axis
+    w: Axis
+    channels: int
+    blocks: tuple[Block, ...]
+    bias: bool
+    clamp: str
+
+
+@PLATFORM.kernel(
+    "Conv", types="f32, f32, f32? -> f32", template="depthwise_f32.c.mako", layout="channels_last",
+    sources=["vectorised.h"], numerics="1e-5", preference=20,
+)  # fmt: skip
+class DepthwiseF32:
+    """Float depthwise convolution, one output channel per input channel."""
+
+    def accepts(self, call: Call) -> str | None:
+        """As many groups as input and output channels."""
+        channels = call.shape(0)[1]
+        if call.integer("group", 1) != channels or call.outputs[0].shape[1] != channels or channels == 1:
+            return "the kernel handles as many groups as channels, with one result each"
+        if 1 not in call.constants or (call.optional(2) is not None and 2 not in call.constants):
+            return "weights or bias are computed at run time, the kernel repacks them at compile time"
+        if len(call.shape(0)) not in (3, 4) or call.shape(0)[0] != 1:
+            return "the kernel handles batch 1 with one or two spatial axes"
+        return None
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Weights with the channel innermost."""
+        call = operands.call
+        weights, _ = spatial(call)
+        found = [Constant("w", DType.F32, np.ascontiguousarray(weights[:, 0].transpose(1, 2, 0)).reshape(-1))]
+        if 2 in call.constants:
+            found.append(Constant("b", DType.F32, call.constants[2].reshape(-1)))
+        return tuple(found)
+
+    def context(self, operands: Operands) -> DepthwiseContext:
+        """The numbers of the block."""
+        call = operands.call
+        x, y = call.tensor(0), call.outputs[0]
+        _, axes = spatial(call)
+        channels = x.shape[1]
+        x_shape, y_shape = x.shape[2:], y.shape[2:]
+        if len(x_shape) == 1:
+            x_shape, y_shape = (1, *x_shape), (1, *y_shape)
+        steps = (x_shape[1] * channels, channels)
+        h, w = (
+            axis(size, out, k, s, d, p, step)
+            for size, out, (k, s, d, p), step in zip(x_shape, y_shape, axes, steps, strict=True)
+        )
+        return DepthwiseContext(
+            attribute=ATTRIBUTE,
+            h=h,
+            w=w,
+            channels=channels,
+            blocks=channel_blocks(channels, 0, min(WIDTH, channels)),
+            bias=2 in call.constants,
+            clamp=clamp_text("v", call.node.clamp),
+        )
