@@ -29,7 +29,7 @@ ${k.attribute} static void ${f.name}(${f.parameters})
         const int at = m < ${k.rows - k.at_once} ? m : ${k.rows - k.at_once};
 % for block in k.blocks:
         for (int n = 0; n < ${block.count}; n++) {
-            ${f.name}_block${block.width}(x + at * ${k.depth}, w + ${block.weights} + n * ${block.width * k.depth}, ${f"bias + {block.first} + n * {block.width}, " if k.bias else ""}y + at * ${k.columns} + ${block.first} + n * ${block.width});
+            ${f.name}_block${block.width}(a + at * ${k.depth}, w + ${block.weights} + n * ${block.width * k.depth}, ${f"bias + {block.first} + n * {block.width}, " if k.bias else ""}y + at * ${k.columns} + ${block.first} + n * ${block.width});
         }
 % endfor
     }

@@ -165,8 +165,23 @@ ELEMENTWISE = (
 )  # fmt: skip
 OTHERS = tuple(o.name for o in all_operators() if o.nests is not None and o.name not in ELEMENTWISE and not o.domain)
 
-PLATFORM.kernel(
+
+
+@PLATFORM.kernel(
     *ELEMENTWISE, types="*... -> *...", template="nest.c.mako", layout=("axes", "same"), numerics="1e-5", preference=-10
-)(NestLoops)
+)
+class ElementwiseLoops(NestLoops):
+    """Loops printed from the operator's index maps, element by element: a result may replace an operand."""
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """Every operand of the result's shape and element size."""
+        y = call.outputs[0]
+        return tuple(
+            (i, 0)
+            for i, x in enumerate(call.inputs)
+            if x is not None and i not in call.constants and (x.shape, x.dtype.bits) == (y.shape, y.dtype.bits)
+        )
+
+
 if OTHERS:
     PLATFORM.kernel(*OTHERS, types="*... -> *...", template="nest.c.mako", numerics="1e-5", preference=-20)(NestLoops)

@@ -1,11 +1,12 @@
 """C for every body, combination and finish of the index maps' vocabulary (`tilewright.ops.index.body`).
 
-Operands are the local variables a, b, c, ...; parameters are printed as literals p, q, r. Floats of 16 bits are
+Operands are written a, b, c, ... and printed as the local variables `e0`, `e1`, ...; parameters are printed as literals p, q, r. Floats of 16 bits are
 computed in `float`. Unsigned arithmetic gives integers their two's complement wrap without undefined behaviour.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from tilewright.platform import DType
@@ -85,6 +86,20 @@ def computing(dtype: DType) -> DType:
 
 def body_text(name: str, kinds: Sequence[DType], result: DType, parameters: Sequence[float | int]) -> str | None:
     """The expression of a body over operands of these types; None where C has none for them."""
+    text = _body(name, kinds, result, parameters)
+    return None if text is None else _locals(text)
+
+
+def local(index: int) -> str:
+    """Name of the local variable that holds operand `index`."""
+    return f"e{index}"
+
+
+def _locals(text: str) -> str:
+    return re.sub(r"\b([a-p])\b", lambda found: local(LETTERS.index(found[1])), text)
+
+
+def _body(name: str, kinds: Sequence[DType], result: DType, parameters: Sequence[float | int]) -> str | None:
     lead = computing(kinds[0] if len(kinds) < 2 or name not in ("where", "select_equal") else kinds[-1])
     letters = LETTERS[: len(kinds)]
     if name == "cast":
@@ -149,34 +164,35 @@ def unsigned(dtype: DType) -> str:
 
 
 def combine_text(name: str, dtype: DType) -> str:
-    """The statement that takes `v` into `total`."""
+    """The statement that takes `term` into `acc`."""
     kind = computing(dtype)
     if name in ("max", "min"):
         sign = ">" if name == "max" else "<"
-        return f"if (v {sign} total{' || v != v' if kind.is_float else ''}) {{ total = v; }}"
+        return f"if (term {sign} acc{' || term != term' if kind.is_float else ''}) {{ acc = term; }}"
     if name == "or":
-        return "total = (uint8_t)(total || v);"
+        return "acc = (uint8_t)(acc || term);"
     if name == "and":
-        return "total = (uint8_t)(total && v);"
+        return "acc = (uint8_t)(acc && term);"
     if name == "set":
-        return "total = v;"
+        return "acc = term;"
     sign = {"add": "+", "mul": "*"}[name]
     if kind.is_float:
-        return f"total {sign}= v;"
+        return f"acc {sign}= term;"
     u = unsigned(kind)
-    return f"total = (TOTAL)(({u})total {sign} ({u})v);"
+    return f"acc = (TOTAL)(({u})acc {sign} ({u})term);"
 
 
 def finish_text(name: str, dtype: DType, parameters: Sequence[float | int]) -> str:
-    """The expression of a finish over `total`, `count` and the operands a, b, ..."""
+    """The expression of a finish over `acc`, `points` and the operands"""
     kind = computing(dtype)
     f, real = ("", "double") if kind is DType.F64 else ("f", "float")
     p = literal(kind, parameters[0]) if parameters else ""
     q = literal(kind, parameters[1]) if len(parameters) > 1 else ""
-    count = f"({real})count" if kind.is_float else "(TOTAL)count"
-    return {
-        "keep": "total", "mean": f"total / {count}", "pad_value": f"count > 0 ? total : {p}", "add": "total + a",
-        "scale": f"total * {p}", "scale_add": f"{p} * total + {q} * a", "sqrt": f"sqrt{f}(total)",
-        "log": f"log{f}(total)", "root": f"pow{f}(total, {literal(kind, 1)} / {p})",
-        "inverse_root": f"{literal(kind, 1)} / sqrt{f}(total / {count} + {p})",
+    count = f"({real})points" if kind.is_float else "(TOTAL)points"
+    text = {
+        "keep": "acc", "mean": f"acc / {count}", "pad_value": f"points > 0 ? acc : {p}", "add": "acc + a",
+        "scale": f"acc * {p}", "scale_add": f"{p} * acc + {q} * a", "sqrt": f"sqrt{f}(acc)",
+        "log": f"log{f}(acc)", "root": f"pow{f}(acc, {literal(kind, 1)} / {p})",
+        "inverse_root": f"{literal(kind, 1)} / sqrt{f}(acc / {count} + {p})",
     }[name]  # fmt: skip
+    return _locals(text)

@@ -12,12 +12,12 @@ from tilewright.ops.index.nest import Access, Nest
 from tilewright.ops.index.table import Table
 from tilewright.platform import Array, Clamp, DType
 from tilewright.platforms.generic.kernels.nest_expressions import (
-    LETTERS,
     body_text,
     combine_text,
     computing,
     finish_text,
     literal,
+    local,
 )
 
 COUNTED = ("mean", "pad_value", "inverse_root")
@@ -174,11 +174,11 @@ class _Printer:
 
     def _locals(self, accesses: Sequence[Access], addresses: Sequence[Address]) -> list[str]:
         lines = []
-        for letter, access, address in zip(LETTERS, accesses, addresses, strict=False):
+        for index, (access, address) in enumerate(zip(accesses, addresses, strict=True)):
             c_type = C_TYPES[computing(access.tensor.dtype)]
             cast = f"({c_type})" if access.tensor.dtype is DType.F16 or access.tensor.iota else ""
             value = self._value(access, address)
-            lines.append(f"const {c_type} {letter} = {cast}{f'({value})' if cast else value};")
+            lines.append(f"const {c_type} {local(index)} = {cast}{f'({value})' if cast else value};")
         return lines
 
     def _body(self) -> str:
@@ -194,11 +194,11 @@ class _Printer:
         if self.clamp is None or not self.out_kind.is_float:
             return [f"{y} = ({c_type})({value});"]
         kind = computing(self.out_kind)
-        lines, last = [f"const {C_TYPES[kind]} r = {value};"], "r"
+        lines, last = [f"const {C_TYPES[kind]} out = {value};"], "out"
         if self.clamp.high != float("inf"):
             last = f"({last} > {literal(kind, self.clamp.high)} ? {literal(kind, self.clamp.high)} : {last})"
         if self.clamp.low != float("-inf"):
-            last = f"(r < {literal(kind, self.clamp.low)} ? {literal(kind, self.clamp.low)} : {last})"
+            last = f"(out < {literal(kind, self.clamp.low)} ? {literal(kind, self.clamp.low)} : {last})"
         return [*lines, f"{y} = ({c_type})({last});"]
 
     def direct(self) -> list[str]:
@@ -216,12 +216,12 @@ class _Printer:
             guard = f"if ({' && '.join(self.guards)}) {{"
             inner = [guard, *indent([*point, *self._clamped(self._body())]), "}"] if self.guards else point
             return self._loops(outer, inner)
-        take = [*point, f"const {self.total_type} v = ({self.total_type})({self._body()});", self._combine()]
+        take = [*point, f"const {self.total_type} term = ({self.total_type})({self._body()});", self._combine()]
         if self.counted:
-            take.append("count += 1;")
+            take.append("points += 1;")
         if self.guards:
             take = [f"if ({' && '.join(self.guards)}) {{", *indent(take), "}"]
-        lines = [f"{self.total_type} total = {self._identity()};", *(["int count = 0;"] if self.counted else [])]
+        lines = [f"{self.total_type} acc = {self._identity()};", *(["int points = 0;"] if self.counted else [])]
         lines += self._loops(list(nest.reductions), take) if nest.reductions else ["{", *indent(take), "}"]
         return self._loops(outer, [*lines, *self._finish(after)])
 
@@ -235,8 +235,8 @@ class _Printer:
         lines = [f"for (int i = 0; i < {size}; i++) {{", *indent(start), "}"]
         take = [
             *self._locals(nest.ins, self.addresses[1 : 1 + len(nest.ins)]),
-            f"const {self.total_type} v = ({self.total_type})({self._body()});",
-            f"{self.total_type} total = {here};", self._combine(), f"{here} = ({C_TYPES[self.out_kind]})total;",
+            f"const {self.total_type} term = ({self.total_type})({self._body()});",
+            f"{self.total_type} acc = {here};", self._combine(), f"{here} = ({C_TYPES[self.out_kind]})acc;",
         ]  # fmt: skip
         if self.counted:
             take.append(f"count{self.index}[{self.addresses[0].text()}] += 1;")
@@ -251,16 +251,16 @@ class _Printer:
         """The last loop of the general form: over the result's axes, with the operands that are read once."""
         out = self.nest.out.tensor
         axes = {f"i{k}": size for k, size in enumerate(out.shape)}
-        lines = [f"{self.total_type} total = {out.name}[{self._flat(out.shape)}];"]
+        lines = [f"{self.total_type} acc = {out.name}[{self._flat(out.shape)}];"]
         if self.counted:
-            lines.append(f"const int count = count{self.index}[{self._flat(out.shape)}];")
-        for letter, access in zip(LETTERS, self.nest.after, strict=False):
+            lines.append(f"const int points = count{self.index}[{self._flat(out.shape)}];")
+        for number, access in enumerate(self.nest.after):
             index = []
             for sub, stride in zip(access.subscripts, self._strides(access), strict=True):
                 axis = next((k for k, s in enumerate(self.nest.out.subscripts) if s == sub), None)
                 if axis is not None:
                     index.append(f"i{axis} * {stride}")
-            lines.append(f"const {C_TYPES[access.tensor.dtype]} {letter} = {access.tensor.name}[{' + '.join(index) or 0}];")
+            lines.append(f"const {C_TYPES[access.tensor.dtype]} {local(number)} = {access.tensor.name}[{' + '.join(index) or 0}];")
         kept = self.addresses[0]
         self.addresses[0] = Address((), 0, (self._flat(out.shape),))
         text = finish_text(self.nest.finish.name, self.out_kind, self.nest.finish.parameters)

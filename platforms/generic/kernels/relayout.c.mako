@@ -3,8 +3,8 @@ static void ${f.name}(${f.parameters})
 % if k.contiguous:
     memcpy(y, x, ${k.elements} * sizeof *y);
 % else:
-% for depth, loop in enumerate(k.loops):
-    ${"    " * depth}for (int i${depth} = 0; i${depth} < ${loop.extent}; i${depth}++) {
+% for depth, digit in enumerate(k.loops):
+    ${"    " * depth}for (int i${depth} = 0; i${depth} < ${digit.extent}; i${depth}++) {
 % endfor
     ${"    " * len(k.loops)}y[${k.target}] = x[${k.source}];
 % for depth in reversed(range(len(k.loops))):

@@ -17,7 +17,7 @@ from tilewright.binding.layouts import demanded, resulting, runtime_operands
 from tilewright.binding.types import mismatch
 from tilewright.errors import UnsupportedNode
 from tilewright.layout import Layout
-from tilewright.model import Model, Node, Tensor
+from tilewright.model import Array, Model, Node, Tensor
 from tilewright.ops.operator import Call, Kind
 from tilewright.ops.registry import find
 from tilewright.ops.relayout import DOMAIN
@@ -102,7 +102,7 @@ def _advance(
     call = choice.call
     if choice.view:
         if choice.taken >= 0:
-            choice.blamed |= {maker[call.tensor(0).name]} & set(maker.values()) if call.tensor(0).name in maker else set()
+            choice.blamed |= {maker[name] for name in call.node.inputs[:1] if name in maker}
             return False
         choice.taken = 0
         x = call.tensor(0)
@@ -119,7 +119,6 @@ def _advance(
             continue
         layouts.update(resulting(kernel, call, {**layouts, **wanted}) if wanted else resulting(kernel, call, layouts))
         return True
-    choice.blamed |= {maker[t.name] for _, t in runtime_operands(call) if t.name in maker} if choice.blamed else set()
     return False
 
 
@@ -128,8 +127,9 @@ def _layout_refusals(choice: _Choice) -> tuple[Candidate, ...]:
     return tuple(c if c.refusal else Candidate(c.kernel, why) for c in choice.options)
 
 
-def _relayout_call(tensor: Tensor, result: Tensor, name: str) -> Call:
-    return Call(Node(name, "Relayout", (tensor.name,), (result.name,), domain=DOMAIN), (tensor,), (result,))
+def _relayout_call(tensor: Tensor, result: Tensor, name: str, value: Array | None = None) -> Call:
+    node = Node(name, "Relayout", (tensor.name,), (result.name,), domain=DOMAIN)
+    return Call(node, (tensor,), (result,), {} if value is None else {0: value})
 
 
 def _relayout_kernel(call: Call, name: str, relayouts: tuple[Kernel, ...]) -> Kernel | None:
@@ -155,8 +155,9 @@ class _Writer:
         key = (tensor.name, layout)
         if name is None and key in self.made:
             return self.made[key]
-        result = Tensor(name or self._fresh(f"{tensor.name}_relayout"), tensor.dtype, tensor.shape, tensor.quantisation)
-        call = _relayout_call(tensor, result, self._fresh(f"{result.name}_copy"))
+        result = Tensor(name or self.fresh(f"{tensor.name}_relayout"), tensor.dtype, tensor.shape, tensor.quantisation)
+        value = self.model.constants.get(tensor.name)
+        call = _relayout_call(tensor, result, self.fresh(f"{result.name}_copy"), value)
         kernel = _relayout_kernel(call, tensor.name, self.relayouts)
         if kernel is None:
             raise UnsupportedNode(
@@ -171,7 +172,8 @@ class _Writer:
         self.nodes.append(BoundNode(call, kernel))
         return result.name
 
-    def _fresh(self, name: str) -> str:
+    def fresh(self, name: str) -> str:
+        """A tensor name that is not taken yet."""
         taken, count, found = {*self.model.tensors, *self.tensors}, 0, name
         while found in taken:
             count += 1
@@ -215,7 +217,7 @@ def _materialise(
     outputs = _outputs(model, writer)
     nodes = tuple(bound.call.node for bound in writer.nodes)
     changed = model.replace(nodes=nodes, tensors={**model.tensors, **writer.tensors}, outputs=outputs)
-    return BoundGraph(changed, platform, tuple(writer.nodes), {n: writer.layouts[n] for n in writer.layouts})
+    return BoundGraph(changed, platform, tuple(writer.nodes), dict(writer.layouts), model.outputs)
 
 
 def _outputs(model: Model, writer: _Writer) -> tuple[str, ...]:
@@ -231,7 +233,7 @@ def _outputs(model: Model, writer: _Writer) -> tuple[str, ...]:
         layout = writer.layouts.get(name, Layout.default(tensor.shape))
         if name in model.constants or roots.get(name, name) in taken or not layout.is_default:
             writer.layouts.setdefault(name, layout)
-            outputs.append(writer.moved(tensor, Layout.default(tensor.shape), writer._fresh(f"{name}_out")))
+            outputs.append(writer.moved(tensor, Layout.default(tensor.shape), writer.fresh(f"{name}_out")))
         else:
             outputs.append(name)
         taken.add(roots.get(name, name))

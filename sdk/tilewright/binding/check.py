@@ -20,7 +20,7 @@ def check(graph: BoundGraph) -> None:
             if tensor is None or index in node.call.constants:
                 continue
             layout = graph.layouts.get(tensor.name)
-            if layout is None or layout.elements != max(tensor.elements, 1):
+            if layout is None or layout.elements != tensor.elements:
                 raise _bug(node, f"has no fitting layout for '{tensor.name}'")
             if node.kernel is not None and not _fits(node.kernel.layout[0], layout, tensor.shape):
                 raise _bug(node, f"gets '{tensor.name}' as {layout}, its kernel wants {node.kernel.layout[0]}")
@@ -40,7 +40,7 @@ def _fits(rule: str, layout: Layout, shape: tuple[int, ...]) -> bool:
         return layout == Layout.of_axes(shape, order)
     if rule == "rows":
         return layout.is_default or prod(shape) == shape[-1]
-    return rule == "any" or layout.axis_strides(shape) is not None
+    return rule == "any" or 0 in shape or layout.axis_strides(shape) is not None
 
 
 def _bug(node: BoundNode, what: str) -> TilewrightError:

@@ -30,12 +30,16 @@ class BoundNode:
 
 @dataclass(frozen=True)
 class BoundGraph:
-    """Every node with its kernel, every tensor that is not constant with its layout."""
+    """Every node with its kernel, every tensor that is not constant with its layout.
+
+    `output_names` are the names that the user knows; an output that had to be copied has another in `model.outputs`.
+    """
 
     model: Model
     platform: Platform
     nodes: tuple[BoundNode, ...]
     layouts: Mapping[str, Layout]
+    output_names: tuple[str, ...] = ()
 
     def operands(self, node: BoundNode) -> Operands:
         """What the node's kernel is asked about."""

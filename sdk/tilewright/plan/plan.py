@@ -76,5 +76,6 @@ class ExecutionPlan:
     frozen_slots: tuple[FrozenSlot, ...]
     input_slots: tuple[int, ...]
     output_slots: tuple[int, ...]
+    output_names: tuple[str, ...]
     sha256: str
     platform: str

@@ -7,7 +7,7 @@ OBJECTS = ${m.name}.o ${m.name}_weights.o
 lib${m.name}.a: $(OBJECTS)
 	$(AR) rcs $@ $(OBJECTS)
 
-%.o: src/%.c src/${m.name}.h src/${m.name}_internal.h
+%%.o: src/%.c src/${m.name}.h src/${m.name}_internal.h
 	$(CC) -std=c99 $(CFLAGS) -Isrc -c $< -o $@
 
 clean:
