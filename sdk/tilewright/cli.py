@@ -1,0 +1,165 @@
+"""The command line: verbs, exit codes, and one sentence for everything that goes wrong.
+
+Results go to standard output or to files, logs and errors to standard error. Nothing heavy is imported here:
+`tilewright --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, NoReturn
+
+from tilewright.commands.answer import Answer
+from tilewright.commands.common import add_output
+from tilewright.errors import TilewrightError, UsageError
+from tilewright.version import VERSION
+
+if TYPE_CHECKING:
+    from tilewright.report.codec import Json
+
+VERBS = ("check", "compile", "run", "memory", "report", "diff", "ops", "targets", "platforms")
+INTERRUPTED = 130
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are ours, so that they reach `--json` too."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, fix=f"see '{self.prog} --help'")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    top = _Parser(
+        prog="tilewright",
+        description="Turns an ONNX network into firmware-ready C and proves how much memory it needs.",
+        epilog="exit codes: 0 ok, 1 a bug of ours, 2 usage, 3 unsupported, 4 does not fit, 5 outputs differ, "
+        "6 a tool is missing",
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"tilewright {VERSION}")
+    verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for verb in VERBS:
+        module = _module(verb)
+        one = verbs.add_parser(verb, help=module.SUMMARY, description=module.__doc__, allow_abbrev=False)
+        module.add_arguments(one)
+        add_output(one)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line; the exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    verbose = False
+    try:
+        chosen = parser().parse_args(words)
+        verbose = chosen.verbose
+        _log(chosen.verbose, chosen.quiet)
+        answer: Answer = _module(chosen.verb).execute(chosen)
+        _print(answer, chosen.json)
+        if answer.error is None:
+            return 0
+        return _fail(answer.error, verbose)
+    except TilewrightError as error:
+        return _refuse(error, words, verbose)
+    except KeyboardInterrupt:
+        sys.stderr.write("tilewright: interrupted\n")
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        bug = TilewrightError(
+            "tilewright failed",
+            why=f"{type(error).__name__}: {error}",
+            fix="this is a bug of ours; the traceback stands above"
+            if verbose
+            else "this is a bug of ours; run the same command with -v for the traceback",
+        )
+        bug.__cause__ = error
+        return _refuse(bug, words, verbose)
+
+
+def _module(verb: str) -> ModuleType:
+    return import_module(f"tilewright.commands.{verb.replace('-', '_')}")
+
+
+def _log(verbose: bool, quiet: bool) -> None:
+    """Send the package's log to standard error, once."""
+    logger = logging.getLogger("tilewright")
+    logger.handlers = [logging.StreamHandler(sys.stderr)]
+    logger.propagate = False
+    logger.setLevel(logging.DEBUG if verbose else logging.ERROR if quiet else logging.INFO)
+
+
+def _print(answer: Answer, json: str | None) -> None:
+    if json != "-" and answer.text:
+        sys.stdout.write(answer.text if answer.text.endswith("\n") else answer.text + "\n")
+    if json is not None:
+        _write_json(answer.json, json)
+    sys.stdout.flush()
+
+
+def _write_json(value: Json, place: str) -> None:
+    from tilewright.output import write_text
+    from tilewright.report.build import dumps
+
+    if place == "-":
+        sys.stdout.write(dumps(value))
+    else:
+        write_text(Path(place), dumps(value))
+
+
+def _refuse(error: TilewrightError, words: Sequence[str], verbose: bool) -> int:
+    """Tell an error that ended a command, in JSON too where `--json` was asked for."""
+    place = _json_of(words)
+    if place is not None:
+        from tilewright.report.envelope import error_json
+
+        try:
+            _write_json(error_json(error), place)
+        except UsageError as second:
+            _fail(second, verbose)
+    return _fail(error, verbose)
+
+
+def _json_of(words: Sequence[str]) -> str | None:
+    """Where `--json` points, read without the parser, which may be what failed."""
+    for index, word in enumerate(words):
+        if word == "--":
+            return None
+        if word == "--json":
+            return words[index + 1] if index + 1 < len(words) else None
+        if word.startswith("--json="):
+            return word.removeprefix("--json=")
+    return None
+
+
+def _fail(error: TilewrightError, verbose: bool) -> int:
+    if verbose:
+        traceback.print_exception(error, file=sys.stderr)
+    text = " ".join(str(error).split())
+    if error.smallest:
+        text += " (smallest that fits: " + ", ".join(f"{k}={v}" for k, v in error.smallest.items()) + ")"
+    head = "tilewright: error:"
+    if sys.stderr.isatty() and not os.environ.get("NO_COLOR"):
+        head = f"\x1b[1;31m{head}\x1b[0m"
+    sys.stderr.write(f"{head} {_visible(text)}\n")
+    return error.code
+
+
+def _visible(text: str) -> str:
+    """The text with control characters escaped: names in a model are a stranger's."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

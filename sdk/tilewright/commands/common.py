@@ -1,0 +1,158 @@
+"""The options that several verbs share, and what they mean as values."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from tilewright.errors import DoesNotFit, UsageError
+
+if TYPE_CHECKING:
+    from tilewright.options import CompileOptions
+    from tilewright.report.build import Report
+    from tilewright.target import Target
+
+T = TypeVar("T")
+_LOG = logging.getLogger("tilewright")
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """`--json`, `-v` and `-q`, which every verb has."""
+    group = parser.add_argument_group("output")
+    group.add_argument("--json", metavar="FILE", help="write the answer as JSON; - is standard output")
+    group.add_argument("-v", "--verbose", action="store_true", help="log more, and show tracebacks")
+    group.add_argument("-q", "--quiet", action="store_true", help="log errors only")
+
+
+def add_compilation(parser: argparse.ArgumentParser) -> None:
+    """MODEL and the options that become `CompileOptions`."""
+    parser.add_argument("model", metavar="MODEL", type=Path, help="the network, an ONNX file")
+    group = parser.add_argument_group("compilation")
+    pairs = [
+        ("--set", "level_sizes", "LEVEL=SIZE", "size of a memory level instead of the target's, e.g. l1=64K"),
+        ("--budget", "budgets", "LEVEL=SIZE", "what the network may use of a level; exit 4 when exceeded"),
+        ("--shape", "shapes", "INPUT=1,3,96,96", "static shape of an input"),
+        ("--freeze", "freeze", "INPUT=FILE.npy", "take an input as a constant"),
+    ]
+    for option, name, metavar, text in pairs:
+        group.add_argument(option, dest=name, metavar=metavar, action="append", default=[], help=text)
+    group.add_argument("--io", choices=("arena", "caller"), default="arena", help="where inputs and outputs live")
+    group.add_argument("--quantized-io", action="store_true", help="keep integers at the border of the network")
+    group.add_argument("--integer-only", action="store_true", help="refuse a network that computes in floats")
+    group.add_argument("--allocator", metavar="NAME", default="auto", help="how buffers are placed")
+    group.add_argument("--optimize", choices=("speed", "size", "balanced"), default="balanced", help="what to favour")
+    group.add_argument("--without-pass", metavar="NAME", action="append", default=[], help="leave a pass out")
+    group.add_argument("--solver-seconds", metavar="S", type=float, default=5.0, help="limit of each solver question")
+    group.add_argument("--dump-dir", metavar="DIR", type=Path, help="write every stage's value there")
+
+
+def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> CompileOptions:
+    """The options of a command line; UsageError names the option that cannot be read."""
+    from tilewright.options import CompileOptions, size_bytes
+
+    options = CompileOptions(
+        level_sizes=_pairs("--set", arguments.level_sizes, size_bytes),
+        budgets=_pairs("--budget", arguments.budgets, size_bytes),
+        shapes=_pairs("--shape", arguments.shapes, _shape),
+        freeze=_pairs("--freeze", arguments.freeze, Path),
+        io=arguments.io,
+        quantized_io=arguments.quantized_io,
+        integer_only=arguments.integer_only,
+        allocator=arguments.allocator,
+        optimize=arguments.optimize,
+        disabled_passes=frozenset(arguments.without_pass),
+        solver_seconds=arguments.solver_seconds,
+        measure=measure,
+        dump_dir=arguments.dump_dir,
+    )
+    existing(arguments.model)
+    for file in options.freeze.values():
+        existing(file)
+    return options
+
+
+def existing(file: Path | None) -> None:
+    """Refuse a file that the user names and that is not there."""
+    if file is not None and not file.is_file():
+        why = "it is a folder" if file.is_dir() else "no such file"
+        raise UsageError(f"cannot read '{file}'", why=why, fix="check the path", file=str(file))
+
+
+def target_for(name: str, options: CompileOptions) -> Target:
+    """The target of that name; UsageError where `--set` or `--budget` name a level that its platform lacks."""
+    from tilewright.plugins import platform
+    from tilewright.target import load_target
+
+    target = load_target(name)
+    levels = [level.name for level in platform(target.platform).memory]
+    for option, sizes in (("--set", options.level_sizes), ("--budget", options.budgets)):
+        for level in sizes:
+            if level not in levels:
+                raise UsageError(
+                    f"{option} {level}={sizes[level]}",
+                    why=f"target '{target.name}' has no memory level '{level}'",
+                    fix="its levels are " + ", ".join(levels),
+                )
+    return target
+
+
+def target_names(text: str | None) -> list[str]:
+    """Names between commas; all installed targets where none is given."""
+    from tilewright.target import known_targets
+
+    names = [name.strip() for name in text.split(",")] if text is not None else list(known_targets())
+    if not all(names):
+        raise UsageError(f"-t {text}", why="a name is empty", fix="write names between commas")
+    return list(dict.fromkeys(names))
+
+
+def overflow(report: Report, budgets: Mapping[str, int]) -> DoesNotFit | None:
+    """The error for levels that are larger than their memory or their budget, None where everything fits."""
+    sentences, smallest = [], {}
+    for name, level in report.memory.items():
+        limits = [("the level has", level.size), ("the budget is", budgets.get(name))]
+        for words, limit in limits:
+            if limit is not None and level.needed > limit:
+                sentences.append(f"{name} needs {level.needed:,} B and {words} {limit:,} B")
+                smallest[name] = level.needed
+    if not sentences:
+        return None
+    return DoesNotFit(
+        f"'{report.model.name}' does not fit on '{report.target}'",
+        why=", ".join(sentences),
+        fix="take a larger memory, or a smaller network",
+        smallest=smallest,
+    )
+
+
+def tell(notes: Sequence[str]) -> None:
+    """Log what was chosen for the user, e.g. a batch size."""
+    for note in notes:
+        _LOG.info("note: %s", note)
+
+
+def _pairs(option: str, texts: Sequence[str], read: Callable[[str], T]) -> dict[str, T]:
+    found: dict[str, T] = {}
+    for text in texts:
+        name, equals, value = text.partition("=") if option == "--freeze" else text.rpartition("=")
+        if not (name and equals and value):
+            raise UsageError(
+                f"{option} {text}", why="there is no NAME=VALUE in it", fix="see 'tilewright compile --help'"
+            )
+        try:
+            found[name] = read(value)
+        except UsageError as error:
+            raise UsageError(f"{option} {text}", why=f"{error.what}, {error.why}", fix=error.fix) from error
+    return found
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    extents = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() for part in extents):
+        raise UsageError(
+            f"'{text}' is not a shape", why="an extent is no whole number", fix="write for instance 1,3,96,96"
+        )
+    return tuple(int(part) for part in extents)

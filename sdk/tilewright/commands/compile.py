@@ -1,0 +1,43 @@
+"""Write the network as a folder of C, with report.json beside it. Nothing is written where anything goes wrong."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tilewright.commands.answer import Answer
+from tilewright.commands.common import add_compilation, compile_options, overflow, target_for, tell
+
+SUMMARY = "write the C project and report.json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """MODEL, target, output folder and the compilation options."""
+    add_compilation(parser)
+    parser.add_argument("-t", "--target", metavar="TARGET", required=True, help="a target's name or folder")
+    parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="folder for the C project")
+    parser.add_argument("--explain", action="store_true", help="for each node every kernel that was tried, and why not")
+    parser.add_argument("--measure", action="store_true", help="build the code to measure its size and stack")
+
+
+def execute(arguments: argparse.Namespace) -> Answer:
+    """Compile, check that it fits, and write."""
+    from tilewright.commands.explain import explain
+    from tilewright.compile import compile_model, write
+    from tilewright.output import staged
+    from tilewright.report.build import dumps
+    from tilewright.report.text import header, memory_table
+
+    options = compile_options(arguments, measure=arguments.measure)
+    target = target_for(arguments.target, options)
+    compiled = compile_model(arguments.model, options, target)
+    tell(compiled.model.notes)
+    report = compiled.report
+    if error := overflow(report, options.budgets):
+        raise error
+    with staged(arguments.output) as folder:
+        write(compiled, folder)
+        (folder / "report.json").write_text(dumps(report.to_json()), encoding="utf-8")
+    parts = [explain(compiled.bound)] if arguments.explain else []
+    parts += [header(report), memory_table(report), f"written to {arguments.output}"]
+    return Answer("\n\n".join(parts), report.to_json())

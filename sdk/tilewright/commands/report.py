@@ -1,0 +1,33 @@
+"""Render a report: as text, and as one HTML page or as CSV files where asked."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tilewright.commands.answer import Answer
+
+SUMMARY = "render a report"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The report and where its renderings go."""
+    parser.add_argument("report", metavar="DIR|report.json", type=Path, help="a report, or a folder that holds one")
+    parser.add_argument("--html", metavar="FILE", type=Path, help="write one self-contained page")
+    parser.add_argument("--csv", metavar="DIR", type=Path, help="write summary.csv, layers.csv and memory.csv there")
+
+
+def execute(arguments: argparse.Namespace) -> Answer:
+    """Read the report, write what was asked, and give the text."""
+    from tilewright.output import staged, write_text
+    from tilewright.report import csv_format, html, text
+    from tilewright.report.build import load
+
+    report = load(arguments.report)
+    if arguments.html is not None:
+        write_text(arguments.html, html.render(report))
+    if arguments.csv is not None:
+        with staged(arguments.csv) as folder:
+            for name, content in csv_format.files(report).items():
+                (folder / name).write_text(content, encoding="utf-8", newline="")
+    return Answer(text.render(report), report.to_json())
