@@ -13,6 +13,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
@@ -58,6 +59,9 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name may hold what the terminal cannot show
     verbose = False
     try:
         chosen = parser().parse_args(words)
@@ -144,9 +148,11 @@ def _json_of(words: Sequence[str]) -> str | None:
 
 
 def _fail(error: TilewrightError, verbose: bool) -> int:
-    if verbose:
+    if verbose and error.code == 1:
         traceback.print_exception(error, file=sys.stderr)
     text = " ".join(str(error).split())
+    if verbose and error.where.step:
+        text += f" (in step '{error.where.step}')"
     if error.smallest:
         text += " (smallest that fits: " + ", ".join(f"{k}={v}" for k, v in error.smallest.items()) + ")"
     head = "tilewright: error:"

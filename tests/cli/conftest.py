@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from tilewright import plugins
 from tilewright.binding.graph import Candidate
-from tilewright.model import Node
+from tilewright.model import DType, Node, Tensor
+from tilewright.ops.operator import Call
 from tilewright.options import CompileOptions, RunOptions
 from tilewright.platform import MemoryLevel, Platform
 from tilewright.plugins import Platforms, Source
@@ -45,7 +46,8 @@ class Fake:
                 raise self.errors[name]
         kernel = PLATFORM.kernels[0]
         refused = replace(kernel, name="ReluDsp")
-        call = SimpleNamespace(node=Node("act", "Relu", ("x",), ("y",)))
+        x, y = Tensor("x", DType.F32, (4,)), Tensor("y", DType.F32, (4,))
+        call = Call(Node("act", "Relu", ("x",), ("y",)), (x,), (y,))
         bound = SimpleNamespace(
             call=call, kernel=kernel, candidates=(Candidate(refused, "no DSP"), Candidate(kernel, None))
         )

@@ -132,7 +132,8 @@ def test_options_reach_the_compiler(fake: Any, model: str, tmp_path: Path) -> No
 
 def test_explain_says_why_not(fake: Any, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compile", model, "-t", "host", "-o", str(tmp_path / "out"), "--explain"]) == 0
-    assert capsys.readouterr().out.startswith("act (Relu): ReluF32\n    not ReluDsp of generic: no DSP\n\ndigits")
+    out = capsys.readouterr().out
+    assert out.startswith("act (Relu): f32[4] -> f32[4]\n    takes ReluF32 of generic, exact\n    ReluDsp: no DSP\n")
 
 
 def test_a_level_that_the_target_lacks(fake: Any, model: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -195,6 +196,23 @@ def test_a_bug_is_one_sentence_and_the_traceback_with_v(
     assert err.startswith("Traceback")
     assert "in compile_model" in err
     assert err.endswith("this is a bug of ours; the traceback stands above\n")
+
+
+def test_a_users_error_has_no_traceback(fake: Any, model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    error = UnsupportedNode("node 'nms'", why="no kernel")
+    error.where = replace(error.where, step="binding")
+    fake.errors["host"] = error
+    assert main(["check", model, "-t", "host", "-v"]) == 3
+    assert capsys.readouterr().err == "tilewright: error: node 'nms': no kernel (in step 'binding')\n"
+
+
+def test_a_terminal_that_knows_ascii_only(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tilewright", "report", "größe.json"],
+        capture_output=True, check=False, env={"PYTHONIOENCODING": "ascii", "PATH": ""}, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert b"gr\\xf6\\xdfe.json" in done.stderr
 
 
 def test_names_cannot_write_to_the_terminal(fake: Any, model: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -70,6 +70,7 @@ def test_rows_side_by_side() -> None:
     rows = [
         Row("host", SAMPLE),
         Row("tiny", small, DoesNotFit("no room")),
+        Row("none", error=DoesNotFit("no room", smallest={"ram": 70000})),
         Row("far", error=ToolMissing("no compiler", why="gcc is missing")),
     ]
     assert rows_table(rows).splitlines() == [
@@ -77,6 +78,7 @@ def test_rows_side_by_side() -> None:
         "------  --------------  ------  -------  ----------------------------------",
         "host    5,536 / 65,536  13,640        -  fits",
         "tiny                 -       -  12 / 10  does not fit",
+        "none            70,000       -        -  does not fit",
         "far                  -       -        -  error: no compiler: gcc is missing",
     ]
     assert "greedy" in rows_table([Row("host", SAMPLE, strategy="greedy")])

@@ -48,7 +48,7 @@ def answer(rows: list[Row]) -> Answer:
     from tilewright.report.text import memory_table, rows_table
 
     failed = next((row.error for row in rows if row.error is not None), None)
-    if failed is not None and len(rows) == 1 and rows[0].report is None:
+    if failed is not None and len(rows) == 1 and rows[0].report is None and not failed.smallest:
         raise failed
     text = rows_table(rows)
     if len(rows) == 1 and rows[0].report is not None:

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> Answer:
     """Compile, check that it fits, and write."""
-    from tilewright.commands.explain import explain
+    from tilewright.binding.explain import explain
     from tilewright.compile import compile_model, write
     from tilewright.output import staged
     from tilewright.report.build import dumps

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> Answer:
     """Compile and run; a difference is an answer with an error, so that its report is told and written too."""
-    from tilewright.commands.explain import explain
+    from tilewright.binding.explain import explain
     from tilewright.compile import compile_model, run_model, write
     from tilewright.options import RunOptions
     from tilewright.output import staged, write_text

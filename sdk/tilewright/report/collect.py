@@ -82,9 +82,7 @@ def layer_reports(plan: ExecutionPlan) -> tuple[LayerReport, ...]:
     )
 
 
-def memory_reports(
-    placed: PlacedPlan, levels: Sequence[MemoryLevel], constant_bytes: int
-) -> dict[str, MemoryReport]:
+def memory_reports(placed: PlacedPlan, levels: Sequence[MemoryLevel], constant_bytes: int) -> dict[str, MemoryReport]:
     """Per level the worst moment decomposed; levels that hold nothing are reported as such."""
     found = {}
     for level in levels:

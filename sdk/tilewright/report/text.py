@@ -113,21 +113,25 @@ def run_lines(run: RunReport) -> str:
 
 def rows_table(rows: Sequence[Row]) -> str:
     """Several targets or strategies side by side: bytes needed of each level and whether they fit."""
-    levels = list(dict.fromkeys(name for row in rows if row.report for name in row.report.memory))
+    levels = list(dict.fromkeys(name for row in rows for name in _needed(row)))
     strategies = any(row.strategy for row in rows)
     body = []
     for row in rows:
-        memory = row.report.memory if row.report else {}
-        cells = [row.target] + [row.strategy] * strategies
-        for name in levels:
-            level = memory.get(name)
-            cells.append(of_size(level.needed, level.size) if level else UNKNOWN)
+        needed = _needed(row)
+        cells = [row.target] + [row.strategy] * strategies + [needed.get(name, UNKNOWN) for name in levels]
         verdict = "fits" if row.fits else "does not fit"
         if row.error is not None and not isinstance(row.error, DoesNotFit):
             verdict = f"error: {row.error}"
         body.append([*cells, verdict])
     heads = ["target", *(["strategy"] * strategies), *levels, "verdict"]
     return table(heads, body, right=range(1 + strategies, len(heads) - 1))
+
+
+def _needed(row: Row) -> dict[str, str]:
+    """What a row needs of each level; of an error, the smallest sizes that would do."""
+    if row.report is not None:
+        return {name: of_size(level.needed, level.size) for name, level in row.report.memory.items()}
+    return {name: number(size) for name, size in row.error.smallest.items()} if row.error else {}
 
 
 def of_size(needed: int, size: int | None) -> str:
