@@ -46,7 +46,7 @@ def apply(call: Call, chosen: Body, arrays: Sequence[Array | None]) -> tuple[Arr
         values = np.asarray(chosen(*operands))
         values = values if values.dtype.kind == "f" and dtype.kind == "f" else values.astype(dtype)
         result = clamped(call, values).astype(dtype)
-    return (np.ascontiguousarray(np.broadcast_to(result, call.outputs[0].shape)),)
+    return (np.broadcast_to(result, call.outputs[0].shape).copy(),)
 
 
 def pointwise(call: Call, chosen: Body, names: Sequence[str], shape: Shape, dtype: DType) -> Nest:

@@ -21,7 +21,7 @@ def apply(model: Model) -> Model:
     """Cancel no-ops, merge Transposes and views that follow one another."""
     edit = Edit(model)
     for node in edit.nodes():
-        if len(node.inputs) > 0 and node.inputs[0] and len([name for name in node.outputs if name]) == 1:
+        if node.inputs and node.inputs[0] and node.outputs[0] and not any(node.outputs[1:]):
             merged = _merged(edit, node)
             if merged is not node:
                 edit.replace(node, merged)
