@@ -13,12 +13,12 @@ from tilewright.binding.bind import bind
 from tilewright.binding.graph import BoundGraph
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.codegen.emit import emit
-from tilewright.errors import DoesNotFit, TilewrightError, UsageError
+from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.load import load
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.model import Array, Model
-from tilewright.options import CompileOptions
+from tilewright.options import CompileOptions, RunOptions
 from tilewright.passes.driver import PassReport
 from tilewright.passes.driver import run as run_passes
 from tilewright.pipeline import Compiler, Depends
@@ -99,7 +99,12 @@ compiler: Compiler[Compiled] = Compiler()
 def frontend(asked: Request, log: Journal = Depends(journal)) -> Model:
     """Load and check the file."""
     with log.stage("frontend"):
-        return load(asked.source, shapes=asked.options.shapes, frozen=_frozen(asked.options.freeze))
+        return load(
+            asked.source,
+            shapes=asked.options.shapes,
+            frozen=_frozen(asked.options.freeze),
+            name=model_name(asked.source),
+        )
 
 
 @compiler.step
@@ -139,10 +144,9 @@ def plan(tiled: TiledGraph, log: Journal = Depends(journal)) -> ExecutionPlan:
 @compiler.step
 def memory(built: ExecutionPlan, asked: Request = Depends(request), log: Journal = Depends(journal)) -> PlacedPlan:
     """An offset for every byte."""
-    level = next(found for found in asked.levels if found.name == asked.platform.compute_in)
     with log.stage("memory"):
         return place_plan(
-            built, asked.platform, io=asked.options.io, allocator=asked.options.allocator, capacity=level.size,
+            built, asked.platform, io=asked.options.io, allocator=asked.options.allocator,
             effort=asked.options.solver_seconds / 5.0,
         )  # fmt: skip
 
@@ -158,7 +162,6 @@ def codegen(placed: PlacedPlan, asked: Request = Depends(request), log: Journal 
         loaded=log.stages["loaded"], graph=tiled.graph, model=log.stages["model"], placed=placed, passes=log.passes,
         levels=asked.levels, constant_bytes=artifacts.constant_bytes, target=asked.target.name, seconds=log.seconds,
     )  # fmt: skip
-    check_fits(report, asked.options)
     return Compiled(
         asked, log.stages["loaded"], log.stages["model"], tiled.graph, tiled, placed.plan, placed, artifacts, report
     )
@@ -193,18 +196,24 @@ def _sized(level: MemoryLevel, sizes: Mapping[str, int], target: Target) -> Memo
     return replace(level, size=size)
 
 
-def check_fits(report: Report, options: CompileOptions) -> None:
-    """DoesNotFit where a level or a budget is too small, with the smallest sizes that would do."""
-    smallest = {name: level.needed for name, level in report.memory.items()}
-    for name, level in report.memory.items():
-        for limit, word in ((level.size, "has"), (options.budgets.get(name), "may use")):
-            if limit is not None and level.needed > limit:
-                raise DoesNotFit(
-                    f"'{report.model.name}' needs {level.needed} bytes of {name}, the target {report.target} {word} {limit}",
-                    why=f"{level.needed - limit} bytes are missing",
-                    fix=f"the smallest size that would do is {name}={level.needed}",
-                    smallest=smallest,
-                )
+def write(compiled: Compiled, folder: Path) -> None:
+    """Write the C project into an existing folder; every path is one of ours, none comes from the model."""
+    for path, text in compiled.artifacts.files.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+
+def run_model(compiled: Compiled, target: Target, asked: RunOptions, project: Path) -> Report:
+    """Build the written project, run it on the target and compare; the report says what was found."""
+    from tilewright.run.session import Subject, run_project
+
+    return run_project(Subject(compiled.placed, compiled.report, compiled.request.source, project), target, asked)
+
+
+def model_name(source: Path) -> str:
+    """The file's name without its ending; its folder's where that says nothing."""
+    return source.resolve().parent.name if source.stem in ("model", "network") else source.stem
 
 
 def _frozen(files: Mapping[str, Path]) -> dict[str, Array]:

@@ -34,7 +34,7 @@ __all__ = [
 
 KiB = 1024
 MiB = 1024 * 1024
-LayoutRule = Literal["default", "channels_last", "same", "axes", "rows", "any"]
+LayoutRule = Literal["default", "channels_last", "same", "like", "axes", "rows", "any"]
 T = TypeVar("T", bound=type)
 
 
@@ -233,7 +233,8 @@ class Platform:
         """Declare a kernel class for one or several operators.
 
         `layout` is the rule for operands and results, or one for each: `default` row-major, `channels_last`,
-        `same` (operands of the result's shape lie alike, results like them), `axes` (every axis has a stride), `rows`
+        `same` (operands of the result's shape lie alike, results like them), `like` (results keep the order
+        of the first operand's axes), `axes` (every axis has a stride), `rows`
         (row-major unless all axes but the last are 1: then any order), `any`
         (the kernel asks `Operands.layout`).
         `template` and `sources` are paths beside the class's own file. `numerics` is `exact` or a relative bound

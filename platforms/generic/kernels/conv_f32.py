@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from tilewright.ops.conv import conv_window
-from tilewright.platform import Array, Call, Clamp, Constant, DType, Operands
+from tilewright.platform import Array, Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE, clamp_text
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -91,8 +90,7 @@ def pack_weights(weights: Array, width: int) -> Array:
     channels = weights.shape[0]
     moved = weights.transpose(2, 3, 1, 0)
     parts = [
-        np.ascontiguousarray(moved[..., at : min(at + width, channels)]).reshape(-1)
-        for at in range(0, channels, width)
+        np.ascontiguousarray(moved[..., at : min(at + width, channels)]).reshape(-1) for at in range(0, channels, width)
     ]
     return np.concatenate(parts)
 
@@ -105,7 +103,6 @@ def spatial(call: Call) -> tuple[Array, tuple[tuple[int, int, int, int], ...]]:
     if len(axes) == 1:
         return weights[:, :, None, :], ((1, 1, 1, 0), *axes)
     return weights, axes
-
 
 
 @PLATFORM.kernel(
@@ -132,7 +129,9 @@ class ConvF32:
         groups = call.integer("group", 1)
         per_group = weights.shape[0] // groups
         width = block_width(per_group)
-        packed = np.concatenate([pack_weights(weights[g * per_group : (g + 1) * per_group], width) for g in range(groups)])
+        packed = np.concatenate(
+            [pack_weights(weights[g * per_group : (g + 1) * per_group], width) for g in range(groups)]
+        )
         found = [Constant("w", DType.F32, packed)]
         if 2 in call.constants:
             found.append(Constant("b", DType.F32, call.constants[2].reshape(-1)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from tilewright.platform import Array, Call, Constant, DType, Layout, Operands
 from tilewright.platforms.generic.kernels.conv_f32 import Block, channel_blocks
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE, clamp_text

@@ -154,9 +154,27 @@ def _strides(operands: Operands) -> dict[str, tuple[int, ...]]:
     return found
 
 
+def _reshaped(call: Call) -> str | None:
+    """The sentence that names an operand which the nests see in another shape, or None."""
+    operator = find(call.node.op, call.node.domain)
+    assert operator is not None
+    shapes = {
+        name: tensor.shape
+        for names, tensors in ((operand_names(call), call.inputs), (operator.results, call.outputs))
+        for name, tensor in zip(_numbered(names, len(tensors)), tensors, strict=False)
+        if tensor is not None
+    }
+    for nest in nests_of(call):
+        for access in nest.operands:
+            shape = shapes.get(access.tensor.name)
+            if shape is not None and shape != access.tensor.shape:
+                return f"the index maps see '{access.tensor.name}' as {list(access.tensor.shape)}, not as {list(shape)}"
+    return None
+
+
 ELEMENTWISE = (
-    "Add", "Sub", "Mul", "Div", "Pow", "Mod", "Min", "Max", "Sum", "Mean", "And", "Or", "Xor", "Equal", "Greater", "Less",
-    "GreaterOrEqual", "LessOrEqual", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitShift", "Where", "PRelu",
+    "Add", "Sub", "Mul", "Div", "Pow", "Mod", "Min", "Max", "Sum", "Mean", "And", "Or", "Xor", "Equal", "Greater",
+   "Less",     "GreaterOrEqual", "LessOrEqual", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitShift", "Where", "PRelu",
     "Relu", "Sigmoid", "Tanh", "Exp", "Log", "Sqrt", "Reciprocal", "Neg", "Abs", "Floor", "Ceil", "Round", "Sign",
     "Erf", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Not", "IsNaN",
     "IsInf", "Softplus", "Softsign", "LeakyRelu", "Elu", "Selu", "Celu", "Gelu", "HardSigmoid", "HardSwish", "Mish",
@@ -164,7 +182,6 @@ ELEMENTWISE = (
     "QuantizeLinear", "DequantizeLinear",
 )  # fmt: skip
 OTHERS = tuple(o.name for o in all_operators() if o.nests is not None and o.name not in ELEMENTWISE and not o.domain)
-
 
 
 @PLATFORM.kernel(
@@ -184,4 +201,15 @@ class ElementwiseLoops(NestLoops):
 
 
 if OTHERS:
-    PLATFORM.kernel(*OTHERS, types="*... -> *...", template="nest.c.mako", numerics="1e-5", preference=-20)(NestLoops)
+
+    @PLATFORM.kernel(
+        *OTHERS, types="*... -> *...", template="nest.c.mako", layout=("axes", "like"), numerics="1e-5", preference=-20
+    )
+    class StridedLoops(NestLoops):
+        """Loops printed from index maps over operands in any order of axes; the result takes the first one's order."""
+
+        def accepts(self, call: Call) -> str | None:
+            """The nests must see every operand in its own shape, so that each axis has a stride."""
+            return super().accepts(call) or _reshaped(call)
+
+    PLATFORM.kernel(*OTHERS, types="*... -> *...", template="nest.c.mako", numerics="1e-5", preference=-30)(NestLoops)

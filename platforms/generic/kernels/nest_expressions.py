@@ -1,7 +1,8 @@
 """C for every body, combination and finish of the index maps' vocabulary (`tilewright.ops.index.body`).
 
-Operands are written a, b, c, ... and printed as the local variables `e0`, `e1`, ...; parameters are printed as literals p, q, r. Floats of 16 bits are
-computed in `float`. Unsigned arithmetic gives integers their two's complement wrap without undefined behaviour.
+Operands are written a, b, c, ... and printed as the local variables `e0`, `e1`, ...; parameters p, q, r are printed as
+literals. Floats of 16 bits are computed in `float`. Unsigned arithmetic gives integers their two's complement wrap
+without undefined behaviour.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ INTEGER = {
     "shift_left": "b < {bits} ? ({U})a << b : 0", "shift_right": "b < {bits} ? a >> b : 0",
     "equal": "a == b", "greater": "a > b", "less": "a < b", "greater_equal": "a >= b", "less_equal": "a <= b",
     "where": "a ? b : c", "select_equal": "a == b ? c : {p}", "reciprocal": "a == 0 ? 0 : 1 / a",
-    "dequantise": "({F})((int64_t)a - (int64_t)c) * b", "mul_offsets": "((int32_t)a - (int32_t)c) * ((int32_t)b - (int32_t)d)",
+    "dequantise": "({F})((int64_t)a - (int64_t)c) * b", 
+    "mul_offsets": "((int32_t)a - (int32_t)c) * ((int32_t)b - (int32_t)d)",
     "shrink": "a < -{p} ? a + {q} : a > {p} ? a - {q} : 0",
 }  # fmt: skip
 
@@ -145,7 +147,7 @@ def _cast(lead: DType, result: DType) -> str:
     if result is DType.BOOL:
         return "a != 0"
     if lead.is_float and not result.is_float:
-        return f"(int64_t)a" if result is not DType.U64 else "(a < 0 ? (uint64_t)(int64_t)a : (uint64_t)a)"
+        return "(int64_t)a" if result is not DType.U64 else "(a < 0 ? (uint64_t)(int64_t)a : (uint64_t)a)"
     return "a"
 
 

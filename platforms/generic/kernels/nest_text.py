@@ -260,7 +260,9 @@ class _Printer:
                 axis = next((k for k, s in enumerate(self.nest.out.subscripts) if s == sub), None)
                 if axis is not None:
                     index.append(f"i{axis} * {stride}")
-            lines.append(f"const {C_TYPES[access.tensor.dtype]} {local(number)} = {access.tensor.name}[{' + '.join(index) or 0}];")
+            lines.append(
+                f"const {C_TYPES[access.tensor.dtype]} {local(number)} = {access.tensor.name}[{' + '.join(index) or 0}];"
+            )
         kept = self.addresses[0]
         self.addresses[0] = Address((), 0, (self._flat(out.shape),))
         text = finish_text(self.nest.finish.name, self.out_kind, self.nest.finish.parameters)

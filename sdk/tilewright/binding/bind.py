@@ -59,9 +59,10 @@ def _choice(model: Model, node: Node, offered: Mapping[str, tuple[Kernel, ...]],
 def _is_view(call: Call) -> bool:
     """A view shows the same elements under the same type and quantisation."""
     x = call.tensor(0)
-    return all(
-        (y.dtype, y.quantisation, y.elements) == (x.dtype, x.quantisation, x.elements) for y in call.outputs[:1]
-    ) and len(call.outputs) == 1
+    return (
+        all((y.dtype, y.quantisation, y.elements) == (x.dtype, x.quantisation, x.elements) for y in call.outputs[:1])
+        and len(call.outputs) == 1
+    )
 
 
 def view_layout(call: Call, layout: Layout) -> Layout | None:
@@ -196,7 +197,11 @@ def _renamed(call: Call, names: Mapping[str, Tensor]) -> Call:
 
 
 def _materialise(
-    model: Model, platform: Platform, choices: Sequence[_Choice], layouts: dict[str, Layout], relayouts: tuple[Kernel, ...]
+    model: Model,
+    platform: Platform,
+    choices: Sequence[_Choice],
+    layouts: dict[str, Layout],
+    relayouts: tuple[Kernel, ...],
 ) -> BoundGraph:
     """Insert the Relayouts that the choices need, and those that graph outputs need."""
     writer = _Writer(model, layouts, relayouts, platform.name)

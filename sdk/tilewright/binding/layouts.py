@@ -53,8 +53,22 @@ def resulting(kernel: Kernel, call: Call, layouts: Mapping[str, Layout]) -> dict
     for tensor in call.outputs:
         if rule == "channels_last":
             found[tensor.name] = Layout.channels_last(tensor.shape)
+        elif rule == "like":
+            found[tensor.name] = _like_first(call, tensor, layouts)
         elif rule == "same" and leader is not None and tensor.shape == leader.shape:
             found[tensor.name] = layouts[leader.name]
         else:
             found[tensor.name] = Layout.default(tensor.shape)
     return found
+
+
+def _like_first(call: Call, result: Tensor, layouts: Mapping[str, Layout]) -> Layout:
+    """The result's axes in the order in which those of the first operand of its rank lie."""
+    for _, tensor in runtime_operands(call):
+        strides = layouts[tensor.name].axis_strides(tensor.shape)
+        if len(tensor.shape) == len(result.shape) and strides is not None:
+            if 1 in tensor.shape and layouts[tensor.name].is_default:
+                break
+            order = sorted(range(len(strides)), key=lambda axis: (-strides[axis] if strides[axis] else -1 << 62, axis))
+            return Layout.of_axes(result.shape, tuple(order))
+    return Layout.default(result.shape)

@@ -57,7 +57,7 @@ def initialiser(dtype: DType, values: Array, per_line: int = 12) -> str:
     flat = packed(dtype, values).reshape(-1)
     kind = DType.U8 if dtype in (DType.I4, DType.U4) else dtype
     if kind.is_float and bool(np.isfinite(flat).all()):
-        form, suffix = (("%.17e", "") if kind is DType.F64 else ("%.8e", "f" if kind is DType.F32 else "f16"))
+        form, suffix = ("%.17e", "") if kind is DType.F64 else ("%.8e", "f" if kind is DType.F32 else "f16")
         words = [form % v + suffix for v in flat.astype(np.float64).tolist()]
     elif kind in (DType.I8, DType.U8, DType.I16, DType.U16, DType.BOOL):
         words = list(map(str, flat.astype(np.int64).tolist()))

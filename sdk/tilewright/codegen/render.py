@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from mako.template import Template
 from tilewright.errors import PlatformError
 
 
-@lru_cache(maxsize=None)
+@cache
 def _template(path: Path) -> Any:
     try:
         return Template(filename=str(path), strict_undefined=True, output_encoding=None)

@@ -52,9 +52,7 @@ def place_plan(
         arena_bytes=align_up(solution.peak, level.align),
         align=level.align,
         slot_offsets=slot_offsets,
-        scratch_offsets={
-            i.index: solution.offsets[f"scratch{i.index}"] for i in plan.instructions if i.scratch_bytes
-        },
+        scratch_offsets={i.index: solution.offsets[f"scratch{i.index}"] for i in plan.instructions if i.scratch_bytes},
         storages=groups,
         regions=_regions(plan, inside, solution.offsets, level.name),
         problem=problem,
@@ -78,9 +76,7 @@ def _shift(plan: ExecutionPlan, member: int, group: Storage) -> int:
 
 
 def _buffers(plan: ExecutionPlan, groups: Sequence[Storage], align: int) -> tuple[Buffer, ...]:
-    found = [
-        Buffer(_name(g), g.first, g.last + 1, align_up(max(g.size_bytes, 1), align), align) for g in groups
-    ]
+    found = [Buffer(_name(g), g.first, g.last + 1, align_up(max(g.size_bytes, 1), align), align) for g in groups]
     for instruction in plan.instructions:
         if instruction.scratch_bytes:
             size = align_up(instruction.scratch_bytes, align)

@@ -35,7 +35,9 @@ def last_use(plan: ExecutionPlan) -> tuple[int, ...]:
     return tuple(last)
 
 
-def storages(plan: ExecutionPlan, *, in_place: bool = True, pinned: frozenset[int] = frozenset()) -> tuple[Storage, ...]:
+def storages(
+    plan: ExecutionPlan, *, in_place: bool = True, pinned: frozenset[int] = frozenset()
+) -> tuple[Storage, ...]:
     """Every storage of the plan. `pinned` are slots whose memory is not ours to write over (the caller's inputs)."""
     root = list(range(len(plan.slots)))
     for slot in plan.slots:

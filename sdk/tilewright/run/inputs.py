@@ -1,0 +1,83 @@
+"""The values that a run is fed and compared with: .npz files by name, or seeded random ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from tilewright.errors import UsageError
+from tilewright.model import Array, DType, Tensor
+from tilewright.plan.plan import ExecutionPlan
+
+
+def input_arrays(plan: ExecutionPlan, file: Path | None, seed: int) -> list[Array]:
+    """One array per input, from the file or drawn at random; UsageError names what is missing or of the wrong form."""
+    tensors = [plan.slots[slot].tensor for slot in plan.input_slots]
+    if file is None:
+        generator = np.random.default_rng(seed)
+        return [random_values(tensor, generator) for tensor in tensors]
+    return [_fitting(tensor.name, tensor, value, file) for tensor, value in _named(tensors, _read(file), file)]
+
+
+def expected_outputs(plan: ExecutionPlan, file: Path) -> list[Array]:
+    """One array per output, from the file."""
+    values = _read(file)
+    found = []
+    for name, slot in zip(plan.output_names, plan.output_slots, strict=True):
+        if name not in values:
+            raise _missing("output", name, values, file)
+        found.append(_fitting(name, plan.slots[slot].tensor, values[name], file))
+    return found
+
+
+def random_values(tensor: Tensor, generator: np.random.Generator) -> Array:
+    """Normal floats, or integers over the whole range of a narrow type and over a byte for a wide one."""
+    if tensor.dtype.is_float:
+        return np.asarray(generator.standard_normal(tensor.shape)).astype(tensor.dtype.numpy)
+    if tensor.dtype is DType.BOOL:
+        return generator.integers(0, 2, tensor.shape).astype(bool)
+    low, high = tensor.dtype.range
+    low, high = max(low, -128), min(high, 127 if low < 0 else 255)
+    return generator.integers(low, high + 1, tensor.shape).astype(tensor.dtype.numpy)
+
+
+def _named(tensors: list[Tensor], values: dict[str, Array], file: Path) -> list[tuple[Tensor, Array]]:
+    for tensor in tensors:
+        if tensor.name not in values:
+            raise _missing("input", tensor.name, values, file)
+    return [(tensor, values[tensor.name]) for tensor in tensors]
+
+
+def _missing(word: str, name: str, values: dict[str, Array], file: Path) -> UsageError:
+    return UsageError(
+        f"{file} holds no array for the {word} '{name}'",
+        why=f"it holds {', '.join(sorted(values)) or 'nothing'}",
+        fix=f"the keys of the file are the names of the model's {word}s",
+        tensor=name,
+        file=str(file),
+    )
+
+
+def _fitting(name: str, tensor: Tensor, value: Array, file: Path) -> Array:
+    if value.shape != tensor.shape or value.dtype != tensor.dtype.numpy:
+        raise UsageError(
+            f"'{name}' in {file} is {value.dtype}{list(value.shape)}",
+            why=f"the model has {tensor.dtype.numpy}{list(tensor.shape)}",
+            fix="give values of the model's own type and shape",
+            tensor=name,
+            file=str(file),
+        )
+    return np.ascontiguousarray(value)
+
+
+def _read(file: Path) -> dict[str, Array]:
+    try:
+        with np.load(file, allow_pickle=False) as archive:
+            if not hasattr(archive, "files"):
+                raise ValueError("it holds one array without a name")
+            return {name: archive[name] for name in archive.files}
+    except (OSError, ValueError, EOFError, KeyError) as error:
+        raise UsageError(
+            f"{file} cannot be read", why=str(error) or type(error).__name__, fix="give a .npz file", file=str(file)
+        ) from None

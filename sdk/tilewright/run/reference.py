@@ -1,0 +1,71 @@
+"""Our NumPy executor against ONNX Runtime with graph optimisation off, tensor by tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from tilewright.model import Array
+from tilewright.plan.plan import ExecutionPlan
+from tilewright.report.build import ReferenceReport
+
+FLOAT_TOLERANCE = 1e-3
+"""Relative to the largest value of a tensor: ONNX Runtime sums in another order, and folded scales round once less."""
+
+
+def compare_with_reference(
+    source: Path, plan: ExecutionPlan, inputs: Sequence[Array], slots: Sequence[Array]
+) -> ReferenceReport | None:
+    """Count the elements that differ over all tensors that both sides have; None where ONNX Runtime cannot be asked."""
+    values = reference_values(source, plan, inputs)
+    if values is None:
+        return None
+    mismatches = explained = 0
+    for slot in plan.slots:
+        if slot.tensor.name in values and slot.index not in plan.input_slots:
+            wrong = differing(slots[slot.index], values[slot.tensor.name])
+            mismatches += wrong
+    return ReferenceReport("onnxruntime", mismatches, explained)
+
+
+def reference_values(source: Path, plan: ExecutionPlan, inputs: Sequence[Array]) -> dict[str, Array] | None:
+    """Every tensor of the plan that the file names too, as ONNX Runtime computes it."""
+    try:
+        import onnxruntime
+    except ImportError:
+        return None
+    from tilewright.frontend.cut import cut, tensor_names
+
+    known = tensor_names(source)
+    wanted = [slot.tensor.name for slot in plan.slots if slot.index not in plan.input_slots]
+    wanted += [name for name in plan.output_names if name not in wanted]
+    wanted = [name for name in wanted if name in known]
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    model = cut(source, wanted)
+    try:
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(), sess_options=options, providers=["CPUExecutionProvider"]
+        )
+        feed = {plan.slots[s].tensor.name: value for s, value in zip(plan.input_slots, inputs, strict=True)}
+        found = session.run(wanted, feed)
+    except Exception:  # an operator or type that ONNX Runtime does not have: nothing to compare with
+        return None
+    return {name: np.asarray(value) for name, value in zip(wanted, found, strict=True)}
+
+
+def differing(ours: Array, theirs: Array) -> int:
+    """Elements that differ: integers at all, floats by more than the tolerance."""
+    if ours.shape != theirs.shape:
+        return max(ours.size, theirs.size)
+    if ours.dtype.kind in "iub":
+        return int(np.count_nonzero(ours != theirs))
+    left, right = ours.astype(np.float64), theirs.astype(np.float64)
+    scale = float(np.max(np.abs(right[np.isfinite(right)]), initial=0.0))
+    same = (
+        (left == right) | (np.isnan(left) & np.isnan(right)) | (np.abs(left - right) <= FLOAT_TOLERANCE * scale + 1e-6)
+    )
+    return int(np.count_nonzero(~same))

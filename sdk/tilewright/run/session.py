@@ -1,0 +1,182 @@
+"""One run from a written project to a report: build, start, compare with the executor and with a reference, count."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tilewright.memory.placed import PlacedPlan
+from tilewright.model import Array
+from tilewright.options import RunOptions
+from tilewright.plan.execute import run_slots
+from tilewright.plan.plan import ExecutionPlan
+from tilewright.report.build import LayerReport, MemoryReport, ReferenceReport, Report, RunReport, ToolchainReport
+from tilewright.run.build import build
+from tilewright.run.compare import Comparison, compare
+from tilewright.run.counts import Counts
+from tilewright.run.image import Image
+from tilewright.run.inputs import expected_outputs, input_arrays
+from tilewright.run.simulate import DumpEntry, Execution, execute
+from tilewright.target import Target
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is run: the placed plan, the report of its compilation, where the model and the C project lie."""
+
+    placed: PlacedPlan
+    report: Report
+    source: Path
+    project: Path
+
+
+def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
+    """The report with `run`, `toolchain` and measured stack and code filled in. Differences are in it, not raised."""
+    plan = subject.placed.plan
+    inputs = input_arrays(plan, asked.inputs, asked.seed)
+    expected = expected_outputs(plan, asked.expect) if asked.expect is not None else None
+    slots = run_slots(plan, inputs)
+    with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
+        work = Path(folder)
+        image = build(subject.project, plan.name, target, work / "plain")
+        raw = [np_bytes(array) for array in inputs]
+        execution = execute(image, raw, count=False)
+        outputs = read_outputs(plan, execution)
+        layers: dict[int, Comparison] = {}
+        counts: Counts | None = None
+        if asked.layers or asked.profile:
+            traced = build(subject.project, plan.name, target, work / "traced", trace=True)
+            if asked.layers:
+                layers = compare_layers(subject.placed, traced, raw, slots, asked)
+            if asked.profile:
+                counts = execute(traced, raw, count=True).counts
+    against = expected if expected is not None else [slots[s] for s in plan.output_slots]
+    results = [compare_slot(plan, s, a, b, asked) for s, a, b in zip(plan.output_slots, outputs, against, strict=True)]
+    reference = None
+    if expected is None:
+        from tilewright.run.reference import compare_with_reference
+
+        reference = compare_with_reference(subject.source, plan, inputs, slots)
+    return _report(subject, image, execution, results, layers, counts, reference)
+
+
+def np_bytes(array: Array) -> bytes:
+    """The array's elements as the target reads them."""
+    return array.tobytes()
+
+
+def read_outputs(plan: ExecutionPlan, execution: Execution) -> list[Array]:
+    """The outputs that a run brought back, as logical arrays."""
+    import numpy as np
+
+    found = []
+    for slot, raw in zip(plan.output_slots, execution.outputs, strict=True):
+        tensor = plan.slots[slot].tensor
+        found.append(np.frombuffer(raw, tensor.dtype.numpy).reshape(tensor.shape))
+    return found
+
+
+def compare_slot(plan: ExecutionPlan, slot: int, actual: Array, expected: Array, asked: RunOptions) -> Comparison:
+    """One tensor against what it should be; a float that is dequantised from codes must be equal."""
+    return compare(actual, expected, atol=asked.atol, rtol=asked.rtol, exact=_dequantised(plan, slot))
+
+
+def _dequantised(plan: ExecutionPlan, slot: int) -> bool:
+    """True for a float tensor that a DequantizeLinear makes, also through views."""
+    at = plan.slots[slot]
+    while at.storage is not None:
+        at = plan.slots[at.storage[0]]
+    maker = next((i for i in plan.instructions if at.index in i.outputs), None)
+    return maker is not None and maker.call.node.op == "DequantizeLinear"
+
+
+def compare_layers(
+    placed: PlacedPlan, image: Image, raw: Sequence[bytes], slots: Sequence[Array], asked: RunOptions
+) -> dict[int, Comparison]:
+    """Every result that lies in the arena, read back right after its instruction."""
+    import numpy as np
+
+    plan = placed.plan
+    entries, places = [], []
+    for instruction in plan.instructions:
+        for slot in instruction.outputs:
+            if slot in placed.slot_offsets:
+                tensor = plan.slots[slot].tensor
+                entries.append(DumpEntry(instruction.index, tensor.name, placed.slot_offsets[slot], tensor.size_bytes))
+                places.append(slot)
+    execution = execute(image, raw, dump=entries)
+    found: dict[int, Comparison] = {}
+    for slot, dump in zip(places, execution.dumps, strict=True):
+        where = plan.slots[slot]
+        flat = np.frombuffer(dump.data, where.tensor.dtype.numpy)
+        result = compare_slot(plan, slot, where.layout.unpack(flat, where.tensor.shape), slots[slot], asked)
+        known = found.get(dump.instruction)
+        if known is None or result.mismatches > known.mismatches:
+            found[dump.instruction] = result
+    return found
+
+
+def _report(
+    subject: Subject,
+    image: Image,
+    execution: Execution,
+    results: Sequence[Comparison],
+    layers: Mapping[int, Comparison],
+    counts: Counts | None,
+    reference: ReferenceReport | None,
+) -> Report:
+    sizes = image.sizes
+    steps = [r.max_lsb_error for r in results if r.max_lsb_error is not None]
+    run = RunReport(
+        match=all(r.match for r in [*results, *layers.values()]),
+        max_abs_error=max((r.max_abs_error for r in results), default=0.0),
+        max_lsb_error=max(steps) if steps else None,
+        mismatches=sum(r.mismatches for r in results),
+        elements=sum(r.elements for r in results),
+        reference=reference,
+        instructions=counts.instructions if counts else None,
+        cycles=None,
+        text_bytes=sizes.text_bytes,
+        rodata_bytes=sizes.rodata_bytes,
+        ram_bytes=sizes.ram_bytes,
+    )
+    chain = image.toolchain
+    return replace(
+        subject.report,
+        run=run,
+        toolchain=ToolchainReport(chain.compiler, chain.version, chain.flags),
+        memory=_measured(subject, image, execution),
+        layers=tuple(_layer(row, i, layers, counts) for i, row in enumerate(subject.report.layers)),
+    )
+
+
+def _measured(subject: Subject, image: Image, execution: Execution) -> dict[str, MemoryReport]:
+    """The memory table with the stack bound and the code's bytes; the larger of bound and use where both are known."""
+    stack = max(image.stack.size_bytes if image.stack else 0, execution.stack_bytes or 0) or None
+    found = {}
+    for name, level in subject.report.memory.items():
+        if name == subject.placed.level and stack is not None:
+            level = replace(level, stack=stack, worst_case=level.worst_case + stack)
+        elif level.readonly:
+            level = replace(level, code=image.sizes.text_bytes)
+        found[name] = level
+    return found
+
+
+def _layer(row: LayerReport, index: int, layers: Mapping[int, Comparison], counts: Counts | None) -> LayerReport:
+    if index in layers:
+        result = layers[index]
+        row = replace(row, max_abs_error=result.max_abs_error, max_lsb_error=result.max_lsb_error)
+    if counts is not None:
+        for layer in counts.layers:
+            if layer.instruction == index:
+                known = bool(layer.loaded_bytes or layer.stored_bytes)
+                row = replace(
+                    row,
+                    instructions=layer.instructions,
+                    loaded_bytes=sum(layer.loaded_bytes.values()) if known else None,
+                    stored_bytes=sum(layer.stored_bytes.values()) if known else None,
+                )
+    return row
