@@ -128,7 +128,7 @@ def test_a_wrong_offset_is_named(tmp_path: Path) -> None:
 
 
 def test_a_write_to_constants_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FenceError, match="the constants 'tiny_weights' \\+ 3"):
+    with pytest.raises(FenceError, match=r"the constants 'tiny_weights' \+ 3"):
         execute(image(tmp_path, fault="CONSTANT", sanitize=True), [X.tobytes()])
     with pytest.raises(FenceError, match=r"'tiny' crashed on target 'host': .*segmentation fault"):
         execute(image(tmp_path, fault="CONSTANT"), [X.tobytes()])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tilewright.errors import PlatformError, UsageError
 from tilewright.target import Target, all_targets, known_targets, load_target, missing_tools
 
@@ -77,7 +76,7 @@ def test_a_wrong_field_is_named(tmp_path: Path, old: str, new: str, message: str
 
 
 def test_unknown_targets_list_the_known(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="unknown target 'pdp11': known are .*host"):
+    with pytest.raises(UsageError, match=r"unknown target 'pdp11': known are .*host"):
         load_target("pdp11")
     with pytest.raises(UsageError, match=r"the folder holds no target.toml"):
         load_target(tmp_path)

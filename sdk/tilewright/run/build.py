@@ -12,7 +12,7 @@ from tilewright.run.image import Image, Toolchain
 from tilewright.run.interface import Interface, glue_code, read_interface
 from tilewright.run.stack import read_call_graph, stack_bound
 from tilewright.run.tool import Finished, find_tool, start
-from tilewright.target import Target
+from tilewright.target import Target, targets_folder
 
 HARNESS = Path(__file__).parent / "harness"
 _OVERFLOW = re.compile(r"region `(\w+)' overflowed by (\d+) bytes")
@@ -46,7 +46,7 @@ def build(
         raise UsageError(f"target '{target.name}' has no sanitizers", fix="sanitize on the target 'host'")
     work.mkdir(parents=True, exist_ok=True)
     flags = (*target.flags, *(_SANITIZE if sanitize else ()), *extra_flags)
-    graphs = _writes_call_graph(driver)
+    graphs = _is_gcc(driver)
     options = (*flags, "-std=c99", *(("-fcallgraph-info=su",) if graphs else ()))
     if trace:
         options += (f"-D{interface.trace_macro}",)
@@ -84,8 +84,8 @@ def choose_compiler(target: Target, wanted: str | None = None) -> str:
     raise missing
 
 
-def _writes_call_graph(driver: str) -> bool:
-    """Only gcc knows -fcallgraph-info."""
+def _is_gcc(driver: str) -> bool:
+    """True for gcc, which alone writes call graphs."""
     return "clang" not in Path(driver).name
 
 
@@ -96,7 +96,16 @@ def _compile_harness(
     glue = work / "glue.c"
     glue.write_text(glue_code(interface), encoding="utf-8")
     port = HARNESS / ("host.c" if target.simulator == "native" else "semihosting.c")
-    plain = (*flags, "-std=gnu11", f"-I{HARNESS}", f"-I{project / 'src'}", *(("-DTW_FENCE",) if fence else ()))
+    # a loop that the compiler turns into strlen would pull a library into the image and into its sizes
+    plain = (
+        *flags,
+        "-std=gnu11",
+        "-fno-builtin",
+        *(("-fno-tree-loop-distribute-patterns",) if _is_gcc(driver) else ()),
+        f"-I{HARNESS}",
+        f"-I{project / 'src'}",
+    )
+    plain += ("-DTW_FENCE",) if fence else ()
     sources = [HARNESS / "main.c", glue, port, *(target.file(name) for name in target.startup)]
     return [_compile(driver, source, plain, work, "harness") for source in sources]
 
@@ -125,6 +134,8 @@ def _link(
             command += [f"-Wl,--defsym=__{level}_start={memory.address:#x}"]
             command += [f"-Wl,--defsym=__{level}_size={memory.size or 0:#x}"]
         command += [f"-Wl,--defsym=__stack_size={target.stack_bytes or 4096:#x}"]
+        for folder in (target.folder, targets_folder() / "start"):
+            command += ["-L", str(folder)]
         command += ["-nostartfiles", "-T", str(target.file(target.link_script))]
     command += [str(o) for o in objects]
     command += [*target.link_flags, f"-Wl,-Map={map_file}", "-o", str(path)]

@@ -79,7 +79,7 @@ def glue_code(interface: Interface) -> str:
         "",
         f"void {model}_trace(int instruction, int phase);",
         f"void {model}_trace(int instruction, int phase) {{ tw_trace(instruction, phase); }}",
-        f"int tw_run(void) {{ return {model}_run(); }}",
+        f"int (*const tw_run)(void) = {model}_run;",
         f"int tw_init(void) {{ return {f'{model}_init()' if interface.has_init else '0'}; }}",
     ]
     for kind, result, sizes in (("input", "void *", interface.inputs), ("output", "const void *", interface.outputs)):

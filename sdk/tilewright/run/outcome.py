@@ -13,8 +13,9 @@ from tilewright.run.image import Image
 from tilewright.run.tool import Finished
 
 MODEL_FAILED, BAD_FILE = 64, 65
+UNKNOWN_ADDRESS = 0xFFFFFFFF
 _REPORT = re.compile(
-    r"tilewright: (fence|trap) (load|store|fetch|other) pc (\w+) address (\w+) bytes (\d+) layer (-?\d+)"
+    r"tilewright: (fence|trap) (load|store|fetch|access|other) pc (\w+) address (\w+) bytes (\d+) layer (-?\w+)"
 )
 _ASAN = re.compile(r"AddressSanitizer: ([\w-]+)(?: on (?:unknown )?address (0x[0-9a-f]+))?")
 _ACCESS = re.compile(r"(READ|WRITE) of size (\d+) at (0x[0-9a-f]+)")
@@ -39,8 +40,8 @@ def explain(image: Image, folder: Path, done: Finished, fence: FenceMap | None, 
     text = done.errors + done.output
     report = _REPORT.search(text)
     if report:
-        fault = Fault(report[2], int(report[3], 16), int(report[4], 16), int(report[5]), int(report[6]))
-        raise trap_error(image, fault) if report[1] == "trap" else fence_error(image, fault, fence)
+        fault = Fault(report[2], int(report[3], 16), int(report[4], 16), int(report[5]), _layer(report[6]))
+        raise trap_error(image, fault, fence) if report[1] == "trap" else fence_error(image, fault, fence)
     if done.code is None:
         raise TilewrightError(
             f"'{image.model}' did not finish on target '{image.target.name}'",
@@ -57,7 +58,7 @@ def explain(image: Image, folder: Path, done: Finished, fence: FenceMap | None, 
             why=f"the program was ended by {cause}",
             fix="run it sanitized to see the access" if image.target.simulator == "native" else "",
         )
-    status, returned, _ = struct.unpack("<3I", result.read_bytes()) if result.is_file() else (done.code, 0, 0)
+    status, returned = struct.unpack_from("<2I", result.read_bytes()) if result.is_file() else (done.code, 0)
     if status == MODEL_FAILED:
         raise TilewrightError(f"{image.model}_run returned the error {returned}", why="0 means success")
     if done.code != 0 or status != 0 or not result.is_file():
@@ -72,21 +73,25 @@ def explain(image: Image, folder: Path, done: Finished, fence: FenceMap | None, 
         )
 
 
+def _layer(text: str) -> int:
+    """A plan instruction, -1 for none; the test image on a bare core prints 32 bits in hexadecimal."""
+    value = int(text, 0)
+    return -1 if value >= 1 << 31 else value
+
+
 def fence_error(image: Image, fault: Fault, fence: FenceMap | None) -> FenceError:
     """The software fence was crossed: says the layer, the buffer that lies nearest, and how far off."""
     verb = "wrote" if fault.access == "store" else "read"
     layer = fence.layer(fault.instruction) if fence else ""
     ranges = place(image, fence) if fence else ()
-    near = nearest(ranges, fault.instruction, fault.address)
+    guarded = any(r.instruction == EVERYTHING and _inside(r.address, r.size_bytes, fault) for r in ranges)
+    near = nearest(ranges, fault.instruction, fault.address) if guarded else None
     place_text = _where(image, fault.address)
     buffer = ""
     if near is not None:
         entry, gap = near
         buffer = entry.tensor
-        if gap == 0:
-            place_text += f", inside '{buffer}', which it may only read"
-        else:
-            place_text += f", {_side(gap)} '{buffer}'"
+        place_text += f", inside '{buffer}', which it may only read" if gap == 0 else f", {_side(gap)} '{buffer}'"
     owner = next((r for r in ranges if r.instruction != EVERYTHING and _inside(r.address, r.size_bytes, fault)), None)
     if owner is not None and owner.tensor != buffer:
         place_text += f", in '{owner.tensor}'"
@@ -115,21 +120,24 @@ def _inside(address: int, size_bytes: int, fault: Fault) -> bool:
     return address <= fault.address < address + size_bytes
 
 
-def trap_error(image: Image, fault: Fault) -> TilewrightError:
+def trap_error(image: Image, fault: Fault, fence: FenceMap | None = None) -> TilewrightError:
     """The core trapped: a memory fault is a crossed fence, anything else an error of its own."""
-    function = image.elf.at(fault.pc)
+    function = image.elf.at(fault.pc) if fault.pc else None
     inside = f" in {function.name}" if function else ""
-    layer = _layer_text(fault.instruction, "")
+    name = fence.layer(fault.instruction) if fence else ""
+    layer = _layer_text(fault.instruction, name)
     if fault.access == "other":
         return TilewrightError(
             f"'{image.model}' trapped on target '{image.target.name}' at pc {fault.pc:#x}{inside}",
             why="the core refused the instruction",
         )
-    verb = {"store": "wrote to", "load": "read", "fetch": "jumped to"}[fault.access]
+    verb = {"store": "wrote to", "load": "read", "fetch": "jumped to", "access": "touched"}[fault.access]
+    known = fault.address != UNKNOWN_ADDRESS
     return FenceError(
-        f"{layer} of '{image.model}' {verb} forbidden memory at {fault.address:#x}{inside}",
-        why=_where(image, fault.address),
-        fix="the core's memory protection stopped it",
+        f"{layer} of '{image.model}' {verb} forbidden memory" + (f" at {fault.address:#x}" if known else "") + inside,
+        why=_where(image, fault.address) if known else "the core does not tell the address",
+        fix="run it with the simulator's fence to see the access",
+        node=name,
     )
 
 

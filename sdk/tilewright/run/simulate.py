@@ -13,10 +13,11 @@ from tilewright.run.counts import Counts
 from tilewright.run.fence import FenceMap, guard_file
 from tilewright.run.image import Image, arena_symbol, locate
 from tilewright.run.outcome import explain
+from tilewright.run.plugin import ARGUMENTS, RESULT, plugin_compiler, prepare, read_counts
 from tilewright.run.tool import Finished, find_tool, start
 
 MAGIC = 0x31525754
-PAINT, GUARD = 1, 2
+PAINT, GUARD, CLOCK = 1, 2, 4
 
 
 @dataclass(frozen=True)
@@ -73,14 +74,14 @@ def execute(
     with tempfile.TemporaryDirectory(dir=image.work, prefix="run-") as name:
         folder = Path(name)
         entries = sorted(enumerate(dump), key=lambda e: (e[1].instruction, not e[1].before, e[0]))
-        _write_files(image, folder, inputs, [entry for _, entry in entries], fence)
+        _write_files(image, folder, inputs, [entry for _, entry in entries], fence, _by_clock(image, count))
         done, counts = _start(image, folder, count, fence, timeout or image.target.timeout_seconds)
         explain(image, folder, done, fence, timeout or image.target.timeout_seconds)
         outputs = _split((folder / "output.bin").read_bytes(), image.interface.outputs)
         raw = (folder / "dump.bin").read_bytes() if dump else b""
         pieces = _split(raw, [entry.size_bytes for _, entry in entries])
         found = {at: Dump(e.instruction, e.tensor, data) for (at, e), data in zip(entries, pieces, strict=True)}
-        stack = struct.unpack("<3I", (folder / "result.bin").read_bytes())[2]
+        stack = _result(folder)[2]
         return Execution(
             outputs, tuple(found[at] for at in range(len(dump))), done.code or 0, counts,
             None if image.sanitize or dump or fence else stack, done.output + done.errors,
@@ -106,14 +107,24 @@ def _check(
         raise UsageError("a sanitized image is not counted", why="most of its instructions are the sanitizer's")
 
 
+def _by_clock(image: Image, count: bool) -> bool:
+    """True where the core's own counter must serve: the simulator takes no plugin, or no compiler can build it."""
+    return count and image.target.simulator == "qemu" and (not image.target.plugin or plugin_compiler() is None)
+
+
 def _write_files(
-    image: Image, folder: Path, inputs: Sequence[bytes], dump: Sequence[DumpEntry], fence: FenceMap | None
+    image: Image,
+    folder: Path,
+    inputs: Sequence[bytes],
+    dump: Sequence[DumpEntry],
+    fence: FenceMap | None,
+    clock: bool,
 ) -> None:
     """Write what the image reads; the whole arena is poisoned before the inputs are read."""
     arena = image.elf.symbol(arena_symbol(image))
     fills = [] if arena is None else [(arena.address, arena.size_bytes)]
     native = image.target.simulator == "native"
-    flags = (0 if image.sanitize else PAINT) | (GUARD if fence and native else 0)
+    flags = (0 if image.sanitize else PAINT) | (GUARD if fence and native else 0) | (CLOCK if clock else 0)
     control = struct.pack("<4I", MAGIC, flags, len(fills), len(dump))
     control += b"".join(struct.pack("<2Q", *fill) for fill in fills)
     for entry in dump:
@@ -136,7 +147,43 @@ def _start(
 
             return run_counted(image, folder, timeout)
         return start(_command(image), folder, timeout=timeout, environment=_SANITIZER), None
-    raise UsageError(f"target '{target.name}' has no simulator")
+    if _by_clock(image, count):
+        return _start_clocked(image, folder, timeout)
+    if not count and fence is None:
+        return start(_command(image), folder, timeout=timeout), None
+    if not target.plugin:
+        raise UsageError(f"target '{target.name}' cannot fence", why="its simulator does not take the QEMU plugin")
+    prepare(image, folder, fence)
+    done = start([*_command(image), *ARGUMENTS], folder, timeout=timeout)
+    if fence is not None and (folder / RESULT).is_file():
+        crossed = (folder / RESULT).read_text(encoding="ascii")
+        done = Finished(done.code, done.output, done.errors + crossed)
+    return done, read_counts(image, folder) if count and done.code == 0 else None
+
+
+def _start_clocked(image: Image, folder: Path, timeout: float) -> tuple[Finished, Counts | None]:
+    """Count by the core's counter, which under -icount advances by 2^shift per instruction; a total is all it gives."""
+    shift = image.target.icount_shift
+    unable = UsageError(
+        f"target '{image.target.name}' cannot count instructions",
+        why="the QEMU plugin cannot be used and the core has no counter",
+        fix="install gcc for this machine",
+    )
+    if shift is None:
+        raise unable
+    done = start([*_command(image), "-icount", f"shift={shift}"], folder, timeout=timeout)
+    if done.code != 0:
+        return done, None
+    ticks = _result(folder)[3]
+    if ticks == 0:
+        raise unable
+    return done, Counts(ticks >> shift)
+
+
+def _result(folder: Path) -> tuple[int, int, int, int]:
+    """Status, what the model returned, stack bytes, instructions by the core's counter."""
+    status, returned, stack, ticks = struct.unpack("<4I", (folder / "result.bin").read_bytes())
+    return status, returned, stack, ticks
 
 
 _SANITIZER = {"ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:exitcode=77", "UBSAN_OPTIONS": "print_stacktrace=0"}

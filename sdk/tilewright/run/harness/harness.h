@@ -7,11 +7,12 @@
 #define TW_MAGIC 0x31525754u /* "TWR1" */
 #define TW_PAINT 1u          /* paint the stack and measure it */
 #define TW_GUARD 2u          /* host: poison what an instruction may not touch, compare what it may not write */
+#define TW_CLOCK 4u          /* count instructions by the core's own counter */
 #define TW_PATTERN 0xa5u
 #define TW_TRACE_MARKS 4096u
 
 /* Status of a run, the exit code of the image and the first word of result.bin. */
-enum { TW_OK = 0, TW_MODEL_FAILED = 64, TW_BAD_FILE = 65, TW_NO_RUN = 66, TW_FENCE = 67, TW_TRAP = 99 };
+enum { TW_OK = 0, TW_MODEL_FAILED = 64, TW_BAD_FILE = 65, TW_NO_RUN = 66, TW_FENCED = 67, TW_TRAP = 99 };
 
 /* The model, written for one model by run/build.py. */
 extern const uint32_t tw_input_count;
@@ -20,7 +21,7 @@ void *tw_input(uint32_t index);
 const void *tw_output(uint32_t index);
 uint32_t tw_input_bytes(uint32_t index);
 uint32_t tw_output_bytes(uint32_t index);
-int tw_run(void);
+extern int (*const tw_run)(void); /* a pointer, so that the measured stack holds no frame of ours */
 int tw_init(void);
 void tw_trace(int instruction, int phase);
 
@@ -34,6 +35,9 @@ void tw_print(const char *text);
 void tw_exit(int status);
 uint8_t *tw_stack_low(void);
 int tw_call_on_painted_stack(int (*call)(void)); /* ports without a stack of their own just call */
+uint32_t tw_clock(void); /* instructions since any moment, 0 where the core has no such counter */
+int tw_nothing(void);    /* where tw_clock counts: exactly one instruction */
+void tw_fault(const char *access, uint32_t pc, uint32_t address); /* bare cores: reports a trap and ends */
 void tw_guard_load(void);
 void tw_guard_before(int instruction);
 void tw_guard_after(int instruction);

@@ -51,6 +51,10 @@ void tw_print(const char *text) { (void)fputs(text, stderr); }
 
 void tw_exit(int status) { exit(status); }
 
+uint32_t tw_clock(void) { return 0; }
+
+int tw_nothing(void) { return 0; }
+
 uint8_t *tw_stack_low(void) { return tw_stack; }
 
 #ifdef TW_SANITIZED
@@ -156,7 +160,7 @@ void tw_guard_after(int instruction)
                 fprintf(stderr, "\ntilewright: fence store pc 0 address %llx bytes 1 layer %d\n",
                         (unsigned long long)(tw_ranges[i].address + n), instruction);
                 fflush(NULL);
-                _exit(TW_FENCE);
+                _exit(TW_FENCED);
             }
         }
     }

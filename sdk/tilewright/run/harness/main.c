@@ -3,7 +3,7 @@
  * control.bin  u32 magic, flags, fills, dumps; then fills of (u64 address, u64 bytes), which are overwritten with a
  *              pattern before the inputs are read; then dumps of (u32 instruction, u32 phase, u64 address, u64 bytes)
  *              in the order of execution, written to dump.bin as the trace reaches them.
- * result.bin   u32 status, u32 what the model returned, u32 stack bytes.
+ * result.bin   u32 status, u32 what the model returned, u32 stack bytes, u32 instructions by the core's counter.
  * Small on purpose: it must leave a microcontroller's memory to the model. */
 #include "harness.h"
 
@@ -15,10 +15,11 @@ struct tw_dump {
 };
 
 /* A read of byte 2 * instruction + phase tells the simulator's plugin where the plan stands. */
-const volatile uint8_t tw_trace_marks[TW_TRACE_MARKS] = {1};
+const uint8_t tw_trace_marks[TW_TRACE_MARKS] = {1};
 volatile int tw_layer = -1;
 volatile uint32_t tw_stack_used;
 static volatile int tw_returned;
+static uint32_t tw_instructions;
 static uint32_t tw_flags;
 static uint32_t tw_dumps_left;
 static struct tw_dump tw_next;
@@ -27,11 +28,12 @@ static tw_file tw_dump_file;
 
 static void tw_stop(int status)
 {
-    uint32_t result[3];
+    uint32_t result[4];
     tw_file file = tw_open("result.bin", 1);
     result[0] = (uint32_t)status;
     result[1] = (uint32_t)tw_returned;
     result[2] = tw_stack_used;
+    result[3] = tw_instructions;
     if (file != 0) {
         (void)tw_write(file, result, (uint32_t)sizeof result);
         tw_close(file);
@@ -51,7 +53,7 @@ void tw_trace(int instruction, int phase)
     uint32_t mark = 2u * (uint32_t)instruction + (uint32_t)phase;
     tw_layer = instruction;
     if (mark < TW_TRACE_MARKS) {
-        (void)tw_trace_marks[mark];
+        (void)*(const volatile uint8_t *)&tw_trace_marks[mark];
     }
     while (tw_dumps_left != 0u && tw_next.instruction == (uint32_t)instruction && tw_next.phase == (uint32_t)phase) {
         if (tw_write(tw_dump_file, (const void *)(uintptr_t)tw_next.address, (uint32_t)tw_next.bytes) != 0) {
@@ -131,6 +133,13 @@ static void tw_store_outputs(void)
     tw_close(file);
 }
 
+__attribute__((noinline)) static uint32_t tw_timed(int (*volatile call)(void))
+{
+    uint32_t start = tw_clock();
+    tw_returned = call();
+    return tw_clock() - start;
+}
+
 /* Runs the model with the stack below this frame painted, and finds the deepest byte that changed. */
 __attribute__((noinline)) static int tw_measure(void)
 {
@@ -143,7 +152,13 @@ __attribute__((noinline)) static int tw_measure(void)
             *byte = (uint8_t)TW_PATTERN;
         }
     }
-    tw_returned = tw_run();
+    if ((tw_flags & TW_CLOCK) != 0u) {
+        /* what the two readings and the call cost by themselves is taken off; the return of nothing is not */
+        uint32_t around = tw_timed(tw_nothing) - 1u;
+        tw_instructions = tw_timed(tw_run) - around;
+    } else {
+        tw_returned = tw_run();
+    }
     if ((tw_flags & TW_PAINT) != 0u && low != 0) {
         byte = low;
         while (byte < here && *byte == (uint8_t)TW_PATTERN) {

@@ -1,0 +1,143 @@
+"""The hand-made project on every simulated board: outputs, dumps, exact counts, and faults that both fences name."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tilewright.errors import DoesNotFit, FenceError, TilewrightError, UsageError
+from tilewright.run.build import build
+from tilewright.run.fence import FenceMap, FenceRange
+from tilewright.run.image import Image
+from tilewright.run.simulate import DumpEntry, execute
+from tilewright.target import known_targets, load_target, missing_tools
+
+TINY = Path(__file__).parent / "tiny"
+WEIGHTS = np.array([1, -2, 3, -4, 5, -6, 7, -8, 9, -10, 11, -12, 13, -14, 15, -16], np.int8)
+X = np.arange(16, dtype=np.int8)
+SUM = (X + WEIGHTS).astype(np.int8)
+Y = np.cumsum(SUM.astype(np.int32), dtype=np.int32)
+FENCE = FenceMap(
+    (
+        FenceRange(0, "x", 0, 16, False),
+        FenceRange(0, "weights", 0, 16, False, symbol="tiny_weights"),
+        FenceRange(0, "s", 16, 16, True),
+        FenceRange(1, "s", 16, 16, False),
+        FenceRange(1, "y", 32, 64, True),
+    ),
+    ("add", "sum"),
+)
+BOARDS = tuple(name for name in known_targets() if name.startswith("qemu_"))
+ONE_PER_FAMILY = ("qemu_rv32imc", "qemu_mps2_an386")
+
+
+def image(board: str, work: Path, *, fault: str = "", trace: bool = False, fence: bool = False) -> Image:
+    target = load_target(board)
+    for tool, _ in missing_tools(target):
+        pytest.skip(f"{tool} is not installed")
+    return build(
+        TINY, "tiny", target, work, trace=trace, fence=fence, extra_flags=[f"-DFAULT_{fault}"] if fault else []
+    )
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_every_board_computes_counts_and_passes_both_fences(board: str, tmp_path: Path) -> None:
+    plain = image(board, tmp_path / "plain")
+    done = execute(plain, [X.tobytes()], count=True)
+    assert done.outputs == (Y.tobytes(),)
+    assert done.counts is not None
+    assert done.counts.instructions == sum(done.counts.functions.values()) == sum(done.counts.harts)
+    assert set(done.counts.functions) >= {"tiny_run"}
+    assert done.counts.stored_bytes["ram"] >= 16 + 64
+    assert done.counts.loaded_bytes["flash"] >= 16
+    assert plain.stack is not None
+    assert plain.stack.proved
+    assert done.stack_bytes is not None
+    assert done.stack_bytes <= plain.stack.size_bytes
+    assert (plain.sizes.rodata_bytes, plain.sizes.ram_bytes) == (16, 96)
+
+    traced = image(board, tmp_path / "traced", trace=True, fence=True)
+    dumped = execute(traced, [X.tobytes()], dump=[DumpEntry(0, "s", 16, 16), DumpEntry(1, "y", 32, 64)])
+    assert [dump.data for dump in dumped.dumps] == [SUM.tobytes(), Y.tobytes()]
+    layers = execute(traced, [X.tobytes()], count=True).counts
+    assert layers is not None
+    assert [layer.instruction for layer in layers.layers] == [0, 1]
+    assert 0 <= layers.instructions - done.counts.instructions <= 20
+    assert layers.layers[1].stored_bytes["ram"] >= 64
+    assert execute(traced, [X.tobytes()], fence=FENCE).outputs == (Y.tobytes(),)
+
+
+@pytest.mark.parametrize("board", ONE_PER_FAMILY)
+@pytest.mark.parametrize(
+    ("fault", "message", "where"),
+    [
+        ("PAST_END", r"'add' of 'tiny' wrote 1 byte at 0x\w+ .* the first byte behind 's', in 'y'", ("add", "s")),
+        ("OFFSET", r"layer 1 'sum' of 'tiny' read 1 byte at 0x\w+ .* 4 bytes before 's', in 'x'", ("sum", "s")),
+        ("CONSTANT", r"layer 0 'add' .*'tiny_weights' \+ 3, inside 'weights', which it may only read", ("add", "weights")),
+        ("STACK", r"layer 0 'add' of 'tiny' wrote .*the stack overran its end by \d+ bytes", ("add", "")),
+    ],
+)  # fmt: skip
+def test_the_software_fence_names_layer_and_buffer(
+    board: str, fault: str, message: str, where: tuple[str, str], tmp_path: Path
+) -> None:
+    with pytest.raises(FenceError, match=message) as info:
+        execute(image(board, tmp_path, fault=fault, trace=True), [X.tobytes()], fence=FENCE)
+    assert (info.value.where.node, info.value.where.tensor) == where
+
+
+@pytest.mark.parametrize("board", [name for name in BOARDS if name != "qemu_microbit"])
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (
+            "CONSTANT",
+            r"layer 0 of 'tiny' .*forbidden memory at 0x\w+ in tiny_add.*the constants 'tiny_weights' \+ 3",
+        ),
+        ("STACK", r"layer 0 of 'tiny' .*forbidden memory at 0x\w+.*: the stack overran its end by \d+ bytes"),
+    ],
+)
+def test_the_core_stops_forbidden_accesses(board: str, fault: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(FenceError, match=message):
+        execute(image(board, tmp_path, fault=fault, trace=True, fence=True), [X.tobytes()])
+
+
+def test_two_ways_of_counting_agree(tmp_path: Path) -> None:
+    built = image("qemu_rv32imc", tmp_path)
+    exact = execute(built, [X.tobytes()], count=True).counts
+    without_plugin = dataclasses.replace(built, target=dataclasses.replace(built.target, plugin=False))
+    clock = execute(without_plugin, [X.tobytes()], count=True).counts
+    assert exact is not None
+    assert clock is not None
+    assert clock.instructions == exact.instructions
+    traced = image("qemu_rv32imc", tmp_path / "traced", trace=True)
+    with pytest.raises(UsageError, match="cannot fence"):
+        execute(dataclasses.replace(traced, target=without_plugin.target), [X.tobytes()], fence=FENCE)
+
+
+def test_the_plugin_is_built_once_per_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILEWRIGHT_CACHE", str(tmp_path / "cache"))
+    built = image("qemu_rv32imc", tmp_path / "work")
+    execute(built, [X.tobytes()], count=True)
+    (library,) = (tmp_path / "cache").iterdir()
+    stamp = library.stat().st_mtime_ns
+    execute(built, [X.tobytes()], count=True)
+    assert library.stat().st_mtime_ns == stamp
+
+
+def test_an_endless_loop_on_a_board_is_stopped(tmp_path: Path) -> None:
+    with pytest.raises(TilewrightError, match=r"did not finish on target 'qemu_rv32imc': it was stopped after 1 s"):
+        execute(image("qemu_rv32imc", tmp_path, fault="FOREVER"), [X.tobytes()], timeout=1)
+
+
+def test_a_board_of_the_users_own_that_is_too_small(tmp_path: Path) -> None:
+    image("qemu_mps2_an386", tmp_path / "fits")
+    board = tmp_path / "board"
+    shutil.copytree(load_target("qemu_mps2_an386").folder, board)
+    text = (board / "target.toml").read_text()
+    (board / "target.toml").write_text(text.replace('0x20000000\nsize = "4M"', '0x20000000\nsize = "8K"'))
+    with pytest.raises(DoesNotFit, match=r"ram is \d+ bytes too small") as info:
+        build(TINY, "tiny", load_target(str(board)), tmp_path / "work")
+    assert 8192 < info.value.smallest["ram"] < 16384
