@@ -75,11 +75,11 @@ def test_rows_side_by_side() -> None:
     ]
     assert rows_table(rows).splitlines() == [
         "target             ram   flash       l1  verdict",
-        "------  --------------  ------  -------  ----------------------------------",
+        "------  --------------  ------  -------  ------------------",
         "host    5,536 / 65,536  13,640        -  fits",
         "tiny                 -       -  12 / 10  does not fit",
         "none            70,000       -        -  does not fit",
-        "far                  -       -        -  error: no compiler: gcc is missing",
+        "far                  -       -        -  error: no compiler",
     ]
     assert "greedy" in rows_table([Row("host", SAMPLE, strategy="greedy")])
 

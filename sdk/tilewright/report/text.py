@@ -121,7 +121,7 @@ def rows_table(rows: Sequence[Row]) -> str:
         cells = [row.target] + [row.strategy] * strategies + [needed.get(name, UNKNOWN) for name in levels]
         verdict = "fits" if row.fits else "does not fit"
         if row.error is not None and not isinstance(row.error, DoesNotFit):
-            verdict = f"error: {row.error}"
+            verdict = f"error: {row.error.what}"
         body.append([*cells, verdict])
     heads = ["target", *(["strategy"] * strategies), *levels, "verdict"]
     return table(heads, body, right=range(1 + strategies, len(heads) - 1))
