@@ -69,6 +69,6 @@ environment() {
     fi
     say "installing tilewright[$extras] into $folder"
     [ -x "$PYTHON" ] || "$base" -m venv --clear "$folder"
-    "$PYTHON" -m pip install --quiet --disable-pip-version-check --editable ".[$extras]"
+    "$PYTHON" -m pip install -qq --disable-pip-version-check --editable ".[$extras]"
     echo "$stamp" >"$folder/stamp"
 }
