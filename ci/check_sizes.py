@@ -14,8 +14,8 @@ ENDINGS = (".py", ".c", ".h", ".mako", ".cu", ".S", ".sh")
 GENERATED = ("golden", "cache", "__pycache__")
 FILE_LINES, FUNCTION_LINES, RAISES_PER_ASSERT = 400, 60, 2.0
 # Put together from halves, so that this file does not find itself.
-WORDS = ("TO" "DO", "FIX" "ME", "X" "XX", "place" "holder", "/wo" "rk/", "/ro" "ot/", "/ho" "me/")  # fmt: skip
-FORBIDDEN = re.compile("|".join(rf"(?<![A-Za-z]){re.escape(word)}" for word in WORDS))
+WORDS = ("TO" "DO", "FIX" "ME", "X" "XX", "place" "holder(?!=)", "/wo" "rk/", "/ro" "ot/", "/ho" "me/")  # fmt: skip
+FORBIDDEN = re.compile("|".join(rf"(?<![A-Za-z]){word}" for word in WORDS))
 
 
 def sources() -> Iterator[Path]:
