@@ -1,0 +1,66 @@
+"""What the documentation prints works: its plug-in is built from the pages and runs; its links lead somewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        assert "://" in target or (page.parent / target).exists(), target
+
+
+@pytest.fixture
+def acme(tmp_path: Path) -> Path:
+    """The distribution of new_kernel.md and new_platform.md, as if it were installed."""
+    for page in ("new_kernel.md", "new_platform.md"):
+        for name, text in BLOCK.findall((ROOT / "docs" / page).read_text()):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(text)
+    for package in ("acme", "acme/kernels"):
+        (tmp_path / package / "__init__.py").write_text("")
+    info = tmp_path / "acme-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    entry = re.search(r'^acme = "(.+)"$', (tmp_path / "pyproject.toml").read_text(), re.MULTILINE)
+    assert entry
+    (info / "entry_points.txt").write_text(f"[tilewright.platforms]\nacme = {entry[1]}\n")
+    return tmp_path
+
+
+def tilewright(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(folder), "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "tilewright.cli", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_plug_in_of_the_pages_runs(acme: Path) -> None:
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [helper.make_node("HardSwish", ["x"], ["y"], "swish")],
+        "swish",
+        [value("x", TensorProto.FLOAT, [1, 3, 5, 7])],
+        [value("y", TensorProto.FLOAT, [1, 3, 5, 7])],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), acme / "swish.onnx")
+    done = tilewright(acme, "run", "swish.onnx", "-t", "board", "--json", "report.json", "--explain")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((acme / "report.json").read_text())
+    assert report["platform"] == "acme"
+    assert [layer["kernel"] for layer in report["layers"]] == ["HardSwish"]
+    assert report["run"]["match"]
+    assert "acme" in tilewright(acme, "platforms").stdout
