@@ -22,7 +22,7 @@ SKIPS: dict[str, str] = {
 
 RANDOM = {"Bernoulli", "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial"}
 
-NUMBERED = {
+NUMBERED: dict[int, DType] = {
     onnx.TensorProto.FLOAT16: DType.F16, onnx.TensorProto.FLOAT: DType.F32, onnx.TensorProto.DOUBLE: DType.F64,
     onnx.TensorProto.INT4: DType.I4, onnx.TensorProto.UINT4: DType.U4, onnx.TensorProto.INT8: DType.I8,
     onnx.TensorProto.UINT8: DType.U8, onnx.TensorProto.INT16: DType.I16, onnx.TensorProto.UINT16: DType.U16,
@@ -110,7 +110,7 @@ def _cases() -> list[Case]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        collected: list[Any] = (collect_testcases)(None)  # type: ignore[arg-type]
+        collected: list[Any] = collect_testcases(None)
     return [found for case in collected if (found := _case(case)) is not None]
 
 

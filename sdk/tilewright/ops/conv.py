@@ -12,9 +12,10 @@ from tilewright.ops.clamp import clamped
 from tilewright.ops.index.body import body, combine, finish
 from tilewright.ops.index.build import operand, spatial
 from tilewright.ops.index.build import window as subscripts
+from tilewright.ops.index.fast import last_axes
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType
-from tilewright.ops.window import Window, last_axes, padded, per_axis, read_window, tap_view, window_view
+from tilewright.ops.window import Window, padded, per_axis, read_window, tap_view, window_view
 
 
 def conv_window(call: Call) -> Window:

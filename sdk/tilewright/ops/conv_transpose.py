@@ -14,9 +14,10 @@ from tilewright.ops.clamp import clamped
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import body, combine, finish
 from tilewright.ops.index.build import operand, spatial
+from tilewright.ops.index.fast import last_axes
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType
-from tilewright.ops.window import auto_pad, declared_pads, last_axes, per_axis
+from tilewright.ops.window import auto_pad, declared_pads, per_axis
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,8 @@ def nests(call: Call) -> tuple[Nest, ...]:
     geometry, groups = spread(call), call.integer("group", 1)
     x, w, rank = operand(call.tensor(0), "x"), operand(call.tensor(1), "w"), len(geometry.outs)
     per_group, outputs = x.shape[1] // groups, w.shape[1]
-    scatter = any(s > 1 and d > 1 for s, d in zip(geometry.strides, geometry.dilations, strict=True))
+    spaced = zip(geometry.kernel, geometry.strides, geometry.dilations, strict=True)
+    scatter = any(k > 1 and s > 1 and d > 1 for k, s, d in spaced)
     outer, inner = (_scatter_loops if scatter else _phase_loops)(geometry, x.shape[2:])
     space = Space.of(n=x.shape[0], g=groups, oc=outputs, **outer, ic=per_group, **inner)
     n, g, oc, *rest = space

@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 
 from tilewright.model import Array, Shape
+from tilewright.ops.index.fast import last_axes
 from tilewright.ops.operator import Call
 
 AUTO_PADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
@@ -99,13 +100,6 @@ def padded(x: Array, window: Window, value: float | int) -> Array:
     if not any(map(any, pads)):
         return x
     return np.pad(x, [(0, 0), (0, 0), *pads], constant_values=value)
-
-
-def last_axes(array: Array, *index: int | slice) -> Array:
-    """The array indexed in its last axes; a view, so that it can be added to."""
-    places: tuple[object, ...] = (..., *index)
-    view: Array = array.__getitem__(places)  # type: ignore[index]
-    return view
 
 
 def tap_view(source: Array, window: Window, tap: Sequence[int]) -> Array:

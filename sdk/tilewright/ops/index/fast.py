@@ -12,6 +12,13 @@ from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.nest import Access, Nest
 
 
+def last_axes(array: Array, *index: int | slice) -> Array:
+    """The array indexed in its last axes; a view, so that it can be added to."""
+    places: tuple[object, ...] = (..., *index)
+    view: Array = array.__getitem__(places)  # type: ignore[index]
+    return view
+
+
 def suits(nest: Nest) -> bool:
     """True where `sum_of_products` computes this nest: products, summed, no table, no division, no margin."""
     accesses = (nest.out, *nest.ins)
@@ -29,12 +36,12 @@ def _view(access: Access, array: Array, nest: Nest) -> tuple[Array, Array, list[
     moving, whole = nest.space.moving, nest.space.whole()
     hulls = [sub.hull(whole) for sub in access.subscripts]
     pads = [(max(0, -low), max(0, high - size)) for (low, high), size in zip(hulls, access.tensor.shape, strict=True)]
-    padded = np.pad(array, pads) if any(map(any, pads)) else np.ascontiguousarray(array)
+    padded = np.pad(array, pads) if any(map(any, pads)) else np.asarray(array, order="C")
     names = sorted(access.loops & moving.keys())
     subs = [sub for sub in access.subscripts if isinstance(sub, Affine)]
-    start = tuple(slice(sub.const + before, None) for sub, (before, _) in zip(subs, pads, strict=True))
+    start = (slice(sub.const + before, None) for sub, (before, _) in zip(subs, pads, strict=True))
     strides = [sum(s.coeffs.get(n, 0) * step for s, step in zip(subs, padded.strides, strict=True)) for n in names]
-    return as_strided(padded[start], [moving[n] for n in names], strides), padded, names
+    return as_strided(last_axes(padded, *start), [moving[n] for n in names], strides), padded, names
 
 
 def sum_of_products(nest: Nest, arrays: Mapping[str, Array]) -> Array:
@@ -50,4 +57,5 @@ def sum_of_products(nest: Nest, arrays: Mapping[str, Array]) -> Array:
     total = np.einsum(*arguments, [number[n] for n in names if n in used], optimize=True)  # type: ignore[call-overload]
     target[...] = total.reshape([moving[n] if n in used else 1 for n in names])
     before = (max(0, -sub.hull(nest.space.whole())[0]) for sub in nest.out.subscripts)
-    return padded[tuple(slice(b, b + n) for b, n in zip(before, nest.out.tensor.shape, strict=True))]
+    inside = (slice(b, b + n) for b, n in zip(before, nest.out.tensor.shape, strict=True))
+    return last_axes(padded, *inside)

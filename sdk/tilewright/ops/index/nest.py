@@ -198,6 +198,27 @@ class Nest:
         """Moving loops that are not parallel, outermost first."""
         return tuple(name for name in self.space.moving if name not in self.parallel)
 
+    @cached_property
+    def complete(self) -> bool:
+        """True where every element of the result is written by exactly one step of the parallel loops.
+
+        Otherwise (a ConvTranspose with stride and dilation) all of the result starts at the identity first, and points
+        are combined into it in any order.
+        """
+        if any(name not in self.parallel for name in self.out.loops & self.space.moving.keys()):
+            return False
+        for sub, size in zip(self.out.subscripts, self.out.tensor.shape, strict=True):
+            assert isinstance(sub, Affine)
+            span = 1
+            for coeff, name in sorted((abs(c), n) for n, c in sub.terms if n in self.space.moving):
+                if coeff != span:
+                    return False
+                span *= self.space.moving[name]
+            low, high = sub.hull(self.space.whole())
+            if low > 0 or high < size:
+                return False
+        return True
+
     @property
     def digits(self) -> tuple[tuple[str, str], ...]:
         """Pairs (inner, outer) of loops that share an axis of the result.

@@ -89,12 +89,13 @@ def evaluate_tile(nest: Nest, tile: Tile, pieces: Mapping[str, Piece]) -> Partia
     dtype = nest.out.tensor.dtype.numpy
     shape = [high - low for low, high in box]
     total, count = np.full(shape, nest.combine.start(dtype), dtype), np.zeros(shape, np.int64)
-    where = tuple(v[exists] - low for v, (low, _) in zip(_subscripts(nest.out, tile), box, strict=True))
+    where = [v[exists] - low for v, (low, _) in zip(_subscripts(nest.out, tile), box, strict=True)]
+    flat = np.ravel_multi_index(where, shape) if shape else np.zeros(int(exists.sum()), np.int64)
     if nest.combine.ufunc is None:
-        total[where] = values.astype(dtype)
+        total.reshape(-1)[flat] = values.astype(dtype)
     else:
-        nest.combine.ufunc.at(total, where, values.astype(dtype))
-    np.add.at(count, where, 1)
+        nest.combine.ufunc.at(total.reshape(-1), flat, values.astype(dtype))
+    np.add.at(count.reshape(-1), flat, 1)
     return Partial(Piece(total, tuple(low for low, _ in box)), count)
 
 
