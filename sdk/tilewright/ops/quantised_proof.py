@@ -6,7 +6,8 @@
 Both this and `Requantisation` are monotone step functions of `acc`, so they are equal on [lowest, highest] exactly
 where they pass each of their at most 255 thresholds at the same accumulator. For a given addend each threshold
 bounds the multiplier from one side, so the multipliers that make the two equal are one interval per channel, found
-without search. One shift serves all channels. Where no 32-bit form exists (ties that round to even on both sides),
+without search. One shift serves all channels, but for rare ones whose multiplier is so much smaller than the layer's
+largest that it needs a shift of its own. Where no 32-bit form exists (ties that round to even on both sides),
 the kernel takes the exact sequence:
 
     p = ((acc << bits) + residue) * numerator
@@ -47,17 +48,19 @@ class Bounds:
 
 @dataclass(frozen=True)
 class FixedPoint:
-    """The 32-bit form. `multiplier` and `addend` hold one int32 per channel; shifts are the layer's.
-
-    `common_addend` tells that all addends are equal.
-    """
+    """The 32-bit form. `multiplier`, `addend` and `shift` hold one int32 per channel; the pre-shift is the layer's."""
 
     pre_shift: int
     multiplier: Ints32
     addend: Ints32
-    shift: int
+    shift: Ints32
     low: int
     high: int
+
+    @property
+    def common_shift(self) -> bool:
+        """True where one shift serves all channels."""
+        return bool((self.shift == self.shift[0]).all())
 
     @property
     def common_addend(self) -> bool:
@@ -69,9 +72,12 @@ class FixedPoint:
         shape = [1] * acc.ndim
         if self.multiplier.size > 1:
             shape[axis] = self.multiplier.size
-        product = (acc << self.pre_shift) * self.multiplier.astype(np.int64).reshape(shape)
-        word = (product >> 32) + self.addend.astype(np.int64).reshape(shape)
-        return np.clip(word >> self.shift, self.low, self.high)
+        multiplier, addend, shift = (
+            part.astype(np.int64).reshape(shape) for part in (self.multiplier, self.addend, self.shift)
+        )
+        word = (((acc << self.pre_shift) * multiplier) >> 32) + addend
+        codes: Integers = np.clip(word >> shift, self.low, self.high)
+        return codes
 
 
 @dataclass(frozen=True)
@@ -124,18 +130,17 @@ def prove(requantisation: Requantisation, bounds: Bounds) -> Proof:
     if bounds.largest > _INT32_MAX:
         return exact("the accumulator needs more than 32 bits")
     limits = _limits(requantisation, bounds, channels)
-    best: FixedPoint | None = None
-    for pre_shift, shift in _shifts(requantisation, bounds):
-        found = _solve(requantisation, limits, pre_shift, shift, channels)
-        if found is not None and (best is None or (found.common_addend and not best.common_addend)):
-            best = found
-        if best is not None and best.common_addend:
-            break
-    if best is None:
+    found = [
+        form
+        for pre_shift, shift in _shifts(requantisation, bounds)
+        if (form := _solve(requantisation, limits, bounds, pre_shift, shift)) is not None
+    ]
+    if not found:
         return exact("ties on both sides of zero round to even, which no single addend does")
-    nominal = _nominal(requantisation, best.pre_shift, best.shift, channels)
-    middle = _middle(requantisation, best.shift)
-    adjusted = int(((best.multiplier != nominal) | (best.addend != middle)).sum())
+    best = min(found, key=lambda form: (not form.common_shift, not form.common_addend, form.pre_shift))
+    shifts = best.shift.astype(np.int64)
+    nominal = _nominal(requantisation, best.pre_shift, shifts)
+    adjusted = int(((best.multiplier != nominal) | (best.addend != _middle(requantisation, shifts))).sum())
     return Proof("proved", channels, adjusted, requantisation, bounds, best)
 
 
@@ -162,79 +167,93 @@ def _limits(requantisation: Requantisation, bounds: Bounds, channels: int) -> _L
 
 def _shifts(requantisation: Requantisation, bounds: Bounds) -> list[tuple[int, int]]:
     """(pre_shift, shift) to try: the smallest pre-shift, then the largest, whose addend is finest."""
-    largest_multiplier = max(requantisation.multipliers)
-    spare = 0  # largest with largest_multiplier * 2**(32 + spare) < 2**31
-    while largest_multiplier * (1 << 32) * _power(spare + 1) <= _INT32_MAX:
-        spare += 1
-    while largest_multiplier * (1 << 32) * _power(spare) > _INT32_MAX:
-        spare -= 1
-    span = requantisation.high - requantisation.low + abs(requantisation.zero_point) + abs(requantisation.low) + 2
-    value = bounds.largest * largest_multiplier + span
-    found = []
+    largest = max(requantisation.multipliers)
+    found: list[tuple[int, int]] = []
     for pre_shift in range(0, 31):
-        shift = pre_shift + spare
-        top = value * (1 << shift) if shift >= 0 else value
-        if (bounds.largest << pre_shift) > _INT32_MAX or top > _INT32_MAX:
+        if (bounds.largest << pre_shift) > _INT32_MAX:
             break
-        if shift >= 1:
+        shift = _largest_shift(requantisation, largest, bounds.largest, pre_shift)
+        if shift >= 1 and (not found or shift > found[-1][1]):
             found.append((pre_shift, shift))
-    # A multiplier far below 2**-8 leaves a shift that is larger than the word needs: take what fits.
-    if not found and spare > 1:
-        shift = spare
-        while shift > 1 and value * (1 << shift) > _INT32_MAX:
-            shift -= 1
-        found.append((0, shift))
     return found[:1] + found[1:][-1:]
+
+
+def _largest_shift(requantisation: Requantisation, multiplier: Fraction, reach: int, pre_shift: int) -> int:
+    """The largest shift whose multiplier fits into 31 bits and whose sum fits into 32; below 1 where there is none."""
+    span = requantisation.high - requantisation.low + abs(requantisation.zero_point) + abs(requantisation.low) + 2
+    value = reach * multiplier + span
+    shift = 30
+    while shift >= 1 and (
+        multiplier * _power(32 + shift - pre_shift) > _INT32_MAX or value * _power(shift) > _INT32_MAX
+    ):
+        shift -= 1
+    return shift
 
 
 def _power(exponent: int) -> Fraction:
     return Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
 
 
-def _middle(requantisation: Requantisation, shift: int) -> int:
-    return (requantisation.zero_point << shift) + (1 << (shift - 1))
+def _middle(requantisation: Requantisation, shift: Integers) -> Integers:
+    return (np.int64(requantisation.zero_point) << shift) + (np.int64(1) << (shift - 1))
 
 
-def _nominal(requantisation: Requantisation, pre_shift: int, shift: int, channels: int) -> Integers:
-    scale = _power(32 + shift - pre_shift)
-    values = [round(m * scale) for m in requantisation.multipliers]
-    return np.broadcast_to(np.asarray(values, np.int64), (channels,))
+def _nominal(requantisation: Requantisation, pre_shift: int, shift: Integers) -> Integers:
+    multipliers = requantisation.multipliers * (shift.size if len(requantisation.multipliers) == 1 else 1)
+    values = [round(m * _power(32 + int(s) - pre_shift)) for m, s in zip(multipliers, shift, strict=True)]
+    return np.asarray(values, np.int64)
 
 
 def _solve(
-    requantisation: Requantisation, limits: _Limits, pre_shift: int, shift: int, channels: int
+    requantisation: Requantisation, limits: _Limits, bounds: Bounds, pre_shift: int, shift: int
 ) -> FixedPoint | None:
-    """The form with these shifts: one addend for all channels where there is one, else one for each."""
-    nominal = _nominal(requantisation, pre_shift, shift, channels)
-    middle = _middle(requantisation, shift)
-    addend = np.full(channels, middle, np.int64)
-    multiplier = np.zeros(channels, np.int64)
-    solved = np.zeros(channels, bool)
+    """The form with these shifts: one addend for all channels where there is one, else one for each.
+
+    Channels that have none take a shift of their own, which makes their multiplier more precise.
+    """
+    channels = limits.reached.shape[0]
+    shifts = np.full(channels, shift, np.int64)
+    multiplier, addend, solved = _choose(requantisation, limits, pre_shift, shifts)
+    if not solved.all():
+        multipliers = np.broadcast_to(np.asarray(requantisation.multipliers, object), (channels,))
+        reach = np.maximum(np.abs(bounds.lowest), np.abs(bounds.highest))
+        reach = np.broadcast_to(reach, (channels,))
+        own = [
+            shift if done else _largest_shift(requantisation, m, int(r), pre_shift)
+            for done, m, r in zip(solved, multipliers, reach, strict=True)
+        ]
+        shifts = np.asarray(own, np.int64)
+        again, its_addend, now = _choose(requantisation, limits, pre_shift, shifts)
+        multiplier, addend = np.where(solved, multiplier, again), np.where(solved, addend, its_addend)
+        solved = solved | now
+    if not solved.all():
+        return None
+    small = tuple(part.astype(np.int32) for part in (multiplier, addend, shifts))
+    return FixedPoint(pre_shift, small[0], small[1], small[2], requantisation.low, requantisation.high)
+
+
+def _choose(
+    requantisation: Requantisation, limits: _Limits, pre_shift: int, shifts: Integers
+) -> tuple[Integers, Integers, npt.NDArray[np.bool_]]:
+    """(multiplier, addend, solved) per channel; one addend step for all channels where one serves all."""
+    nominal, middle = _nominal(requantisation, pre_shift, shifts), _middle(requantisation, shifts)
+    multiplier, addend = nominal.copy(), middle.copy()
+    solved = np.zeros(shifts.size, bool)
     for step in _ADDEND_STEPS:
-        if abs(step) >= max(2, 1 << (shift - 1)):
-            continue
-        low, high = _interval(limits, pre_shift, shift, middle + step)
-        good = low <= high
+        low, high = _interval(limits, pre_shift, shifts, middle + step)
+        good = (low <= high) & (abs(step) < np.maximum(2, np.int64(1) << (shifts - 1)))
         chosen = np.clip(nominal, low, high)
         if good.all():
-            return _form(requantisation, pre_shift, shift, chosen, np.full(channels, middle + step, np.int64))
+            return chosen, middle + step, good
         fresh = good & ~solved
-        multiplier[fresh], addend[fresh] = chosen[fresh], middle + step
+        multiplier[fresh], addend[fresh] = chosen[fresh], (middle + step)[fresh]
         solved |= good
-    return _form(requantisation, pre_shift, shift, multiplier, addend) if solved.all() else None
+    return multiplier, addend, solved
 
 
-def _form(
-    requantisation: Requantisation, pre_shift: int, shift: int, multiplier: Integers, addend: Integers
-) -> FixedPoint:
-    return FixedPoint(
-        pre_shift, multiplier.astype(np.int32), addend.astype(np.int32), shift, requantisation.low, requantisation.high
-    )
-
-
-def _interval(limits: _Limits, pre_shift: int, shift: int, addend: int) -> tuple[Integers, Integers]:
+def _interval(limits: _Limits, pre_shift: int, shifts: Integers, addend: Integers) -> tuple[Integers, Integers]:
     """Per channel the smallest and largest multiplier that passes every threshold at the right accumulator."""
-    needed = ((limits.codes << shift) - addend) << 32
+    needed = ((limits.codes[None, :] << shifts[:, None]) - addend[:, None]) << 32
     low = np.zeros(limits.reached.shape[0], np.int64)
     high = np.full(limits.reached.shape[0], _INT32_MAX, np.int64)
     for sign, points, active, bound in (

@@ -10,6 +10,7 @@ from pkgutil import iter_modules
 import tilewright.ops
 from tilewright.errors import PlatformError
 from tilewright.ops.operator import Operator
+from tilewright.ops.quantised_meaning import with_codes
 
 
 @cache
@@ -26,7 +27,7 @@ def _registry() -> Mapping[tuple[str, str], Operator]:
                     fix="remove one of them",
                 )
             found[key] = operator, info.name
-    return {key: operator for key, (operator, _) in found.items()}
+    return {key: with_codes(operator) for key, (operator, _) in found.items()}
 
 
 def find(op: str, domain: str = "") -> Operator | None:

@@ -85,7 +85,8 @@ class Requantisation:
             acc, numerator, denominator = acc.astype(object), numerator.astype(object), denominator.astype(object)
         scaled = (acc * (1 << self.bits) + residue) * numerator
         rounded = divide_half_even(scaled, denominator)
-        return np.clip(rounded + self.zero_point, self.low, self.high).astype(np.int64)
+        codes: Integers = np.clip(rounded + self.zero_point, self.low, self.high).astype(np.int64)
+        return codes
 
 
 def integers(values: Sequence[int]) -> Array:

@@ -1,0 +1,168 @@
+"""Conv, ConvTranspose, Gemm and MatMul on codes: exact sums of products, one requantisation, no int32 overflow.
+
+The sum that the semantics speaks of is `bias + sum((x - x_zero) * (w - w_zero))`. A kernel folds the input's zero
+point into the number that it starts from (`Accumulator.start`), except where padding leaves taps out; both ways fit
+into int32 at every step, or the node is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tilewright.model import Array, DType, Tensor
+from tilewright.ops.operator import Call, Operator
+from tilewright.ops.quantised_proof import Bounds, Proof, prove
+from tilewright.ops.quantised_real import code_limits, real_call, the_quantisation
+from tilewright.ops.requantize import (
+    RESIDUE_BITS,
+    Integers,
+    Requantisation,
+    divide_half_even,
+    float32_multipliers,
+    per_axis,
+)
+
+Arrays = Sequence[Array | None]
+
+
+@dataclass(frozen=True)
+class Accumulator:
+    """What a kernel needs beside its weights. All arrays hold one int64 per output channel.
+
+    `bias` is the start of the sum over `x - x_zero`; `start` of the sum over plain codes, with `-x_zero * sum(w)`
+    folded in, right wherever no tap is left out. `bounds` are the reachable sums.
+    """
+
+    bias: Integers
+    start: Integers
+    bounds: Bounds
+
+
+def channel_axis(call: Call) -> int:
+    """The axis of the result that counts output channels."""
+    return 1 if call.node.op in ("Conv", "ConvTranspose") else len(call.outputs[0].shape) - 1
+
+
+def centred(tensor: Tensor, codes: Array, dtype: DType = DType.I64) -> Array:
+    """Codes minus their zero point, in `dtype`."""
+    meaning = the_quantisation(tensor)
+    zero = per_axis(meaning.zero_point, meaning.axis, codes.ndim, np.int64)
+    return (codes.astype(np.int64) - zero).astype(dtype.numpy)
+
+
+def channels(call: Call) -> int:
+    """Number of output channels."""
+    shape = call.outputs[0].shape
+    return shape[channel_axis(call)] if shape else 1
+
+
+def split_bias(call: Call) -> tuple[Integers, Integers | None]:
+    """(whole accumulator units, residue in units of 2**-16 or None) per channel; zeros where there is no bias."""
+    tensor = call.optional(2)
+    if tensor is None:
+        return np.zeros(channels(call), np.int64), None
+    value = call.constant(2, "the bias").astype(np.int64).reshape(-1)
+    if tensor.dtype is not DType.I64:
+        return value, None
+    whole = divide_half_even(value, 1 << RESIDUE_BITS).astype(np.int64)
+    return whole, value - (whole << RESIDUE_BITS)
+
+
+def requantisation(call: Call) -> Requantisation:
+    """From the sums of a Conv, ConvTranspose, Gemm or MatMul to the codes of its result, per channel."""
+    x, w, y = (the_quantisation(t) for t in (call.tensor(0), call.tensor(1), call.outputs[0]))
+    multipliers = float32_multipliers(x.scale[0], w.scale, y.scale[0])
+    if len(multipliers) > 1 and channels(call) != len(multipliers):
+        repeat = channels(call) // len(multipliers)
+        multipliers = multipliers * repeat
+    _, residue = split_bias(call)
+    residues = () if residue is None else tuple(int(r) for r in residue)
+    return Requantisation(multipliers, y.zero_point[0], *code_limits(call, call.outputs[0]), residues)
+
+
+def by_channel(call: Call, weights: Array) -> Array:
+    """Constant weights as [output channel, everything that one result sums over]."""
+    op = call.node.op
+    if op == "Conv":
+        return weights.reshape(weights.shape[0], -1)
+    if op == "ConvTranspose":
+        groups = call.integer("group", 1)
+        split = weights.reshape(groups, weights.shape[0] // groups, weights.shape[1], -1)
+        return split.transpose(0, 2, 1, 3).reshape(groups * weights.shape[1], -1)
+    if op == "Gemm" and call.integer("transB", 0):
+        return weights
+    moved = np.moveaxis(weights, -1, 0) if weights.ndim > 1 else weights.reshape(1, -1)
+    return moved.reshape(moved.shape[0], -1)
+
+
+def accumulator(call: Call) -> Accumulator:
+    """Starts and bounds of the sums, from the actual weights where they are constant.
+
+    UnsupportedNode where a sum could leave int32.
+    """
+    x = call.tensor(0)
+    zero = the_quantisation(x).zero_point[0]
+    low, high = x.dtype.range
+    bias, _ = split_bias(call)
+    if 1 in call.constants:
+        weights = by_channel(call, centred(call.tensor(1), call.constants[1]))
+        if call.node.op == "MatMul" and call.constants[1].ndim > 2:
+            return _unknown_weights(call, bias, int(np.abs(weights).max(initial=0)), call.constants[1].shape[-2])
+        total = weights.sum(axis=1)
+        products = weights * (low - zero), weights * (high - zero)
+        lowest = bias + np.minimum(*products).sum(axis=1)
+        highest = bias + np.maximum(*products).sum(axis=1)
+        start = bias - zero * total
+        widest = np.abs(weights).sum(axis=1) * max(abs(low), abs(high)) + np.maximum(np.abs(start), np.abs(bias))
+        _check_width(call, widest, np.maximum(np.abs(lowest), np.abs(highest)))
+        return Accumulator(bias, start, Bounds(lowest, highest))
+    w = call.tensor(1)
+    zeros = the_quantisation(w).zero_point
+    largest = max(max(abs(limit - z) for limit in w.dtype.range) for z in zeros)
+    depth = w.shape[1] if call.node.op == "Gemm" and call.integer("transB", 0) else w.shape[max(len(w.shape) - 2, 0)]
+    if call.node.op in ("Conv", "ConvTranspose"):
+        depth = w.elements // (w.shape[0] if call.node.op == "Conv" else w.shape[1])
+    return _unknown_weights(call, bias, largest, depth)
+
+
+def _unknown_weights(call: Call, bias: Integers, largest: int, depth: int) -> Accumulator:
+    """Bounds from the largest weight alone, for weights of the run time and stacks of matrices."""
+    x = call.tensor(0)
+    zero = the_quantisation(x).zero_point[0]
+    reach = max(abs(limit - zero) for limit in x.dtype.range) * largest * depth
+    bound = np.full(channels(call), reach, np.int64)
+    _check_width(call, bound + np.abs(bias), bound + np.abs(bias))
+    return Accumulator(bias, bias, Bounds(bias - bound, bias + bound))
+
+
+def _check_width(call: Call, partial: Integers, final: Integers) -> None:
+    worst = int(max(partial.max(initial=0), final.max(initial=0)))
+    if worst >= 1 << 31:
+        raise call.unsupported(
+            f"its accumulator could reach {worst}, which 32 bits do not hold",
+            "use int8 activations, or split the sum into two nodes",
+        )
+
+
+def proof(call: Call) -> Proof:
+    """The 32-bit form of the node's requantisation, proved over the reachable sums."""
+    return prove(requantisation(call), accumulator(call).bounds)
+
+
+def evaluate_linear(operator: Operator, call: Call, arrays: Arrays) -> Array:
+    """Codes of the result. Sums are exact: float64 holds every integer that int32 does, and its products."""
+    x, w = arrays[0], arrays[1]
+    assert x is not None, "operand 0 is missing"
+    assert w is not None, "operand 1 is missing"
+    operands = centred(call.tensor(0), x, DType.F64), centred(call.tensor(1), w, DType.F64)
+    sums = operator.evaluate(real_call(call, DType.F64, operands=2), operands)[0]
+    bias, _ = split_bias(call)
+    axis = channel_axis(call)
+    shape = [1] * sums.ndim
+    if sums.ndim:
+        shape[axis] = bias.size
+    acc = np.rint(sums).astype(np.int64) + bias.reshape(shape)
+    return requantisation(call).apply(acc, axis).astype(call.outputs[0].dtype.numpy)

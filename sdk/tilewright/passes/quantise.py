@@ -1,0 +1,88 @@
+"""One lowering from every quantised spelling to operators on quantised tensors.
+
+`lower` takes QDQ, QOperator, QCDQ and QONNX networks; afterwards tensors carry their quantisation, nodes between
+quantised tensors compute integers, and QuantizeLinear and DequantizeLinear stand only where float begins or ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tilewright.model import Model, Node
+from tilewright.passes.quantise_forms import to_qdq
+from tilewright.passes.quantise_fuse import Fusion
+from tilewright.passes.quantise_graph import Graph
+from tilewright.passes.quantise_hoist import hoist
+from tilewright.passes.quantise_kinds import has_quantisation
+
+
+def lower(model: Model) -> Model:
+    """The network on quantised tensors; a float network as it is. UnsupportedNode where scales are not constant."""
+    model = to_qdq(model)
+    if not has_quantisation(model):
+        return model
+    graph = Graph(model)
+    hoist(graph)
+    Fusion(graph).run()
+    _drop_unused(graph)
+    return graph.finish()
+
+
+def _drop_unused(graph: Graph) -> None:
+    """Nodes that nothing reads any more."""
+    needed = set(graph.outputs)
+    kept: list[Node] = []
+    for node in reversed(graph.nodes):
+        if needed.intersection(node.outputs):
+            needed.update(node.inputs)
+            kept.append(node)
+    graph.nodes = kept[::-1]
+
+
+def integer_border(model: Model) -> Model:
+    """The network with codes at its border: a QuantizeLinear of an input and a DequantizeLinear of an output go.
+
+    Inputs and outputs keep their names; their tensors then hold codes.
+    """
+    graph = Graph(model)
+    for name in model.inputs:
+        _take_codes(graph, name)
+    for name in model.outputs:
+        _give_codes(graph, name)
+    return graph.finish()
+
+
+def _take_codes(graph: Graph, name: str) -> None:
+    readers = graph.consumers()[name]
+    results = [reader.outputs[0] for reader in readers]
+    if not readers or name in graph.outputs or any(reader.op != "QuantizeLinear" for reader in readers):
+        return
+    codes = [graph.tensors[result] for result in results]
+    if codes[0].quantisation is None or any(result in graph.outputs for result in results):
+        return
+    if any((code.dtype, code.quantisation) != (codes[0].dtype, codes[0].quantisation) for code in codes):
+        return
+    graph.tensors[name] = replace(codes[0], name=name)
+    removed = {reader.name for reader in readers}
+    graph.nodes = [_renaming(node, dict.fromkeys(results, name)) for node in graph.nodes if node.name not in removed]
+
+
+def _give_codes(graph: Graph, name: str) -> None:
+    writer = graph.producers().get(name)
+    if writer is None or writer.op != "DequantizeLinear" or graph.consumers()[name]:
+        return
+    code = writer.inputs[0]
+    if graph.tensors[code].quantisation is None or code in graph.inputs or code in graph.outputs:
+        return
+    if code in graph.constants:
+        return
+    graph.nodes = [_renaming(node, {code: name}) for node in graph.nodes if node.name != writer.name]
+    graph.tensors[name] = replace(graph.tensors[code], name=name)
+
+
+def _renaming(node: Node, names: dict[str, str]) -> Node:
+    return replace(
+        node,
+        inputs=tuple(names.get(name, name) for name in node.inputs),
+        outputs=tuple(names.get(name, name) for name in node.outputs),
+    )

@@ -1,0 +1,378 @@
+"""Joins DequantizeLinear, an operator, its activation and QuantizeLinear into one operator on codes.
+
+One walk in the model's order. For every real tensor that is known as codes, `codes` says which tensor holds them; an
+operator whose operands are all known so, and whose result is quantised, becomes the same operator on codes. What is
+left over reads real numbers through a DequantizeLinear.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tilewright.model import DType, Node, Quantisation
+from tilewright.ops.requantize import dequantise, quantise
+from tilewright.passes.quantise_bias import bias_operand, weight_axis
+from tilewright.passes.quantise_graph import Graph, read_quantisation, scalar
+from tilewright.passes.quantise_kinds import COMPUTED, LINEAR, MEANS, PAIRS, data_operands, moves
+from tilewright.passes.quantise_tail import Tail, find_tail
+
+_INDEX_OF = frozenset({"ArgMax", "ArgMin"})
+
+
+class Fusion:
+    """The walk's state; `run` does it."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.readers = graph.consumers()
+        self.writers = graph.producers()
+        self.codes: dict[str, str] = {}
+        self.alias: dict[str, str] = {}
+        self.emitted: list[Node] = []
+        self.done: set[str] = set()
+        self._reals: dict[str, str] = {}
+        self._wanted: dict[str, bool] = {}
+
+    def run(self) -> None:
+        """Rewrite the graph's nodes."""
+        for node in self.graph.nodes:
+            if node.name not in self.done:
+                self._visit(node)
+        for name in self.graph.outputs:
+            self.real(name)
+        self.graph.nodes = self.emitted
+
+    def _visit(self, node: Node) -> None:
+        if not node.domain and node.op == "QuantizeLinear" and self._quantize(node):
+            return
+        if not node.domain and node.op == "DequantizeLinear" and self._dequantize(node):
+            return
+        if not node.domain and node.op in COMPUTED and self._compute(node):
+            return
+        if (moves(node) or node.op == "Relu") and self._move(node):
+            return
+        if node.op in _INDEX_OF and (code := self.codes.get(node.inputs[0])):
+            self.emitted.append(replace(node, inputs=(code, *node.inputs[1:])))
+            return
+        inputs = tuple(self.real(name) if name else "" for name in node.inputs)
+        self.emitted.append(replace(node, inputs=inputs))
+
+    def source(self, name: str) -> str:
+        """The tensor that a name of codes stands for by now."""
+        while name in self.alias:
+            name = self.alias[name]
+        return name
+
+    def real(self, name: str) -> str:
+        """A tensor that holds the real numbers of `name`: itself, or a DequantizeLinear of its codes."""
+        if name not in self.codes:
+            return self.source(name)
+        if name in self._reals:
+            return self._reals[name]
+        code = self.codes[name]
+        quantisation = self.graph.tensors[code].quantisation
+        assert quantisation is not None, code
+        target = name if name != code else self.graph.tensor(f"{name}_real", DType.F32, self.graph.tensors[name].shape)
+        scale, zero = self._parameters(code, quantisation)
+        attributes = {} if quantisation.axis is None else {"axis": quantisation.axis}
+        node = self.graph.node(f"{target}_dequantise", "DequantizeLinear", (code, scale, zero), (target,), attributes)
+        origin = self.writers.get(name)
+        if origin is not None and origin.op == "DequantizeLinear":
+            node = replace(node, name=origin.name)
+        self.emitted.append(node)
+        self._reals[name] = target
+        return target
+
+    def _parameters(self, code: str, quantisation: Quantisation) -> tuple[str, str]:
+        flat = () if quantisation.axis is None else (-1,)
+        dtype = self.graph.tensors[code].dtype
+        scale = np.asarray(quantisation.scale, np.float32).reshape(flat)
+        zero = np.asarray(quantisation.zero_point).reshape(flat)
+        return (
+            self.graph.constant(f"{code}_scale", scale, DType.F32),
+            self.graph.constant(f"{code}_zero_point", zero, dtype),
+        )
+
+    def _quantize(self, node: Node) -> bool:
+        found = read_quantisation(self.graph, node)
+        if found is None:
+            return False
+        quantisation, dtype = found
+        source, target = self.source(node.inputs[0]), node.outputs[0]
+        self.graph.tensors[target] = replace(self.graph.tensors[target], dtype=dtype, quantisation=quantisation)
+        code = self.codes.get(source)
+        value = self.graph.value(source)
+        if value is not None and code is None and target not in self.graph.outputs:
+            self.graph.constants[target] = quantise(value, quantisation, dtype)
+            return True
+        if quantisation.axis is not None:
+            return False
+        if code is None:
+            self.emitted.append(node)
+        elif self._meaning(code) == found:
+            self._same(code, target, node)
+        else:
+            self.emitted.append(replace(node, inputs=(code, *node.inputs[1:])))
+        return True
+
+    def _meaning(self, code: str) -> tuple[Quantisation | None, DType]:
+        tensor = self.graph.tensors[code]
+        return tensor.quantisation, tensor.dtype
+
+    def _same(self, code: str, target: str, node: Node) -> None:
+        """`target` holds the same codes as `code`: one of the two names is given up."""
+        if target not in self.graph.outputs:
+            self.alias[target] = code
+        elif code in self.graph.outputs or code in self.graph.inputs or code in self.graph.constants:
+            self.emitted.append(replace(node, inputs=(code, *node.inputs[1:])))
+        else:
+            self.alias[code] = target
+            self.codes = {real: target if held == code else held for real, held in self.codes.items()}
+            self.emitted = [_renamed(done, code, target) for done in self.emitted]
+
+    def _dequantize(self, node: Node) -> bool:
+        found = read_quantisation(self.graph, node)
+        if found is None:
+            return False
+        quantisation, dtype = found
+        code = self.source(node.inputs[0])
+        known = self.graph.tensors[code].quantisation
+        if code in self.graph.constants:
+            if known is not None and known != quantisation:
+                code = self.graph.constant(f"{code}_as", self.graph.constants[code], dtype)
+            self.graph.quantise_tensor(code, quantisation)
+        elif quantisation.axis is not None or dtype.bits > 16:
+            return False
+        elif known is None:
+            if not self._annotate(code, quantisation):
+                return False
+        elif known != quantisation:
+            return False
+        self.codes[node.outputs[0]] = code
+        return True
+
+    def _annotate(self, code: str, quantisation: Quantisation) -> bool:
+        """Integer tensors that are dequantised later: say so back to the model's input, through moves."""
+        writers = {name: node for node in self.emitted for name in node.outputs}
+        chain = [code]
+        while (writer := writers.get(chain[-1])) is not None:
+            if not moves(writer) or writer.op == "Concat" or self.graph.tensors[writer.inputs[0]].quantisation:
+                return False
+            chain.append(writer.inputs[0])
+        if chain[-1] not in self.graph.inputs:
+            return False
+        for name in chain:
+            self.graph.quantise_tensor(name, quantisation)
+        return True
+
+    def _move(self, node: Node) -> bool:
+        """A move of codes; also of integer tensors whose codes are known."""
+        first = self.source(node.inputs[0])
+        known = self.graph.tensors[first].quantisation
+        if known is not None and first not in self.codes and node.op != "Relu":
+            inputs = tuple(self.source(name) for name in node.inputs)
+            if len({self.graph.tensors[inputs[index]].quantisation for index in data_operands(node)}) > 1:
+                return False
+            for name in node.outputs:
+                if name:
+                    self.graph.quantise_tensor(name, known)
+            self.emitted.append(replace(node, inputs=inputs))
+            return True
+        if node.op == "Concat" and self._concat(node):
+            return True
+        held = [self.codes.get(node.inputs[index], "") for index in data_operands(node)]
+        if not all(held) or not any(self.wanted(name) for name in node.outputs if name):
+            return False
+        meanings = {self._meaning(code) for code in held}
+        if len(meanings) != 1 or next(iter(meanings))[0] is None:
+            return False
+        quantisation, dtype = meanings.pop()
+        assert quantisation is not None
+        if quantisation.axis is not None:
+            return False
+        rest = self._fill(node, quantisation, dtype)
+        if rest is None:
+            return False
+        outputs = tuple(self._twin(name, dtype, quantisation) if name else "" for name in node.outputs)
+        self.emitted.append(replace(node, inputs=(*held, *rest), outputs=outputs))
+        return True
+
+    def _fill(self, node: Node, quantisation: Quantisation, dtype: DType) -> tuple[str, ...] | None:
+        """The operands behind the data; the fill of a Pad as a code, None where no code stands for it."""
+        rest = node.inputs[len(data_operands(node)) :]
+        if node.op != "Pad" or len(rest) < 2 or not rest[1]:
+            return rest
+        value = self.graph.value(rest[1])
+        if value is None:
+            return None
+        code = quantise(value, quantisation, dtype)
+        if not np.array_equal(dequantise(code, quantisation), value.astype(np.float32)):
+            return None
+        return (rest[0], self.graph.constant(f"{rest[1]}_code", code, dtype), *rest[2:])
+
+    def _twin(self, name: str, dtype: DType, quantisation: Quantisation) -> str:
+        shape = self.graph.tensors[name].shape
+        code = self.graph.tensor(f"{name}_codes", dtype, shape, quantisation)
+        self.codes[name] = code
+        return code
+
+    def _concat(self, node: Node) -> bool:
+        """Operands with scales of their own, joined under the scale of the result."""
+        tail = find_tail(self.graph, self.readers, node)
+        if tail is None or tail.clamp is not None:
+            return False
+        quantisation, dtype = tail.quantisation, tail.dtype
+        inputs = []
+        for name in node.inputs:
+            code = self.codes.get(name)
+            value = self.graph.value(name)
+            if code is None and value is not None:
+                codes = quantise(value, quantisation, dtype)
+                code = self.graph.constant(f"{name}_codes", codes, dtype, quantisation)
+            held = self.graph.tensors[code].quantisation if code else None
+            if code is None or held is None or held.axis is not None:
+                return False
+            inputs.append(code)
+        self._emit(node, tuple(inputs), tail)
+        return True
+
+    def _compute(self, node: Node) -> bool:
+        tail = find_tail(self.graph, self.readers, node)
+        if tail is None:
+            return False
+        inputs = self._operands(node, tail)
+        if inputs is None:
+            return False
+        if node.op == "MatMul" and len(inputs) == 3:
+            return self._gemm(node, inputs, tail)
+        self._emit(node, inputs, tail)
+        return True
+
+    def _operands(self, node: Node, tail: Tail) -> tuple[str, ...] | None:
+        """The operands as codes; None where one of them is not known as codes or does not suit the operator."""
+        code = self.codes.get(node.inputs[0])
+        if node.op in PAIRS:
+            return self._pair(node)
+        if code is None or (tail.bias and node.op not in LINEAR):
+            return None
+        tensor = self.graph.tensors[code]
+        if tensor.quantisation is None or tensor.quantisation.axis is not None or tensor.dtype.bits > 16:
+            return None
+        if node.op in LINEAR:
+            return self._linear(node, code, tail)
+        if node.op in MEANS:
+            return (code, *node.inputs[1:])
+        rank = len(tensor.shape)
+        if node.op == "Softmax":
+            axis = node.attributes.get("axis", -1 if self.graph.model.opset >= 13 else 1)
+            if not isinstance(axis, int) or (self.graph.model.opset < 13 and axis % rank != rank - 1):
+                return None
+        others = node.inputs[1:]
+        if tensor.dtype.bits > 8 or any(name and self.graph.value(name) is None for name in others):
+            return None
+        return (code, *others)
+
+    def _pair(self, node: Node) -> tuple[str, ...] | None:
+        inputs = []
+        for name in node.inputs:
+            code = self.codes.get(name)
+            quantisation = self.graph.tensors[code].quantisation if code else None
+            if code is not None and quantisation is not None and quantisation.axis is None:
+                inputs.append(code)
+            elif scalar(self.graph, name) is not None and self.graph.tensors[name].dtype is DType.F32:
+                inputs.append(name)
+            else:
+                return None
+        return tuple(inputs) if any(name in self.codes for name in node.inputs) else None
+
+    def _linear(self, node: Node, code: str, tail: Tail) -> tuple[str, ...] | None:
+        weights = self.codes.get(node.inputs[1])
+        if weights is None:
+            return None
+        meaning = self.graph.tensors[weights]
+        if meaning.quantisation is None or meaning.dtype.bits > 16:
+            return None
+        if meaning.quantisation.axis not in (None, weight_axis(node, len(meaning.shape))):
+            return None
+        if (
+            node.op == "ConvTranspose"
+            and meaning.quantisation.axis is not None
+            and node.attributes.get("group", 1) != 1
+        ):
+            return None
+        given = node.inputs[2] if len(node.inputs) > 2 else ""
+        if node.op == "Gemm":
+            plain = node.attributes.get("alpha", 1.0) == 1.0
+            if not plain or (given and node.attributes.get("beta", 1.0) != 1.0):
+                return None
+        if given and tail.bias:
+            return None
+        bias = given or tail.bias
+        if not bias:
+            return code, weights
+        constant = bias_operand(self.graph, node, (code, weights), self.codes.get(bias, bias), tail.quantisation)
+        return None if constant is None else (code, weights, constant)
+
+    def _gemm(self, node: Node, inputs: tuple[str, ...], tail: Tail) -> bool:
+        """MatMul and the Add behind it: a Gemm over two axes, with reshapes around it where there are more."""
+        code, weights, bias = inputs
+        x, w = self.graph.tensors[code], self.graph.tensors[weights]
+        if len(w.shape) != 2 or weights not in self.graph.constants:
+            return False
+        if len(x.shape) == 2:
+            self._emit(replace(node, op="Gemm", attributes={}), inputs, tail)
+            return True
+        rows = x.elements // w.shape[0]
+        flat = self._reshaped(node, code, (rows, w.shape[0]), x.quantisation)
+        target = tail.targets[0]
+        self._emit(replace(node, op="Gemm", attributes={}), (flat, weights, bias), tail)
+        shape = self.graph.tensors[target].shape
+        inner = self.graph.tensor(f"{target}_rows", tail.dtype, (rows, w.shape[1]), tail.quantisation)
+        self.emitted[-1] = replace(self.emitted[-1], outputs=(inner,))
+        dims = self.graph.constant(f"{target}_shape", np.asarray(shape, np.int64), DType.I64)
+        self.emitted.append(self.graph.node(f"{node.name}_reshape", "Reshape", (inner, dims), (target,)))
+        return True
+
+    def _reshaped(self, node: Node, name: str, shape: tuple[int, ...], quantisation: Quantisation | None) -> str:
+        dims = self.graph.constant(f"{name}_shape", np.asarray(shape, np.int64), DType.I64)
+        output = self.graph.tensor(f"{name}_rows", self.graph.tensors[name].dtype, shape, quantisation)
+        self.emitted.append(self.graph.node(f"{node.name}_rows", "Reshape", (name, dims), (output,)))
+        return output
+
+    def _emit(self, node: Node, inputs: tuple[str, ...], tail: Tail) -> None:
+        """The operator on codes, in the place of everything up to its QuantizeLinear."""
+        target = tail.targets[0]
+        tensor = self.graph.tensors[target]
+        self.graph.tensors[target] = replace(tensor, dtype=tail.dtype, quantisation=tail.quantisation)
+        self.emitted.append(replace(node, inputs=inputs, outputs=(target,), clamp=tail.clamp))
+        self.done |= tail.nodes
+        for other in tail.targets[1:]:
+            self.graph.tensors[other] = replace(self.graph.tensors[target], name=other)
+            if other in self.graph.outputs:
+                quantised = next(reader for reader in self.graph.nodes if other in reader.outputs)
+                self.emitted.append(replace(quantised, inputs=(target, *quantised.inputs[1:])))
+            else:
+                self.alias[other] = target
+
+    def wanted(self, name: str) -> bool:
+        """True where something behind `name` takes codes: a quantised operator, a QuantizeLinear, the border."""
+        if name not in self._wanted:
+            self._wanted[name] = name in self.graph.outputs or any(map(self._wants, self.readers.get(name, ())))
+        return self._wanted[name]
+
+    def _wants(self, reader: Node) -> bool:
+        if reader.op in ("QuantizeLinear", *_INDEX_OF):
+            return True
+        if reader.op in COMPUTED and find_tail(self.graph, self.readers, reader) is not None:
+            return True
+        return (moves(reader) or reader.op == "Relu") and any(self.wanted(name) for name in reader.outputs if name)
+
+
+def _renamed(node: Node, old: str, new: str) -> Node:
+    return replace(
+        node,
+        inputs=tuple(new if name == old else name for name in node.inputs),
+        outputs=tuple(new if name == old else name for name in node.outputs),
+    )
