@@ -47,6 +47,7 @@ apt_install() {
     "${as_root[@]}" apt-get update -qq || true
     for pair in "${missing[@]}"; do
         for package in $(tr , ' ' <<<"${pair##*=}"); do
+            present "${pair%=*}" && break
             "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
                 apt-get install -y -qq --no-install-recommends "$package" >/dev/null 2>&1 || true
         done
