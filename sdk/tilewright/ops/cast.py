@@ -1,0 +1,83 @@
+"""Cast, CastLike and BitCast between the element types.
+
+The standard leaves a float that an integer type cannot hold undefined. Here types of 32 and 64 bits saturate, smaller
+ones wrap what int32 would hold, and not-a-number becomes 0: so NumPy, ONNX Runtime on x86 wherever int32 holds the
+value, and every generated program agree. Integers wrap, as the standard says.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tilewright.model import Array, DType
+from tilewright.ops.operands import Arrays, Values, element_type, given, result
+from tilewright.ops.operator import Call, Operator, TensorType
+
+
+def convert(x: Values, source: DType, target: DType) -> Values:
+    """`x` as elements of `target`: floats truncate, integers wrap, anything but 0 is true."""
+    if target is DType.BOOL:
+        return np.not_equal(x, 0)
+    if target.is_float:
+        with np.errstate(over="ignore"):
+            found: Values = x.astype(target.numpy)
+        return found
+    if source.is_float:
+        if target.bits >= 32:
+            return _saturated(x, target)
+        x = _saturated(x, DType.I32)
+    if target.bits == 4:
+        low: Values = x.astype(np.int64) & 15
+        return ((low ^ 8) - 8 if target is DType.I4 else low).astype(target.numpy)
+    found = x.astype(target.numpy)
+    return found
+
+
+def _saturated(x: Values, target: DType) -> Values:
+    low, high = target.range
+    wide = np.where(np.isnan(x), 0.0, x.astype(np.float64))
+    found: Values = np.where((wide > low - 1) & (wide < high + 1), wide, 0.0).astype(target.numpy)
+    found[wide >= high + 1] = high
+    found[wide <= low - 1] = low
+    return found
+
+
+def _plain(call: Call, *indices: int) -> None:
+    for index in indices:
+        if call.tensor(index).quantisation is not None:
+            raise call.unsupported(f"'{call.tensor(index).name}' is quantised", "cast before QuantizeLinear")
+
+
+def _cast(call: Call) -> tuple[TensorType, ...]:
+    _plain(call, 0)
+    return (result(call, element_type(call, call.integer("to")), call.shape()),)
+
+
+def _cast_like(call: Call) -> tuple[TensorType, ...]:
+    _plain(call, 0, 1)
+    return (result(call, call.tensor(1).dtype, call.shape()),)
+
+
+def _converted(call: Call, arrays: Arrays) -> tuple[Array, ...]:
+    return (convert(given(arrays, 0), call.tensor(0).dtype, call.outputs[0].dtype),)
+
+
+def _bit_cast(call: Call) -> tuple[TensorType, ...]:
+    source, target = call.tensor(0).dtype, element_type(call, call.integer("to"))
+    if source.bits != target.bits:
+        raise call.invalid(f"{source.value} and {target.value} differ in bits")
+    if DType.BOOL in (source, target) and source is not target:
+        raise call.unsupported("the bits of a bool are not defined by the standard")
+    return (result(call, target, call.shape()),)
+
+
+def _bits(call: Call, arrays: Arrays) -> tuple[Array, ...]:
+    x, target = given(arrays, 0), call.outputs[0].dtype
+    return (convert(x, call.tensor(0).dtype, target) if target.bits == 4 else x.view(target.numpy),)
+
+
+OPERATORS = (
+    Operator("Cast", _cast, _converted, ("x",)),
+    Operator("CastLike", _cast_like, _converted, ("x", "like")),
+    Operator("BitCast", _bit_cast, _bits, ("x",)),
+)

@@ -1,0 +1,41 @@
+"""CumSum and CumProd: running sums and products, in the type of the operand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tilewright.model import Array, DType
+from tilewright.ops.operands import Arrays, Values, given, integer_scalar, one_axis, same
+from tilewright.ops.operator import Call, Kind, Operator, TensorType
+
+
+def running_axis(call: Call) -> int:
+    """The axis that is run along."""
+    return one_axis(call, integer_scalar(call, 1, "the axis"), len(call.shape()))
+
+
+def _infer(call: Call) -> tuple[TensorType, ...]:
+    running_axis(call)
+    if call.tensor(0).quantisation is not None or call.tensor(0).dtype is DType.BOOL:
+        raise call.unsupported("the operand is quantised or bool", "put DequantizeLinear or Cast before it")
+    return (same(call),)
+
+
+def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
+    x, axis = given(arrays, 0), running_axis(call)
+    sums = call.node.op == "CumSum"
+    if call.integer("reverse", 0):
+        x = np.flip(x, axis)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found: Values = np.cumsum(x, axis, dtype=x.dtype) if sums else np.cumprod(x, axis, dtype=x.dtype)
+    if call.integer("exclusive", 0) and x.shape[axis]:
+        shifted = np.roll(found, 1, axis)
+        shifted.swapaxes(0, axis)[0] = 0 if sums else 1
+        found = shifted
+    return (np.flip(found, axis) if call.integer("reverse", 0) else found,)
+
+
+OPERATORS = (
+    Operator("CumSum", _infer, _evaluate, ("x", "axis"), kind=Kind.OPAQUE),
+    Operator("CumProd", _infer, _evaluate, ("x", "axis"), kind=Kind.OPAQUE),
+)

@@ -1,0 +1,108 @@
+"""Einsum: sums of products named by letters, with ellipsis and repeated letters."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from tilewright.model import Array
+from tilewright.ops.operands import LIMIT_BYTES, Arrays, broadcast, given, result
+from tilewright.ops.operator import Call, Operator, TensorType
+
+
+@dataclass(frozen=True)
+class Equation:
+    """Letters per axis of each operand and of the result; ellipsis axes are named by upper digits `\\x00`, `\\x01`, ...
+
+    `extents` gives the size of every letter.
+    """
+
+    operands: tuple[tuple[str, ...], ...]
+    result: tuple[str, ...]
+    extents: dict[str, int]
+
+
+def equation(call: Call) -> Equation:
+    """The equation of the node, resolved against the shapes of its operands."""
+    text = call.text("equation").replace(" ", "")
+    if not re.fullmatch(r"[A-Za-z.,]*(->[A-Za-z.]*)?", text):
+        raise call.invalid(f"the equation '{text[:80]}' holds other characters than letters, dots and commas")
+    left, arrow, right = text.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(call.inputs):
+        raise call.invalid(f"the equation '{text[:80]}' names {len(terms)} operands, there are {len(call.inputs)}")
+    widest = max(
+        (len(call.shape(i)) - len(_letters(call, term)) for i, term in enumerate(terms) if "..." in term), default=0
+    )
+    found: list[tuple[str, ...]] = []
+    extents: dict[str, int] = {}
+    for index, term in enumerate(terms):
+        names, shape = _resolve(call, term, widest, len(call.shape(index))), call.shape(index)
+        if len(names) != len(shape):
+            raise call.invalid(f"'{term}' does not fit the shape {shape}")
+        for name, size in zip(names, shape, strict=True):
+            extents[name] = broadcast(call, (extents.get(name, 1),), (size,))[0]
+        found.append(names)
+    return Equation(tuple(found), _result(call, terms, found, right if arrow else None, widest), extents)
+
+
+def _letters(call: Call, term: str) -> str:
+    letters = term.replace("...", "", 1)
+    if "." in letters:
+        raise call.invalid(f"'{term}' has dots that are no ellipsis")
+    return letters
+
+
+def _resolve(call: Call, term: str, widest: int, rank: int | None) -> tuple[str, ...]:
+    letters = _letters(call, term)
+    if "..." not in term:
+        return tuple(letters)
+    count = widest if rank is None else rank - len(letters)
+    if count < 0:
+        raise call.invalid(f"'{term}' names more axes than its operand has")
+    before = term.index("...")
+    return (*term[:before], *(chr(widest - count + place) for place in range(count)), *term[before + 3 :])
+
+
+def _result(
+    call: Call, terms: list[str], operands: list[tuple[str, ...]], right: str | None, widest: int
+) -> tuple[str, ...]:
+    if right is not None:
+        names = _resolve(call, right, widest, None)
+        missing = set(names) - {name for operand in operands for name in operand}
+        if missing - {chr(place) for place in range(widest)} or len(set(names)) != len(names):
+            raise call.invalid(f"the result '{right}' repeats letters or names some that no operand has")
+        return names
+    every = "".join(_letters(call, term) for term in terms)
+    once = tuple(sorted(letter for letter in set(every) if every.count(letter) == 1))
+    return (*(chr(place) for place in range(widest)), *once)
+
+
+def _infer(call: Call) -> tuple[TensorType, ...]:
+    found, first = equation(call), call.tensor(0)
+    for index in range(len(call.inputs)):
+        if call.tensor(index).dtype is not first.dtype:
+            raise call.invalid("its operands differ in type")
+        if call.tensor(index).quantisation is not None:
+            raise call.unsupported("an operand is quantised", "put DequantizeLinear before it")
+    if prod(found.extents.values()) > LIMIT_BYTES * 64:
+        raise call.unsupported(f"{prod(found.extents.values())} products are too many")
+    return (result(call, first.dtype, [found.extents[name] for name in found.result]),)
+
+
+def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
+    found = equation(call)
+    numbers = {name: index for index, name in enumerate(found.extents)}
+    arguments: list[object] = []
+    for index, names in enumerate(found.operands):
+        x = given(arrays, index)
+        wide = x.astype(np.float32) if x.dtype == np.float16 else x
+        arguments += [wide, [numbers[name] for name in names]]
+    value = np.einsum(*arguments, [numbers[name] for name in found.result], optimize=len(arrays) > 2)  # type: ignore[call-overload]
+    return (np.asarray(value).astype(call.outputs[0].dtype.numpy),)
+
+
+OPERATORS = (Operator("Einsum", _infer, _evaluate, ("x",)),)

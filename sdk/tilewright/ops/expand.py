@@ -1,0 +1,42 @@
+"""Expand and Tile: the same elements read again along some axes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tilewright.model import Array
+from tilewright.ops.operands import Arrays, broadcast, given, integer_list, result
+from tilewright.ops.operator import Call, Operator, TensorType
+
+
+def _expand(call: Call) -> tuple[TensorType, ...]:
+    shape = integer_list(call, 1, "the shape")
+    if any(size < 0 for size in shape):
+        raise call.invalid(f"the shape {shape} holds a negative size")
+    return (result(call, call.tensor(0).dtype, broadcast(call, call.shape(), shape)),)
+
+
+def _expanded(call: Call, arrays: Arrays) -> tuple[Array, ...]:
+    return (np.broadcast_to(given(arrays, 0), call.outputs[0].shape),)
+
+
+def repeats(call: Call) -> tuple[int, ...]:
+    """How often each axis is repeated."""
+    found = integer_list(call, 1, "repeats")
+    if len(found) != len(call.shape()) or any(count < 0 for count in found):
+        raise call.invalid(f"repeats {found} do not fit the shape {call.shape()}")
+    return found
+
+
+def _tile(call: Call) -> tuple[TensorType, ...]:
+    return (result(call, call.tensor(0).dtype, [n * r for n, r in zip(call.shape(), repeats(call), strict=True)]),)
+
+
+def _tiled(call: Call, arrays: Arrays) -> tuple[Array, ...]:
+    return (np.tile(given(arrays, 0), repeats(call)),)
+
+
+OPERATORS = (
+    Operator("Expand", _expand, _expanded, ("x", "shape")),
+    Operator("Tile", _tile, _tiled, ("x", "repeats")),
+)

@@ -1,0 +1,92 @@
+"""Gather, GatherElements and GatherND: elements read at indices that data gives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tilewright.model import Array
+from tilewright.ops.operands import Arrays, Values, checked_indices, given, needs_index, one_axis, result
+from tilewright.ops.operator import Call, Kind, Operator, TensorType
+
+
+def gather_axis(call: Call) -> int:
+    """The axis that the indices count along."""
+    return one_axis(call, call.integer("axis", 0), len(call.shape()))
+
+
+def _gather(call: Call) -> tuple[TensorType, ...]:
+    needs_index(call, 1)
+    axis, shape = gather_axis(call), call.shape()
+    _known_indices(call, shape[axis])
+    return (result(call, call.tensor(0).dtype, (*shape[:axis], *call.shape(1), *shape[axis + 1 :])),)
+
+
+def _known_indices(call: Call, size: int) -> None:
+    if 1 in call.constants:
+        checked_indices(call, call.constants[1], size)
+
+
+def _gathered(call: Call, arrays: Arrays) -> tuple[Array, ...]:
+    x, axis = given(arrays, 0), gather_axis(call)
+    return (x.take(checked_indices(call, given(arrays, 1), x.shape[axis]), axis),)
+
+
+def _elements(call: Call) -> tuple[TensorType, ...]:
+    needs_index(call, 1)
+    axis, shape, taken = gather_axis(call), call.shape(), call.shape(1)
+    if len(taken) != len(shape):
+        raise call.invalid(f"indices {taken} and data {shape} differ in rank")
+    if any(k > n for place, (k, n) in enumerate(zip(taken, shape, strict=True)) if place != axis):
+        raise call.invalid(f"indices {taken} are larger than data {shape} along an axis other than {axis}")
+    _known_indices(call, shape[axis])
+    return (result(call, call.tensor(0).dtype, taken),)
+
+
+def element_positions(indices: Values, axis: int) -> tuple[Values, ...]:
+    """For every element of `indices` its own place, with the index along `axis`: what `x[...]` takes."""
+    places: list[Values] = list(np.ogrid[tuple(slice(size) for size in indices.shape)])
+    places[axis] = indices
+    return tuple(places)
+
+
+def _elements_gathered(call: Call, arrays: Arrays) -> tuple[Array, ...]:
+    x, axis = given(arrays, 0), gather_axis(call)
+    return (x[element_positions(checked_indices(call, given(arrays, 1), x.shape[axis]), axis)],)
+
+
+def _depth(call: Call) -> tuple[int, int]:
+    """The number of batch axes and of indexed axes of a GatherND."""
+    shape, taken, batch = call.shape(), call.shape(1), call.integer("batch_dims", 0)
+    if not taken or not shape:
+        raise call.invalid("data and indices need at least one axis")
+    if not 0 <= batch < min(len(shape), len(taken)):
+        raise call.invalid(f"batch_dims {batch} does not fit data {shape} and indices {taken}")
+    if shape[:batch] != taken[:batch]:
+        raise call.invalid(f"the first {batch} axes of data {shape} and indices {taken} differ")
+    if not 1 <= taken[-1] <= len(shape) - batch:
+        raise call.invalid(f"indices of {taken[-1]} places do not fit data of shape {shape}")
+    return batch, taken[-1]
+
+
+def _nd(call: Call) -> tuple[TensorType, ...]:
+    needs_index(call, 1)
+    batch, depth = _depth(call)
+    return (result(call, call.tensor(0).dtype, (*call.shape(1)[:-1], *call.shape()[batch + depth :])),)
+
+
+def _nd_gathered(call: Call, arrays: Arrays) -> tuple[Array, ...]:
+    x, indices = given(arrays, 0), given(arrays, 1)
+    batch, depth = _depth(call)
+    rank = indices.ndim - 1
+    places: list[Values] = [
+        np.arange(indices.shape[axis]).reshape(-1, *(1,) * (rank - axis - 1)) for axis in range(batch)
+    ]
+    places += [checked_indices(call, indices[..., k], x.shape[batch + k]) for k in range(depth)]
+    return (x[tuple(places)],)
+
+
+OPERATORS = (
+    Operator("Gather", _gather, _gathered, ("x", "indices")),
+    Operator("GatherElements", _elements, _elements_gathered, ("x", "indices"), kind=Kind.OPAQUE),
+    Operator("GatherND", _nd, _nd_gathered, ("x", "indices"), kind=Kind.OPAQUE),
+)

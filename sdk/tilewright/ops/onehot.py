@@ -1,0 +1,40 @@
+"""OneHot: the on value where the index names the place, the off value elsewhere; indices out of range match nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tilewright.model import Array
+from tilewright.ops.operands import Arrays, given, one_axis, result
+from tilewright.ops.operator import Call, Operator, TensorType
+
+
+def depth(call: Call) -> int:
+    """The number of classes."""
+    found = call.constant(1, "the depth").reshape(-1)
+    if found.size != 1 or int(found[0]) < 0:
+        raise call.invalid("the depth must be one number of at least 0")
+    return int(found[0])
+
+
+def hot_axis(call: Call) -> int:
+    """The axis of the result that counts classes."""
+    return one_axis(call, call.integer("axis", -1), len(call.shape()) + 1)
+
+
+def _infer(call: Call) -> tuple[TensorType, ...]:
+    axis, shape = hot_axis(call), call.shape()
+    if call.shape(2) != (2,):
+        raise call.invalid(f"values must hold off and on, not {call.shape(2)}")
+    return (result(call, call.tensor(2).dtype, (*shape[:axis], depth(call), *shape[axis:])),)
+
+
+def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
+    axis, count, values = hot_axis(call), depth(call), given(arrays, 2)
+    indices = np.trunc(given(arrays, 0)).astype(np.int64)
+    indices = np.expand_dims(np.where(indices < 0, indices + count, indices), axis)
+    classes = np.arange(count).reshape(-1, *(1,) * (indices.ndim - axis - 1))
+    return (np.where(indices == classes, values[1], values[0]),)
+
+
+OPERATORS = (Operator("OneHot", _infer, _evaluate, ("indices", "depth", "values")),)

@@ -1,0 +1,104 @@
+"""Pad in the modes constant, reflect, edge and wrap; negative pads cut."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tilewright.model import Array
+from tilewright.ops.operands import Arrays, Values, given, integer_list, listed, maybe, result, some_axes, zero_code
+from tilewright.ops.operator import Call, Operator, TensorType
+
+_MODES = ("constant", "reflect", "edge", "wrap")
+
+
+def amounts(call: Call) -> tuple[tuple[int, int], ...]:
+    """Elements added before and after each axis; negative where elements are cut."""
+    rank, pads = len(call.shape()), listed(call, 1, "pads")
+    if pads is None:
+        raise call.invalid("pads are missing")
+    axes = tuple(range(rank))
+    if call.optional(3) is not None:
+        axes = some_axes(call, integer_list(call, 3, "axes"), rank)
+    if len(pads) != 2 * len(axes):
+        raise call.invalid(f"{len(pads)} pads are given for {len(axes)} axes")
+    found = [(0, 0)] * rank
+    for place, axis in enumerate(axes):
+        found[axis] = (pads[place], pads[place + len(axes)])
+    return tuple(found)
+
+
+def sources(call: Call) -> tuple[Values, ...]:
+    """For every axis and position of the result the position in the operand; -1 where the pad value stands."""
+    mode = _mode(call)
+    return tuple(
+        _positions(mode, size, before, after) for size, (before, after) in zip(call.shape(), amounts(call), strict=True)
+    )
+
+
+def _mode(call: Call) -> str:
+    mode = call.text("mode", "constant")
+    if mode not in _MODES:
+        raise call.invalid(f"mode '{mode}' is none of {', '.join(_MODES)}")
+    return mode
+
+
+def _positions(mode: str, size: int, before: int, after: int) -> Values:
+    found: Values = np.arange(-before, size + after)
+    low, high = max(0, -before), size - max(0, -after)  # what a negative pad leaves to copy from
+    if mode == "constant":
+        return np.where((found >= 0) & (found < size), found, -1)
+    inside, count = found - low, max(high - low, 1)
+    if mode == "edge":
+        inside = inside.clip(0, count - 1)
+    elif mode == "wrap":
+        inside = inside % count
+    else:
+        period = max(2 * (count - 1), 1)
+        inside = np.minimum(inside % period, period - inside % period) * (count > 1)
+    return inside + low
+
+
+def pad_value(call: Call, given_value: Values | None) -> int | float:
+    """What the constant mode writes: the value given, else the code of 0."""
+    if given_value is not None and given_value.size:
+        if call.inputs[2] is not None and call.outputs and call.outputs[0].quantisation is not None:
+            _same_quantisation(call)
+        value: int | float = given_value.reshape(-1)[0].item()
+        return value
+    if "value" in call.node.attributes:
+        return call.real("value")
+    return zero_code(call)
+
+
+def _same_quantisation(call: Call) -> None:
+    value, out = call.tensor(2), call.outputs[0]
+    if value.quantisation != out.quantisation:
+        raise call.unsupported("the pad value is quantised in another way than the result")
+
+
+def _infer(call: Call) -> tuple[TensorType, ...]:
+    pads = amounts(call)
+    left = [size + min(before, 0) + min(after, 0) for size, (before, after) in zip(call.shape(), pads, strict=True)]
+    if min(left, default=0) < 0:
+        raise call.invalid(f"pads {pads} cut more than {call.shape()} has")
+    if _mode(call) != "constant" and any(size == 0 and max(pair) > 0 for size, pair in zip(left, pads, strict=True)):
+        raise call.invalid(f"mode '{_mode(call)}' needs an element to repeat, {call.shape()} padded by {pads} has none")
+    shape = [size + max(before, 0) + max(after, 0) for size, (before, after) in zip(left, pads, strict=True)]
+    return (result(call, call.tensor(0).dtype, shape),)
+
+
+def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
+    found = given(arrays, 0)
+    value = np.asarray(pad_value(call, maybe(arrays, 2))).astype(found.dtype)
+    for axis, positions in enumerate(sources(call)):
+        if found.shape[axis] == 0:
+            shape = (*found.shape[:axis], len(positions), *found.shape[axis + 1 :])
+            found = np.full(shape, value)
+            continue
+        taken = found.take(positions.clip(0), axis)
+        outside = (positions < 0).reshape(-1, *(1,) * (found.ndim - axis - 1))
+        found = np.where(outside, value, taken) if outside.any() else taken
+    return (found,)
+
+
+OPERATORS = (Operator("Pad", _infer, _evaluate, ("x", "pads", "value", "axes")),)

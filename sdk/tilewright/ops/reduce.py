@@ -1,0 +1,151 @@
+"""ReduceSum, ReduceMean, ReduceMax, ReduceMin, ReduceProd and the norms and logarithms of sums.
+
+Sums and products of integers stay in the integers' own type and wrap; a mean of integers truncates toward zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from tilewright.model import Array, DType
+from tilewright.ops.cast import convert
+from tilewright.ops.operands import Arrays, Values, given, listed, result, some_axes
+from tilewright.ops.operator import Call, Operator, TensorType
+
+Axes = tuple[int, ...]
+
+
+def reduced_axes(call: Call) -> Axes:
+    """The axes that disappear (or stay as 1), ascending; none at all where `noop_with_empty_axes` says so."""
+    rank, axes = len(call.shape()), listed(call, 1, "axes")
+    if not axes:
+        return () if call.integer("noop_with_empty_axes", 0) else tuple(range(rank))
+    return tuple(sorted(some_axes(call, axes, rank)))
+
+
+def keeps_axes(call: Call) -> bool:
+    """Whether reduced axes stay as axes of size 1."""
+    return bool(call.integer("keepdims", 1))
+
+
+def _infer(call: Call) -> tuple[TensorType, ...]:
+    axes, shape, tensor = reduced_axes(call), call.shape(), call.tensor(0)
+    if tensor.dtype is DType.BOOL and call.node.op not in ("ReduceMax", "ReduceMin"):
+        raise call.invalid("the operand is bool")
+    if tensor.quantisation is not None and call.node.op not in ("ReduceMax", "ReduceMin"):
+        raise call.unsupported("the operand is quantised", "put DequantizeLinear before it")
+    if call.node.op == "ReduceMean" and not tensor.dtype.is_float and prod(shape[axis] for axis in axes) == 0:
+        raise call.invalid(f"the mean of no integers, over the axes {axes} of {shape}")
+    kept = keeps_axes(call)
+    sizes = [1 if axis in axes else size for axis, size in enumerate(shape) if kept or axis not in axes]
+    return (result(call, tensor.dtype, sizes),)
+
+
+def _sum(x: Values, axes: Axes) -> Values:
+    if x.dtype == np.float16:  # a sum of many halves loses their low digits, as no runtime does
+        return x.sum(axes, dtype=np.float32, keepdims=True).astype(np.float16)
+    found: Values = x.sum(axes, dtype=x.dtype, keepdims=True)
+    return found
+
+
+def _mean(x: Values, axes: Axes) -> Values:
+    count = prod(x.shape[axis] for axis in axes)
+    if x.dtype.kind == "f":
+        wide = x.astype(np.float32) if x.dtype == np.float16 else x
+        found: Values = (wide.sum(axes, keepdims=True) / wide.dtype.type(count)).astype(x.dtype)
+        return found
+    total = _sum(x, axes)
+    quotient = total // count
+    quotient += (quotient < 0) & (quotient * count != total)
+    return quotient
+
+
+def _largest(x: Values, axes: Axes) -> Values:
+    found: Values = x.max(axes, keepdims=True, initial=_extreme(x, False))
+    return found
+
+
+def _smallest(x: Values, axes: Axes) -> Values:
+    found: Values = x.min(axes, keepdims=True, initial=_extreme(x, True))
+    return found
+
+
+def _extreme(x: Values, high: bool) -> Any:
+    if x.dtype.kind == "f":
+        return np.inf if high else -np.inf
+    if x.dtype.kind == "b":
+        return high
+    return np.iinfo(x.dtype).max if high else np.iinfo(x.dtype).min
+
+
+def _product(x: Values, axes: Axes) -> Values:
+    found: Values = x.prod(axes, dtype=x.dtype, keepdims=True)
+    return found
+
+
+def _square_sum(x: Values, axes: Axes) -> Values:
+    if x.dtype == np.float16:
+        return _sum(np.square(x.astype(np.float32)), axes).astype(np.float16)
+    return _sum(x * x, axes)
+
+
+def _real(step: Callable[[Values, Axes], Values]) -> Callable[[Values, Axes], Values]:
+    """The step on floating-point values; integers go through float64 and are truncated back."""
+
+    def compute(x: Values, axes: Axes) -> Values:
+        if x.dtype.kind == "f" and x.dtype != np.float16:
+            return step(x, axes)
+        wide = step(x.astype(np.float32 if x.dtype.kind == "f" else np.float64), axes)
+        return convert(wide, DType.of(wide.dtype), DType.of(x.dtype))
+
+    return compute
+
+
+def _length(x: Values, axes: Axes) -> Values:
+    found: Values = np.sqrt(_square_sum(x, axes))
+    return found
+
+
+def _log_sum(x: Values, axes: Axes) -> Values:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Values = np.log(_sum(x, axes))
+    return found
+
+
+def _log_sum_exp(x: Values, axes: Axes) -> Values:
+    high = _largest(x, axes)
+    high = np.where(np.isfinite(high), high, high.dtype.type(0))  # infinities would leave inf - inf
+    with np.errstate(divide="ignore", over="ignore"):
+        found: Values = np.log(_sum(np.exp(x - high), axes)) + high
+    return found
+
+
+def _absolute_sum(x: Values, axes: Axes) -> Values:
+    return _sum(np.abs(x), axes)
+
+
+_STEPS: dict[str, Callable[[Values, Axes], Values]] = {
+    "ReduceSum": _sum,
+    "ReduceMean": _mean,
+    "ReduceMax": _largest,
+    "ReduceMin": _smallest,
+    "ReduceProd": _product,
+    "ReduceSumSquare": _square_sum,
+    "ReduceL1": _absolute_sum,
+    "ReduceL2": _real(_length),
+    "ReduceLogSum": _real(_log_sum),
+    "ReduceLogSumExp": _real(_log_sum_exp),
+}
+
+
+def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = _STEPS[call.node.op](given(arrays, 0), reduced_axes(call))
+    return (found.reshape(call.outputs[0].shape),)
+
+
+OPERATORS = tuple(Operator(name, _infer, _evaluate, ("x", "axes")) for name in _STEPS)

@@ -1,0 +1,47 @@
+"""Slice with any steps, in the form of opset 10 (operands) and the older one (attributes)."""
+
+from __future__ import annotations
+
+from tilewright.model import Array
+from tilewright.ops.operands import Arrays, given, listed, result, some_axes
+from tilewright.ops.operator import Call, Operator, TensorType
+
+
+def ranges(call: Call) -> tuple[range, ...]:
+    """For every axis of the operand the positions that are taken, clamped as the standard says."""
+    shape = call.shape()
+    starts, ends = listed(call, 1, "starts"), listed(call, 2, "ends")
+    if starts is None or ends is None:
+        raise call.invalid("starts or ends are missing")
+    named = listed(call, 3, "axes")
+    axes = some_axes(call, range(len(starts)) if named is None else named, len(shape))
+    steps = listed(call, 4, "steps") or (1,) * len(starts)
+    if not len(starts) == len(ends) == len(axes) == len(steps):
+        raise call.invalid(f"starts {starts}, ends {ends}, axes {axes} and steps {steps} differ in length")
+    if 0 in steps:
+        raise call.invalid("a step is 0")
+    found = [range(size) for size in shape]
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        found[axis] = range(shape[axis])[slice(*_clamped(start, end, step, shape[axis]), step)]
+    return tuple(found)
+
+
+def _clamped(start: int, end: int, step: int, size: int) -> tuple[int | None, int | None]:
+    start, end = (start + size if start < 0 else start), (end + size if end < 0 else end)
+    if step > 0:
+        return min(max(start, 0), size), min(max(end, 0), size)
+    end = min(max(end, -1), size)
+    start = min(max(start, 0), size - 1)
+    return (start if size else None), (None if end == -1 else end)
+
+
+def _infer(call: Call) -> tuple[TensorType, ...]:
+    return (result(call, call.tensor(0).dtype, [len(taken) for taken in ranges(call)]),)
+
+
+def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
+    taken = (slice(r.start, None if r.stop < 0 else r.stop, r.step) for r in ranges(call))
+    return (given(arrays, 0)[tuple(taken)],)
+
+
+OPERATORS = (Operator("Slice", _infer, _evaluate, ("x", "starts", "ends", "axes", "steps")),)

@@ -1,0 +1,27 @@
+"""Transpose: a view too, for its result is its operand under another layout; binding decides whether bytes move."""
+
+from __future__ import annotations
+
+from tilewright.model import Array
+from tilewright.ops.operands import Arrays, given, result, some_axes
+from tilewright.ops.operator import Call, Kind, Operator, TensorType
+
+
+def permutation(call: Call) -> tuple[int, ...]:
+    """For each axis of the result the axis of the operand; reversed where `perm` is not given."""
+    rank = len(call.shape())
+    perm = some_axes(call, call.integers("perm", tuple(reversed(range(rank)))), rank)
+    if len(perm) != rank:
+        raise call.invalid(f"perm {perm} does not name every axis of {call.shape()}")
+    return perm
+
+
+def _infer(call: Call) -> tuple[TensorType, ...]:
+    return (result(call, call.tensor(0).dtype, [call.shape()[axis] for axis in permutation(call)]),)
+
+
+def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
+    return (given(arrays, 0).transpose(permutation(call)),)
+
+
+OPERATORS = (Operator("Transpose", _infer, _evaluate, ("x",), kind=Kind.VIEW),)
