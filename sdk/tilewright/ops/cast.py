@@ -10,33 +10,33 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array, DType
-from tilewright.ops.operands import Arrays, Values, element_type, given, result
+from tilewright.ops.operands import Arrays, element_type, given, result
 from tilewright.ops.operator import Call, Operator, TensorType
 
 
-def convert(x: Values, source: DType, target: DType) -> Values:
+def convert(x: Array, source: DType, target: DType) -> Array:
     """`x` as elements of `target`: floats truncate, integers wrap, anything but 0 is true."""
     if target is DType.BOOL:
         return np.not_equal(x, 0)
     if target.is_float:
         with np.errstate(over="ignore"):
-            found: Values = x.astype(target.numpy)
+            found: Array = x.astype(target.numpy)
         return found
     if source.is_float:
         if target.bits >= 32:
             return _saturated(x, target)
         x = _saturated(x, DType.I32)
     if target.bits == 4:
-        low: Values = x.astype(np.int64) & 15
+        low: Array = x.astype(np.int64) & 15
         return ((low ^ 8) - 8 if target is DType.I4 else low).astype(target.numpy)
     found = x.astype(target.numpy)
     return found
 
 
-def _saturated(x: Values, target: DType) -> Values:
+def _saturated(x: Array, target: DType) -> Array:
     low, high = target.range
     wide = np.where(np.isnan(x), 0.0, x.astype(np.float64))
-    found: Values = np.where((wide > low - 1) & (wide < high + 1), wide, 0.0).astype(target.numpy)
+    found: Array = np.where((wide > low - 1) & (wide < high + 1), wide, 0.0).astype(target.numpy)
     found[wide >= high + 1] = high
     found[wide <= low - 1] = low
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array, DType
-from tilewright.ops.operands import Arrays, Values, given, integer_scalar, one_axis, same
+from tilewright.ops.operands import Arrays, given, integer_scalar, one_axis, same
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
 
 
@@ -27,7 +27,7 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     if call.integer("reverse", 0):
         x = np.flip(x, axis)
     with np.errstate(over="ignore", invalid="ignore"):
-        found: Values = np.cumsum(x, axis, dtype=x.dtype) if sums else np.cumprod(x, axis, dtype=x.dtype)
+        found: Array = np.cumsum(x, axis, dtype=x.dtype) if sums else np.cumprod(x, axis, dtype=x.dtype)
     if call.integer("exclusive", 0) and x.shape[axis]:
         shifted = np.roll(found, 1, axis)
         shifted.swapaxes(0, axis)[0] = 0 if sums else 1

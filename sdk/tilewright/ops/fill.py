@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from tilewright.model import Array, DType
-from tilewright.ops.operands import LIMIT_BYTES, Arrays, Values, element_type, integer_list, result
+from tilewright.ops.operands import LIMIT_BYTES, Arrays, element_type, integer_list, result
 from tilewright.ops.operator import Call, Operator, TensorType
 
 
-def _constant_value(call: Call) -> Values:
+def _constant_value(call: Call) -> Array:
     attributes = call.node.attributes
     for name in ("sparse_value", "value_string", "value_strings"):
         if name in attributes:
@@ -29,7 +29,7 @@ def _constant_value(call: Call) -> Values:
     raise call.invalid("it has no value")
 
 
-def _array(call: Call) -> Values:
+def _array(call: Call) -> Array:
     value = call.node.attributes["value"]
     if not isinstance(value, np.ndarray):
         raise call.invalid("attribute 'value' must be a tensor")
@@ -49,7 +49,7 @@ def _constant_array(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (_constant_value(call),)
 
 
-def _fill_value(call: Call) -> Values:
+def _fill_value(call: Call) -> Array:
     value = _array(call) if "value" in call.node.attributes else np.zeros(1, np.float32)
     if value.size != 1:
         raise call.invalid(f"the value must be one element, not {value.size}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array
-from tilewright.ops.operands import Arrays, Values, checked_indices, given, needs_index, one_axis, result
+from tilewright.ops.operands import Arrays, checked_indices, given, needs_index, one_axis, result
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
 
 
@@ -42,9 +42,9 @@ def _elements(call: Call) -> tuple[TensorType, ...]:
     return (result(call, call.tensor(0).dtype, taken),)
 
 
-def element_positions(indices: Values, axis: int) -> tuple[Values, ...]:
+def element_positions(indices: Array, axis: int) -> tuple[Array, ...]:
     """For every element of `indices` its own place, with the index along `axis`: what `x[...]` takes."""
-    places: list[Values] = list(np.ogrid[tuple(slice(size) for size in indices.shape)])
+    places: list[Array] = list(np.ogrid[tuple(slice(size) for size in indices.shape)])
     places[axis] = indices
     return tuple(places)
 
@@ -78,7 +78,7 @@ def _nd_gathered(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     x, indices = given(arrays, 0), given(arrays, 1)
     batch, depth = _depth(call)
     rank = indices.ndim - 1
-    places: list[Values] = [
+    places: list[Array] = [
         np.arange(indices.shape[axis]).reshape(-1, *(1,) * (rank - axis - 1)) for axis in range(batch)
     ]
     places += [checked_indices(call, indices[..., k], x.shape[batch + k]) for k in range(depth)]

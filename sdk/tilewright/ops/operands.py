@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
-
-import numpy.typing as npt
 
 from tilewright.errors import TilewrightError
 from tilewright.model import Array, DType, Shape
 from tilewright.ops.operator import Call, TensorType
 
-Values = npt.NDArray[Any]
 Arrays = Sequence[Array | None]
 
 LIMIT_BYTES = 1 << 31
@@ -29,14 +25,14 @@ _REFUSED_TYPES = {
 }  # fmt: skip
 
 
-def given(arrays: Arrays, index: int) -> Values:
+def given(arrays: Arrays, index: int) -> Array:
     """The operand `index` of an evaluation, which `infer` has already shown to be there."""
     array = arrays[index]
     assert array is not None, f"operand {index} is missing"
     return array
 
 
-def maybe(arrays: Arrays, index: int) -> Values | None:
+def maybe(arrays: Arrays, index: int) -> Array | None:
     """The operand `index` of an evaluation, None where it is omitted."""
     return arrays[index] if index < len(arrays) else None
 
@@ -84,7 +80,7 @@ def some_axes(call: Call, axes: Sequence[int], rank: int) -> tuple[int, ...]:
 
 def integer_list(call: Call, index: int, what: str) -> tuple[int, ...]:
     """A compile-time operand that is a vector (or a scalar) of integers."""
-    array: Values = call.constant(index, what)
+    array: Array = call.constant(index, what)
     if array.dtype.kind not in "iu" or array.ndim > 1:
         raise call.invalid(f"{what} must be a vector of integers, not {array.dtype} of shape {array.shape}")
     return tuple(int(value) for value in array.reshape(-1))
@@ -141,11 +137,11 @@ def needs_index(call: Call, index: int) -> None:
         raise call.invalid(f"indices '{call.tensor(index).name}' must be int32 or int64, not {dtype.value}")
 
 
-def checked_indices(call: Call, indices: Values, size: int) -> Values:
+def checked_indices(call: Call, indices: Array, size: int) -> Array:
     """Indices counted from the front; ModelError for one outside [-size, size)."""
     if indices.size and (int(indices.min()) < -size or int(indices.max()) >= size):
         raise call.invalid(f"an index lies outside [{-size}, {size})")
-    found: Values = indices.astype("int64")
+    found: Array = indices.astype("int64")
     found += (found < 0) * size
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array
-from tilewright.ops.operands import Arrays, Values, given, integer_list, listed, maybe, result, some_axes, zero_code
+from tilewright.ops.operands import Arrays, given, integer_list, listed, maybe, result, some_axes, zero_code
 from tilewright.ops.operator import Call, Operator, TensorType
 
 _MODES = ("constant", "reflect", "edge", "wrap")
@@ -27,7 +27,7 @@ def amounts(call: Call) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
-def sources(call: Call) -> tuple[Values, ...]:
+def sources(call: Call) -> tuple[Array, ...]:
     """For every axis and position of the result the position in the operand; -1 where the pad value stands."""
     mode = _mode(call)
     return tuple(
@@ -42,8 +42,8 @@ def _mode(call: Call) -> str:
     return mode
 
 
-def _positions(mode: str, size: int, before: int, after: int) -> Values:
-    found: Values = np.arange(-before, size + after)
+def _positions(mode: str, size: int, before: int, after: int) -> Array:
+    found: Array = np.arange(-before, size + after)
     low, high = max(0, -before), size - max(0, -after)  # what a negative pad leaves to copy from
     if mode == "constant":
         return np.where((found >= 0) & (found < size), found, -1)
@@ -58,7 +58,7 @@ def _positions(mode: str, size: int, before: int, after: int) -> Values:
     return inside + low
 
 
-def pad_value(call: Call, given_value: Values | None) -> int | float:
+def pad_value(call: Call, given_value: Array | None) -> int | float:
     """What the constant mode writes: the value given, else the code of 0."""
     if given_value is not None and given_value.size:
         if call.inputs[2] is not None and call.outputs and call.outputs[0].quantisation is not None:

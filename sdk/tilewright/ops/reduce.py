@@ -13,7 +13,7 @@ import numpy as np
 
 from tilewright.model import Array, DType
 from tilewright.ops.cast import convert
-from tilewright.ops.operands import Arrays, Values, given, listed, result, some_axes
+from tilewright.ops.operands import Arrays, given, listed, result, some_axes
 from tilewright.ops.operator import Call, Operator, TensorType
 
 Axes = tuple[int, ...]
@@ -45,36 +45,33 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
     return (result(call, tensor.dtype, sizes),)
 
 
-def _sum(x: Values, axes: Axes) -> Values:
+def _sum(x: Array, axes: Axes) -> Array:
     if x.dtype == np.float16:  # a sum of many halves loses their low digits, as no runtime does
-        return x.sum(axes, dtype=np.float32, keepdims=True).astype(np.float16)
-    found: Values = x.sum(axes, dtype=x.dtype, keepdims=True)
-    return found
+        return np.asarray(x.sum(axes, dtype=np.float32, keepdims=True)).astype(np.float16)
+    return np.asarray(x.sum(axes, dtype=x.dtype, keepdims=True))
 
 
-def _mean(x: Values, axes: Axes) -> Values:
+def _mean(x: Array, axes: Axes) -> Array:
     count = prod(x.shape[axis] for axis in axes)
     if x.dtype.kind == "f":
         wide = x.astype(np.float32) if x.dtype == np.float16 else x
-        found: Values = (wide.sum(axes, keepdims=True) / wide.dtype.type(count)).astype(x.dtype)
-        return found
+        return np.asarray(wide.sum(axes, keepdims=True) / wide.dtype.type(count)).astype(x.dtype)
     total = _sum(x, axes)
     quotient = total // count
-    quotient += (quotient < 0) & (quotient * count != total)
-    return quotient
+    return np.asarray(quotient + ((quotient < 0) & (quotient * count != total)), x.dtype)
 
 
-def _largest(x: Values, axes: Axes) -> Values:
-    found: Values = x.max(axes, keepdims=True, initial=_extreme(x, False))
+def _largest(x: Array, axes: Axes) -> Array:
+    found: Array = x.max(axes, keepdims=True, initial=_extreme(x, False))
     return found
 
 
-def _smallest(x: Values, axes: Axes) -> Values:
-    found: Values = x.min(axes, keepdims=True, initial=_extreme(x, True))
+def _smallest(x: Array, axes: Axes) -> Array:
+    found: Array = x.min(axes, keepdims=True, initial=_extreme(x, True))
     return found
 
 
-def _extreme(x: Values, high: bool) -> Any:
+def _extreme(x: Array, high: bool) -> Any:
     if x.dtype.kind == "f":
         return np.inf if high else -np.inf
     if x.dtype.kind == "b":
@@ -82,21 +79,21 @@ def _extreme(x: Values, high: bool) -> Any:
     return np.iinfo(x.dtype).max if high else np.iinfo(x.dtype).min
 
 
-def _product(x: Values, axes: Axes) -> Values:
-    found: Values = x.prod(axes, dtype=x.dtype, keepdims=True)
+def _product(x: Array, axes: Axes) -> Array:
+    found: Array = x.prod(axes, dtype=x.dtype, keepdims=True)
     return found
 
 
-def _square_sum(x: Values, axes: Axes) -> Values:
+def _square_sum(x: Array, axes: Axes) -> Array:
     if x.dtype == np.float16:
         return _sum(np.square(x.astype(np.float32)), axes).astype(np.float16)
     return _sum(x * x, axes)
 
 
-def _real(step: Callable[[Values, Axes], Values]) -> Callable[[Values, Axes], Values]:
+def _real(step: Callable[[Array, Axes], Array]) -> Callable[[Array, Axes], Array]:
     """The step on floating-point values; integers go through float64 and are truncated back."""
 
-    def compute(x: Values, axes: Axes) -> Values:
+    def compute(x: Array, axes: Axes) -> Array:
         if x.dtype.kind == "f" and x.dtype != np.float16:
             return step(x, axes)
         wide = step(x.astype(np.float32 if x.dtype.kind == "f" else np.float64), axes)
@@ -105,30 +102,30 @@ def _real(step: Callable[[Values, Axes], Values]) -> Callable[[Values, Axes], Va
     return compute
 
 
-def _length(x: Values, axes: Axes) -> Values:
-    found: Values = np.sqrt(_square_sum(x, axes))
+def _length(x: Array, axes: Axes) -> Array:
+    found: Array = np.sqrt(_square_sum(x, axes))
     return found
 
 
-def _log_sum(x: Values, axes: Axes) -> Values:
+def _log_sum(x: Array, axes: Axes) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Values = np.log(_sum(x, axes))
+        found: Array = np.log(_sum(x, axes))
     return found
 
 
-def _log_sum_exp(x: Values, axes: Axes) -> Values:
+def _log_sum_exp(x: Array, axes: Axes) -> Array:
     high = _largest(x, axes)
     high = np.where(np.isfinite(high), high, high.dtype.type(0))  # infinities would leave inf - inf
     with np.errstate(divide="ignore", over="ignore"):
-        found: Values = np.log(_sum(np.exp(x - high), axes)) + high
+        found: Array = np.log(_sum(np.exp(x - high), axes)) + high
     return found
 
 
-def _absolute_sum(x: Values, axes: Axes) -> Values:
+def _absolute_sum(x: Array, axes: Axes) -> Array:
     return _sum(np.abs(x), axes)
 
 
-_STEPS: dict[str, Callable[[Values, Axes], Values]] = {
+_STEPS: dict[str, Callable[[Array, Axes], Array]] = {
     "ReduceSum": _sum,
     "ReduceMean": _mean,
     "ReduceMax": _largest,

@@ -8,7 +8,7 @@ import numpy as np
 
 from tilewright.model import Array, DType
 from tilewright.ops.gather import element_positions
-from tilewright.ops.operands import Arrays, Values, checked_indices, given, maybe, needs_index, one_axis, same
+from tilewright.ops.operands import Arrays, checked_indices, given, maybe, needs_index, one_axis, same
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
 
 _REDUCTIONS: Mapping[str, np.ufunc | None] = {
@@ -31,7 +31,7 @@ def _alike(call: Call, index: int) -> None:
         raise call.invalid(f"'{updates.name}' and '{data.name}' differ in type")
 
 
-def _write(x: Values, places: tuple[Values, ...], updates: Values, reduction: np.ufunc | None) -> Values:
+def _write(x: Array, places: tuple[Array, ...], updates: Array, reduction: np.ufunc | None) -> Array:
     found = x.copy()
     if reduction is None:
         found[places] = updates
