@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array, DType
+from tilewright.ops.index.body import body, combine
+from tilewright.ops.index.build import axes, indices, operand
+from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, one_axis, result
 from tilewright.ops.operator import Call, Operator, TensorType
 
@@ -32,4 +35,32 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (np.asarray(found, np.int64).reshape(call.outputs[0].shape),)
 
 
-OPERATORS = (Operator("ArgMax", _infer, _evaluate, ("x",)), Operator("ArgMin", _infer, _evaluate, ("x",)))
+def _nests(call: Call) -> tuple[Nest, ...]:
+    """The extreme of every row, then the first or last index that holds it."""
+    axis, shape, largest = arg_axis(call), call.shape(), call.node.op == "ArgMax"
+    if 0 in shape:
+        return ()
+    x, (kind,) = operand(call.tensor(0), "x"), _infer(call)
+    space = Space.of(**axes("i", shape))
+    loops = list(space)
+    rest = [loop for place, loop in enumerate(loops) if place != axis]
+    extreme = Tensor("extreme", tuple(n for place, n in enumerate(shape) if place != axis), x.dtype)
+    kept = [0 if place == axis else loop for place, loop in enumerate(loops)] if len(kind.shape) == len(shape) else rest
+    last = bool(call.integer("select_last_index", 0))
+    other = -1 if last else shape[axis]
+    return (
+        Nest(space, extreme[*rest], (x[*loops],), combine=combine("max" if largest else "min")),
+        Nest(
+            space,
+            Tensor("y", kind.shape, kind.dtype)[*kept],
+            (x[*loops], extreme[*rest], indices("index", (shape[axis],))[loops[axis]]),
+            body("select_equal", other),
+            combine("max" if last else "min"),
+        ),
+    )
+
+
+OPERATORS = (
+    Operator("ArgMax", _infer, _evaluate, ("x",), nests=_nests),
+    Operator("ArgMin", _infer, _evaluate, ("x",), nests=_nests),
+)

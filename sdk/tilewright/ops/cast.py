@@ -10,6 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array, DType
+from tilewright.ops.index.body import body
+from tilewright.ops.index.build import axes, operand
+from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, element_type, given, result
 from tilewright.ops.operator import Call, Operator, TensorType
 
@@ -76,8 +79,18 @@ def _bits(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (convert(x, call.tensor(0).dtype, target) if target.bits == 4 else x.view(target.numpy),)
 
 
+def _cast_nests(call: Call) -> tuple[Nest, ...]:
+    (kind,) = (_cast if call.node.op == "Cast" else _cast_like)(call)
+    if kind.dtype.bits == 4 or 0 in kind.shape:
+        return ()
+    space = Space.of(**axes("i", kind.shape))
+    loops = list(space)
+    x, y = operand(call.tensor(0), "x"), Tensor("y", kind.shape, kind.dtype)
+    return (Nest(space, y[*loops], (x[*loops],), body("cast")),)
+
+
 OPERATORS = (
-    Operator("Cast", _cast, _converted, ("x",)),
-    Operator("CastLike", _cast_like, _converted, ("x", "like")),
+    Operator("Cast", _cast, _converted, ("x",), nests=_cast_nests),
+    Operator("CastLike", _cast_like, _converted, ("x", "like"), nests=_cast_nests),
     Operator("BitCast", _bit_cast, _bits, ("x",)),
 )

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array
+from tilewright.ops.index.build import axes, operand
+from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, one_axis, result
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.recode import moves_codes
 
 
 def concat_axis(call: Call) -> int:
@@ -32,4 +35,18 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (np.concatenate([given(arrays, index) for index in range(len(arrays))], concat_axis(call)),)
 
 
-OPERATORS = (Operator("Concat", _infer, _evaluate, ("x",)),)
+def _nests(call: Call) -> tuple[Nest, ...]:
+    axis, (kind,) = concat_axis(call), _infer(call)
+    y, found, offset = Tensor("y", kind.shape, kind.dtype), [], 0
+    for index in range(len(call.inputs)):
+        source = operand(call.tensor(index), f"x{index}")
+        space = Space.of(**axes("i", source.shape))
+        loops = list(space)
+        target = [loop + offset if place == axis else loop for place, loop in enumerate(loops)]
+        if 0 not in source.shape:
+            found.append(Nest(space, y[*target], (source[*loops],)))
+        offset += source.shape[axis]
+    return tuple(found)
+
+
+OPERATORS = (Operator("Concat", _infer, moves_codes(_evaluate, None), ("x...",), nests=_nests),)

@@ -9,6 +9,10 @@ from math import prod
 import numpy as np
 
 from tilewright.model import Array
+from tilewright.ops.clamp import clamped
+from tilewright.ops.index.body import body, combine
+from tilewright.ops.index.build import operand
+from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import LIMIT_BYTES, Arrays, broadcast, given, result
 from tilewright.ops.operator import Call, Operator, TensorType
 
@@ -102,7 +106,27 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
         wide = x.astype(np.float32) if x.dtype == np.float16 else x
         arguments += [wide, [numbers[name] for name in names]]
     value = np.einsum(*arguments, [numbers[name] for name in found.result], optimize=len(arrays) > 2)  # type: ignore[call-overload]
-    return (np.asarray(value).astype(call.outputs[0].dtype.numpy),)
+    return (clamped(call, np.asarray(value).astype(call.outputs[0].dtype.numpy)),)
 
 
-OPERATORS = (Operator("Einsum", _infer, _evaluate, ("x",)),)
+def _nests(call: Call) -> tuple[Nest, ...]:
+    """One nest where there are one or two operands; loops are named by letters, those of an ellipsis `e0`, `e1`, ..."""
+    (kind,), found = _infer(call), equation(call)
+    if len(found.operands) > 2 or 0 in found.extents.values():
+        return ()
+    space = Space(tuple((_loop(name), size) for name, size in found.extents.items()))
+    loops = dict(zip(found.extents, space, strict=True))
+    sources = [operand(call.tensor(index), f"x{index}") for index in range(len(call.inputs))]
+    accesses = tuple(
+        source[*(0 if size == 1 else loops[name] for name, size in zip(names, source.shape, strict=True))]
+        for source, names in zip(sources, found.operands, strict=True)
+    )
+    y = Tensor("y", kind.shape, kind.dtype)[*(loops[name] for name in found.result)]
+    return (Nest(space, y, accesses, body("mul" if len(accesses) == 2 else "copy"), combine("add")),)
+
+
+def _loop(name: str) -> str:
+    return name if name.isalpha() else f"e{ord(name)}"
+
+
+OPERATORS = (Operator("Einsum", _infer, _evaluate, ("x...",), nests=_nests),)

@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array
+from tilewright.ops.index.build import axes, operand
+from tilewright.ops.index.build import broadcast as across
+from tilewright.ops.index.nest import Nest, Space, Tensor
+from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, broadcast, given, integer_list, result
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.recode import moves_codes
 
 
 def _expand(call: Call) -> tuple[TensorType, ...]:
@@ -36,7 +41,23 @@ def _tiled(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (np.tile(given(arrays, 0), repeats(call)),)
 
 
+def _expand_nests(call: Call) -> tuple[Nest, ...]:
+    (kind,), x = _expand(call), operand(call.tensor(0), "x")
+    return moved(call, kind.shape, lambda loops: across(x, loops).subscripts)
+
+
+def _tile_nests(call: Call) -> tuple[Nest, ...]:
+    (kind,), source = _tile(call), operand(call.tensor(0), "x")
+    if 0 in kind.shape:
+        return ()
+    rank = len(source.shape)
+    space = Space.of(**axes("r", repeats(call)), **axes("i", source.shape))
+    loops = list(space)
+    target = [r * n + i for r, n, i in zip(loops[:rank], source.shape, loops[rank:], strict=True)]
+    return (Nest(space, Tensor("y", kind.shape, kind.dtype)[*target], (source[*loops[rank:]],)),)
+
+
 OPERATORS = (
-    Operator("Expand", _expand, _expanded, ("x", "shape")),
-    Operator("Tile", _tile, _tiled, ("x", "repeats")),
+    Operator("Expand", _expand, moves_codes(_expanded), ("x", "shape"), nests=_expand_nests),
+    Operator("Tile", _tile, moves_codes(_tiled), ("x", "repeats"), nests=_tile_nests),
 )

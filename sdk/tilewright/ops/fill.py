@@ -8,7 +8,7 @@ import numpy as np
 
 from tilewright.model import Array, DType
 from tilewright.ops.operands import LIMIT_BYTES, Arrays, element_type, integer_list, result
-from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.operator import Call, Kind, Operator, TensorType
 
 
 def _constant_value(call: Call) -> Array:
@@ -133,10 +133,10 @@ def _eye_array(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 
 
 OPERATORS = (
-    Operator("Constant", _constant, _constant_array, ()),
-    Operator("ConstantOfShape", _of_shape, _filled, ("shape",)),
-    Operator("Shape", _shape, _shape_array, ("x",)),
-    Operator("Size", _size, _size_array, ("x",)),
-    Operator("Range", _range, _range_array, ("start", "limit", "delta")),
-    Operator("EyeLike", _eye, _eye_array, ("x",)),
+    Operator("Constant", _constant, _constant_array, (), kind=Kind.OPAQUE),
+    Operator("ConstantOfShape", _of_shape, _filled, ("shape",), kind=Kind.OPAQUE),
+    Operator("Shape", _shape, _shape_array, ("x",), kind=Kind.OPAQUE),
+    Operator("Size", _size, _size_array, ("x",), kind=Kind.OPAQUE),
+    Operator("Range", _range, _range_array, ("start", "limit", "delta"), kind=Kind.OPAQUE),
+    Operator("EyeLike", _eye, _eye_array, ("x",), kind=Kind.OPAQUE),
 )

@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array
+from tilewright.ops.index.affine import Affine
+from tilewright.ops.index.nest import Nest, Subscript
+from tilewright.ops.index.table import Table
+from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, checked_indices, given, needs_index, one_axis, result
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
+from tilewright.ops.recode import moves_codes
 
 
 def gather_axis(call: Call) -> int:
@@ -85,8 +90,26 @@ def _nd_gathered(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (x[tuple(places)],)
 
 
+def _gather_nests(call: Call) -> tuple[Nest, ...]:
+    """Constant indices along one axis are a table; indices of the run time have no index map."""
+    (kind,), axis, shape = _gather(call), gather_axis(call), call.shape()
+    taken = call.shape(1)
+    if 1 not in call.constants or sum(size != 1 for size in taken) > 1:
+        return ()
+    values = tuple(checked_indices(call, call.constants[1], shape[axis]).reshape(-1).tolist())
+    moving = next((place for place, size in enumerate(taken) if size != 1), None)
+
+    def subscripts(loops: list[Affine]) -> list[Subscript | int]:
+        inside: Subscript | int = values[0]
+        if moving is not None:
+            inside = Table.over("index", loops[axis + moving], values)
+        return [*loops[:axis], inside, *loops[axis + len(taken) :]]
+
+    return moved(call, kind.shape, subscripts)
+
+
 OPERATORS = (
-    Operator("Gather", _gather, _gathered, ("x", "indices")),
-    Operator("GatherElements", _elements, _elements_gathered, ("x", "indices"), kind=Kind.OPAQUE),
-    Operator("GatherND", _nd, _nd_gathered, ("x", "indices"), kind=Kind.OPAQUE),
+    Operator("Gather", _gather, moves_codes(_gathered), ("x", "indices"), nests=_gather_nests),
+    Operator("GatherElements", _elements, moves_codes(_elements_gathered), ("x", "indices"), kind=Kind.OPAQUE),
+    Operator("GatherND", _nd, moves_codes(_nd_gathered), ("x", "indices"), kind=Kind.OPAQUE),
 )

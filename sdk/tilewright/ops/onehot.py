@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tilewright.model import Array
+from tilewright.model import Array, DType
+from tilewright.ops.index.body import body, combine
+from tilewright.ops.index.build import axes, operand
+from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, one_axis, result
 from tilewright.ops.operator import Call, Operator, TensorType
 
@@ -37,4 +40,22 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (np.where(indices == classes, values[1], values[0]),)
 
 
-OPERATORS = (Operator("OneHot", _infer, _evaluate, ("indices", "depth", "values")),)
+def _nests(call: Call) -> tuple[Nest, ...]:
+    """Where the index is the class, or the class less the depth; then the on value or the off value."""
+    (kind,), axis, count = _infer(call), hot_axis(call), depth(call)
+    if 0 in kind.shape or not call.tensor(0).dtype.is_signed:
+        return ()
+    space = Space.of(**axes("i", kind.shape), sign=2)
+    *loops, sign = space
+    indices, values = operand(call.tensor(0), "indices"), operand(call.tensor(2), "values")
+    names = Tensor("names", (2, count), indices.dtype, tuple(c - s * count for s in range(2) for c in range(count)))
+    hit, rest = Tensor("hit", kind.shape, DType.BOOL), [*loops[:axis], *loops[axis + 1 :]]
+    found = (indices[*rest], names[sign, loops[axis]])
+    outer = Space.of(**axes("i", kind.shape))
+    return (
+        Nest(space, hit[*loops], found, body("equal"), combine("or")),
+        Nest(outer, Tensor("y", kind.shape, kind.dtype)[*loops], (hit[*loops], values[1], values[0]), body("where")),
+    )
+
+
+OPERATORS = (Operator("OneHot", _infer, _evaluate, ("indices", "depth", "values"), nests=_nests),)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from tilewright.errors import TilewrightError
 from tilewright.model import Array, DType, Shape
 from tilewright.ops.operator import Call, TensorType
 
@@ -162,8 +161,3 @@ def wanted(call: Call, *found: TensorType) -> tuple[TensorType, ...]:
     if count > len(found):
         raise call.invalid(f"it has {count} outputs, the standard gives {len(found)}")
     return found[:count]
-
-
-def refuse(call: Call, why: str, fix: str = "") -> TilewrightError:
-    """The refusal of a node whose output shape depends on data that only the run time has."""
-    return call.unsupported(f"its output shape depends on the data: {why}", fix or "fix its inputs with --freeze")

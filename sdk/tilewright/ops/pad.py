@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array
+from tilewright.ops.index.affine import Affine
+from tilewright.ops.index.body import finish
+from tilewright.ops.index.nest import Nest, Subscript
+from tilewright.ops.index.table import Table
+from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, given, integer_list, listed, maybe, result, some_axes, zero_code
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.recode import moves_codes
 
 _MODES = ("constant", "reflect", "edge", "wrap")
 
@@ -101,4 +107,22 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (found,)
 
 
-OPERATORS = (Operator("Pad", _infer, _evaluate, ("x", "pads", "value", "axes")),)
+def _nests(call: Call) -> tuple[Nest, ...]:
+    (kind,), begins = _infer(call), [before for before, _ in amounts(call)]
+    if _mode(call) == "constant":
+        if call.optional(2) is not None and 2 not in call.constants:
+            return ()  # the value is computed at run time, a finish needs a number
+        value = finish("pad_value", pad_value(call, call.constants.get(2)))
+        return moved(call, kind.shape, lambda loops: [i - b for i, b in zip(loops, begins, strict=True)], value)
+    places = sources(call)
+
+    def subscripts(loops: list[Affine]) -> list[Subscript]:
+        return [
+            loop if tuple(taken) == tuple(range(size)) else Table.over(f"source{axis}", loop, tuple(taken.tolist()))
+            for axis, (loop, taken, size) in enumerate(zip(loops, places, call.shape(), strict=True))
+        ]
+
+    return moved(call, kind.shape, subscripts)
+
+
+OPERATORS = (Operator("Pad", _infer, moves_codes(_evaluate), ("x", "pads", "value", "axes"), nests=_nests),)

@@ -13,8 +13,15 @@ import numpy as np
 
 from tilewright.model import Array, DType
 from tilewright.ops.cast import convert
+from tilewright.ops.clamp import clamped
+from tilewright.ops.index.affine import Affine
+from tilewright.ops.index.body import body, combine, finish
+from tilewright.ops.index.build import axes as loops_over
+from tilewright.ops.index.build import operand
+from tilewright.ops.index.nest import Access, Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, listed, result, some_axes
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.recode import recoded, rescaled_sum
 
 Axes = tuple[int, ...]
 
@@ -36,7 +43,7 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
     axes, shape, tensor = reduced_axes(call), call.shape(), call.tensor(0)
     if tensor.dtype is DType.BOOL and call.node.op not in ("ReduceMax", "ReduceMin"):
         raise call.invalid("the operand is bool")
-    if tensor.quantisation is not None and call.node.op not in ("ReduceMax", "ReduceMin"):
+    if tensor.quantisation is not None and call.node.op not in _QUANTISED:
         raise call.unsupported("the operand is quantised", "put DequantizeLinear before it")
     if call.node.op == "ReduceMean" and not tensor.dtype.is_float and prod(shape[axis] for axis in axes) == 0:
         raise call.invalid(f"the mean of no integers, over the axes {axes} of {shape}")
@@ -125,6 +132,7 @@ def _absolute_sum(x: Array, axes: Axes) -> Array:
     return _sum(np.abs(x), axes)
 
 
+_QUANTISED = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin")
 _STEPS: dict[str, Callable[[Array, Axes], Array]] = {
     "ReduceSum": _sum,
     "ReduceMean": _mean,
@@ -139,10 +147,69 @@ _STEPS: dict[str, Callable[[Array, Axes], Array]] = {
 }
 
 
+def _quantised(call: Call, codes: Array, axes: Axes) -> Array:
+    """Exact integers: extremes of the codes, or their sum less the zero points, requantised once."""
+    if call.node.op in ("ReduceMax", "ReduceMin"):
+        return recoded(call, _STEPS[call.node.op](codes, axes))
+    count = prod(codes.shape[axis] for axis in axes) if call.node.op == "ReduceMean" else 1
+    if count == 0:
+        raise call.invalid(f"the mean of nothing, over the axes {axes} of {codes.shape}")
+    return rescaled_sum(call, codes, lambda wide: wide.sum(axes, keepdims=True), count)
+
+
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
-    with np.errstate(over="ignore", invalid="ignore"):
-        found = _STEPS[call.node.op](given(arrays, 0), reduced_axes(call))
-    return (found.reshape(call.outputs[0].shape),)
+    x, axes = given(arrays, 0), reduced_axes(call)
+    if call.tensor(0).quantisation is not None:
+        return (_quantised(call, x, axes).reshape(call.outputs[0].shape),)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        found = _STEPS[call.node.op](x, axes)
+    return (clamped(call, found.reshape(call.outputs[0].shape)),)
 
 
-OPERATORS = tuple(Operator(name, _infer, _evaluate, ("x", "axes")) for name in _STEPS)
+_PLAIN = {
+    "ReduceSum": ("copy", "add", "keep"),
+    "ReduceMean": ("copy", "add", "mean"),
+    "ReduceMax": ("copy", "max", "keep"),
+    "ReduceMin": ("copy", "min", "keep"),
+    "ReduceProd": ("copy", "mul", "keep"),
+    "ReduceSumSquare": ("square", "add", "keep"),
+    "ReduceL1": ("abs", "add", "keep"),
+    "ReduceL2": ("square", "add", "sqrt"),
+    "ReduceLogSum": ("copy", "add", "log"),
+}
+"""What is done at a point, how points are combined, how a total is finished."""
+
+
+def _nests(call: Call) -> tuple[Nest, ...]:
+    (kind,), axes, tensor = _infer(call), reduced_axes(call), call.tensor(0)
+    real = call.node.op in ("ReduceL2", "ReduceLogSum", "ReduceLogSumExp")
+    if 0 in tensor.shape or (real and not tensor.dtype.is_float):
+        return ()
+    space = Space.of(**loops_over("i", tensor.shape))
+    loops, kept = list(space), keeps_axes(call)
+    out: list[Affine | int] = [
+        0 if axis in axes else loop for axis, loop in enumerate(loops) if kept or axis not in axes
+    ]
+    x, y = operand(tensor, "x")[*loops], Tensor("y", kind.shape, kind.dtype)
+    if call.node.op == "ReduceLogSumExp":
+        return _log_sum_exp_nests(space, x, y, out)
+    point, joined, last = _PLAIN[call.node.op]
+    if tensor.dtype is DType.BOOL:
+        joined = "or" if joined == "max" else "and"
+    return (Nest(space, y[*out], (x,), body(point), combine(joined), finish(last)),)
+
+
+def _log_sum_exp_nests(space: Space, x: Access, y: Tensor, out: list[Affine | int]) -> tuple[Nest, ...]:
+    """The largest of each row, the sum of exponentials behind it, and the logarithm put back on top."""
+    high, total = Tensor("high", y.shape, y.dtype), Tensor("total", y.shape, y.dtype)
+    rows = Space(
+        tuple((name, size) for name, size in space.items if any(name in access.loops for access in (y[*out],)))
+    )
+    return (
+        Nest(space, high[*out], (x,), combine=combine("max")),
+        Nest(space, total[*out], (x, high[*out]), body("exp_sub"), combine("add"), finish("log")),
+        Nest(rows, y[*out], (total[*out], high[*out]), body("add")),
+    )
+
+
+OPERATORS = tuple(Operator(name, _infer, _evaluate, ("x", "axes"), nests=_nests) for name in _STEPS)

@@ -13,8 +13,15 @@ import numpy as np
 
 from tilewright.model import Array, DType
 from tilewright.ops.cast import convert
+from tilewright.ops.index.affine import Affine
+from tilewright.ops.index.body import body, combine
+from tilewright.ops.index.build import axes, operand
+from tilewright.ops.index.nest import Nest, Space, Subscript, Tensor
+from tilewright.ops.index.table import Table
+from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, given, integer_list, result, some_axes
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.recode import moves_codes
 
 F32 = np.float32
 _MODES = ("nearest", "linear", "cubic")
@@ -249,7 +256,7 @@ def _cubic(ratio: Array, a: np.float32) -> Array:
 
 
 def _triangle(x: Array, a: float) -> Array:
-    return np.maximum(1 - np.abs(x), 0)
+    return np.asarray(np.maximum(1 - np.abs(x), 0))
 
 
 def _keys(x: Array, a: float) -> Array:
@@ -309,7 +316,56 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (np.asarray(found).reshape(call.outputs[0].shape),)
 
 
+def _nests(call: Call) -> tuple[Nest, ...]:
+    """Nearest: a table per resized axis. Linear and cubic: one nest per resized axis, from the first to the last."""
+    resize, tensor, (kind,) = resizing(call), call.tensor(0), _infer(call)
+    tables = [resize.taps(axis) for axis in range(len(kind.shape))]
+    if any(taps is not None and taps.outside.any() for taps in tables):
+        return ()  # extrapolation: no single index map
+    if resize.mode == "nearest":
+
+        def subscripts(loops: list[Affine]) -> list[Subscript]:
+            return [
+                loop if taps is None else Table.over(f"source{axis}", loop, tuple(taps.positions[:, 0].tolist()))
+                for axis, (loop, taps) in enumerate(zip(loops, tables, strict=True))
+            ]
+
+        return moved(call, kind.shape, subscripts)
+    if not tensor.dtype.is_float or 0 in kind.shape or 0 in tensor.shape:
+        return ()
+    resized = [(axis, taps) for axis, taps in enumerate(tables) if taps is not None]
+    if not resized:
+        return moved(call, kind.shape, list)
+    found, source = [], operand(tensor, "x")
+    for axis, taps in resized:
+        shape = (*kind.shape[: axis + 1], *tensor.shape[axis + 1 :])
+        out = Tensor("y" if axis == resized[-1][0] else f"resized{axis}", shape, kind.dtype)
+        found.append(_axis_nest(source, out, axis, folded(taps, tensor.shape[axis])))
+        source = out
+    return tuple(found)
+
+
+def folded(taps: Taps, size: int) -> tuple[tuple[int, ...], Array]:
+    """First source position and weights of adjacent positions; clamped taps add to the weight of the edge."""
+    width = int((taps.positions.max(1) - taps.positions.min(1)).max(initial=0)) + 1
+    first = np.minimum(taps.positions.min(1), size - width)
+    weights = np.zeros((len(first), width), F32)
+    for positions, factors in zip(taps.positions.T, taps.weights.T, strict=True):
+        weights[np.arange(len(first)), positions - first] += factors
+    return tuple(first.tolist()), weights
+
+
+def _axis_nest(source: Tensor, out: Tensor, axis: int, tables: tuple[tuple[int, ...], Array]) -> Nest:
+    first, weights = tables
+    space = Space.of(**axes("i", out.shape), k=weights.shape[1])
+    *loops, tap = space
+    factors = Tensor(f"weight{axis}", weights.shape, out.dtype, tuple(float(w) for w in weights.reshape(-1)))
+    inside: list[Subscript] = [*loops]
+    inside[axis] = Table.over(f"first{axis}", loops[axis], first) + tap
+    return Nest(space, out[*loops], (source[*inside], factors[loops[axis], tap]), body("mul"), combine("add"))
+
+
 OPERATORS = (
-    Operator("Resize", _infer, _evaluate, ("x", "roi", "scales", "sizes")),
-    Operator("Upsample", _infer, _evaluate, ("x", "scales")),
+    Operator("Resize", _infer, moves_codes(_evaluate), ("x", "roi", "scales", "sizes"), nests=_nests),
+    Operator("Upsample", _infer, moves_codes(_evaluate), ("x", "scales"), nests=_nests),
 )

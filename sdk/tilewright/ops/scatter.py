@@ -10,6 +10,7 @@ from tilewright.model import Array, DType
 from tilewright.ops.gather import element_positions
 from tilewright.ops.operands import Arrays, checked_indices, given, maybe, needs_index, one_axis, same
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
+from tilewright.ops.recode import moves_codes
 
 _REDUCTIONS: Mapping[str, np.ufunc | None] = {
     "none": None, "add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum,
@@ -115,8 +116,10 @@ def _cache_updated(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 
 _OPERANDS = ("x", "indices", "updates")
 OPERATORS = (
-    Operator("Scatter", _elements, _elements_scattered, _OPERANDS, kind=Kind.OPAQUE),
-    Operator("ScatterElements", _elements, _elements_scattered, _OPERANDS, kind=Kind.OPAQUE),
-    Operator("ScatterND", _nd, _nd_scattered, _OPERANDS, kind=Kind.OPAQUE),
-    Operator("TensorScatter", _cache, _cache_updated, ("x", "update", "write_indices"), kind=Kind.OPAQUE),
+    Operator("Scatter", _elements, moves_codes(_elements_scattered, (0, 2)), _OPERANDS, kind=Kind.OPAQUE),
+    Operator("ScatterElements", _elements, moves_codes(_elements_scattered, (0, 2)), _OPERANDS, kind=Kind.OPAQUE),
+    Operator("ScatterND", _nd, moves_codes(_nd_scattered, (0, 2)), _OPERANDS, kind=Kind.OPAQUE),
+    Operator(
+        "TensorScatter", _cache, moves_codes(_cache_updated, (0, 1)), ("x", "update", "write_indices"), kind=Kind.OPAQUE
+    ),
 )

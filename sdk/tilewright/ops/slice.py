@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from tilewright.model import Array
+from tilewright.ops.index.nest import Nest
+from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, given, listed, result, some_axes
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.recode import moves_codes
 
 
 def ranges(call: Call) -> tuple[range, ...]:
@@ -44,4 +47,11 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (given(arrays, 0)[tuple(taken)],)
 
 
-OPERATORS = (Operator("Slice", _infer, _evaluate, ("x", "starts", "ends", "axes", "steps")),)
+def _nests(call: Call) -> tuple[Nest, ...]:
+    taken = ranges(call)
+    shape = tuple(map(len, taken))
+    return moved(call, shape, lambda loops: [i * r.step + r.start for i, r in zip(loops, taken, strict=True)])
+
+
+_OPERANDS = ("x", "starts", "ends", "axes", "steps")
+OPERATORS = (Operator("Slice", _infer, moves_codes(_evaluate), _OPERANDS, nests=_nests),)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from tilewright.model import Array
+from tilewright.ops.index.build import operand
+from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, needs_rank, result
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.recode import moves_codes
 
 
 def block_size(call: Call) -> int:
@@ -53,7 +56,23 @@ def _stacked(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (blocks.transpose(order).reshape(call.outputs[0].shape),)
 
 
+def _nests(call: Call) -> tuple[Nest, ...]:
+    """Loops over the digits: `c` outer channels, `p` and `q` the place inside a block, `h` and `w` the coarse image."""
+    spread = call.node.op == "DepthToSpace"
+    (kind,), b = (_to_space if spread else _to_depth)(call), block_size(call)
+    fine, deep = (kind.shape, call.shape()) if spread else (call.shape(), kind.shape)
+    if 0 in fine:
+        return ()
+    space = Space.of(n=deep[0], c=fine[1], h=deep[2], w=deep[3], p=b, q=b)
+    n, c, h, w, p, q = space
+    dcr = call.text("mode", "DCR") == "DCR"
+    channel = (p * b + q) * fine[1] + c if dcr else c * (b * b) + p * b + q
+    large, small = [n, c, h * b + p, w * b + q], [n, channel, h, w]
+    x, y = operand(call.tensor(0), "x"), Tensor("y", kind.shape, kind.dtype)
+    return (Nest(space, y[*large], (x[*small],)) if spread else Nest(space, y[*small], (x[*large],)),)
+
+
 OPERATORS = (
-    Operator("DepthToSpace", _to_space, _spread, ("x",)),
-    Operator("SpaceToDepth", _to_depth, _stacked, ("x",)),
+    Operator("DepthToSpace", _to_space, moves_codes(_spread), ("x",), nests=_nests),
+    Operator("SpaceToDepth", _to_depth, moves_codes(_stacked), ("x",), nests=_nests),
 )

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array
+from tilewright.ops.index.build import axes, operand
+from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, listed, one_axis, result
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.recode import moves_codes
 
 
 def parts(call: Call) -> tuple[int, tuple[int, ...]]:
@@ -37,4 +40,17 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return tuple(np.split(given(arrays, 0), np.cumsum(sizes)[:-1], axis))
 
 
-OPERATORS = (Operator("Split", _infer, _evaluate, ("x", "split"), ("y",)),)
+def _nests(call: Call) -> tuple[Nest, ...]:
+    (axis, sizes), kinds = parts(call), _infer(call)
+    x, found, offset = operand(call.tensor(0), "x"), [], 0
+    for index, (size, kind) in enumerate(zip(sizes, kinds, strict=True)):
+        space = Space.of(**axes("i", kind.shape))
+        loops = list(space)
+        source = [loop + offset if place == axis else loop for place, loop in enumerate(loops)]
+        if 0 not in kind.shape:
+            found.append(Nest(space, Tensor(f"y{index}", kind.shape, kind.dtype)[*loops], (x[*source],)))
+        offset += size
+    return tuple(found)
+
+
+OPERATORS = (Operator("Split", _infer, moves_codes(_evaluate), ("x", "split"), ("y...",), nests=_nests),)

@@ -6,7 +6,8 @@ import numpy as np
 
 from tilewright.model import Array, DType
 from tilewright.ops.operands import Arrays, given, integer_scalar, one_axis, result, wanted
-from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.operator import Call, Kind, Operator, TensorType
+from tilewright.ops.recode import recoded
 
 
 def top_axis(call: Call) -> int:
@@ -35,7 +36,8 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     else:
         order = x.argsort(axis, kind="stable")
     indices = order.take(np.arange(k), axis)
-    return (np.take_along_axis(x, indices, axis), indices.astype(np.int64))[: len(call.outputs)]
+    values = recoded(call, np.take_along_axis(x, indices, axis))
+    return (values, indices.astype(np.int64))[: len(call.outputs)]
 
 
-OPERATORS = (Operator("TopK", _infer, _evaluate, ("x", "k"), ("values", "indices")),)
+OPERATORS = (Operator("TopK", _infer, _evaluate, ("x", "k"), ("values", "indices"), kind=Kind.OPAQUE),)

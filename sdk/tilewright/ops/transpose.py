@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from tilewright.model import Array
+from tilewright.ops.index.nest import Nest
+from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, given, result, some_axes
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
+from tilewright.ops.recode import moves_codes
 
 
 def permutation(call: Call) -> tuple[int, ...]:
@@ -24,4 +27,9 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (given(arrays, 0).transpose(permutation(call)),)
 
 
-OPERATORS = (Operator("Transpose", _infer, _evaluate, ("x",), kind=Kind.VIEW),)
+def _nests(call: Call) -> tuple[Nest, ...]:
+    perm, (kind,) = permutation(call), _infer(call)
+    return moved(call, kind.shape, lambda loops: [loops[perm.index(axis)] for axis in range(len(perm))])
+
+
+OPERATORS = (Operator("Transpose", _infer, moves_codes(_evaluate), ("x",), nests=_nests, kind=Kind.VIEW),)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from tilewright.model import Array
+from tilewright.model import Array, DType
+from tilewright.ops.index.body import body
+from tilewright.ops.index.build import axes, operand
+from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, integer_scalar, same, zero_code
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.recode import moves_codes
 
 
 def diagonal(call: Call) -> int:
@@ -30,4 +34,20 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (np.where(kept, x, np.asarray(zero_code(call)).astype(x.dtype)),)
 
 
-OPERATORS = (Operator("Trilu", _infer, _evaluate, ("x", "k")),)
+def _nests(call: Call) -> tuple[Nest, ...]:
+    """A constant `kept` over the diagonals decides between the operand and zero."""
+    shape, k = call.shape(), diagonal(call)
+    if 0 in shape:
+        return ()
+    rows, columns = shape[-2:]
+    upper = bool(call.integer("upper", 1))
+    kept = tuple(float(place >= k if upper else place <= k) for place in range(1 - rows, columns))
+    space = Space.of(**axes("i", shape))
+    loops = list(space)
+    x = operand(call.tensor(0), "x")
+    mask, zero = Tensor("kept", (len(kept),), DType.BOOL, kept), Tensor("zero", (1,), x.dtype, (zero_code(call),))
+    choice = (mask[loops[-1] - loops[-2] + (rows - 1)], x[*loops], zero[0])
+    return (Nest(space, Tensor("y", shape, x.dtype)[*loops], choice, body("where")),)
+
+
+OPERATORS = (Operator("Trilu", _infer, moves_codes(_evaluate), ("x", "k"), nests=_nests),)

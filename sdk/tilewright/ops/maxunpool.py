@@ -1,0 +1,55 @@
+"""MaxUnpool: the maxima of a MaxPool put back where its indices say, zero elsewhere."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from tilewright.model import Array, Shape
+from tilewright.ops.operands import Arrays, checked_indices, given, integer_list, needs_index, result, zero_code
+from tilewright.ops.operator import Call, Kind, Operator, TensorType
+from tilewright.ops.recode import moves_codes
+
+
+def _pooled_shape(call: Call) -> Shape:
+    """The shape that the pool's attributes give; indices count in a tensor of this shape."""
+    shape = call.shape()
+    rank = len(shape) - 2
+    if rank < 1:
+        raise call.invalid(f"MaxUnpool needs at least 3 axes, not {shape}")
+    kernel = call.integers("kernel_shape")
+    strides, pads = call.integers("strides", (1,) * rank), call.integers("pads", (0,) * (2 * rank))
+    if not len(kernel) == len(strides) == rank or len(pads) != 2 * rank:
+        raise call.invalid(f"kernel_shape {kernel}, strides {strides} and pads {pads} do not fit {shape}")
+    spatial = [
+        (size - 1) * stride - pads[axis] - pads[axis + rank] + kernel[axis]
+        for axis, (size, stride) in enumerate(zip(shape[2:], strides, strict=True))
+    ]
+    return (*shape[:2], *spatial)
+
+
+def _infer(call: Call) -> tuple[TensorType, ...]:
+    needs_index(call, 1)
+    if call.shape(1) != call.shape():
+        raise call.invalid(f"indices {call.shape(1)} and data {call.shape()} differ in shape")
+    pooled = result(call, call.tensor(0).dtype, _pooled_shape(call))
+    if call.optional(2) is None:
+        return (pooled,)
+    asked = integer_list(call, 2, "the output shape")
+    if len(asked) != len(pooled.shape) or any(a < b for a, b in zip(asked, pooled.shape, strict=True)):
+        raise call.invalid(f"the output shape {asked} is smaller than {pooled.shape}")
+    return (result(call, pooled.dtype, asked),)
+
+
+def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
+    x, pooled = given(arrays, 0), _pooled_shape(call)
+    zero = np.asarray(zero_code(call)).astype(x.dtype)
+    flat = np.full(prod(pooled), zero)
+    flat[checked_indices(call, given(arrays, 1), flat.size).reshape(-1)] = x.reshape(-1)
+    found = np.full(call.outputs[0].shape, zero)
+    found[tuple(slice(size) for size in pooled)] = flat.reshape(pooled)
+    return (found,)
+
+
+OPERATORS = (Operator("MaxUnpool", _infer, moves_codes(_evaluate), ("x", "indices", "output_shape"), kind=Kind.OPAQUE),)
