@@ -69,8 +69,8 @@ def _bit_cast(call: Call) -> tuple[TensorType, ...]:
     source, target = call.tensor(0).dtype, element_type(call, call.integer("to"))
     if source.bits != target.bits:
         raise call.invalid(f"{source.value} and {target.value} differ in bits")
-    if DType.BOOL in (source, target) and source is not target:
-        raise call.unsupported("the bits of a bool are not defined by the standard")
+    if target is DType.BOOL and source is not target:
+        raise call.unsupported("a bool is 0 or 1, other bits have no meaning", "use Cast")
     return (result(call, target, call.shape()),)
 
 

@@ -26,7 +26,8 @@ def _identity(call: Call) -> tuple[TensorType, ...]:
 
 
 def _dropout(call: Call) -> tuple[TensorType, ...]:
-    if call.optional(2) is not None and bool(call.constant(2, "training_mode").reshape(-1)[0]):
+    training = call.optional(2) is not None and bool(call.constant(2, "training_mode").any())
+    if training and (call.optional(1) is None or call.constant(1, "the ratio").any()):
         raise call.unsupported("training_mode is true: random numbers are drawn at run time", "export for inference")
     mask = call.tensor(0).dtype if call.opset < 10 else DType.BOOL
     return wanted(call, same(call), result(call, mask, call.shape()))
