@@ -27,8 +27,6 @@ from tilewright.ops.operator import Call, Operator, TensorType
 def _attention(call: Call) -> tuple[TensorType, ...]:
     for index in range(3):
         needs_float(call, index)
-        if call.tensor(index).quantisation is not None:
-            raise call.unsupported("an operand is quantised", "put DequantizeLinear before it")
     size, dtype = heads(call), call.tensor(0).dtype
     if call.optional(6) is not None and (call.optional(4) is not None or call.shape(6) != (size.batch,)):
         raise call.invalid("nonpad_kv_seqlen must hold one number per batch entry and excludes a past")
@@ -134,8 +132,6 @@ def _attended(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 
 def _rotary(call: Call) -> tuple[TensorType, ...]:
     needs_float(call)
-    if call.tensor(0).quantisation is not None:
-        raise call.unsupported("the operand is quantised", "put DequantizeLinear before it")
     _, _, turned = rotated(call)
     batch, steps = call.shape()[0], call.shape()[-2]
     cached: Shape = (batch, steps, turned // 2)

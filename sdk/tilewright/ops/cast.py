@@ -45,19 +45,11 @@ def _saturated(x: Array, target: DType) -> Array:
     return found
 
 
-def _plain(call: Call, *indices: int) -> None:
-    for index in indices:
-        if call.tensor(index).quantisation is not None:
-            raise call.unsupported(f"'{call.tensor(index).name}' is quantised", "cast before QuantizeLinear")
-
-
 def _cast(call: Call) -> tuple[TensorType, ...]:
-    _plain(call, 0)
     return (result(call, element_type(call, call.integer("to")), call.shape()),)
 
 
 def _cast_like(call: Call) -> tuple[TensorType, ...]:
-    _plain(call, 0, 1)
     return (result(call, call.tensor(1).dtype, call.shape()),)
 
 
@@ -67,6 +59,8 @@ def _converted(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 
 def _bit_cast(call: Call) -> tuple[TensorType, ...]:
     source, target = call.tensor(0).dtype, element_type(call, call.integer("to"))
+    if call.tensor(0).quantisation is not None:
+        raise call.unsupported("the operand is quantised and codes are no numbers", "put DequantizeLinear before it")
     if source.bits != target.bits:
         raise call.invalid(f"{source.value} and {target.value} differ in bits")
     if target is DType.BOOL and source is not target:

@@ -10,7 +10,6 @@ from tilewright.ops.index.nest import Nest
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, given, integer_list, result, some_axes, zero_code
 from tilewright.ops.operator import Call, Operator, TensorType
-from tilewright.ops.recode import moves_codes
 
 
 def begins(call: Call) -> tuple[int, ...]:
@@ -51,4 +50,4 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return moved(call, kind.shape, lambda loops: [i - b for i, b in zip(loops, starts, strict=True)], zero)
 
 
-OPERATORS = (Operator("CenterCropPad", _infer, moves_codes(_evaluate), ("x", "shape"), nests=_nests),)
+OPERATORS = (Operator("CenterCropPad", _infer, _evaluate, ("x", "shape"), nests=_nests),)

@@ -51,8 +51,6 @@ def blocks(call: Call) -> Blocks:
 
 def _infer(call: Call) -> tuple[TensorType, ...]:
     found = blocks(call)
-    if call.tensor(0).quantisation is not None:
-        raise call.unsupported("the operand is quantised", "put DequantizeLinear before it")
     batch, rows, _ = call.shape()
     return (result(call, call.tensor(0).dtype, (batch, rows // prod(found.block), *found.image)),)
 

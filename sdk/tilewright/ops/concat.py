@@ -9,7 +9,6 @@ from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, one_axis, result
 from tilewright.ops.operator import Call, Operator, TensorType
-from tilewright.ops.recode import moves_codes
 
 
 def concat_axis(call: Call) -> int:
@@ -49,4 +48,4 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return tuple(found)
 
 
-OPERATORS = (Operator("Concat", _infer, moves_codes(_evaluate, None), ("x...",), nests=_nests),)
+OPERATORS = (Operator("Concat", _infer, _evaluate, ("x...",), nests=_nests),)

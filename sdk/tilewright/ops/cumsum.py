@@ -16,8 +16,8 @@ def running_axis(call: Call) -> int:
 
 def _infer(call: Call) -> tuple[TensorType, ...]:
     running_axis(call)
-    if call.tensor(0).quantisation is not None or call.tensor(0).dtype is DType.BOOL:
-        raise call.unsupported("the operand is quantised or bool", "put DequantizeLinear or Cast before it")
+    if call.tensor(0).dtype is DType.BOOL:
+        raise call.invalid("the operand is bool")
     return (same(call),)
 
 

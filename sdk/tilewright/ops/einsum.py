@@ -90,8 +90,6 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
     for index in range(len(call.inputs)):
         if call.tensor(index).dtype is not first.dtype:
             raise call.invalid("its operands differ in type")
-        if call.tensor(index).quantisation is not None:
-            raise call.unsupported("an operand is quantised", "put DequantizeLinear before it")
     if prod(found.extents.values()) > LIMIT_BYTES * 64:
         raise call.unsupported(f"{prod(found.extents.values())} products are too many")
     return (result(call, first.dtype, [found.extents[name] for name in found.result]),)

@@ -11,7 +11,6 @@ from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, broadcast, given, integer_list, result
 from tilewright.ops.operator import Call, Operator, TensorType
-from tilewright.ops.recode import moves_codes
 
 
 def _expand(call: Call) -> tuple[TensorType, ...]:
@@ -58,6 +57,6 @@ def _tile_nests(call: Call) -> tuple[Nest, ...]:
 
 
 OPERATORS = (
-    Operator("Expand", _expand, moves_codes(_expanded), ("x", "shape"), nests=_expand_nests),
-    Operator("Tile", _tile, moves_codes(_tiled), ("x", "repeats"), nests=_tile_nests),
+    Operator("Expand", _expand, _expanded, ("x", "shape"), nests=_expand_nests),
+    Operator("Tile", _tile, _tiled, ("x", "repeats"), nests=_tile_nests),
 )

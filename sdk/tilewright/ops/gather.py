@@ -11,7 +11,6 @@ from tilewright.ops.index.table import Table
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, checked_indices, given, needs_index, one_axis, result
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
-from tilewright.ops.recode import moves_codes
 
 
 def gather_axis(call: Call) -> int:
@@ -109,7 +108,7 @@ def _gather_nests(call: Call) -> tuple[Nest, ...]:
 
 
 OPERATORS = (
-    Operator("Gather", _gather, moves_codes(_gathered), ("x", "indices"), nests=_gather_nests),
-    Operator("GatherElements", _elements, moves_codes(_elements_gathered), ("x", "indices"), kind=Kind.OPAQUE),
-    Operator("GatherND", _nd, moves_codes(_nd_gathered), ("x", "indices"), kind=Kind.OPAQUE),
+    Operator("Gather", _gather, _gathered, ("x", "indices"), nests=_gather_nests),
+    Operator("GatherElements", _elements, _elements_gathered, ("x", "indices"), kind=Kind.OPAQUE),
+    Operator("GatherND", _nd, _nd_gathered, ("x", "indices"), kind=Kind.OPAQUE),
 )

@@ -31,8 +31,6 @@ def _sample(call: Call) -> tuple[TensorType, ...]:
     sampling(call)
     x, grid = call.shape(), call.shape(1)
     needs_float(call, 1)
-    if call.tensor(0).quantisation is not None:
-        raise call.unsupported("the operand is quantised", "put DequantizeLinear before it")
     spatial = len(x) - 2
     if spatial < 1 or len(grid) != len(x) or grid[0] != x[0] or grid[-1] != spatial:
         raise call.invalid(f"a grid of shape {grid} does not fit an image of shape {x}")

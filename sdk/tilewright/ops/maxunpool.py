@@ -9,7 +9,6 @@ import numpy as np
 from tilewright.model import Array, Shape
 from tilewright.ops.operands import Arrays, checked_indices, given, integer_list, needs_index, result, zero_code
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
-from tilewright.ops.recode import moves_codes
 
 
 def _pooled_shape(call: Call) -> Shape:
@@ -52,4 +51,4 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (found,)
 
 
-OPERATORS = (Operator("MaxUnpool", _infer, moves_codes(_evaluate), ("x", "indices", "output_shape"), kind=Kind.OPAQUE),)
+OPERATORS = (Operator("MaxUnpool", _infer, _evaluate, ("x", "indices", "output_shape"), kind=Kind.OPAQUE),)

@@ -12,7 +12,6 @@ from tilewright.ops.index.table import Table
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, given, integer_list, listed, maybe, result, some_axes, zero_code
 from tilewright.ops.operator import Call, Operator, TensorType
-from tilewright.ops.recode import moves_codes
 
 _MODES = ("constant", "reflect", "edge", "wrap")
 
@@ -67,19 +66,11 @@ def _positions(mode: str, size: int, before: int, after: int) -> Array:
 def pad_value(call: Call, given_value: Array | None) -> int | float:
     """What the constant mode writes: the value given, else the code of 0."""
     if given_value is not None and given_value.size:
-        if call.inputs[2] is not None and call.outputs and call.outputs[0].quantisation is not None:
-            _same_quantisation(call)
         value: int | float = given_value.reshape(-1)[0].item()
         return value
     if "value" in call.node.attributes:
         return call.real("value")
     return zero_code(call)
-
-
-def _same_quantisation(call: Call) -> None:
-    value, out = call.tensor(2), call.outputs[0]
-    if value.quantisation != out.quantisation:
-        raise call.unsupported("the pad value is quantised in another way than the result")
 
 
 def _infer(call: Call) -> tuple[TensorType, ...]:
@@ -110,8 +101,10 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 def _nests(call: Call) -> tuple[Nest, ...]:
     (kind,), begins = _infer(call), [before for before, _ in amounts(call)]
     if _mode(call) == "constant":
-        if call.optional(2) is not None and 2 not in call.constants:
-            return ()  # the value is computed at run time, a finish needs a number
+        if (tensor := call.optional(2)) is not None:
+            other = tensor.quantisation not in (None, call.tensor(0).quantisation)
+            if other or 2 not in call.constants:
+                return ()  # a finish needs a number, in the operand's own code
         value = finish("pad_value", pad_value(call, call.constants.get(2)))
         return moved(call, kind.shape, lambda loops: [i - b for i, b in zip(loops, begins, strict=True)], value)
     places = sources(call)
@@ -125,4 +118,4 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return moved(call, kind.shape, subscripts)
 
 
-OPERATORS = (Operator("Pad", _infer, moves_codes(_evaluate), ("x", "pads", "value", "axes"), nests=_nests),)
+OPERATORS = (Operator("Pad", _infer, _evaluate, ("x", "pads", "value", "axes"), nests=_nests),)

@@ -140,8 +140,6 @@ def _parameters(call: Call, name: str) -> list[float]:
 
 def _infer(call: Call) -> tuple[TensorType, ...]:
     found, dtype = cell(call), needs_float(call)
-    if call.tensor(0).quantisation is not None:
-        raise call.unsupported("the operand is quantised", "put DequantizeLinear before it")
     count = len(found.directions)
     if found.batch_first:
         sequence = (found.batch, found.steps, count, found.hidden)

@@ -21,7 +21,6 @@ from tilewright.ops.index.build import operand
 from tilewright.ops.index.nest import Access, Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, listed, result, some_axes
 from tilewright.ops.operator import Call, Operator, TensorType
-from tilewright.ops.recode import recoded, rescaled_sum
 
 Axes = tuple[int, ...]
 
@@ -43,8 +42,6 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
     axes, shape, tensor = reduced_axes(call), call.shape(), call.tensor(0)
     if tensor.dtype is DType.BOOL and call.node.op not in ("ReduceMax", "ReduceMin"):
         raise call.invalid("the operand is bool")
-    if tensor.quantisation is not None and call.node.op not in _QUANTISED:
-        raise call.unsupported("the operand is quantised", "put DequantizeLinear before it")
     if call.node.op == "ReduceMean" and not tensor.dtype.is_float and prod(shape[axis] for axis in axes) == 0:
         raise call.invalid(f"the mean of no integers, over the axes {axes} of {shape}")
     kept = keeps_axes(call)
@@ -132,7 +129,6 @@ def _absolute_sum(x: Array, axes: Axes) -> Array:
     return _sum(np.abs(x), axes)
 
 
-_QUANTISED = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin")
 _STEPS: dict[str, Callable[[Array, Axes], Array]] = {
     "ReduceSum": _sum,
     "ReduceMean": _mean,
@@ -147,20 +143,8 @@ _STEPS: dict[str, Callable[[Array, Axes], Array]] = {
 }
 
 
-def _quantised(call: Call, codes: Array, axes: Axes) -> Array:
-    """Exact integers: extremes of the codes, or their sum less the zero points, requantised once."""
-    if call.node.op in ("ReduceMax", "ReduceMin"):
-        return recoded(call, _STEPS[call.node.op](codes, axes))
-    count = prod(codes.shape[axis] for axis in axes) if call.node.op == "ReduceMean" else 1
-    if count == 0:
-        raise call.invalid(f"the mean of nothing, over the axes {axes} of {codes.shape}")
-    return rescaled_sum(call, codes, lambda wide: wide.sum(axes, keepdims=True), count)
-
-
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     x, axes = given(arrays, 0), reduced_axes(call)
-    if call.tensor(0).quantisation is not None:
-        return (_quantised(call, x, axes).reshape(call.outputs[0].shape),)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         found = _STEPS[call.node.op](x, axes)
     return (clamped(call, found.reshape(call.outputs[0].shape)),)

@@ -21,7 +21,6 @@ from tilewright.ops.index.table import Table
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, given, integer_list, result, some_axes
 from tilewright.ops.operator import Call, Operator, TensorType
-from tilewright.ops.recode import moves_codes
 
 F32 = np.float32
 _MODES = ("nearest", "linear", "cubic")
@@ -281,8 +280,6 @@ def _wide_taps(resize: Resizing, axis: Axis, x: Array, outside: Array) -> Taps:
 
 def _infer(call: Call) -> tuple[TensorType, ...]:
     resize, tensor = resizing(call), call.tensor(0)
-    if resize.mode != "nearest" and tensor.quantisation is not None:
-        raise call.unsupported("the operand is quantised and the mode is not nearest", "put DequantizeLinear before it")
     if tensor.dtype is DType.BOOL and resize.mode != "nearest":
         raise call.invalid("a bool tensor can only be resized by mode nearest")
     return (result(call, tensor.dtype, [axis.out for axis in resize.axes]),)
@@ -366,6 +363,6 @@ def _axis_nest(source: Tensor, out: Tensor, axis: int, tables: tuple[tuple[int, 
 
 
 OPERATORS = (
-    Operator("Resize", _infer, moves_codes(_evaluate), ("x", "roi", "scales", "sizes"), nests=_nests),
-    Operator("Upsample", _infer, moves_codes(_evaluate), ("x", "scales"), nests=_nests),
+    Operator("Resize", _infer, _evaluate, ("x", "roi", "scales", "sizes"), nests=_nests),
+    Operator("Upsample", _infer, _evaluate, ("x", "scales"), nests=_nests),
 )

@@ -8,7 +8,6 @@ from tilewright.model import Array
 from tilewright.ops.gather import element_positions
 from tilewright.ops.operands import Arrays, given, needs_index, same
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
-from tilewright.ops.recode import moves_codes
 
 
 def sequence_axes(call: Call) -> tuple[int, int]:
@@ -39,4 +38,4 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (x[element_positions(places, time)],)
 
 
-OPERATORS = (Operator("ReverseSequence", _infer, moves_codes(_evaluate), ("x", "sequence_lens"), kind=Kind.OPAQUE),)
+OPERATORS = (Operator("ReverseSequence", _infer, _evaluate, ("x", "sequence_lens"), kind=Kind.OPAQUE),)

@@ -10,7 +10,6 @@ from tilewright.model import Array, DType
 from tilewright.ops.gather import element_positions
 from tilewright.ops.operands import Arrays, checked_indices, given, maybe, needs_index, one_axis, same
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
-from tilewright.ops.recode import moves_codes
 
 _REDUCTIONS: Mapping[str, np.ufunc | None] = {
     "none": None, "add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum,
@@ -21,14 +20,12 @@ def _reduction(call: Call) -> np.ufunc | None:
     name = call.text("reduction", "none")
     if name not in _REDUCTIONS:
         raise call.invalid(f"reduction '{name}' is none of {', '.join(_REDUCTIONS)}")
-    if name != "none" and call.tensor(0).quantisation is not None:
-        raise call.unsupported(f"reduction '{name}' on a quantised tensor")
     return _REDUCTIONS[name]
 
 
 def _alike(call: Call, index: int) -> None:
     data, updates = call.tensor(0), call.tensor(index)
-    if data.dtype is not updates.dtype or data.quantisation != updates.quantisation:
+    if data.dtype is not updates.dtype and data.quantisation is None:
         raise call.invalid(f"'{updates.name}' and '{data.name}' differ in type")
 
 
@@ -116,10 +113,8 @@ def _cache_updated(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 
 _OPERANDS = ("x", "indices", "updates")
 OPERATORS = (
-    Operator("Scatter", _elements, moves_codes(_elements_scattered, (0, 2)), _OPERANDS, kind=Kind.OPAQUE),
-    Operator("ScatterElements", _elements, moves_codes(_elements_scattered, (0, 2)), _OPERANDS, kind=Kind.OPAQUE),
-    Operator("ScatterND", _nd, moves_codes(_nd_scattered, (0, 2)), _OPERANDS, kind=Kind.OPAQUE),
-    Operator(
-        "TensorScatter", _cache, moves_codes(_cache_updated, (0, 1)), ("x", "update", "write_indices"), kind=Kind.OPAQUE
-    ),
+    Operator("Scatter", _elements, _elements_scattered, _OPERANDS, kind=Kind.OPAQUE),
+    Operator("ScatterElements", _elements, _elements_scattered, _OPERANDS, kind=Kind.OPAQUE),
+    Operator("ScatterND", _nd, _nd_scattered, _OPERANDS, kind=Kind.OPAQUE),
+    Operator("TensorScatter", _cache, _cache_updated, ("x", "update", "write_indices"), kind=Kind.OPAQUE),
 )

@@ -14,7 +14,6 @@ from tilewright.ops.index.table import Table
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, given, needs_rank, one_axis, result, wanted
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
-from tilewright.ops.recode import moves_codes
 
 
 def _known(call: Call, index: int) -> Array:
@@ -146,7 +145,7 @@ def _compress_nests(call: Call) -> tuple[Nest, ...]:
 _BOXES = ("boxes", "scores", "max_output_boxes_per_class", "iou_threshold", "score_threshold")
 OPERATORS = (
     Operator("NonZero", _nonzero, _nonzero_places, ("x",), kind=Kind.OPAQUE),
-    Operator("Compress", _compress, moves_codes(_compressed), ("x", "condition"), nests=_compress_nests),
+    Operator("Compress", _compress, _compressed, ("x", "condition"), nests=_compress_nests),
     Operator(
         "Unique", _unique, _unique_arrays, ("x",), ("y", "indices", "inverse_indices", "counts"), kind=Kind.OPAQUE
     ),

@@ -7,7 +7,6 @@ from tilewright.ops.index.nest import Nest
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, given, listed, result, some_axes
 from tilewright.ops.operator import Call, Operator, TensorType
-from tilewright.ops.recode import moves_codes
 
 
 def ranges(call: Call) -> tuple[range, ...]:
@@ -54,4 +53,4 @@ def _nests(call: Call) -> tuple[Nest, ...]:
 
 
 _OPERANDS = ("x", "starts", "ends", "axes", "steps")
-OPERATORS = (Operator("Slice", _infer, moves_codes(_evaluate), _OPERANDS, nests=_nests),)
+OPERATORS = (Operator("Slice", _infer, _evaluate, _OPERANDS, nests=_nests),)

@@ -7,7 +7,6 @@ from tilewright.ops.index.build import operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, needs_rank, result
 from tilewright.ops.operator import Call, Operator, TensorType
-from tilewright.ops.recode import moves_codes
 
 
 def block_size(call: Call) -> int:
@@ -73,6 +72,6 @@ def _nests(call: Call) -> tuple[Nest, ...]:
 
 
 OPERATORS = (
-    Operator("DepthToSpace", _to_space, moves_codes(_spread), ("x",), nests=_nests),
-    Operator("SpaceToDepth", _to_depth, moves_codes(_stacked), ("x",), nests=_nests),
+    Operator("DepthToSpace", _to_space, _spread, ("x",), nests=_nests),
+    Operator("SpaceToDepth", _to_depth, _stacked, ("x",), nests=_nests),
 )

@@ -9,7 +9,6 @@ from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, listed, one_axis, result
 from tilewright.ops.operator import Call, Operator, TensorType
-from tilewright.ops.recode import moves_codes
 
 
 def parts(call: Call) -> tuple[int, tuple[int, ...]]:
@@ -53,4 +52,4 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return tuple(found)
 
 
-OPERATORS = (Operator("Split", _infer, moves_codes(_evaluate), ("x", "split"), ("y...",), nests=_nests),)
+OPERATORS = (Operator("Split", _infer, _evaluate, ("x", "split"), ("y...",), nests=_nests),)

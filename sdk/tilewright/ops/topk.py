@@ -7,7 +7,6 @@ import numpy as np
 from tilewright.model import Array, DType
 from tilewright.ops.operands import Arrays, given, integer_scalar, one_axis, result, wanted
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
-from tilewright.ops.recode import recoded
 
 
 def top_axis(call: Call) -> int:
@@ -36,7 +35,7 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     else:
         order = x.argsort(axis, kind="stable")
     indices = order.take(np.arange(k), axis)
-    values = recoded(call, np.take_along_axis(x, indices, axis))
+    values = np.take_along_axis(x, indices, axis)
     return (values, indices.astype(np.int64))[: len(call.outputs)]
 
 

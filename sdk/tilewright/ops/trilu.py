@@ -10,7 +10,6 @@ from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, integer_scalar, same, zero_code
 from tilewright.ops.operator import Call, Operator, TensorType
-from tilewright.ops.recode import moves_codes
 
 
 def diagonal(call: Call) -> int:
@@ -50,4 +49,4 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return (Nest(space, Tensor("y", shape, x.dtype)[*loops], choice, body("where")),)
 
 
-OPERATORS = (Operator("Trilu", _infer, moves_codes(_evaluate), ("x", "k"), nests=_nests),)
+OPERATORS = (Operator("Trilu", _infer, _evaluate, ("x", "k"), nests=_nests),)

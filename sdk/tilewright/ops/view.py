@@ -18,7 +18,6 @@ from tilewright.ops.operands import (
     wanted,
 )
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
-from tilewright.ops.recode import moves_codes
 
 
 def _identity(call: Call) -> tuple[TensorType, ...]:
@@ -104,10 +103,10 @@ def new_shape(call: Call) -> Shape:
 
 
 OPERATORS = (
-    Operator("Identity", _identity, moves_codes(_reshaped), ("x",), kind=Kind.VIEW),
-    Operator("Reshape", _reshape, moves_codes(_reshaped), ("x", "shape"), kind=Kind.VIEW),
-    Operator("Flatten", _flatten, moves_codes(_reshaped), ("x",), kind=Kind.VIEW),
-    Operator("Squeeze", _squeeze, moves_codes(_reshaped), ("x", "axes"), kind=Kind.VIEW),
-    Operator("Unsqueeze", _unsqueeze, moves_codes(_reshaped), ("x", "axes"), kind=Kind.VIEW),
+    Operator("Identity", _identity, _reshaped, ("x",), kind=Kind.VIEW),
+    Operator("Reshape", _reshape, _reshaped, ("x", "shape"), kind=Kind.VIEW),
+    Operator("Flatten", _flatten, _reshaped, ("x",), kind=Kind.VIEW),
+    Operator("Squeeze", _squeeze, _reshaped, ("x", "axes"), kind=Kind.VIEW),
+    Operator("Unsqueeze", _unsqueeze, _reshaped, ("x", "axes"), kind=Kind.VIEW),
     Operator("Dropout", _dropout, _dropped, ("x", "ratio", "training_mode"), ("y", "mask"), kind=Kind.VIEW),
 )
