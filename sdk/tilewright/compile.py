@@ -172,6 +172,10 @@ def compile_model(source: Path, options: CompileOptions, target: Target) -> Comp
     asked = make_request(source, options, target)
     run = compiler.copy()
     run.dependency_overrides.setdefault(request, lambda: asked)
+    if options.dump_dir is not None:
+        from tilewright.report.dump import add_dumps
+
+        add_dumps(run, options.dump_dir)
     return run.compile(asked)
 
 

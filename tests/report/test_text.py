@@ -4,10 +4,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from tilewright.errors import DoesNotFit, ToolMissing
-from tilewright.report.build import LayerReport, MemoryReport, Report, RunReport, load
+from tilewright.report.build import LayerReport, MemoryReport, Report, RunReport, ToolchainReport, load
 from tilewright.report.csv_format import files
 from tilewright.report.envelope import Row
-from tilewright.report.text import layer_table, memory_table, number, printable, render, rows_table, run_lines
+from tilewright.report.text import (
+    layer_table,
+    memory_table,
+    number,
+    printable,
+    render,
+    rows_table,
+    run_lines,
+    toolchain,
+)
 
 SAMPLE = load(Path(__file__).with_name("sample_report.json"))
 
@@ -51,6 +60,19 @@ def test_the_whole_report() -> None:
         "outputs match (10 elements)\nlargest error: 1e-06\nNumPy against onnxruntime: 0 differences, 0 explained\n"
         "120,000 instructions, 3,200 bytes of code, 10,440 bytes of constants, 5,536 bytes of RAM\n"
     )
+
+
+def test_the_toolchain_names_its_compiler_once() -> None:
+    assert toolchain(ToolchainReport("/usr/bin/gcc", "gcc (Debian) 12.2.0", "-O2")) == "gcc (Debian) 12.2.0 -O2"
+    assert toolchain(ToolchainReport("clang", "17.0.1", "")) == "clang 17.0.1"
+
+
+def test_long_names_are_cut_in_the_terminal() -> None:
+    layer = LayerReport("model/" + "x" * 200, "Relu", "ReluF32", "exact", None, 1, 0, {}, None, None)
+    text = layer_table(replace(SAMPLE, layers=(layer,)))
+    assert text.splitlines()[2].startswith("model/xxx")
+    assert "…  Relu" in text
+    assert max(map(len, text.splitlines())) < 130
 
 
 def test_a_run_that_differs() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tilewright.commands.answer import Answer
@@ -35,6 +36,8 @@ def row(arguments: argparse.Namespace, target_name: str, options: CompileOptions
 
     try:
         target = target_for(target_name, options)
+        if options.dump_dir is not None:
+            options = replace(options, dump_dir=options.dump_dir / target.name / strategy)
         compiled = compile_model(arguments.model, options, target)
         tell(compiled.model.notes)
         return Row(target_name, compiled.report, overflow(compiled.report, options.budgets), strategy)

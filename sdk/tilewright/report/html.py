@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.report.build import PARTS, BufferReport, LayerReport, MemoryReport, Report
-from tilewright.report.text import number, of_size, printable, run_lines, status
+from tilewright.report.text import number, of_size, printable, run_lines, status, toolchain
 
 if TYPE_CHECKING:
     from mako.template import Template
@@ -143,7 +143,6 @@ def _facts(report: Report) -> tuple[tuple[str, str], ...]:
         (label, ", ".join(f"{printable(t.name)} {t.dtype} {'x'.join(map(str, t.shape)) or 'scalar'}" for t in found))
         for label, found in (("inputs", model.inputs), ("outputs", model.outputs))
     ]
-    chain = report.toolchain
     return (
         ("platform", report.platform),
         ("nodes", number(model.nodes)),
@@ -151,7 +150,7 @@ def _facts(report: Report) -> tuple[tuple[str, str], ...]:
         ("parameters", f"{number(model.parameter_bytes)} B"),
         *tensors,
         ("quantised as", model.quantisation.form or "not quantised"),
-        ("compiler", f"{chain.compiler} {chain.version} {chain.flags}" if chain else "not built"),
+        ("compiler", toolchain(report.toolchain) if report.toolchain else "not built"),
         ("tilewright", report.tool.version),
         ("SHA-256 of the model", model.sha256),
     )

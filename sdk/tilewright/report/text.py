@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright.errors import DoesNotFit
-from tilewright.report.build import PARTS, MemoryReport, Report, RunReport
+from tilewright.report.build import PARTS, MemoryReport, Report, RunReport, ToolchainReport
 from tilewright.report.envelope import Row
 
 UNKNOWN = "-"
+NAME_WIDTH = 48
 
 
 def render(report: Report) -> str:
@@ -35,12 +36,18 @@ def header(report: Report) -> str:
             + (f"{len(stay)} tensors stay float" if stay else "integer only")
         )
     if report.toolchain is not None:
-        chain = report.toolchain
-        lines.append(" ".join(part for part in (chain.compiler, chain.version, chain.flags) if part))
+        lines.append(toolchain(report.toolchain))
     for saved in report.passes:
         if saved.saved_bytes:
             lines.append(f"{saved.name} saved {number(saved.saved_bytes)} B")
     return "\n".join(lines)
+
+
+def toolchain(chain: ToolchainReport) -> str:
+    """Compiler, version and flags; the compiler once, where its version begins with its name."""
+    name = chain.compiler.rsplit("/", 1)[-1]
+    words = (chain.version,) if chain.version.startswith(name) else (name, chain.version)
+    return " ".join(part for part in (*words, chain.flags) if part)
 
 
 def memory_table(report: Report) -> str:
@@ -81,7 +88,15 @@ def layer_table(report: Report) -> str:
     for layer in report.layers:
         tile = " ".join(f"{loop}={size}" for loop, size in layer.tile.items()) if layer.tile else "whole"
         copied = " ".join(f"{way} {number(size)}" for way, size in layer.copied_bytes.items()) or UNKNOWN
-        row = [layer.name, layer.op, layer.kernel, layer.numerics, tile, number(layer.tiles), number(layer.macs)]
+        row = [
+            printable(layer.name, NAME_WIDTH),
+            layer.op,
+            layer.kernel,
+            layer.numerics,
+            tile,
+            number(layer.tiles),
+            number(layer.macs),
+        ]
         row += [number(layer.loaded_bytes), number(layer.stored_bytes), copied]
         rows.append(row + [number(getattr(layer, name)) for name in measured])
     return table(heads, rows, right=[5, 6, 7, 8, *range(10, len(heads))])

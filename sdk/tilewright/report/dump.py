@@ -1,0 +1,128 @@
+"""`--dump-dir`: the value of every stage as a text file, written when the stage ends, so that a failure leaves traces.
+
+`1_frontend.txt` is what the first step of the pipeline returned, and so on; a person reads them side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from tilewright.binding.explain import explain
+from tilewright.binding.graph import BoundGraph
+from tilewright.memory.placed import PlacedPlan
+from tilewright.model import Model, Tensor
+from tilewright.output import write_text
+from tilewright.pipeline import Compiler
+from tilewright.plan.plan import ExecutionPlan, TiledGraph
+from tilewright.report.text import printable, table
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+
+def add_dumps(compiler: Compiler[T], folder: Path) -> None:
+    """Follow every step whose value is known here by one that writes it into `folder` and passes it on."""
+    for number, step in enumerate(list(compiler.steps), 1):
+        compiler.insert(_dumper(folder, f"{number}_{step.name}.txt"), after=step)
+
+
+def _dumper(folder: Path, name: str) -> Callable[[S], S]:
+    def dump(value: S) -> S:
+        if text := describe(value):
+            folder.mkdir(parents=True, exist_ok=True)
+            write_text(folder / name, text + "\n")
+        return value
+
+    return dump
+
+
+def describe(value: object) -> str:
+    """A stage's value in words, "" for a value of no stage."""
+    if isinstance(value, Model):
+        return _model(value)
+    if isinstance(value, BoundGraph):
+        return _bound(value)
+    if isinstance(value, TiledGraph):
+        return _tiled(value)
+    if isinstance(value, ExecutionPlan):
+        return _plan(value)
+    if isinstance(value, PlacedPlan):
+        return _placed(value)
+    return ""
+
+
+def _model(model: Model) -> str:
+    lines = [f"model {model.name}, opset {model.opset}, sha256 {model.sha256}"]
+    lines += [f"input {_typed(model.tensors[name])}" for name in model.inputs]
+    lines += [f"output {_typed(model.tensors[name])}" for name in model.outputs]
+    lines += [f"constant {_typed(model.tensors[name])}" for name in model.constants]
+    for node in model.nodes:
+        taken = ", ".join(_typed(model.tensors[name]) if name else "-" for name in node.inputs)
+        given = ", ".join(_typed(model.tensors[name]) for name in node.outputs if name)
+        clamp = f" clamp [{node.clamp.low}, {node.clamp.high}]" if node.clamp else ""
+        lines.append(f"{printable(node.name)}: {node.op}({taken}) -> {given}{clamp}")
+        shown = {
+            name: value
+            for name, value in sorted(node.attributes.items())
+            if isinstance(value, int | float | str | tuple)
+        }
+        lines += [f"    {name} = {value}" for name, value in shown.items()]
+    return "\n".join(lines)
+
+
+def _typed(tensor: Tensor) -> str:
+    quantised = ""
+    if tensor.quantisation is not None:
+        scales, zeros = tensor.quantisation.scale, tensor.quantisation.zero_point
+        quantised = f" scale {scales[0]:g} zero point {zeros[0]}" + (
+            f" and {len(scales) - 1} more" if len(scales) > 1 else ""
+        )
+    return f"{printable(tensor.name)} {tensor.type_token}{list(tensor.shape)}{quantised}"
+
+
+def _bound(graph: BoundGraph) -> str:
+    layouts = [f"{printable(name)}: {layout}" for name, layout in graph.layouts.items()]
+    return "\n".join([explain(graph), "", "layouts", *layouts])
+
+
+def _tiled(tiled: TiledGraph) -> str:
+    lines = []
+    for bound in tiled.graph.nodes:
+        name = bound.call.node.name
+        found = tiled.schedules.get(name)
+        lines.append(f"{printable(name)}: " + ("whole" if found is None else f"{found.tiles} tiles"))
+        if found is not None:
+            lines.append("    sizes " + ", ".join(f"{loop} {size}" for loop, size in found.sizes.items()))
+            lines.append("    order " + " ".join(found.order))
+            lines.append("    in flight " + ", ".join(f"{operand} {depth}" for operand, depth in found.depth.items()))
+    return "\n".join(lines)
+
+
+def _plan(plan: ExecutionPlan) -> str:
+    return "\n".join(_plan_lines(plan))
+
+
+def _plan_lines(plan: ExecutionPlan) -> Iterator[str]:
+    yield f"plan {plan.name} for {plan.platform}, inputs {list(plan.input_slots)}, outputs {list(plan.output_slots)}"
+    for slot in plan.slots:
+        view = f", {slot.storage[1]} bytes into slot {slot.storage[0]}" if slot.storage else ""
+        yield f"slot {slot.index}: {_typed(slot.tensor)}, {slot.tensor.size_bytes} bytes{view}"
+    for frozen in plan.frozen_slots:
+        constant = frozen.constant
+        holds = f"{constant.values.size} {constant.dtype.value}"
+        yield f"frozen {frozen.index}: {constant.name} of {printable(frozen.node)}, {holds}"
+    for one in plan.instructions:
+        yield f"{one.index}: {one.kernel.name} ({printable(one.name)}), scratch {one.scratch_bytes} bytes"
+        yield f"    slots {list(one.inputs)}, frozen {list(one.frozen)} -> slots {list(one.outputs)}"
+
+
+def _placed(placed: PlacedPlan) -> str:
+    head = (
+        f"{placed.arena_bytes} bytes of {placed.level}, live set {placed.live_set}, lower bound {placed.lower_bound}, "
+        f"{placed.solution.status} by {placed.solution.allocator}"
+    )
+    rows = [[r.name, r.level, str(r.offset), str(r.size), str(r.first), str(r.last), r.kind] for r in placed.regions]
+    columns = table(["buffer", "level", "offset", "size", "first", "last", "kind"], rows, right=(2, 3, 4, 5))
+    return f"{head}\n\n{columns}"

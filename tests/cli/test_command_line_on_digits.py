@@ -1,0 +1,121 @@
+"""The command line over the whole house: the digits network that we trained, from its file to compared C."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from tilewright.cli import main
+from tilewright.report.build import load
+
+DIGITS = Path(__file__).parent.parent / "models" / "digits"
+MODEL = str(DIGITS / "model.onnx")
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def changed(tmp_path: Path, op: str) -> str:
+    """The digits network with its softmax replaced by something else."""
+    model = onnx.load(MODEL)
+    model.graph.node[-1].op_type = op
+    onnx.save(model, str(tmp_path / "changed.onnx"))
+    return str(tmp_path / "changed.onnx")
+
+
+def test_run_matches_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", MODEL, "-t", "host", "--inputs", str(DIGITS / "inputs.npz"), "--expect", str(DIGITS / "outputs.npz")]
+    assert main([*words, "-o", str(tmp_path / "out")]) == 0
+    assert "outputs match (10 elements)" in capsys.readouterr().out
+    report = load(tmp_path / "out")
+    assert report.run is not None
+    assert report.run.match
+    assert report.run.max_abs_error is not None
+    assert report.run.max_abs_error <= 1e-4
+    ram = report.memory["ram"]
+    assert (ram.status, ram.activations + ram.io, ram.live_set) == ("optimal", 3072, 3072)
+    assert ram.stack
+    assert main(["report", str(tmp_path / "out"), "--html", str(tmp_path / "r.html")]) == 0
+    assert 'data-name="t1"' in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_the_same_command_writes_the_same_bytes(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    for out in (first, second):
+        assert main(["compile", MODEL, "-t", "host", "-o", str(out), "-q"]) == 0
+    one, two = files(first), files(second)
+    seconds = [json.loads(found.pop("report.json")) for found in (one, two)]
+    for report in seconds:
+        del report["tool"]["seconds"]
+    assert seconds[0] == seconds[1]
+    assert one == two
+    assert main(["diff", str(first), str(second)]) == 0
+
+
+def test_wrong_outputs_exit_5(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with np.load(DIGITS / "outputs.npz") as archive:
+        wrong = {name: archive[name] + np.float32(0.5) for name in archive.files}
+    np.savez(tmp_path / "wrong.npz", **wrong)
+    words = ["run", MODEL, "-t", "host", "--inputs", str(DIGITS / "inputs.npz"), "--expect", str(tmp_path / "wrong.npz")]
+    assert main(words) == 5
+    assert "outputs of 'digits' differ on 'host': 10 of 10 elements, the largest error is 0.5" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["--set", "ram=2K"], 4, "smallest that fits: ram=3072"),
+        (["--budget", "ram=2K"], 4, "smallest that fits: ram=3072"),
+        (["--shape", "inptu=1,1,8,8"], 2, "inptu"),
+        (["--allocator", "magic"], 2, "there is no allocator 'magic'; take one of"),
+        (["-t", "hots"], 2, "unknown target 'hots'"),
+    ],
+)
+def test_refusals_write_nothing(
+    words: list[str], code: int, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compile", MODEL, "-t", "host", "-o", str(tmp_path / "out"), *words]) == code
+    err = capsys.readouterr().err
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_models_that_are_not_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    whole = Path(MODEL).read_bytes()
+    for name, content in (("cut.onnx", whole[: len(whole) // 2]), ("empty.onnx", b""), ("text.onnx", b"hello world\n")):
+        (tmp_path / name).write_bytes(content)
+        assert main(["compile", str(tmp_path / name), "-t", "host", "-o", str(out)]) == 3, name
+        assert capsys.readouterr().err.count("\n") == 1
+    assert main(["compile", changed(tmp_path, "NoSuchOperator"), "-t", "host", "-o", str(out)]) == 3
+    assert "NoSuchOperator" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_a_missing_compiler_exits_6(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["check", MODEL, "-t", "host"]) == 0, "check needs none"
+    assert main(["compile", MODEL, "-t", "host", "-o", str(tmp_path / "out")]) == 0, "nor does compile"
+    assert main(["run", MODEL, "-t", "host"]) == 6
+    assert "gcc" in capsys.readouterr().err
+
+
+def test_every_stage_is_dumped_as_far_as_it_came(tmp_path: Path) -> None:
+    out, dump = tmp_path / "out", tmp_path / "dump"
+    assert main(["compile", MODEL, "-t", "host", "-o", str(out), "--dump-dir", str(dump)]) == 0
+    assert list(files(dump)) == [
+        "1_frontend.txt", "2_passes.txt", "3_binding.txt", "4_tiling.txt", "5_plan.txt", "6_memory.txt",
+    ]  # fmt: skip
+    assert "conv0: Conv(input f32[1, 1, 8, 8], " in (dump / "1_frontend.txt").read_text(encoding="utf-8")
+    assert "clamp [0.0, inf]" in (dump / "2_passes.txt").read_text(encoding="utf-8")
+    assert "3072 bytes of ram, live set 3072, lower bound 3072" in (dump / "6_memory.txt").read_text(encoding="utf-8")
+    shutil.rmtree(dump)
+    assert main(["check", MODEL, "-t", "host", "--set", "ram=1K", "--dump-dir", str(dump)]) == 4
+    assert list(files(dump))[-1] == "host/5_plan.txt"
