@@ -64,3 +64,15 @@ def test_the_plug_in_of_the_pages_runs(acme: Path) -> None:
     assert [layer["kernel"] for layer in report["layers"]] == ["HardSwish"]
     assert report["run"]["match"]
     assert "acme" in tilewright(acme, "platforms").stdout
+
+
+SHELL = re.compile(r"^```sh(?: exit=(\d))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_the_commands_of_the_tutorial_work(tmp_path: Path) -> None:
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    for code, commands in SHELL.findall((ROOT / "docs" / "tutorial.md").read_text()):
+        for command in commands.splitlines():
+            done = tilewright(tmp_path, *command.split()[1:])
+            assert done.returncode == int(code or 0), f"{command}\n{done.stderr}"
+    assert (tmp_path / "build" / "tutorial" / "report.html").exists()

@@ -40,6 +40,7 @@ def build(
     protection, `sanitize` adds the address and undefined-behaviour sanitizers. ToolMissing, DoesNotFit where a memory
     of the target overflows, TilewrightError where the compiler refuses the code.
     """
+    project, work = project.resolve(), work.resolve()  # the tools run in `work`
     interface = read_interface(project, model)
     driver = choose_compiler(target, compiler)
     if sanitize and "sanitizer" not in target.capabilities:
