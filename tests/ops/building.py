@@ -222,13 +222,26 @@ def dequantise(r: Draw) -> Call:
     return call("DequantizeLinear", x, scale, scale.astype(np.int8), axis=1, block_size=block, dtype=DType.I8)
 
 
+def conv_integer(r: Draw) -> Call:
+    x, w = (1, 2, r.randint(3, 6), r.randint(3, 6)), (r.randint(1, 3), 2, r.randint(1, 3), 2)
+    zeros = [np.array(3, np.int8), np.arange(w[0], dtype=np.int8)][: r.randint(0, 2)]
+    return call("ConvInteger", x, w, *zeros, pads=(0, 1, 0, 1), dtype=DType.I8)
+
+
+def matmul_integer(r: Draw) -> Call:
+    m, k, n = (r.randint(1, 5) for _ in range(3))
+    zeros = [np.array(3, np.int8), np.array(-2, np.int8)][: r.randint(0, 2)]
+    return call("MatMulInteger", (m, k), (k, n), *zeros, dtype=DType.I8)
+
+
 FAMILIES: Mapping[str, Build] = {
     "conv1": conv(1), "conv2": conv(2), "conv3": conv(3), "depthwise": conv(2, depthwise=True),
     "conv_transpose1": conv_transpose(1), "conv_transpose2": conv_transpose(2),
     "max_pool": pool("MaxPool", 2), "max_pool1": pool("MaxPool", 1), "max_pool_indices": pool("MaxPool", 2, 2),
     "average_pool": pool("AveragePool", 2), "lp_pool": pool("LpPool", 2),
     "global_average": plain("GlobalAveragePool", 4), "global_max": plain("GlobalMaxPool", 3),
-    "gemm": gemm, "matmul": matmul, "add": broadcast("Add", 2), "where_like": broadcast("Max", 3),
+    "gemm": gemm, "matmul": matmul,
+    "conv_integer": conv_integer, "matmul_integer": matmul_integer, "add": broadcast("Add", 2), "where_like": broadcast("Max", 3),
     "less": broadcast("Less", 2), "relu": plain("Relu", 3), "leaky": plain("LeakyRelu", 2, alpha=0.25),
     "softmax": plain("Softmax", 3, axis=1), "log_softmax": plain("LogSoftmax", 2), "hardmax": plain("Hardmax", 2),
     "batch_norm": batch_norm, "layer_norm": layer_norm(1), "layer_norm_all": layer_norm(3), "rms_norm": rms_norm,

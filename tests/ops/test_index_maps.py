@@ -70,10 +70,10 @@ def test_boxes_hold_everything_that_is_read(family: str) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_box_is_exactly_what_is_read_where_reductions_stay_whole(family: str) -> None:
+    if family.startswith("conv_transpose"):
+        return  # points whose weight does not exist read no input
     r = random.Random(family)
-    for nest in filter(small, nests(FAMILIES[family](r))):
-        if family.startswith("conv_transpose"):
-            return  # points whose weight does not exist read no input
+    for nest in (nest for _ in range(5) for nest in nests(FAMILIES[family](r)) if small(nest)):
         sizes = {n: s for n, s in cut_sizes(r, nest).items() if n in nest.parallel}
         for tile in list(nest.tiles(sizes))[:6]:
             for which, access in enumerate((nest.out, *nest.ins)):

@@ -11,6 +11,7 @@ FLOATS = frozenset({DType.F16, DType.F32, DType.F64})
 SIGNED = frozenset({DType.I8, DType.I16, DType.I32, DType.I64})
 UNSIGNED = frozenset({DType.U8, DType.U16, DType.U32, DType.U64})
 NUMBERS = FLOATS | SIGNED | UNSIGNED
+BYTES = frozenset({DType.I8, DType.U8})
 BOOLEANS = frozenset({DType.BOOL})
 Types = frozenset[DType]
 

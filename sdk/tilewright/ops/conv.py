@@ -1,13 +1,14 @@
-"""Conv, of any number of spatial axes, grouped and depthwise."""
+"""Conv, of any number of spatial axes, grouped and depthwise, and ConvInteger."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from tilewright.model import Array
-from tilewright.ops.check import given, ranked, same_type, shaped, typed, widened
+from tilewright.model import Array, DType
+from tilewright.ops.check import BYTES, given, ranked, same_type, shaped, typed, widened
 from tilewright.ops.clamp import clamped
 from tilewright.ops.index.body import body, combine, finish
 from tilewright.ops.index.build import operand, spatial
@@ -65,9 +66,8 @@ def evaluate(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
     return (clamped(call, total).astype(call.outputs[0].dtype.numpy),)
 
 
-def nests(call: Call) -> tuple[Nest, ...]:
-    """`y[n, g*OCG + oc, oh, ow] += x[n, g*ICG + ic, oh*sh + kh*dh - pt, ...] * w[g*OCG + oc, ic, kh, kw]`."""
-    (kind,) = infer(call)
+def _products(call: Call, dtype: DType) -> Nest:
+    """The nest of the products, without bias."""
     window, groups = conv_window(call), call.integer("group", 1)
     x, w, rank = operand(call.tensor(0), "x"), operand(call.tensor(1), "w"), len(window.outs)
     outputs, per_group = w.shape[0] // groups, w.shape[1]
@@ -77,21 +77,57 @@ def nests(call: Call) -> tuple[Nest, ...]:
     n, g, oc, *rest = space
     o, ic, k = rest[:rank], rest[rank], rest[rank + 1 :]
     channel = g * outputs + oc
-    bias = call.optional(2)
-    return (
-        Nest(
-            space,
-            Tensor("y", kind.shape, kind.dtype)[n, channel, *o],
-            (
-                x[n, g * per_group + ic, *subscripts(o, k, window.strides, window.dilations, window.begins)],
-                w[channel, ic, *k],
-            ),
-            body("mul"),
-            combine("add"),
-            finish("add") if bias else finish("keep"),
-            (operand(bias, "b")[channel],) if bias else (),
-        ),
-    )
+    seen = x[n, g * per_group + ic, *subscripts(o, k, window.strides, window.dilations, window.begins)]
+    out = Tensor("y", (x.shape[0], w.shape[0], *window.outs), dtype)[n, channel, *o]
+    return Nest(space, out, (seen, w[channel, ic, *k]), body("mul"), combine("add"))
 
 
-OPERATORS = (Operator("Conv", infer, evaluate, ("x", "w", "b"), nests=nests),)
+def nests(call: Call) -> tuple[Nest, ...]:
+    """`y[n, g*OCG + oc, oh, ow] += x[n, g*ICG + ic, oh*sh + kh*dh - pt, ...] * w[g*OCG + oc, ic, kh, kw]`."""
+    nest, bias = _products(call, infer(call)[0].dtype), call.optional(2)
+    if bias is None:
+        return (nest,)
+    return (replace(nest, finish=finish("add"), after=(operand(bias, "b")[nest.out.subscripts[1]],)),)
+
+
+# ----------------------------------------------------------------------------------------------------- ConvInteger
+def _infer_integer(call: Call) -> tuple[TensorType, ...]:
+    for index in (0, 1):
+        tensor, zero = typed(call, index, BYTES), call.optional(index + 2)
+        if zero is not None and zero.dtype is not tensor.dtype:
+            raise call.invalid(f"zero point '{zero.name}' must have the type of '{tensor.name}'")
+    plain = replace(call, inputs=call.inputs[:2])
+    window, (channels, *_) = conv_window(plain), call.shape(1)
+    for index, sizes in ((2, (1,)), (3, (1, channels))):
+        found = call.optional(index)
+        if found is not None and (found.elements not in sizes or len(found.shape) > 1):
+            raise call.invalid(f"a zero point of shape {list(found.shape)} does not fit operand {index - 2}")
+    return (TensorType(DType.I32, (call.shape(0)[0], channels, *window.outs)),)
+
+
+def _evaluate_integer(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
+    x, w, zx, zw = (*arrays, None, None)[:4]
+    left, right = given(x, call, 0).astype(np.int32), given(w, call, 1).astype(np.int32)
+    left = left if zx is None else left - zx.astype(np.int32).reshape(())
+    right = right if zw is None else right - zw.astype(np.int32).reshape(-1, *(1,) * (right.ndim - 1))
+    return (conv_sum(replace(call, inputs=call.inputs[:2]), left, right).astype(np.int32),)
+
+
+def _integer_nests(call: Call) -> tuple[Nest, ...]:
+    """As Conv, the operands less their zero points."""
+    nest = _products(replace(call, inputs=call.inputs[:2]), _infer_integer(call)[0].dtype)
+    zeros = []
+    for index, name in ((2, "x_zero_point"), (3, "w_zero_point")):
+        found = call.optional(index)
+        tensor = operand(found, name) if found else Tensor(name, (), call.tensor(index - 2).dtype, (0,))
+        channel = nest.out.subscripts[1] if tensor.shape and tensor.shape[0] > 1 else 0
+        zeros.append(tensor[channel] if tensor.shape else tensor[()])
+    return (replace(nest, ins=(*nest.ins, *zeros), body=body("mul_offsets")),)
+
+
+INTEGER_OPERANDS = ("x", "w", "x_zero_point", "w_zero_point")
+
+OPERATORS = (
+    Operator("Conv", infer, evaluate, ("x", "w", "b"), nests=nests),
+    Operator("ConvInteger", _infer_integer, _evaluate_integer, INTEGER_OPERANDS, nests=_integer_nests),
+)

@@ -7,7 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from tilewright.model import Array, DType, Shape
-from tilewright.ops.check import FLOATS, SIGNED, UNSIGNED, broadcast_shape, given, ranked, same_type, typed, widened
+from tilewright.ops.check import (
+    BYTES,
+    FLOATS,
+    SIGNED,
+    UNSIGNED,
+    broadcast_shape,
+    given,
+    ranked,
+    same_type,
+    typed,
+    widened,
+)
 from tilewright.ops.clamp import clamped
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import body, combine
@@ -16,7 +27,6 @@ from tilewright.ops.index.nest import Access, Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType
 
 ACCEPTS = FLOATS | {t for t in SIGNED | UNSIGNED if t.bits >= 32}
-BYTES = frozenset({DType.I8, DType.U8})
 
 
 def result_shape(call: Call) -> Shape:
