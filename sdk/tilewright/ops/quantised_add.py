@@ -1,0 +1,203 @@
+"""Add, Sub and Mul on codes in integers, checked against ONNX's float32 arithmetic on every pair of codes.
+
+    Add, Sub:  code = clamp((a * left + b * right + addend) >> shift, low, high)
+    Mul:       code = clamp(((a - a_zero) * (b - b_zero) * left + addend) >> shift, low, high)
+
+The float32 arithmetic (dequantise, operate, quantise, each rounded) is not exactly linear, so where a pair lies next to
+a tie the nominal factors may be wrong. They are moved until all pairs (65,536 for eight bits) agree, first in 32-bit
+arithmetic, then in 64-bit; where neither does, the kernel computes in float32 itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.model import Array, DType, Tensor
+from tilewright.ops.operator import Call, Operator
+from tilewright.ops.quantised_meaning import evaluate_literally
+from tilewright.ops.quantised_real import code_limits, the_quantisation
+from tilewright.ops.requantize import Integers
+
+Reals = npt.NDArray[np.float64]
+OPERATORS_WITH_FORM = ("Add", "Sub", "Mul")
+
+_NEAR = 2.0**-7  # pairs farther from a step than this never decide anything
+_ROUNDS = 400
+_LARGEST_CODE = 255
+_WORDS: tuple[tuple[Literal[32, 64], int], ...] = ((32, (1 << 31) - 1), (64, (1 << 46) - 1))
+
+
+@dataclass(frozen=True)
+class PairForm:
+    """The integer form; `bits` is the width of its arithmetic. For Mul `right` is 0 and the zero points count."""
+
+    product: bool
+    left: int
+    right: int
+    addend: int
+    shift: int
+    bits: Literal[32, 64]
+    zero_points: tuple[int, int]
+    low: int
+    high: int
+
+    def apply(self, a: Array, b: Array) -> Integers:
+        """What the C code computes."""
+        first, second = a.astype(np.int64), b.astype(np.int64)
+        if self.product:
+            word = (first - self.zero_points[0]) * (second - self.zero_points[1]) * self.left + self.addend
+        else:
+            word = first * self.left + second * self.right + self.addend
+        codes: Integers = np.clip(word >> self.shift, self.low, self.high)
+        return codes
+
+
+def pair_form(operator: Operator, call: Call) -> PairForm | None:
+    """The integer form of an Add, Sub or Mul of two quantised tensors of at most eight bits.
+
+    None where no form equals the float32 arithmetic on every pair of codes, or where an operand is not quantised.
+    """
+    tensors = call.inputs[0], call.inputs[1]
+    if call.node.op not in OPERATORS_WITH_FORM or any(
+        t is None or t.quantisation is None or t.dtype.bits > 8 for t in tensors
+    ):
+        return None
+    a, b = (_all_codes(call.tensor(index)) for index in (0, 1))
+    codes = _every_pair(operator, call, a, b)
+    problem = _Problem.of(call, a, b, codes)
+    for bits, limit in _WORDS:
+        found = problem.solve(bits, limit)
+        if found is not None:
+            return found
+    return None
+
+
+def _all_codes(tensor: Tensor) -> Integers:
+    low, high = tensor.dtype.range
+    return np.arange(low, high + 1, dtype=np.int64)
+
+
+def _every_pair(operator: Operator, call: Call, a: Integers, b: Integers) -> Integers:
+    """[a, b]: the code that the float32 arithmetic gives."""
+    first, second = call.tensor(0), call.tensor(1)
+    inputs = replace(first, shape=(a.size, 1)), replace(second, shape=(1, b.size))
+    output = replace(call.outputs[0], shape=(a.size, b.size))
+    arrays = a.astype(first.dtype.numpy)[:, None], b.astype(second.dtype.numpy)[None, :]
+    return evaluate_literally(operator, Call(call.node, inputs, (output,), {}, call.opset), arrays)[0].astype(np.int64)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Find `factors` so that `floor(columns @ factors)` is the code of every pair; floor is clamped to [low, high].
+
+    Columns are one or two products of centred codes, and the constant; `nominal` are the factors that real arithmetic
+    would have, in output steps.
+    """
+
+    columns: Integers
+    nominal: Reals
+    codes: Integers
+    zero_points: tuple[int, int]
+    product: bool
+    low: int
+    high: int
+
+    @staticmethod
+    def of(call: Call, a: Integers, b: Integers, codes: Integers) -> _Problem:
+        first, second, target = (the_quantisation(t) for t in (call.tensor(0), call.tensor(1), call.outputs[0]))
+        zeros = first.zero_point[0], second.zero_point[0]
+        left = np.broadcast_to((a - zeros[0])[:, None], codes.shape).reshape(-1)
+        right = np.broadcast_to((b - zeros[1])[None, :], codes.shape).reshape(-1)
+        ones = np.ones(left.size, np.int64)
+        middle = target.zero_point[0] + 0.5
+        product = call.node.op == "Mul"
+        if product:
+            columns = np.stack([left * right, ones], axis=1)
+            nominal = np.asarray([first.scale[0] * second.scale[0] / target.scale[0], middle])
+        else:
+            sign = -1 if call.node.op == "Sub" else 1
+            columns = np.stack([left, right, ones], axis=1)
+            nominal = np.asarray([first.scale[0] / target.scale[0], sign * second.scale[0] / target.scale[0], middle])
+        limits = code_limits(call, call.outputs[0])
+        return _Problem(columns, nominal, codes.reshape(-1), zeros, product, *limits)
+
+    def solve(self, bits: Literal[32, 64], limit: int) -> PairForm | None:
+        """The form with words up to `limit`; None where the factors cannot be moved so that all pairs agree."""
+        shift = self._shift(limit)
+        if shift is None:
+            return None
+        rows, slack = self._near_steps()
+        scale = 1.0 / np.maximum(np.abs(self.columns).max(axis=0), 1)
+        scaled = rows * scale
+        squares = (scaled**2).sum(axis=1)
+        margin = 2.0**-shift * (256 if bits == 32 else 2)
+        moved = np.zeros(self.nominal.size)
+        found = self._rounded(self.nominal, shift, bits, limit)
+        for turn in range(_ROUNDS):
+            if found is not None:
+                return found
+            # Step onto the far side of the constraint that is violated most (relaxation of Agmon and Motzkin).
+            distance = scaled @ moved + slack
+            worst = int(np.argmin(distance))
+            settled = distance[worst] >= margin
+            if settled or turn % 20 == 19:
+                found = self._rounded(self.nominal + moved * scale, shift, bits, limit)
+                margin *= 1.5 if settled else 1.0
+            moved = moved + (margin * 1.1 - distance[worst]) / squares[worst] * scaled[worst]
+        return None
+
+    def _near_steps(self) -> tuple[Reals, Reals]:
+        """Constraints `row . moved + slack >= 0` of the pairs that lie near a step of the result."""
+        value = self.columns @ self.nominal
+        rows, slacks = [np.zeros((1, self.nominal.size))], [np.ones(1)]
+        for sign, slack, active in (
+            (1, value - self.codes, self.codes > self.low),
+            (-1, self.codes + 1 - value, self.codes < self.high),
+        ):
+            near = active & (slack < _NEAR)
+            rows.append(sign * self.columns[near].astype(np.float64))
+            slacks.append(slack[near])
+        rows[0][0, -1] = 1.0
+        return np.concatenate(rows), np.concatenate(slacks)
+
+    def _shift(self, limit: int) -> int | None:
+        """The most fraction bits with which no word leaves `limit`, plain codes or centred ones."""
+        if self.product:
+            reach = float(np.abs(self.columns[:, 0]).max()) * abs(float(self.nominal[0]))
+        else:
+            widest = [_LARGEST_CODE + abs(zero) for zero in self.zero_points]
+            reach = float(np.asarray(widest) @ np.abs(self.nominal[:-1]))
+        reach = 1.02 * reach + abs(float(self.nominal[-1])) + 2
+        shift = int(np.floor(np.log2(limit / reach)))
+        return shift if shift >= 8 else None
+
+    def _rounded(self, factors: Reals, shift: int, bits: Literal[32, 64], limit: int) -> PairForm | None:
+        """Whole factors; the addend from the interval that makes every pair right, None where that is empty."""
+        whole = np.rint(factors * 2.0**shift).astype(np.int64)
+        part = self.columns[:, :-1] @ whole[:-1]
+        up, down = self.codes < self.high, self.codes > self.low
+        lowest = int(((self.codes << shift) - part)[down].max(initial=-limit))
+        highest = int((((self.codes + 1) << shift) - 1 - part)[up].min(initial=limit))
+        if lowest > highest:
+            return None
+        addend = min(max(int(whole[-1]), lowest), highest)
+        left, right = int(whole[0]), 0 if self.product else int(whole[1])
+        if not self.product:
+            addend -= self.zero_points[0] * left + self.zero_points[1] * right
+            widest = _LARGEST_CODE * (abs(left) + abs(right)) + abs(addend)
+        else:
+            widest = int(np.abs(part).max()) + abs(addend)
+        if widest > limit:
+            return None
+        return PairForm(self.product, left, right, addend, shift, bits, self.zero_points, self.low, self.high)
+
+
+def pair_width(form: PairForm | None) -> DType:
+    """The arithmetic that a kernel needs: int32, int64, or float32 where there is no integer form."""
+    if form is None:
+        return DType.F32
+    return DType.I32 if form.bits == 32 else DType.I64
