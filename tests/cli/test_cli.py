@@ -119,7 +119,7 @@ def test_options_reach_the_compiler(fake: Any, model: str, tmp_path: Path) -> No
         "--integer-only --allocator greedy --optimize size --without-pass fold --solver-seconds 0.5"
     ).split()
     words += ["--freeze", f"k={tmp_path / 'k.npy'}", "--dump-dir", str(tmp_path / "dump")]
-    assert main(["compile", model, "-t", "host", "-o", str(tmp_path / "out"), "--measure", *words]) == 0
+    assert main(["compile", model, "-t", "host", "-o", str(tmp_path / "out"), *words]) == 0
     [options] = fake.asked
     assert options.level_sizes == {"ram": 65536, "flash": 1 << 20}
     assert options.budgets == {"ram": 60 * 1024}
@@ -127,7 +127,7 @@ def test_options_reach_the_compiler(fake: Any, model: str, tmp_path: Path) -> No
     assert options.freeze == {"k": tmp_path / "k.npy"}
     assert (options.io, options.quantized_io, options.integer_only) == ("caller", True, True)
     assert (options.allocator, options.optimize, options.disabled_passes) == ("greedy", "size", frozenset({"fold"}))
-    assert (options.solver_seconds, options.measure, options.dump_dir) == (0.5, True, tmp_path / "dump")
+    assert (options.solver_seconds, options.measure, options.dump_dir) == (0.5, False, tmp_path / "dump")
 
 
 def test_explain_says_why_not(fake: Any, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

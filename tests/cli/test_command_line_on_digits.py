@@ -64,6 +64,20 @@ def test_the_same_command_writes_the_same_bytes(tmp_path: Path) -> None:
     assert main(["diff", str(first), str(second)]) == 0
 
 
+def test_measure_builds_and_tells_code_and_stack(tmp_path: Path) -> None:
+    words = ["compile", MODEL, "-t", "host", "--measure"]
+    assert main([*words, "-o", str(tmp_path / "out")]) == 0
+    report = load(tmp_path / "out")
+    assert report.run is None
+    assert report.toolchain is not None
+    ram, flash = report.memory["ram"], report.memory["flash"]
+    assert ram.stack
+    assert ram.worst_case == 3072 + ram.stack
+    assert flash.code
+    assert main([*words, "-o", str(tmp_path / "tight"), "--budget", "ram=3K"]) == 4, "the stack is what is too much"
+    assert not (tmp_path / "tight").exists()
+
+
 def test_wrong_outputs_exit_5(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with np.load(DIGITS / "outputs.npz") as archive:
         wrong = {name: archive[name] + np.float32(0.5) for name in archive.files}

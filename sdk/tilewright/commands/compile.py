@@ -37,6 +37,12 @@ def execute(arguments: argparse.Namespace) -> Answer:
         raise error
     with staged(arguments.output) as folder:
         write(compiled, folder)
+        if arguments.measure:
+            from tilewright.run.measure import measure
+
+            report = measure(report, folder, target, compiled.placed.level)
+            if error := overflow(report, options.budgets):
+                raise error
         (folder / "report.json").write_text(dumps(report.to_json()), encoding="utf-8")
     parts = [explain(compiled.bound)] if arguments.explain else []
     parts += [header(report), memory_table(report), f"written to {arguments.output}"]

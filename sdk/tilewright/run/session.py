@@ -12,12 +12,13 @@ from tilewright.model import Array
 from tilewright.options import RunOptions
 from tilewright.plan.execute import run_slots
 from tilewright.plan.plan import ExecutionPlan
-from tilewright.report.build import LayerReport, MemoryReport, ReferenceReport, Report, RunReport, ToolchainReport
+from tilewright.report.build import LayerReport, ReferenceReport, Report, RunReport
 from tilewright.run.build import build
 from tilewright.run.compare import Comparison, compare
 from tilewright.run.counts import Counts
 from tilewright.run.image import Image
 from tilewright.run.inputs import expected_outputs, input_arrays
+from tilewright.run.measure import measured_memory, toolchain
 from tilewright.run.simulate import DumpEntry, Execution, execute
 from tilewright.target import Target
 
@@ -142,27 +143,14 @@ def _report(
         rodata_bytes=sizes.rodata_bytes,
         ram_bytes=sizes.ram_bytes,
     )
-    chain = image.toolchain
+    stack = max(image.stack.size_bytes if image.stack else 0, execution.stack_bytes or 0)
     return replace(
         subject.report,
         run=run,
-        toolchain=ToolchainReport(chain.compiler, chain.version, chain.flags),
-        memory=_measured(subject, image, execution),
+        toolchain=toolchain(image),
+        memory=measured_memory(subject.report, image, subject.placed.level, stack or None),
         layers=tuple(_layer(row, i, layers, counts) for i, row in enumerate(subject.report.layers)),
     )
-
-
-def _measured(subject: Subject, image: Image, execution: Execution) -> dict[str, MemoryReport]:
-    """The memory table with the stack bound and the code's bytes; the larger of bound and use where both are known."""
-    stack = max(image.stack.size_bytes if image.stack else 0, execution.stack_bytes or 0) or None
-    found = {}
-    for name, level in subject.report.memory.items():
-        if name == subject.placed.level and stack is not None:
-            level = replace(level, stack=stack, worst_case=level.worst_case + stack)
-        elif level.readonly:
-            level = replace(level, code=image.sizes.text_bytes)
-        found[name] = level
-    return found
 
 
 def _layer(row: LayerReport, index: int, layers: Mapping[int, Comparison], counts: Counts | None) -> LayerReport:

@@ -1,0 +1,41 @@
+"""Puts what a build tells into the report: bytes of code, the bound of the stack, and the toolchain."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from tilewright.report.build import MemoryReport, Report, ToolchainReport
+from tilewright.run.build import build
+from tilewright.run.image import Image
+from tilewright.target import Target
+
+
+def measure(report: Report, project: Path, target: Target, level: str) -> Report:
+    """Build a written project without running it; the report with what was measured. The stack lies in `level`."""
+    with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
+        image = build(project, report.model.name, target, Path(folder))
+    return replace(
+        report,
+        toolchain=toolchain(image),
+        memory=measured_memory(report, image, level, image.stack.size_bytes if image.stack else None),
+    )
+
+
+def toolchain(image: Image) -> ToolchainReport:
+    """The compiler that made an image."""
+    return ToolchainReport(image.toolchain.compiler, image.toolchain.version, image.toolchain.flags)
+
+
+def measured_memory(report: Report, image: Image, level: str, stack_bytes: int | None) -> dict[str, MemoryReport]:
+    """The memory table with the stack in `level` and the code in the read-only levels; None leaves the stack open."""
+    found = {}
+    for name, row in report.memory.items():
+        if name == level and stack_bytes is not None:
+            without = row.worst_case - (row.stack or 0)
+            row = replace(row, stack=stack_bytes, worst_case=without + stack_bytes, estimated=False)
+        elif row.readonly:
+            row = replace(row, code=image.sizes.text_bytes, estimated=False)
+        found[name] = row
+    return found
