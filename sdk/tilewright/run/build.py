@@ -165,6 +165,10 @@ def _complaint(done: Finished) -> str:
     """The first line of a compiler's output that says what is wrong, without the path before it."""
     if done.code is None:
         return "it did not finish in time"
-    lines = [line.strip() for line in (done.errors + done.output).splitlines() if line.strip()]
+    lines = [
+        line.strip()
+        for line in (done.errors + done.output).splitlines()
+        if line.strip() and not line.startswith("collect2")
+    ]
     telling = [line for line in lines if "error" in line or "undefined" in line] or lines or ["it gave no reason"]
     return re.sub(r"^\S*/", "", telling[0])

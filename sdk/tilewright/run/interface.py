@@ -13,13 +13,17 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True)
 class Interface:
-    """Bytes of each input and output of a model, and whether it has an `init` function."""
+    """Bytes of each input and output of a model.
+
+    `has_init` says that it must be initialised, `takes_pointers` that inputs and outputs are the caller's memory.
+    """
 
     model: str
     prefix: str
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     has_init: bool
+    takes_pointers: bool = False
 
     @property
     def trace_macro(self) -> str:
@@ -43,9 +47,14 @@ def read_interface(project: Path, model: str) -> Interface:
         ) from error
     prefix = model.upper() if _macro(text, f"{model.upper()}_INPUT_COUNT") is not None else model
     has_init = re.search(rf"\b{model}_init\s*\(\s*void\s*\)", text) is not None
-    return Interface(
-        model, prefix, _bytes(text, prefix, "INPUT", header), _bytes(text, prefix, "OUTPUT", header), has_init
-    )
+    takes_pointers = re.search(rf"\b{model}_run\s*\(\s*void\s*\)", text) is None
+    inputs, outputs = (_bytes(text, prefix, kind, header) for kind in ("INPUT", "OUTPUT"))
+    return Interface(model, prefix, inputs, outputs, has_init, takes_pointers)
+
+
+def caller_memory(parameter: str) -> str:
+    """Symbol of the test image's memory for `input_0`, `output_0`, ... where the model takes pointers."""
+    return f"tw_memory_{parameter}"
 
 
 def _bytes(text: str, prefix: str, kind: str, header: Path) -> tuple[int, ...]:
@@ -79,25 +88,36 @@ def glue_code(interface: Interface) -> str:
         "",
         f"void {model}_trace(int instruction, int phase);",
         f"void {model}_trace(int instruction, int phase) {{ tw_trace(instruction, phase); }}",
-        f"int (*const tw_run)(void) = {model}_run;",
         f"int tw_init(void) {{ return {f'{model}_init()' if interface.has_init else '0'}; }}",
+        *_run(interface),
     ]
     for kind, result, sizes in (("input", "void *", interface.inputs), ("output", "const void *", interface.outputs)):
-        lines += [
-            f"const uint32_t tw_{kind}_count = {len(sizes)}u;",
-            f"{result}tw_{kind}(uint32_t index)",
-            "{",
-            "    switch (index) {",
-            *(f"    case {index}u: return {model}_{kind}_{index}();" for index in range(len(sizes))),
-            "    default: return 0;",
-            "    }",
-            "}",
-            f"uint32_t tw_{kind}_bytes(uint32_t index)",
-            "{",
-            "    switch (index) {",
-            *(f"    case {index}u: return {size}u;" for index, size in enumerate(sizes)),
-            "    default: return 0u;",
-            "    }",
-            "}",
+        places = [
+            f"&{caller_memory(f'{kind}_{i}')}" if interface.takes_pointers else f"{model}_{kind}_{i}()"
+            for i in range(len(sizes))
         ]
+        lines.append(f"const uint32_t tw_{kind}_count = {len(sizes)}u;")
+        lines += _switch(f"{result}tw_{kind}(uint32_t index)", places, "0")
+        lines += _switch(f"uint32_t tw_{kind}_bytes(uint32_t index)", [f"{size}u" for size in sizes], "0u")
     return "\n".join(lines) + "\n"
+
+
+def _run(interface: Interface) -> list[str]:
+    """What the test image calls: the model itself, or a function that hands it our memory."""
+    if not interface.takes_pointers:
+        return [f"int (*const tw_run)(void) = {interface.model}_run;"]
+    names = [f"input_{i}" for i in range(len(interface.inputs))]
+    names += [f"output_{i}" for i in range(len(interface.outputs))]
+    lines = [
+        f"static union {{ uint8_t bytes[{max(size, 1)}]; uint64_t aligned; }} {caller_memory(name)};"
+        for name, size in zip(names, interface.inputs + interface.outputs, strict=True)
+    ]
+    arguments = ", ".join(f"(void *)&{caller_memory(name)}" for name in names)
+    lines.append(f"static int tw_hand_over(void) {{ return {interface.model}_run({arguments}); }}")
+    return [*lines, "int (*const tw_run)(void) = tw_hand_over;"]
+
+
+def _switch(head: str, values: list[str], default: str) -> list[str]:
+    """A C function that maps an index to a value."""
+    cases = [f"    case {index}u: return {value};" for index, value in enumerate(values)]
+    return [head, "{", "    switch (index) {", *cases, f"    default: return {default};", "    }", "}"]

@@ -6,22 +6,22 @@ enum { SYS_OPEN = 1, SYS_CLOSE = 2, SYS_WRITE0 = 4, SYS_WRITE = 5, SYS_READ = 6,
 extern uint8_t __stack_limit[];
 
 #if defined(__riscv)
-static uintptr_t tw_call(uintptr_t operation, const void *block)
-{
-    register uintptr_t a0 __asm__("a0") = operation;
-    register const void *a1 __asm__("a1") = block;
-    __asm__ volatile(".option push\n"
-                     ".option norvc\n"
-                     ".balign 16\n"
-                     "slli x0, x0, 0x1f\n"
-                     "ebreak\n"
-                     "srai x0, x0, 7\n"
-                     ".option pop\n"
-                     : "+r"(a0)
-                     : "r"(a1)
-                     : "memory");
-    return a0;
-}
+/* The three instructions must be uncompressed and lie in one page. */
+uintptr_t tw_call(uintptr_t operation, const void *block);
+__asm__(".section .text.tw_call, \"ax\"\n"
+        ".balign 16\n"
+        ".globl tw_call\n"
+        ".type tw_call, @function\n"
+        "tw_call:\n"
+        ".option push\n"
+        ".option norvc\n"
+        "slli x0, x0, 0x1f\n"
+        "ebreak\n"
+        "srai x0, x0, 7\n"
+        ".option pop\n"
+        "ret\n"
+        ".size tw_call, . - tw_call\n"
+        ".text\n");
 #else
 static uintptr_t tw_call(uintptr_t operation, const void *block)
 {

@@ -1,0 +1,41 @@
+"""From a placed plan to the fence: which bytes every plan instruction reads and writes, by tensor name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tilewright.codegen.functions import caller_name
+from tilewright.memory.placed import PlacedPlan
+from tilewright.plan.plan import Instruction
+from tilewright.run.fence import FenceMap, FenceRange
+from tilewright.run.interface import caller_memory
+
+
+def fence_map(placed: PlacedPlan) -> FenceMap:
+    """Operands and constants may be read, results and scratch written too; everything else is closed."""
+    ranges = tuple(entry for instruction in placed.plan.instructions for entry in _ranges(placed, instruction))
+    return FenceMap(ranges, tuple(instruction.name for instruction in placed.plan.instructions))
+
+
+def _ranges(placed: PlacedPlan, instruction: Instruction) -> Iterator[FenceRange]:
+    plan = placed.plan
+    for slots, writes in ((instruction.inputs, False), (instruction.outputs, True)):
+        for slot in slots:
+            if slot >= 0:
+                yield _slot_range(placed, instruction.index, slot, writes)
+    for index in instruction.frozen:
+        constant = plan.frozen_slots[index].constant
+        size = (constant.values.size * constant.dtype.bits + 7) // 8
+        if size:
+            yield FenceRange(instruction.index, constant.name, 0, size, False, f"{plan.name}_c{index}")
+    if instruction.scratch_bytes:
+        offset = placed.scratch_offsets[instruction.index]
+        yield FenceRange(instruction.index, "scratch", offset, instruction.scratch_bytes, True)
+
+
+def _slot_range(placed: PlacedPlan, instruction: int, slot: int, writes: bool) -> FenceRange:
+    tensor = placed.plan.slots[slot].tensor
+    if slot in placed.slot_offsets:
+        return FenceRange(instruction, tensor.name, placed.slot_offsets[slot], tensor.size_bytes, writes)
+    symbol = caller_memory(caller_name(placed, slot))
+    return FenceRange(instruction, tensor.name, 0, tensor.size_bytes, writes, symbol)
