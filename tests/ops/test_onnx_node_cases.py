@@ -11,6 +11,8 @@ import onnx
 import pytest
 from onnx import numpy_helper
 from tilewright.model import Array, Attribute, DType, Node, Tensor
+from tilewright.ops.index.body import body, combine, finish
+from tilewright.ops.index.reference import evaluate_chain
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.registry import find
 
@@ -27,8 +29,6 @@ SKIPS: dict[str, str] = {
     "test_resize_downsample_scales_linear_align_corners": "we follow ONNX Runtime, which rounds the size first",
 }
 """Cases that are not compared, and why."""
-
-RANDOM = {"Bernoulli", "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial"}
 
 NUMBERED: dict[int, DType] = {
     onnx.TensorProto.FLOAT16: DType.F16, onnx.TensorProto.FLOAT: DType.F32, onnx.TensorProto.DOUBLE: DType.F64,
@@ -140,3 +140,30 @@ def test_evaluate_gives_what_the_standard_expects(case: Case) -> None:
             np.testing.assert_allclose(
                 result.astype(np.float64), expected.astype(np.float64), rtol=case.rtol, atol=case.atol
             )
+
+
+MOST_POINTS = 300_000
+MAPPED = [case for case in CASES if case.operator.nests is not None and case.name not in SKIPS]
+
+
+@pytest.mark.parametrize("case", MAPPED, ids=lambda case: case.name)
+def test_index_maps_compute_what_the_operator_computes(case: Case) -> None:
+    operator = case.operator
+    assert operator.nests is not None
+    chain = operator.nests(case.call)
+    if not chain or sum(nest.points for nest in chain) > MOST_POINTS:
+        return
+    for nest in chain:
+        assert nest.body == body(nest.body.name, *nest.body.parameters)
+        assert nest.finish == finish(nest.finish.name, *nest.finish.parameters)
+        assert nest.combine == combine(nest.combine.name)
+    given = {operator.operand(i): array for i, array in enumerate(case.arrays) if array is not None}
+    with np.errstate(all="ignore"):
+        written = evaluate_chain(chain, given)
+        wanted = operator.evaluate(case.call, case.arrays)
+    for index, (value, tensor) in enumerate(zip(wanted, case.call.outputs, strict=False)):
+        if tensor.name:
+            got = written[operator.result(index)]
+            assert (got.dtype, got.shape) == (value.dtype, value.shape)
+            loose = max(case.rtol, 2e-3 if value.dtype == np.float16 else 1e-5)
+            np.testing.assert_allclose(got.astype(np.float64), value.astype(np.float64), rtol=loose, atol=1e-5)
