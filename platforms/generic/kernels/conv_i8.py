@@ -1,0 +1,192 @@
+"""Integer convolution in register blocks: some neighbouring pixels times some output channels, int32 accumulators.
+
+Input zero points are folded into the start of the sums. Taps that padding leaves out read a row of zero points, so
+that the folded start stays right everywhere. Weights lie [group][block][kh][kw][ic][width].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.ops.conv import conv_window
+from tilewright.ops.quantised_linear import accumulator, centred, proof
+from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platforms.generic.kernels.conv_f32 import Axis, Block, axis, channel_blocks, pack_weights
+from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
+from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, refusal, requantise_text
+from tilewright.platforms.generic.platform import PLATFORM
+
+TYPES = "qi8|qu8|qi16|qu16, qi8|qu8|qi4|qu4|qi16, i32? -> qi8|qu8|qi16|qu16"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How many pixels and how many output channels a block computes at once, and the attribute that keeps it so."""
+
+    pixels: int
+    width: int
+    attribute: str
+
+
+HOST = Shape(4, 16, ATTRIBUTE)
+
+
+@dataclass(frozen=True)
+class ConvI8Context:
+    """Every number of one integer convolution; strides in elements."""
+
+    attribute: str
+    x_type: str
+    w_type: str
+    y_type: str
+    h: Axis
+    w: Axis
+    groups: int
+    channels: int
+    out_group: int
+    out_channels: int
+    weights_group: int
+    pixels: int
+    blocks: tuple[Block, ...]
+    padded: bool
+    contiguous: bool
+    requantise: RequantiseText
+
+
+def accepts(call: Call) -> str | None:
+    """Constant weights and bias, batch 1, one or two spatial axes, a requantisation that fits."""
+    if 1 not in call.constants or (call.optional(2) is not None and 2 not in call.constants):
+        return "weights or bias are computed at run time, the kernel repacks them at compile time"
+    if len(call.shape(0)) not in (3, 4):
+        return f"{len(call.shape(0)) - 2} spatial axes, the kernel handles one or two"
+    if call.shape(0)[0] != 1:
+        return f"batch is {call.shape(0)[0]}, the kernel handles 1"
+    return refusal(proof(call))
+
+
+def weights_of(call: Call) -> tuple[Array, DType]:
+    """Weights minus their zero point, in eight bits where they fit, else in sixteen; rank four for convolutions."""
+    values = centred(call.tensor(1), call.constants[1])
+    dtype = DType.I8 if values.min(initial=0) >= -128 and values.max(initial=0) <= 127 else DType.I16
+    return values.astype(dtype.numpy), dtype
+
+
+def spatial_axes(call: Call, x_strides: tuple[int, int]) -> tuple[Axis, Axis]:
+    """Rows and columns; a convolution with one spatial axis has one row."""
+    window = conv_window(call)
+    parts = list(zip(window.kernel, window.strides, window.dilations, window.begins, strict=True))
+    x_shape, y_shape = call.shape(0)[2:], call.outputs[0].shape[2:]
+    if len(parts) == 1:
+        parts = [(1, 1, 1, 0), *parts]
+        x_shape, y_shape = (1, *x_shape), (1, *y_shape)
+    h, w = (
+        axis(size, out, k, s, d, p, step)
+        for size, out, (k, s, d, p), step in zip(x_shape, y_shape, parts, x_strides, strict=True)
+    )
+    return h, w
+
+
+def pad_row(call: Call, h: Axis, w: Axis, channels: int, pixels: int) -> tuple[Constant, ...]:
+    """A run of input zero points as long as the longest run that a block reads; nothing where there is no padding."""
+    if not is_padded(h, w):
+        return ()
+    x = call.tensor(0)
+    assert x.quantisation is not None
+    reach = ((pixels - 1) * w.stride + (w.kernel - 1) * w.dilation) * w.x_stride + channels
+    return (Constant("pad", x.dtype, np.full(reach, x.quantisation.zero_point[0], x.dtype.numpy)),)
+
+
+def is_padded(h: Axis, w: Axis) -> bool:
+    """True where some result's window reaches over the edge of the input."""
+    return h.inner_first > 0 or h.inner_last < h.out or w.inner_first > 0 or w.inner_last < w.out
+
+
+def block_width(channels: int, shape: Shape) -> int:
+    """Output channels per block: the shape's, or all where there are fewer."""
+    return min(channels, shape.width)
+
+
+def conv_constants(operands: Operands, shape: Shape) -> tuple[Constant, ...]:
+    """Packed weights, folded starts, requantisation, and the pad row."""
+    call = operands.call
+    weights, dtype = weights_of(call)
+    if weights.ndim == 3:
+        weights = weights[:, :, None, :]
+    groups = call.integer("group", 1)
+    per_group = weights.shape[0] // groups
+    width = block_width(per_group, shape)
+    packed = np.concatenate([pack_weights(weights[g * per_group : (g + 1) * per_group], width) for g in range(groups)])
+    channels = weights.shape[1]
+    h, w = spatial_axes(call, _strides(call))
+    start = np.asarray(accumulator(call).start, np.int32)
+    _, requantisation = requantise_text(proof(call), weights.shape[0])
+    return (
+        Constant("w", dtype, packed),
+        Constant("b", DType.I32, start),
+        *requantisation,
+        *pad_row(call, h, w, channels, _pixels(w, shape)),
+    )
+
+
+def conv_context(operands: Operands, shape: Shape) -> ConvI8Context:
+    """The numbers of the block."""
+    call = operands.call
+    weights, dtype = weights_of(call)
+    if weights.ndim == 3:
+        weights = weights[:, :, None, :]
+    h, w = spatial_axes(call, _strides(call))
+    groups = call.integer("group", 1)
+    channels, out_group = weights.shape[1], weights.shape[0] // groups
+    per_channel = channels * h.kernel * w.kernel
+    text, _ = requantise_text(proof(call), weights.shape[0])
+    return ConvI8Context(
+        attribute=shape.attribute,
+        x_type=C_TYPES[call.tensor(0).dtype],
+        w_type=C_TYPES[dtype],
+        y_type=C_TYPES[call.outputs[0].dtype],
+        h=h,
+        w=w,
+        groups=groups,
+        channels=channels,
+        out_group=out_group,
+        out_channels=weights.shape[0],
+        weights_group=out_group * per_channel,
+        pixels=_pixels(w, shape),
+        blocks=channel_blocks(out_group, per_channel, block_width(out_group, shape)),
+        padded=is_padded(h, w),
+        contiguous=w.dilation == 1 and groups == 1,
+        requantise=text,
+    )
+
+
+def _pixels(w: Axis, shape: Shape) -> int:
+    return min(shape.pixels, max(1, w.inner_last - w.inner_first))
+
+
+def _strides(call: Call) -> tuple[int, int]:
+    """Element strides of rows and columns, channels innermost."""
+    shape = call.shape(0)
+    return (shape[-1] * shape[1], shape[1])
+
+
+@PLATFORM.kernel(
+    "Conv", types=TYPES, template="conv_i8.c.mako", layout="channels_last", sources=["vectorised.h", "half_even.h"],
+    preference=10,
+)  # fmt: skip
+class ConvI8:
+    """Register-blocked integer convolution, one or two spatial axes, any group."""
+
+    def accepts(self, call: Call) -> str | None:
+        """See `accepts` of this module."""
+        return accepts(call)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Weights in blocks of sixteen channels."""
+        return conv_constants(operands, HOST)
+
+    def context(self, operands: Operands) -> ConvI8Context:
+        """Blocks of four pixels and sixteen channels."""
+        return conv_context(operands, HOST)

@@ -1,0 +1,42 @@
+<%
+q = k.requantise
+%>\
+% for block in k.blocks:
+${k.attribute} static void ${f.name}_block${block.width}(const ${k.x_type} *restrict x, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
+{
+    int32_t acc[${k.at_once}][${block.width}];
+    for (int p = 0; p < ${k.at_once}; p++) {
+        for (int o = 0; o < ${block.width}; o++) {
+            acc[p][o] = b[o];
+        }
+    }
+    for (int i = 0; i < ${k.depth}; i++) {
+        for (int p = 0; p < ${k.at_once}; p++) {
+            for (int o = 0; o < ${block.width}; o++) {
+                acc[p][o] += x[p * ${k.depth} + i] * w[i * ${block.width} + o];
+            }
+        }
+    }
+    for (int p = 0; p < ${k.at_once}; p++) {
+        for (int o = 0; o < ${block.width}; o++) {
+            int32_t code = (int32_t)(${q.code("acc[p][o]", "o")});
+            code = code < ${q.low} ? ${q.low} : code;
+            code = code > ${q.high} ? ${q.high} : code;
+            y[p * ${k.columns} + o] = (${k.y_type})code;
+        }
+    }
+}
+
+% endfor
+static void ${f.name}(${f.parameters})
+{
+    for (int m = 0; m < ${k.rows}; m += ${k.at_once}) {
+        const int at = m < ${k.rows - k.at_once} ? m : ${k.rows - k.at_once};
+% for block in k.blocks:
+        for (int n = 0; n < ${block.count}; n++) {
+            const int column = ${block.first} + n * ${block.width};
+            ${f.name}_block${block.width}(a + at * ${k.depth}, w + ${block.weights} + n * ${block.width * k.depth}, bias + column, ${q.arguments("column")}y + at * ${k.columns} + column);
+        }
+% endfor
+    }
+}

@@ -1,0 +1,105 @@
+"""Integer depthwise convolution over blocks of channels: one int32 accumulator per channel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.ops.quantised_linear import accumulator, proof
+from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platforms.generic.kernels import conv_i8
+from tilewright.platforms.generic.kernels.conv_f32 import Axis, Block, channel_blocks
+from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
+from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, requantise_text
+from tilewright.platforms.generic.platform import PLATFORM
+
+WIDTH = 16
+
+
+@dataclass(frozen=True)
+class DepthwiseI8Context:
+    """Every number of one integer depthwise convolution; weights lie [kh][kw][channel]."""
+
+    attribute: str
+    x_type: str
+    w_type: str
+    y_type: str
+    h: Axis
+    w: Axis
+    channels: int
+    blocks: tuple[Block, ...]
+    padded: bool
+    requantise: RequantiseText
+
+
+def accepts(call: Call) -> str | None:
+    """As many groups as input and output channels, and what every integer convolution asks for."""
+    channels = call.shape(0)[1]
+    if call.integer("group", 1) != channels or call.outputs[0].shape[1] != channels or channels == 1:
+        return "the kernel handles as many groups as channels, with one result each"
+    return conv_i8.accepts(call)
+
+
+def depthwise_constants(operands: Operands, width: int) -> tuple[Constant, ...]:
+    """Weights with the channel innermost, folded starts, requantisation, and the pad row."""
+    call = operands.call
+    weights, dtype = conv_i8.weights_of(call)
+    if weights.ndim == 3:
+        weights = weights[:, :, None, :]
+    channels = weights.shape[0]
+    h, w = conv_i8.spatial_axes(call, _strides(call))
+    _, requantisation = requantise_text(proof(call), channels)
+    return (
+        Constant("w", dtype, np.ascontiguousarray(weights[:, 0].transpose(1, 2, 0)).reshape(-1)),
+        Constant("b", DType.I32, np.asarray(accumulator(call).start, np.int32)),
+        *requantisation,
+        *conv_i8.pad_row(call, h, w, min(width, channels), 1)[:1],
+    )
+
+
+def depthwise_context(operands: Operands, width: int, attribute: str) -> DepthwiseI8Context:
+    """The numbers of the block."""
+    call = operands.call
+    _, dtype = conv_i8.weights_of(call)
+    h, w = conv_i8.spatial_axes(call, _strides(call))
+    channels = call.shape(0)[1]
+    text, _ = requantise_text(proof(call), channels)
+    return DepthwiseI8Context(
+        attribute=attribute,
+        x_type=C_TYPES[call.tensor(0).dtype],
+        w_type=C_TYPES[dtype],
+        y_type=C_TYPES[call.outputs[0].dtype],
+        h=h,
+        w=w,
+        channels=channels,
+        blocks=channel_blocks(channels, 0, min(width, channels)),
+        padded=conv_i8.is_padded(h, w),
+        requantise=text,
+    )
+
+
+def _strides(call: Call) -> tuple[int, int]:
+    shape = call.shape(0)
+    return (shape[-1] * shape[1], shape[1])
+
+
+@PLATFORM.kernel(
+    "Conv", types=conv_i8.TYPES, template="depthwise_i8.c.mako", layout="channels_last",
+    sources=["vectorised.h", "half_even.h"], preference=20,
+)  # fmt: skip
+class DepthwiseI8:
+    """Integer depthwise convolution, one output channel per input channel."""
+
+    def accepts(self, call: Call) -> str | None:
+        """See `accepts` of this module."""
+        return accepts(call)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Weights with the channel innermost."""
+        return depthwise_constants(operands, WIDTH)
+
+    def context(self, operands: Operands) -> DepthwiseI8Context:
+        """Blocks of sixteen channels."""
+        return depthwise_context(operands, WIDTH, ATTRIBUTE)

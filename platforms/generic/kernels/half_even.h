@@ -1,0 +1,11 @@
+/* value / 2^exponent rounded to the nearest integer, ties to the even one. */
+static inline int64_t tilewright_divide_half_even(int64_t value, int exponent)
+{
+    if (exponent == 0) {
+        return value;
+    }
+    const int64_t floor = value >> exponent;
+    const int64_t rest = value - floor * ((int64_t)1 << exponent);
+    const int64_t half = (int64_t)1 << (exponent - 1);
+    return floor + (rest > half || (rest == half && (floor & 1) != 0) ? 1 : 0);
+}
