@@ -21,6 +21,8 @@ from tilewright.model import Array, Model
 from tilewright.options import CompileOptions, RunOptions
 from tilewright.passes.driver import PassReport
 from tilewright.passes.driver import run as run_passes
+from tilewright.passes.quantise import integer_border, lower
+from tilewright.passes.quantise_report import quantisation_report, require_integers
 from tilewright.pipeline import Compiler, Depends
 from tilewright.plan.build import build
 from tilewright.plan.check import check as check_plan
@@ -111,7 +113,12 @@ def frontend(asked: Request, log: Journal = Depends(journal)) -> Model:
 def passes(loaded: Model, asked: Request = Depends(request), log: Journal = Depends(journal)) -> Model:
     """Fold, fuse, cancel."""
     with log.stage("passes"):
-        model, log.passes = run_passes(loaded, disabled=tuple(asked.options.disabled_passes))
+        lowered = lower(loaded)
+        if asked.options.quantized_io:
+            lowered = integer_border(lowered)
+        if asked.options.integer_only:
+            require_integers(lowered)
+        model, log.passes = run_passes(lowered, disabled=tuple(asked.options.disabled_passes))
     log.stages["loaded"] = loaded
     return model
 
@@ -161,6 +168,7 @@ def codegen(placed: PlacedPlan, asked: Request = Depends(request), log: Journal 
     report = collect(
         loaded=log.stages["loaded"], graph=tiled.graph, model=log.stages["model"], placed=placed, passes=log.passes,
         levels=asked.levels, constant_bytes=artifacts.constant_bytes, target=asked.target.name, seconds=log.seconds,
+        float_tensors=_float_tensors(log.stages["model"]),
     )  # fmt: skip
     return Compiled(
         asked, log.stages["loaded"], log.stages["model"], tiled.graph, tiled, placed.plan, placed, artifacts, report
@@ -218,6 +226,11 @@ def run_model(compiled: Compiled, target: Target, asked: RunOptions, project: Pa
 def model_name(source: Path) -> str:
     """The file's name without its ending; its folder's where that says nothing."""
     return source.resolve().parent.name if source.stem in ("model", "network") else source.stem
+
+
+def _float_tensors(model: Model) -> tuple[str, ...]:
+    """Tensors that stay float in a quantised network; none are counted in a float one."""
+    return quantisation_report(model).float_tensors if model.quantisation_form else ()
 
 
 def _frozen(files: Mapping[str, Path]) -> dict[str, Array]:
