@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 from onnx import TensorProto, helper, numpy_helper
-
 from tilewright.model import Model, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.registry import find
@@ -33,7 +32,10 @@ def onnx_model(
     graph = helper.make_graph(
         list(nodes),
         "graph",
-        [helper.make_tensor_value_info(name, types.get(name, TensorProto.FLOAT), shape) for name, shape in inputs.items()],
+        [
+            helper.make_tensor_value_info(name, types.get(name, TensorProto.FLOAT), shape)
+            for name, shape in inputs.items()
+        ],
         [helper.make_value_info(name, onnx.TypeProto()) for name in outputs],
         [numpy_helper.from_array(np.asarray(value), name) for name, value in (constants or {}).items()],
     )

@@ -73,7 +73,7 @@ def _load(source: Source, shapes: Mapping[str, tuple[int, ...]], frozen: Mapping
         (domain_name(function.domain), function.name): import_function(function, body.opsets)
         for function in proto.functions
     }
-    constants = {name: stored.unpack(name, file) for name in sorted(body.names()) if name in stored}
+    constants = {name: stored.unpack(name, file) for name in sorted(body.reads()) if name in stored}
     return replace(_build(body, functions, settled, constants, find), sha256=source.sha256)
 
 

@@ -49,17 +49,21 @@ class Body:
     scope: Mapping[str, str] = field(default_factory=dict)
     arguments: Mapping[str, RawAttribute] = field(default_factory=dict)
 
+    def reads(self) -> set[str]:
+        """Every tensor name that something in it reads, in nested graphs too."""
+        return {name for body in self._all() for name in (*body.outputs, *(n for x in body.nodes for n in x.inputs))}
+
     def names(self) -> set[str]:
         """Every tensor name that stands in it, in nested graphs too."""
-        found: set[str] = set()
+        written = {name for body in self._all() for node in body.nodes for name in node.outputs}
+        return written.union(self.reads(), *((*body.inputs, *body.constants) for body in self._all()))
+
+    def _all(self) -> list[Body]:
         bodies = [self]
-        while bodies:
-            body = bodies.pop()
-            found.update(body.inputs, body.outputs, body.constants)
+        for body in bodies:  # grows while it is walked
             for node in body.nodes:
-                found.update(node.inputs, node.outputs)
                 bodies += [value for value in node.attributes.values() if isinstance(value, Body)]
-        return found
+        return bodies
 
 
 RawAttribute = Attribute | Value | Reference | Body

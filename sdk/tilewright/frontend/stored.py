@@ -48,7 +48,7 @@ def take_out(proto: onnx.ModelProto) -> Stored:
 
 
 def retype_inputs(proto: onnx.ModelProto, inputs: Iterable[Tensor], stored: Stored) -> None:
-    """Give the graph's inputs their settled shapes, and declare the initialisers as inputs of their own types."""
+    """Give the graph's inputs their settled shapes, declare the initialisers as inputs, and forget outputs' types."""
     graph = proto.graph
     graph.name = graph.name or "graph"
     del graph.input[:]
@@ -60,6 +60,10 @@ def retype_inputs(proto: onnx.ModelProto, inputs: Iterable[Tensor], stored: Stor
         value.type.tensor_type.shape.SetInParent()
         for extent in shape:
             value.type.tensor_type.shape.dim.add().dim_value = extent
+    for value in graph.output:  # the checker asks for a type, many exporters write none, and ours is computed
+        value.type.Clear()
+        value.type.tensor_type.elem_type = 1
+        value.type.tensor_type.shape.SetInParent()
 
 
 def forget_types(proto: onnx.ModelProto) -> None:

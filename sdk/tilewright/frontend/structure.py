@@ -6,6 +6,7 @@ One sentence for each fault. What passes here can be imported without surprises;
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -232,6 +233,7 @@ def run_checker(proto: onnx.ModelProto, file: str = "") -> None:
         onnx.checker.check_model(proto)
     except (onnx.checker.ValidationError, ValueError, RuntimeError) as error:
         text = " ".join(str(error).split("==> Context")[0].split()).rstrip(". ")
+        text = re.sub(r"Node ?\((.*)\) with schema\(.*?\)", r"node '\1'", text)
         raise _invalid("the model is invalid", text[:400], file) from error
 
 
