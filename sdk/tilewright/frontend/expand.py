@@ -92,7 +92,7 @@ def standard_function(node: RawNode, operands: tuple[Tensor | None, ...]) -> Bod
     )
     function = onnx.FunctionProto()
     function.ParseFromString(text)
-    return import_function(function, {"": max(versions)}) if function.node else None
+    return _with_defaults(schema, import_function(function, {"": max(versions)})) if function.node else None
 
 
 @cache
@@ -100,7 +100,20 @@ def _fixed_function(op: str, domain: str) -> Body:
     import onnx
 
     schema: Any = onnx.defs.get_schema(op, domain)
-    return import_function(schema.function_body, {"": schema.since_version})
+    return _with_defaults(schema, import_function(schema.function_body, {"": schema.since_version}))
+
+
+def _with_defaults(schema: Any, body: Body) -> Body:
+    """The function with the defaults of the operator's attributes, which its body refers to."""
+    import onnx
+
+    defaults: dict[str, RawAttribute] = dict(body.defaults)
+    for name, attribute in schema.attributes.items():
+        if attribute.default_value.name:
+            value = onnx.helper.get_attribute_value(attribute.default_value)
+            value = value.decode() if isinstance(value, bytes) else value
+            defaults.setdefault(name, tuple(value) if isinstance(value, list) else value)
+    return replace(body, defaults=defaults)
 
 
 def _message(node: RawNode) -> onnx.NodeProto:

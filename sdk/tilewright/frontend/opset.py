@@ -185,21 +185,6 @@ def _softmax(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
     )
 
 
-def _group_normalization(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
-    """Until opset 20 scale and bias had one value for a group, since 21 one for a channel."""
-    channels, groups = around.tensor(node, 0).shape[1], int(_number(node, "num_groups", 1))
-    if groups < 1 or channels % groups:
-        raise invalid(node, f"{channels} channels cannot be cut into {groups} groups")
-    values: dict[int, Array | None] = {}
-    for position in (1, 2):
-        name = around.tensor(node, position).name
-        if name not in around.constants:
-            fix = "export the model with opset 21"
-            raise UnsupportedNode(node.where(), why=f"input {quoted(name)} is not constant", fix=fix, node=node.label)
-        values[position] = np.repeat(around.constants[name], channels // groups)
-    return _with_operands(node, around, values, ())
-
-
 def _grid_sample(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
     names = {"bilinear": "linear", "bicubic": "cubic"}
     mode = str(node.attributes.get("mode", "bilinear"))
@@ -230,7 +215,6 @@ _RULES: dict[str, tuple[int, Rewrite]] = {
     "Softmax": (13, _softmax),
     "LogSoftmax": (13, _softmax),
     "Hardmax": (13, _softmax),
-    "GroupNormalization": (21, _group_normalization),
     "GridSample": (20, _grid_sample),
     "Scatter": (11, _scatter),
 }

@@ -21,9 +21,9 @@ def prune(model: Model) -> Model:
             kept.append(node)
             needed.update(node.inputs)
     nodes = tuple(reversed(kept))
-    if len(nodes) == len(model.nodes) and all(new is old for new, old in zip(nodes, model.nodes, strict=True)):
-        return model
-    return model.replace(nodes=nodes)
+    unchanged = len(nodes) == len(model.nodes) and all(new is old for new, old in zip(nodes, model.nodes, strict=True))
+    named = needed.union(model.inputs, *(node.outputs for node in nodes))
+    return model if unchanged and named.issuperset(model.tensors) else model.replace(nodes=nodes)
 
 
 def _trimmed(node: Node, needed: set[str]) -> Node:

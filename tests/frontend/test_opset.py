@@ -1,0 +1,134 @@
+"""Old forms of operators become the newest ones and mean the same: every case against ONNX Runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import pytest
+from graphs import execute, node, onnx_model, random_feeds, reference
+from tilewright.errors import ModelError, UnsupportedNode
+from tilewright.frontend.load import load
+
+I64 = np.int64
+CUBE = {"x": [2, 3, 4, 5]}
+
+# operator, attributes, constants, opsets in which this form is valid
+Case = tuple[str, Mapping[str, Any], Mapping[str, npt.ArrayLike], range]
+CASES: list[Case] = [
+    ("Squeeze", {"axes": [0]}, {}, range(9, 13)),
+    ("Squeeze", {}, {"a": np.array([0], I64)}, range(13, 22)),
+    ("Unsqueeze", {"axes": [0, 3]}, {}, range(9, 13)),
+    ("Unsqueeze", {}, {"a": np.array([0, -1], I64)}, range(13, 22)),
+    ("ReduceSum", {"axes": [1, 2], "keepdims": 0}, {}, range(9, 13)),
+    ("ReduceSum", {"keepdims": 0}, {"a": np.array([1, 2], I64)}, range(13, 22)),
+    ("ReduceMean", {"axes": [-1]}, {}, range(11, 18)),
+    ("ReduceMean", {}, {"a": np.array([-1], I64)}, range(18, 22)),
+    ("ReduceMax", {"axes": [1]}, {}, range(9, 18)),
+    ("ReduceL2", {"axes": [0, 1]}, {}, range(9, 18)),
+    ("ReduceSumSquare", {}, {}, range(9, 22)),
+    ("Clip", {"min": -0.5, "max": 0.25}, {}, range(9, 11)),
+    ("Clip", {"min": -0.5}, {}, range(9, 11)),
+    ("Clip", {}, {"lo": np.float32(-0.5), "hi": np.float32(0.25)}, range(11, 22)),
+    ("Pad", {"pads": [0, 0, 1, 2, 0, 0, 3, 4], "value": 1.5}, {}, range(9, 11)),
+    ("Pad", {"pads": [0, 0, 1, 2, 0, 0, 3, 2], "mode": "reflect"}, {}, range(9, 11)),
+    ("Pad", {}, {"p": np.array([0, 0, 1, 2, 0, 0, 3, 4], I64), "v": np.float32(1.5)}, range(11, 22)),
+    ("Slice", {"starts": [1, 0], "ends": [3, -1], "axes": [2, 3]}, {}, range(9, 10)),
+    ("Slice", {"starts": [0, 1], "ends": [1, 3]}, {}, range(9, 10)),
+    ("Slice", {}, {"s": np.array([1], I64), "e": np.array([3], I64), "a": np.array([2], I64)}, range(10, 22)),
+    ("Softmax", {}, {}, range(9, 22)),
+    ("Softmax", {"axis": 2}, {}, range(9, 22)),
+    ("Softmax", {"axis": 3}, {}, range(9, 22)),
+    ("Softmax", {"axis": -1}, {}, range(11, 22)),
+    ("LogSoftmax", {"axis": 1}, {}, range(9, 22)),
+    ("Hardmax", {"axis": 1}, {}, range(9, 22)),
+    ("Flatten", {"axis": 2}, {}, range(9, 22)),
+    ("Upsample", {"mode": "nearest"}, {"s": np.array([1, 1, 2, 3], np.float32)}, range(9, 10)),
+    ("Upsample", {"mode": "linear"}, {"s": np.array([1, 1, 2, 2], np.float32)}, range(9, 10)),
+    ("Resize", {"mode": "nearest"}, {"s": np.array([1, 1, 2, 1.5], np.float32)}, range(10, 11)),
+    ("Resize", {"mode": "linear"}, {"s": np.array([1, 1, 2, 2], np.float32)}, range(10, 11)),
+    ("Dropout", {"ratio": 0.5}, {}, range(9, 12)),
+    ("Dropout", {}, {"r": np.float32(0.5)}, range(12, 22)),
+    ("Dropout", {}, {"r": np.float32(0.5), "t": np.bool_(False)}, range(12, 22)),
+    ("TopK", {"k": 2, "axis": 3}, {}, range(9, 10)),
+    ("TopK", {}, {"k": np.array([2], I64)}, range(10, 22)),
+    ("Split", {"axis": 3, "split": [2, 3]}, {}, range(9, 13)),
+    ("Split", {"axis": 2}, {}, range(9, 18)),
+    ("Split", {"axis": 3}, {"s": np.array([2, 3], I64)}, range(13, 22)),
+    ("Split", {"axis": 2, "num_outputs": 2}, {}, range(18, 22)),
+    ("AveragePool", {"kernel_shape": [2, 2], "pads": [1, 1, 0, 0]}, {}, range(9, 22)),
+    ("MaxPool", {"kernel_shape": [2, 2], "strides": [2, 1]}, {}, range(9, 22)),
+]
+TWO_OUTPUTS = ("TopK", "Split")
+
+
+def case_model(case: Case, opset: int) -> onnx.ModelProto:
+    op, attributes, constants, _ = case
+    outputs = "y z" if op in TWO_OUTPUTS else "y"
+    inputs = {"x": [1, 3, 4, 5]} if op == "Squeeze" else CUBE
+    made = node(op, " ".join(["x", *constants]), outputs, "n", **attributes)
+    types = {"z": onnx.TensorProto.INT64} if op == "TopK" else {}
+    return onnx_model([made], inputs, outputs.split(), constants, opset, types=types)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{case[0]}-{case[3].start}" for case in CASES])
+def test_every_form_means_what_onnx_runtime_computes(case: Case) -> None:
+    for opset in sorted({case[3].start, case[3].stop - 1, *(v for v in (11, 13, 17) if v in case[3])}):
+        proto = case_model(case, opset)
+        model = load(proto)
+        feeds = random_feeds(model)
+        ours, theirs = execute(model, feeds), reference(proto, feeds)
+        for name in theirs:
+            np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-5, atol=1e-6, err_msg=f"{name} opset {opset}")
+
+
+def test_batch_normalization_of_every_version_is_one_form() -> None:
+    constants = {name: np.array([1.0, 0.5, 2.0], np.float32) for name in "sbmv"}
+    for opset, attributes in ((9, {"momentum": 0.5}), (13, {}), (14, {"training_mode": 0}), (17, {})):
+        proto = onnx_model([node("BatchNormalization", "x s b m v", "y", **attributes)], CUBE, ["y"], constants, opset)
+        model = load(proto)
+        assert set(model.nodes[0].attributes) <= {"epsilon"}
+        feeds = random_feeds(model)
+        np.testing.assert_allclose(execute(model, feeds)["y"], reference(proto, feeds)["y"], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        node("BatchNormalization", "x s s s s", "y", "n", training_mode=1),
+        node("BatchNormalization", "x s s s s", "y mean var", "n", training_mode=1),
+        node("Dropout", "x r t", "y", "n"),
+    ],
+)
+def test_training_mode_is_refused(made: onnx.NodeProto) -> None:
+    constants = {"s": np.ones(3, np.float32), "r": np.float32(0.5), "t": np.bool_(True)}
+    with pytest.raises(UnsupportedNode) as caught:
+        load(onnx_model([made], CUBE, ["y"], constants))
+    text = f"node 'n' ({made.op_type}): it is in training mode; export the model for inference (model.eval())"
+    assert str(caught.value) == text
+
+
+def test_scatter_is_scatter_elements() -> None:
+    constants = {"i": np.array([[1, 0, 2]], I64), "u": np.array([[1.0, 1.1, 1.2]], np.float32)}
+    proto = onnx_model([node("Scatter", "x i u", "y")], {"x": [3, 3]}, ["y"], constants, 9)
+    model = load(proto)
+    assert model.nodes[0].op == "ScatterElements"
+    feeds = random_feeds(model)
+    np.testing.assert_array_equal(execute(model, feeds)["y"], reference(proto, feeds)["y"])
+
+
+@pytest.mark.parametrize(
+    ("made", "opset", "why"),
+    [
+        (node("Softmax", "x", "y", "n", axis=4), 11, "axis 4 of a tensor with 4 dimensions"),
+        (node("Softmax", "x", "y", "n", axis=-9), 11, "axis -9 of a tensor with 4 dimensions"),
+    ],
+)
+def test_old_forms_that_make_no_sense_are_refused(made: onnx.NodeProto, opset: int, why: str) -> None:
+    proto = onnx_model([made], CUBE, ["y"], {"s": np.ones(2, np.float32)}, opset)
+    with pytest.raises(ModelError) as caught:
+        load(proto)
+    assert str(caught.value) == f"node 'n' ({made.op_type}) is invalid: {why}; check the export of the model"
