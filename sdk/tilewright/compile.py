@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -67,13 +68,15 @@ class Journal:
     """What the stages of one compilation leave for the report: seconds and the passes' results."""
 
     clock: Callable[[], float]
+    progress: Callable[[str], None]
     seconds: dict[str, float] = field(default_factory=dict)
     passes: tuple[PassReport, ...] = ()
     stages: dict[str, Any] = field(default_factory=dict)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Measure one stage."""
+        """Announce and measure one stage."""
+        self.progress(name)
         start = self.clock()
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + round(self.clock() - start, 6)
@@ -84,14 +87,34 @@ def clock() -> Callable[[], float]:
     return time.perf_counter
 
 
-def journal(now: Callable[[], float] = Depends(clock)) -> Journal:
+def progress() -> Callable[[str], None]:
+    """What is told the name of every stage that begins; by default the log, seen with -v."""
+    return lambda stage: logging.getLogger("tilewright").debug("%s", stage)
+
+
+def journal(now: Callable[[], float] = Depends(clock), tell: Callable[[str], None] = Depends(progress)) -> Journal:
     """The journal of one compilation."""
-    return Journal(now)
+    return Journal(now, tell)
 
 
 def request() -> Request:
     """What is to be compiled; `compile_model` overrides it."""
     raise TilewrightError("no request was given to the compiler", fix="call compile_model")
+
+
+def tiler() -> Callable[[BoundGraph], TiledGraph]:
+    """The function that cuts what does not fit the compute level."""
+    return tile
+
+
+def allocator(asked: Request = Depends(request)) -> str:
+    """The name of the allocator that places the buffers."""
+    return asked.options.allocator
+
+
+def solver_seconds(asked: Request = Depends(request)) -> float:
+    """Seconds for each question to a solver."""
+    return asked.options.solver_seconds
 
 
 compiler: Compiler[Compiled] = Compiler()
@@ -132,10 +155,12 @@ def binding(model: Model, asked: Request = Depends(request), log: Journal = Depe
 
 
 @compiler.step
-def tiling(graph: BoundGraph, log: Journal = Depends(journal)) -> TiledGraph:
+def tiling(
+    graph: BoundGraph, cut: Callable[[BoundGraph], TiledGraph] = Depends(tiler), log: Journal = Depends(journal)
+) -> TiledGraph:
     """One tile schedule per node that must be cut."""
     with log.stage("tiling"):
-        return tile(graph)
+        return cut(graph)
 
 
 @compiler.step
@@ -149,13 +174,16 @@ def plan(tiled: TiledGraph, log: Journal = Depends(journal)) -> ExecutionPlan:
 
 
 @compiler.step
-def memory(built: ExecutionPlan, asked: Request = Depends(request), log: Journal = Depends(journal)) -> PlacedPlan:
+def memory(
+    built: ExecutionPlan,
+    asked: Request = Depends(request),
+    name: str = Depends(allocator),
+    seconds: float = Depends(solver_seconds),
+    log: Journal = Depends(journal),
+) -> PlacedPlan:
     """An offset for every byte."""
     with log.stage("memory"):
-        return place_plan(
-            built, asked.platform, io=asked.options.io, allocator=asked.options.allocator,
-            effort=asked.options.solver_seconds / 5.0,
-        )  # fmt: skip
+        return place_plan(built, asked.platform, io=asked.options.io, allocator=name, effort=seconds / 5.0)
 
 
 @compiler.step
@@ -175,10 +203,15 @@ def codegen(placed: PlacedPlan, asked: Request = Depends(request), log: Journal 
     )
 
 
-def compile_model(source: Path, options: CompileOptions, target: Target) -> Compiled:
-    """Compile a model for a target; every error is a `TilewrightError` whose class carries the exit code."""
+def compile_model(
+    source: Path, options: CompileOptions, target: Target, *, pipeline: Compiler[Compiled] | None = None
+) -> Compiled:
+    """Compile a model for a target; every error is a `TilewrightError` whose class carries the exit code.
+
+    `pipeline` is a changed copy of `compiler`, with steps or dependencies of the caller's own.
+    """
     asked = make_request(source, options, target)
-    run = compiler.copy()
+    run = (pipeline or compiler).copy()
     run.dependency_overrides.setdefault(request, lambda: asked)
     if options.dump_dir is not None:
         from tilewright.report.dump import add_dumps
