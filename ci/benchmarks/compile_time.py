@@ -37,7 +37,7 @@ def table() -> list[tuple[str, ...]]:
             output = Path(folder) / str(nodes)
             start = time.perf_counter()
             command = [sys.executable, "-m", "tilewright.cli", "compile", model, "-t", "host", "-o", output, "-q"]
-            subprocess.run([str(word) for word in command], check=True)
+            subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
             total = time.perf_counter() - start
             stages = json.loads((output / "report.json").read_text())["tool"]["seconds"]
             if not rows:
