@@ -82,9 +82,7 @@ def test_an_index_output_that_nobody_reads_is_omitted() -> None:
 
 def test_outputs_beyond_two_gigabytes_are_refused() -> None:
     constants = {"shape": np.array([1 << 12, 1 << 10, 1 << 10], I64)}
-    with pytest.raises(
-        ModelError, match=r"tensor 'y' cannot be used: its shape \[4096, 1024, 1024\] means 17179869184"
-    ):
+    with pytest.raises(UnsupportedNode, match="is larger than 2 GiB"):
         load(onnx_model([node("Expand", "x shape", "y")], {"x": [1]}, ["y"], constants))
     with pytest.raises(
         ModelError, match=r"tensor 'y' cannot be used: its shape \[1048576, 1048576\] means 4398046511104"

@@ -84,12 +84,10 @@ def _edge_faults(node: Node, model: Model, known: set[str]) -> Iterator[str]:
             yield f"node '{node.name}' reads '{name}' before anything writes it"
     if not any(node.outputs):
         yield f"node '{node.name}' writes nothing"
-    seen = set(known)
-    for name in node.outputs:
+    for position, name in enumerate(node.outputs):
         if not name:
             continue
         if name not in model.tensors:
             yield f"node '{node.name}' writes '{name}', which has no type"
-        if name in seen:
+        if name in known or name in node.outputs[:position]:
             yield f"'{name}' is written again by node '{node.name}'"
-        seen.add(name)

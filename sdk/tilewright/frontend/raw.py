@@ -126,9 +126,7 @@ def import_function(proto: onnx.FunctionProto, opsets: Mapping[str, int]) -> Bod
         function = OnnxImporter.import_function(proto, model_opset=opsets.get("", 1))
     merged = {**opsets, **_opsets(proto.opset_import)}
     defaults = {
-        name: _attribute(value, merged, f"function {quoted(proto.name)}")
-        for name, value in function.attrs.items()
-        if value is not None
+        name: _attribute(value, merged, proto.name) for name, value in function.attrs.items() if value is not None
     }
     return replace(_body(function, merged), defaults=defaults)
 
@@ -158,8 +156,7 @@ def _note_constant(tensor: Any, constants: dict[str, Value]) -> None:
 
 
 def _node(node: Any, opsets: Mapping[str, int]) -> RawNode:
-    label = f"node {quoted(node.name or node.op)} ({node.op})"
-    attributes = {name: _attribute(value, opsets, label) for name, value in node.attrs.items()}
+    attributes = {name: _attribute(value, opsets, node.name or node.op) for name, value in node.attrs.items()}
     inputs, outputs = ([tensor.name for tensor in tensors] for tensors in (node.inputs, node.outputs))
     while inputs and not inputs[-1]:
         inputs.pop()
@@ -181,4 +178,6 @@ def _attribute(value: Any, opsets: Mapping[str, int], label: str) -> RawAttribut
             return tuple(value)
         case bool() | int() | float() | str():
             return value
-    raise UnsupportedNode(label, why=f"it has an attribute of the type {type(value).__name__}", fix="remove it")
+    raise UnsupportedNode(
+        f"node {quoted(label)}", why=f"it has an attribute of the type {type(value).__name__}", fix="remove it"
+    )

@@ -22,7 +22,7 @@ from tilewright.ops.operator import Call, Operator, TensorType
 from tilewright.ops.registry import all_operators, find
 
 OPSET = 21  # the version that normalised nodes are said to be of
-NODE_LIMIT = 100_000
+NODE_LIMIT = 30_000
 FOLD_WORK_LIMIT = 1 << 31  # multiply-accumulates, or elements moved, that folding may cost in all
 FOLD_BYTES_LIMIT = 1 << 30
 SHAPE_ONLY = frozenset({"Shape", "Size", "EyeLike"})  # they read the type of their input, never its values

@@ -145,12 +145,15 @@ def order_nodes(nodes: Sequence[onnx.NodeProto], known: set[str], what: str, fil
                 writer[name] = index
     waiting: list[int] = []
     readers: dict[int, list[int]] = {}
+    visible = (
+        known.union(writer) if any(attribute.HasField("g") for node in nodes for attribute in node.attribute) else known
+    )
     for index, node in enumerate(nodes):
         label = node.name or node.op_type
         check_attributes(node, file)
         reads = {name for name in node.input if name}
         for graph in _graphs(node):
-            _check_graph(graph, known | set(writer), f"a graph inside node {quoted(label)}", file)
+            _check_graph(graph, visible, f"a graph inside node {quoted(label)}", file)
             reads.update(name for inner in nodes_within(graph.node) for name in inner.input if name in writer)
             reads.update(value.name for value in graph.output if value.name in writer)
         unknown = [name for name in node.input if name and name not in writer and name not in known]

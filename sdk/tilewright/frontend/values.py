@@ -55,16 +55,17 @@ def element_type(number: int, tensor: str, file: str = "") -> DType:
 
 def check_size(shape: Sequence[int], dtype: DType, tensor: str, file: str = "") -> int:
     """The bytes of a tensor in NumPy; ModelError where a dimension is negative or it has no place in 2 GiB."""
-    what, shown = f"tensor {quoted(tensor)} cannot be used", f"shape {list(shape)}"
-    if len(shape) > 32:
-        raise ModelError(what, why=f"it has {len(shape)} dimensions, 32 are the most", tensor=tensor, file=file)
-    if any(extent < 0 for extent in shape):
-        raise ModelError(what, why=f"its {shown} has a negative dimension", tensor=tensor, file=file)
-    elements = prod(shape)
+    fault, elements = "", prod(shape)
     size_bytes = elements * dtype.numpy.itemsize
-    if max(shape, default=1) > ELEMENT_LIMIT or elements > ELEMENT_LIMIT or size_bytes > BYTE_LIMIT:
-        why = f"its {shown} means {size_bytes} bytes, the limit is {BYTE_LIMIT}"
-        raise ModelError(what, why=why, fix="check the shapes, or set them with --shape", tensor=tensor, file=file)
+    if len(shape) > 32:
+        fault = f"it has {len(shape)} dimensions, 32 are the most"
+    elif min(shape, default=1) < 0:
+        fault = f"its shape {list(shape)} has a negative dimension"
+    elif max(shape, default=1) > ELEMENT_LIMIT or elements > ELEMENT_LIMIT or size_bytes > BYTE_LIMIT:
+        fault = f"its shape {list(shape)} means {size_bytes} bytes, the limit is {BYTE_LIMIT}"
+    if fault:
+        what, fix = f"tensor {quoted(tensor)} cannot be used", "check the shapes, or set them with --shape"
+        raise ModelError(what, why=fault, fix=fix, tensor=tensor, file=file)
     return size_bytes
 
 
