@@ -63,12 +63,16 @@ def one_axis(call: Call, rank: int, default: int | None = None, name: str = "axi
 
 
 def broadcast_shape(call: Call, *shapes: Shape) -> Shape:
-    """The shape that all these broadcast to."""
-    try:
-        return tuple(int(size) for size in np.broadcast_shapes(*shapes))
-    except ValueError:
-        listed = " and ".join(str(list(shape)) for shape in shapes)
-        raise call.invalid(f"shapes {listed} cannot be broadcast together") from None
+    """The shape that all these broadcast to; sizes may be of any magnitude."""
+    rank = max(map(len, shapes), default=0)
+    result = []
+    for axis in range(-rank, 0):
+        sizes = {shape[axis] for shape in shapes if len(shape) >= -axis} - {1}
+        if len(sizes) > 1:
+            listed = " and ".join(str(list(shape)) for shape in shapes)
+            raise call.invalid(f"shapes {listed} cannot be broadcast together")
+        result.append(sizes.pop() if sizes else 1)
+    return tuple(result)
 
 
 def given(arrays: Array | None, call: Call, index: int) -> Array:

@@ -40,6 +40,8 @@ def pool_window(call: Call) -> Window:
 
 def _infer(call: Call, accepts: Types = FLOATS) -> tuple[TensorType, ...]:
     x = typed(call, 0, accepts)
+    if call.node.op.endswith("LpPool"):
+        _norm(call)
     shape = (*x.shape[:2], *pool_window(call).outs)
     if len(call.node.outputs) > 1 and call.node.op == "MaxPool":
         _storage_order(call)
