@@ -4,13 +4,16 @@ import json
 import shutil
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import onnx
 import pytest
+import tilewright.report
 from tilewright.cli import main
 from tilewright.report.build import load
 
 DIGITS = Path(__file__).parent.parent / "models" / "digits"
+SCHEMA = json.loads(Path(tilewright.report.__file__).with_name("schema.json").read_text(encoding="utf-8"))
 MODEL = str(DIGITS / "model.onnx")
 
 
@@ -44,6 +47,7 @@ def test_run_matches_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert report.run.match
     assert report.run.max_abs_error is not None
     assert report.run.max_abs_error <= 1e-4
+    jsonschema.validate(json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8")), SCHEMA)
     ram = report.memory["ram"]
     assert (ram.status, ram.activations + ram.io, ram.live_set) == ("optimal", 3072, 3072)
     assert ram.stack

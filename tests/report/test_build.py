@@ -9,6 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 import tilewright.report
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tilewright.errors import DoesNotFit, StateError
 from tilewright.report.build import MemoryReport, Report, RunReport, dumps, load
 from tilewright.report.envelope import Row, error_json, table_json
@@ -115,6 +117,33 @@ def test_a_missing_key_is_named() -> None:
     del value["model"]["sha256"]
     with pytest.raises(StateError, match=r"report\.model is damaged: 'sha256' is missing"):
         Report.from_json(value)
+
+
+JSON_VALUES: st.SearchStrategy[object] = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.just([]) | st.just({})
+)
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_whatever_is_changed_a_report_is_read_or_refused(data: st.DataObject) -> None:
+    value = plain()
+    place: Any = value
+    while True:
+        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+        if not keys:
+            return
+        key = data.draw(st.sampled_from(keys))
+        if isinstance(place[key], dict | list) and place[key] and data.draw(st.booleans()):
+            place = place[key]
+            continue
+        place[key] = data.draw(JSON_VALUES)
+        break
+    try:
+        read = Report.from_json(value)
+    except StateError:
+        return
+    dumps(read.to_json())
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"schema": NaN}'])

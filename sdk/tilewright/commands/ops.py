@@ -72,7 +72,7 @@ def _types(kernels: list[Kernel]) -> str:
     for kernel in kernels:
         inputs, outputs = kernel.types
         first = (inputs or outputs)[0].rstrip("?.")
-        tokens.update(dict.fromkeys(first.split("|")))
+        tokens.update(dict.fromkeys("any" if token == "*" else token for token in first.split("|")))
     return " ".join(tokens)
 
 
