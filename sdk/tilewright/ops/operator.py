@@ -128,7 +128,8 @@ class Operator:
     filled). `evaluate` is the meaning: logical arrays in, logical arrays out, on float tensors in the tensor's type,
     on quantised tensors exact integers. `nests` is the chain of index maps; operand tensors of the nests carry the
     names in `operands` and `results` (a last name `x...` stands for x0, x1, ...), every other name is an intermediate
-    of the chain; the node's clamp is no part of it and limits the results. None for opaque operators, an empty chain for a call that has no index map.
+    of the chain; the node's clamp is no part of it and limits the results. None for opaque operators, an empty chain
+    for a call that has no index map.
     """
 
     name: str
