@@ -9,6 +9,7 @@ import numpy as np
 from tilewright.model import Array, DType, Shape
 from tilewright.ops.attention_chain import attention_nests, rotary_nests
 from tilewright.ops.attention_rule import Heads, heads, rotated, scale
+from tilewright.ops.check import same_type
 from tilewright.ops.operands import (
     Arrays,
     broadcast,
@@ -27,17 +28,20 @@ from tilewright.ops.operator import Call, Operator, TensorType
 def _attention(call: Call) -> tuple[TensorType, ...]:
     for index in range(3):
         needs_float(call, index)
-    size, dtype = heads(call), call.tensor(0).dtype
+    size, dtype = heads(call), same_type(call, 0, 1, 2, 4, 5)
     if call.optional(6) is not None and (call.optional(4) is not None or call.shape(6) != (size.batch,)):
         raise call.invalid("nonpad_kv_seqlen must hold one number per batch entry and excludes a past")
     if call.integer("qk_matmul_output_mode", 0) not in range(4):
         raise call.invalid("qk_matmul_output_mode must be 0, 1, 2 or 3")
+    if "softmax_precision" in call.node.attributes:
+        if not element_type(call, call.integer("softmax_precision")).is_float:
+            raise call.invalid("softmax_precision must be a floating-point type")
     if min(call.integer("left_window_size", -1), call.integer("right_window_size", -1)) < -1:
         raise call.invalid("a window size is less than -1")
     scores = (size.batch, size.query_heads, size.queries, size.keys)
     if (mask := call.optional(3)) is not None:
         short = (*mask.shape[:-1], size.keys) if mask.shape and mask.shape[-1] < size.keys else mask.shape
-        if mask.dtype not in (DType.BOOL, dtype) or broadcast(call, short, scores) != scores:
+        if not mask.shape or mask.dtype not in (DType.BOOL, dtype) or broadcast(call, short, scores) != scores:
             raise call.invalid(f"the mask {mask.dtype.value} {mask.shape} does not fit scores {scores}")
     out: Shape = (size.batch, size.query_heads, size.queries, size.value_depth)
     if size.packed:
@@ -132,6 +136,7 @@ def _attended(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 
 def _rotary(call: Call) -> tuple[TensorType, ...]:
     needs_float(call)
+    same_type(call, 0, 1, 2)
     _, _, turned = rotated(call)
     batch, steps = call.shape()[0], call.shape()[-2]
     cached: Shape = (batch, steps, turned // 2)

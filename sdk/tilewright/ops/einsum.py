@@ -47,6 +47,8 @@ def equation(call: Call) -> Equation:
         names, shape = _resolve(call, term, widest, len(call.shape(index))), call.shape(index)
         if len(names) != len(shape):
             raise call.invalid(f"'{term}' does not fit the shape {shape}")
+        if len(set(zip(names, shape, strict=True))) != len(set(names)):
+            raise call.invalid(f"'{term}' repeats a letter, the shape {shape} has different sizes there")
         for name, size in zip(names, shape, strict=True):
             extents[name] = broadcast(call, (extents.get(name, 1),), (size,))[0]
         found.append(names)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tilewright.model import Array
-from tilewright.ops.operands import Arrays, given, maybe, needs_float, needs_rank, result, wanted
+from tilewright.ops.check import same_type
+from tilewright.ops.operands import Arrays, given, maybe, needs_float, needs_index, needs_rank, result, wanted
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
@@ -104,7 +105,7 @@ def _check_shapes(call: Call, found: Cell) -> None:
         7: (count, 3 * found.hidden),
     }
     for index, shape in expected.items():
-        if call.optional(index) is not None and call.shape(index) != shape:
+        if (index < 3 or call.optional(index) is not None) and call.shape(index) != shape:
             raise call.invalid(f"'{call.tensor(index).name}' has the shape {call.shape(index)}, expected {shape}")
 
 
@@ -139,7 +140,10 @@ def _parameters(call: Call, name: str) -> list[float]:
 
 
 def _infer(call: Call) -> tuple[TensorType, ...]:
-    found, dtype = cell(call), needs_float(call)
+    needs_float(call)
+    found, dtype = cell(call), same_type(call, 0, 1, 2, 3, 5, 6, 7)
+    if call.optional(4) is not None:
+        needs_index(call, 4)
     count = len(found.directions)
     if found.batch_first:
         sequence = (found.batch, found.steps, count, found.hidden)

@@ -144,7 +144,10 @@ def _mel(call: Call) -> tuple[TensorType, ...]:
 def _mel_edges(call: Call) -> Array:
     """Spectrogram bins where the triangles begin, peak and end."""
     bins, length, rate = (integer_scalar(call, index, "a size") for index in range(3))
-    hertz = [float(call.constant(index, "an edge in hertz").reshape(-1)[0]) for index in (3, 4)]
+    ends = [call.constant(index, "an edge in hertz") for index in (3, 4)]
+    if any(end.size != 1 for end in ends):
+        raise call.invalid("an edge in hertz must be one number")
+    hertz = [float(end.reshape(-1)[0]) for end in ends]
     if not all(math.isfinite(edge) and edge >= 0 for edge in hertz):
         raise call.invalid(f"edges of {hertz} hertz")
     low, high = (2595 * math.log10(1 + edge / 700) for edge in hertz)

@@ -15,7 +15,7 @@ def parts(call: Call) -> tuple[int, tuple[int, ...]]:
     """The axis and the size of each output along it; an uneven `num_outputs` leaves the last one smaller."""
     shape = call.shape()
     axis = one_axis(call, call.integer("axis", 0), len(shape))
-    sizes, count = listed(call, 1, "split"), len(call.node.outputs)
+    sizes, count = listed(call, 1, "split"), max(len(call.node.outputs), 1)
     if sizes is None:
         if (named := call.integer("num_outputs", count)) != count:
             raise call.invalid(f"num_outputs is {named}, it has {count} outputs")
