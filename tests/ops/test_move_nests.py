@@ -43,9 +43,18 @@ def split(r: Draw) -> Call:
 
 def slices(r: Draw) -> Call:
     x = shape(r, 3, 8)
-    ends = [r.choice((-20, 20, r.randint(-9, 9))) for _ in x]
-    starts, steps = [r.randint(-9, 9) for _ in x], [r.choice((-3, -2, -1, 1, 2, 3)) for _ in x]
-    return call("Slice", x, ints(starts), ints(ends), ints(r.sample(range(-3, 0), 3)), ints(steps))
+    backwards = [r.random() < 0.4 for _ in x]
+    steps = [r.randint(1, 3) * (-1 if back else 1) for back in backwards]
+    starts = [
+        r.choice((size - 1, -1, 30)) if back else r.randint(-size, size - 1)
+        for size, back in zip(x, backwards, strict=True)
+    ]
+    ends = [
+        r.choice((-40, -size - 1)) if back else r.choice((size, 40)) for size, back in zip(x, backwards, strict=True)
+    ]
+    axes = r.sample(range(3), 3)
+    drawn = [ints([values[axis] for axis in axes]) for values in (starts, ends)]
+    return call("Slice", x, *drawn, ints([axis - 3 for axis in axes]), ints([steps[axis] for axis in axes]))
 
 
 def pad(r: Draw) -> Call:
@@ -252,5 +261,7 @@ def test_indices_of_the_run_time_have_no_index_map() -> None:
 
 def test_extrapolation_has_no_index_map() -> None:
     roi = np.asarray([0, 0, -0.5, 0, 1, 1, 1.5, 1], np.float32)
-    made = call("Resize", (1, 1, 4, 4), roi, None, ints((1, 1, 8, 8)), coordinate_transformation_mode="tf_crop_and_resize")
+    made = call(
+        "Resize", (1, 1, 4, 4), roi, None, ints((1, 1, 8, 8)), coordinate_transformation_mode="tf_crop_and_resize"
+    )
     assert nests(made) == ()

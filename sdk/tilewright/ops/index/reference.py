@@ -143,6 +143,15 @@ def evaluate(nest: Nest, arrays: Mapping[str, Array]) -> Array:
     return finish_tile(nest, whole, partial, pieces).data
 
 
+def _reached(nest: Nest) -> Mask:
+    """The elements of the result that a point of the nest writes."""
+    whole = nest.space.whole()
+    exists = existing(nest, whole)
+    reached = np.zeros(nest.out.tensor.shape, bool)
+    reached[tuple(values[exists] for values in _subscripts(nest.out, whole))] = True
+    return reached
+
+
 def evaluate_chain(chain: Sequence[Nest], arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Every tensor that the nests of a chain write, by name; several nests may write parts of one tensor."""
     known = dict(arrays)
@@ -150,9 +159,6 @@ def evaluate_chain(chain: Sequence[Nest], arrays: Mapping[str, Array]) -> dict[s
     for nest in chain:
         name, result = nest.out.tensor.name, evaluate(nest, known)
         if name in written:
-            inside = tuple(slice(*r) for r in nest.out.footprint(nest.space.whole()).box)
-            merged = written[name].copy()
-            merged[inside] = result[inside]
-            result = merged
+            result = np.where(_reached(nest), result, written[name])
         known[name] = written[name] = result
     return written
