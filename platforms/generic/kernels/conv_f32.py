@@ -140,7 +140,7 @@ class ConvF32:
     def cost(self, call: Call) -> float:
         """About a quarter of an instruction per multiply-accumulate."""
         weights = call.constants[1]
-        return 0.25 * call.outputs[0].elements * weights[0].size
+        return 0.25 * float(call.outputs[0].elements * weights[0].size)
 
     def context(self, operands: Operands) -> ConvContext:
         """The numbers of the block."""

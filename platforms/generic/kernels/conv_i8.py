@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.conv import conv_window
 from tilewright.ops.quantised_linear import accumulator, centred, proof

@@ -96,7 +96,7 @@ class NestLoops:
         """The printed loops."""
         call = operands.call
         nests = nests_of(call)
-        strides = _strides(operands)
+        strides = strides_of(operands)
         last = len(nests) - 1
         written = tuple(
             print_nest(nest, strides, i, call.node.clamp if i == last else None) for i, nest in enumerate(nests)
@@ -109,7 +109,7 @@ class NestLoops:
         for item in written:
             for name, c_type, length, text in item.tables:
                 tables[name] = f"static const {c_type} {name}[{length}] = {{{text}}};"
-        declarations += _unread(operands, nests)
+        declarations += unread(operands, nests)
         return NestContext(tuple([*tables.values(), *declarations]), tuple(replace(w) for w in written))
 
 
@@ -125,7 +125,7 @@ def _used(call: Call, nests: tuple[Nest, ...]) -> tuple[tuple[str, str, int], ..
     return tuple(found)
 
 
-def _unread(operands: Operands, nests: tuple[Nest, ...]) -> list[str]:
+def unread(operands: Operands, nests: tuple[Nest, ...]) -> list[str]:
     """Run-time operands that no nest reads still are parameters."""
     call = operands.call
     read = {access.tensor.name for nest in nests for access in (*nest.ins, *nest.after)}
@@ -137,7 +137,8 @@ def _unread(operands: Operands, nests: tuple[Nest, ...]) -> list[str]:
     ]
 
 
-def _strides(operands: Operands) -> dict[str, tuple[int, ...]]:
+def strides_of(operands: Operands) -> dict[str, tuple[int, ...]]:
+    """Element strides per axis of every operand and result, by parameter name."""
     call = operands.call
     operator = find(call.node.op, call.node.domain)
     assert operator is not None

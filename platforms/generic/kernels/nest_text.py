@@ -42,6 +42,21 @@ class Address:
 
 
 @dataclass(frozen=True)
+class Codes:
+    """Integer arithmetic in the place of a nest's own: `body` over the operands e0, e1, ... and `finish` over `acc`
+    and `points` as int32_t expressions; `pad` is what a margin reads, [`low`, `high`] limits the result.
+    """
+
+    body: str
+    finish: str
+    y_type: str
+    low: int
+    high: int
+    pad: int = 0
+    operand_type: str = "int32_t"
+
+
+@dataclass(frozen=True)
 class Written:
     """The C of one nest: a comment, lines of code, and the constant tables that they read (name, type, text)."""
 
@@ -50,9 +65,9 @@ class Written:
     tables: tuple[tuple[str, str, int, str], ...]
 
 
-def print_nest(nest: Nest, strides: Strides, index: int, clamp: Clamp | None) -> Written:
+def print_nest(nest: Nest, strides: Strides, index: int, clamp: Clamp | None, codes: Codes | None = None) -> Written:
     """The loops of one nest. `strides` maps tensor names to element strides per axis, row-major where absent."""
-    printer = _Printer(nest, strides, index, clamp)
+    printer = _Printer(nest, strides, index, clamp, codes)
     lines = printer.direct() if printer.bijective or printer.plain_store else printer.general()
     return Written(str(nest), tuple(lines), tuple(printer.tables.values()))
 
@@ -60,12 +75,14 @@ def print_nest(nest: Nest, strides: Strides, index: int, clamp: Clamp | None) ->
 class _Printer:
     """Prints one nest; holds what its parts share."""
 
-    def __init__(self, nest: Nest, strides: Strides, index: int, clamp: Clamp | None) -> None:
-        self.nest, self.strides, self.index, self.clamp = nest, strides, index, clamp
+    def __init__(
+        self, nest: Nest, strides: Strides, index: int, clamp: Clamp | None, codes: Codes | None = None
+    ) -> None:
+        self.nest, self.strides, self.index, self.clamp, self.codes = nest, strides, index, clamp, codes
         self.tables: dict[str, tuple[str, str, int, str]] = {}
         self.extents = dict(nest.space.extents)
         self.out_kind = nest.out.tensor.dtype
-        self.total_type = C_TYPES[computing(self.out_kind)]
+        self.total_type = "int32_t" if codes else C_TYPES[computing(self.out_kind)]
         self.counted = nest.finish.name in COUNTED
         self.addresses = [self._address(access) for access in nest.operands]
         self.guards = [g for access in (nest.out, *nest.ins) for g in self._guards(access)]
@@ -139,7 +156,7 @@ class _Printer:
         return f"{text} - {lift}" if lift else text
 
     def _guards(self, access: Access, inside: bool = False) -> list[str]:
-        found = []
+        found: list[str] = []
         whole = self.nest.space.whole()
         margin = access.margin if access.margin and not inside else ((0, 0),) * len(access.subscripts)
         for sub, size, (before, after) in zip(access.subscripts, access.tensor.shape, margin, strict=True):
@@ -160,7 +177,7 @@ class _Printer:
             name = self._constant(access)
         text = f"{name}[{address.text()}]"
         if access.margin and (guards := self._guards(access, inside=True)):
-            return f"({' && '.join(guards)}) ? {text} : 0"
+            return f"({' && '.join(guards)}) ? {text} : {self.codes.pad if self.codes else 0}"
         return text
 
     def _constant(self, access: Access) -> str:
@@ -175,13 +192,15 @@ class _Printer:
     def _locals(self, accesses: Sequence[Access], addresses: Sequence[Address]) -> list[str]:
         lines = []
         for index, (access, address) in enumerate(zip(accesses, addresses, strict=True)):
-            c_type = C_TYPES[computing(access.tensor.dtype)]
+            c_type = self.codes.operand_type if self.codes else C_TYPES[computing(access.tensor.dtype)]
             cast = f"({c_type})" if access.tensor.dtype is DType.F16 or access.tensor.iota else ""
             value = self._value(access, address)
             lines.append(f"const {c_type} {local(index)} = {cast}{f'({value})' if cast else value};")
         return lines
 
     def _body(self) -> str:
+        if self.codes is not None:
+            return self.codes.body
         kinds = [access.tensor.dtype for access in self.nest.ins]
         text = body_text(self.nest.body.name, kinds, self.out_kind, self.nest.body.parameters)
         assert text is not None
@@ -191,6 +210,10 @@ class _Printer:
         """Statements that store a finished value, limited where an activation was fused."""
         y = f"{self.nest.out.tensor.name}[{self.addresses[0].text()}]"
         c_type = C_TYPES[self.out_kind]
+        if self.codes is not None:
+            low, high = self.codes.low, self.codes.high
+            limited = f"code < {low} ? {low} : code > {high} ? {high} : code"
+            return [f"const int32_t code = (int32_t)({value});", f"{y} = ({self.codes.y_type})({limited});"]
         if self.clamp is None or not self.out_kind.is_float:
             return [f"{y} = ({c_type})({value});"]
         kind = computing(self.out_kind)
@@ -260,9 +283,8 @@ class _Printer:
                 axis = next((k for k, s in enumerate(self.nest.out.subscripts) if s == sub), None)
                 if axis is not None:
                     index.append(f"i{axis} * {stride}")
-            lines.append(
-                f"const {C_TYPES[access.tensor.dtype]} {local(number)} = {access.tensor.name}[{' + '.join(index) or 0}];"
-            )
+            place = f"{access.tensor.name}[{' + '.join(index) or 0}]"
+            lines.append(f"const {C_TYPES[access.tensor.dtype]} {local(number)} = {place};")
         kept = self.addresses[0]
         self.addresses[0] = Address((), 0, (self._flat(out.shape),))
         text = finish_text(self.nest.finish.name, self.out_kind, self.nest.finish.parameters)
@@ -277,10 +299,14 @@ class _Printer:
 
     def _finish(self, after: Sequence[Address]) -> list[str]:
         nest = self.nest
+        if self.codes is not None:
+            return self._clamped(self.codes.finish)
         text = finish_text(nest.finish.name, self.out_kind, nest.finish.parameters).replace("TOTAL", self.total_type)
         return [*self._locals(nest.after, after), *self._clamped(text)]
 
     def _combine(self) -> str:
+        if self.codes is not None:
+            return combine_text(self.nest.combine.name, DType.I32).replace("TOTAL", "int32_t")
         return combine_text(self.nest.combine.name, self.out_kind).replace("TOTAL", self.total_type)
 
     def _identity(self) -> str:

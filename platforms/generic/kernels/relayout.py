@@ -58,7 +58,9 @@ class Relayout:
 def shared_digits(a: Layout, b: Layout) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """Digits fine enough for both layouts, with the element stride of each in either memory."""
     fine_a, fine_b = a.refine(b.digits), b.refine(a.digits)
-    assert fine_a is not None and fine_b is not None and fine_a[0] == fine_b[0]
+    assert fine_a is not None
+    assert fine_b is not None
+    assert fine_a[0] == fine_b[0]
     return fine_a[0], _strides(*fine_a), _strides(*fine_b)
 
 

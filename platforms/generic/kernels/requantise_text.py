@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from tilewright.ops.quantised_proof import Proof
 from tilewright.platform import Array, Constant, DType
 
@@ -40,7 +39,7 @@ def refusal(proof: Proof) -> str | None:
     """None, or why even the exact sequence does not fit into 64 bits."""
     if proof.fixed is not None:
         return None
-    residue, numerator, denominator = proof.requantisation.rational()
+    _, numerator, denominator = proof.requantisation.rational()
     top = ((proof.bounds.largest + 1) << proof.requantisation.bits) * max(abs(int(n)) for n in numerator.tolist())
     if top >= 1 << 61 or max(int(d) for d in denominator.tolist()) >= 1 << LARGEST_EXPONENT:
         return "the requantisation needs more than 64 bits"

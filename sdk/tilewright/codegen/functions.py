@@ -104,7 +104,6 @@ def render_functions(placed: PlacedPlan, prefix: str, arena: str) -> Functions:
 
 
 def _arguments(placed: PlacedPlan, instruction: Instruction, prefix: str, arena: str) -> list[str]:
-    plan = placed.plan
     found = []
     for slot in (*(s for s in instruction.inputs if s >= 0), *instruction.outputs):
         readonly = slot in instruction.inputs

@@ -1,0 +1,300 @@
+"""Operators on quantised tensors that go element by element: pairs in integers, tables, and moves of codes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from tilewright.codegen.c_types import C_TYPES, initialiser
+from tilewright.ops.index.nest import Nest
+from tilewright.ops.quantised_add import OPERATORS_WITH_FORM, PairForm, pair_form
+from tilewright.ops.quantised_mean import mean_proof, window_counts
+from tilewright.ops.quantised_meaning import requantisation_table, same_meaning, table
+from tilewright.ops.quantised_real import code_limits, real_call
+from tilewright.ops.registry import all_operators, find
+from tilewright.platform import Array, Call, Constant, DType, Operands, Tensor
+from tilewright.platforms.generic.kernels.nest import (
+    ELEMENTWISE,
+    NestContext,
+    nests_of,
+    operand_names,
+    strides_of,
+    unread,
+)
+from tilewright.platforms.generic.kernels.nest_text import Codes, Written, print_nest
+from tilewright.platforms.generic.kernels.requantise_text import refusal, requantise_text
+from tilewright.platforms.generic.platform import PLATFORM
+
+Q = "qi8|qu8|qi16|qu16"
+MOVES = (
+    "Concat", "MaxPool", "GlobalMaxPool", "Slice", "Split", "Gather", "Expand", "Tile", "DepthToSpace", "SpaceToDepth",
+    "Resize", "Upsample", "Pad", "Transpose", "Reshape", "ReduceMax", "ReduceMin",
+)  # fmt: skip
+MEANS = ("AveragePool", "GlobalAveragePool", "ReduceMean", "ReduceSum")
+TABLES = tuple(name for name in ELEMENTWISE if name not in ("DequantizeLinear", "Cast", "CastLike"))
+
+
+def plain_call(call: Call) -> Call:
+    """The call over plain integers of the results' type: what the index maps of a move are asked about."""
+    kind = call.outputs[0].dtype
+
+    def plain(tensor: Tensor) -> Tensor:
+        return replace(tensor, quantisation=None, dtype=kind if tensor.quantisation else tensor.dtype)
+
+    node = replace(call.node, clamp=None)
+    inputs = tuple(None if t is None else plain(t) for t in call.inputs)
+    return Call(node, inputs, tuple(map(plain, call.outputs)), call.constants, call.opset)
+
+
+def real(call: Call) -> Call:
+    """The call over real numbers: what the index maps of arithmetic are asked about."""
+    return real_call(call, DType.F32, call.constants)
+
+
+def context_of(
+    operands: Operands, nests: Sequence[Nest], codes: Sequence[Codes | None], declarations: Sequence[str]
+) -> NestContext:
+    """The nests printed with integer arithmetic; `declarations` are the tables that it reads."""
+    strides = strides_of(operands)
+    written: list[Written] = [
+        print_nest(nest, strides, i, None, code) for i, (nest, code) in enumerate(zip(nests, codes, strict=True))
+    ]
+    tables = {
+        name: f"static const {c_type} {name}[{length}] = {{{text}}};"
+        for item in written
+        for name, c_type, length, text in item.tables
+    }
+    return NestContext((*tables.values(), *declarations, *unread(operands, tuple(nests))), tuple(written))
+
+
+def read_constants(operands: Operands, nests: Sequence[Nest]) -> tuple[Constant, ...]:
+    """The constant operands that the nests read, as codes."""
+    call = operands.call
+    read = {access.tensor.name for nest in nests for access in (*nest.ins, *nest.after)}
+    names = operand_names(call)
+    return tuple(
+        Constant(names[i], call.tensor(i).dtype, value.reshape(-1))
+        for i, value in sorted(call.constants.items())
+        if names[i] in read
+    )
+
+
+def pair_of(call: Call) -> PairForm | None:
+    """The integer form of an Add, Sub or Mul."""
+    operator = find(call.node.op, call.node.domain)
+    assert operator is not None
+    return pair_form(operator, call)
+
+
+@PLATFORM.kernel(
+    *OPERATORS_WITH_FORM, types=f"{Q}, {Q} -> {Q}", template="nest.c.mako", layout=("axes", "same"), preference=10
+)
+class PairCodes:
+    """Add, Sub and Mul of codes in integers, checked over every pair."""
+
+    def accepts(self, call: Call) -> str | None:
+        """An integer form must exist."""
+        return None if pair_of(call) else "no integer form equals the float32 arithmetic on every pair of codes"
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Constant operands as codes."""
+        return read_constants(operands, nests_of(real(operands.call)))
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """Every operand of the result's shape and element size."""
+        return same_size(call)
+
+    def context(self, operands: Operands) -> NestContext:
+        """The form as an expression of both codes."""
+        call = operands.call
+        form = pair_of(call)
+        assert form is not None
+        word = "int64_t" if form.bits == 64 else "int32_t"
+        if form.product:
+            a, b = form.zero_points
+            text = f"((e0 - {a}) * (e1 - {b}) * {form.left} + {form.addend}) >> {form.shift}"
+        else:
+            text = f"(e0 * {form.left} + e1 * {form.right} + {form.addend}) >> {form.shift}"
+        codes = Codes(text.replace("- -", "+ "), "acc", C_TYPES[call.outputs[0].dtype], form.low, form.high)
+        return context_of(operands, nests_of(real(call)), [replace(codes, operand_type=word)], ())
+
+
+def same_size(call: Call) -> tuple[tuple[int, int], ...]:
+    """Run-time operands of the result's shape and element size, whose memory the result may take."""
+    y = call.outputs[0]
+    return tuple(
+        (i, 0)
+        for i, x in enumerate(call.inputs)
+        if x is not None and i not in call.constants and (x.shape, x.dtype.bits) == (y.shape, y.dtype.bits)
+    )
+
+
+@PLATFORM.kernel(
+    *TABLES, types="qi8|qu8, *... -> qi8|qu8", template="nest.c.mako", layout=("axes", "same"), preference=5
+)
+class TableCodes:
+    """Any function of one code as a table of 256 results."""
+
+    def accepts(self, call: Call) -> str | None:
+        """One operand at run time, the others constants of one element."""
+        for index, tensor in enumerate(call.inputs):
+            if index and tensor is not None and (index not in call.constants or tensor.elements != 1):
+                return f"operand {index} is no constant of one element, a table has one operand"
+        return None
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """The table, from the lowest code on."""
+        call = operands.call
+        operator = find(call.node.op, call.node.domain)
+        assert operator is not None
+        return (Constant("codes", call.outputs[0].dtype, self._table(call)),)
+
+    def _table(self, call: Call) -> Array:
+        operator = find(call.node.op, call.node.domain)
+        assert operator is not None
+        if call.node.op == "QuantizeLinear":
+            return requantisation_table(call.tensor(0), call.outputs[0])
+        return table(operator, call)
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """The operand."""
+        return same_size(call)
+
+    def context(self, operands: Operands) -> NestContext:
+        """One look-up per element."""
+        call = operands.call
+        x, y = call.tensor(0), call.outputs[0]
+        low, high = y.dtype.range
+        lowest = x.dtype.range[0]
+        index = f"e0 + {-lowest}" if lowest else "e0"
+        codes = Codes(f"codes[{index}]", "acc", C_TYPES[y.dtype], low, high)
+        (nest,) = (n for n in _unary_nests(call))
+        return context_of(operands, (nest,), [codes], ())
+
+
+def _unary_nests(call: Call) -> tuple[Nest, ...]:
+    """The copy nest of an elementwise operator with one operand."""
+    from tilewright.ops.index.nest import Space
+    from tilewright.ops.index.nest import Tensor as Operand
+
+    x = call.tensor(0)
+    space = Space.of(**{f"i{axis}": size for axis, size in enumerate(x.shape)})
+    loops = tuple(space)
+    name = operand_names(call)[0]
+    operator = find(call.node.op, call.node.domain)
+    assert operator is not None
+    return (Nest(space, Operand(operator.results[0], x.shape)[loops], (Operand(name, x.shape)[loops],)),)
+
+
+@PLATFORM.kernel(*MOVES, types="*... -> *...", template="nest.c.mako", layout=("axes", "like"), preference=-5)
+class MoveCodes:
+    """Moves codes; operands of another scale pass through a table of 256 codes."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Quantised operands of at most eight bits where their scale is not the result's; nearest neighbours only."""
+        y = call.outputs[0]
+        if y.quantisation is None:
+            return "the tensors are not quantised"
+        if call.node.op in ("Resize", "Upsample") and call.node.attributes.get("mode", "nearest") != "nearest":
+            return "interpolation computes, the kernel only moves codes"
+        if call.node.op == "Pad":
+            return "the value of the padding is real, the kernel moves codes"
+        for tensor in call.inputs:
+            if tensor is not None and tensor.quantisation is not None and not same_meaning(tensor, y):
+                if tensor.dtype.bits > 8 or call.node.op != "Concat":
+                    return f"'{tensor.name}' has another scale than the result"
+        if call.node.clamp is not None and code_limits(call, y) != y.dtype.range:
+            return "the result is limited, the kernel moves codes as they are"
+        if not nests_of(plain_call(call)):
+            return "the operator declares no index maps for this node"
+        return None
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Constant operands as codes."""
+        return read_constants(operands, nests_of(plain_call(operands.call)))
+
+    def context(self, operands: Operands) -> NestContext:
+        """Copies, through a table where the scale changes."""
+        call = operands.call
+        nests = nests_of(plain_call(call))
+        y = call.outputs[0]
+        low, high = y.dtype.range
+        names = operand_names(call)
+        declarations, codes = [], []
+        for nest in nests:
+            source = nest.ins[0].tensor.name
+            tensor = call.tensor(names.index(source)) if source in names else y
+            if same_meaning(tensor, y) or tensor.quantisation is None:
+                codes.append(None)
+                continue
+            values = requantisation_table(tensor, y)
+            text = initialiser(y.dtype, values)
+            declarations.append(f"static const {C_TYPES[y.dtype]} codes_{source}[{values.size}] = {{{text}}};")
+            lowest = tensor.dtype.range[0]
+            codes.append(Codes(f"codes_{source}[e0 + {-lowest}]", "acc", C_TYPES[y.dtype], low, high))
+        return context_of(operands, nests, codes, declarations)
+
+
+@PLATFORM.kernel(
+    *MEANS, types=f"{Q}, i64? -> {Q}", template="nest.c.mako", layout=("axes", "like"), preference=10,
+    sources=["half_even.h"],
+)  # fmt: skip
+class MeanCodes:
+    """Means and sums of codes: exact int32 sums, one requantisation."""
+
+    def accepts(self, call: Call) -> str | None:
+        """One number of elements per mean, and a requantisation that fits."""
+        counts = window_counts(call)
+        if counts.size > 1 and len(nests_of(real(call))) != 1:
+            return "windows hold different numbers of elements"
+        return next((why for n in counts.tolist() if (why := refusal(mean_proof(call, int(n))))), None)
+
+    def context(self, operands: Operands) -> NestContext:
+        """Sum, and requantise by the number of elements."""
+        call = operands.call
+        x, y = call.tensor(0), call.outputs[0]
+        assert x.quantisation is not None
+        zero = x.quantisation.zero_point[0]
+        low, high = code_limits(call, y)
+        parts = []
+        for count in window_counts(call).tolist():
+            text, _ = requantise_text(mean_proof(call, int(count)), 1)
+            parts.append((int(count), text.code("acc", "0")))
+        finish = parts[-1][1]
+        for count, text_of in parts[:-1]:
+            finish = f"points == {count} ? {text_of} : {finish}"
+        body = f"e0 - {zero}" if zero >= 0 else f"e0 + {-zero}"
+        codes = Codes(body, finish, C_TYPES[y.dtype], low, high, pad=zero)
+        (nest,) = nests_of(real(call))
+        return context_of(operands, (nest,), [codes], ())
+
+
+BORDER = tuple(o.name for o in all_operators() if o.name in ("QuantizeLinear", "DequantizeLinear"))
+
+
+@PLATFORM.kernel(*BORDER, types="*... -> *...", template="nest.c.mako", layout=("axes", "same"), preference=-5)
+class BorderCodes:
+    """Between floats and codes, as ONNX's float32 arithmetic says."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Floats on one side, codes with constant scales on the other."""
+        floats = call.outputs[0] if call.node.op == "DequantizeLinear" else call.tensor(0)
+        if floats.dtype is not DType.F32:
+            return f"'{floats.name}' is {floats.type_token}, the kernel converts f32"
+        return None if nests_of(border_call(call)) else "the operator declares no index maps for this node"
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Scale and zero point."""
+        return read_constants(operands, nests_of(border_call(operands.call)))
+
+    def context(self, operands: Operands) -> NestContext:
+        """The operator's own nest over plain integers and floats."""
+        return context_of(operands, nests_of(border_call(operands.call)), [None], ())
+
+
+def border_call(call: Call) -> Call:
+    """The call with its codes as plain integers."""
+    inputs = tuple(None if t is None else replace(t, quantisation=None) for t in call.inputs)
+    outputs = tuple(replace(t, quantisation=None) for t in call.outputs)
+    return Call(call.node, inputs, outputs, {i: np.asarray(v) for i, v in call.constants.items()}, call.opset)
