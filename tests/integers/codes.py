@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 from onnx import helper
-
 from tilewright.frontend.load import load
 from tilewright.model import DType, Model, Node
 from tilewright.ops.operator import Call

@@ -50,7 +50,7 @@ def test_every_layer_is_proved_and_its_form_equal_at_every_threshold(trained: Fi
 @pytest.mark.parametrize("name", [*TRAINED, "resnet8_int8qop"])
 def test_every_tensor_equals_onnx_runtime_or_lies_next_to_a_tie(trained: Find, name: str) -> None:
     files = trained(name)
-    model, found = compare(files.model, files.arrays()[0])
+    _model, found = compare(files.model, files.arrays()[0])
     assert found.codes > 0
     assert found.unexplained == 0
     assert found.mismatches <= 4
@@ -77,7 +77,7 @@ def test_the_float_tail_of_a_qoperator_network_is_named(trained: Find) -> None:
 @pytest.mark.parametrize("name", ["resnet8_int8ort", "ad_int8ort"])
 def test_codes_at_the_border_need_no_conversion(trained: Find, name: str) -> None:
     files = trained(name)
-    inputs, outputs = files.arrays()
+    inputs, _outputs = files.arrays()
     model = lower(load(files.model))
     border = integer_border(model)
     assert {node.op for node in border.nodes} & {"QuantizeLinear", "DequantizeLinear"} == set()

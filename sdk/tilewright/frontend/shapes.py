@@ -26,7 +26,7 @@ NODE_LIMIT = 30_000
 FOLD_WORK_LIMIT = 1 << 31  # multiply-accumulates, or elements moved, that folding may cost in all
 FOLD_BYTES_LIMIT = 1 << 30
 SHAPE_ONLY = frozenset({"Shape", "Size", "EyeLike"})  # they read the type of their input, never its values
-NEVER_FOLDED = frozenset({"DequantizeLinear"})  # it marks a quantised constant, which must stay one
+NEVER_FOLDED = frozenset({"DequantizeLinear", "Quant", "IntQuant"})  # they mark quantised constants, which stay so
 _CONTROL_FLOW = {
     "Loop": "loops are not supported",
     "Scan": "loops are not supported",

@@ -80,7 +80,7 @@ def explain(operator: Operator, call: Call, arrays: Sequence[Array | None], ours
     apart = np.abs(ours.astype(np.int64) - theirs.astype(np.int64))
     if not apart.any():
         return Difference(0, 0, 0.0)
-    steps = exact_steps(operator, call, arrays)
+    steps = np.nan_to_num(exact_steps(operator, call, arrays), posinf=0.0, neginf=0.0)
     distance = np.abs(steps - np.floor(steps) - 0.5)[apart > 0]
     near = (distance <= NEAR_TIE) & (apart[apart > 0] == 1)
     return Difference(int((apart > 0).sum()), int(near.sum()), float(distance.max()))

@@ -195,7 +195,13 @@ def _power(exponent: int) -> Fraction:
 
 
 def _middle(requantisation: Requantisation, shift: Integers) -> Integers:
-    return (np.int64(requantisation.zero_point) << shift) + (np.int64(1) << (shift - 1))
+    """The nominal addend: zero point, half a step for rounding, the residue of a real-valued bias."""
+    middle = (np.int64(requantisation.zero_point) << shift) + (np.int64(1) << (shift - 1))
+    if not requantisation.residues:
+        return middle
+    multipliers = requantisation.multipliers * (shift.size if len(requantisation.multipliers) == 1 else 1)
+    parts = zip(requantisation.residues, multipliers, shift, strict=True)
+    return middle + np.asarray([round(r * m * _power(int(s) - requantisation.bits)) for r, m, s in parts], np.int64)
 
 
 def _nominal(requantisation: Requantisation, pre_shift: int, shift: Integers) -> Integers:

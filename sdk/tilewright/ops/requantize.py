@@ -135,8 +135,9 @@ def quantise(real: Array, quantisation: Quantisation, dtype: DType) -> Array:
     scale = per_axis(quantisation.scale, quantisation.axis, real.ndim, np.float32)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         steps = np.rint(real.astype(np.float32) / scale)
-    # Quotients beyond 2**31 steps saturate anyway; NaN has no code and takes the zero point's.
-    bounded = np.clip(np.nan_to_num(steps.astype(np.float64), nan=0.0), -(2.0**40), 2.0**40).astype(np.int64)
+    # Quotients beyond 2**40 steps saturate anyway; NaN has no code and takes the lowest, as in ONNX Runtime.
+    wide = np.nan_to_num(steps.astype(np.float64), nan=-np.inf)
+    bounded = np.clip(wide, -(2.0**40), 2.0**40).astype(np.int64)
     return np.clip(bounded + zero, low, high).astype(dtype.numpy)
 
 

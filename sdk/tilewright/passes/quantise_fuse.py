@@ -182,6 +182,8 @@ class Fusion:
             return True
         if node.op == "Concat" and self._concat(node):
             return True
+        if first in self.codes and self._constant_move(node, self.codes[first]):
+            return True
         held = [self.codes.get(node.inputs[index], "") for index in data_operands(node)]
         if not all(held) or not any(self.wanted(name) for name in node.outputs if name):
             return False
@@ -197,6 +199,21 @@ class Fusion:
             return False
         outputs = tuple(self._twin(name, dtype, quantisation) if name else "" for name in node.outputs)
         self.emitted.append(replace(node, inputs=(*held, *rest), outputs=outputs))
+        return True
+
+    def _constant_move(self, node: Node, code: str) -> bool:
+        """A Transpose of constant codes, done now; the axis that counts channels moves along."""
+        if code not in self.graph.constants or node.op != "Transpose":
+            return False
+        tensor = self.graph.tensors[code]
+        perm = node.attributes.get("perm", tuple(reversed(range(len(tensor.shape)))))
+        if not isinstance(perm, tuple) or tensor.quantisation is None:
+            return False
+        order = [int(axis) for axis in perm]
+        axis = tensor.quantisation.axis
+        moved = replace(tensor.quantisation, axis=None if axis is None else order.index(axis))
+        value = np.ascontiguousarray(self.graph.constants[code].transpose(order))
+        self.codes[node.outputs[0]] = self.graph.constant(f"{code}_transposed", value, tensor.dtype, moved)
         return True
 
     def _fill(self, node: Node, quantisation: Quantisation, dtype: DType) -> tuple[str, ...] | None:

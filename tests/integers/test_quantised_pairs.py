@@ -1,0 +1,136 @@
+"""Add, Sub and Mul in integers against float32 on every pair of codes; Softmax against rational arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import exp, inf
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tilewright.errors import UnsupportedNode
+from tilewright.model import Array, Clamp, DType, Node, Quantisation, Tensor
+from tilewright.ops.operator import Call, Operator
+from tilewright.ops.quantised_add import PairForm, pair_form, pair_width
+from tilewright.ops.quantised_softmax import softmax_form
+from tilewright.ops.registry import find
+
+
+def operator(name: str) -> Operator:
+    found = find(name)
+    assert found is not None
+    return found
+
+
+def tensor(name: str, scale: float, zero: int, shape: tuple[int, ...], dtype: DType = DType.I8) -> Tensor:
+    return Tensor(name, dtype, shape, Quantisation((float(np.float32(scale)),), (zero,)))
+
+
+def pair_call(op: str, scales: tuple[float, float, float], zeros: tuple[int, int, int], clamp: Clamp | None) -> Call:
+    a, b, y = (tensor(n, s, z, shape) for n, s, z, shape in zip("aby", scales, zeros, SHAPES, strict=True))
+    return Call(Node("pair", op, ("a", "b"), ("y",), {}, "", clamp), (a, b), (y,))
+
+
+SHAPES = ((256, 1), (1, 256), (256, 256))
+CODES = np.arange(-128, 128).astype(np.int8)
+
+
+def float32_codes(call: Call) -> Array:
+    """The ONNX arithmetic written out once more, operation by operation."""
+    (a, b), y = call.inputs, call.outputs[0]
+    assert a is not None and b is not None and a.quantisation and b.quantisation and y.quantisation  # noqa: PT018
+    left, right = (
+        (CODES.astype(np.float32) - np.float32(m.zero_point[0])) * np.float32(m.scale[0])
+        for m in (a.quantisation, b.quantisation)
+    )
+    joined = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply}[call.node.op](left[:, None], right[None, :])
+    if call.node.clamp is not None:
+        joined = np.clip(joined, np.float32(call.node.clamp.low), np.float32(call.node.clamp.high))
+    steps = np.rint(joined / np.float32(y.quantisation.scale[0])) + y.quantisation.zero_point[0]
+    return np.asarray(np.clip(steps, -128, 127))
+
+
+scales = st.floats(0.002, 0.5)
+zeros = st.integers(-128, 127)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.sampled_from(["Add", "Sub", "Mul"]), scales, scales, st.floats(0.3, 3), st.tuples(zeros, zeros, zeros),
+    st.sampled_from([None, Clamp(0, inf), Clamp(-1, 1)]),
+)  # fmt: skip
+def test_every_pair_of_codes(
+    op: str, left: float, right: float, ratio: float, zero_points: tuple[int, int, int], clamp: Clamp | None
+) -> None:
+    target = ratio * (left * right * 100 if op == "Mul" else max(left, right))
+    call = pair_call(op, (left, right, target), zero_points, clamp)
+    meaning = operator(op).evaluate(call, [CODES[:, None], CODES[None, :]])[0]
+    assert np.array_equal(meaning, float32_codes(call))
+    form = pair_form(operator(op), call)
+    if form is None:
+        assert pair_width(form) is DType.F32
+        return
+    assert np.array_equal(form.apply(CODES[:, None], CODES[None, :]), meaning)
+    if form.bits == 32:
+        assert _widest_word(form) < 2**31
+
+
+def _widest_word(form: PairForm) -> int:
+    """The largest intermediate of the C expression, in whichever order it is summed."""
+    if form.product:
+        spans = [max(abs(-128 - z), abs(127 - z)) for z in form.zero_points]
+        return spans[0] * spans[1] * abs(form.left) + abs(form.addend)
+    return 128 * (abs(form.left) + abs(form.right)) + abs(form.addend)
+
+
+@pytest.mark.parametrize("given", [(0.5, 0.5, 1.0), (0.031, 0.047, 0.06)])
+def test_scales_with_ties_everywhere_leave_float32(given: tuple[float, float, float]) -> None:
+    assert pair_form(operator("Add"), pair_call("Add", given, (0, 0, 0), None)) is None
+
+
+def test_a_wrong_factor_is_seen_by_the_comparison_of_all_pairs() -> None:
+    call = pair_call("Add", (0.0312345, 0.0471234, 0.0612345), (3, -7, 11), None)
+    form = pair_form(operator("Add"), call)
+    assert form is not None
+    meaning = operator("Add").evaluate(call, [CODES[:, None], CODES[None, :]])[0]
+    for wrong in (replace(form, left=form.left + (form.left >> 9)), replace(form, addend=form.addend + (1 << 14))):
+        assert not np.array_equal(wrong.apply(CODES[:, None], CODES[None, :]), meaning)
+
+
+def softmax_call(length: int, scale: float, target: float, zero: int = -128, dtype: DType = DType.I8) -> Call:
+    x, y = tensor("x", scale, 5, (3, length), dtype), tensor("y", target, zero, (3, length))
+    return Call(Node("softmax", "Softmax", ("x",), ("y",), {"axis": -1}), (x,), (y,))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.integers(-128, 127), min_size=1, max_size=40), st.floats(0.001, 1),
+    st.sampled_from([2.0**-8, 1 / 255, 1 / 127, 0.01]),
+)  # fmt: skip
+def test_softmax_is_the_real_quotient_but_next_to_ties(codes: list[int], scale: float, target: float) -> None:
+    call = softmax_call(len(codes), scale, target)
+    rows = np.tile(np.asarray(codes, np.int8), (3, 1))
+    found = operator("Softmax").evaluate(call, [rows])[0][0]
+    step = Fraction(float(np.float32(target)))
+    powers = [Fraction(exp((code - max(codes)) * float(np.float32(scale)))) for code in codes]
+    for code, power in zip(found.tolist(), powers, strict=True):
+        exact = power / sum(powers) / step - 128
+        rounded = min(max(round(exact), -128), 127)
+        tie = abs(exact - Fraction(int(exact // 1)) - Fraction(1, 2))
+        assert code == rounded or (abs(code - rounded) == 1 and tie < Fraction(1, 1 << 16))
+
+
+@pytest.mark.parametrize("length", [1, 2, 1000, 60000])
+def test_softmax_fits_into_64_bits(length: int) -> None:
+    form = softmax_form(softmax_call(length, 0.1, 2.0**-8))
+    largest = int(form.exponentials.max())
+    assert largest * form.factor < 2**63
+    assert (length * largest) << form.fraction_bits < 2**62
+    assert form.exponentials[0] == 2**30
+
+
+def test_softmax_refuses_sixteen_bits_and_says_what_to_do() -> None:
+    with pytest.raises(UnsupportedNode, match="table of 65536 exponentials; quantise its input to 8 bits"):
+        softmax_form(softmax_call(4, 0.1, 2.0**-8, dtype=DType.I16))
