@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tilewright.errors import DoesNotFit, FenceError, TilewrightError, UsageError
+from tilewright.errors import DoesNotFit, FenceError, TilewrightError, ToolMissing, UsageError
 from tilewright.run.build import build
 from tilewright.run.fence import FenceMap, FenceRange
 from tilewright.run.image import Image
@@ -32,6 +32,7 @@ FENCE = FenceMap(
 )
 BOARDS = tuple(name for name in known_targets() if name.startswith("qemu_"))
 ONE_PER_FAMILY = ("qemu_rv32imc", "qemu_mps2_an386")
+ONE_PER_PROTECTION = (*ONE_PER_FAMILY, "qemu_mps2_an505")  # PMP, MPU of ARMv7-M, MPU of ARMv8-M
 
 
 def image(board: str, work: Path, *, fault: str = "", trace: bool = False, fence: bool = False) -> Image:
@@ -88,7 +89,7 @@ def test_the_software_fence_names_layer_and_buffer(
     assert (info.value.where.node, info.value.where.tensor) == where
 
 
-@pytest.mark.parametrize("board", [name for name in BOARDS if name != "qemu_microbit"])
+@pytest.mark.parametrize("board", ONE_PER_PROTECTION)
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
@@ -130,6 +131,14 @@ def test_the_plugin_is_built_once_per_cache(tmp_path: Path, monkeypatch: pytest.
 def test_an_endless_loop_on_a_board_is_stopped(tmp_path: Path) -> None:
     with pytest.raises(TilewrightError, match=r"did not finish on target 'qemu_rv32imc': it was stopped after 1 s"):
         execute(image("qemu_rv32imc", tmp_path, fault="FOREVER"), [X.tobytes()], timeout=1)
+
+
+def test_a_missing_simulator_is_named_with_its_package(tmp_path: Path) -> None:
+    built = image("qemu_rv32imc", tmp_path)
+    tools = {"no-such-qemu": "qemu-system-misc"}
+    without = dataclasses.replace(built.target, command=("no-such-qemu", "{elf}"), tools=tools)
+    with pytest.raises(ToolMissing, match=r"no-such-qemu is not installed: .* the Debian package 'qemu-system-misc'"):
+        execute(dataclasses.replace(built, target=without), [X.tobytes()])
 
 
 def test_a_board_of_the_users_own_that_is_too_small(tmp_path: Path) -> None:

@@ -122,14 +122,6 @@ def _content(elf: Any) -> ElfFile:
     return ElfFile(tuple(sections), tuple(symbols), labels)
 
 
-def image_sizes(elf: ElfFile) -> Sizes:
-    """Bytes of a whole image, the test's own code and reserved stack among them."""
-    total = {"code": 0, "constant": 0, "data": 0}
-    for section in elf.sections:
-        total[section.kind] += section.size_bytes
-    return Sizes(total["code"], total["constant"], total["data"])
-
-
 def mapped_sizes(map_file: Path, elf: ElfFile, leave_out: Iterable[str]) -> Sizes:
     """Bytes by the linker's map of everything but the files in `leave_out`: the model with the libraries it needs.
 

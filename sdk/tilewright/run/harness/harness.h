@@ -12,7 +12,7 @@
 #define TW_TRACE_MARKS 4096u
 
 /* Status of a run, the exit code of the image and the first word of result.bin. */
-enum { TW_OK = 0, TW_MODEL_FAILED = 64, TW_BAD_FILE = 65, TW_NO_RUN = 66, TW_FENCED = 67, TW_TRAP = 99 };
+enum { TW_OK = 0, TW_MODEL_FAILED = 64, TW_BAD_FILE = 65, TW_FENCED = 67, TW_TRAP = 99 };
 
 /* The model, written for one model by run/build.py. */
 extern const uint32_t tw_input_count;

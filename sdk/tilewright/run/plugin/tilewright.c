@@ -157,13 +157,24 @@ static void on_mark(unsigned hart, qemu_plugin_meminfo_t info, uint64_t address,
     }
 }
 
+/* The range that holds an address; most accesses follow one to the same range. */
+static struct range *find_again(const struct list *list, uint64_t address, struct range **last)
+{
+    if (*last == NULL || address < (*last)->low || address >= (*last)->high) {
+        *last = find(list, address);
+    }
+    return *last;
+}
+
 static bool is_open(uint64_t address, unsigned mode)
 {
-    const struct range *guard = find(&guarded, address);
+    static struct range *last_guard, *last_guard_read, *last_opened;
+    struct range **last = mode == WRITE ? &last_guard : &last_guard_read;
+    const struct range *guard = find_again(&guarded, address, last);
     if (guard != NULL) {
         return (guard->map[address - guard->low] & mode) == mode;
     }
-    const struct range *range = find(&opened, address);
+    const struct range *range = find_again(&opened, address, &last_opened);
     return range != NULL && (range->mode & mode) == mode;
 }
 
