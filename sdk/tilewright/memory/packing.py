@@ -79,13 +79,12 @@ class Packing:
         """The highest offset in units at which an item stays within `capacity` bytes; negative where there is none."""
         return (capacity + item.padding) // self.unit - item.size
 
-    def is_plain(self) -> bool:
-        """Whether all items are free rectangles: nothing pinned, aligned beyond the unit or allowed to overlap."""
+    def is_rectangles(self) -> bool:
+        """Whether every two items alive together simply exclude each other: no odd views, no permitted overlaps."""
         return not self.savings and all(
-            item.pinned is None
-            and item.align == 1
-            and all(rival.low == -item.size and rival.high == self.items[rival.other].size for rival in rivals)
+            rival.low == -item.size and rival.high == self.items[rival.other].size
             for item, rivals in zip(self.items, self.rivals, strict=True)
+            for rival in rivals
         )
 
     def select(self, chosen: Sequence[int]) -> Packing:
@@ -148,6 +147,20 @@ def components(packing: Packing) -> list[list[int]]:
         groups[-1].append(index)
         end = max(end, item.upper)
     return groups
+
+
+def alive_together(packing: Packing) -> list[list[int]]:
+    """The sets of items alive at one moment that no other such set contains, in order of time."""
+    sets: list[list[int]] = []
+    alive: list[int] = []
+    for index in sorted(range(len(packing.items)), key=lambda index: packing.items[index].lower):
+        staying = [other for other in alive if packing.items[other].upper > packing.items[index].lower]
+        if len(staying) < len(alive):
+            sets.append(alive)
+        alive = [*staying, index]
+    if alive:
+        sets.append(alive)
+    return sets
 
 
 def _unit(problem: PlacementProblem, buffers: Mapping[str, Buffer], roots: Mapping[str, tuple[str, int]]) -> int:

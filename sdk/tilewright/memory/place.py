@@ -35,7 +35,7 @@ def place(
     bound = live
     for group in _hardest_first(packing, groups):
         part = packing.select(group)
-        result = _run(chosen, part, target, effort)
+        result = _run(chosen, part, target, effort, problem.capacity)
         for index, offset in zip(group, result.offsets, strict=True):
             places[index] = offset
         bound = max(bound, result.bound)
@@ -54,11 +54,11 @@ def _hardest_first(packing: Packing, groups: Sequence[list[int]]) -> list[list[i
     return sorted(groups, key=lambda group: -live_bound(packing.select(group)))
 
 
-def _run(chosen: Allocator, part: Packing, target: int, effort: float) -> Found:
+def _run(chosen: Allocator, part: Packing, target: int, effort: float, wanted: int | None) -> Found:
     """One allocator on one part."""
     if not part.items:
         return Found((), 0, 0)
-    return chosen.place(Task(part, live_bound(part), target, effort))
+    return chosen.place(Task(part, live_bound(part), target, effort, wanted))
 
 
 def _by_name(problem: PlacementProblem, packing: Packing, places: Sequence[int]) -> Mapping[str, int]:

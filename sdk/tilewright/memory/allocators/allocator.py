@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tilewright.memory.bound import next_peak
 from tilewright.memory.packing import Packing
+
+LEAST_WORK = 0.005  # so that the number of questions is limited, too
 
 
 @dataclass(frozen=True)
 class Task:
     """One packing to place. A peak of `enough` bytes ends the search; `bound` bytes are proved to be needed.
 
-    `effort` scales the deterministic work limits: 1.0 is about a second for each search that is tried.
+    `effort` scales the deterministic work limits: 1.0 is about a second for each search that is tried. `wanted` is the
+    capacity, where there is one: the descent tries it first.
     """
 
     packing: Packing
     bound: int
     enough: int
     effort: float
+    wanted: int | None = None
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,18 @@ class Found:
     offsets: tuple[int, ...]
     peak: int
     bound: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Offsets in units where there is a placement; `impossible` where none exists; neither at the end of the work.
+
+    `work` is what the answer cost, in units of effort.
+    """
+
+    offsets: tuple[int, ...] | None
+    impossible: bool
+    work: float
 
 
 @dataclass(frozen=True)
@@ -43,3 +60,24 @@ class Allocator:
 def found(packing: Packing, offsets: Sequence[int], bound: int) -> Found:
     """A result with its peak computed."""
     return Found(tuple(offsets), packing.peak(offsets), bound)
+
+
+def close(task: Task, best: Found, decide: Callable[[Packing, int, float], Answer]) -> Found:
+    """The better of `best` and what `decide` finds below it, with the bound that it proves.
+
+    `decide` says whether a packing fits into so many bytes. It is asked at the bound first, where offsets have least
+    room; where that is proved impossible, the gap is halved until it closes or the task's effort is spent.
+    """
+    bound, left = max(task.bound, best.bound), task.effort
+    capacity = max(bound, task.enough)
+    while best.peak > max(task.enough, bound) and left > 0:
+        answer = decide(task.packing, capacity, left)
+        left -= max(answer.work, LEAST_WORK)
+        if answer.offsets is not None:
+            best = found(task.packing, answer.offsets, bound)
+        elif answer.impossible:
+            bound = next_peak(task.packing, capacity)
+        else:
+            break
+        capacity = max((bound + best.peak - 1) // 2, bound, task.enough)
+    return Found(best.offsets, best.peak, min(bound, best.peak))

@@ -7,31 +7,14 @@ lower bound the offsets have little room and most networks fall within milliseco
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tilewright.memory.allocators import greedy
-from tilewright.memory.allocators.allocator import Allocator, Found, Task, found
-from tilewright.memory.bound import next_peak
-from tilewright.memory.packing import Packing
+from tilewright.memory.allocators.allocator import Allocator, Answer, Found, Task, close
+from tilewright.memory.packing import Packing, alive_together
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel
-
-
-LEAST_WORK = 0.005  # so that the number of questions is limited, too
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Offsets in units where there is a placement; `impossible` where none exists; neither at the end of the work.
-
-    `work` is in deterministic seconds.
-    """
-
-    offsets: tuple[int, ...] | None
-    impossible: bool
-    work: float
 
 
 def decide(packing: Packing, capacity: int, effort: float, *, rectangles: bool = False) -> Answer:
@@ -62,25 +45,8 @@ def decide(packing: Packing, capacity: int, effort: float, *, rectangles: bool =
 
 
 def place(task: Task) -> Found:
-    """Asks at the bound; where that is proved impossible, halves the gap until it closes or the work is done."""
-    return improve(task, greedy.place(task))
-
-
-def improve(task: Task, best: Found) -> Found:
-    """The better of `best` and what CP-SAT finds below it, with the bound that it proves."""
-    bound, left = max(task.bound, best.bound), task.effort
-    capacity = max(bound, task.enough)
-    while best.peak > max(task.enough, bound) and left > 0:
-        answer = decide(task.packing, capacity, left)
-        left -= max(answer.work, LEAST_WORK)
-        if answer.offsets is not None:
-            best = found(task.packing, answer.offsets, bound)
-        elif answer.impossible:
-            bound = next_peak(task.packing, capacity)
-        else:
-            break
-        capacity = max((bound + best.peak - 1) // 2, bound, task.enough)
-    return Found(best.offsets, best.peak, min(bound, best.peak))
+    """Starts from the greedy result and closes the gap from the bound upwards."""
+    return close(task, greedy.place(task), decide)
 
 
 def _offset(model: CpModel, align: int, pinned: int | None, highest: int, name: str) -> Any:
@@ -102,7 +68,7 @@ def _separate(model: CpModel, packing: Packing, variables: Sequence[Any], rectan
         {rival.other for rival in rivals if rival.low == -item.size and rival.high == packing.items[rival.other].size}
         for item, rivals in zip(packing.items, packing.rivals, strict=True)
     ]
-    if rectangles and packing.is_plain():
+    if rectangles and packing.is_rectangles():
         time = [
             model.new_fixed_size_interval_var(item.lower, item.upper - item.lower, f"time_{index}")
             for index, item in enumerate(packing.items)
@@ -122,7 +88,9 @@ def _separate(model: CpModel, packing: Packing, variables: Sequence[Any], rectan
 def _cliques(packing: Packing, usual: Sequence[set[int]]) -> list[list[int]]:
     """Sets of items that exclude each other pair by pair and cover all such pairs."""
     cliques: list[list[int]] = []
-    for alive in maximal_sets(packing):
+    for alive in alive_together(packing):
+        if len(alive) == 1:
+            continue
         odd = [i for i in alive if any(j != i and j not in usual[i] for j in alive)]
         common = [i for i in alive if i not in odd]
         if not odd:
@@ -140,24 +108,6 @@ def _cliques(packing: Packing, usual: Sequence[set[int]]) -> list[list[int]]:
             [i, j] for i in odd for j in odd if i < j and j in usual[i] and not any(i in g and j in g for g in classes)
         ]
     return cliques
-
-
-def maximal_sets(packing: Packing) -> list[list[int]]:
-    """The sets of items alive together that no other such set contains, in order of time."""
-    order = sorted(range(len(packing.items)), key=lambda i: packing.items[i].lower)
-    sets: list[list[int]] = []
-    alive: list[int] = []
-    grown = False
-    for i in order:
-        lower = packing.items[i].lower
-        staying = [j for j in alive if packing.items[j].upper > lower]
-        if grown and len(staying) < len(alive):
-            sets.append(alive)
-        alive = [*staying, i]
-        grown = True
-    if alive:
-        sets.append(alive)
-    return [chosen for chosen in sets if len(chosen) > 1]
 
 
 ALLOCATOR = Allocator("cp_sat", "CP-SAT asked yes or no at the lower bound, one worker", place)
