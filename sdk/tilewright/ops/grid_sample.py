@@ -134,8 +134,10 @@ def _points(sizes: Shape, aligned: bool, kind: type[np.floating[Any]]) -> Array:
     lines = []
     for size in sizes:
         places = np.arange(size).astype(kind)
-        if aligned:
-            lines.append(places * np.asarray(2.0 / max(size - 1, 1), kind) - 1)
+        if aligned and size == 1:
+            lines.append(places + 1)  # the standard divides by zero here; ONNX Runtime takes the far end
+        elif aligned:
+            lines.append(places * np.asarray(2.0 / (size - 1), kind) - 1)
         else:
             lines.append((places * 2 + 1) / np.asarray(size, kind) - 1)
     return np.stack([*reversed(np.meshgrid(*lines, indexing="ij")), np.ones(sizes, kind)], -1)
