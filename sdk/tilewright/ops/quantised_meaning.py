@@ -33,7 +33,7 @@ _MOVES = frozenset({
     "GatherND", "Expand", "Tile", "Split", "Pad", "DepthToSpace", "SpaceToDepth", "MaxPool", "GlobalMaxPool",
     "ReduceMax", "ReduceMin", "Concat", "Resize", "Upsample", "Relayout", "ArgMax", "ArgMin",
 })  # fmt: skip
-_BORDER = frozenset({"QuantizeLinear", "DequantizeLinear"})
+_OWN = frozenset({"QuantizeLinear", "DequantizeLinear", "Lookup"})
 
 
 def with_codes(operator: Operator) -> Operator:
@@ -43,7 +43,7 @@ def with_codes(operator: Operator) -> Operator:
         first = call.optional(0)
         if operator.name == "QuantizeLinear" and first is not None and first.quantisation is not None:
             return evaluate_requantise(call, arrays)
-        if _is_quantised(call) and operator.name not in _BORDER:
+        if _is_quantised(call) and operator.name not in _OWN:
             return evaluate_codes(operator, call, arrays)
         return operator.evaluate(call, arrays)
 
@@ -140,6 +140,8 @@ def table(operator: Operator, call: Call) -> Array:
     output = replace(call.outputs[0], shape=codes.shape)
     single = Call(call.node, inputs, (output,), call.constants, call.opset)
     operands = [codes, *(call.constants.get(index) for index in range(1, len(inputs)))]
+    if operator.name in _OWN:
+        return operator.evaluate(single, operands)[0]
     return evaluate_codes(operator, single, operands)[0]
 
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tilewright.model import Model, Node
+from tilewright.ops.operator import Call
+from tilewright.ops.quantised_linear import accumulator
 from tilewright.passes.quantise_forms import to_qdq
 from tilewright.passes.quantise_fuse import Fusion
 from tilewright.passes.quantise_graph import Graph
 from tilewright.passes.quantise_hoist import hoist
-from tilewright.passes.quantise_kinds import has_quantisation
+from tilewright.passes.quantise_kinds import LINEAR, has_quantisation
+from tilewright.passes.quantise_lookup import make_tables
 
 
 def lower(model: Model) -> Model:
@@ -23,9 +26,20 @@ def lower(model: Model) -> Model:
         return model
     graph = Graph(model)
     hoist(graph)
+    make_tables(graph)
     Fusion(graph).run()
     _drop_unused(graph)
-    return graph.finish()
+    return _checked(graph.finish())
+
+
+def _checked(model: Model) -> Model:
+    """The model; UnsupportedNode where a sum of products could leave int32."""
+    for node in model.nodes:
+        if node.op in LINEAR and not node.domain and model.tensors[node.outputs[0]].quantisation:
+            inputs = tuple(model.tensors[name] if name else None for name in node.inputs)
+            constants = {i: model.constants[name] for i, name in enumerate(node.inputs) if name in model.constants}
+            accumulator(Call(node, inputs, (model.tensors[node.outputs[0]],), constants, model.opset))
+    return model
 
 
 def _drop_unused(graph: Graph) -> None:

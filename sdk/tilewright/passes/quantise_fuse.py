@@ -12,13 +12,15 @@ from dataclasses import replace
 import numpy as np
 
 from tilewright.model import DType, Node, Quantisation
+from tilewright.ops.operator import Call
+from tilewright.ops.registry import find
 from tilewright.ops.requantize import dequantise, quantise
-from tilewright.passes.quantise_bias import bias_operand, weight_axis
-from tilewright.passes.quantise_graph import Graph, read_quantisation, scalar
-from tilewright.passes.quantise_kinds import COMPUTED, LINEAR, MEANS, PAIRS, data_operands, moves
+from tilewright.passes.quantise_graph import Graph, read_quantisation
+from tilewright.passes.quantise_kinds import COMPUTED, data_operands, moves
+from tilewright.passes.quantise_operands import code_operands
 from tilewright.passes.quantise_tail import Tail, find_tail
 
-_INDEX_OF = frozenset({"ArgMax", "ArgMin"})
+_ON_CODES = frozenset({"ArgMax", "ArgMin", "Lookup"})
 
 
 class Fusion:
@@ -53,7 +55,7 @@ class Fusion:
             return
         if (moves(node) or node.op == "Relu") and self._move(node):
             return
-        if node.op in _INDEX_OF and (code := self.codes.get(node.inputs[0])):
+        if node.op in _ON_CODES and (code := self.codes.get(node.inputs[0])):
             self.emitted.append(replace(node, inputs=(code, *node.inputs[1:])))
             return
         inputs = tuple(self.real(name) if name else "" for name in node.inputs)
@@ -74,6 +76,10 @@ class Fusion:
         code = self.codes[name]
         quantisation = self.graph.tensors[code].quantisation
         assert quantisation is not None, code
+        if code in self.graph.constants:
+            value = dequantise(self.graph.constants[code], quantisation)
+            self._reals[name] = self.graph.constant(f"{name}_value", value, DType.F32)
+            return self._reals[name]
         target = name if name != code else self.graph.tensor(f"{name}_real", DType.F32, self.graph.tensors[name].shape)
         scale, zero = self._parameters(code, quantisation)
         attributes = {} if quantisation.axis is None else {"axis": quantisation.axis}
@@ -135,7 +141,7 @@ class Fusion:
     def _dequantize(self, node: Node) -> bool:
         found = read_quantisation(self.graph, node)
         if found is None:
-            return False
+            return self._fold_blocks(node)
         quantisation, dtype = found
         code = self.source(node.inputs[0])
         known = self.graph.tensors[code].quantisation
@@ -151,6 +157,18 @@ class Fusion:
         elif known != quantisation:
             return False
         self.codes[node.outputs[0]] = code
+        return True
+
+    def _fold_blocks(self, node: Node) -> bool:
+        """A constant with blocked scales: no integer form, so its real values are computed now."""
+        values = [self.graph.value(name) for name in node.inputs]
+        operator = find(node.op)
+        if operator is None or any(value is None for value in values) or node.outputs[0] in self.graph.outputs:
+            return False
+        tensors = tuple(self.graph.tensors[name] for name in node.inputs)
+        constants = {index: value for index, value in enumerate(values) if value is not None}
+        call = Call(node, tensors, (self.graph.tensors[node.outputs[0]],), constants, self.graph.model.opset)
+        self.graph.constants[node.outputs[0]] = operator.evaluate(call, values)[0]
         return True
 
     def _annotate(self, code: str, quantisation: Quantisation) -> bool:
@@ -185,7 +203,8 @@ class Fusion:
         if first in self.codes and self._constant_move(node, self.codes[first]):
             return True
         held = [self.codes.get(node.inputs[index], "") for index in data_operands(node)]
-        if not all(held) or not any(self.wanted(name) for name in node.outputs if name):
+        wanted = any(self.wanted(name) for name in node.outputs if name)
+        if not all(held) or not (wanted or all(code in self.graph.constants for code in held)):
             return False
         meanings = {self._meaning(code) for code in held}
         if len(meanings) != 1 or next(iter(meanings))[0] is None:
@@ -219,15 +238,15 @@ class Fusion:
     def _fill(self, node: Node, quantisation: Quantisation, dtype: DType) -> tuple[str, ...] | None:
         """The operands behind the data; the fill of a Pad as a code, None where no code stands for it."""
         rest = node.inputs[len(data_operands(node)) :]
-        if node.op != "Pad" or len(rest) < 2 or not rest[1]:
+        if node.op != "Pad" or node.attributes.get("mode", "constant") != "constant":
             return rest
-        value = self.graph.value(rest[1])
+        value = self.graph.value(rest[1]) if len(rest) > 1 and rest[1] else np.zeros((), np.float32)
         if value is None:
             return None
         code = quantise(value, quantisation, dtype)
         if not np.array_equal(dequantise(code, quantisation), value.astype(np.float32)):
             return None
-        return (rest[0], self.graph.constant(f"{rest[1]}_code", code, dtype), *rest[2:])
+        return (rest[0], self.graph.constant(f"{node.name}_fill", code, dtype), *rest[2:])
 
     def _twin(self, name: str, dtype: DType, quantisation: Quantisation) -> str:
         shape = self.graph.tensors[name].shape
@@ -259,78 +278,13 @@ class Fusion:
         tail = find_tail(self.graph, self.readers, node)
         if tail is None:
             return False
-        inputs = self._operands(node, tail)
+        inputs = code_operands(self.graph, self.codes, node, tail)
         if inputs is None:
             return False
         if node.op == "MatMul" and len(inputs) == 3:
             return self._gemm(node, inputs, tail)
         self._emit(node, inputs, tail)
         return True
-
-    def _operands(self, node: Node, tail: Tail) -> tuple[str, ...] | None:
-        """The operands as codes; None where one of them is not known as codes or does not suit the operator."""
-        code = self.codes.get(node.inputs[0])
-        if node.op in PAIRS:
-            return self._pair(node)
-        if code is None or (tail.bias and node.op not in LINEAR):
-            return None
-        tensor = self.graph.tensors[code]
-        if tensor.quantisation is None or tensor.quantisation.axis is not None or tensor.dtype.bits > 16:
-            return None
-        if node.op in LINEAR:
-            return self._linear(node, code, tail)
-        if node.op in MEANS:
-            return (code, *node.inputs[1:])
-        rank = len(tensor.shape)
-        if node.op == "Softmax":
-            axis = node.attributes.get("axis", -1 if self.graph.model.opset >= 13 else 1)
-            if not isinstance(axis, int) or (self.graph.model.opset < 13 and axis % rank != rank - 1):
-                return None
-        others = node.inputs[1:]
-        if tensor.dtype.bits > 8 or any(name and self.graph.value(name) is None for name in others):
-            return None
-        return (code, *others)
-
-    def _pair(self, node: Node) -> tuple[str, ...] | None:
-        inputs = []
-        for name in node.inputs:
-            code = self.codes.get(name)
-            quantisation = self.graph.tensors[code].quantisation if code else None
-            if code is not None and quantisation is not None and quantisation.axis is None:
-                inputs.append(code)
-            elif scalar(self.graph, name) is not None and self.graph.tensors[name].dtype is DType.F32:
-                inputs.append(name)
-            else:
-                return None
-        return tuple(inputs) if any(name in self.codes for name in node.inputs) else None
-
-    def _linear(self, node: Node, code: str, tail: Tail) -> tuple[str, ...] | None:
-        weights = self.codes.get(node.inputs[1])
-        if weights is None:
-            return None
-        meaning = self.graph.tensors[weights]
-        if meaning.quantisation is None or meaning.dtype.bits > 16:
-            return None
-        if meaning.quantisation.axis not in (None, weight_axis(node, len(meaning.shape))):
-            return None
-        if (
-            node.op == "ConvTranspose"
-            and meaning.quantisation.axis is not None
-            and node.attributes.get("group", 1) != 1
-        ):
-            return None
-        given = node.inputs[2] if len(node.inputs) > 2 else ""
-        if node.op == "Gemm":
-            plain = node.attributes.get("alpha", 1.0) == 1.0
-            if not plain or (given and node.attributes.get("beta", 1.0) != 1.0):
-                return None
-        if given and tail.bias:
-            return None
-        bias = given or tail.bias
-        if not bias:
-            return code, weights
-        constant = bias_operand(self.graph, node, (code, weights), self.codes.get(bias, bias), tail.quantisation)
-        return None if constant is None else (code, weights, constant)
 
     def _gemm(self, node: Node, inputs: tuple[str, ...], tail: Tail) -> bool:
         """MatMul and the Add behind it: a Gemm over two axes, with reshapes around it where there are more."""
@@ -380,7 +334,7 @@ class Fusion:
         return self._wanted[name]
 
     def _wants(self, reader: Node) -> bool:
-        if reader.op in ("QuantizeLinear", *_INDEX_OF):
+        if reader.op in ("QuantizeLinear", *_ON_CODES):
             return True
         if reader.op in COMPUTED and find_tail(self.graph, self.readers, reader) is not None:
             return True

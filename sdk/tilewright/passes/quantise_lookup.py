@@ -1,0 +1,105 @@
+"""Chains of elementwise operators between DequantizeLinear and QuantizeLinear become one table.
+
+HardSwish as `Clip(x + 3, 0, 6) * x / 6`, Gelu through Erf, x * Sigmoid(x): whatever is a function of one code and of
+scalar constants is computed here for every code, in float32 as ONNX says, and becomes a `Lookup`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tilewright.model import Array, DType, Node, Quantisation, Tensor
+from tilewright.ops.operator import Call
+from tilewright.ops.registry import find
+from tilewright.ops.requantize import dequantise, quantise
+from tilewright.passes.quantise_graph import Graph, read_quantisation, scalar
+from tilewright.passes.quantise_kinds import PAIRS, TABLES
+
+_MOST_NODES = 32
+
+
+def make_tables(graph: Graph) -> None:
+    """Replace every chain of at least two such operators, from the last on."""
+    for quantise_node in reversed(list(graph.nodes)):
+        if quantise_node.op == "QuantizeLinear" and not quantise_node.domain:
+            _replace_chain(graph, quantise_node)
+
+
+def _replace_chain(graph: Graph, quantise_node: Node) -> None:
+    found = read_quantisation(graph, quantise_node)
+    chain = _chain(graph, quantise_node)
+    if found is None or found[0].axis is not None or found[1].bits > 8 or chain is None:
+        return
+    root, nodes = chain
+    source = graph.producers()[root]
+    meaning = read_quantisation(graph, source)
+    if meaning is None or meaning[0].axis is not None or meaning[1].bits > 8:
+        return
+    table = _table(graph, root, nodes, quantise_node.inputs[0], meaning, found)
+    lookup = graph.node(f"{nodes[-1].name}_table", "Lookup", (root,), quantise_node.outputs, {"table": table})
+    graph.tensors[quantise_node.outputs[0]] = replace(
+        graph.tensors[quantise_node.outputs[0]], dtype=found[1], quantisation=found[0]
+    )
+    gone = {node.name for node in nodes}
+    graph.nodes = [lookup if node.name == quantise_node.name else node for node in graph.nodes if node.name not in gone]
+
+
+def _chain(graph: Graph, quantise_node: Node) -> tuple[str, list[Node]] | None:
+    """(the one real tensor that the chain reads, its nodes in order); None where there is no such chain."""
+    readers, writers = graph.consumers(), graph.producers()
+    roots: set[str] = set()
+    names: dict[str, Node] = {}
+    work = [quantise_node.inputs[0]]
+    while work:
+        name = work.pop()
+        node = writers.get(name)
+        if name in graph.constants and scalar(graph, name) is not None:
+            continue
+        if node is None or name in graph.outputs:
+            return None
+        if node.op == "DequantizeLinear":
+            roots.add(name)
+            continue
+        if node.domain or node.op not in TABLES | PAIRS or len(names) >= _MOST_NODES:
+            return None
+        if node.name not in names:
+            names[node.name] = node
+            work += [operand for operand in node.inputs if operand]
+    inside = {*names, quantise_node.name}
+    if len(roots) != 1 or len(names) < 2:
+        return None
+    if any(reader.name not in inside for node in names.values() for reader in readers[node.outputs[0]]):
+        return None
+    if all(node.op in ("Relu", "Clip") for node in names.values()):
+        return None  # one table already, with its clamp
+    return roots.pop(), [node for node in graph.nodes if node.name in names]
+
+
+def _table(
+    graph: Graph,
+    root: str,
+    nodes: list[Node],
+    result: str,
+    source: tuple[Quantisation, DType],
+    target: tuple[Quantisation, DType],
+) -> Array:
+    """The code of the result for every code of the source, from the lowest."""
+    low, high = source[1].range
+    codes = np.arange(low, high + 1).astype(source[1].numpy)
+    values: dict[str, Array] = {root: dequantise(codes, source[0])}
+    for node in nodes:
+        operator = find(node.op)
+        assert operator is not None, node.op
+        operands = [values[name] if name in values else graph.value(name) for name in node.inputs]
+        tensors = tuple(
+            None if value is None else Tensor(name, DType.of(value.dtype), value.shape)
+            for name, value in zip(node.inputs, operands, strict=True)
+        )
+        output = Tensor(node.outputs[0], DType.F32, codes.shape)
+        constants = {i: v for i, v in enumerate(operands) if v is not None and node.inputs[i] in graph.constants}
+        with np.errstate(all="ignore"):
+            call = Call(node, tensors, (output,), constants, graph.model.opset)
+            values[node.outputs[0]] = operator.evaluate(call, operands)[0]
+    return quantise(values[result], target[0], target[1])

@@ -1,0 +1,76 @@
+"""Which operands of an operator are known as codes and suit its integer form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tilewright.model import DType, Node
+from tilewright.passes.quantise_bias import bias_operand, weight_axis
+from tilewright.passes.quantise_graph import Graph, operand, scalar
+from tilewright.passes.quantise_kinds import LINEAR, MEANS, PAIRS
+from tilewright.passes.quantise_tail import Tail
+
+Codes = Mapping[str, str]
+
+
+def code_operands(graph: Graph, codes: Codes, node: Node, tail: Tail) -> tuple[str, ...] | None:
+    """The operands as codes; None where one of them is not known as codes or does not suit the operator."""
+    code = codes.get(node.inputs[0])
+    if node.op in PAIRS:
+        return _pair(graph, codes, node)
+    if code is None or (tail.bias and node.op not in LINEAR):
+        return None
+    tensor = graph.tensors[code]
+    if tensor.quantisation is None or tensor.quantisation.axis is not None or tensor.dtype.bits > 16:
+        return None
+    if node.op in LINEAR:
+        return _linear(graph, codes, node, code, tail)
+    if node.op in MEANS:
+        return (code, *node.inputs[1:])
+    others = node.inputs[1:]
+    if tensor.dtype.bits > 8 or any(name and graph.value(name) is None for name in others):
+        return None
+    return (code, *others)
+
+
+def _pair(graph: Graph, codes: Codes, node: Node) -> tuple[str, ...] | None:
+    inputs = []
+    for name in node.inputs:
+        code = codes.get(name)
+        quantisation = graph.tensors[code].quantisation if code else None
+        if code is not None and quantisation is not None and quantisation.axis is None:
+            inputs.append(code)
+        elif scalar(graph, name) is not None and graph.tensors[name].dtype is DType.F32:
+            inputs.append(name)
+        else:
+            return None
+    return tuple(inputs) if any(name in codes for name in node.inputs) else None
+
+
+def _linear(graph: Graph, codes: Codes, node: Node, code: str, tail: Tail) -> tuple[str, ...] | None:
+    weights = codes.get(node.inputs[1])
+    if weights is None or not _weights_suit(graph, node, weights):
+        return None
+    given = operand(node, 2)
+    if node.op == "Gemm":
+        plain = node.attributes.get("alpha", 1.0) == 1.0
+        if not plain or (given and node.attributes.get("beta", 1.0) != 1.0):
+            return None
+    if given and tail.bias:
+        return None
+    bias = given or tail.bias
+    if not bias:
+        return code, weights
+    constant = bias_operand(graph, node, (code, weights), codes.get(bias, bias), tail.quantisation)
+    return None if constant is None else (code, weights, constant)
+
+
+def _weights_suit(graph: Graph, node: Node, weights: str) -> bool:
+    """One scale, or one per output channel."""
+    tensor = graph.tensors[weights]
+    if tensor.quantisation is None or tensor.dtype.bits > 16:
+        return False
+    axis = tensor.quantisation.axis
+    if axis not in (None, weight_axis(node, len(tensor.shape))):
+        return False
+    return node.op != "ConvTranspose" or axis is None or node.attributes.get("group", 1) == 1
