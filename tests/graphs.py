@@ -22,7 +22,7 @@ def onnx_model(
     nodes: Sequence[onnx.NodeProto],
     inputs: Mapping[str, Dimensions],
     outputs: Sequence[str],
-    constants: Mapping[str, npt.ArrayLike] | None = None,
+    constants: Mapping[str, object] | None = None,
     opset: int = 17,
     functions: Sequence[onnx.FunctionProto] = (),
     types: Mapping[str, int] | None = None,

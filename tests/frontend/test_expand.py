@@ -150,7 +150,7 @@ def test_an_if_with_a_known_condition_is_its_branch() -> None:
     proto = branches("yes", {})
     assert [each.op for each in load(proto).nodes] == ["Add", "Relu", "Abs"]
     same_as_onnx_runtime(proto)
-    frozen = load(branches("cond", {"cond": []}), frozen={"cond": np.bool_(False)[()].reshape(())})
+    frozen = load(branches("cond", {"cond": []}), frozen={"cond": np.array(False)})
     assert [each.op for each in frozen.nodes] == ["Neg", "Abs"]
 
 

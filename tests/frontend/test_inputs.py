@@ -118,5 +118,5 @@ def test_an_input_that_is_an_initialiser_is_a_constant_and_unused_initialisers_a
 
 def test_an_unused_initialiser_of_a_type_that_we_do_not_read_is_no_fault() -> None:
     proto = onnx_model([node("Relu", "x", "y")], {"x": [1, 4]}, ["y"])
-    proto.graph.initializer.append(helper.make_tensor("text", TensorProto.STRING, [1], [b"a"]))
+    proto.graph.initializer.append(TensorProto(name="text", data_type=TensorProto.STRING, dims=[1], string_data=[b"a"]))
     assert load(proto).outputs == ("y",)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import onnx
 import pytest
@@ -44,7 +46,12 @@ def test_shape_and_size_need_no_value_so_their_producers_go_too() -> None:
 
 
 def test_every_kind_of_constant_node_is_read() -> None:
-    kinds = [("value_float", 1.5), ("value_floats", [1.0, 2.0]), ("value_int", 3), ("value_ints", [1, 2])]
+    kinds: list[tuple[str, Any]] = [
+        ("value_float", 1.5),
+        ("value_floats", [1.0, 2.0]),
+        ("value_int", 3),
+        ("value_ints", [1, 2]),
+    ]
     for name, value in kinds:
         model = load(onnx_model([node("Constant", "", "c", **{name: value}), node("Cast", "c", "f", to=1)], {}, ["f"]))
         assert model.nodes[0].op == "Identity"
