@@ -233,3 +233,19 @@ def test_three_thousand_nodes_in_reverse_order_do_not_recurse() -> None:
     with pytest.raises(ModelError, match="nothing writes its input"):
         load(onnx_model([*nodes[:5], *nodes[6:]], {"t0": [4]}, [f"t{count}"]))
     assert len(load(proto).nodes) == count
+
+
+@pytest.mark.parametrize("field", ["op_type", "input", "name"])
+def test_names_that_are_no_text_are_refused(field: str) -> None:
+    made = node("Marker", "Marker", "y", "Marker")
+    if field != "op_type":
+        made.op_type = "Relu"
+    if field != "input":
+        made.input[0] = "x"
+    if field != "name":
+        made.name = "n"
+    content = onnx_model([made], {"x": [4]}, ["y"]).SerializeToString().replace(b"Marker", b"\xff\xfe\xfdker")
+    with pytest.raises(ModelError) as caught:
+        load(content)
+    why = "the name of a node or of a tensor that it reads or writes is not valid UTF-8 text"
+    assert str(caught.value) == f"the model is invalid: {why}; check the export of the model"

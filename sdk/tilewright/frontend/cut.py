@@ -10,6 +10,7 @@ from tilewright.errors import UsageError
 from tilewright.frontend.names import nearest, quoted
 from tilewright.frontend.read import read
 from tilewright.frontend.structure import check_structure
+from tilewright.frontend.text import check_text
 
 if TYPE_CHECKING:
     import onnx
@@ -29,6 +30,7 @@ def cut(path: Path, tensors: Iterable[str], *, only: bool = False) -> onnx.Model
     from onnx_graphsurgeon.logger import G_LOGGER
 
     source = read(path)
+    check_text(source.proto, source.file)
     check_structure(source.proto, source.file)
     with G_LOGGER.suppress():
         graph = gs.import_onnx(source.proto)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.errors import ModelError, UsageError
-from tilewright.frontend.names import nearest, quoted
+from tilewright.frontend.names import nearest, printable, quoted
 from tilewright.frontend.values import check_size, element_type
 from tilewright.model import Array, Shape, Tensor
 
@@ -107,7 +107,7 @@ def _overridden(
         raise UsageError(
             f"input {quoted(name)} cannot have shape {_text(shape)}",
             why=why,
-            fix=f"write --shape {name}={_example(declared)}",
+            fix=f"write --shape {printable(name)}={_example(declared)}",
             tensor=name,
         )
     for symbol, extent in zip(declared, shape, strict=True):
@@ -122,14 +122,14 @@ def _defaulted(
     name: str, declared: tuple[Dimension, ...] | None, symbols: _Symbols, notes: list[str], file: str
 ) -> Shape:
     if declared is None:
-        why, fix = "the file gives it no shape", f"write --shape {name}=1,..."
+        why, fix = "the file gives it no shape", f"write --shape {printable(name)}=1,..."
         raise ModelError(f"the shape of input {quoted(name)} is not known", why=why, fix=fix, tensor=name, file=file)
     shape: list[int] = []
     for axis, extent in enumerate(declared):
         if isinstance(extent, int):
             if extent < 1:
                 why = f"dimension {axis} is {extent}"
-                fix = f"write --shape {name}={_example(declared)} with sizes of your own"
+                fix = f"write --shape {printable(name)}={_example(declared)} with sizes of your own"
                 raise ModelError(f"input {quoted(name)} cannot be used", why=why, fix=fix, tensor=name, file=file)
             shape.append(extent)
         elif extent in symbols.sizes:
@@ -143,7 +143,7 @@ def _defaulted(
             raise ModelError(
                 f"the shape of input {quoted(name)} is not fixed",
                 why=f"dimension {axis}{symbol} of {_text(declared)} is open",
-                fix=f"write --shape {name}={_example(declared)} with a number for each '?'",
+                fix=f"write --shape {printable(name)}={_example(declared)} with a number for each '?'",
                 tensor=name,
                 file=file,
             )
@@ -151,7 +151,7 @@ def _defaulted(
 
 
 def _text(shape: tuple[Dimension, ...]) -> str:
-    return "[" + ", ".join("?" if extent is None else str(extent) for extent in shape) + "]"
+    return "[" + ", ".join("?" if extent is None else printable(str(extent)) for extent in shape) + "]"
 
 
 def _example(declared: tuple[Dimension, ...]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tilewright.errors import ModelError, TilewrightError, UnsupportedError
+from tilewright.errors import TilewrightError, UnsupportedError
 from tilewright.frontend.check import check_model
 from tilewright.frontend.inputs import Inputs, settle
 from tilewright.frontend.names import c_identifier, quoted
@@ -18,6 +18,7 @@ from tilewright.frontend.shapes import OPSET, Find, Graph
 from tilewright.frontend.sparse import store_densely
 from tilewright.frontend.stored import forget_types, retype_inputs, take_out
 from tilewright.frontend.structure import check_structure, run_checker
+from tilewright.frontend.text import check_text
 from tilewright.model import Array, Model, Node
 from tilewright.ops.registry import find
 
@@ -48,15 +49,13 @@ def load(
         if not error.where.file:
             error.where = replace(error.where, file=read_source.file)
         raise
-    except UnicodeDecodeError as error:
-        why, fix = "a name in it is not valid UTF-8 text", "check the export of the model"
-        raise ModelError("the model is invalid", why=why, fix=fix, file=read_source.file) from error
     model = replace(model, name=c_identifier(name or read_source.name, set(), NAME_LENGTH))
     return check_model(prune(model), "the frontend")
 
 
 def _load(source: Source, shapes: Mapping[str, tuple[int, ...]], frozen: Mapping[str, Array], find: Find) -> Model:
     proto, file = source.proto, source.file
+    check_text(proto, file)
     check_structure(proto, file)
     store_densely(proto, file)
     stored = take_out(proto)

@@ -68,9 +68,14 @@ def unique(name: str, taken: set[str]) -> str:
     return found
 
 
+def printable(text: str) -> str:
+    """The text with a question mark for each control character."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
 def quoted(name: str, limit: int = 60) -> str:
     """A name for a message: in quotes, without control characters, at most about `limit` characters."""
-    shown = "".join(c if c.isprintable() else "?" for c in name)
+    shown = printable(name)
     return f"'{shown}'" if len(shown) <= limit else f"'{shown[: limit - 3]}...' ({len(name)} characters)"
 
 

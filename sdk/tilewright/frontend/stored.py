@@ -67,13 +67,13 @@ def retype_inputs(proto: onnx.ModelProto, inputs: Iterable[Tensor], stored: Stor
 
 
 def forget_types(proto: onnx.ModelProto) -> None:
-    """Clear the types that the file gives to tensors other than inputs: ours are computed."""
+    """Clear the types that stand in the message: ours are settled or computed, and an importer would trip over some."""
     graphs = [proto.graph]
     nodes = [*proto.graph.node, *(node for function in proto.functions for node in function.node)]
     graphs += [attribute.g for node in nodes_within(nodes) for attribute in node.attribute if attribute.HasField("g")]
     for graph in graphs:
         del graph.value_info[:]
-        for value in graph.output:
+        for value in (*graph.input, *graph.output):
             value.ClearField("type")
     for function in proto.functions:
         del function.value_info[:]

@@ -1,0 +1,115 @@
+"""Mutated models through the frontend and the passes: a model or one sentence, never a traceback, a hang or a crash.
+
+    python ci/fuzz [--count N] [--seed S] [--start I] [--keep DIR]
+
+Model I of seed S is always the same. Each has ten seconds and two gigabytes. Exit 1 where one of them failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import signal
+import sys
+import traceback
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+from mutate import mutated
+from seeds import seed_models
+from tilewright.errors import TilewrightError
+from tilewright.frontend.load import load
+from tilewright.passes.driver import run
+
+SECONDS = 10
+MEMORY_BYTES = 2 << 30
+
+
+class Hang(BaseException):
+    """A model took longer than it may; no code of ours catches this."""
+
+
+def model(seed: int, index: int, seeds: list[bytes]) -> bytes:
+    """Model `index` of the sequence that `seed` starts."""
+    random = Random(f"{seed}/{index}")
+    return mutated(random.choice(seeds), random)
+
+
+def outcome(content: bytes) -> str:
+    """`ok`, the kind of the refusal, or `FAILED ...` with what went wrong."""
+    signal.signal(signal.SIGALRM, _raise_hang)
+    signal.alarm(SECONDS)
+    try:
+        run(load(content))
+        return "ok"
+    except TilewrightError as error:
+        if error.code not in (2, 3) or "\n" in str(error):
+            return f"FAILED with exit {error.code}: {error}"
+        return type(error).__name__
+    except Hang:
+        return f"FAILED: no answer in {SECONDS} s\n{traceback.format_exc(limit=-6)}"
+    except Exception:
+        return f"FAILED with a traceback\n{traceback.format_exc(limit=-6)}"
+    finally:
+        signal.alarm(0)
+
+
+def _raise_hang(_signal: int, _frame: object) -> None:
+    raise Hang
+
+
+def run_range(seed: int, start: int, stop: int, seeds: list[bytes]) -> tuple[list[str], int]:
+    """The outcomes in a child process, and its exit status: a crash ends the list early."""
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read_end)
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY_BYTES, used + MEMORY_BYTES))
+        with os.fdopen(write_end, "w") as stream:
+            for index in range(start, stop):
+                stream.write(outcome(model(seed, index, seeds)).replace("\n", "\x1f") + "\n")
+                stream.flush()
+        os._exit(0)
+    os.close(write_end)
+    with os.fdopen(read_end) as stream:
+        outcomes = [line.rstrip("\n").replace("\x1f", "\n") for line in stream]
+    return outcomes, os.waitpid(child, 0)[1]
+
+
+def main() -> int:
+    """Run the models, print a summary, return the exit code."""
+    parser = argparse.ArgumentParser(prog="python ci/fuzz", description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--start", type=int, default=0)
+    parser.add_argument("--keep", type=Path, default=None, help="write the models that failed into this folder")
+    options = parser.parse_args()
+    seed = options.seed if options.seed is not None else int.from_bytes(os.urandom(4), "little")
+    print(f"seed {seed}, models {options.start} to {options.start + options.count - 1}", flush=True)
+    seeds = [proto.SerializeToString() for proto in seed_models()]
+    for proto in seeds:
+        outcome(proto)  # what is imported lazily is imported once, before the processes part
+    counts: Counter[str] = Counter()
+    index, stop = options.start, options.start + options.count
+    while index < stop:
+        outcomes, status = run_range(seed, index, stop, seeds)
+        if status:
+            outcomes.append(f"FAILED: the process ended with status {status}")
+        for found in outcomes:
+            counts[found.split("\n")[0].split(":")[0]] += 1
+            if found.startswith("FAILED"):
+                print(f"model {index} of seed {seed}: {found}", flush=True)
+                if options.keep:
+                    options.keep.mkdir(parents=True, exist_ok=True)
+                    (options.keep / f"{seed}_{index}.onnx").write_bytes(model(seed, index, seeds))
+            index += 1
+    for kind, count in sorted(counts.items()):
+        print(f"{count:7} {kind}")
+    return 1 if any(kind.startswith("FAILED") for kind in counts) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
