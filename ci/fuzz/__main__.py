@@ -1,6 +1,6 @@
 """Mutated models through the frontend and the passes: a model or one sentence, never a traceback, a hang or a crash.
 
-    python ci/fuzz [--count N] [--seed S] [--start I] [--keep DIR]
+    python ci/fuzz [--count N] [--seed S] [--start I] [--through passes|cli|c] [--keep DIR]
 
 Model I of seed S is always the same. Each has ten seconds and two gigabytes. Exit 1 where one of them failed.
 """
@@ -14,14 +14,13 @@ import signal
 import sys
 import traceback
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 from mutate import mutated
+from routes import ROUTES
 from seeds import seed_models
-from tilewright.errors import TilewrightError
-from tilewright.frontend.load import load
-from tilewright.passes.driver import run
 
 SECONDS = 10
 MEMORY_BYTES = 2 << 30
@@ -37,17 +36,12 @@ def model(seed: int, index: int, seeds: list[bytes]) -> bytes:
     return mutated(random.choice(seeds), random)
 
 
-def outcome(content: bytes) -> str:
-    """`ok`, the kind of the refusal, or `FAILED ...` with what went wrong."""
+def outcome(content: bytes, route: Callable[[bytes], str]) -> str:
+    """What the route says, or `FAILED ...` with what went wrong."""
     signal.signal(signal.SIGALRM, _raise_hang)
     signal.alarm(SECONDS)
     try:
-        run(load(content))
-        return "ok"
-    except TilewrightError as error:
-        if error.code not in (2, 3) or "\n" in str(error):
-            return f"FAILED with exit {error.code}: {error}"
-        return type(error).__name__
+        return route(content)
     except Hang:
         return f"FAILED: no answer in {SECONDS} s\n{traceback.format_exc(limit=-6)}"
     except Exception:
@@ -60,7 +54,9 @@ def _raise_hang(_signal: int, _frame: object) -> None:
     raise Hang
 
 
-def run_range(seed: int, start: int, stop: int, seeds: list[bytes]) -> tuple[list[str], int]:
+def run_range(
+    seed: int, start: int, stop: int, seeds: list[bytes], route: Callable[[bytes], str]
+) -> tuple[list[str], int]:
     """The outcomes in a child process, and its exit status: a crash ends the list early."""
     read_end, write_end = os.pipe()
     child = os.fork()
@@ -70,7 +66,7 @@ def run_range(seed: int, start: int, stop: int, seeds: list[bytes]) -> tuple[lis
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY_BYTES, used + MEMORY_BYTES))
         with os.fdopen(write_end, "w") as stream:
             for index in range(start, stop):
-                stream.write(outcome(model(seed, index, seeds)).replace("\n", "\x1f") + "\n")
+                stream.write(outcome(model(seed, index, seeds), route).replace("\n", "\x1f") + "\n")
                 stream.flush()
         os._exit(0)
     os.close(write_end)
@@ -86,16 +82,18 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--start", type=int, default=0)
     parser.add_argument("--keep", type=Path, default=None, help="write the models that failed into this folder")
+    parser.add_argument("--through", choices=sorted(ROUTES), default="passes", help="how far each model goes")
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else int.from_bytes(os.urandom(4), "little")
     print(f"seed {seed}, models {options.start} to {options.start + options.count - 1}", flush=True)
+    route = ROUTES[options.through]
     seeds = [proto.SerializeToString() for proto in seed_models()]
     for proto in seeds:
-        outcome(proto)  # what is imported lazily is imported once, before the processes part
+        outcome(proto, route)  # what is imported lazily is imported once, before the processes part
     counts: Counter[str] = Counter()
     index, stop = options.start, options.start + options.count
     while index < stop:
-        outcomes, status = run_range(seed, index, stop, seeds)
+        outcomes, status = run_range(seed, index, stop, seeds, route)
         if status:
             outcomes.append(f"FAILED: the process ended with status {status}")
         for found in outcomes:
