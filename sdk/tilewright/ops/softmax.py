@@ -69,7 +69,7 @@ def _evaluating(of_rows: Callable[[Array], Array]) -> Callable[[Call, Sequence[A
         rows, back = _rows(call, widened(x))
         with np.errstate(all="ignore"):
             result = back(of_rows(rows)) if x.size else x
-        return (np.ascontiguousarray(clamped(call, result).astype(x.dtype)),)
+        return (np.asarray(clamped(call, result).astype(x.dtype), order="C"),)
 
     return evaluate
 
