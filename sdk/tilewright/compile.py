@@ -232,7 +232,8 @@ def make_request(source: Path, options: CompileOptions, target: Target) -> Reque
                     fix=f"it has {', '.join(sorted(known))}",
                 )  # fmt: skip
     levels = tuple(_sized(level, options.level_sizes, target) for level in chosen.memory)
-    return Request(source, options, target, chosen, kernels_of(chosen), levels)
+    kernels = tuple(kernel.on_core(target.capabilities) for kernel in kernels_of(chosen))
+    return Request(source, options, target, chosen, kernels, levels)
 
 
 def _sized(level: MemoryLevel, sizes: Mapping[str, int], target: Target) -> MemoryLevel:

@@ -17,7 +17,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -145,9 +145,18 @@ class Kernel:
     summary: str = ""
     flags: tuple[str, ...] = ()
     preference: int = 0
+    requires: tuple[str, ...] = ()
+    lacking: str = ""
+
+    def on_core(self, capabilities: Sequence[str]) -> Kernel:
+        """The kernel as a core with these capabilities sees it: refused where one that it requires is missing."""
+        missing = next((name for name in self.requires if name not in capabilities), "")
+        return replace(self, lacking=missing) if missing != self.lacking else self
 
     def accepts(self, call: Call) -> str | None:
         """None, or the sentence why this kernel cannot run the node."""
+        if self.lacking:
+            return f"the core has no '{self.lacking}' among its capabilities"
         method = getattr(self.methods, "accepts", None)
         return method(call) if method else None
 
@@ -229,6 +238,7 @@ class Platform:
         numerics: str = "exact",
         flags: Sequence[str] = (),
         preference: int = 0,
+        requires: Sequence[str] = (),
     ) -> Callable[[T], T]:
         """Declare a kernel class for one or several operators.
 
@@ -238,7 +248,7 @@ class Platform:
         (row-major unless all axes but the last are 1: then any order), `any`
         (the kernel asks `Operands.layout`).
         `template` and `sources` are paths beside the class's own file. `numerics` is `exact` or a relative bound
-        such as `1e-5`. Kernels of higher `preference` are tried first, those of one platform before inherited ones.
+        such as `1e-5`. `requires` names what the target's core must have in its `capabilities`. Kernels of higher `preference` are tried first, those of one platform before inherited ones.
         """
 
         def register(cls: T) -> T:
@@ -250,7 +260,7 @@ class Platform:
                         name=cls.__name__, op=op, types=parse_types(types), layout=rule, template=folder / template,
                         sources=tuple(folder / s for s in sources), numerics=numerics, methods=cls(),
                         platform=self.name, summary=(cls.__doc__ or "").strip().split("\n")[0], flags=tuple(flags),
-                        preference=preference,
+                        preference=preference, requires=tuple(requires),
                     )
                 )  # fmt: skip
             self.kernels.sort(key=lambda kernel: -kernel.preference)

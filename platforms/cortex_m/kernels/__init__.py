@@ -1,0 +1,1 @@
+"""The kernels of `cortex_m`; each module declares its own."""

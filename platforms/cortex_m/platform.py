@@ -1,0 +1,18 @@
+"""Arm Cortex-M: one platform for every core; each kernel names the extensions that its instructions need.
+
+Cores without them (M0, M3) take the portable kernels in blocks that fit sixteen registers.
+"""
+
+from tilewright.platform import Platform, load_kernels
+from tilewright.platforms.cortex_m.memory import LEVELS
+
+PLATFORM = Platform(
+    name="cortex_m",
+    summary="Arm Cortex-M0 to M55: DSP and Helium kernels where the core has them",
+    memory=LEVELS,
+    compute_in="ram",
+    constants_in="flash",
+    inherits="generic",
+)
+
+load_kernels("tilewright.platforms.cortex_m.kernels")
