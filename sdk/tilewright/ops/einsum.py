@@ -110,7 +110,7 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 
 
 def _nests(call: Call) -> tuple[Nest, ...]:
-    """One nest where there are one or two operands; loops are named by letters, those of an ellipsis `e0`, `e1`, ..."""
+    """One nest where there are one or two operands; letters name loops `i_`, `j_`, those of an ellipsis `d0`, `d1`."""
     (kind,), found = _infer(call), equation(call)
     if len(found.operands) > 2 or 0 in found.extents.values():
         return ()
@@ -126,7 +126,7 @@ def _nests(call: Call) -> tuple[Nest, ...]:
 
 
 def _loop(name: str) -> str:
-    return name if name.isalpha() else f"e{ord(name)}"
+    return f"{name}_" if name.isalpha() else f"d{ord(name)}"
 
 
 OPERATORS = (Operator("Einsum", _infer, _evaluate, ("x...",), nests=_nests),)

@@ -21,7 +21,7 @@ def evaluate_call(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ..
     full = [call.constants.get(i, array) for i, array in enumerate(arrays)]
     results = operator.evaluate(call, full)
     return tuple(
-        np.ascontiguousarray(result.reshape(tensor.shape), dtype=tensor.dtype.numpy)
+        np.ascontiguousarray(result, dtype=tensor.dtype.numpy).reshape(tensor.shape)  # a scalar comes back as one axis
         for result, tensor in zip(results, call.outputs, strict=False)
     )
 

@@ -68,7 +68,7 @@ def _fitting(name: str, tensor: Tensor, value: Array, file: Path) -> Array:
             tensor=name,
             file=str(file),
         )
-    return np.ascontiguousarray(value)
+    return np.ascontiguousarray(value).reshape(tensor.shape)  # a scalar comes back as one axis
 
 
 def _read(file: Path) -> dict[str, Array]:
