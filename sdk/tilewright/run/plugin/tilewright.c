@@ -53,7 +53,7 @@ struct list {
     size_t count;
 };
 
-static struct list functions, windows, owned, leaves, opened, guarded, allowed;
+static struct list functions, windows, owned, leaves, opened, guarded, allowed, segments;
 static struct range marks;
 static uint64_t entry;
 static bool fencing;
@@ -157,25 +157,73 @@ static void on_mark(unsigned hart, qemu_plugin_meminfo_t info, uint64_t address,
     }
 }
 
-/* The range that holds an address; most accesses follow one to the same range. */
-static struct range *find_again(const struct list *list, uint64_t address, struct range **last)
+static int by_address(const void *left, const void *right)
 {
-    if (*last == NULL || address < (*last)->low || address >= (*last)->high) {
-        *last = find(list, address);
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* Cuts open and guarded memory into disjoint segments by address, so that an access needs one short search. */
+static void cut_segments(void)
+{
+    const struct list *lists[2] = {&guarded, &opened};
+    size_t count = 0;
+    uint64_t *limits = malloc((2 * (guarded.count + opened.count) + 1) * sizeof *limits);
+    if (limits == NULL) {
+        abort();
     }
-    return *last;
+    for (int l = 0; l < 2; l++) {
+        for (size_t i = 0; i < lists[l]->count; i++) {
+            limits[count++] = lists[l]->items[i].low;
+            limits[count++] = lists[l]->items[i].high;
+        }
+    }
+    qsort(limits, count, sizeof *limits, by_address);
+    for (size_t i = 0; i + 1 < count; i++) {
+        const struct range *guard = find(&guarded, limits[i]);
+        const struct range *open = find(&opened, limits[i]);
+        if (limits[i] < limits[i + 1] && (guard != NULL || open != NULL)) {
+            struct range *segment = add(&segments);
+            segment->low = limits[i];
+            segment->high = limits[i + 1];
+            segment->mode = guard != NULL ? 0 : open->mode;
+            segment->map = guard != NULL ? guard->map + (limits[i] - guard->low) : NULL;
+        }
+    }
+    free(limits);
+}
+
+static const struct range *find_segment(uint64_t address)
+{
+    static const struct range *recent[4];
+    static unsigned next;
+    for (int i = 0; i < 4; i++) {
+        if (recent[i] != NULL && address - recent[i]->low < recent[i]->high - recent[i]->low) {
+            return recent[i];
+        }
+    }
+    size_t low = 0, high = segments.count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (address < segments.items[middle].low) {
+            high = middle;
+        } else if (address >= segments.items[middle].high) {
+            low = middle + 1;
+        } else {
+            recent[next++ % 4] = &segments.items[middle];
+            return &segments.items[middle];
+        }
+    }
+    return NULL;
 }
 
 static bool is_open(uint64_t address, unsigned mode)
 {
-    static struct range *last_guard, *last_guard_read, *last_opened;
-    struct range **last = mode == WRITE ? &last_guard : &last_guard_read;
-    const struct range *guard = find_again(&guarded, address, last);
-    if (guard != NULL) {
-        return (guard->map[address - guard->low] & mode) == mode;
+    const struct range *segment = find_segment(address);
+    if (segment == NULL) {
+        return false;
     }
-    const struct range *range = find_again(&opened, address, &last_opened);
-    return range != NULL && (range->mode & mode) == mode;
+    return ((segment->map != NULL ? segment->map[address - segment->low] : segment->mode) & mode) == mode;
 }
 
 static void on_access(unsigned hart, qemu_plugin_meminfo_t info, uint64_t address, void *data)
@@ -321,6 +369,7 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
     fclose(file);
     if (fencing) {
         open_ranges(-1);
+        cut_segments();
     }
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
     if (!fencing) {
