@@ -39,7 +39,7 @@ def place(
         for index, offset in zip(group, result.offsets, strict=True):
             places[index] = offset
         bound = max(bound, result.bound)
-        target = max(target, result.bound)
+        target = max(target, result.peak)
     offsets = _by_name(problem, packing, places)
     peak = max((offsets[buffer.name] + buffer.size for buffer in problem.buffers if buffer.size), default=0)
     solution = PlacementSolution(offsets, peak, bound, chosen.name, LIVE_SET if bound == live else SEARCH)

@@ -8,18 +8,19 @@ from tilewright.memory.allocators import canonical, cp_sat, descent, greedy
 from tilewright.memory.allocators.allocator import Allocator, Found, Task, close
 
 GLANCE = 0.02  # of the effort: enough for the canonical search on most networks, without loading a solver
+TRY = 0.2  # of the effort: enough for CP-SAT where it succeeds at all
 
 
 def place(task: Task) -> Found:
     """Greedy orders, a glance of the canonical search, CP-SAT, all of the canonical search, descent."""
     best = greedy.place(task)
-    rectangles = task.packing.is_rectangles()
-    if rectangles:
-        best = close(replace(task, effort=task.effort * GLANCE), best, canonical.decide)
-    if best.peak > max(task.enough, best.bound):
-        best = close(task, best, cp_sat.decide)
-    if best.peak > max(task.enough, best.bound) and rectangles:
-        best = close(task, best, canonical.decide)
+    if task.packing.is_rectangles():
+        searches = [(GLANCE, canonical.decide), (TRY, cp_sat.decide), (1.0, canonical.decide)]
+    else:
+        searches = [(1.0, cp_sat.decide)]
+    for share, decide in searches:
+        if best.peak > max(task.enough, best.bound):
+            best = close(replace(task, effort=task.effort * share), best, decide)
     if best.peak > max(task.enough, best.bound):
         best = descent.descend(task, descent.climb(task, best))
     return best

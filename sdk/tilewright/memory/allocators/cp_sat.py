@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel
 
 
+DETERMINISTIC_SECONDS = 0.1  # of CP-SAT's own clock per unit of effort; four seconds of a slow machine
+
+
 def decide(packing: Packing, capacity: int, effort: float, *, rectangles: bool = False) -> Answer:
-    """Whether the packing fits into `capacity` bytes, within `effort` deterministic seconds of one worker.
+    """Whether the packing fits into `capacity` bytes; one worker, deterministic work limit.
 
     By default the items alive together exclude each other one set at a time; `rectangles` states the whole as
     rectangles in time and address, which some dense packings need.
@@ -36,9 +39,9 @@ def decide(packing: Packing, capacity: int, effort: float, *, rectangles: bool =
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
-    solver.parameters.max_deterministic_time = effort
+    solver.parameters.max_deterministic_time = effort * DETERMINISTIC_SECONDS
     status = solver.solve(model)
-    work = float(solver.response_proto.deterministic_time)
+    work = float(solver.response_proto.deterministic_time) / DETERMINISTIC_SECONDS
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return Answer(tuple(int(solver.value(variable)) for variable in variables), False, work)
     return Answer(None, status == cp_model.INFEASIBLE, work)
