@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -53,7 +54,10 @@ def network(calls: list[Call]) -> onnx.ModelProto:
             elif tensor is not None:
                 inputs.append(helper.make_tensor_value_info(tensor.name, ELEMENT[tensor.dtype], tensor.shape))
     outputs = [helper.make_tensor_value_info(t.name, ELEMENT[t.dtype], t.shape) for made in calls for t in made.outputs]
-    nodes = [helper.make_node(m.node.op, m.node.inputs, m.node.outputs, **dict(m.node.attributes)) for m in calls]
+    nodes = []
+    for made in calls:
+        attributes: dict[str, Any] = dict(made.node.attributes)
+        nodes.append(helper.make_node(made.node.op, made.node.inputs, made.node.outputs, **attributes))
     graph = helper.make_graph(nodes, "moves", inputs, outputs, constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=10)
 
