@@ -86,7 +86,7 @@ def _frames(call: Call) -> tuple[int, int, int]:
     if call.optional(3) is not None:
         length = integer_scalar(call, 3, "the frame length")
     else:
-        length = call.shape(2)[0] if call.optional(2) is not None else samples
+        length = needs_rank(call, 2, 1, "the window")[0] if call.optional(2) is not None else samples
     if step < 1 or not 1 <= length <= samples:
         raise call.invalid(f"frames of {length} every {step} do not fit {samples} samples")
     if call.optional(2) is not None and call.shape(2) != (length,):
