@@ -119,7 +119,7 @@ def conv_constants(operands: Operands, shape: Shape) -> tuple[Constant, ...]:
     width = block_width(per_group, shape)
     packed = np.concatenate([pack_weights(weights[g * per_group : (g + 1) * per_group], width) for g in range(groups)])
     channels = weights.shape[1]
-    h, w = spatial_axes(call, _strides(call))
+    h, w = spatial_axes(call, strides_of(call))
     start = np.asarray(accumulator(call).start, np.int32)
     _, requantisation = requantise_text(proof(call), weights.shape[0])
     return (
@@ -136,7 +136,7 @@ def conv_context(operands: Operands, shape: Shape) -> ConvI8Context:
     weights, dtype = weights_of(call)
     if weights.ndim == 3:
         weights = weights[:, :, None, :]
-    h, w = spatial_axes(call, _strides(call))
+    h, w = spatial_axes(call, strides_of(call))
     groups = call.integer("group", 1)
     channels, out_group = weights.shape[1], weights.shape[0] // groups
     per_channel = channels * h.kernel * w.kernel
@@ -165,7 +165,7 @@ def _pixels(w: Axis, shape: Shape) -> int:
     return min(shape.pixels, max(1, w.inner_last - w.inner_first))
 
 
-def _strides(call: Call) -> tuple[int, int]:
+def strides_of(call: Call) -> tuple[int, int]:
     """Element strides of rows and columns, channels innermost."""
     shape = call.shape(0)
     return (shape[-1] * shape[1], shape[1])

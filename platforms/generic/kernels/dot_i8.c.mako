@@ -1,0 +1,123 @@
+<%
+q, h, w = k.requantise, k.h, k.w
+wide = range(k.pixels)
+%>\
+<%def name="product(name, count)">
+${k.attribute} static void ${f.name}_${name}(const int16_t *restrict patches, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
+{
+% for p in wide:
+    const int16_t *restrict x${p} = patches + ${p * k.padded_depth};
+% endfor
+% for o in range(count):
+    const ${k.w_type} *restrict w${o} = w + ${o * k.padded_depth};
+% endfor
+    int32_t acc[${k.pixels}][${count}];
+% for p in wide:
+% for o in range(count):
+    int32_t s${p}${o} = b[${o}];
+% endfor
+% endfor
+    for (int i = 0; i < ${k.padded_depth}; i++) {
+% for p in wide:
+% for o in range(count):
+        s${p}${o} += x${p}[i] * w${o}[i];
+% endfor
+% endfor
+    }
+% for p in wide:
+% for o in range(count):
+    acc[${p}][${o}] = s${p}${o};
+% endfor
+% endfor
+    for (int o = 0; o < ${count}; o++) {
+        for (int p = 0; p < ${k.pixels}; p++) {
+            int32_t code = (int32_t)(${q.code("acc[p][o]", "o")});
+            code = code < ${q.low} ? ${q.low} : code;
+            code = code > ${q.high} ? ${q.high} : code;
+            y[p * ${k.out_channels} + o] = (${k.y_type})code;
+        }
+    }
+}
+</%def>\
+% if k.patch:
+${k.attribute} static void ${f.name}_gather(const ${k.x_type} *restrict x, int top, int left, int16_t *restrict patch)
+{
+    for (int kh = 0; kh < ${h.kernel}; kh++) {
+        const int row = top + kh * ${h.dilation};
+        int16_t *restrict to = patch + kh * ${w.kernel * k.channels};
+% if w.dilation == 1 and k.groups == 1:
+        if (row >= 0 && row < ${h.size} && left >= 0 && left + ${w.kernel} <= ${w.size}) {
+            const ${k.x_type} *restrict from = x + row * ${h.x_stride} + left * ${w.x_stride};
+            for (int i = 0; i < ${w.kernel * k.channels}; i++) {
+                to[i] = from[i];
+            }
+            continue;
+        }
+% endif
+        for (int kw = 0; kw < ${w.kernel}; kw++) {
+            const int column = left + kw * ${w.dilation};
+            if (row >= 0 && row < ${h.size} && column >= 0 && column < ${w.size}) {
+                const ${k.x_type} *restrict from = x + row * ${h.x_stride} + column * ${w.x_stride};
+                for (int i = 0; i < ${k.channels}; i++) {
+                    to[kw * ${k.channels} + i] = from[i];
+                }
+            } else {
+                for (int i = 0; i < ${k.channels}; i++) {
+                    to[kw * ${k.channels} + i] = ${k.zero};
+                }
+            }
+        }
+    }
+}
+
+% else:
+${k.attribute} static void ${f.name}_gather(const ${k.x_type} *restrict x, int16_t *restrict patch)
+{
+    for (int i = 0; i < ${k.depth}; i++) {
+        patch[i] = x[i];
+    }
+}
+
+% endif
+% if k.out_group > 1:
+${product("pair", 2)}
+% endif
+% if k.out_group % 2:
+${product("single", 1)}
+% endif
+static void ${f.name}(${f.parameters})
+{
+    int16_t *const patches = scratch;
+% if k.padded_depth > k.depth:
+    for (int p = 0; p < ${k.pixels}; p++) {
+        for (int i = ${k.depth}; i < ${k.padded_depth}; i++) {
+            patches[p * ${k.padded_depth} + i] = 0;
+        }
+    }
+% endif
+    for (int g = 0; g < ${k.groups}; g++) {
+        for (int n = 0; n < ${k.results}; n += ${k.pixels}) {
+            const int at = n < ${k.results - k.pixels} ? n : ${k.results - k.pixels};
+            for (int p = 0; p < ${k.pixels}; p++) {
+% if k.patch:
+                const int top = (at + p) / ${w.out} * ${h.stride} - ${h.pad};
+                const int left = (at + p) % ${w.out} * ${w.stride} - ${w.pad};
+                ${f.name}_gather(${k.x_name} + g * ${k.channels}, top, left, patches + p * ${k.padded_depth});
+% else:
+                ${f.name}_gather(${k.x_name} + (at + p) * ${k.x_channels} + g * ${k.channels}, patches + p * ${k.padded_depth});
+% endif
+            }
+            ${k.y_type} *const yr = y + at * ${k.out_channels} + g * ${k.out_group};
+% if k.out_group > 1:
+            for (int o = 0; o + 2 <= ${k.out_group}; o += 2) {
+                const int channel = g * ${k.out_group} + o;
+                ${f.name}_pair(patches, w + channel * ${k.padded_depth}, ${k.bias_name} + channel, ${q.arguments("channel")}yr + o);
+            }
+% endif
+% if k.out_group % 2:
+            const int channel = g * ${k.out_group} + ${k.out_group - 1};
+            ${f.name}_single(patches, w + channel * ${k.padded_depth}, ${k.bias_name} + channel, ${q.arguments("channel")}yr + ${k.out_group - 1});
+% endif
+        }
+    }
+}

@@ -1,0 +1,177 @@
+"""Integer convolution and matrix products as dot products: patches widened to 16 bits, weights in their natural order.
+
+The patches of a few pixels are gathered once and widened to int16; then every output channel is a dot product of an
+int16 and an int8 row, which compilers turn into multiply-add of pairs (`pmaddwd`, 0.27 to 0.35 instructions per
+multiply-accumulate with gcc 12 for x86-64-v3 at any -O level from -O2 with vectorisation).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.ops.quantised_linear import accumulator, proof
+from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platforms.generic.kernels import conv_i8, dense_i8
+from tilewright.platforms.generic.kernels.conv_f32 import Axis
+from tilewright.platforms.generic.kernels.dense_f32 import memory_order
+from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
+from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, requantise_text
+from tilewright.platforms.generic.platform import PLATFORM
+
+LANES = 16
+SHORTEST = 12
+
+
+@dataclass(frozen=True)
+class DotContext:
+    """Every number of one product: `pixels` patches of `depth` elements (`padded_depth` with zeros) at once."""
+
+    attribute: str
+    x_type: str
+    w_type: str
+    y_type: str
+    patch: bool
+    h: Axis | None
+    w: Axis | None
+    groups: int
+    channels: int
+    x_channels: int
+    results: int
+    depth: int
+    padded_depth: int
+    out_group: int
+    out_channels: int
+    pixels: int
+    zero: int
+    x_name: str
+    bias_name: str
+    requantise: RequantiseText
+
+
+def padded_depth(depth: int) -> int:
+    """The depth rounded up to whole vectors."""
+    return -(-depth // LANES) * LANES
+
+
+def rows(weights: Array) -> Array:
+    """[channel, depth] with zeros behind every row, flat."""
+    extra = padded_depth(weights.shape[1]) - weights.shape[1]
+    return np.pad(weights, ((0, 0), (0, extra))).reshape(-1)
+
+
+def _pixels(results: int) -> int:
+    return min(4, results)
+
+
+def _scratch(results: int, depth: int) -> int:
+    return 2 * _pixels(results) * padded_depth(depth)
+
+
+def _depth(call: Call) -> int:
+    return call.tensor(1).elements // call.tensor(1).shape[0]
+
+
+@PLATFORM.kernel(
+    "Conv", types=conv_i8.TYPES, template="dot_i8.c.mako", layout="channels_last",
+    sources=["vectorised.h", "half_even.h"], preference=15,
+)  # fmt: skip
+class ConvDotI8:
+    """Integer convolution as dot products over gathered patches."""
+
+    def accepts(self, call: Call) -> str | None:
+        """A sum long enough to fill vectors."""
+        if _depth(call) < SHORTEST:
+            return f"the sum has {_depth(call)} terms, dot products pay from {SHORTEST} on"
+        return conv_i8.accepts(call)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Weights as [channel][kh][kw][ic], folded starts, requantisation."""
+        call = operands.call
+        weights, dtype = conv_i8.weights_of(call)
+        moved = np.moveaxis(weights, 1, -1).reshape(weights.shape[0], -1)
+        start = np.asarray(accumulator(call).start, np.int32)
+        _, requantisation = requantise_text(proof(call), weights.shape[0])
+        return (Constant("w", dtype, rows(moved)), Constant("b", DType.I32, start), *requantisation)
+
+    def scratch(self, operands: Operands) -> int:
+        """The widened patches."""
+        y = operands.call.outputs[0]
+        return _scratch(y.elements // y.shape[1], _depth(operands.call))
+
+    def cost(self, call: Call) -> float:
+        """About a third of an instruction per multiply-accumulate."""
+        return 0.35 * call.outputs[0].elements * padded_depth(_depth(call))
+
+    def context(self, operands: Operands) -> DotContext:
+        """The numbers of the patches."""
+        call = operands.call
+        x, y = call.tensor(0), call.outputs[0]
+        assert x.quantisation is not None
+        _, dtype = conv_i8.weights_of(call)
+        h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
+        groups, channels = call.integer("group", 1), call.tensor(1).shape[1]
+        results = h.out * w.out
+        whole = h.kernel * w.kernel == 1 and h.stride * w.stride == 1 and not conv_i8.is_padded(h, w)
+        text, _ = requantise_text(proof(call), y.shape[1])
+        return DotContext(
+            attribute=ATTRIBUTE, x_type=C_TYPES[x.dtype], w_type=C_TYPES[dtype], y_type=C_TYPES[y.dtype],
+            patch=not whole, h=h, w=w, groups=groups, channels=channels, x_channels=x.shape[1], results=results,
+            depth=_depth(call), padded_depth=padded_depth(_depth(call)), out_group=y.shape[1] // groups,
+            out_channels=y.shape[1], pixels=_pixels(results), zero=x.quantisation.zero_point[0], x_name="x",
+            bias_name="b", requantise=text,
+        )  # fmt: skip
+
+
+@PLATFORM.kernel(
+    "Gemm", "MatMul", types=conv_i8.TYPES, template="dot_i8.c.mako", layout=("rows", "default"),
+    sources=["vectorised.h", "half_even.h"], preference=15,
+)  # fmt: skip
+class DenseDotI8:
+    """Integer matrix product as dot products of rows."""
+
+    def accepts(self, call: Call) -> str | None:
+        """A sum long enough to fill vectors."""
+        depth = call.shape(0)[-1] if call.shape(0) else 0
+        if depth < SHORTEST:
+            return f"the sum has {depth} terms, dot products pay from {SHORTEST} on"
+        return dense_i8.accepts(call)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Weights as [column][depth] in the order in which the operand lies in memory."""
+        call = operands.call
+        weights, dtype = dense_i8.matrix(call)
+        layout = operands.layout(call.tensor(0))
+        if not layout.is_default:
+            weights = weights[memory_order(layout)]
+        columns = weights.shape[1]
+        start = np.broadcast_to(np.asarray(accumulator(call).start, np.int32), (columns,))
+        _, requantisation = requantise_text(proof(call), columns)
+        return (Constant("w", dtype, rows(weights.T)), Constant("bias", DType.I32, start), *requantisation)
+
+    def scratch(self, operands: Operands) -> int:
+        """The widened rows."""
+        x = operands.call.tensor(0)
+        return _scratch(x.elements // x.shape[-1], x.shape[-1])
+
+    def cost(self, call: Call) -> float:
+        """About a third of an instruction per multiply-accumulate."""
+        return 0.35 * call.outputs[0].elements * padded_depth(call.shape(0)[-1])
+
+    def context(self, operands: Operands) -> DotContext:
+        """The numbers of the rows."""
+        call = operands.call
+        x, y = call.tensor(0), call.outputs[0]
+        assert x.quantisation is not None
+        _, dtype = dense_i8.matrix(call)
+        depth, columns = x.shape[-1], y.shape[-1]
+        text, _ = requantise_text(proof(call), columns)
+        return DotContext(
+            attribute=ATTRIBUTE, x_type=C_TYPES[x.dtype], w_type=C_TYPES[dtype], y_type=C_TYPES[y.dtype],
+            patch=False, h=None, w=None, groups=1, channels=depth, x_channels=depth, results=x.elements // depth,
+            depth=depth, padded_depth=padded_depth(depth), out_group=columns, out_channels=columns,
+            pixels=_pixels(x.elements // depth), zero=x.quantisation.zero_point[0], x_name="a", bias_name="bias",
+            requantise=text,
+        )  # fmt: skip
