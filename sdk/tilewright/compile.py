@@ -27,6 +27,7 @@ from tilewright.passes.quantise_report import quantisation_report, require_integ
 from tilewright.pipeline import Compiler, Depends
 from tilewright.plan.build import build
 from tilewright.plan.check import check as check_plan
+from tilewright.plan.peak import within_peak
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
 from tilewright.platform import Kernel, MemoryLevel, Platform
 from tilewright.plugins import kernels_of, platform
@@ -151,7 +152,10 @@ def binding(model: Model, asked: Request = Depends(request), log: Journal = Depe
     """One kernel per node."""
     log.stages["model"] = model
     with log.stage("binding"):
-        return bind(model, asked.platform, asked.kernels)
+        graph = bind(model, asked.platform, asked.kernels)
+        if asked.options.optimize == "speed":
+            return graph
+        return within_peak(graph, lambda refused: bind(model, asked.platform, asked.kernels, refused))
 
 
 @compiler.step

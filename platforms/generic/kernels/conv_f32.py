@@ -69,6 +69,15 @@ def axis(size: int, out: int, kernel: int, stride: int, dilation: int, pad: int,
     return Axis(size, out, kernel, stride, dilation, pad, first, last, x_stride)
 
 
+def joined(h: Axis, w: Axis) -> tuple[Axis, Axis]:
+    """A pointwise convolution sees its rows as one long row, so that blocks of pixels fill."""
+    pointwise = h.kernel * w.kernel * h.stride * w.stride == 1 and (h.out, w.out) == (h.size, w.size)
+    if not pointwise or h.pad or w.pad or (h.size > 1 and h.x_stride != w.size * w.x_stride):
+        return h, w
+    one = axis(1, 1, 1, 1, 1, 0, h.x_stride * h.size)
+    return one, axis(h.size * w.size, h.size * w.size, 1, 1, 1, 0, w.x_stride)
+
+
 def channel_blocks(channels: int, per_channel: int, width: int) -> tuple[Block, ...]:
     """Whole blocks of `width` channels and one block of what remains."""
     count, rest = divmod(channels, width)
@@ -157,6 +166,7 @@ class ConvF32:
             axis(size, out, k, s, d, p, step)
             for size, out, (k, s, d, p), step in zip(x_shape, y_shape, axes, x_strides, strict=True)
         )
+        h, w = joined(h, w)
         groups = call.integer("group", 1)
         channels, out_group = weights.shape[1], weights.shape[0] // groups
         x_channel = strides[1] if x.shape[1] > 1 else 1

@@ -4,22 +4,34 @@ row = w.kernel * k.channels
 pad = f"const {k.x_type} *restrict pad, "
 rows_padded = h.inner_first > 0 or h.inner_last < h.out
 %>\
-<%def name="store(target, acc, channel)">
-            int32_t code = (int32_t)(${q.code(acc, channel)});
+<%def name="start(pixels, block)">
+% for p in range(pixels):
+% for o in range(block.width):
+    int32_t s${p}_${o} = b[${o}];
+% endfor
+% endfor
+</%def>\
+<%def name="store(pixels, block)">
+    int32_t acc[${pixels}][${block.width}];
+% for p in range(pixels):
+% for o in range(block.width):
+    acc[${p}][${o}] = s${p}_${o};
+% endfor
+% endfor
+    for (int o = 0; o < ${block.width}; o++) {
+        for (int p = 0; p < ${pixels}; p++) {
+            int32_t code = (int32_t)(${q.code("acc[p][o]", "o")});
             code = code < ${q.low} ? ${q.low} : code;
             code = code > ${q.high} ? ${q.high} : code;
-            ${target} = (${k.y_type})code;
+            y[p * ${k.out_channels} + o] = (${k.y_type})code;
+        }
+    }
 </%def>\
 % for block in k.blocks:
 % if w.inner_last > w.inner_first:
 ${k.attribute} static void ${f.name}_block${block.width}(const ${k.x_type} *restrict x, ${pad if rows_padded else ""}int top, int left, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
 {
-    int32_t acc[${k.pixels}][${block.width}];
-    for (int p = 0; p < ${k.pixels}; p++) {
-        for (int o = 0; o < ${block.width}; o++) {
-            acc[p][o] = b[o];
-        }
-    }
+${start(k.pixels, block)}\
     for (int kh = 0; kh < ${h.kernel}; kh++) {
         const int at = top + kh * ${h.dilation};
 % if rows_padded:
@@ -27,59 +39,50 @@ ${k.attribute} static void ${f.name}_block${block.width}(const ${k.x_type} *rest
 % else:
         const ${k.x_type} *restrict xr = x + at * ${h.x_stride} + left;
 % endif
-        const ${k.w_type} *restrict wr = w + kh * ${row * block.width};
+        const ${k.w_type} *restrict wr = w + kh * ${row};
 % if k.contiguous:
         for (int i = 0; i < ${row}; i++) {
-            for (int p = 0; p < ${k.pixels}; p++) {
-                for (int o = 0; o < ${block.width}; o++) {
-                    acc[p][o] += xr[p * ${w.stride * w.x_stride} + i] * wr[i * ${block.width} + o];
-                }
-            }
+% for p in range(k.pixels):
+% for o in range(block.width):
+            s${p}_${o} += xr[${p * w.stride * w.x_stride} + i] * wr[${o * k.depth} + i];
+% endfor
+% endfor
         }
 % else:
         for (int kw = 0; kw < ${w.kernel}; kw++) {
             for (int i = 0; i < ${k.channels}; i++) {
-                for (int p = 0; p < ${k.pixels}; p++) {
-                    for (int o = 0; o < ${block.width}; o++) {
-                        acc[p][o] += xr[(p * ${w.stride} + kw * ${w.dilation}) * ${w.x_stride} + i] * wr[(kw * ${k.channels} + i) * ${block.width} + o];
-                    }
-                }
+% for p in range(k.pixels):
+% for o in range(block.width):
+                s${p}_${o} += xr[${p * w.stride * w.x_stride} + kw * ${w.dilation * w.x_stride} + i] * wr[${o * k.depth} + kw * ${k.channels} + i];
+% endfor
+% endfor
             }
         }
 % endif
     }
-    for (int p = 0; p < ${k.pixels}; p++) {
-        for (int o = 0; o < ${block.width}; o++) {
-${store(f"y[p * {k.out_channels} + o]", "acc[p][o]", "o")}\
-        }
-    }
+${store(k.pixels, block)}\
 }
 
 % endif
 % if w.inner_first > 0 or w.inner_last < w.out:
 ${k.attribute} static void ${f.name}_pixel${block.width}(const ${k.x_type} *restrict x, ${pad}int top, int left, int group, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
 {
-    int32_t acc[${block.width}];
-    for (int o = 0; o < ${block.width}; o++) {
-        acc[o] = b[o];
-    }
+${start(1, block)}\
     for (int kh = 0; kh < ${h.kernel}; kh++) {
         for (int kw = 0; kw < ${w.kernel}; kw++) {
             const int row = top + kh * ${h.dilation};
             const int column = left + kw * ${w.dilation};
             const int inside = row >= 0 && row < ${h.size} && column >= 0 && column < ${w.size};
             const ${k.x_type} *restrict xr = inside ? x + row * ${h.x_stride} + column * ${w.x_stride} + group : pad;
-            const ${k.w_type} *restrict wr = w + (kh * ${w.kernel} + kw) * ${k.channels * block.width};
+            const ${k.w_type} *restrict wr = w + (kh * ${w.kernel} + kw) * ${k.channels};
             for (int i = 0; i < ${k.channels}; i++) {
-                for (int o = 0; o < ${block.width}; o++) {
-                    acc[o] += xr[i] * wr[i * ${block.width} + o];
-                }
+% for o in range(block.width):
+                s0_${o} += xr[i] * wr[${o * k.depth} + i];
+% endfor
             }
         }
     }
-    for (int o = 0; o < ${block.width}; o++) {
-${store("y[o]", "acc[o]", "o")}\
-    }
+${store(1, block)}\
 }
 
 % endif
@@ -90,22 +93,19 @@ static void ${f.name}(${f.parameters})
         for (int oh = 0; oh < ${h.out}; oh++) {
             const int top = oh * ${h.stride} - ${h.pad};
 % for block in k.blocks:
-<%
-weights = f"w + g * {k.weights_group} + {block.weights} + n * {block.width * h.kernel * row}"
-%>\
             for (int n = 0; n < ${block.count}; n++) {
                 const int channel = g * ${k.out_group} + ${block.first} + n * ${block.width};
                 ${k.y_type} *const yr = y + oh * ${w.out * k.out_channels} + channel;
 % if w.inner_last > w.inner_first:
                 for (int ow = ${w.inner_first}; ow < ${w.inner_last}; ow += ${k.pixels}) {
                     const int at = ow < ${w.inner_last - k.pixels} ? ow : ${w.inner_last - k.pixels};
-                    ${f.name}_block${block.width}(x, ${"pad, " if rows_padded else ""}top, (at * ${w.stride} - ${w.pad}) * ${w.x_stride} + g * ${k.channels}, ${weights}, b + channel, ${q.arguments("channel")}yr + at * ${k.out_channels});
+                    ${f.name}_block${block.width}(x, ${"pad, " if rows_padded else ""}top, (at * ${w.stride} - ${w.pad}) * ${w.x_stride} + g * ${k.channels}, w + channel * ${k.depth}, b + channel, ${q.arguments("channel")}yr + at * ${k.out_channels});
                 }
 % endif
 % for first, last in ((0, w.inner_first), (w.inner_last, w.out)):
 % if last > first:
                 for (int ow = ${first}; ow < ${last}; ow++) {
-                    ${f.name}_pixel${block.width}(x, pad, top, ow * ${w.stride} - ${w.pad}, g * ${k.channels}, ${weights}, b + channel, ${q.arguments("channel")}yr + ow * ${k.out_channels});
+                    ${f.name}_pixel${block.width}(x, pad, top, ow * ${w.stride} - ${w.pad}, g * ${k.channels}, w + channel * ${k.depth}, b + channel, ${q.arguments("channel")}yr + ow * ${k.out_channels});
                 }
 % endif
 % endfor

@@ -1,7 +1,8 @@
 """Integer convolution in register blocks: some neighbouring pixels times some output channels, int32 accumulators.
 
 Input zero points are folded into the start of the sums. Taps that padding leaves out read a row of zero points, so
-that the folded start stays right everywhere. Weights lie [group][block][kh][kw][ic][width].
+that the folded start stays right everywhere. Weights lie [channel][kh][kw][ic]: a block is a few dot products side by
+side, which vector units take as pairs and scalar cores keep in registers.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.conv import conv_window
 from tilewright.ops.quantised_linear import accumulator, centred, proof
 from tilewright.platform import Array, Call, Constant, DType, Operands
-from tilewright.platforms.generic.kernels.conv_f32 import Axis, Block, axis, channel_blocks, pack_weights
+from tilewright.platforms.generic.kernels.conv_f32 import Axis, Block, axis, channel_blocks, joined
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
 from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, refusal, requantise_text
 from tilewright.platforms.generic.platform import PLATFORM
@@ -30,7 +31,7 @@ class Shape:
     attribute: str
 
 
-HOST = Shape(4, 16, ATTRIBUTE)
+HOST = Shape(4, 2, ATTRIBUTE)
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class ConvI8Context:
     channels: int
     out_group: int
     out_channels: int
-    weights_group: int
+    depth: int
     pixels: int
     blocks: tuple[Block, ...]
     padded: bool
@@ -85,7 +86,7 @@ def spatial_axes(call: Call, x_strides: tuple[int, int]) -> tuple[Axis, Axis]:
         axis(size, out, k, s, d, p, step)
         for size, out, (k, s, d, p), step in zip(x_shape, y_shape, parts, x_strides, strict=True)
     )
-    return h, w
+    return joined(h, w)
 
 
 def pad_row(call: Call, h: Axis, w: Axis, channels: int, pixels: int) -> tuple[Constant, ...]:
@@ -114,10 +115,7 @@ def conv_constants(operands: Operands, shape: Shape) -> tuple[Constant, ...]:
     weights, dtype = weights_of(call)
     if weights.ndim == 3:
         weights = weights[:, :, None, :]
-    groups = call.integer("group", 1)
-    per_group = weights.shape[0] // groups
-    width = block_width(per_group, shape)
-    packed = np.concatenate([pack_weights(weights[g * per_group : (g + 1) * per_group], width) for g in range(groups)])
+    packed = np.moveaxis(weights, 1, -1).reshape(-1)
     channels = weights.shape[1]
     h, w = spatial_axes(call, strides_of(call))
     start = np.asarray(accumulator(call).start, np.int32)
@@ -139,7 +137,6 @@ def conv_context(operands: Operands, shape: Shape) -> ConvI8Context:
     h, w = spatial_axes(call, strides_of(call))
     groups = call.integer("group", 1)
     channels, out_group = weights.shape[1], weights.shape[0] // groups
-    per_channel = channels * h.kernel * w.kernel
     text, _ = requantise_text(proof(call), weights.shape[0])
     return ConvI8Context(
         attribute=shape.attribute,
@@ -152,9 +149,9 @@ def conv_context(operands: Operands, shape: Shape) -> ConvI8Context:
         channels=channels,
         out_group=out_group,
         out_channels=weights.shape[0],
-        weights_group=out_group * per_channel,
+        depth=channels * h.kernel * w.kernel,
         pixels=_pixels(w, shape),
-        blocks=channel_blocks(out_group, per_channel, block_width(out_group, shape)),
+        blocks=channel_blocks(out_group, channels * h.kernel * w.kernel, block_width(out_group, shape)),
         padded=is_padded(h, w),
         contiguous=w.dilation == 1 and groups == 1,
         requantise=text,
@@ -183,9 +180,9 @@ class ConvI8:
         return accepts(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """Weights in blocks of sixteen channels."""
+        """Weights in their natural order."""
         return conv_constants(operands, HOST)
 
     def context(self, operands: Operands) -> ConvI8Context:
-        """Blocks of four pixels and sixteen channels."""
+        """Blocks of four pixels and two channels."""
         return conv_context(operands, HOST)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
-from tilewright.binding.candidates import by_operator, candidates, make_call, no_kernel
+from tilewright.binding.candidates import Refusals, by_operator, candidates, make_call, no_kernel
 from tilewright.binding.check import check
 from tilewright.binding.graph import BoundGraph, BoundNode, Candidate
 from tilewright.binding.layouts import demanded, resulting, runtime_operands
@@ -35,22 +36,26 @@ class _Choice:
     blamed: set[int] = field(default_factory=set)
 
 
-def bind(model: Model, platform: Platform, kernels: Sequence[Kernel]) -> BoundGraph:
+def bind(
+    model: Model, platform: Platform, kernels: Sequence[Kernel], refused: Refusals = MappingProxyType({})
+) -> BoundGraph:
     """Bind every node; UnsupportedNode names the first that no kernel takes, with every kernel's sentence."""
     offered = by_operator(kernels)
-    choices = [_choice(model, node, offered, platform) for node in model.nodes]
+    choices = [_choice(model, node, offered, platform, refused) for node in model.nodes]
     layouts = _search(model, choices, offered.get("Relayout", ()), platform)
     graph = _materialise(model, platform, choices, layouts, offered.get("Relayout", ()))
     check(graph)
     return graph
 
 
-def _choice(model: Model, node: Node, offered: Mapping[str, tuple[Kernel, ...]], platform: Platform) -> _Choice:
+def _choice(
+    model: Model, node: Node, offered: Mapping[str, tuple[Kernel, ...]], platform: Platform, refused: Refusals
+) -> _Choice:
     call = make_call(model, node)
     operator = find(node.op, node.domain)
     if operator is not None and operator.kind is Kind.VIEW and 0 not in call.constants and _is_view(call):
         return _Choice(call, True, ())
-    tried = candidates(call, offered.get(node.op, ()))
+    tried = candidates(call, offered.get(node.op, ()), refused)
     if not tried or tried[0].refusal is not None:
         raise no_kernel(call, tried, platform.name)
     return _Choice(call, False, tried)

@@ -32,9 +32,16 @@ def by_operator(kernels: Sequence[Kernel]) -> Mapping[str, tuple[Kernel, ...]]:
     return {op: tuple(group) for op, group in found.items()}
 
 
-def candidates(call: Call, offered: Sequence[Kernel]) -> tuple[Candidate, ...]:
+Refusals = Mapping[tuple[str, str], str]
+"""Sentences by (node, kernel): what a later stage has found against a kernel that accepts the node."""
+
+
+def candidates(call: Call, offered: Sequence[Kernel], refused: Refusals) -> tuple[Candidate, ...]:
     """Every kernel for the node's operator; those that accept it come first, in order of preference."""
-    found = [Candidate(kernel, mismatch(kernel, call) or kernel.accepts(call)) for kernel in offered]
+    found = [
+        Candidate(kernel, mismatch(kernel, call) or kernel.accepts(call) or refused.get((call.node.name, kernel.name)))
+        for kernel in offered
+    ]
     return tuple(sorted(found, key=lambda candidate: candidate.refusal is not None))
 
 

@@ -23,8 +23,11 @@ class _Slots:
         return index
 
 
-def build(tiled: TiledGraph) -> ExecutionPlan:
-    """One instruction per bound node that computes; views become slots that show another slot's bytes."""
+def build(tiled: TiledGraph, *, constants: bool = True) -> ExecutionPlan:
+    """One instruction per bound node that computes; views become slots that show another slot's bytes.
+
+    Without `constants` nothing is packed: enough to ask about live ranges.
+    """
     graph = tiled.graph
     slots = _Slots(tiled)
     inputs = tuple(slots.add(graph.model.tensors[name]) for name in graph.model.inputs)
@@ -34,7 +37,7 @@ def build(tiled: TiledGraph) -> ExecutionPlan:
         if bound.kernel is None:
             slots.add(bound.call.outputs[0], (slots.by_name[bound.call.node.inputs[0]], 0))
         else:
-            instructions.append(_instruction(tiled, bound, slots, frozen, len(instructions)))
+            instructions.append(_instruction(tiled, bound, slots, frozen, len(instructions), constants))
     return ExecutionPlan(
         name=graph.model.name,
         instructions=tuple(instructions),
@@ -49,7 +52,7 @@ def build(tiled: TiledGraph) -> ExecutionPlan:
 
 
 def _instruction(
-    tiled: TiledGraph, bound: BoundNode, slots: _Slots, frozen: list[FrozenSlot], index: int
+    tiled: TiledGraph, bound: BoundNode, slots: _Slots, frozen: list[FrozenSlot], index: int, constants: bool
 ) -> Instruction:
     call, kernel = bound.call, bound.kernel
     assert kernel is not None
@@ -59,7 +62,7 @@ def _instruction(
     )
     outputs = tuple(slots.add(tensor) for tensor in call.outputs)
     first = len(frozen)
-    for constant in kernel.constants(operands):
+    for constant in kernel.constants(operands) if constants else ():
         frozen.append(FrozenSlot(len(frozen), call.node.name, constant))
     return Instruction(
         index=index,
