@@ -92,6 +92,20 @@ def test_recursive_functions_are_refused(length: int) -> None:
     assert str(caught.value) == f"recursive functions cannot be expanded: {why}; check the export of the model"
 
 
+def test_defaults_of_attributes_are_used_unless_they_are_graphs() -> None:
+    inner = node("LeakyRelu", "a", "b")
+    inner.attribute.append(onnx.AttributeProto(name="alpha", ref_attr_name="slope", type=onnx.AttributeProto.FLOAT))
+    made = function("Leaky", "a", "b", [inner])
+    made.attribute_proto.append(helper.make_attribute("slope", 0.5))
+    proto = onnx_model([node("Leaky", "x", "y", domain="acme")], {"x": [3]}, ["y"], functions=[made])
+    assert load(proto).nodes[0].attributes["alpha"] == 0.5
+    proto.functions[0].attribute_proto[0].CopyFrom(helper.make_attribute("slope", onnx.GraphProto()))
+    with pytest.raises(
+        ModelError, match="function 'Leaky' is invalid: attribute 'slope' has a default that is a graph"
+    ):
+        load(proto)
+
+
 def test_functions_that_double_forty_times_are_refused_in_time() -> None:
     functions = [
         function(

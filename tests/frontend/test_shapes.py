@@ -74,6 +74,8 @@ def test_a_dequantised_constant_stays_a_quantised_one() -> None:
     )
     assert [each.op for each in model.nodes] == ["DequantizeLinear", "Add"]
     assert model.tensors["q"].dtype is DType.I8
+    model = load(onnx_model([node("DequantizeLinear", "q s", "w")], {}, ["w"], constants))
+    assert [each.op for each in model.nodes] == ["Identity"]
 
 
 def test_nodes_that_no_output_needs_are_dropped_even_where_we_could_not_compute_them() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tilewright.errors import ModelError
@@ -19,11 +20,24 @@ _SINGLE = ("f", "i", "s", "t", "g", "sparse_tensor", "tp")
 def check_attributes(node: onnx.NodeProto, file: str) -> None:
     """ModelError for the first attribute that cannot be read."""
     label = node.name or node.op_type
+    _check(node.attribute, label, f"node {quoted(label)} ({node.op_type}) is invalid", file)
+
+
+def check_defaults(function: onnx.FunctionProto, file: str) -> None:
+    """ModelError for the first default of an attribute that cannot be read."""
+    what = f"function {quoted(function.name)} is invalid"
+    _check(function.attribute_proto, "", what, file)
+    for attribute in function.attribute_proto:
+        if attribute.HasField("g") or attribute.ref_attr_name:
+            why = f"attribute {quoted(attribute.name)} has a default that is a graph or a reference"
+            raise ModelError(what, why=why, fix="check the export of the model", file=file)
+
+
+def _check(attributes: Iterable[onnx.AttributeProto], label: str, what: str, file: str) -> None:
     seen: set[str] = set()
-    for attribute in node.attribute:
+    for attribute in attributes:
         why = _fault(attribute, seen)
         if why:
-            what = f"node {quoted(label)} ({node.op_type}) is invalid"
             raise ModelError(what, why=why, fix="check the export of the model", node=label, file=file)
         seen.add(attribute.name)
         if attribute.type == 4 and not attribute.ref_attr_name:

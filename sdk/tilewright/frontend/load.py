@@ -83,7 +83,7 @@ def _build(
     constants: Mapping[str, Value],
     find: Find,
 ) -> Model:
-    graph = Graph({}, {}, functions, {*body.names(), *constants}, find)
+    graph = Graph({}, {}, functions, {*body.names(), *constants}, frozenset(body.outputs), find)
     for tensor in settled.tensors:
         graph.tensors[tensor.name] = tensor
         if tensor.name in settled.frozen:

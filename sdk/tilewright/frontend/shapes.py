@@ -39,12 +39,13 @@ Find = Callable[[str, str], Operator | None]
 
 @dataclass
 class Graph:
-    """The graph while it is being built; `functions` are those that the model itself brings."""
+    """The graph while it is being built; `functions` are those that the model itself brings, `outputs` its outputs."""
 
     tensors: dict[str, Tensor]
     constants: dict[str, Array]
     functions: Mapping[tuple[str, str], Body]
     taken: set[str]
+    outputs: frozenset[str]
     find: Find = find
     nodes: list[Node] = field(default_factory=list)
     _node_names: set[str] = field(default_factory=set)
@@ -178,7 +179,7 @@ class Graph:
 
     def _foldable(self, call: Call) -> bool:
         node = call.node
-        if node.op in NEVER_FOLDED:
+        if node.op in NEVER_FOLDED and not self.outputs.intersection(node.outputs):
             return False
         if node.op not in SHAPE_ONLY and any(name and name not in self.constants for name in node.inputs):
             return False

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tilewright.errors import ModelError, UnsupportedError, UnsupportedNode
-from tilewright.frontend.attributes import check_attributes
+from tilewright.frontend.attributes import check_attributes, check_defaults
 from tilewright.frontend.names import nearest, quoted
 from tilewright.frontend.raw import domain_name
 from tilewright.frontend.values import element_type
@@ -30,6 +30,7 @@ def check_structure(proto: onnx.ModelProto, file: str = "") -> None:
         raise _invalid("the model has no output", "nothing would be computed", file)
     check_functions(proto, file)
     for function in proto.functions:
+        check_defaults(function, file)
         order_nodes(function.node, set(function.input), f"function {quoted(function.name)}", file)
         _require(
             function.output, {*function.input, *_written(function.node)}, f"function {quoted(function.name)}", file

@@ -46,6 +46,7 @@ def run(
     for name in disabled:
         if name not in names:
             raise UsageError(f"there is no pass '{name}'", fix=nearest(name, names))
+    check_model(model, "the stage before the passes")
     saved, changed = dict.fromkeys(names, 0), dict.fromkeys(names, False)
     for _ in range(ROUNDS):
         before_round = model
