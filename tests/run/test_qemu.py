@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -35,18 +36,36 @@ ONE_PER_FAMILY = ("qemu_rv32imc", "qemu_mps2_an386")
 ONE_PER_PROTECTION = (*ONE_PER_FAMILY, "qemu_mps2_an505")  # PMP, MPU of ARMv7-M, MPU of ARMv8-M
 
 
-def image(board: str, work: Path, *, fault: str = "", trace: bool = False, fence: bool = False) -> Image:
-    target = load_target(board)
-    for tool, _ in missing_tools(target):
-        pytest.skip(f"{tool} is not installed")
-    return build(
-        TINY, "tiny", target, work, trace=trace, fence=fence, extra_flags=[f"-DFAULT_{fault}"] if fault else []
-    )
+class Images:
+    """Builds an image once for all tests that ask for the same."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.known: dict[tuple[str, str, bool, bool], Image] = {}
+
+    def __call__(self, board: str, fault: str = "", *, trace: bool = False, fence: bool = False) -> Image:
+        target = load_target(board)
+        for tool, _ in missing_tools(target):
+            pytest.skip(f"{tool} is not installed")
+        key = (board, fault, trace, fence)
+        if key not in self.known:
+            flags = [f"-DFAULT_{fault}"] if fault else []
+            work = self.folder / str(len(self.known))
+            self.known[key] = build(TINY, "tiny", target, work, trace=trace, fence=fence, extra_flags=flags)
+        return self.known[key]
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Images]:
+    folder = tmp_path_factory.mktemp("boards")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TILEWRIGHT_CACHE", str(folder))
+        yield Images(folder)
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_every_board_computes_counts_and_passes_both_fences(board: str, tmp_path: Path) -> None:
-    plain = image(board, tmp_path / "plain")
+def test_every_board_computes_counts_and_passes_both_fences(board: str, image: Images) -> None:
+    plain = image(board)
     done = execute(plain, [X.tobytes()], count=True)
     assert done.outputs == (Y.tobytes(),)
     assert done.counts is not None
@@ -60,7 +79,7 @@ def test_every_board_computes_counts_and_passes_both_fences(board: str, tmp_path
     assert done.stack_bytes <= plain.stack.size_bytes
     assert (plain.sizes.rodata_bytes, plain.sizes.ram_bytes) == (16, 96)
 
-    traced = image(board, tmp_path / "traced", trace=True, fence=True)
+    traced = image(board, trace=True, fence=True)
     dumped = execute(traced, [X.tobytes()], dump=[DumpEntry(0, "s", 16, 16), DumpEntry(1, "y", 32, 64)])
     assert [dump.data for dump in dumped.dumps] == [SUM.tobytes(), Y.tobytes()]
     layers = execute(traced, [X.tobytes()], count=True).counts
@@ -82,10 +101,10 @@ def test_every_board_computes_counts_and_passes_both_fences(board: str, tmp_path
     ],
 )  # fmt: skip
 def test_the_software_fence_names_layer_and_buffer(
-    board: str, fault: str, message: str, where: tuple[str, str], tmp_path: Path
+    board: str, fault: str, message: str, where: tuple[str, str], image: Images
 ) -> None:
     with pytest.raises(FenceError, match=message) as info:
-        execute(image(board, tmp_path, fault=fault, trace=True), [X.tobytes()], fence=FENCE)
+        execute(image(board, fault, trace=True), [X.tobytes()], fence=FENCE)
     assert (info.value.where.node, info.value.where.tensor) == where
 
 
@@ -100,27 +119,27 @@ def test_the_software_fence_names_layer_and_buffer(
         ("STACK", r"layer 0 of 'tiny' .*forbidden memory at 0x\w+.*: the stack overran its end by \d+ bytes"),
     ],
 )
-def test_the_core_stops_forbidden_accesses(board: str, fault: str, message: str, tmp_path: Path) -> None:
+def test_the_core_stops_forbidden_accesses(board: str, fault: str, message: str, image: Images) -> None:
     with pytest.raises(FenceError, match=message):
-        execute(image(board, tmp_path, fault=fault, trace=True, fence=True), [X.tobytes()])
+        execute(image(board, fault, trace=True, fence=True), [X.tobytes()])
 
 
-def test_two_ways_of_counting_agree(tmp_path: Path) -> None:
-    built = image("qemu_rv32imc", tmp_path)
+def test_two_ways_of_counting_agree(image: Images) -> None:
+    built = image("qemu_rv32imc")
     exact = execute(built, [X.tobytes()], count=True).counts
     without_plugin = dataclasses.replace(built, target=dataclasses.replace(built.target, plugin=False))
     clock = execute(without_plugin, [X.tobytes()], count=True).counts
     assert exact is not None
     assert clock is not None
     assert clock.instructions == exact.instructions
-    traced = image("qemu_rv32imc", tmp_path / "traced", trace=True)
+    traced = image("qemu_rv32imc", trace=True)
     with pytest.raises(UsageError, match="cannot fence"):
         execute(dataclasses.replace(traced, target=without_plugin.target), [X.tobytes()], fence=FENCE)
 
 
-def test_the_plugin_is_built_once_per_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_plugin_is_built_once_per_cache(image: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TILEWRIGHT_CACHE", str(tmp_path / "cache"))
-    built = image("qemu_rv32imc", tmp_path / "work")
+    built = image("qemu_rv32imc")
     execute(built, [X.tobytes()], count=True)
     (library,) = (tmp_path / "cache").iterdir()
     stamp = library.stat().st_mtime_ns
@@ -128,21 +147,21 @@ def test_the_plugin_is_built_once_per_cache(tmp_path: Path, monkeypatch: pytest.
     assert library.stat().st_mtime_ns == stamp
 
 
-def test_an_endless_loop_on_a_board_is_stopped(tmp_path: Path) -> None:
+def test_an_endless_loop_on_a_board_is_stopped(image: Images) -> None:
     with pytest.raises(TilewrightError, match=r"did not finish on target 'qemu_rv32imc': it was stopped after 1 s"):
-        execute(image("qemu_rv32imc", tmp_path, fault="FOREVER"), [X.tobytes()], timeout=1)
+        execute(image("qemu_rv32imc", "FOREVER"), [X.tobytes()], timeout=1)
 
 
-def test_a_missing_simulator_is_named_with_its_package(tmp_path: Path) -> None:
-    built = image("qemu_rv32imc", tmp_path)
+def test_a_missing_simulator_is_named_with_its_package(image: Images) -> None:
+    built = image("qemu_rv32imc")
     tools = {"no-such-qemu": "qemu-system-misc"}
     without = dataclasses.replace(built.target, command=("no-such-qemu", "{elf}"), tools=tools)
     with pytest.raises(ToolMissing, match=r"no-such-qemu is not installed: .* the Debian package 'qemu-system-misc'"):
         execute(dataclasses.replace(built, target=without), [X.tobytes()])
 
 
-def test_a_board_of_the_users_own_that_is_too_small(tmp_path: Path) -> None:
-    image("qemu_mps2_an386", tmp_path / "fits")
+def test_a_board_of_the_users_own_that_is_too_small(image: Images, tmp_path: Path) -> None:
+    image("qemu_mps2_an386")
     board = tmp_path / "board"
     shutil.copytree(load_target("qemu_mps2_an386").folder, board)
     text = (board / "target.toml").read_text()
