@@ -21,10 +21,11 @@ FILE = "target.toml"
 _SIZE = re.compile(r"(\d+)\s*([KMG]?)(?:i?B)?", re.IGNORECASE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEYS = {
-    "": {"name", "platform", "summary", "cpu", "capabilities", "memory", "build", "tools", "optional_tools", "run",
+    "": {"name", "platform", "summary", "cpu", "capabilities", "memory", "build", "tools", "optional_tools", "libraries",
+         "run",
          "stack"},
     "memory": {"address", "size", "readonly", "section"},
-    "build": {"compilers", "cpu_flags", "compile_flags", "link_flags", "link_script", "startup"},
+    "build": {"compilers", "cpu_flags", "compile_flags", "library_flags", "link_flags", "link_script", "startup"},
     "run": {"simulator", "command", "plugin", "icount_shift", "timeout_seconds"},
     "stack": {"size"},
 }  # fmt: skip
@@ -50,7 +51,9 @@ class Target:
 
     `simulator` is `native` (the image is a program of this machine) or `qemu`; `{elf}` in `command` stands for the
     image. `tools` maps every program that is needed to the Debian package that brings it; of `compilers`, in order
-    of preference, one is enough. `plugin` says that the simulator takes our QEMU plugin.
+    of preference, one is enough; `libraries` does the same for files that the compiler reads. `library_flags` name the C
+    library of the test image: it is the simulator's, not the generated project's. `plugin` says that the simulator
+    takes our QEMU plugin.
     """
 
     name: str
@@ -63,11 +66,13 @@ class Target:
     compilers: tuple[str, ...] = ()
     cpu_flags: tuple[str, ...] = ()
     compile_flags: tuple[str, ...] = ()
+    library_flags: tuple[str, ...] = ()
     link_flags: tuple[str, ...] = ()
     link_script: str = ""
     startup: tuple[str, ...] = ()
     tools: Mapping[str, str] = field(default_factory=dict)
     optional_tools: Mapping[str, str] = field(default_factory=dict)
+    libraries: Mapping[str, str] = field(default_factory=dict)
     simulator: Literal["native", "qemu"] = "native"
     command: tuple[str, ...] = ("{elf}",)
     plugin: bool = False
@@ -175,11 +180,13 @@ class _Reader:
             compilers=self.texts(build, "build.compilers"),
             cpu_flags=self.texts(build, "build.cpu_flags"),
             compile_flags=self.texts(build, "build.compile_flags"),
+            library_flags=self.texts(build, "build.library_flags"),
             link_flags=self.texts(build, "build.link_flags"),
             link_script=self.text(build, "build.link_script"),
             startup=self.texts(build, "build.startup"),
             tools=self.strings(self.table(table, "tools"), "tools"),
             optional_tools=self.strings(self.table(table, "optional_tools"), "optional_tools"),
+            libraries=self.strings(self.table(table, "libraries"), "libraries"),
             simulator="qemu" if simulator == "qemu" else "native",
             command=command,
             plugin=self.flag(run, "run.plugin"),

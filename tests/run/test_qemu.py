@@ -160,6 +160,15 @@ def test_a_missing_simulator_is_named_with_its_package(image: Images) -> None:
         execute(dataclasses.replace(built, target=without), [X.tobytes()])
 
 
+def test_a_missing_c_library_is_named_with_its_package(image: Images, tmp_path: Path) -> None:
+    target = image("qemu_rv32imc").target
+    without = dataclasses.replace(
+        target, library_flags=("--specs=absent.specs",), libraries={"absent.specs": "picolibc-riscv64-unknown-elf"}
+    )
+    with pytest.raises(ToolMissing, match=r"absent.specs is not installed: .* package 'picolibc-riscv64-unknown-elf'"):
+        build(TINY, "tiny", without, tmp_path)
+
+
 def test_a_board_of_the_users_own_that_is_too_small(image: Images, tmp_path: Path) -> None:
     image("qemu_mps2_an386")
     board = tmp_path / "board"

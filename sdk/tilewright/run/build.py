@@ -47,17 +47,18 @@ def build(
         raise UsageError(f"target '{target.name}' has no sanitizers", fix="sanitize on the target 'host'")
     work.mkdir(parents=True, exist_ok=True)
     flags = (*target.flags, *(_SANITIZE if sanitize else ()), *extra_flags)
+    everywhere = (*flags, *target.library_flags)
     graphs = _is_gcc(driver)
-    options = (*flags, "-std=c99", *(("-fcallgraph-info=su",) if graphs else ()))
+    options = (*everywhere, "-std=c99", *(("-fcallgraph-info=su",) if graphs else ()))
     if trace:
         options += (f"-D{interface.trace_macro}",)
-    objects = [_compile(driver, source, options, work, "model") for source in sorted((project / "src").glob("*.c"))]
-    own = _compile_harness(driver, interface, target, flags, project, work, fence)
+    sources = sorted((project / "src").glob("*.c"))
+    objects = [_compile(driver, target, source, options, work / "model") for source in sources]
+    own = _compile_harness(driver, interface, target, everywhere, project, work, fence)
     path = work / f"{model}.elf"
     map_file = work / f"{model}.map"
-    _link(
-        driver, [*own, *objects], target, (*flags, *_NATIVE) if target.simulator == "native" else flags, path, map_file
-    )
+    native = _NATIVE if target.simulator == "native" else ()
+    _link(driver, [*own, *objects], target, (*everywhere, *native), path, map_file)
     elf = read_elf(path)
     bound = None
     if graphs and not sanitize:
@@ -108,21 +109,31 @@ def _compile_harness(
     )
     plain += ("-DTW_FENCE",) if fence else ()
     sources = [HARNESS / "main.c", glue, port, *(target.file(name) for name in target.startup)]
-    return [_compile(driver, source, plain, work, "harness") for source in sources]
+    return [_compile(driver, target, source, plain, work / "harness") for source in sources]
 
 
-def _compile(driver: str, source: Path, options: Sequence[str], work: Path, group: str) -> Path:
-    """Compile one file; the error names the file and the compiler's first complaint."""
-    folder = work / group
+def _compile(driver: str, target: Target, source: Path, options: Sequence[str], folder: Path) -> Path:
+    """Compile one file into `folder`; the error names the file and the compiler's first complaint."""
     folder.mkdir(exist_ok=True)
     output = folder / f"{source.stem}.o"
-    command = [driver, *options, "-c", str(source), "-o", str(output)]
-    done = start(command, folder, timeout=600.0)
+    done = start([driver, *options, "-c", str(source), "-o", str(output)], folder, timeout=600.0)
     if done.code != 0:
+        _refuse_missing_library(target, done)
         raise TilewrightError(
             f"{Path(driver).name} does not compile {source.name}", why=_complaint(done), file=str(source)
         )
     return output
+
+
+def _refuse_missing_library(target: Target, done: Finished) -> None:
+    """ToolMissing where the compiler misses a file that the target knows to come from a package."""
+    for file, package in target.libraries.items():
+        if file in done.errors:
+            raise ToolMissing(
+                f"{file} is not installed",
+                why=f"the test image for '{target.name}' is linked with that C library",
+                fix=f"install the Debian package '{package}'",
+            )
 
 
 def _link(
