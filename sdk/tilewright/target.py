@@ -21,9 +21,8 @@ FILE = "target.toml"
 _SIZE = re.compile(r"(\d+)\s*([KMG]?)(?:i?B)?", re.IGNORECASE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEYS = {
-    "": {"name", "platform", "summary", "cpu", "capabilities", "memory", "build", "tools", "optional_tools", "libraries",
-         "run",
-         "stack"},
+    "": {"name", "platform", "summary", "cpu", "capabilities", "memory", "build", "tools", "optional_tools",
+         "libraries", "run", "stack"},
     "memory": {"address", "size", "readonly", "section"},
     "build": {"compilers", "cpu_flags", "compile_flags", "library_flags", "link_flags", "link_script", "startup"},
     "run": {"simulator", "command", "plugin", "icount_shift", "timeout_seconds"},
@@ -51,9 +50,9 @@ class Target:
 
     `simulator` is `native` (the image is a program of this machine) or `qemu`; `{elf}` in `command` stands for the
     image. `tools` maps every program that is needed to the Debian package that brings it; of `compilers`, in order
-    of preference, one is enough; `libraries` does the same for files that the compiler reads. `library_flags` name the C
-    library of the test image: it is the simulator's, not the generated project's. `plugin` says that the simulator
-    takes our QEMU plugin.
+    of preference, one is enough; `libraries` does the same for files that the compiler reads. `library_flags` name
+    the C library of the test image: it is the simulator's, not the generated project's. `plugin` says that the
+    simulator takes our QEMU plugin.
     """
 
     name: str
