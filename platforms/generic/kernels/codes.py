@@ -32,7 +32,7 @@ MOVES = (
     "Resize", "Upsample", "Pad", "Transpose", "Reshape", "ReduceMax", "ReduceMin",
 )  # fmt: skip
 MEANS = ("AveragePool", "GlobalAveragePool", "ReduceMean", "ReduceSum")
-TABLES = tuple(name for name in ELEMENTWISE if name not in ("DequantizeLinear", "Cast", "CastLike"))
+TABLES = (*(name for name in ELEMENTWISE if name not in ("DequantizeLinear", "Cast", "CastLike")), "Lookup")
 
 
 def plain_call(call: Call) -> Call:
@@ -198,8 +198,9 @@ class MoveCodes:
             return "the tensors are not quantised"
         if call.node.op in ("Resize", "Upsample") and call.node.attributes.get("mode", "nearest") != "nearest":
             return "interpolation computes, the kernel only moves codes"
-        if call.node.op == "Pad":
-            return "the value of the padding is real, the kernel moves codes"
+        if call.node.op == "Pad" and call.node.attributes.get("mode", "constant") == "constant":
+            if 2 not in call.constants or call.tensor(2).dtype.is_float:
+                return "the value of the padding is real, the kernel moves codes"
         for tensor in call.inputs:
             if tensor is not None and tensor.quantisation is not None and not same_meaning(tensor, y):
                 if tensor.dtype.bits > 8 or call.node.op != "Concat":

@@ -19,7 +19,7 @@ from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
 from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, refusal, requantise_text
 from tilewright.platforms.generic.platform import PLATFORM
 
-TYPES = "qi8|qu8|qi16|qu16, qi8|qu8|qi4|qu4|qi16, i32? -> qi8|qu8|qi16|qu16"
+TYPES = "qi8|qu8|qi16|qu16, qi8|qu8|qi4|qu4|qi16, i32|i64? -> qi8|qu8|qi16|qu16"
 
 
 @dataclass(frozen=True)

@@ -222,7 +222,9 @@ def _quant(graph: Graph, node: Node) -> list[Node]:
         )
     signed, narrow = bool(node.attributes.get("signed", 1)), bool(node.attributes.get("narrow", 0))
     width = float(bits.reshape(-1)[0])
-    dtype = next((d for d in (_SIGNED if signed else _UNSIGNED) if d.bits >= width), None)
+    # Four bits pack constants; tensors of the run time take a byte each and are limited to the narrow range.
+    wide = 1 if graph.value(node.inputs[0]) is None else 0
+    dtype = next((d for d in (_SIGNED if signed else _UNSIGNED)[wide:] if d.bits >= width), None)
     if dtype is None or width != int(width):
         raise UnsupportedNode(
             f"node '{node.name}' ({node.op}): {width:g} bits are not supported",

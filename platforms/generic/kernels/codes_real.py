@@ -1,0 +1,66 @@
+"""Exactly rounded functions of two codes in float32, for the pairs whose integer form does not exist."""
+
+from __future__ import annotations
+
+import re
+
+from tilewright.codegen.c_types import C_TYPES, literal
+from tilewright.ops.quantised_real import code_limits, the_quantisation
+from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, same_size
+from tilewright.platforms.generic.kernels.nest import NestContext, nests_of
+from tilewright.platforms.generic.kernels.nest_expressions import body_text, local
+from tilewright.platforms.generic.kernels.nest_text import Codes
+from tilewright.platforms.generic.platform import PLATFORM
+
+
+def real_operand(call: Call, index: int) -> str:
+    """Operand `index` as a float expression over its code.
+
+    The product is exact in double and rounded by the cast, so no compiler can fuse it with the sum behind it.
+    """
+    tensor = call.tensor(index)
+    name = local(index)
+    if tensor.quantisation is None:
+        return name
+    zero, scale = tensor.quantisation.zero_point[0], tensor.quantisation.scale[0]
+    return f"(float)((double)({name} - {zero}.0f) * {literal(DType.F64, scale)})".replace("- -", "+ ")
+
+
+@PLATFORM.kernel(
+    "Add", "Sub", "Mul", "Div", "Min", "Max", "PRelu", types=f"{Q}|f32, {Q}|f32 -> {Q}", template="nest.c.mako",
+    layout=("axes", "same"), preference=0,
+)  # fmt: skip
+class RealCodes:
+    """Dequantise, operate and quantise in float32, bit by bit as ONNX says."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Operators whose float32 result has one right rounding."""
+        return None if len(nests_of(real(call))) == 1 else "the operator declares no index maps for this node"
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Constant operands as they are."""
+        return read_constants(operands, nests_of(real(operands.call)))
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """Every operand of the result's shape and element size."""
+        return same_size(call)
+
+    def context(self, operands: Operands) -> NestContext:
+        """The operator's own expression between conversions."""
+        call = operands.call
+        (nest,) = nests_of(real(call))
+        kinds = [access.tensor.dtype for access in nest.ins]
+        text = body_text(nest.body.name, kinds, DType.F32, nest.body.parameters)
+        assert text is not None
+        parts = {local(index): real_operand(call, index) for index in range(len(call.inputs))}
+        text = re.sub(r"\be\d+\b", lambda found: parts[found[0]], text)
+        y = call.outputs[0]
+        meaning = the_quantisation(y)
+        zero, step = meaning.zero_point[0], literal(DType.F32, meaning.scale[0])
+        low, high = y.dtype.range
+        steps = f"fminf(fmaxf(rintf(({text}) / {step}), {low - zero}.0f), {high - zero}.0f)"
+        codes = Codes(
+            f"(int32_t){steps} + {zero}", "acc", C_TYPES[y.dtype], *code_limits(call, y), operand_type="float"
+        )
+        return context_of(operands, (nest,), [codes], ())

@@ -1,0 +1,202 @@
+"""Sums of products of codes as plain loops: what the blocked kernels do not take, and ConvTranspose.
+
+Two operands of the run time, batches, three spatial axes, transposed operands: int32 sums over centred codes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.ops.conv_transpose import spread
+from tilewright.ops.index.nest import Nest
+from tilewright.ops.quantised_linear import accumulator, by_channel, channel_axis, proof
+from tilewright.ops.quantised_real import code_limits, real_call, the_quantisation
+from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platforms.generic.kernels.codes import Q, context_of
+from tilewright.platforms.generic.kernels.conv_i8 import weights_of
+from tilewright.platforms.generic.kernels.nest import NestContext, nests_of, operand_names, strides_of
+from tilewright.platforms.generic.kernels.nest_text import Codes, Written
+from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, refusal, requantise_text
+from tilewright.platforms.generic.platform import PLATFORM
+
+WEIGHTS = f"{Q}|qi4|qu4"
+
+
+def products(call: Call) -> Call:
+    """The call over real numbers without its bias: what the index maps are asked about."""
+    return real_call(call, DType.F32, operands=2)
+
+
+def channels(call: Call) -> int:
+    """Number of output channels."""
+    return call.outputs[0].shape[channel_axis(call)] if call.outputs[0].shape else 1
+
+
+def requantisation(call: Call) -> tuple[RequantiseText, tuple[Constant, ...]]:
+    """C of the requantisation with its constants."""
+    return requantise_text(proof(call), channels(call))
+
+
+def sum_constants(operands: Operands) -> tuple[Constant, ...]:
+    """Centred weights where they are constant, the bias, the requantisation."""
+    call = operands.call
+    found: list[Constant] = []
+    if 1 in call.constants:
+        values, dtype = weights_of(call)
+        found.append(Constant(operand_names(call)[1], dtype, values.reshape(-1)))
+    start = start_of(call)
+    if start.any():
+        found.append(Constant("start", DType.I32, start))
+    return (*found, *requantisation(call)[1])
+
+
+def start_of(call: Call) -> Array:
+    """The bias in accumulator units, one per channel."""
+    return np.broadcast_to(np.asarray(accumulator(call).bias, np.int32), (channels(call),))
+
+
+def centred_text(call: Call, index: int, name: str) -> str:
+    """A code less its zero point; constant weights lie centred already."""
+    zero = 0 if index in call.constants else the_quantisation(call.tensor(index)).zero_point[0]
+    return f"({name} - {zero})".replace("- -", "+ ") if zero else name
+
+
+def finished(call: Call, channel: str) -> str:
+    """The unclamped code of the sum `acc`."""
+    text, _ = requantisation(call)
+    total = f"(acc + start[{channel}])" if start_of(call).any() else "acc"
+    return text.code(total, channel)
+
+
+def loop_text(nest: Nest, axis: int) -> str:
+    """C expression of one subscript of the result over the loops that move."""
+    sub = nest.out.subscripts[axis]
+    terms = [(name, c) for name, c in getattr(sub, "terms", ()) if name in nest.space.moving]
+    return " + ".join(name if c == 1 else f"{name} * {c}" for name, c in terms) or "0"
+
+
+@PLATFORM.kernel(
+    "Conv", "Gemm", "MatMul", types=f"{Q}, {WEIGHTS}, i32|i64? -> {Q}", template="nest.c.mako", layout=("axes", "like"),
+    sources=["half_even.h"], preference=-5,
+)  # fmt: skip
+class SumCodes:
+    """Plain loops from the index maps, one int32 sum per result."""
+
+    def accepts(self, call: Call) -> str | None:
+        """A constant bias, weights with one zero point where they are computed, a requantisation that fits."""
+        if call.optional(2) is not None and 2 not in call.constants:
+            return "the bias is computed at run time"
+        if 1 not in call.constants and len(set(the_quantisation(call.tensor(1)).zero_point)) > 1:
+            return "weights of the run time have a zero point per channel"
+        if call.tensor(1).dtype.bits < 8 and 1 not in call.constants:
+            return "weights of four bits are computed at run time"
+        if len(nests_of(products(call))) != 1:
+            return "the operator declares no index maps for this node"
+        return refusal(proof(call))
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """See `sum_constants`."""
+        return sum_constants(operands)
+
+    def context(self, operands: Operands) -> NestContext:
+        """The printed loops."""
+        call = operands.call
+        (nest,) = nests_of(products(call))
+        y = call.outputs[0]
+        body = f"{centred_text(call, 0, 'e0')} * {centred_text(call, 1, 'e1')}"
+        channel = loop_text(nest, channel_axis(call)) if y.shape else "0"
+        codes = Codes(body, finished(call, channel), C_TYPES[y.dtype], *code_limits(call, y))
+        return context_of(operands, (nest,), [codes], ())
+
+
+@dataclass(frozen=True)
+class _Line:
+    """One axis of a ConvTranspose: sizes and the loop names that its lines use."""
+
+    letter: str
+    size: int
+    out: int
+    kernel: int
+    stride: int
+    dilation: int
+    begin: int
+
+
+@PLATFORM.kernel(
+    "ConvTranspose", types=f"{Q}, {WEIGHTS}, i32|i64? -> {Q}", template="nest.c.mako", layout=("axes", "like"),
+    sources=["half_even.h"], preference=-5,
+)  # fmt: skip
+class TransposedSumCodes:
+    """Every result gathers the taps that reach it; one int32 sum per result."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Constant weights and bias, a requantisation that fits."""
+        if 1 not in call.constants or (call.optional(2) is not None and 2 not in call.constants):
+            return "weights or bias are computed at run time"
+        return refusal(proof(call))
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Weights as [output channel, input channel, taps], bias, requantisation."""
+        call = operands.call
+        plain = sum_constants(operands)
+        values, dtype = weights_of(call)
+        return (Constant("w", dtype, by_channel(call, values).reshape(-1)), *plain[1:])
+
+    def context(self, operands: Operands) -> NestContext:
+        """Loops over results and taps."""
+        call = operands.call
+        geometry, groups = spread(products(call)), call.integer("group", 1)
+        x, y = call.tensor(0), call.outputs[0]
+        parts = zip(
+            x.shape[2:], geometry.outs, geometry.kernel, geometry.strides, geometry.dilations, geometry.begins,
+            strict=True,
+        )  # fmt: skip
+        axes = tuple(_Line(str(number), *part) for number, part in enumerate(parts))
+        strides = strides_of(operands)
+        inner, outer = x.shape[1] // groups, y.shape[1] // groups
+        lines = _sum_lines(call, axes, strides.get("x", _row_major(x.shape)), inner, outer)
+        limits = code_limits(call, y)
+        lines += [
+            f"const int32_t code = (int32_t)({finished(call, 'c')});",
+            f"y[{_address('n', 'c', 'o', axes, strides.get('y', _row_major(y.shape)))}] = "
+            f"({C_TYPES[y.dtype]})(code < {limits[0]} ? {limits[0]} : code > {limits[1]} ? {limits[1]} : code);",
+        ]
+        for name, size in reversed([("n", y.shape[0]), ("c", y.shape[1]), *((f"o{a.letter}", a.out) for a in axes)]):
+            lines = [f"for (int {name} = 0; {name} < {size}; {name}++) {{", *(f"    {line}" for line in lines), "}"]
+        comment = f"y[n, c, o] = sum of x[n, i, (o + begin - k*dilation) / stride] * w, kernel {geometry.kernel}"
+        return NestContext((), (Written(comment, tuple(lines), ()),))
+
+
+def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(np.prod(shape[axis + 1 :])) for axis in range(len(shape)))
+
+
+def _address(batch: str, channel: str, prefix: str, axes: tuple[_Line, ...], strides: tuple[int, ...]) -> str:
+    names = (batch, channel, *(f"{prefix}{axis.letter}" for axis in axes))
+    return " + ".join(f"{name} * {stride}" for name, stride in zip(names, strides, strict=True))
+
+
+def _sum_lines(call: Call, axes: tuple[_Line, ...], strides: tuple[int, ...], inner: int, outer: int) -> list[str]:
+    """The sum of one result: taps that meet an input position, then the group's input channels."""
+    taps = int(np.prod([axis.kernel for axis in axes]))
+    tap = "0"
+    for axis in axes:
+        tap = f"({tap}) * {axis.kernel} + k{axis.letter}"
+    place = _address("n", f"(c / {outer} * {inner} + i)", "p", axes, strides)
+    term = f"acc += {centred_text(call, 0, f'x[{place}]')} * w[(c * {inner} + i) * {taps} + {tap}];"
+    lines = [f"for (int i = 0; i < {inner}; i++) {{", f"    {term}", "}"]
+    for axis in reversed(axes):
+        a = axis.letter
+        at = f"t{a} / {axis.stride}"
+        skip = f"if (t{a} < 0 || t{a} % {axis.stride} != 0 || {at} >= {axis.size}) {{"
+        lines = [
+            f"for (int k{a} = 0; k{a} < {axis.kernel}; k{a}++) {{",
+            f"    const int t{a} = o{a} + {axis.begin} - k{a} * {axis.dilation};",
+            f"    {skip}", "        continue;", "    }",
+            f"    const int p{a} = {at};",
+            *(f"    {line}" for line in lines),
+            "}",
+        ]  # fmt: skip
+    return ["int32_t acc = 0;", *lines]
