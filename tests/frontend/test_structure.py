@@ -249,3 +249,17 @@ def test_names_that_are_no_text_are_refused(field: str) -> None:
         load(content)
     why = "the name of a node or of a tensor that it reads or writes is not valid UTF-8 text"
     assert str(caught.value) == f"the model is invalid: {why}; check the export of the model"
+
+
+def test_a_model_of_very_many_parts_is_refused_at_once() -> None:
+    proto = onnx_model([node("Relu", "x", "y")] * 30_001, {"x": [4]}, ["y"])
+    with pytest.raises(ModelError) as caught:
+        load(proto)
+    why = "it has 30001 nodes, 30000 are the most"
+    assert str(caught.value) == f"the model is too large: {why}; keep the part to deploy"
+
+
+def test_an_operator_that_its_opset_has_taken_back_asks_for_another() -> None:
+    made = node("GroupNormalization", "x s s", "y", num_groups=2)
+    with pytest.raises(ModelError, match="is deprecated in domain_version of 18; export the model with a newer opset"):
+        load(onnx_model([made], {"x": [2, 4, 3]}, ["y"], {"s": np.ones(2, np.float32)}, 18))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 # AttributeProto.AttributeType -> the field that holds the value
 _FIELDS = {1: "f", 2: "i", 3: "s", 4: "t", 5: "g", 6: "floats", 7: "ints", 8: "strings", 11: "sparse_tensor"}
+LIST_LIMIT = 1 << 20
 _SINGLE = ("f", "i", "s", "t", "g", "sparse_tensor", "tp")
 
 
@@ -54,6 +55,8 @@ def _fault(attribute: onnx.AttributeProto, seen: set[str]) -> str:
         return ""
     field = _FIELDS[attribute.type]
     filled = [single for single in _SINGLE if attribute.HasField(single)]
+    if max(len(attribute.ints), len(attribute.floats), len(attribute.strings)) > LIST_LIMIT:
+        return f"attribute {name} is a list of more than {LIST_LIMIT} values"
     if field in _SINGLE and filled != [field]:
         return f"attribute {name} does not hold a value of its own type"
     try:

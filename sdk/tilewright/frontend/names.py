@@ -82,7 +82,7 @@ def quoted(name: str, limit: int = 60) -> str:
 def nearest(name: str, known: Iterable[str], count: int = 3) -> str:
     """The sentence that names the most similar of the known names, or the first few of them."""
     names = sorted(set(known))
-    close = get_close_matches(name[:80], names, n=count, cutoff=0.6)
+    close = get_close_matches(name[:80], names[:5000], n=count, cutoff=0.6)
     if close:
         return f"did you mean {' or '.join(quoted(found) for found in close)}?"
     if not names:

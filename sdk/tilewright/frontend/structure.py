@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     import onnx
 
 OPSET_OLDEST = 9
+PART_LIMIT = 30_000  # of each kind; the largest networks in use have a third of it
 
 
 def check_structure(proto: onnx.ModelProto, file: str = "") -> None:
     """Sort every graph of the message in place, and raise ModelError or UnsupportedError for its first fault."""
-    opsets = check_opsets(proto, file)
     graph = proto.graph
+    check_counts(proto, file)
+    opsets = check_opsets(proto, file)
     if not graph.output:
         raise _invalid("the model has no output", "nothing would be computed", file)
     check_functions(proto, file)
@@ -39,6 +41,20 @@ def check_structure(proto: onnx.ModelProto, file: str = "") -> None:
     local = {(domain_name(function.domain), function.name) for function in proto.functions}
     for node in nodes_within(graph.node):
         check_known(node, opsets, local)
+
+
+def check_counts(proto: onnx.ModelProto, file: str) -> None:
+    """ModelError for a model of so many parts that reading it would take minutes."""
+    graph = proto.graph
+    counts = {
+        "nodes": len(graph.node) + sum(len(function.node) for function in proto.functions),
+        "tensors": len(graph.initializer) + len(graph.sparse_initializer) + len(graph.input) + len(graph.output),
+        "functions": len(proto.functions),
+    }
+    for kind, count in counts.items():
+        if count > PART_LIMIT:
+            why = f"it has {count} {kind}, {PART_LIMIT} are the most"
+            raise ModelError("the model is too large", why=why, fix="keep the part to deploy", file=file)
 
 
 def check_opsets(proto: onnx.ModelProto, file: str) -> dict[str, int]:
@@ -237,8 +253,9 @@ def run_checker(proto: onnx.ModelProto, file: str = "") -> None:
         onnx.checker.check_model(proto)
     except (onnx.checker.ValidationError, ValueError, RuntimeError) as error:
         text = " ".join(str(error).split("==> Context")[0].split()).rstrip(". ")
+        fix = "export the model with a newer opset" if "is deprecated in" in text else "check the export of the model"
         text = re.sub(r"Node ?\((.*)\) with schema\(.*?\)", r"node '\1'", text)
-        raise _invalid("the model is invalid", text[:400], file) from error
+        raise ModelError("the model is invalid", why=text[:400], fix=fix, file=file) from error
 
 
 def _invalid(what: str, why: str, file: str, *, node: str = "", tensor: str = "") -> ModelError:

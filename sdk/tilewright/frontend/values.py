@@ -36,6 +36,13 @@ _TYPES: dict[int, tuple[DType, str]] = {
     21: (DType.U4, "int32_data"),
     22: (DType.I4, "int32_data"),
 }
+_LISTED = {
+    "float_data": "float32",
+    "double_data": "float64",
+    "int32_data": "int32",
+    "int64_data": "int64",
+    "uint64_data": "uint64",
+}
 _FOUR_BITS = (DType.I4, DType.U4)
 ONNX_TYPE = {dtype: number for number, (dtype, _) in _TYPES.items()}
 
@@ -81,9 +88,7 @@ def array_of(tensor: onnx.TensorProto, name: str = "", file: str = "") -> tuple[
         )
     elements = prod(shape)
     stored = -(-elements // 2) if dtype in _FOUR_BITS else elements
-    flat = (
-        _raw(tensor, dtype) if tensor.HasField("raw_data") else np.array(getattr(tensor, _TYPES[tensor.data_type][1]))
-    )
+    flat = _raw(tensor, dtype) if tensor.HasField("raw_data") else _listed(tensor)
     if flat is None or flat.size != stored:
         held = f"{len(tensor.raw_data)} bytes" if flat is None else f"{flat.size} values"
         raise ModelError(
@@ -101,6 +106,12 @@ def _raw(tensor: onnx.TensorProto, dtype: DType) -> Array | None:
     stored = np.dtype(np.uint8) if dtype is DType.BOOL or dtype in _FOUR_BITS else dtype.numpy
     data = tensor.raw_data
     return None if len(data) % stored.itemsize else np.frombuffer(data, stored.newbyteorder("<"))
+
+
+def _listed(tensor: onnx.TensorProto) -> Array:
+    field = _TYPES[tensor.data_type][1]
+    values = getattr(tensor, field)
+    return np.fromiter(values, _LISTED[field], len(values))
 
 
 def _converted(stored: Array, dtype: DType) -> Array:
