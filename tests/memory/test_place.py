@@ -84,8 +84,9 @@ def test_too_small_a_level_says_how_much_when_and_who() -> None:
     with pytest.raises(DoesNotFit) as caught:
         place(problem)
     assert str(caught.value) == (
-        "90 bytes do not fit into 80, 10 too many: at step 2 these are alive: 'big' 60, 'mid' 30 (90 bytes together); "
-        "no placement needs less than 90; give the level 90 bytes or shrink one of these buffers"
+        "arena has 80 bytes and 90 are needed, 10 too few: at step 2 these are alive: 'big' 60, 'mid' 30 "
+        "(90 bytes together); "
+        "no placement needs less than 90; give arena 90 bytes or shrink one of these buffers"
     )
     assert caught.value.smallest == {"arena": 90}
 
@@ -148,6 +149,11 @@ def test_a_contradiction_is_refused_with_a_sentence(problem: PlacementProblem, s
 def test_an_unknown_allocator_is_answered_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="there is no allocator 'magic'; take one of auto, "):
         place(PlacementProblem(()), allocator="magic")
+
+
+def test_a_negative_effort_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"the effort is -1: it scales the work and cannot be negative"):
+        place(PlacementProblem(()), effort=-1)
 
 
 def test_nothing_to_place_needs_nothing() -> None:

@@ -47,7 +47,7 @@ def explain(problem: PlacementProblem, solution: PlacementSolution) -> Peak:
     return best
 
 
-def too_small(problem: PlacementProblem, solution: PlacementSolution, level: str = "arena") -> DoesNotFit:
+def too_small(problem: PlacementProblem, solution: PlacementSolution, level: str) -> DoesNotFit:
     """The error for a peak beyond the capacity: by how much, whose fault, and the smallest size that would do."""
     capacity = problem.capacity or 0
     peak = explain(problem, solution)
@@ -56,8 +56,8 @@ def too_small(problem: PlacementProblem, solution: PlacementSolution, level: str
     else:
         known = f"only {solution.lower_bound} is proved to be needed, so more search may help"
     return DoesNotFit(
-        f"{solution.peak} bytes do not fit into {capacity}, {solution.peak - capacity} too many",
+        f"{level} has {capacity} bytes and {solution.peak} are needed, {solution.peak - capacity} too few",
         why=f"{peak}; {known}",
-        fix=f"give the level {solution.peak} bytes or shrink one of these buffers",
+        fix=f"give {level} {solution.peak} bytes or shrink one of these buffers",
         smallest={level: solution.peak},
     )

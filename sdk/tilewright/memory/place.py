@@ -16,13 +16,18 @@ from tilewright.memory.validate import validate
 
 
 def place(
-    problem: PlacementProblem, *, allocator: str = "auto", effort: float = 1.0, enough: int | None = None
+    problem: PlacementProblem,
+    *,
+    allocator: str = "auto",
+    effort: float = 1.0,
+    enough: int | None = None,
+    level: str = "arena",
 ) -> PlacementSolution:
     """Offsets with the smallest peak that the allocator finds; the same input gives the same offsets on any machine.
 
     `effort` scales the deterministic work limits (1.0 is about a second per search that the allocator tries); a peak
-    of `enough` bytes ends the search early. Raises UsageError where the problem contradicts itself and DoesNotFit
-    where the peak exceeds the capacity.
+    of `enough` bytes ends the search early; `level` names the memory in messages. Raises UsageError where the problem
+    contradicts itself and DoesNotFit where the peak exceeds the capacity.
     """
     if effort < 0:
         raise UsageError(f"the effort is {effort}", why="it scales the work and cannot be negative")
@@ -44,7 +49,7 @@ def place(
     peak = max((offsets[buffer.name] + buffer.size for buffer in problem.buffers if buffer.size), default=0)
     solution = PlacementSolution(offsets, peak, bound, chosen.name, LIVE_SET if bound == live else SEARCH)
     if problem.capacity is not None and peak > problem.capacity:
-        raise too_small(problem, solution)
+        raise too_small(problem, solution, level)
     check(problem, solution)
     return solution
 
