@@ -42,10 +42,10 @@ def run_slots(plan: ExecutionPlan, inputs: Sequence[Array]) -> tuple[Array, ...]
             )
         values[slot] = array
     for instruction in plan.instructions:
-        arrays = [_value(plan, values, s) if s >= 0 else None for s in instruction.inputs]
+        arrays = [slot_value(plan, values, s) if s >= 0 else None for s in instruction.inputs]
         for slot, result in zip(instruction.outputs, evaluate_call(instruction.call, arrays), strict=True):
             values[slot] = result
-    return tuple(_value(plan, values, slot.index) for slot in plan.slots)
+    return tuple(slot_value(plan, values, slot.index) for slot in plan.slots)
 
 
 def run(plan: ExecutionPlan, inputs: Sequence[Array]) -> tuple[Array, ...]:
@@ -54,12 +54,12 @@ def run(plan: ExecutionPlan, inputs: Sequence[Array]) -> tuple[Array, ...]:
     return tuple(values[slot] for slot in plan.output_slots)
 
 
-def _value(plan: ExecutionPlan, values: dict[int, Array], index: int) -> Array:
+def slot_value(plan: ExecutionPlan, values: dict[int, Array], index: int) -> Array:
     """The value of a slot; a view reads its source's memory through its own layout."""
     if index not in values:
         slot = plan.slots[index]
         assert slot.storage is not None
         source = plan.slots[slot.storage[0]]
-        flat = source.layout.pack(_value(plan, values, source.index))
+        flat = source.layout.pack(slot_value(plan, values, source.index))
         values[index] = slot.layout.unpack(flat, slot.tensor.shape)
     return values[index]

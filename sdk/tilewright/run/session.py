@@ -59,7 +59,7 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
     if expected is None:
         from tilewright.run.reference import compare_with_reference
 
-        reference = compare_with_reference(subject.source, plan, inputs, slots)
+        reference = compare_with_reference(subject.source, plan, inputs)
     return _report(subject, image, execution, results, layers, counts, reference)
 
 
