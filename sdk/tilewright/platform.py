@@ -91,12 +91,17 @@ def prefer(loop: str, of: int, why: str) -> Rule:
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant array as the kernel wants it in memory: weights repacked, tables, multipliers. `values` is flat."""
+    """A constant array as the kernel wants it in memory: weights repacked, tables, multipliers. `values` is flat.
+
+    `along` names loops, outermost first, whose steps own equal parts of the values one after the other: weights
+    packed [oc][kh][kw][ic] are `along=("oc",)`, a tile of output channels needs only its part. Without it it needs all.
+    """
 
     name: str
     dtype: DType
     values: Array
     align: int = 4
+    along: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,11 @@ class KernelMethods(Protocol):
     """The methods that a kernel class may have; those that it lacks take the defaults described here.
 
     accepts(call)          None, or the sentence why this kernel cannot run the node. Default: None.
-    rules(call)            how the tiler may cut the operator's loops. Default: no rules.
+    rules(call)            how the tiler may cut the operator's loops. A kernel that lacks it is never cut: it runs
+                           whole, on operands where they lie; an empty list means that any tile will do.
+    cycles(call, sizes)    estimated cycles of one tile; `sizes` maps every loop to an integer or an array of
+                           candidates. Default: points of the tile divided by the platform's cores.
+    tile_scratch(call, sizes)  bytes of working memory of one tile, as above. Default: that of the whole call.
     constants(operands)    tuple of `Constant`: what lies in flash for this node, e.g. repacked weights. Default: every
                            constant operand as it is, in the layout of the rule.
     scratch(operands)      bytes of working memory that one call needs. Default: 0.
@@ -159,6 +168,21 @@ class Kernel:
             return f"the core has no '{self.lacking}' among its capabilities"
         method = getattr(self.methods, "accepts", None)
         return method(call) if method else None
+
+    @property
+    def tileable(self) -> bool:
+        """True where the kernel declares how it may be cut."""
+        return hasattr(self.methods, "rules")
+
+    def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any | None:
+        """Estimated cycles of one tile, an integer or an array as `sizes`; None where the kernel gives no estimate."""
+        method = getattr(self.methods, "cycles", None)
+        return method(call, sizes) if method else None
+
+    def tile_scratch(self, operands: Operands, sizes: Mapping[str, Any]) -> Any:
+        """Bytes of working memory of one tile, an integer or an array as `sizes`."""
+        method = getattr(self.methods, "tile_scratch", None)
+        return method(operands.call, sizes) if method else self.scratch(operands)
 
     def rules(self, call: Call) -> list[Rule]:
         """How the tiler may cut the operator's loops."""

@@ -73,4 +73,5 @@ def _instruction(
         frozen=tuple(range(first, len(frozen))),
         scratch_bytes=kernel.scratch(operands),
         schedule=tiled.schedules.get(call.node.name),
+        fused_into=tiled.fused.get(call.node.name, ""),
     )

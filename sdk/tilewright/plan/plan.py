@@ -7,7 +7,7 @@ no instruction: its slot names the slot whose bytes it shows (`storage`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tilewright.binding.graph import BoundGraph
 from tilewright.layout import Layout
@@ -19,10 +19,18 @@ from tilewright.tiling.schedule import TileSchedule
 
 @dataclass(frozen=True)
 class TiledGraph:
-    """A bound graph with a tile schedule by node name; nodes that run whole have none."""
+    """A bound graph with a tile schedule by node name; nodes that run whole have none.
+
+    A fused chain has one schedule, under its last node's name; `fused` maps its other nodes to that name. `homes` maps
+    tensors to the level that they lie in (a tensor that only lives inside a chain: ""), `constant_homes` maps
+    (node, constant) to the level where that constant lies at rest. Both are empty where there is one level.
+    """
 
     graph: BoundGraph
     schedules: Mapping[str, TileSchedule]
+    fused: Mapping[str, str] = field(default_factory=dict)
+    homes: Mapping[str, str] = field(default_factory=dict)
+    constant_homes: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,8 @@ class FrozenSlot:
 class Instruction:
     """One bound node. `inputs` are slots of the run-time operands in operand order, -1 for an omitted or constant one.
 
-    `frozen` are indices into the plan's frozen slots, in the order in which the kernel declared them.
+    `frozen` are indices into the plan's frozen slots, in the order in which the kernel declared them. `fused_into` is
+    the name of the instruction whose schedule runs this one as one of its stages, empty for all others.
     """
 
     index: int
@@ -59,6 +68,7 @@ class Instruction:
     frozen: tuple[int, ...]
     scratch_bytes: int
     schedule: TileSchedule | None = None
+    fused_into: str = ""
 
     @property
     def name(self) -> str:
