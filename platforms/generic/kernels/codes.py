@@ -222,7 +222,7 @@ class MoveCodes:
         y = call.outputs[0]
         low, high = y.dtype.range
         names = operand_names(call)
-        declarations, codes = [], []
+        declarations, codes = list[str](), list[Codes | None]()
         for nest in nests:
             source = nest.ins[0].tensor.name
             tensor = call.tensor(names.index(source)) if source in names else y

@@ -37,6 +37,14 @@ def operand_names(call: Call) -> tuple[str, ...]:
     return _numbered(operator.operands, len(call.inputs))
 
 
+def result_names(call: Call) -> tuple[str, ...]:
+    """The parameter name of every result that is not omitted."""
+    operator = find(call.node.op, call.node.domain)
+    assert operator is not None
+    names = _numbered(operator.results, len(call.node.outputs))
+    return tuple(names[place] for place in call.present)
+
+
 def _numbered(names: tuple[str, ...], count: int) -> tuple[str, ...]:
     if not names or not names[-1].endswith("..."):
         return names
@@ -46,9 +54,7 @@ def _numbered(names: tuple[str, ...], count: int) -> tuple[str, ...]:
 
 def _intermediates(call: Call, nests: tuple[Nest, ...]) -> tuple[tuple[str, str, int], ...]:
     """(name, C type, bytes) of every tensor of the chain that is neither operand nor result, and of point counts."""
-    operator = find(call.node.op, call.node.domain)
-    assert operator is not None
-    known = {*operand_names(call), *_numbered(operator.results, len(call.outputs))}
+    known = {*operand_names(call), *result_names(call)}
     found: dict[str, tuple[str, str, int]] = {}
     for index, nest in enumerate(nests):
         tensor: Tensor = nest.out.tensor
@@ -140,12 +146,10 @@ def unread(operands: Operands, nests: tuple[Nest, ...]) -> list[str]:
 def strides_of(operands: Operands) -> dict[str, tuple[int, ...]]:
     """Element strides per axis of every operand and result, by parameter name."""
     call = operands.call
-    operator = find(call.node.op, call.node.domain)
-    assert operator is not None
     found = {}
     named = [
         *zip(operand_names(call), call.inputs, strict=False),
-        *zip(_numbered(operator.results, len(call.outputs)), call.outputs, strict=False),
+        *zip(result_names(call), call.outputs, strict=True),
     ]
     for name, tensor in named:
         if tensor is not None and tensor.name in operands.layouts:
@@ -157,12 +161,10 @@ def strides_of(operands: Operands) -> dict[str, tuple[int, ...]]:
 
 def _reshaped(call: Call) -> str | None:
     """The sentence that names an operand which the nests see in another shape, or None."""
-    operator = find(call.node.op, call.node.domain)
-    assert operator is not None
     shapes = {
         name: tensor.shape
-        for names, tensors in ((operand_names(call), call.inputs), (operator.results, call.outputs))
-        for name, tensor in zip(_numbered(names, len(tensors)), tensors, strict=False)
+        for names, tensors in ((operand_names(call), call.inputs), (result_names(call), call.outputs))
+        for name, tensor in zip(names, tensors, strict=False)
         if tensor is not None
     }
     for nest in nests_of(call):

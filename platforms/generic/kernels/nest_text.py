@@ -109,7 +109,7 @@ class _Printer:
         tensor = access.tensor
         if tensor.name in self.strides and len(self.strides[tensor.name]) == len(tensor.shape):
             return self.strides[tensor.name]
-        found, step = [], 1
+        found, step = list[int](), 1
         for size in reversed(tensor.shape):
             found.insert(0, step)
             step *= size
@@ -117,7 +117,7 @@ class _Printer:
 
     def _address(self, access: Access) -> Address:
         terms: dict[str, int] = {}
-        const, looked = 0, []
+        const, looked = 0, list[str]()
         moving = self.nest.space.moving
         for sub, stride in zip(access.subscripts, self._strides(access), strict=True):
             affine = sub.offset if isinstance(sub, Table) else sub

@@ -65,7 +65,7 @@ def parameters(plan: ExecutionPlan, instruction: Instruction) -> tuple[Parameter
     for i, slot in enumerate(instruction.inputs):
         if slot >= 0:
             found.append(Parameter(_name(operator.operands, i), C_TYPES[plan.slots[slot].tensor.dtype], True))
-    for i, slot in enumerate(instruction.outputs):
+    for i, slot in zip(call.present, instruction.outputs, strict=True):
         found.append(Parameter(_name(operator.results, i), C_TYPES[plan.slots[slot].tensor.dtype], False))
     for index in instruction.frozen:
         constant = plan.frozen_slots[index].constant

@@ -11,7 +11,7 @@ from tilewright.ops.operands import Arrays, checked_indices, given, integer_list
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
 
 
-def _pooled_shape(call: Call) -> Shape:
+def pooled_shape(call: Call) -> Shape:
     """The shape that the pool's attributes give; indices count in a tensor of this shape."""
     shape = call.shape()
     rank = len(shape) - 2
@@ -32,7 +32,7 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
     needs_index(call, 1)
     if call.shape(1) != call.shape():
         raise call.invalid(f"indices {call.shape(1)} and data {call.shape()} differ in shape")
-    pooled = result(call, call.tensor(0).dtype, _pooled_shape(call))
+    pooled = result(call, call.tensor(0).dtype, pooled_shape(call))
     if call.optional(2) is None:
         return (pooled,)
     asked = integer_list(call, 2, "the output shape")
@@ -42,7 +42,7 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
 
 
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
-    x, pooled = given(arrays, 0), _pooled_shape(call)
+    x, pooled = given(arrays, 0), pooled_shape(call)
     zero = np.asarray(zero_code(call)).astype(x.dtype)
     flat = np.full(prod(pooled), zero)
     flat[checked_indices(call, given(arrays, 1), flat.size).reshape(-1)] = x.reshape(-1)

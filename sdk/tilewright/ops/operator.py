@@ -39,6 +39,11 @@ class Call:
     constants: Mapping[int, Array] = field(default_factory=dict)
     opset: int = 21
 
+    @property
+    def present(self) -> tuple[int, ...]:
+        """The places of the node's outputs that are not omitted; binding's `outputs` hold only those."""
+        return tuple(index for index, name in enumerate(self.node.outputs) if name)
+
     def tensor(self, index: int) -> Tensor:
         """The operand `index`, which must be there."""
         if index < len(self.inputs) and (found := self.inputs[index]) is not None:

@@ -77,8 +77,15 @@ def _triple(node: Node, first: int) -> tuple[str, str, str]:
 
 
 def _flat(graph: Graph, name: str) -> str:
-    """Scales of shape (1,) are scalars, those of more axes are vectors."""
-    value = graph.constants[name]
+    """A constant's name after its shape: scales of shape (1,) are scalars, those of more axes are vectors."""
+    value = graph.value(name)
+    if value is None:
+        raise UnsupportedNode(
+            f"tensor '{name}' is not known at compile time",
+            why="a scale or zero point of a quantised operator is computed at run time",
+            fix="give it as an initialiser, or freeze it with --freeze",
+            tensor=name,
+        )
     if value.ndim == 0 or (value.ndim == 1 and value.size > 1):
         return name
     return graph.constant(f"{name}_flat", value.reshape(() if value.size == 1 else -1), graph.tensors[name].dtype)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from tilewright.errors import UsageError
-from tilewright.model import Array
+from tilewright.model import Array, DType, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.registry import find
 from tilewright.plan.plan import ExecutionPlan
@@ -19,11 +20,21 @@ def evaluate_call(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ..
     if operator is None:
         raise call.unsupported("the operator is not known")
     full = [call.constants.get(i, array) for i, array in enumerate(arrays)]
-    results = operator.evaluate(call, full)
+    results = operator.evaluate(_with_omitted(call), full)
     return tuple(
-        np.ascontiguousarray(result, dtype=tensor.dtype.numpy).reshape(tensor.shape)  # a scalar comes back as one axis
-        for result, tensor in zip(results, call.outputs, strict=False)
+        # a scalar comes back as one axis
+        np.ascontiguousarray(results[place], dtype=tensor.dtype.numpy).reshape(tensor.shape)
+        for place, tensor in zip(call.present, call.outputs, strict=True)
     )
+
+
+def _with_omitted(call: Call) -> Call:
+    """The call with a nameless scalar for every output that is omitted before another: operators count outputs."""
+    if len(call.outputs) == len(call.node.outputs):
+        return call
+    named = dict(zip(call.present, call.outputs, strict=True))
+    last = call.present[-1]
+    return replace(call, outputs=tuple(named.get(i, Tensor("", DType.F32, ())) for i in range(last + 1)))
 
 
 def run_slots(plan: ExecutionPlan, inputs: Sequence[Array]) -> tuple[Array, ...]:

@@ -1,0 +1,119 @@
+"""RNN, GRU and LSTM: a loop over the steps for each direction and batch entry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.ops.recurrent import Activation, Cell, cell
+from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platforms.generic.kernels.elements import c_type, constants_by_name, empty
+from tilewright.platforms.generic.kernels.nest_expressions import literal
+from tilewright.platforms.generic.platform import PLATFORM
+
+_FORMS = {
+    "Relu": "v < 0 ? 0 : v", "Tanh": "tanh{f}(v)",
+    "Sigmoid": "v < 0 ? exp{f}(v) / (1 + exp{f}(v)) : 1 / (1 + exp{f}(-v))", "Affine": "{a} * v + {b}",
+    "LeakyRelu": "v < 0 ? {a} * v : v", "ThresholdedRelu": "v > {a} ? v : 0", "ScaledTanh": "{a} * tanh{f}({b} * v)",
+    "HardSigmoid": "{a} * v + {b} < 0 ? 0 : {a} * v + {b} > 1 ? 1 : {a} * v + {b}",
+    "Elu": "v < 0 ? {a} * expm1{f}(v) : v", "Softsign": "v / (1 + fabs{f}(v))",
+    "Softplus": "(v > 0 ? v : 0) + log1p{f}(exp{f}(-fabs{f}(v)))",
+}  # fmt: skip
+_REALS = "f32|f64"
+
+
+@dataclass(frozen=True)
+class DirectionContext:
+    """One direction: its number, whether it runs backwards, and its activations as expressions of `v`."""
+
+    number: int
+    backwards: bool
+    activations: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RecurrentContext:
+    """Sizes, the operands that are there, and the element strides of sequences and states by axis."""
+
+    op: str
+    cell: Cell
+    directions: tuple[DirectionContext, ...]
+    real: str
+    clip: str
+    lengths: bool
+    bias: bool
+    start_h: bool
+    start_c: bool
+    peepholes: bool
+    results: tuple[bool, bool, bool]
+    reset_first: bool
+    coupled: bool
+    x_step: int
+    x_entry: int
+    y_step: int
+    y_direction: int
+    y_entry: int
+    h_direction: int
+    h_entry: int
+
+
+@PLATFORM.kernel(
+    "RNN", "GRU", "LSTM", template="recurrent.c.mako", numerics="1e-4",
+    types=f"{_REALS}, {_REALS}, {_REALS}, {_REALS}?, i32|i64?, {_REALS}?, {_REALS}?, {_REALS}? "
+    f"-> {_REALS}?, {_REALS}?, {_REALS}?",
+)  # fmt: skip
+class Recurrent:
+    """All activations, directions, layouts, peepholes, clipping; lengths are limited to the steps."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Sizes that are not empty."""
+        if call.node.clamp is not None:
+            return "the result is limited"
+        return empty(call)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Weights, biases and constant states."""
+        return constants_by_name(operands, *range(len(operands.call.inputs)))
+
+    def scratch(self, operands: Operands) -> int:
+        """State, cell and the gates of one batch entry."""
+        found = cell(operands.call)
+        return 8 * found.hidden * operands.call.tensor(0).dtype.bits // 8
+
+    def cost(self, call: Call) -> float:
+        """Multiply-accumulates of all gates."""
+        found = cell(call)
+        gates = {"RNN": 1, "GRU": 3, "LSTM": 4}[call.node.op]
+        return float(
+            gates * found.hidden * (found.inputs + found.hidden) * found.steps * found.batch * len(found.directions)
+        )
+
+    def context(self, operands: Operands) -> RecurrentContext:
+        """Everything that the loops need."""
+        call = operands.call
+        found, x = cell(call), call.tensor(0)
+        count, hidden = len(found.directions), found.hidden
+        first = found.batch_first
+        names = tuple(bool(name) for name in (*call.node.outputs, "", "", "")[:3])
+        return RecurrentContext(
+            op=call.node.op, cell=found, real=c_type(x), clip=literal(x.dtype, found.clip) if found.clip > 0 else "",
+            directions=tuple(
+                DirectionContext(n, backwards, tuple(_form(a, x.dtype) for a in found.activations[n]))
+                for n, backwards in enumerate(found.directions)
+            ),
+            lengths=call.optional(4) is not None, bias=call.optional(3) is not None,
+            start_h=call.optional(5) is not None, start_c=call.optional(6) is not None,
+            peepholes=call.optional(7) is not None, results=(names[0], names[1], names[2]),
+            reset_first=not call.integer("linear_before_reset", 0) if call.node.op == "GRU" else False,
+            coupled=bool(call.integer("input_forget", 0)) if call.node.op == "LSTM" else False,
+            x_step=found.inputs if first else found.batch * found.inputs,
+            x_entry=found.steps * found.inputs if first else found.inputs,
+            y_step=count * hidden if first else count * found.batch * hidden,
+            y_direction=hidden if first else found.batch * hidden,
+            y_entry=found.steps * count * hidden if first else hidden,
+            h_direction=hidden if first else found.batch * hidden, h_entry=count * hidden if first else hidden,
+        )  # fmt: skip
+
+
+def _form(activation: Activation, kind: DType) -> str:
+    f = "" if kind is DType.F64 else "f"
+    return _FORMS[activation.name].format(f=f, a=literal(kind, activation.alpha), b=literal(kind, activation.beta))

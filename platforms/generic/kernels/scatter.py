@@ -1,0 +1,220 @@
+"""ScatterElements, ScatterND, TensorScatter and MaxUnpool: elements written where run-time indices point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from tilewright.ops.maxunpool import pooled_shape
+from tilewright.ops.operands import one_axis, zero_code
+from tilewright.platform import Call, Constant, Operands
+from tilewright.platforms.generic.kernels.elements import (
+    INDEX,
+    MOVED,
+    PLAIN,
+    Loop,
+    address,
+    c_type,
+    constants_by_name,
+    empty,
+    loops,
+    recoded,
+    strides,
+    unread,
+)
+from tilewright.platforms.generic.kernels.nest_expressions import body_text, computing
+from tilewright.platforms.generic.platform import PLATFORM
+
+_BODIES = {"add": "add", "mul": "mul", "max": "max", "min": "min"}
+
+
+def _writes(call: Call) -> str | None:
+    """None, or why the written value cannot be computed."""
+    if why := empty(call):
+        return why
+    reduction = call.text("reduction", "none")
+    if reduction == "none":
+        return recoded(call, 0, 2)
+    if call.outputs[0].quantisation is not None:
+        return f"codes are not reduced by '{reduction}'"
+    return None if _stored(call) else f"'{reduction}' has no C expression for {call.outputs[0].dtype.value}"
+
+
+def _stored(call: Call) -> str | None:
+    """The C expression of the written value over e0, the element as it is, and e1, the update."""
+    reduction, kind = call.text("reduction", "none"), call.outputs[0].dtype
+    if reduction == "none":
+        return "e1"
+    if kind.value == "bool":
+        return {"add": "e0 || e1", "max": "e0 || e1", "mul": "e0 && e1", "min": "e0 && e1"}[reduction]
+    return body_text(_BODIES[reduction], [kind, kind], kind, ())
+
+
+@dataclass(frozen=True)
+class ScatterContext:
+    """Loops over the indices; `index` is an index's own address, `target` the address it points to through `at`."""
+
+    elements: int
+    loops: tuple[Loop, ...]
+    index: str
+    target: str
+    size: int
+    c_type: str
+    local: str
+    value: str
+    reads: bool
+
+
+@PLATFORM.kernel(
+    "Scatter", "ScatterElements", types=f"{MOVED}, {INDEX}, {MOVED} -> {MOVED}", template="scatter_elements.c.mako",
+    sources=["index.h"],
+)  # fmt: skip
+class ScatterElements:
+    """Single elements written along one axis; an index outside writes the nearest element."""
+
+    def accepts(self, call: Call) -> str | None:
+        """The reduction needs an expression in C."""
+        return _writes(call)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Every constant operand."""
+        return constants_by_name(operands, 0, 1, 2)
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """The result takes the memory of the data."""
+        return () if 0 in call.constants else ((0, 0),)
+
+    def context(self, operands: Operands) -> ScatterContext:
+        """Loops over every index."""
+        call = operands.call
+        shape, taken = call.shape(), call.shape(1)
+        axis = one_axis(call, call.integer("axis", 0), len(shape))
+        places = ["at" if place == axis else f"i{place}" for place in range(len(shape))]
+        target = " + ".join(f"{name} * {step}" for name, step in zip(places, strides(shape), strict=True))
+        return _context(call, loops(taken), address(taken), target, shape[axis])
+
+
+def _context(call: Call, listed: tuple[Loop, ...], index: str, target: str, size: int) -> ScatterContext:
+    y = call.outputs[0]
+    value = _stored(call)
+    assert value is not None
+    local = c_type(y) if computing(y.dtype) is y.dtype else "float"
+    return ScatterContext(y.elements, listed, index, target, size, c_type(y), local, value, "e0" in value)
+
+
+@dataclass(frozen=True)
+class PlacesContext:
+    """`tuples` index tuples of `depth` each; `sizes` and `steps` of the axes they address, `inner` elements each."""
+
+    scatter: ScatterContext
+    tuples: int
+    depth: int
+    sizes: str
+    steps: str
+    inner: int
+
+
+@PLATFORM.kernel(
+    "ScatterND", types=f"{MOVED}, {INDEX}, {MOVED} -> {MOVED}", template="scatter_nd.c.mako", sources=["index.h"]
+)
+class ScatterND:
+    """Slices written where tuples of run-time indices point."""
+
+    def accepts(self, call: Call) -> str | None:
+        """The reduction needs an expression in C."""
+        return _writes(call)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Every constant operand."""
+        return constants_by_name(operands, 0, 1, 2)
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """The result takes the memory of the data."""
+        return () if 0 in call.constants else ((0, 0),)
+
+    def context(self, operands: Operands) -> PlacesContext:
+        """Sizes of the addressed axes."""
+        call = operands.call
+        shape, taken = call.shape(), call.shape(1)
+        depth = taken[-1]
+        return PlacesContext(
+            _context(call, (), "", "", 0), prod(taken[:-1]), depth, ", ".join(map(str, shape[:depth])),
+            ", ".join(map(str, strides(shape)[:depth])), prod(shape[depth:]),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CacheContext:
+    """A cache of `batch` x `outer` x `size` x `inner`, of which `count` places are overwritten."""
+
+    elements: int
+    batch: int
+    outer: int
+    size: int
+    count: int
+    inner: int
+    starts: bool
+    circular: bool
+
+
+@PLATFORM.kernel("TensorScatter", types=f"{MOVED}, {MOVED}, i64? -> {MOVED}", template="tensor_scatter.c.mako")
+class TensorScatter:
+    """A stretch of each batch entry overwritten from a run-time start; a linear start is limited to what fits."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Elements are moved as they are."""
+        return empty(call) or recoded(call, 0, 1)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Every constant operand."""
+        return constants_by_name(operands, 0, 1, 2)
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """The result takes the memory of the cache."""
+        return () if 0 in call.constants else ((0, 0),)
+
+    def context(self, operands: Operands) -> CacheContext:
+        """Sizes around the axis of the sequence."""
+        call = operands.call
+        shape = call.shape()
+        axis = one_axis(call, call.integer("axis", -2), len(shape))
+        return CacheContext(
+            prod(shape), shape[0], prod(shape[1:axis]), shape[axis], call.shape(1)[axis], prod(shape[axis + 1 :]),
+            call.optional(2) is not None, call.text("mode", "linear") == "circular",
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class UnpoolContext:
+    """`pooled` elements of the shape that indices count in; `places` turns such an index into one of the result."""
+
+    count: int
+    elements: int
+    pooled: int
+    steps: tuple[tuple[int, int, int], ...]
+    zero: int
+    unread: tuple[str, ...]
+
+
+@PLATFORM.kernel(
+    "MaxUnpool", types=f"{PLAIN}, {INDEX}, i64? -> {PLAIN}", template="max_unpool.c.mako", sources=["index.h"]
+)
+class MaxUnpool:
+    """Maxima put back where run-time indices point, zero elsewhere."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Elements are moved as they are."""
+        return empty(call) or recoded(call, 0)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Data or indices where they are constant."""
+        return constants_by_name(operands, 0, 1)
+
+    def context(self, operands: Operands) -> UnpoolContext:
+        """How an index splits into axes."""
+        call = operands.call
+        shape, y = pooled_shape(call), call.outputs[0]
+        steps = tuple(zip(strides(shape), shape, strides(y.shape), strict=True))
+        return UnpoolContext(
+            prod(call.shape()), y.elements, prod(shape), steps, int(zero_code(call)), unread(call, 0, 1)
+        )

@@ -1,0 +1,19 @@
+static void ${f.name}(${f.parameters})
+{
+    if (y != x) {
+        memcpy(y, x, ${k.elements} * sizeof *y);
+    }
+% for depth, level in enumerate(k.loops):
+    ${"    " * depth}for (int ${level.name} = 0; ${level.name} < ${level.extent}; ${level.name}++) {
+% endfor
+<% tab = "    " * (len(k.loops) + 1) %>\
+${tab}const int at = tilewright_index((int64_t)indices[${k.index}], ${k.size});
+% if k.reads:
+${tab}const ${k.local} e0 = y[${k.target}];
+% endif
+${tab}const ${k.local} e1 = updates[${k.index}];
+${tab}y[${k.target}] = (${k.c_type})(${k.value});
+% for depth in reversed(range(len(k.loops))):
+    ${"    " * depth}}
+% endfor
+}

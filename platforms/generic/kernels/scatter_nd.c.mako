@@ -1,0 +1,21 @@
+static void ${f.name}(${f.parameters})
+{
+    static const int sizes[${k.depth}] = {${k.sizes}};
+    static const int steps[${k.depth}] = {${k.steps}};
+    if (y != x) {
+        memcpy(y, x, ${k.scatter.elements} * sizeof *y);
+    }
+    for (int i = 0; i < ${k.tuples}; i++) {
+        int at = 0;
+        for (int j = 0; j < ${k.depth}; j++) {
+            at += tilewright_index((int64_t)indices[i * ${k.depth} + j], sizes[j]) * steps[j];
+        }
+        for (int j = 0; j < ${k.inner}; j++) {
+% if k.scatter.reads:
+            const ${k.scatter.local} e0 = y[at + j];
+% endif
+            const ${k.scatter.local} e1 = updates[i * ${k.inner} + j];
+            y[at + j] = (${k.scatter.c_type})(${k.scatter.value});
+        }
+    }
+}

@@ -1,0 +1,26 @@
+static void ${f.name}(${f.parameters})
+{
+    if (y != x) {
+        memcpy(y, x, ${k.elements} * sizeof *y);
+    }
+    for (int entry = 0; entry < ${k.batch}; entry++) {
+% if k.starts:
+        const int64_t asked = write_indices[entry] < 0 ? 0 : write_indices[entry];
+% if k.circular:
+        const int first = (int)(asked % ${k.size});
+% else:
+        const int first = asked > ${k.size - k.count} ? ${k.size - k.count} : (int)asked;
+% endif
+% else:
+        const int first = 0;
+% endif
+        for (int outer = 0; outer < ${k.outer}; outer++) {
+            const int row = entry * ${k.outer} + outer;
+            for (int i = 0; i < ${k.count}; i++) {
+                const int at = (first + i) % ${k.size};
+                memcpy(y + (row * ${k.size} + at) * ${k.inner}, update + (row * ${k.count} + i) * ${k.inner},
+                       ${k.inner} * sizeof *y);
+            }
+        }
+    }
+}

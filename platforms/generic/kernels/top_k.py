@@ -1,0 +1,54 @@
+"""TopK: the k largest or smallest along an axis, of equal ones the first; not-a-number counts as the largest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from tilewright.ops.topk import count, top_axis
+from tilewright.platform import Call, Constant, Operands
+from tilewright.platforms.generic.kernels.elements import MOVED, c_type, constants_by_name, empty, recoded
+from tilewright.platforms.generic.platform import PLATFORM
+
+
+@dataclass(frozen=True)
+class TopContext:
+    """`outer` blocks of `size` x `inner` elements; `before` is true where `a` stands before `b`."""
+
+    outer: int
+    size: int
+    inner: int
+    count: int
+    c_type: str
+    before: str
+    indexed: bool
+
+
+@PLATFORM.kernel("TopK", types=f"{MOVED}, i64? -> {MOVED}, i64?", template="top_k.c.mako")
+class TopK:
+    """Selection without extra memory: each next one is the best of those that stand behind the last."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Elements are moved as they are."""
+        return empty(call) or recoded(call, 0)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """The data where it is constant."""
+        return constants_by_name(operands, 0)
+
+    def cost(self, call: Call) -> float:
+        """Every one of k passes looks at every element."""
+        return 4.0 * call.tensor(0).elements * count(call)
+
+    def context(self, operands: Operands) -> TopContext:
+        """Sizes around the axis and the order."""
+        call = operands.call
+        axis, shape, x = top_axis(call), call.shape(), call.tensor(0)
+        largest = bool(call.integer("largest", 1))
+        before = "a > b" if largest else "a < b"
+        if x.dtype.is_float:
+            before += " || (a != a && b == b)" if largest else " || (a == a && b != b)"
+        return TopContext(
+            prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]), count(call), c_type(x), before,
+            len(call.outputs) > 1,
+        )  # fmt: skip
