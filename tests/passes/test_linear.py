@@ -141,9 +141,50 @@ def test_numbers_that_would_overflow_stay() -> None:
     assert ops(model) == ["Conv", "Mul"]
 
 
-def test_matmul_of_rank_three_keeps_its_add() -> None:
-    nodes = [node("MatMul", "x w", "a"), node("Add", "a c", "y")]
-    model = rewritten(onnx_model(nodes, {"x": [1, 5, 4]}, ["y"], {"w": some(4, 6), "c": some(6)}))
-    assert ops(model) == ["MatMul", "Add"]
+def test_matmul_of_rank_three_with_a_bias_is_a_gemm_between_views() -> None:
+    nodes = [node("MatMul", "x w", "a"), node("Add", "c a", "b"), node("Relu", "b", "y")]
+    model = rewritten(onnx_model(nodes, {"x": [2, 5, 4]}, ["y"], {"w": some(4, 6), "c": some(6)}))
+    assert ops(model) == ["Reshape", "Gemm", "Reshape"]
+    assert model.nodes[1].clamp is not None
     nodes = [node("MatMul", "x w", "a"), node("Mul", "a c", "y")]
     assert ops(rewritten(onnx_model(nodes, {"x": [1, 5, 4]}, ["y"], {"w": some(4, 6), "c": some(6)}))) == ["MatMul"]
+    nodes = [node("MatMul", "x w", "a"), node("Add", "a wide", "y")]
+    model = rewritten(onnx_model(nodes, {"x": [1, 5, 4]}, ["y"], {"w": some(4, 6), "wide": some(5, 6)}))
+    assert ops(model) == ["MatMul", "Add"]
+
+
+def test_muls_and_adds_by_constants_become_one_of_each() -> None:
+    constants = {"a": some(4, 1, 1), "b": some(4, 1, 1), "k": np.float32(3), "d": some(4, 1, 1)}
+    nodes = [
+        node("Mul", "x a", "t"),
+        node("Add", "t b", "u"),
+        node("Div", "u k", "v"),
+        node("Sub", "v d", "w"),
+        node("Relu", "w", "y"),
+    ]
+    model = rewritten(onnx_model(nodes, {"x": IMAGE}, ["y"], constants))
+    assert [(each.op, each.clamp is not None) for each in model.nodes] == [("Mul", False), ("Add", True)]
+    assert not {"t", "u", "v", "w"} & set(model.tensors)
+
+
+def test_constants_that_would_grow_are_not_merged() -> None:
+    constants = {"a": some(4, 1, 1), "b": some(1, 6, 5)}
+    nodes = [node("Mul", "x a", "t"), node("Mul", "t b", "y")]
+    assert ops(rewritten(onnx_model(nodes, {"x": IMAGE}, ["y"], constants))) == ["Mul", "Mul"]
+
+
+def test_arithmetic_has_one_form() -> None:
+    constants = {"k": np.float32(3), "zero": np.float32(0)}
+    for made, op in (
+        ("Sum x x", "Add"),
+        ("Sub x k", "Add"),
+        ("Div x k", "Mul"),
+        ("Sub k x", "Sub"),
+        ("Div k x", "Div"),
+    ):
+        name, first, second = made.split()
+        assert ops(rewritten(onnx_model([node(name, f"{first} {second}", "y")], {"x": IMAGE}, ["y"], constants))) == [
+            op
+        ]
+    model, _ = run(load(onnx_model([node("Div", "x zero", "y")], {"x": IMAGE}, ["y"], constants)))
+    assert ops(model) == ["Div"]

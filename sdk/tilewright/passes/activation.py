@@ -14,6 +14,8 @@ _PRODUCERS = frozenset(
     "Conv ConvTranspose Gemm MatMul Add Sub Mul MaxPool AveragePool GlobalAveragePool GlobalMaxPool".split()
 )
 
+_VIEWS = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose"})
+
 
 def apply(model: Model) -> Model:
     """Give producers with a single reader the limits of that reader."""
@@ -23,13 +25,36 @@ def apply(model: Model) -> Model:
         if found is None:
             continue
         source, low, high = found
-        before = edit.writer(source)
+        views, before = _through_views(edit, node, source)
         if before is None or before.op not in _PRODUCERS or before.domain or len(before.outputs) != 1:
             continue
-        if edit.sole_reader(source, node) and edit.is_float(source, *node.outputs):
-            edit.replace(before, replace(before, outputs=node.outputs, clamp=_combined(before.clamp, low, high)))
-            edit.replace(node)
+        if edit.is_float(source, *node.outputs):
+            _limit(edit, before, views, node, _combined(before.clamp, low, high))
     return edit.result()
+
+
+def _through_views(edit: Edit, node: Node, source: str) -> tuple[list[Node], Node | None]:
+    """Views between the node and what computes its input, nearest first; None where something else reads on the way."""
+    views: list[Node] = []
+    reader = node
+    while edit.sole_reader(source, reader):
+        before = edit.writer(source)
+        if before is None or before.op not in _VIEWS or before.domain or len(before.outputs) != 1:
+            return views, before
+        views.append(before)
+        reader, source = before, before.inputs[0]
+    return views, None
+
+
+def _limit(edit: Edit, before: Node, views: list[Node], node: Node, clamp: Clamp) -> None:
+    """Clamp what `before` computes. The tensors on the way hold other values now, so they get new names."""
+    outputs = node.outputs
+    for view in views:
+        limited = edit.add_tensor(f"{view.inputs[0]}/limited", edit.tensors[view.inputs[0]])
+        edit.replace(view, replace(view, inputs=(limited, *view.inputs[1:]), outputs=outputs))
+        outputs = (limited,)
+    edit.replace(before, replace(before, outputs=outputs, clamp=clamp))
+    edit.replace(node)
 
 
 def limits(edit: Edit, node: Node) -> tuple[str, float, float] | None:

@@ -10,7 +10,19 @@ from tilewright.errors import UsageError
 from tilewright.frontend.check import check_model
 from tilewright.frontend.names import nearest
 from tilewright.model import Model
-from tilewright.passes import activation, batch_norm, dead, fold, identity, pad, pool, scalar
+from tilewright.passes import (
+    activation,
+    batch_norm,
+    canonical,
+    chain,
+    dead,
+    dense,
+    fold,
+    identity,
+    pad,
+    pool,
+    scalar,
+)
 
 ROUNDS = 8
 
@@ -35,7 +47,19 @@ class PassReport:
     changed: bool
 
 
-PASSES: tuple[Pass, ...] = (dead, fold, identity, pool, pad, batch_norm, scalar, activation)
+PASSES: tuple[Pass, ...] = (
+    dead,
+    fold,
+    identity,
+    canonical,
+    pool,
+    pad,
+    batch_norm,
+    scalar,
+    chain,
+    dense,
+    activation,
+)
 
 
 def run(

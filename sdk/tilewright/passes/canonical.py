@@ -1,0 +1,41 @@
+"""One form for arithmetic that has several: Sum of two is Add, minus a constant is Add, divided by one is Mul."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tilewright.model import Array, Model, Node
+from tilewright.passes.edit import Edit
+
+name = "canonical"
+
+
+def apply(model: Model) -> Model:
+    """Rewrite every such node on plain floats."""
+    edit = Edit(model)
+    for node in edit.nodes():
+        if (
+            node.domain
+            or len(node.inputs) != 2
+            or not all(node.inputs)
+            or not edit.is_float(*node.inputs, *node.outputs)
+        ):
+            continue
+        constant = edit.constant(node, 1)
+        if node.op == "Sum":
+            edit.replace(node, replace(node, op="Add"))
+        elif node.op == "Sub" and constant is not None:
+            _with_constant(edit, node, "Add", np.negative(constant))
+        elif node.op == "Div" and constant is not None:
+            with np.errstate(all="ignore"):
+                inverse = np.asarray(1 / constant.astype(np.float64)).astype(constant.dtype)
+            if np.all(np.isfinite(inverse)) and np.all(inverse != 0):
+                _with_constant(edit, node, "Mul", inverse)
+    return edit.result()
+
+
+def _with_constant(edit: Edit, node: Node, op: str, value: Array) -> None:
+    name = edit.add_constant(f"{node.inputs[1]}/{op.lower()}", value)
+    edit.replace(node, replace(node, op=op, inputs=(node.inputs[0], name)))
