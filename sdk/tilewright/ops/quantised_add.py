@@ -11,12 +11,13 @@ arithmetic, then in 64-bit; where neither does, the kernel computes in float32 i
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.model import Array, DType, Tensor
+from tilewright.model import Array, Clamp, DType, Node, Quantisation, Tensor
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.quantised_meaning import evaluate_literally
 from tilewright.ops.quantised_real import code_limits, the_quantisation
@@ -66,7 +67,26 @@ def pair_form(operator: Operator, call: Call) -> PairForm | None:
         t is None or t.quantisation is None or t.dtype.bits > 8 for t in tensors
     ):
         return None
-    a, b = (_all_codes(call.tensor(index)) for index in (0, 1))
+    left, right, result = (_key(tensor) for tensor in (call.tensor(0), call.tensor(1), call.outputs[0]))
+    return _remembered(operator, call.node.op, call.node.clamp, left, right, result)
+
+
+_Key = tuple[DType, Quantisation]
+
+
+def _key(tensor: Tensor) -> _Key:
+    return tensor.dtype, the_quantisation(tensor)
+
+
+@lru_cache(maxsize=256)
+def _remembered(
+    operator: Operator, op: str, clamp: Clamp | None, left: _Key, right: _Key, result: _Key
+) -> PairForm | None:
+    """Remembered, since every stage asks again; shapes do not matter."""
+    keys = zip("aby", (left, right, result), strict=True)
+    first, second, target = (Tensor(name, dtype, (1,), meaning) for name, (dtype, meaning) in keys)
+    call = Call(Node(op, op, ("a", "b"), ("y",), {}, "", clamp), (first, second), (target,))
+    a, b = (_all_codes(tensor) for tensor in (first, second))
     codes = _every_pair(operator, call, a, b)
     problem = _Problem.of(call, a, b, codes)
     for bits, limit in _WORDS:

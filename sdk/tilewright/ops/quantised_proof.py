@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -117,7 +118,16 @@ def thresholds(requantisation: Requantisation) -> Array:
 
 
 def prove(requantisation: Requantisation, bounds: Bounds) -> Proof:
-    """The cheapest 32-bit form that is equal for every accumulator within `bounds`, or the exact sequence."""
+    """The cheapest 32-bit form that is equal for every accumulator within `bounds`, or the exact sequence.
+
+    Remembered, since every stage asks again.
+    """
+    return _prove(requantisation, bounds.lowest.tobytes(), bounds.highest.tobytes())
+
+
+@lru_cache(maxsize=1024)
+def _prove(requantisation: Requantisation, lowest: bytes, highest: bytes) -> Proof:
+    bounds = Bounds(np.frombuffer(lowest, np.int64), np.frombuffer(highest, np.int64))
     channels = max(requantisation.channels, bounds.lowest.size)
 
     def exact(why: str) -> Proof:
@@ -130,11 +140,13 @@ def prove(requantisation: Requantisation, bounds: Bounds) -> Proof:
     if bounds.largest > _INT32_MAX:
         return exact("the accumulator needs more than 32 bits")
     limits = _limits(requantisation, bounds, channels)
-    found = [
-        form
-        for pre_shift, shift in _shifts(requantisation, bounds)
-        if (form := _solve(requantisation, limits, bounds, pre_shift, shift)) is not None
-    ]
+    found: list[FixedPoint] = []
+    for pre_shift, shift in _shifts(requantisation, bounds):
+        form = _solve(requantisation, limits, bounds, pre_shift, shift)
+        if form is not None:
+            found.append(form)
+            if form.common_shift and form.common_addend:
+                break
     if not found:
         return exact("ties on both sides of zero round to even, which no single addend does")
     best = min(found, key=lambda form: (not form.common_shift, not form.common_addend, form.pre_shift))

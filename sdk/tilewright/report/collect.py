@@ -8,6 +8,7 @@ from tilewright.binding.graph import BoundGraph
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Model, Tensor
 from tilewright.ops.operator import Call
+from tilewright.ops.quantised_numerics import quantised_numerics
 from tilewright.ops.registry import find
 from tilewright.passes.driver import PassReport as PassResult
 from tilewright.plan.plan import ExecutionPlan
@@ -63,6 +64,11 @@ def model_report(model: Model, loaded: Model, graph: BoundGraph, float_tensors: 
     )
 
 
+def numerics_of(call: Call, declared: str) -> str:
+    """What the kernel declares; for an exact one what was proved of this very layer, where it requantises."""
+    return (quantised_numerics(call) or declared) if declared == "exact" else declared
+
+
 def layer_reports(plan: ExecutionPlan) -> tuple[LayerReport, ...]:
     """One row per instruction."""
     return tuple(
@@ -70,7 +76,7 @@ def layer_reports(plan: ExecutionPlan) -> tuple[LayerReport, ...]:
             name=i.name,
             op=i.call.node.op,
             kernel=i.kernel.name,
-            numerics=i.kernel.numerics,
+            numerics=numerics_of(i.call, i.kernel.numerics),
             tile=dict(i.schedule.sizes) if i.schedule else None,
             tiles=i.schedule.tiles if i.schedule else 1,
             macs=multiply_accumulates(i.call),

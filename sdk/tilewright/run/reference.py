@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from tilewright.model import Array
+from tilewright.model import Array, Tensor
 from tilewright.ops.quantised_explain import explain
 from tilewright.ops.registry import find
+from tilewright.ops.requantize import dequantise, quantise
 from tilewright.plan.execute import evaluate_call, slot_value
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.report.build import ReferenceReport
@@ -29,7 +30,7 @@ def compare_with_reference(source: Path, plan: ExecutionPlan, inputs: Sequence[A
         return None
     mismatches = explained = 0
     values: dict[int, Array] = dict(zip(plan.input_slots, inputs, strict=True))
-    known = {slot.index: theirs[slot.tensor.name] for slot in plan.slots if slot.tensor.name in theirs}
+    known = {s.index: _as_held(s.tensor, theirs[s.tensor.name]) for s in plan.slots if s.tensor.name in theirs}
     for instruction in plan.instructions:
         arrays = [None if s < 0 else slot_value(plan, values, s) for s in instruction.inputs]
         results = evaluate_call(instruction.call, arrays)
@@ -40,6 +41,20 @@ def compare_with_reference(source: Path, plan: ExecutionPlan, inputs: Sequence[A
                 mismatches, explained = mismatches + found[0], explained + found[1]
                 values[slot] = known[slot]
     return ReferenceReport("onnxruntime", mismatches, explained)
+
+
+def _as_held(tensor: Tensor, theirs: Array) -> Array:
+    """A tensor of the file as we hold it: codes where only our border is integer."""
+    if tensor.quantisation is not None and theirs.dtype.kind == "f" and theirs.shape == tensor.shape:
+        return quantise(theirs, tensor.quantisation, tensor.dtype)
+    return theirs
+
+
+def _as_named(tensor: Tensor, value: Array, types: Mapping[str, str]) -> Array:
+    """An input as the file wants it: real numbers where only our border holds codes."""
+    if tensor.quantisation is not None and types.get(tensor.name) == "tensor(float)":
+        return dequantise(value, tensor.quantisation)
+    return value
 
 
 def _difference(
@@ -75,7 +90,11 @@ def reference_values(source: Path, plan: ExecutionPlan, inputs: Sequence[Array])
         session = onnxruntime.InferenceSession(
             model.SerializeToString(), sess_options=options, providers=["CPUExecutionProvider"]
         )
-        feed = {plan.slots[s].tensor.name: value for s, value in zip(plan.input_slots, inputs, strict=True)}
+        types = {found.name: found.type for found in session.get_inputs()}
+        feed = {
+            plan.slots[s].tensor.name: _as_named(plan.slots[s].tensor, value, types)
+            for s, value in zip(plan.input_slots, inputs, strict=True)
+        }
         found = session.run(wanted, feed)
     except Exception:  # an operator or type that ONNX Runtime does not have: nothing to compare with
         return None

@@ -1,0 +1,31 @@
+"""What was proved of a layer on codes, in one word for the report."""
+
+from __future__ import annotations
+
+from tilewright.ops.operator import Call
+from tilewright.ops.quantised_add import OPERATORS_WITH_FORM, pair_form
+from tilewright.ops.quantised_linear import proof
+from tilewright.ops.quantised_mean import mean_proof, window_counts
+from tilewright.ops.registry import find
+
+LINEAR = ("Conv", "ConvTranspose", "Gemm", "MatMul")
+MEANS = ("AveragePool", "GlobalAveragePool", "ReduceMean", "ReduceSum")
+
+
+def quantised_numerics(call: Call) -> str | None:
+    """`proved`: the 32-bit form equals the semantics on every reachable value; `exact_sequence`; None for others.
+
+    For Add, Sub and Mul `proved` means compared over every pair of codes.
+    """
+    first = call.optional(0)
+    if call.node.domain or first is None or first.quantisation is None or call.outputs[0].quantisation is None:
+        return None
+    if call.node.op in LINEAR:
+        return proof(call).status
+    if call.node.op in MEANS:
+        found = {mean_proof(call, int(count)).status for count in window_counts(call).tolist()}
+        return "proved" if found == {"proved"} else "exact_sequence"
+    operator = find(call.node.op)
+    if call.node.op in OPERATORS_WITH_FORM and operator is not None and pair_form(operator, call) is not None:
+        return "proved"
+    return None
