@@ -67,6 +67,17 @@ def test_an_output_that_is_constant_is_still_computed() -> None:
     np.testing.assert_array_equal(execute(model, {})["y"], -np.ones(3))
 
 
+def test_a_constant_that_is_an_output_can_be_read_too() -> None:
+    model = load(
+        onnx_model(
+            [node("Add", "x w", "y"), node("Neg", "w", "n")], {"x": [2]}, ["y", "n", "w"], {"w": np.ones(2, np.float32)}
+        )
+    )
+    assert [each.op for each in model.nodes] == ["Add", "Identity", "Identity"]
+    result = execute(model, {"x": np.zeros(2, np.float32)})
+    assert {name: array.tolist() for name, array in result.items()} == {"y": [1, 1], "n": [-1, -1], "w": [1, 1]}
+
+
 def test_a_dequantised_constant_stays_a_quantised_one() -> None:
     constants = {"q": np.array([1, 2], np.int8), "s": np.float32(0.5)}
     model = load(

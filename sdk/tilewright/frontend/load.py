@@ -105,4 +105,8 @@ def _compute(name: str, graph: Graph) -> None:
     source = graph.fresh(f"{name}/value")
     tensor, array = graph.tensors[name], graph.constants.pop(name)
     graph.tensors[source], graph.constants[source] = replace(tensor, name=source), array
+    for index, node in enumerate(graph.nodes):
+        if name in node.inputs:
+            inputs = tuple(source if read == name else read for read in node.inputs)
+            graph.nodes[index] = replace(node, inputs=inputs)
     graph.append(Node(f"{name}/copy", "Identity", (source,), (name,)))
