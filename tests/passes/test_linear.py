@@ -188,3 +188,47 @@ def test_arithmetic_has_one_form() -> None:
         ]
     model, _ = run(load(onnx_model([node("Div", "x zero", "y")], {"x": IMAGE}, ["y"], constants)))
     assert ops(model) == ["Div"]
+
+
+NORMALISED: dict[str, tuple[onnx.NodeProto, dict[str, npt.NDArray[Any]], Dimensions]] = {
+    "conv": (node("Conv", "n w", "y"), {"w": some(6, 4, 3, 3)}, IMAGE),
+    "conv_bias": (node("Conv", "n w b", "y", strides=[2, 2]), {"w": some(6, 4, 3, 3), "b": some(6)}, IMAGE),
+    "gemm": (node("Gemm", "n w b", "y", alpha=0.5, beta=2.0), {"w": some(4, 6), "b": some(6)}, [3, 4]),
+    "gemm_turned": (node("Gemm", "n w", "y", transB=1), {"w": some(6, 4)}, [3, 4]),
+}
+
+
+@pytest.mark.parametrize("kind", NORMALISED)
+def test_a_normalised_input_is_taken_into_the_first_node(kind: str) -> None:
+    linear, constants, shape = NORMALISED[kind]
+    per_channel = (4, 1, 1) if len(shape) > 2 else (4,)
+    nodes = [node("Sub", "x mean", "m"), node("Div", "m std", "n"), linear]
+    statistics = {"mean": some(*per_channel), "std": np.abs(some(*per_channel)) + 0.5}
+    model = rewritten(onnx_model(nodes, {"x": shape}, ["y"], {**constants, **statistics}))
+    assert ops(model) == [linear.op_type]
+
+
+def test_a_shift_before_padding_stays_and_a_scale_goes() -> None:
+    nodes = [node("Sub", "x k", "m"), node("Div", "m k", "n"), node("Conv", "n w", "y", pads=[1, 1, 1, 1])]
+    model = rewritten(onnx_model(nodes, {"x": IMAGE}, ["y"], {"w": some(6, 4, 3, 3), "k": np.float32(2)}))
+    assert ops(model) == ["Add", "Conv"]
+    nodes = [node("Mul", "x k", "n"), node("Conv", "n w", "y", pads=[1, 1, 1, 1])]
+    assert ops(rewritten(onnx_model(nodes, {"x": IMAGE}, ["y"], {"w": some(6, 4, 3, 3), "k": np.float32(2)}))) == [
+        "Conv"
+    ]
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        [node("Mul", "x wide", "n"), node("Conv", "n w", "y")],
+        [node("Mul", "x k", "n"), node("Conv", "n grouped", "y", group=2)],
+        [node("Mul", "x k", "n"), node("Conv", "n w", "y"), node("Neg", "n", "z")],
+        [node("Mul", "x k", "n"), node("Relu", "n", "m"), node("Conv", "m w", "y")],
+    ],
+)
+def test_what_cannot_be_taken_forward_stays(nodes: list[onnx.NodeProto]) -> None:
+    constants = {"w": some(6, 4, 3, 3), "grouped": some(6, 2, 3, 3), "k": np.float32(2), "wide": some(1, 5)}
+    outputs = ["y", "z"] if nodes[-1].output[0] == "z" else ["y"]
+    model = rewritten(onnx_model(nodes, {"x": IMAGE}, outputs, constants))
+    assert ops(model)[0] == "Mul"

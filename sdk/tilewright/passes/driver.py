@@ -21,6 +21,7 @@ from tilewright.passes import (
     identity,
     pad,
     pool,
+    prescale,
     scalar,
 )
 
@@ -56,6 +57,7 @@ PASSES: tuple[Pass, ...] = (
     pad,
     batch_norm,
     scalar,
+    prescale,
     chain,
     dense,
     activation,
