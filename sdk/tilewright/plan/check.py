@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tilewright.errors import TilewrightError
 from tilewright.plan.plan import ExecutionPlan
 
 
 def check(plan: ExecutionPlan) -> None:
     """Raise where the plan reads an unwritten slot, writes one twice, or names one that does not exist."""
-    written = set(plan.input_slots)
+    written = {*plan.input_slots, *plan.state_slots}
     views = {slot.index: slot.storage[0] for slot in plan.slots if slot.storage is not None}
     for slot, root in views.items():
         if not 0 <= root < len(plan.slots) or root >= slot:
@@ -35,6 +37,27 @@ def check(plan: ExecutionPlan) -> None:
     for slot in plan.output_slots:
         if not ready(slot):
             raise _bug(f"output slot {slot} is never written")
+    _check_state(plan, ready)
+    _check_groups(plan)
+
+
+def _check_state(plan: ExecutionPlan, ready: Callable[[int], bool]) -> None:
+    """Every state takes a value of its own type and shape that the run has made."""
+    for pair in plan.state:
+        if not 0 <= pair.source < len(plan.slots) or not 0 <= pair.state < len(plan.slots):
+            raise _bug(f"state {pair.state} or its source {pair.source} does not exist")
+        a, b = plan.slots[pair.state].tensor, plan.slots[pair.source].tensor
+        if not ready(pair.source) or (a.dtype, a.shape) != (b.dtype, b.shape):
+            raise _bug(f"state {pair.state} cannot take the value of slot {pair.source}")
+
+
+def _check_groups(plan: ExecutionPlan) -> None:
+    """Groups are ascending, apart, and inside of the plan."""
+    end = 0
+    for low, high in plan.groups:
+        if not end <= low < high <= len(plan.instructions):
+            raise _bug(f"the group [{low}, {high}) overlaps another or leaves the plan")
+        end = high
 
 
 def _bug(what: str) -> TilewrightError:

@@ -30,7 +30,7 @@ def last_use(plan: ExecutionPlan) -> tuple[int, ...]:
         for slot in instruction.inputs:
             if slot >= 0:
                 last[slot] = instruction.index
-    for slot in (*plan.input_slots, *plan.output_slots):
+    for slot in (*plan.input_slots, *plan.state_slots, *plan.output_slots):
         last[slot] = -1
     return tuple(last)
 
@@ -65,6 +65,7 @@ def storages(
 def _extents(plan: ExecutionPlan, root: list[int]) -> tuple[dict[int, int], dict[int, int]]:
     """First and last instruction at which each root is live."""
     end = max(len(plan.instructions) - 1, 0)
+    sweeps = {index: (low, high - 1) for low, high in plan.groups for index in range(low, high)}
     first: dict[int, int] = {}
     last: dict[int, int] = {}
 
@@ -78,8 +79,12 @@ def _extents(plan: ExecutionPlan, root: list[int]) -> tuple[dict[int, int], dict
     for instruction in plan.instructions:
         for slot in (*instruction.inputs, *instruction.outputs):
             if slot >= 0:
-                touch(slot, instruction.index)
-    for slot in plan.output_slots:
+                for time in sweeps.get(instruction.index, (instruction.index,)):
+                    touch(slot, time)
+    for slot in (*plan.output_slots, *(pair.source for pair in plan.state)):
+        touch(slot, end)
+    for slot in plan.state_slots:
+        touch(slot, 0)
         touch(slot, end)
     return first, last
 
@@ -88,7 +93,7 @@ def _merge_in_place(
     plan: ExecutionPlan, root: list[int], first: dict[int, int], last: dict[int, int], pinned: frozenset[int]
 ) -> None:
     """Let a result take the memory of an operand that dies at the same instruction, where the kernel allows it."""
-    fixed = {root[s] for s in pinned}
+    fixed = {root[s] for s in (*pinned, *plan.state_slots)}
     outputs = {root[s] for s in plan.output_slots}
     inputs = {root[s] for s in plan.input_slots}
     for instruction in plan.instructions:

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tilewright.binding.graph import BoundGraph
+from tilewright.errors import UsageError
 from tilewright.layout import Layout
-from tilewright.model import Tensor
+from tilewright.model import Attribute, Shape, Tensor
 from tilewright.ops.operator import Call
 from tilewright.platform import Constant, Kernel
 from tilewright.tiling.schedule import TileSchedule
@@ -75,10 +76,32 @@ class Instruction:
         """The node's name."""
         return self.call.node.name
 
+    @property
+    def op_name(self) -> str:
+        """The operator's name."""
+        return self.call.node.op
+
+    @property
+    def extra_args(self) -> Mapping[str, Attribute]:
+        """The node's attributes."""
+        return self.call.node.attributes
+
+
+@dataclass(frozen=True)
+class StatePair:
+    """A slot that lives from run to run: after every run it takes the value of `source` (a key/value cache)."""
+
+    state: int
+    source: int
+
 
 @dataclass(frozen=True)
 class ExecutionPlan:
-    """Instructions in order, slots, constants; `input_slots` and `output_slots` in the model's order."""
+    """Instructions in order, slots, constants; `input_slots` and `output_slots` in the model's order.
+
+    `state` are the slots that keep a value between runs; they are no inputs. `groups` are runs of instructions
+    [first, end) that a backend computes in one sweep: for lifetimes each is one instruction.
+    """
 
     name: str
     instructions: tuple[Instruction, ...]
@@ -89,3 +112,45 @@ class ExecutionPlan:
     output_names: tuple[str, ...]
     sha256: str
     platform: str
+    state: tuple[StatePair, ...] = ()
+    groups: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def instruction_count(self) -> int:
+        """Number of instructions."""
+        return len(self.instructions)
+
+    @property
+    def slot_count(self) -> int:
+        """Number of slots."""
+        return len(self.slots)
+
+    @property
+    def slot_shapes(self) -> tuple[Shape, ...]:
+        """The static shape of every slot."""
+        return tuple(slot.tensor.shape for slot in self.slots)
+
+    @property
+    def state_slots(self) -> tuple[int, ...]:
+        """The slots that live from run to run."""
+        return tuple(pair.state for pair in self.state)
+
+    @property
+    def output_slot(self) -> int:
+        """The only output; UsageError where there are several."""
+        if len(self.output_slots) != 1:
+            raise UsageError(f"the plan has {len(self.output_slots)} outputs", fix="ask for 'output_slots'")
+        return self.output_slots[0]
+
+    def instruction_op_name(self, index: int) -> str:
+        """The operator of instruction `index`; IndexError outside of the plan."""
+        return self._instruction(index).op_name
+
+    def instruction_output_index(self, index: int) -> int:
+        """The first result's slot of instruction `index`; IndexError outside of the plan."""
+        return self._instruction(index).outputs[0]
+
+    def _instruction(self, index: int) -> Instruction:
+        if not 0 <= index < len(self.instructions):
+            raise IndexError(f"instruction {index} of {len(self.instructions)}")
+        return self.instructions[index]

@@ -1,0 +1,59 @@
+"""Plans for the tests of the plan stage: networks of our own, small graphs, random chains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+from graphs import node, onnx_model
+from tilewright.binding.bind import bind
+from tilewright.frontend.load import load
+from tilewright.model import Array, Model
+from tilewright.passes.driver import run as run_passes
+from tilewright.passes.quantise import lower
+from tilewright.plan.build import build
+from tilewright.plan.check import check
+from tilewright.plan.plan import ExecutionPlan, TiledGraph
+from tilewright.plugins import kernels_of, platform
+
+
+def model_of(source: Path | onnx.ModelProto, *, passes: bool = True) -> Model:
+    """The model as binding takes it."""
+    model = lower(load(source, name="net"))
+    return run_passes(model)[0] if passes else model
+
+
+def plan_of(source: Path | onnx.ModelProto | Model, name: str = "generic", *, passes: bool = True) -> ExecutionPlan:
+    """The plan of a model on a platform."""
+    model = source if isinstance(source, Model) else model_of(source, passes=passes)
+    chosen = platform(name)
+    plan = build(TiledGraph(bind(model, chosen, kernels_of(chosen)), {}))
+    check(plan)
+    return plan
+
+
+def random_inputs(plan: ExecutionPlan, seed: int = 0) -> list[Array]:
+    """Values for every input of the plan."""
+    generator = np.random.default_rng(seed)
+    found: list[Array] = []
+    for slot in plan.input_slots:
+        tensor = plan.slots[slot].tensor
+        if tensor.dtype.is_float:
+            found.append(generator.standard_normal(tensor.shape).astype(tensor.dtype.numpy))
+        else:
+            low, high = tensor.dtype.range
+            found.append(generator.integers(low, high + 1, tensor.shape).astype(tensor.dtype.numpy))
+    return found
+
+
+def chain(ops: Sequence[str], shape: tuple[int, ...] = (2, 8)) -> onnx.ModelProto:
+    """A chain of operators with one operand each; `Add` and `Mul` take the network's input a second time."""
+    nodes = []
+    at = "x"
+    for index, op in enumerate(ops):
+        read = f"{at} x" if op in ("Add", "Mul") else at
+        nodes.append(node(op, read, f"t{index}", f"n{index}"))
+        at = f"t{index}"
+    return onnx_model(nodes, {"x": shape}, [at])

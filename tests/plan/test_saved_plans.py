@@ -1,0 +1,108 @@
+"""A plan that is saved and loaded is the same plan; a file that is not what was saved is refused with a sentence."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from plan.plans import chain, plan_of, random_inputs
+from tilewright.errors import StateError
+from tilewright.plan.execute import run_slots
+from tilewright.plan.saved import load_plan, save_plan
+
+
+@pytest.mark.parametrize("name", ["digits", "digits_int8", "ad_int8", "dscnn_int8"])
+def test_a_saved_plan_computes_the_same(network: Callable[[str], Any], tmp_path: Path, name: str) -> None:
+    plan = plan_of(network(name).model)
+    save_plan(plan, tmp_path / "plan.npz")
+    again = load_plan(tmp_path / "plan.npz")
+    assert [i.name for i in again.instructions] == [i.name for i in plan.instructions]
+    assert again.slots == plan.slots
+    assert all(a.kernel is b.kernel for a, b in zip(again.instructions, plan.instructions, strict=True))
+    for one, other in zip(again.frozen_slots, plan.frozen_slots, strict=True):
+        assert np.array_equal(one.constant.values, other.constant.values)
+    inputs = random_inputs(plan)
+    for one, other in zip(run_slots(again, inputs), run_slots(plan, inputs), strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_the_same_plan_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        save_plan(plan_of(chain(["Relu", "Add", "Exp"])), tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    save_plan(load_plan(tmp_path / "a"), tmp_path / "c")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "c").read_bytes()
+
+
+def rewrite(source: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Copy a saved plan with another header and the checksum that it had."""
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name == "header.json":
+                header = json.loads(data)
+                change(header)
+                data = json.dumps(header).encode()
+            new.writestr(name, data)
+
+
+def test_a_file_that_says_something_else_is_refused(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.npz", tmp_path / "bad.npz"
+    save_plan(plan_of(chain(["Relu", "Exp"])), good)
+    rewrite(good, bad, lambda header: header.update(version=99))
+    with pytest.raises(StateError, match="is of version 99: execution plans are written in version 1"):
+        load_plan(bad)
+    rewrite(good, bad, lambda header: header.update(kind="checkpoint"))
+    with pytest.raises(StateError, match="holds no execution plan: it holds a checkpoint"):
+        load_plan(bad)
+    rewrite(good, bad, lambda header: header["body"]["fields"].update(name="other"))
+    with pytest.raises(StateError, match="checksum of its header differs"):
+        load_plan(bad)
+    with pytest.raises(StateError, match="no readable execution plan"):
+        load_plan(tmp_path / "absent.npz")
+
+
+def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
+    good = tmp_path / "good.npz"
+    plan = plan_of(chain(["Relu", "Softmax"]))
+    save_plan(plan, good)
+    data = good.read_bytes()
+    generator = np.random.default_rng(7)
+    refused = 0
+    for _ in range(150):
+        broken = bytearray(data)
+        broken[int(generator.integers(len(data)))] ^= int(generator.integers(1, 256))
+        bad = tmp_path / "bad.npz"
+        bad.write_bytes(broken)
+        try:
+            again = load_plan(bad)
+        except StateError:
+            refused += 1
+            continue
+        # a byte that carries no meaning, e.g. a date in the archive
+        assert [i.name for i in again.instructions] == [i.name for i in plan.instructions]
+    assert refused > 100
+
+
+def test_cut_files_are_refused(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.npz", tmp_path / "bad.npz"
+    save_plan(plan_of(chain(["Relu", "Exp"])), good)
+    data = good.read_bytes()
+    for length in range(0, len(data), max(1, len(data) // 40)):
+        bad.write_bytes(data[:length])
+        with pytest.raises(StateError):
+            load_plan(bad)
+
+
+def test_a_kernel_that_is_gone_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tilewright.plan import saved
+
+    save_plan(plan_of(chain(["Relu"])), tmp_path / "plan.npz")
+    monkeypatch.setattr(saved, "kernels_of", lambda _: ())
+    with pytest.raises(StateError, match="platform 'generic' has no kernel 'ElementwiseLoops' for Relu any more"):
+        load_plan(tmp_path / "plan.npz")
