@@ -251,6 +251,10 @@ class MeanCodes:
             return "windows hold different numbers of elements"
         return next((why for n in counts.tolist() if (why := refusal(mean_proof(call, int(n))))), None)
 
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """None: the axes are in the loops."""
+        return ()
+
     def context(self, operands: Operands) -> NestContext:
         """Sum, and requantise by the number of elements."""
         call = operands.call

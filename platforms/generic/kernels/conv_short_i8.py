@@ -50,6 +50,8 @@ class ConvShortI8:
             return refused
         h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
         channels = call.tensor(1).shape[1]
+        if h.kernel != 1 or call.shape(0)[2:] != call.outputs[0].shape[2:]:
+            return "the window or the stride leaves pixels out, the kernel handles every pixel by itself"
         if h.out != 1 or w.kernel != 1 or w.stride != 1 or conv_i8.is_padded(h, w) or call.integer("group", 1) != 1:
             return "the kernel handles 1x1 windows with stride 1 in one group"
         if channels >= SHORTEST or call.outputs[0].shape[1] < 8:

@@ -9,3 +9,12 @@ static inline int64_t tilewright_divide_half_even(int64_t value, int exponent)
     const int64_t half = (int64_t)1 << (exponent - 1);
     return floor + (rest > half || (rest == half && (floor & 1) != 0) ? 1 : 0);
 }
+
+/* value / divisor rounded to the nearest integer, ties to the even one; the divisor is positive. */
+static inline int64_t tilewright_quotient_half_even(int64_t value, int64_t divisor)
+{
+    const int64_t cut = value / divisor;
+    const int64_t floor = value - cut * divisor < 0 ? cut - 1 : cut;
+    const int64_t rest = value - floor * divisor;
+    return floor + (rest > divisor - rest || (rest == divisor - rest && (floor & 1) != 0) ? 1 : 0);
+}

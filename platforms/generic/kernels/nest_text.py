@@ -230,7 +230,8 @@ class _Printer:
         after = self.addresses[1 + len(nest.ins) :]
         outer = [name for name in nest.space.moving if name in nest.parallel]
         outer.sort(key=lambda name: -abs(dict(self.addresses[0].terms).get(name, 0)))
-        if not nest.reductions and not self.guards and nest.finish.name == "keep":
+        finished = self.codes is None or self.codes.finish == "acc"
+        if not nest.reductions and not self.guards and nest.finish.name == "keep" and finished:
             outer = self._merge(outer)
             point = self._locals(nest.ins, self.addresses[1 : 1 + len(nest.ins)])
             return self._loops(outer, [*point, *self._clamped(self._body())])

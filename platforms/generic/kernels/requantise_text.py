@@ -68,12 +68,18 @@ def requantise_text(proof: Proof, channels: int) -> tuple[RequantiseText, tuple[
     else:
         exact = proof.requantisation
         residue, numerator, denominator = exact.rational()
-        exponent = np.asarray([int(d).bit_length() - 1 for d in denominator.tolist()], np.int64)
+        divisors = [int(d) for d in denominator.tolist()]
+        exponent = np.asarray([(d & -d).bit_length() - 1 for d in divisors], np.int64)
+        odd = np.asarray([d >> int(e) for d, e in zip(divisors, exponent, strict=True)], np.int64)
         top = operand("numerator", numerator, DType.I64)
         shift = operand("exponent", exponent, DType.I8)
         rest = operand("residue", residue, DType.I32)
         wide = f"((int64_t)(ACC) * {1 << exact.bits} + {rest})" if exact.bits else "(int64_t)(ACC)"
-        form = f"{exact.zero_point} + tilewright_divide_half_even({wide} * {top}, {shift})"
+        if (odd == 1).all():
+            form = f"{exact.zero_point} + tilewright_divide_half_even({wide} * {top}, {shift})"
+        else:
+            divisor = operand("divisor", odd << exponent, DType.I64)
+            form = f"{exact.zero_point} + tilewright_quotient_half_even({wide} * {top}, {divisor})"
         low, high = exact.low, exact.high
     names, types = tuple(c.name for c in found), tuple(_C[c.dtype] for c in found)
     return RequantiseText(names, types, form, low, high), tuple(found)

@@ -81,7 +81,7 @@ class Fusion:
             self._reals[name] = self.graph.constant(f"{name}_value", value, DType.F32)
             return self._reals[name]
         target = name if name != code else self.graph.tensor(f"{name}_real", DType.F32, self.graph.tensors[name].shape)
-        scale, zero = self._parameters(code, quantisation)
+        scale, zero = self._parameters(code, quantisation, self.graph.tensors[code].dtype)
         attributes = {} if quantisation.axis is None else {"axis": quantisation.axis}
         node = self.graph.node(f"{target}_dequantise", "DequantizeLinear", (code, scale, zero), (target,), attributes)
         origin = self.writers.get(name)
@@ -91,9 +91,9 @@ class Fusion:
         self._reals[name] = target
         return target
 
-    def _parameters(self, code: str, quantisation: Quantisation) -> tuple[str, str]:
+    def _parameters(self, code: str, quantisation: Quantisation, dtype: DType) -> tuple[str, str]:
+        """Constants that hold scale and zero point."""
         flat = () if quantisation.axis is None else (-1,)
-        dtype = self.graph.tensors[code].dtype
         scale = np.asarray(quantisation.scale, np.float32).reshape(flat)
         zero = np.asarray(quantisation.zero_point).reshape(flat)
         return (
@@ -271,8 +271,18 @@ class Fusion:
             if code is None or held is None or held.axis is not None:
                 return False
             inputs.append(code)
-        self._emit(node, tuple(inputs), tail)
+        self._emit(node, tuple(self._of_type(code, tail) for code in inputs), tail)
         return True
+
+    def _of_type(self, code: str, tail: Tail) -> str:
+        """Codes of the result's element type: a tensor of another type is requantised before."""
+        tensor = self.graph.tensors[code]
+        if tensor.dtype is tail.dtype:
+            return code
+        scale, zero = self._parameters(tail.targets[0], tail.quantisation, tail.dtype)
+        target = self.graph.tensor(f"{code}_as_{tail.dtype.value}", tail.dtype, tensor.shape, tail.quantisation)
+        self.emitted.append(self.graph.node(f"{target}_quantise", "QuantizeLinear", (code, scale, zero), (target,)))
+        return target
 
     def _compute(self, node: Node) -> bool:
         tail = find_tail(self.graph, self.readers, node)
