@@ -18,7 +18,7 @@ from tilewright.model import Array
 from tilewright.plan.execute import run
 from tilewright.plugins import platform
 
-NETWORKS = int(os.environ.get("TILEWRIGHT_FUZZ", "40"))
+NETWORKS = int(os.environ.get("TILEWRIGHT_FUZZ", "24"))
 FIRST = int(os.environ.get("TILEWRIGHT_SEED", "0"))
 BATCH = 100
 
