@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -56,9 +58,10 @@ def test_both_twins_visit_the_same_nodes(small_problem: Callable[..., PlacementP
     outcomes = set()
     problems = [small_problem(seed, buffers=14, rich=False) for seed in range(30)]
     problems += [cut_rectangle(seed, 18) for seed in range(30)]
-    for problem in problems:
+    for seed, problem in enumerate(problems):
         for less in (0, 1):
-            rectangles = columns(problem, live_bound(normalise(problem)) - less)
+            capacity = live_bound(normalise(problem)) - less
+            rectangles = canonical._rectangles(normalise(problem), capacity, seed % 3)
             if any(high < low for low, high in zip(rectangles.lowest, rectangles.highest, strict=True)):
                 continue
             twin = canonical_search.Search(rectangles, WORK)
@@ -118,3 +121,13 @@ def test_it_is_compiled_once_into_the_cache(monkeypatch: pytest.MonkeyPatch, tmp
 def test_it_stops_at_the_end_of_its_work() -> None:
     rectangles = columns(cut_rectangle(3, 60), 100)
     assert canonical_search.Search(rectangles, 50).run()[0] is Outcome.STOPPED
+
+
+def test_the_native_search_is_clean_c99(tmp_path: Path) -> None:
+    warnings = ["-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Wshadow", "-Werror"]
+    compilers = [name for name in ("gcc", "clang", "cc") if shutil.which(name)]
+    assert compilers
+    for name in compilers:
+        command = [name, "-std=c99", "-O2", *warnings, "-c", str(native.SOURCE), "-o", str(tmp_path / "canonical.o")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr

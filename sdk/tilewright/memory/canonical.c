@@ -37,6 +37,7 @@ typedef struct {
     size_t trail_used, trail_room;
     int64_t nodes, work;
     int32_t ranking;
+    uint64_t seed;
 } search;
 
 static int set(search *s, int64_t *where, int64_t value)
@@ -261,6 +262,16 @@ static int compare_rated(const void *one, const void *two)
     return a->buffer < b->buffer ? -1 : a->buffer > b->buffer;
 }
 
+/* A key of the ranking, by a seed other than 0 raised by up to 5 % so that searches for the same thing differ. */
+static int64_t shaken(int64_t key, int32_t b, int k, uint64_t seed)
+{
+    uint64_t mixed = ((uint64_t)b * 3 + (uint64_t)k + 1) * 0x9E3779B97F4A7C15u ^ seed * 0xD1B54A32D192ED03u;
+    if (seed == 0)
+        return key;
+    mixed = (mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9u;
+    return key * (128 + (int64_t)((mixed ^ mixed >> 32) & 7));
+}
+
 /* Ranks the buffers of a part anew (what is left of a section weighs differently now) and searches it. */
 static int solve_part(search *s, const int32_t *buffers, int32_t count, int32_t from, int32_t to, int64_t least)
 {
@@ -275,7 +286,7 @@ static int solve_part(search *s, const int32_t *buffers, int32_t count, int32_t 
             for (int32_t t = s->first[b]; t < s->last[b]; t++)
                 value[2] = s->total[t] > value[2] ? s->total[t] : value[2];
             for (int k = 0; k < 3; k++)
-                list[i].key[k] = value[keys[s->ranking][k]];
+                list[i].key[k] = shaken(value[keys[s->ranking][k]], b, k, s->seed);
             list[i].buffer = b;
         }
         qsort(list, (size_t)count, sizeof *list, compare_rated);
@@ -349,13 +360,13 @@ static int attempt(search *s, const int64_t *lowest)
 
 /* Offsets of `count` buffers below `capacity`, all in units. `lowest` and `highest` limit each offset (equal for a
  * pinned buffer). Three rankings take turns, with twice the nodes each round, until `*work` buffers have been looked
- * at; what is left of it is written back. Returns FOUND, IMPOSSIBLE (proved), STOPPED or NO_MEMORY. */
+ * at; what is left of it is written back. Another `seed` tries another order. Returns FOUND, IMPOSSIBLE (proved), STOPPED or NO_MEMORY. */
 int tilewright_canonical(int32_t count, int32_t sections, const int32_t *first, const int32_t *last,
                          const int64_t *size, const int64_t *align, const int64_t *lowest, const int64_t *highest,
-                         const int64_t *width, int64_t capacity, int64_t *work, int64_t *offsets)
+                         const int64_t *width, int64_t capacity, uint64_t seed, int64_t *work, int64_t *offsets)
 {
     search s = {.count = count, .sections = sections, .first = first, .last = last, .size = size, .align = align,
-                .highest = highest, .width = width, .capacity = capacity, .trail_room = 1024, .work = *work};
+                .highest = highest, .width = width, .capacity = capacity, .trail_room = 1024, .work = *work, .seed = seed};
     int64_t share = count;
     int status = NO_MEMORY;
     s.lowest = malloc(((size_t)count + 1) * sizeof *s.lowest);
@@ -378,16 +389,11 @@ int tilewright_canonical(int32_t count, int32_t sections, const int32_t *first, 
         }
     }
     *work = s.work;
-    free(s.lowest);
-    free(s.floor);
-    free(s.total);
-    free(s.crossing);
-    free(s.stamp);
-    free(s.queue);
-    free(s.trail);
-    free(s.rival);
-    free(s.rival_start);
-    free(s.member);
-    free(s.member_start);
+    {
+        void *const owned[] = {s.lowest, s.floor, s.total, s.crossing, s.stamp, s.queue, s.trail,
+                               s.rival, s.rival_start, s.member, s.member_start};
+        for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+            free(owned[i]);
+    }
     return status;
 }

@@ -37,6 +37,7 @@ def search(problem: Rectangles, work: int) -> tuple[Outcome, list[int], int] | N
         (ctypes.c_int64 * count)(*problem.highest),
         (ctypes.c_int64 * count)(*problem.width),
         ctypes.c_int64(problem.capacity),
+        ctypes.c_uint64(problem.seed),
         ctypes.byref(left),
         offsets,
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from tilewright.memory.allocators import canonical, cp_sat, descent, greedy
-from tilewright.memory.allocators.allocator import Allocator, Found, Task, close
+from tilewright.memory.allocators.allocator import Allocator, Answer, Found, Task, close
+from tilewright.memory.packing import Packing
 
 GLANCE = 0.02  # of the effort: enough for the canonical search on most networks, without loading a solver
 TRY = 0.2  # of the effort: enough for CP-SAT where it succeeds at all
@@ -14,6 +16,7 @@ TRY = 0.2  # of the effort: enough for CP-SAT where it succeeds at all
 def place(task: Task) -> Found:
     """Greedy orders, a glance of the canonical search, CP-SAT, all of the canonical search, descent."""
     best = greedy.place(task)
+    searches: list[tuple[float, Callable[[Packing, int, float], Answer]]]
     if task.packing.is_rectangles():
         searches = [(GLANCE, canonical.decide), (TRY, cp_sat.decide), (1.0, canonical.decide)]
     else:

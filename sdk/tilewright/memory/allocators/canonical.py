@@ -16,14 +16,14 @@ PORTABLE_WORK = 1_500_000
 DEEPEST = 10_000  # the search calls itself once per buffer
 
 
-def decide(packing: Packing, capacity: int, effort: float) -> Answer:
+def decide(packing: Packing, capacity: int, effort: float, seed: int = 0) -> Answer:
     """Whether a packing of rectangles fits into `capacity` bytes; no answer at the end of the work.
 
-    The work limit is deterministic, but smaller where there is no C compiler.
+    The work limit is deterministic, but smaller where there is no C compiler. Another `seed` tries another order.
     """
     if len(packing.items) > DEEPEST or not packing.is_rectangles():
         return Answer(None, False, effort)
-    rectangles = _rectangles(packing, capacity)
+    rectangles = _rectangles(packing, capacity, seed)
     if any(high < low for low, high in zip(rectangles.lowest, rectangles.highest, strict=True)):
         return Answer(None, True, 0.0)
     work = int(effort * NATIVE_WORK)
@@ -54,7 +54,7 @@ def _portable(rectangles: Rectangles, effort: float) -> tuple[Outcome, list[int]
     return outcome, offsets, (work - search.work) / PORTABLE_WORK
 
 
-def _rectangles(packing: Packing, capacity: int) -> Rectangles:
+def _rectangles(packing: Packing, capacity: int, seed: int = 0) -> Rectangles:
     """The columns that the search reads."""
     sections = alive_together(packing)
     first, last = [len(sections)] * len(packing.items), [0] * len(packing.items)
@@ -74,6 +74,7 @@ def _rectangles(packing: Packing, capacity: int) -> Rectangles:
         lowest=[pin or 0 for pin in pins],
         highest=[high if pin is None or pin > high else pin for pin, high in zip(pins, highest, strict=True)],
         width=[item.upper - item.lower for item in packing.items],
+        seed=seed,
     )
 
 

@@ -1,17 +1,16 @@
-"""Anytime descent: better first-fit orders by hill climbing, then yes/no questions at lower and lower capacities."""
+"""Anytime descent: better first-fit orders by hill climbing, then many short yes/no questions below the best peak."""
 
 from __future__ import annotations
 
 import random
 
 from tilewright.memory.allocators import canonical, cp_sat, greedy
-from tilewright.memory.allocators.allocator import Allocator, Answer, Found, Task, found
+from tilewright.memory.allocators.allocator import Allocator, Found, Task, found
 from tilewright.memory.allocators.first_fit import first_fit
 from tilewright.memory.bound import next_peak
 from tilewright.memory.packing import Packing
 
 CLIMBING_WORK = 60_000  # placements of one item per unit of effort
-FINEST = 256  # the descent ends when a step is less than this part of the peak
 
 
 def place(task: Task) -> Found:
@@ -40,28 +39,38 @@ def climb(task: Task, best: Found) -> Found:
 
 
 def descend(task: Task, best: Found) -> Found:
-    """Asks for a peak in the middle between the bound and the best; a question without an answer raises the middle."""
-    bound, tried, left = max(best.bound, task.bound), max(best.bound, task.enough), task.effort
-    while best.peak > max(bound, task.enough) and left > 0 and best.peak - tried > best.peak // FINEST:
-        capacity = max((tried + best.peak) // 2, bound)
-        if task.wanted is not None and tried < task.wanted < best.peak:
-            capacity = max(task.wanted, bound)
-        answer = _decide(task.packing, capacity, min(left, task.effort / 3))
-        left -= max(answer.work, task.effort / 100)
-        if answer.offsets is not None:
-            best = found(task.packing, answer.offsets, bound)
-            continue
-        if answer.impossible:
-            bound = next_peak(task.packing, capacity)
-        tried = max(capacity, bound)
+    """Asks for peaks between the bound and the best, from below, with little work each and a new seed every round.
+
+    Whether a capacity falls is a matter of luck more than of patience: one a little tighter is often easier.
+    """
+    rectangles = task.packing.is_rectangles()
+    rungs, share = (24, 0.02) if rectangles else (6, 0.2)
+    bound, left, seed = max(best.bound, task.bound), task.effort, 0
+    while best.peak > max(bound, task.enough) and left > 0:
+        for capacity in _ladder(task, best.peak, bound, rungs, seed):
+            effort = task.effort * (share if capacity != task.wanted else 10 * share)
+            if rectangles:
+                answer = canonical.decide(task.packing, capacity, effort, seed)
+            else:
+                answer = cp_sat.decide(task.packing, capacity, effort)
+            left -= max(answer.work, task.effort / 200)
+            if answer.impossible:
+                bound = next_peak(task.packing, max(bound, capacity))
+            if answer.offsets is not None:
+                best = found(task.packing, answer.offsets, bound)
+            if answer.offsets is not None or left <= 0:
+                break
+        seed += 1
+        if seed > 1 and not rectangles:
+            break  # the solver would only answer the same again
     return Found(best.offsets, best.peak, min(bound, best.peak))
 
 
-def _decide(packing: Packing, capacity: int, effort: float) -> Answer:
-    """The canonical search where the packing is made of rectangles, else CP-SAT."""
-    if packing.is_rectangles():
-        return canonical.decide(packing, capacity, effort)
-    return cp_sat.decide(packing, capacity, effort)
+def _ladder(task: Task, peak: int, bound: int, rungs: int, seed: int) -> list[int]:
+    """Capacities below a peak, from the bound upwards; the wanted one first the first time."""
+    base = max(bound, task.enough)
+    ladder = sorted({base + (peak - 1 - base) * rung // rungs for rung in range(rungs + 1)})
+    return [task.wanted, *ladder] if seed == 0 and task.wanted is not None and base < task.wanted < peak else ladder
 
 
 def _changed(packing: Packing, order: list[int], offsets: list[int], peak: int, dice: random.Random) -> list[int]:
