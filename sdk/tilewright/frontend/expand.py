@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from tilewright.errors import ModelError, TilewrightError
+from tilewright.errors import ModelError, UnsupportedNode
 from tilewright.frontend.raw import Body, RawAttribute, RawNode, Reference, Value, import_function
 from tilewright.frontend.values import ONNX_TYPE
 from tilewright.model import Tensor
@@ -125,7 +125,12 @@ def _message(node: RawNode) -> onnx.NodeProto:
             dtype, array = value.dtype, value.array
             attributes[name] = onnx.helper.make_tensor(name, ONNX_TYPE[dtype], array.shape, array.tobytes(), raw=True)
         elif isinstance(value, Body | Reference):
-            raise TilewrightError(f"{node.where()} has an attribute that no standard function takes")
+            raise UnsupportedNode(
+            f"{node.where()} has an attribute that no standard function takes",
+            why="it holds a graph",
+            fix="export the model with plain operators",
+            node=node.label,
+        )
         else:
             attributes[name] = value
     return onnx.helper.make_node(node.op, node.inputs, node.outputs, node.name, domain=node.domain, **attributes)

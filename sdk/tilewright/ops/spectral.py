@@ -31,7 +31,7 @@ def _pairs(x: Array) -> Array:
     return np.stack((x.real, x.imag), -1)
 
 
-def _dft_axis(call: Call) -> int:
+def dft_axis(call: Call) -> int:
     rank = len(call.shape())
     if call.optional(2) is not None:
         axis = integer_scalar(call, 2, "the axis")
@@ -43,7 +43,7 @@ def _dft_axis(call: Call) -> int:
     return found
 
 
-def _dft_length(call: Call, axis: int) -> int:
+def dft_length(call: Call, axis: int) -> int:
     if call.optional(1) is not None:
         length = integer_scalar(call, 1, "the DFT length")
     elif call.integer("inverse", 0) and call.integer("onesided", 0):
@@ -59,8 +59,8 @@ def _dft(call: Call) -> tuple[TensorType, ...]:
     shape, dtype = call.shape(), needs_float(call)
     if len(shape) < 2 or shape[-1] not in (1, 2):
         raise call.invalid(f"the last axis of {shape} must be 1 or 2")
-    axis, inverse, onesided = _dft_axis(call), call.integer("inverse", 0), call.integer("onesided", 0)
-    length, parts = _dft_length(call, axis), 2
+    axis, inverse, onesided = dft_axis(call), call.integer("inverse", 0), call.integer("onesided", 0)
+    length, parts = dft_length(call, axis), 2
     if onesided:
         if not inverse and shape[-1] == 2:
             raise call.invalid("a one-sided DFT needs real numbers")
@@ -69,8 +69,8 @@ def _dft(call: Call) -> tuple[TensorType, ...]:
 
 
 def _transformed(call: Call, arrays: Arrays) -> tuple[Array, ...]:
-    x, axis = given(arrays, 0), _dft_axis(call)
-    length, onesided = _dft_length(call, axis), call.integer("onesided", 0)
+    x, axis = given(arrays, 0), dft_axis(call)
+    length, onesided = dft_length(call, axis), call.integer("onesided", 0)
     values = _complex(x)
     if call.integer("inverse", 0):
         found = np.fft.irfft(values, length, axis)[..., None] if onesided else _pairs(np.fft.ifft(values, length, axis))
@@ -79,7 +79,7 @@ def _transformed(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (found.astype(x.dtype),)
 
 
-def _frames(call: Call) -> tuple[int, int, int]:
+def frames(call: Call) -> tuple[int, int, int]:
     """Frame step, frame length and number of frames."""
     _, samples, _ = needs_rank(call, 0, 3, "STFT")
     step = integer_scalar(call, 1, "the frame step")
@@ -95,7 +95,7 @@ def _frames(call: Call) -> tuple[int, int, int]:
 
 
 def _stft(call: Call) -> tuple[TensorType, ...]:
-    dtype, (_, length, count) = needs_float(call), _frames(call)
+    dtype, (_, length, count) = needs_float(call), frames(call)
     if call.shape()[-1] not in (1, 2):
         raise call.invalid(f"the last axis of {call.shape()} must be 1 or 2")
     bins = length // 2 + 1 if call.integer("onesided", 1) else length
@@ -104,10 +104,10 @@ def _stft(call: Call) -> tuple[TensorType, ...]:
 
 def _short(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     x, window = given(arrays, 0), maybe(arrays, 2)
-    step, length, count = _frames(call)
+    step, length, count = frames(call)
     places = np.arange(count)[:, None] * step + np.arange(length)
-    frames = _complex(x)[:, places] * (1.0 if window is None else window.astype(np.float64))
-    found = np.fft.fft(frames, length, -1)[..., : call.outputs[0].shape[2]]
+    windowed = _complex(x)[:, places] * (1.0 if window is None else window.astype(np.float64))
+    found = np.fft.fft(windowed, length, -1)[..., : call.outputs[0].shape[2]]
     return (_pairs(found).astype(x.dtype),)
 
 

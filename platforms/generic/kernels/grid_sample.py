@@ -1,0 +1,68 @@
+"""GridSample: an image read at run-time positions, in any number of spatial axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from tilewright.ops.grid_sample import sampling
+from tilewright.platform import Call, Constant, Operands
+from tilewright.platforms.generic.kernels.elements import FLOATS, PLAIN, c_type, constants_by_name, empty, strides
+from tilewright.platforms.generic.kernels.nest_expressions import computing
+from tilewright.platforms.generic.platform import PLATFORM
+
+_TAPS = {"nearest": 1, "linear": 2, "cubic": 4}
+
+
+@dataclass(frozen=True)
+class SampleContext:
+    """Sizes and strides of the spatial axes, points of the grid, and the mode's number of taps on each axis."""
+
+    real: str
+    f: str
+    c_type: str
+    batch: int
+    channels: int
+    points: int
+    pixels: int
+    rank: int
+    sizes: str
+    steps: str
+    taps: int
+    combinations: int
+    mode: str
+    padding: str
+    aligned: bool
+
+
+@PLATFORM.kernel("GridSample", types=f"{PLAIN}, {FLOATS} -> {PLAIN}", template="grid_sample.c.mako", numerics="1e-4")
+class GridSample:
+    """Positions are computed in float; one that is not finite lies far outside, as in PyTorch."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Floats as results."""
+        if not call.outputs[0].dtype.is_float:
+            return f"the result is {call.outputs[0].dtype.value}, the kernel interpolates floats"
+        return "the result is limited" if call.node.clamp else empty(call)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Image or grid where they are constant."""
+        return constants_by_name(operands, 0, 1)
+
+    def cost(self, call: Call) -> float:
+        """Every tap of every result."""
+        mode, _, _ = sampling(call)
+        return 4.0 * call.outputs[0].elements * _TAPS[mode] ** (len(call.shape()) - 2)
+
+    def context(self, operands: Operands) -> SampleContext:
+        """Sizes of image and grid."""
+        call = operands.call
+        mode, padding, aligned = sampling(call)
+        shape, wide = call.shape(), computing(call.tensor(0).dtype).bits == 64
+        spatial = shape[2:]
+        return SampleContext(
+            real="double" if wide else "float", f="" if wide else "f", c_type=c_type(call.outputs[0]), batch=shape[0],
+            channels=shape[1], points=prod(call.shape(1)[1:-1]), pixels=prod(spatial), rank=len(spatial),
+            sizes=", ".join(map(str, spatial)), steps=", ".join(map(str, strides(spatial))), taps=_TAPS[mode],
+            combinations=_TAPS[mode] ** len(spatial), mode=mode, padding=padding, aligned=aligned,
+        )  # fmt: skip
