@@ -98,7 +98,7 @@ class RotaryContext:
     """Sizes and element strides of batch, step and head; `half` pairs of every head turn.
 
     `positions` is the length of the cache that run-time positions look up, 0 where every step has angles of its own.
-   """
+    """
 
     batch: int
     steps: int
@@ -137,7 +137,8 @@ class RotaryAtPositions:
         steps, packed = shape[-2], len(shape) == 3
         return RotaryContext(
             batch=shape[0], steps=steps, heads=count, depth=depth, turned=turned, half=turned // 2,
-            positions=call.shape(1)[0] if call.optional(3) is not None else 0, batch_step=steps * count * depth, step_step=count * depth if packed else depth,
+            positions=call.shape(1)[0] if call.optional(3) is not None else 0, batch_step=steps * count * depth,
+            step_step=count * depth if packed else depth,
             head_step=depth if packed else steps * depth, pairs=bool(call.integer("interleaved", 0)),
             real="double" if call.tensor(0).dtype is DType.F64 else "float", c_type=c_type(call.tensor(0)),
         )  # fmt: skip

@@ -52,7 +52,7 @@ class GridSample:
     def cost(self, call: Call) -> float:
         """Every tap of every result."""
         mode, _, _ = sampling(call)
-        return 4.0 * call.outputs[0].elements * _TAPS[mode] ** (len(call.shape()) - 2)
+        return 4.0 * call.outputs[0].elements * float(_TAPS[mode] ** (len(call.shape()) - 2))
 
     def context(self, operands: Operands) -> SampleContext:
         """Sizes of image and grid."""

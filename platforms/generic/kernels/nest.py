@@ -78,6 +78,9 @@ class NestLoops:
             kinds = [access.tensor.dtype for access in nest.ins]
             if body_text(nest.body.name, kinds, nest.out.tensor.dtype, nest.body.parameters) is None:
                 return f"'{nest.body.name}' has no C expression for {kinds[0].value}"
+            out = nest.out.tensor
+            if out.dtype.bits == 4 and (nest.reductions or out.name not in result_names(call)):
+                return f"'{out.name}' has four bits, the kernel only stores such elements once"
         if any(t is not None and t.quantisation is not None for t in (*call.inputs, *call.outputs)):
             return "the tensors are quantised, the kernel computes plain values"
         return None

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.c_types import literal as c_literal
 from tilewright.platform import DType
 
 LETTERS = "abcdefghijklmnop"
@@ -59,13 +61,20 @@ INTEGER = {
     "clip_operands": "(a < b ? b : a) > c ? c : (a < b ? b : a)", "prelu": "a < 0 ? ({U})b * ({U})a : ({U})a",
     "not": "!a", "and": "a && b", "or": "a || b", "xor": "!a != !b",
     "bit_not": "~({U})a", "bit_and": "({U})a & ({U})b", "bit_or": "({U})a | ({U})b", "bit_xor": "({U})a ^ ({U})b",
-    "shift_left": "b < {bits} ? ({U})a << b : 0", "shift_right": "b < {bits} ? a >> b : 0",
+    "shift_left": "({U})b < {bits} ? ({U})a << b : 0", "shift_right": "({U})b < {bits} ? a >> b : 0",
     "equal": "a == b", "greater": "a > b", "less": "a < b", "greater_equal": "a >= b", "less_equal": "a <= b",
     "where": "a ? b : c", "select_equal": "a == b ? c : {p}", "reciprocal": "a == 0 ? 0 : 1 / a",
     "dequantise": "({F})((int64_t)a - (int64_t)c) * b", 
     "mul_offsets": "((int32_t)a - (int32_t)c) * ((int32_t)b - (int32_t)d)",
     "shrink": "a < -{p} ? a + {q} : a > {p} ? a - {q} : 0",
 }  # fmt: skip
+
+SIGNED = {
+    "shift_right": "({U})b < {bits} ? a >> b : a < 0 ? -1 : 0",
+    "div": "b == 0 ? 0 : b == -1 ? ({T})(({U})0 - ({U})a) : a / b", "fmod": "b == 0 || b == -1 ? 0 : a % b",
+    "mod": "b == 0 || b == -1 ? 0 : (a % b != 0 && (a % b < 0) != (b < 0)) ? a % b + b : a % b",
+}  # fmt: skip
+"""Division by -1 apart: the smallest number has no counterpart."""
 
 
 def literal(dtype: DType, value: float | int) -> str:
@@ -82,8 +91,8 @@ def literal(dtype: DType, value: float | int) -> str:
 
 
 def computing(dtype: DType) -> DType:
-    """The type in which values are computed: half floats in float, all others in their own."""
-    return DType.F32 if dtype is DType.F16 else dtype
+    """The type in which values are computed: half floats in float, four bits in eight, all others in their own."""
+    return {DType.F16: DType.F32, DType.I4: DType.I8, DType.U4: DType.U8}.get(dtype, dtype)
 
 
 def body_text(name: str, kinds: Sequence[DType], result: DType, parameters: Sequence[float | int]) -> str | None:
@@ -121,7 +130,7 @@ def _body(name: str, kinds: Sequence[DType], result: DType, parameters: Sequence
         zero = f" + ({'double' if lead is DType.F64 else 'float'})c" if len(letters) > 2 else ""
         low, high = literal(lead, parameters[0]), literal(lead, parameters[1])
         return f"fmin{f}(fmax{f}(rint{f}(a / b){zero}, {low}), {high})"
-    table = FLOAT if lead.is_float else INTEGER
+    table = FLOAT if lead.is_float else {**INTEGER, **(SIGNED if lead.is_signed else {})}
     form = table.get(name)
     return None if form is None else _fill(form, lead, result, parameters)
 
@@ -136,6 +145,7 @@ def _fill(form: str, lead: DType, result: DType, parameters: Sequence[float | in
     return form.format(
         f="" if lead is DType.F64 else "f",
         U=unsigned(lead),
+        T=C_TYPES[lead],
         F="double" if real is DType.F64 else "float",
         bits=lead.bits,
         **{key: literal(real, value) for key, value in numbers.items()},
@@ -146,9 +156,14 @@ def _fill(form: str, lead: DType, result: DType, parameters: Sequence[float | in
 def _cast(lead: DType, result: DType) -> str:
     if result is DType.BOOL:
         return "a != 0"
-    if lead.is_float and not result.is_float:
-        return "(int64_t)a" if result is not DType.U64 else "(a < 0 ? (uint64_t)(int64_t)a : (uint64_t)a)"
-    return "a"
+    if not lead.is_float or result.is_float:
+        return "a"
+    wide = result if result.bits >= 32 else DType.I32  # smaller types wrap what int32 would hold
+    low, high = wide.range
+    above = literal(lead, float(high + 1))
+    below = f"a <= {literal(lead, -1.0)}" if low == 0 else f"a < {literal(lead, float(low))}"
+    ends = c_literal(wide, low), c_literal(wide, high)
+    return f"a != a ? 0 : {below} ? {ends[0]} : a >= {above} ? {ends[1]} : ({C_TYPES[wide]})a"
 
 
 def _extreme(name: str, letters: str, lead: DType) -> str:

@@ -175,7 +175,7 @@ class _Printer:
         name = access.tensor.name
         if access.tensor.values:
             name = self._constant(access)
-        text = f"{name}[{address.text()}]"
+        text = element(access.tensor.dtype, name, address.text())
         if access.margin and (guards := self._guards(access, inside=True)):
             return f"({' && '.join(guards)}) ? {text} : {self.codes.pad if self.codes else 0}"
         return text
@@ -214,6 +214,8 @@ class _Printer:
             low, high = self.codes.low, self.codes.high
             limited = f"code < {low} ? {low} : code > {high} ? {high} : code"
             return [f"const int32_t code = (int32_t)({value});", f"{y} = ({self.codes.y_type})({limited});"]
+        if self.out_kind.bits == 4:
+            return store_nibble(self.nest.out.tensor.name, self.addresses[0].text(), value)
         if self.clamp is None or not self.out_kind.is_float:
             return [f"{y} = ({c_type})({value});"]
         kind = computing(self.out_kind)
@@ -223,6 +225,12 @@ class _Printer:
         if self.clamp.low != float("-inf"):
             last = f"(out < {literal(kind, self.clamp.low)} ? {literal(kind, self.clamp.low)} : {last})"
         return [*lines, f"{y} = ({c_type})({last});"]
+
+    def _single(self) -> list[str]:
+        """Statements that store the value of the only point of a result."""
+        if self.codes is None or self.codes.finish == "acc":
+            return self._clamped(self._body())
+        return [f"const {self.total_type} acc = {self._body()};", *self._clamped(self.codes.finish)]
 
     def direct(self) -> list[str]:
         """Accumulate each result in a local variable."""
@@ -234,11 +242,11 @@ class _Printer:
         if not nest.reductions and not self.guards and nest.finish.name == "keep" and finished:
             outer = self._merge(outer)
             point = self._locals(nest.ins, self.addresses[1 : 1 + len(nest.ins)])
-            return self._loops(outer, [*point, *self._clamped(self._body())])
+            return self._loops(outer, [*point, *self._single()])
         point = self._locals(nest.ins, inputs)
         if self.plain_store and not self.bijective:
             guard = f"if ({' && '.join(self.guards)}) {{"
-            inner = [guard, *indent([*point, *self._clamped(self._body())]), "}"] if self.guards else point
+            inner = [guard, *indent([*point, *self._single()]), "}"] if self.guards else [*point, *self._single()]
             return self._loops(outer, inner)
         take = [*point, f"const {self.total_type} term = ({self.total_type})({self._body()});", self._combine()]
         if self.counted:
@@ -335,6 +343,23 @@ class _Printer:
             extent = self.extents[name]
             lines = [f"for (int {name} = 0; {name} < {extent}; {name}++) {{", *indent(lines), "}"]
         return lines if names else ["{", *indent(lines), "}"]
+
+
+def element(dtype: DType, name: str, address: str) -> str:
+    """The value of an element; four-bit ones lie two to a byte, low nibble first."""
+    if dtype.bits != 4:
+        return f"{name}[{address}]"
+    nibble = f"({name}[({address}) / 2] >> (({address}) % 2 * 4) & 15)"
+    return f"(int8_t)(({nibble} ^ 8) - 8)" if dtype is DType.I4 else f"(uint8_t){nibble}"
+
+
+def store_nibble(name: str, address: str, value: str) -> list[str]:
+    """Statements that write a four-bit element and leave its neighbour as it is."""
+    here = f"{name}[({address}) / 2]"
+    return [
+        f"const int nibble = (int)({value}) & 15, place = ({address}) % 2 * 4;",
+        f"{here} = (uint8_t)(({here} & (240 >> place)) | (nibble << place));",
+    ]
 
 
 def indent(lines: Sequence[str]) -> list[str]:

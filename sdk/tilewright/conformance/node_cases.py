@@ -132,8 +132,7 @@ def prepare(case: Case, index: int, platform: Platform) -> Prepared:
     """Compile a case; UnsupportedError where it is refused."""
     names = [value.name for value in case.model.graph.input]
     first = dict(zip(names, case.data[0][0], strict=False))
-    # a tensor without elements holds no data
-    frozen = {name: array for name, array in first.items() if array is not None and array.size == 0}
+    frozen: dict[str, Array] = {}
     while True:
         try:
             model = load_and_pass(case.model, f"m{index}", frozen)
@@ -163,10 +162,10 @@ def _differs(value: Array | None, frozen: Array) -> bool:
 def _wanted(
     error: UnsupportedError, values: Mapping[str, Array | None], frozen: Mapping[str, Array]
 ) -> tuple[str, Array] | None:
-    """The input that the error asks to be known at compile time, with its value."""
-    if "not known at compile time" not in str(error):
-        return None
+    """The input that the error asks to be known at compile time, with its value; one without elements holds no data."""
     value = values.get(error.where.tensor)
+    if "not known at compile time" not in str(error) and (value is None or value.size):
+        return None
     return None if value is None or error.where.tensor in frozen else (error.where.tensor, value)
 
 

@@ -126,11 +126,11 @@ def _message(node: RawNode) -> onnx.NodeProto:
             attributes[name] = onnx.helper.make_tensor(name, ONNX_TYPE[dtype], array.shape, array.tobytes(), raw=True)
         elif isinstance(value, Body | Reference):
             raise UnsupportedNode(
-            f"{node.where()} has an attribute that no standard function takes",
-            why="it holds a graph",
-            fix="export the model with plain operators",
-            node=node.label,
-        )
+                f"{node.where()} has an attribute that no standard function takes",
+                why="it holds a graph",
+                fix="export the model with plain operators",
+                node=node.label,
+            )
         else:
             attributes[name] = value
     return onnx.helper.make_node(node.op, node.inputs, node.outputs, node.name, domain=node.domain, **attributes)

@@ -66,7 +66,7 @@ def settle(
     declared = {value.name: _declared(value, file) for value in values}
     chosen = {name: _overridden(name, tuple(shape), declared[name], symbols, notes) for name, shape in shapes.items()}
     for name, array in frozen.items():
-        chosen[name] = _overridden(name, array.shape, declared[name], symbols, notes)
+        chosen[name] = _overridden(name, array.shape, declared[name], symbols, notes, least=0)
     tensors, constants = [], {}
     for value in values:
         name, dtype = value.name, element_type(value.type.tensor_type.elem_type, value.name, file)
@@ -94,10 +94,15 @@ def _declared(value: onnx.ValueInfoProto, file: str) -> tuple[Dimension, ...] | 
 
 
 def _overridden(
-    name: str, shape: Shape, declared: tuple[Dimension, ...] | None, symbols: _Symbols, notes: list[str]
+    name: str,
+    shape: Shape,
+    declared: tuple[Dimension, ...] | None,
+    symbols: _Symbols,
+    notes: list[str],
+    least: int = 1,  # a constant may be empty, e.g. a list of axes
 ) -> Shape:
     shape = tuple(int(extent) for extent in shape)
-    if any(extent < 1 for extent in shape):
+    if any(extent < least for extent in shape):
         fix = "every dimension is at least 1"
         raise UsageError(f"input {quoted(name)} cannot have shape {_text(shape)}", fix=fix, tensor=name)
     if declared is None:

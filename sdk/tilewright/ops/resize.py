@@ -92,11 +92,17 @@ def resizing(call: Call) -> Resizing:
     rounding = call.text("nearest_mode", "round_prefer_floor")
     if coordinates not in _COORDINATES or rounding not in _ROUNDINGS:
         raise call.invalid(f"coordinates '{coordinates}' or nearest_mode '{rounding}' are not known")
+    sized = _axes(call, coordinates == "tf_crop_and_resize")
+    if coordinates == "align_corners" and any(abs(axis.size * axis.scale - axis.out) > 1e-3 for axis in sized):
+        raise call.unsupported(
+            "the standard aligns the corners of a fractional size, ONNX Runtime those of the whole one",
+            "give sizes instead of scales",
+        )
     return Resizing(
         _known(call, call.text("mode", "nearest")),
         coordinates,
         rounding,
-        _axes(call, coordinates == "tf_crop_and_resize"),
+        sized,
         call.real("cubic_coeff_a", -0.75),
         bool(call.integer("exclude_outside", 0)),
         bool(call.integer("antialias", 0)),

@@ -32,6 +32,7 @@ def _pairs(x: Array) -> Array:
 
 
 def dft_axis(call: Call) -> int:
+    """The axis that is transformed."""
     rank = len(call.shape())
     if call.optional(2) is not None:
         axis = integer_scalar(call, 2, "the axis")
@@ -44,6 +45,7 @@ def dft_axis(call: Call) -> int:
 
 
 def dft_length(call: Call, axis: int) -> int:
+    """Points of the transform: asked for, or those along the axis."""
     if call.optional(1) is not None:
         length = integer_scalar(call, 1, "the DFT length")
     elif call.integer("inverse", 0) and call.integer("onesided", 0):

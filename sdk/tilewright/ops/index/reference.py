@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.model import Array
+from tilewright.model import Array, DType
 from tilewright.ops.index.affine import Indices, Tile
 from tilewright.ops.index.nest import Access, Box, Nest, Tensor, mesh
 
@@ -81,18 +81,24 @@ def _read(access: Access, tile: Tile, exists: Mask, pieces: Mapping[str, Piece])
     return np.where(held, piece.data[clipped], np.zeros((), piece.data.dtype))
 
 
+def _four_bits(values: Array, dtype: DType) -> Array:
+    """Integers wrapped into four bits, as they lie in memory."""
+    low: Array = values.astype(np.int64) & 15
+    return ((low ^ 8) - 8 if dtype is DType.I4 else low).astype(dtype.numpy)
+
+
 def evaluate_tile(nest: Nest, tile: Tile, pieces: Mapping[str, Piece]) -> Partial:
     """Combined values and counts of one tile; reads nothing but `pieces`."""
     exists = existing(nest, tile)
     values = np.asarray(nest.body(*(_read(access, tile, exists, pieces) for access in nest.ins)))
     box = nest.out.footprint(tile).box
-    dtype = nest.out.tensor.dtype.numpy
+    dtype, bits = nest.out.tensor.dtype.numpy, nest.out.tensor.dtype.bits
     shape = [high - low for low, high in box]
     total, count = np.full(shape, nest.combine.start(dtype), dtype), np.zeros(shape, np.int64)
     where = [v[exists] - low for v, (low, _) in zip(_subscripts(nest.out, tile), box, strict=True)]
     flat = np.ravel_multi_index(where, shape) if shape else np.zeros(int(exists.sum()), np.int64)
     if nest.combine.ufunc is None:
-        total.reshape(-1)[flat] = values.astype(dtype)
+        total.reshape(-1)[flat] = _four_bits(values, nest.out.tensor.dtype) if bits == 4 else values.astype(dtype)
     else:
         nest.combine.ufunc.at(total.reshape(-1), flat, values.astype(dtype))
     np.add.at(count.reshape(-1), flat, 1)
