@@ -73,3 +73,8 @@ def trained() -> Callable[[str], NetworkFiles]:
         return files
 
     return find
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Golden files are written anew on request."""
+    parser.addoption("--update-golden", action="store_true", help="write golden files anew")

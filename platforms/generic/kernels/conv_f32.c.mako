@@ -3,6 +3,7 @@ h, w = k.h, k.w
 row = w.kernel * k.channels
 %>\
 % for block in k.blocks:
+% if w.inner_last > w.inner_first:
 ${k.attribute} static void ${f.name}_block${block.width}(const float *restrict x, int base, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y, int kh_first, int kh_last)
 {
     float acc[${k.pixels}][${block.width}];
@@ -42,6 +43,8 @@ ${k.attribute} static void ${f.name}_block${block.width}(const float *restrict x
     }
 }
 
+% endif
+% if w.inner_first > 0 or w.inner_last < w.out:
 ${k.attribute} static void ${f.name}_pixel${block.width}(const float *restrict x, int base, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y, int kh_first, int kh_last, int kw_first, int kw_last)
 {
     float acc[${block.width}];
@@ -65,6 +68,7 @@ ${k.attribute} static void ${f.name}_pixel${block.width}(const float *restrict x
     }
 }
 
+% endif
 % endfor
 ${k.attribute} static void ${f.name}(${f.parameters})
 {

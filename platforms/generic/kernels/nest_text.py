@@ -83,7 +83,7 @@ class _Printer:
         self.extents = dict(nest.space.extents)
         self.out_kind = nest.out.tensor.dtype
         self.total_type = "int32_t" if codes else C_TYPES[computing(self.out_kind)]
-        self.counted = nest.finish.name in COUNTED
+        self.counted = "points" in codes.finish if codes else nest.finish.name in COUNTED
         self.addresses = [self._address(access) for access in nest.operands]
         self.guards = [g for access in (nest.out, *nest.ins) for g in self._guards(access)]
 

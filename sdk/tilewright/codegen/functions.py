@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.platform import Operands
 
 _NAME = "LAYER_FUNCTION_NAME"
+_BROUGHT = re.compile(r"\btilewright_\w+|\bTILEWRIGHT_\w+")
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,15 @@ def render_functions(placed: PlacedPlan, prefix: str, arena: str) -> Functions:
         if text not in texts:
             texts[text] = f"{prefix}_{kernel.name.lower()}_{len(texts)}"
         calls.append(LayerCall(instruction, texts[text], ", ".join(_arguments(placed, instruction, prefix, arena))))
-        sources += [source for source in kernel.sources if source not in sources]
+        sources += [s for s in kernel.sources if s not in sources and _uses(text, s)]
     named = tuple(text.replace(_NAME, name).strip() + "\n" for text, name in texts.items())
     return Functions(named, tuple(texts.values()), tuple(calls), tuple(sources))
+
+
+def _uses(text: str, source: Path) -> bool:
+    """True where a function names something that the source brings; unused functions are warnings to a compiler."""
+    brought = set(_BROUGHT.findall(source.read_text()))
+    return bool(brought & set(_BROUGHT.findall(text)))
 
 
 def _arguments(placed: PlacedPlan, instruction: Instruction, prefix: str, arena: str) -> list[str]:
