@@ -15,6 +15,7 @@ from tilewright.passes.driver import run as run_passes
 from tilewright.passes.quantise import lower
 from tilewright.plan.build import build
 from tilewright.plan.check import check
+from tilewright.plan.peak import within_peak
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
 from tilewright.plugins import kernels_of, platform
 
@@ -29,7 +30,9 @@ def plan_of(source: Path | onnx.ModelProto | Model, name: str = "generic", *, pa
     """The plan of a model on a platform."""
     model = source if isinstance(source, Model) else model_of(source, passes=passes)
     chosen = platform(name)
-    plan = build(TiledGraph(bind(model, chosen, kernels_of(chosen)), {}))
+    kernels = kernels_of(chosen)
+    graph = within_peak(bind(model, chosen, kernels), lambda refused: bind(model, chosen, kernels, refused))
+    plan = build(TiledGraph(graph, {}))
     check(plan)
     return plan
 

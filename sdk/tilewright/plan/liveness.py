@@ -94,8 +94,9 @@ def _merge_in_place(
 ) -> None:
     """Let a result take the memory of an operand that dies at the same instruction, where the kernel allows it."""
     fixed = {root[s] for s in (*pinned, *plan.state_slots)}
-    outputs = {root[s] for s in plan.output_slots}
+    outputs = {root[s] for s in (*plan.output_slots, *(pair.source for pair in plan.state))}
     inputs = {root[s] for s in plan.input_slots}
+    swept = {i: {o for m in plan.instructions[a:b] for o in m.outputs} for a, b in plan.groups for i in range(a, b)}
     for instruction in plan.instructions:
         for operand, result in instruction.kernel.in_place(instruction.call):
             source = instruction.inputs[operand] if operand < len(instruction.inputs) else -1
@@ -110,6 +111,9 @@ def _merge_in_place(
             if a.tensor.size_bytes < b.tensor.size_bytes or a.layout != b.layout:
                 continue
             if head in inputs and target in outputs:
+                continue
+            # other members of a sweep may still read, element by element, what was made outside of it
+            if head not in swept.get(instruction.index, {head}):
                 continue
             for slot in range(len(root)):
                 if root[slot] == target:

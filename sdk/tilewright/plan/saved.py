@@ -133,8 +133,8 @@ class _Reader:
         if "bytes" in plain:
             return bytes.fromhex(str(plain["bytes"]))
         if "map" in plain:
-            pairs = plain["map"]
-            return {self.value(key): self.value(item) for key, item in pairs}  # type: ignore[misc, union-attr]
+            pairs: Any = plain["map"]
+            return {self.value(key): self.value(item) for key, item in pairs}
         if "kernel" in plain:
             return _kernel(self.value(plain["kernel"]))
         return self.instance(str(plain["class"]), plain["fields"])
