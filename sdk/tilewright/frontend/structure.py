@@ -231,11 +231,11 @@ def check_known(node: onnx.NodeProto, opsets: dict[str, int], local: set[tuple[s
     domain, label = domain_name(node.domain), node.name or node.op_type
     if (domain, node.op_type) in local or domain not in ("", "ai.onnx.ml", "ai.onnx.preview.training"):
         return
-    what = f"node {quoted(label)}: there is no operator {quoted(node.op_type)}"
-    what += f" in domain {quoted(domain)}" if domain else ""
     version = opsets.get(domain, 1)
     if onnx.defs.has(node.op_type, version, domain):
         return
+    what = f"node {quoted(label)}: there is no operator {quoted(node.op_type)}"
+    what += f" in domain {quoted(domain)}" if domain else ""
     if onnx.defs.has(node.op_type, domain):
         since = onnx.defs.get_schema(node.op_type, domain).since_version
         why = f"the model uses opset {version}, the operator is of opset {since}"
