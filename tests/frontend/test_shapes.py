@@ -150,6 +150,25 @@ def test_operands_that_do_not_go_together_are_one_sentence(made: onnx.NodeProto)
     assert "'n'" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        (node("LayerNormalization", "i w", "y", "n"), "input 'i' is of type i32, the operator takes f16, f32, f64"),
+        (node("Add", "x i", "y", "n"), "inputs 'x' and 'i' must be of one type, they are f32 and i32"),
+        (node("Concat", "x x i", "y", "n", axis=0), "inputs 'x' and 'i' must be of one type, they are f32 and i32"),
+        (node("Reshape", "x i", "y", "n"), "input 'i' is of type i32, the operator takes i64"),
+        (node("Where", "x x x", "y", "n"), "input 'x' is of type f32, the operator takes bool"),
+    ],
+    ids=lambda made: getattr(made, "op_type", ""),
+)
+def test_types_that_an_operator_does_not_take_are_refused(made: onnx.NodeProto, why: str) -> None:
+    constants = {"w": np.ones(3, np.float32)}
+    proto = onnx_model([made], {"x": [2, 3], "i": [2, 3]}, ["y"], constants, types={"i": TensorProto.INT32})
+    with pytest.raises(ModelError) as caught:
+        load(proto)
+    assert str(caught.value) == f"node 'n' ({made.op_type}) is invalid: {why}; check the export of the model"
+
+
 def test_folding_is_exact() -> None:
     weights = np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)
     nodes = [node("Transpose", "w", "t"), node("Mul", "t t", "m"), node("MatMul", "x m", "y")]
