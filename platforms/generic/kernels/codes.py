@@ -169,11 +169,11 @@ class TableCodes:
         lowest = x.dtype.range[0]
         index = f"e0 + {-lowest}" if lowest else "e0"
         codes = Codes(f"codes[{index}]", "acc", C_TYPES[y.dtype], low, high)
-        (nest,) = (n for n in _unary_nests(call))
+        (nest,) = (n for n in unary_nests(call))
         return context_of(operands, (nest,), [codes], ())
 
 
-def _unary_nests(call: Call) -> tuple[Nest, ...]:
+def unary_nests(call: Call) -> tuple[Nest, ...]:
     """The copy nest of an elementwise operator with one operand."""
     from tilewright.ops.index.nest import Space
     from tilewright.ops.index.nest import Tensor as Operand

@@ -7,7 +7,7 @@ import re
 from tilewright.codegen.c_types import C_TYPES, literal
 from tilewright.ops.quantised_real import code_limits, the_quantisation
 from tilewright.platform import Call, Constant, DType, Operands
-from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, same_size
+from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, same_size, unary_nests
 from tilewright.platforms.generic.kernels.nest import NestContext, nests_of
 from tilewright.platforms.generic.kernels.nest_expressions import body_text, local
 from tilewright.platforms.generic.kernels.nest_text import Codes
@@ -25,6 +25,38 @@ def real_operand(call: Call, index: int) -> str:
         return name
     zero, scale = tensor.quantisation.zero_point[0], tensor.quantisation.scale[0]
     return f"(float)((double)({name} - {zero}.0f) * {literal(DType.F64, scale)})".replace("- -", "+ ")
+
+
+def quantising(call: Call, text: str) -> Codes:
+    """The codes of a float expression."""
+    y = call.outputs[0]
+    meaning = the_quantisation(y)
+    zero, step = meaning.zero_point[0], literal(DType.F32, meaning.scale[0])
+    low, high = y.dtype.range
+    steps = f"fminf(fmaxf(rintf(({text}) / {step}), {low - zero}.0f), {high - zero}.0f)"
+    code = f"(int32_t){steps} + {zero}"
+    return Codes(code, "acc", C_TYPES[y.dtype], *code_limits(call, y), operand_type="float")
+
+
+@PLATFORM.kernel(
+    "QuantizeLinear", types="qi16|qu16, *... -> qi8|qu8|qi16|qu16", template="nest.c.mako", layout=("axes", "same")
+)
+class RequantiseReal:
+    """Codes of sixteen bits under another scale; those of eight pass through a table."""
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """None: scales and zero points stand in the expression."""
+        return ()
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """The operand, where its elements have the result's size."""
+        return same_size(call)
+
+    def context(self, operands: Operands) -> NestContext:
+        """The code's real value, quantised anew."""
+        call = operands.call
+        codes = quantising(call, real_operand(call, 0))
+        return context_of(operands, unary_nests(call), [codes], ())
 
 
 @PLATFORM.kernel(

@@ -18,7 +18,7 @@ from tilewright.ops.index.nest import Access, Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType
 from tilewright.ops.window import Window, padded, read_window, tap_view
 
-MAX_TYPES: Types = FLOATS | {DType.I8, DType.U8}
+MAX_TYPES: Types = FLOATS | {DType.I8, DType.U8, DType.I16, DType.U16}  # 16 bits: codes of quantised networks
 
 
 def pool_window(call: Call) -> Window:

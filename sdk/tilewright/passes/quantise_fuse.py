@@ -275,9 +275,9 @@ class Fusion:
         return True
 
     def _of_type(self, code: str, tail: Tail) -> str:
-        """Codes of the result's element type: a tensor of another type is requantised before."""
+        """Codes of the result's type: a tensor of another one, or too wide for a table, is requantised before."""
         tensor = self.graph.tensors[code]
-        if tensor.dtype is tail.dtype:
+        if tensor.dtype is tail.dtype and (tensor.dtype.bits <= 8 or tensor.quantisation == tail.quantisation):
             return code
         scale, zero = self._parameters(tail.targets[0], tail.quantisation, tail.dtype)
         target = self.graph.tensor(f"{code}_as_{tail.dtype.value}", tail.dtype, tensor.shape, tail.quantisation)
