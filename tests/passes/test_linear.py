@@ -232,3 +232,18 @@ def test_what_cannot_be_taken_forward_stays(nodes: list[onnx.NodeProto]) -> None
     outputs = ["y", "z"] if nodes[-1].output[0] == "z" else ["y"]
     model = rewritten(onnx_model(nodes, {"x": IMAGE}, outputs, constants))
     assert ops(model)[0] == "Mul"
+
+
+def test_half_precision_folds_and_does_not_overflow() -> None:
+    half = {name: some(6, 4, 3, 3).astype(np.float16) if name == "w" else np.float16(2) for name in ("w", "k")}
+    types = {name: onnx.TensorProto.FLOAT16 for name in ("x", "y")}
+    nodes = [node("Conv", "x w", "a"), node("Mul", "a k", "y")]
+    model, _ = run(load(onnx_model(nodes, {"x": IMAGE}, ["y"], half, types=types)))
+    assert ops(model) == ["Conv"]
+    huge = {**half, "k": np.float16(60000)}
+    model, _ = run(load(onnx_model(nodes, {"x": IMAGE}, ["y"], huge, types=types)))
+    assert ops(model) == ["Conv", "Mul"]
+    statistics = {name: np.full(4, 60000, np.float16) for name in "stm"} | {"v": np.full(4, 1e-4, np.float16)}
+    made = node("BatchNormalization", "x s t m v", "y")
+    model, _ = run(load(onnx_model([made], {"x": IMAGE}, ["y"], statistics, types=types)))
+    assert ops(model) == ["BatchNormalization"]

@@ -1,4 +1,4 @@
-"""Scale and shift of each output channel, taken into the weights and bias of the node that computes the channels."""
+"""Arithmetic with constants, one per channel, and the linear nodes whose weights and bias can take it in."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def absorb(edit: Edit, linear: Node, scale: Reals, shift: Reals, output: str, cl
 
     The result is written by a new node of the same name, in the place of `linear`.
     """
-    weights, bias = edit.constant(linear, 1), _bias(edit, linear, len(scale))
+    weights, bias = edit.constant(linear, 1), bias_of(edit, linear, len(scale))
     scaled = bool(np.any(scale != 1))
     if linear.clamp is not None or bias is None or (scaled and weights is None):
         return False
@@ -38,10 +38,8 @@ def absorb(edit: Edit, linear: Node, scale: Reals, shift: Reals, output: str, cl
     inputs = [*linear.inputs, ""][:3] if len(linear.inputs) == 2 else list(linear.inputs)
     dtype = edit.tensors[linear.outputs[0]].dtype.numpy
     if scaled and weights is not None:
-        new = _scaled(linear, weights.astype(np.float64), scale)
-        with np.errstate(over="ignore"):
-            new = new.astype(dtype)
-        if not np.all(np.isfinite(new)) and np.all(np.isfinite(weights.astype(np.float64))):
+        new = narrowed(_scaled(linear, weights.astype(np.float64), scale), dtype)
+        if new is None:
             return False
         inputs[1] = edit.add_constant(f"{linear.inputs[1]}/scaled", new)
     attributes = dict(linear.attributes)
@@ -51,7 +49,9 @@ def absorb(edit: Edit, linear: Node, scale: Reals, shift: Reals, output: str, cl
             if len(edit.tensors[linear.inputs[0]].shape) != 2:
                 return False
             op = "Gemm"
-        values: Array = (bias * scale + shift).astype(dtype)
+        values = narrowed(bias * scale + shift, dtype)
+        if values is None:
+            return False
         hint = linear.inputs[2] if len(linear.inputs) > 2 and linear.inputs[2] else f"{linear.name}/bias"
         inputs[2] = edit.add_constant(hint, values)
         attributes.pop("beta", None)
@@ -64,7 +64,34 @@ def absorb(edit: Edit, linear: Node, scale: Reals, shift: Reals, output: str, cl
     return True
 
 
-def _bias(edit: Edit, linear: Node, count: int) -> Reals | None:
+def other_and_constant(edit: Edit, node: Node, ops: frozenset[str]) -> tuple[str, Array] | None:
+    """The other operand and the constant of one of these operators on plain floats that keeps the other's shape."""
+    if node.op not in ops or node.domain or len(node.inputs) != 2 or not edit.is_float(*node.inputs, *node.outputs):
+        return None
+    for index in (0, 1):
+        constant, other = edit.constant(node, index), node.inputs[1 - index]
+        same = edit.tensors[other].shape == edit.tensors[node.outputs[0]].shape
+        if constant is not None and other not in edit.constants and same:
+            return other, constant
+    return None
+
+
+def per_channel(constant: Array, rank: int, axis: int, count: int) -> Reals | None:
+    """One value for each index of `axis`, or None where the constant varies along another one."""
+    shape = (1,) * (rank - constant.ndim) + constant.shape
+    if constant.ndim > rank or any(extent != 1 for i, extent in enumerate(shape) if i != axis):
+        return None
+    return np.broadcast_to(constant.astype(np.float64).reshape(-1), (count,))
+
+
+def narrowed(values: Reals, dtype: np.dtype[np.generic]) -> Array | None:
+    """The values in the type of a tensor; None where one of them has no place in it."""
+    with np.errstate(over="ignore"):
+        found: Array = values.astype(dtype)
+    return found if np.all(np.isfinite(found.astype(np.float64))) else None
+
+
+def bias_of(edit: Edit, linear: Node, count: int) -> Reals | None:
     """The bias of each channel, zeros where there is none; None where it is not one constant per channel."""
     if len(linear.inputs) < 3 or not linear.inputs[2]:
         return np.zeros(count)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Model, Node
-from tilewright.passes.affine import Reals, absorb, channels
+from tilewright.passes.affine import Reals, absorb, channels, narrowed
 from tilewright.passes.edit import Edit
 
 name = "batch_norm"
@@ -46,8 +46,11 @@ def _affine(edit: Edit, node: Node) -> tuple[Reals, Reals] | None:
 def _as_mul_and_add(edit: Edit, node: Node, scale: Reals, shift: Reals) -> None:
     tensor = edit.tensors[node.outputs[0]]
     shape = (-1, *[1] * (len(tensor.shape) - 2))
-    factor = edit.add_constant(f"{node.name}/scale", scale.astype(tensor.dtype.numpy).reshape(shape))
-    addend = edit.add_constant(f"{node.name}/shift", shift.astype(tensor.dtype.numpy).reshape(shape))
+    narrow = [narrowed(values, tensor.dtype.numpy) for values in (scale, shift)]
+    if narrow[0] is None or narrow[1] is None:
+        return
+    factor = edit.add_constant(f"{node.name}/scale", narrow[0].reshape(shape))
+    addend = edit.add_constant(f"{node.name}/shift", narrow[1].reshape(shape))
     product = edit.add_tensor(f"{node.name}/scaled", tensor)
     edit.replace(
         node,

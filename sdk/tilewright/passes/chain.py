@@ -7,38 +7,26 @@ from dataclasses import replace
 import numpy as np
 
 from tilewright.model import Array, Model, Node
+from tilewright.passes.affine import narrowed, other_and_constant
 from tilewright.passes.edit import Edit
 
 name = "chain"
+
+_OPS = frozenset({"Mul", "Add"})
 
 
 def apply(model: Model) -> Model:
     """`(x * a + b) * c + d` becomes `x * ac + (bc + d)` where the new constants are not larger than the old ones."""
     edit = Edit(model)
     for node in edit.nodes():
-        second = _constant_operand(edit, node)
+        second = other_and_constant(edit, node, _OPS)
         before = edit.writer(second[0]) if second else None
         if second is None or before is None or before.clamp or not edit.sole_reader(second[0], node):
             continue
-        first = _constant_operand(edit, before)
+        first = other_and_constant(edit, before, _OPS)
         if first is not None:
             _merge(edit, before, node, first, second)
     return edit.result()
-
-
-def _constant_operand(edit: Edit, node: Node) -> tuple[str, Array] | None:
-    """The other operand and the constant of a Mul or Add on plain floats that keeps the other operand's shape."""
-    if node.op not in ("Mul", "Add") or node.domain or len(node.inputs) != 2:
-        return None
-    if not edit.is_float(*node.inputs, *node.outputs):
-        return None
-    values = [edit.constant(node, index) for index in (0, 1)]
-    for index, value in enumerate(values):
-        other = node.inputs[1 - index]
-        same = edit.tensors[other].shape == edit.tensors[node.outputs[0]].shape
-        if value is not None and values[1 - index] is None and same:
-            return other, value
-    return None
 
 
 def _merge(edit: Edit, before: Node, node: Node, first: tuple[str, Array], second: tuple[str, Array]) -> None:
@@ -48,10 +36,9 @@ def _merge(edit: Edit, before: Node, node: Node, first: tuple[str, Array], secon
     if int(np.prod(np.broadcast_shapes(inner.shape, outer.shape))) > limit:
         return
     wide = [inner.astype(np.float64), outer.astype(np.float64)]
-    dtype = edit.tensors[source].dtype.numpy
-    with np.errstate(all="ignore"):
-        merged = (wide[0] + wide[1] if node.op == before.op == "Add" else wide[0] * wide[1]).astype(dtype)
-    if not np.all(np.isfinite(merged)):
+    both_add = node.op == before.op == "Add"
+    merged = narrowed(wide[0] + wide[1] if both_add else wide[0] * wide[1], edit.tensors[source].dtype.numpy)
+    if merged is None:
         return
     if node.op == before.op:
         constant = edit.add_constant(f"{node.name}/merged", merged)
