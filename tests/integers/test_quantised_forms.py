@@ -165,19 +165,22 @@ def test_qcdq_clips_become_the_range_of_the_codes() -> None:
 
 @pytest.mark.parametrize("op", ["Quant", "IntQuant"])
 @pytest.mark.parametrize("bits", [4, 8, 3])
-def test_qonnx_networks_compute_what_their_floats_say(op: str, bits: int) -> None:
+@pytest.mark.parametrize("channels", [True, False])
+def test_qonnx_networks_compute_what_their_floats_say(op: str, bits: int, channels: bool) -> None:
     domain = "qonnx.custom_op.general"
     nodes = [
         node(op, "x xs zero bits", "xq", "qx", domain, signed=1, narrow=0, rounding_mode="ROUND"),
         node(op, "w ws zero wbits", "wq", "qw", domain, signed=1, narrow=1, rounding_mode="ROUND"),
-        node("Conv", "xq wq", "c", "conv"),
+        node(op, "b bs zero bbits", "bq", "qb", domain, signed=1, narrow=0, rounding_mode="ROUND"),
+        node("Conv", "xq wq bq", "c", "conv"),
         node("Relu", "c", "r"),
         node(op, "r ys zero bits", "y", "qy", domain, signed=0, narrow=0, rounding_mode="ROUND"),
     ]
     constants: dict[str, npt.ArrayLike] = {
         "xs": scale(0.25), "zero": scale(0.0), "bits": scale(bits), "wbits": scale(4.0), "ys": scale(0.3),
         "w": RNG.standard_normal((4, 2, 3, 3)).astype(np.float32),
-        "ws": RNG.uniform(0.1, 0.3, (4, 1, 1, 1)).astype(np.float32),
+        "ws": RNG.uniform(0.1, 0.3, (4, 1, 1, 1) if channels else ()).astype(np.float32),
+        "b": RNG.standard_normal(4).astype(np.float32), "bs": scale(0.01), "bbits": scale(32),
     }  # fmt: skip
     plain = load(model(nodes, {"x": (1, 2, 6, 6)}, constants, {}))
     lowered = lower(plain)
@@ -185,6 +188,7 @@ def test_qonnx_networks_compute_what_their_floats_say(op: str, bits: int) -> Non
     assert [each.op for each in lowered.nodes if each.op not in ("Clip", "QuantizeLinear", "DequantizeLinear")] == [
         "Conv"
     ]
+    assert lowered.constants[lowered.nodes[2 if bits < 8 else 1].inputs[1]].dtype == np.int8
     feeds = feeds_for(lowered, 3)
     expected = run_codes(plain, feeds)["y"]
     assert np.abs(run_codes(lowered, feeds)["y"] - expected).max() < 1e-6
@@ -216,3 +220,16 @@ def test_an_unknown_rounding_mode_is_refused() -> None:
     constants: dict[str, npt.ArrayLike] = {"s": scale(0.1), "z": scale(0), "b": scale(8)}
     with pytest.raises(UnsupportedNode, match="rounding mode 'FLOOR' is not supported"):
         lower(load(model(nodes, {"x": (4,)}, constants, {})))
+
+
+def test_onnx_runtimes_own_sixteen_bit_quantisation() -> None:
+    nodes = [
+        node("QuantizeLinear", "x s z", "q", "quantise", "com.microsoft"),
+        node("DequantizeLinear", "q s z", "d", "dequantise", "com.microsoft"),
+        node("Mul", "d d", "m", "square"),
+        node("QuantizeLinear", "m s z", "y", "again", "com.microsoft"),
+    ]
+    constants: dict[str, npt.ArrayLike] = {"s": scale(0.001), "z": np.int16(0)}
+    lowered, found = compare(model(nodes, {"x": (4, 9)}, constants, {"y": TensorProto.INT16}))
+    assert [each.op for each in lowered.nodes] == ["QuantizeLinear", "Mul"]
+    assert found.mismatches == 0

@@ -13,6 +13,7 @@ import numpy as np
 
 from tilewright.model import Array, DType, Node, Quantisation, Tensor
 from tilewright.ops.operator import Call, Operator, ShapeRule, TensorType
+from tilewright.ops.quantize import OPERATORS as BORDER
 from tilewright.ops.requantize import float32_multipliers
 
 QONNX_DOMAINS = ("qonnx.custom_op.general", "finn.custom_op.general", "onnx.brevitas")
@@ -183,8 +184,13 @@ def _evaluate_quant(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, 
     return (np.asarray((codes - zero) * scale, np.float32),)
 
 
-OPERATORS = tuple(operator for spelling in SPELLINGS for operator in _operators(spelling)) + tuple(
-    Operator(name, _infer_quant, _evaluate_quant, ("x", "scale", "zero_point", "bit_width"), domain=domain)
-    for domain in QONNX_DOMAINS
-    for name in ("Quant", "IntQuant")
+OPERATORS = (
+    *(operator for spelling in SPELLINGS for operator in _operators(spelling)),
+    *(
+        Operator(name, _infer_quant, _evaluate_quant, ("x", "scale", "zero_point", "bit_width"), domain=domain)
+        for domain in QONNX_DOMAINS
+        for name in ("Quant", "IntQuant")
+    ),
+    # ONNX Runtime's own spelling, which had 4 and 16 bits before the standard.
+    *(replace(each, domain=MICROSOFT) for each in BORDER if each.name in ("QuantizeLinear", "DequantizeLinear")),
 )

@@ -13,7 +13,7 @@ import numpy as np
 
 from tilewright.errors import UnsupportedNode
 from tilewright.model import Array, Attribute, DType, Model, Node
-from tilewright.ops.quantised_operators import QONNX_DOMAINS
+from tilewright.ops.quantised_operators import MICROSOFT, QONNX_DOMAINS
 from tilewright.passes.quantise_graph import Graph, operand, read_quantisation
 
 Rewrite = Callable[[Graph, Node], list[Node]]
@@ -21,6 +21,7 @@ Rewrite = Callable[[Graph, Node], list[Node]]
 
 def to_qdq(model: Model) -> Model:
     """The same network in QDQ form; `quantisation_form` says which form it was, "" for a float network."""
+    model = replace(model, nodes=tuple(map(_own_domain, model.nodes)))
     graph = Graph(model)
     form = _form(model)
     nodes: list[Node] = []
@@ -31,6 +32,12 @@ def to_qdq(model: Model) -> Model:
     if form == "QCDQ":
         _real_clips(graph)
     return graph.finish(form)
+
+
+def _own_domain(node: Node) -> Node:
+    """ONNX Runtime's own QuantizeLinear and DequantizeLinear (of 4 and 16 bits, before opset 21) are ONNX's."""
+    contributed = node.domain == MICROSOFT and node.op in ("QuantizeLinear", "DequantizeLinear")
+    return replace(node, domain="") if contributed else node
 
 
 def _form(model: Model) -> str:
@@ -230,12 +237,15 @@ def _quant(graph: Graph, node: Node) -> list[Node]:
     signed, narrow = bool(node.attributes.get("signed", 1)), bool(node.attributes.get("narrow", 0))
     width = float(bits.reshape(-1)[0])
     # Four bits pack constants; tensors of the run time take a byte each and are limited to the narrow range.
-    wide = 1 if graph.value(node.inputs[0]) is None else 0
-    dtype = next((d for d in (_SIGNED if signed else _UNSIGNED)[wide:] if d.bits >= width), None)
+    constant = graph.value(node.inputs[0]) is not None
+    candidates = (_SIGNED if signed else _UNSIGNED)[0 if constant else 1 :]
+    if constant and signed:
+        candidates = (*candidates, DType.I32)
+    dtype = next((d for d in candidates if d.bits >= width), None)
     if dtype is None or width != int(width):
         raise UnsupportedNode(
             f"node '{node.name}' ({node.op}): {width:g} bits are not supported",
-            why="codes have 1 to 16 bits",
+            why="codes have 1 to 16 bits, those of a constant bias up to 32",
             fix="quantise to 8 bits",
             node=node.name,
         )
@@ -259,7 +269,7 @@ def _quant_nodes(
     zero_name = graph.constant(f"{node.name}_zero", flat_zero.reshape(flat_scale.shape), dtype)
     nodes, real = [], node.inputs[0]
     if limits != dtype.range:
-        if axis is not None:
+        if axis is not None or real in graph.constants:
             real = _clip_constant(graph, node, real, scale, zero, limits)
         else:
             clip = _real_clip(graph, node, real, (float(scale.reshape(-1)[0]), int(flat_zero[0])), limits)
@@ -289,7 +299,7 @@ def _scale_axis(node: Node, scale: Array, shape: tuple[int, ...]) -> int | None:
 
 
 def _clip_constant(graph: Graph, node: Node, name: str, scale: Array, zero: Array, limits: tuple[int, int]) -> str:
-    """A constant with its values limited per channel; run-time tensors have one range."""
+    """A constant with its values limited, also per channel; run-time tensors have one range."""
     value = graph.value(name)
     if value is None:
         raise UnsupportedNode(
