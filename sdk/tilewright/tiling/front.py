@@ -1,0 +1,405 @@
+"""Every tiling of a subject, counted; reduced to its front of (bytes, cycles). No solver.
+
+All candidates are estimated at once; those near the front are then walked exactly, tile by tile in NumPy: borders
+clipped, copies only where an index changes, one tile of overlap where copies run beside computing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, permutations, product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from tilewright.tiling.geometry import Ints, bursts, commands
+from tilewright.tiling.hierarchy import align_up, copy_cycles
+from tilewright.tiling.schedule import Operand
+from tilewright.tiling.subject import Subject
+
+MOST_CANDIDATES = 20_000
+MOST_ORDERS = 24
+THRESHOLDS = 10
+SLACK = 1.004
+"""Cycles that fewer bytes moved may cost."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """One tiling, walked: bytes of the compute level, cycles and bytes moved of one run."""
+
+    sizes: Mapping[str, int]
+    order: tuple[str, ...]
+    double: bool
+    compute_bytes: int
+    cycles: int
+    traffic: int
+    tiles: int
+
+
+@dataclass(frozen=True)
+class _Row:
+    """Estimates of all candidates under one loop order and depth."""
+
+    order: tuple[str, ...]
+    double: bool
+    used: Ints
+    cycles: Ints
+    traffic: Ints
+
+
+def candidate_sizes(subject: Subject) -> dict[str, list[int]]:
+    """Per loop that may be cut: ceil(extent / n) for every n, and what the kernel wishes, as its multiples allow."""
+    found = {}
+    for name in subject.cuttable:
+        extent, step = subject.extents[name], subject.multiples.get(name, 1)
+        sizes = {-(-extent // n) for n in range(1, extent + 1)}
+        for of in subject.wishes.get(name, ()):
+            sizes |= set(range(of, extent, of)) if extent // of <= 64 else {of << i for i in range(extent.bit_length())}
+        found[name] = sorted({min(extent, align_up(size, step)) for size in sizes})
+    while prod(map(len, found.values())) > MOST_CANDIDATES:
+        longest = max(found, key=lambda name: len(found[name]))
+        found[longest] = sorted({*found[longest][::2], found[longest][-1]})
+    return found
+
+
+def walked(subject: Subject, capacity: int) -> tuple[Cut, ...]:
+    """Candidates near the front of at most `capacity` bytes, walked exactly, in a fixed order; empty if none fits."""
+    choices = candidate_sizes(subject)
+    sizes, rows = _estimates(subject, choices, capacity)
+    if not rows:
+        return ()
+    used = np.concatenate([row.used for row in rows])
+    cycles = np.concatenate([row.cycles for row in rows])
+    traffic = np.concatenate([row.traffic for row in rows])
+    count = rows[0].used.size
+    found: dict[tuple[object, ...], Cut] = {}
+    for flat in _near_front(used, cycles, traffic, capacity):
+        which, place = divmod(flat, count)
+        row = rows[which]
+        chosen = {n: int(v[place]) for n, v in sizes.items() if int(v[place]) < subject.extents[n]}
+        order = tuple(n for n in row.order if n in chosen)
+        key = (tuple(sorted(chosen.items())), order, row.double and bool(order))
+        if key not in found:
+            found[key] = walk(subject, chosen, order, row.double and bool(order))
+    return tuple(sorted((c for c in found.values() if c.compute_bytes <= capacity), key=_rank))
+
+
+def _rank(cut: Cut) -> tuple[object, ...]:
+    return cut.compute_bytes, cut.cycles, cut.traffic, cut.double, cut.order, sorted(cut.sizes.items())
+
+
+def front_of(cuts: Sequence[Cut], most: int = 30) -> tuple[Cut, ...]:
+    """The cuts that nothing of fewer bytes beats in cycles, at most `most` of them, the extremes kept."""
+    kept: list[Cut] = []
+    for cut in sorted(cuts, key=_rank):
+        if not kept or cut.cycles < kept[-1].cycles:
+            kept.append(cut)
+    if len(kept) > most:
+        places = np.unique(np.linspace(0, len(kept) - 1, most).round().astype(int))
+        kept = [kept[i] for i in places]
+    return tuple(kept)
+
+
+def best_within(cuts: Sequence[Cut], capacity: int) -> Cut | None:
+    """Fewest bytes moved among the cuts that fit and cost at most `SLACK` of the fewest cycles."""
+    fitting = [cut for cut in cuts if cut.compute_bytes <= capacity]
+    if not fitting:
+        return None
+    limit = min(cut.cycles for cut in fitting) * SLACK
+    return min((c for c in fitting if c.cycles <= limit), key=lambda c: (c.traffic, c.cycles, *_rank(c)))
+
+
+# ------------------------------------------------------------------------------------------------ estimates
+def _estimates(
+    subject: Subject, choices: Mapping[str, list[int]], capacity: int
+) -> tuple[dict[str, Ints], tuple[_Row, ...]]:
+    """Candidates that fit, as arrays per loop, and their estimates per order and depth."""
+    grids = np.meshgrid(*(np.array(c, np.int64) for c in choices.values()), indexing="ij") if choices else []
+    sizes = {n: g.ravel() for n, g in zip(choices, grids, strict=True)} or {}
+    count = next(iter(sizes.values())).size if sizes else 1
+    keep = np.ones(count, bool)
+    for inner, outer in subject.digits:
+        whole = sizes[inner] == subject.extents[inner] if inner in sizes else True
+        keep &= whole | (sizes[outer] == 1 if outer in sizes else subject.extents[outer] == 1)
+    sizes = {n: v[keep] for n, v in sizes.items()}
+    tables = _tables(subject, sizes, int(keep.sum()))
+    least = tables.fixed + sum(tables.size[o.key] for _, o in subject.copied)
+    fits = np.broadcast_to(least <= capacity, (int(keep.sum()),))
+    if not fits.any():
+        return {}, ()
+    sizes = {n: v[fits] for n, v in sizes.items()}
+    tables = _tables(subject, sizes, int(fits.sum()))
+    cut = [n for n in sizes if (sizes[n] < subject.extents[n]).any()]
+    rows = []
+    for order in islice(permutations(cut), MOST_ORDERS):
+        rows += _ordered(subject, tables, order)
+    return sizes, tuple(rows)
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """Per operand key and candidate: bytes of a buffer, bytes of all its tiles once, cycles and loops of one copy."""
+
+    trips: Mapping[str, Ints]
+    size: Mapping[str, Ints]
+    swept: Mapping[str, Ints]
+    fixed_copy: Mapping[str, Any]
+    loops: Mapping[str, frozenset[str]]
+    compute: Any
+    fixed: Any
+
+
+def _tables(subject: Subject, sizes: Mapping[str, Ints], count: int) -> _Tables:
+    ones = np.ones(count, np.int64)
+    trips = {n: -(-subject.extents[n] // v) for n, v in sizes.items()}
+    size, swept, fixed_copy, loops = {}, {}, {}, {}
+    longest: dict[str, list[Ints]] = {}
+    for number, operand in subject.copied:
+        most, total, moved = [], ones, set[str]()
+        for axis in range(len(operand.shape)):
+            high, added = _axis(subject, number, operand, axis, sizes, count)
+            most.append(high)
+            total = total * added
+            moved |= set(subject.axis_loops(number, operand, axis)) & sizes.keys()
+        longest[operand.key] = most
+        elements = np.prod(np.stack(most), axis=0) if most else ones
+        size[operand.key] = align_up(-(-elements * operand.bits // 8), subject.hierarchy.compute.align)
+        swept[operand.key] = -(-total * operand.bits // 8)
+        engine = engine_of(subject, operand)
+        fixed_copy[operand.key] = copy_cycles(
+            engine, 0, bursts(most, operand.shape, operand.axes),
+            commands(most, operand.shape, operand.axes, engine.ranks),
+        )  # fmt: skip
+        loops[operand.key] = frozenset(moved)
+    compute, scratch = _compute(subject, sizes, trips, longest, loops, ones)
+    tiles = np.prod(np.stack([*trips.values(), ones]), axis=0)
+    fixed = align_up(scratch, subject.hierarchy.compute.align) + subject.hierarchy.table_bytes_per_tile * tiles
+    return _Tables(trips, size, swept, fixed_copy, loops, compute, fixed)
+
+
+def _axis(
+    subject: Subject, number: int, operand: Operand, axis: int, sizes: Mapping[str, Ints], count: int
+) -> tuple[Ints, Ints]:
+    """Longest tile and sum over all tiles of an axis, per candidate."""
+    loops = [n for n in subject.axis_loops(number, operand, axis) if n in sizes]
+    if not loops:
+        length = int(subject.chain.axis_lengths(number, operand, axis, {}))
+        return np.full(count, length, np.int64), np.full(count, length, np.int64)
+    rows, inverse = np.unique(np.stack([sizes[n] for n in loops]), axis=1, return_inverse=True)
+    inverse = inverse.reshape(-1)
+    if len(loops) == 1:
+        most, total = _axis_at_once(subject, number, operand, axis, loops[0], rows[0])
+        return most[inverse], total[inverse]
+    high, added = [], []
+    for row in rows.T:
+        lengths = subject.chain.axis_lengths(number, operand, axis, dict(zip(loops, map(int, row), strict=True)))
+        high.append(int(lengths.max()))
+        added.append(int(lengths.sum()))
+    return np.array(high, np.int64)[inverse], np.array(added, np.int64)[inverse]
+
+
+def _axis_at_once(
+    subject: Subject, number: int, operand: Operand, axis: int, loop: str, sizes: Ints
+) -> tuple[Ints, Ints]:
+    """As `_axis` for one loop: the tiles of all sizes in one array."""
+    extent = subject.extents[loop]
+    starts = [np.arange(0, extent, size, dtype=np.int64) for size in sizes.tolist()]
+    low = np.concatenate(starts)
+    step = np.repeat(sizes, [len(s) for s in starts])
+    first, last = subject.chain.axis_range(number, operand, axis, {loop: (low, np.minimum(low + step, extent))})
+    lengths = np.broadcast_to(np.maximum(last - first, 0), low.shape)
+    bounds = np.cumsum([0, *(len(s) for s in starts[:-1])])
+    return np.maximum.reduceat(lengths, bounds), np.add.reduceat(lengths, bounds)
+
+
+def stage_sizes(
+    subject: Subject, number: int, sizes: Mapping[str, Any], longest: Mapping[str, Sequence[Any]]
+) -> dict[str, Any]:
+    """Sizes of all loops of a stage: of the last as given, of the others as long as their local's axes."""
+    stage = subject.stages[number]
+    if number == len(subject.stages) - 1:
+        return {**stage.extents, **sizes}
+    local = stage.local()
+    assert local is not None
+    return {**stage.extents, **{loop: longest[local.key][axis] for loop, axis in stage.feeds.items()}}
+
+
+def _compute(
+    subject: Subject, sizes: Mapping[str, Ints], trips: Mapping[str, Ints], longest: Mapping[str, list[Ints]],
+    loops: Mapping[str, frozenset[str]], ones: Ints,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Cycles of all tiles of all stages and bytes of scratch; in chains the producers' tiles count as interior ones."""
+    compute: Any = ones * 0
+    scratch: Any = ones * 0
+    last = len(subject.stages) - 1
+    for number in range(last):
+        given = stage_sizes(subject, number, sizes, longest)
+        local = subject.stages[number].local()
+        assert local is not None
+        times = np.prod(np.stack([*(trips[n] for n in loops[local.key]), ones]), axis=0)
+        compute = compute + times * subject.cycles(number, given)
+        scratch = np.maximum(scratch, subject.scratch(number, given))
+    full = stage_sizes(subject, last, sizes, longest)
+    scratch = np.maximum(scratch, subject.scratch(last, full))
+    cut = [n for n in sizes if (subject.extents[n] % sizes[n]).any()]
+    for borders in product((False, True), repeat=len(cut)):
+        times, part = ones, dict(full)
+        for name in sizes:
+            rest = subject.extents[name] % sizes[name]
+            border = name in cut and borders[cut.index(name)]
+            times = times * (np.where(rest > 0, 1, 0) if border else subject.extents[name] // sizes[name])
+            part[name] = np.maximum(rest, 1) if border else sizes[name]
+        compute = compute + times * subject.cycles(last, part)
+    return compute, scratch
+
+
+def engine_of(subject: Subject, operand: Operand) -> Any:
+    """The engine that copies an operand's tiles."""
+    if operand.kind == "output":
+        return subject.hierarchy.store
+    return subject.hierarchy.load if operand.home == subject.hierarchy.home.name else subject.hierarchy.load_constants
+
+
+def _ordered(subject: Subject, tables: _Tables, order: tuple[str, ...]) -> list[_Row]:
+    """Estimates under one loop order, single- and double-buffered."""
+    one = np.ones_like(tables.compute)
+    dma, traffic, fill = 0 * one, 0 * one, 0 * one
+    single = double = one * 0 + tables.fixed
+    for _, operand in subject.copied:
+        key = operand.key
+        count = passed = once = one
+        for name in order:
+            passed = passed * tables.trips[name]
+            if name in tables.loops[key]:
+                count = np.where(tables.trips[name] > 1, passed, count)
+                once = once * tables.trips[name]
+        size = tables.size[key]
+        single = single + size
+        if operand.kind == "local":
+            double = double + size
+            continue
+        engine = engine_of(subject, operand)
+        moved = tables.swept[key] * (count // once)
+        double = double + size * np.where(count > 1, 2, 1)
+        dma = dma + count * tables.fixed_copy[key] + moved / engine.bytes_per_cycle
+        fill = fill + tables.fixed_copy[key] + size / engine.bytes_per_cycle
+        traffic = traffic + moved
+    rows = [_Row(order, False, single, tables.compute + dma, traffic)]
+    if subject.hierarchy.overlaps and order:
+        rows.append(_Row(order, True, double, np.maximum(tables.compute, dma) + fill, traffic))
+    return rows
+
+
+def _near_front(used: Any, cycles: Any, traffic: Any, capacity: int) -> list[int]:
+    """Places worth walking: for each of some byte thresholds the best few by cycles and by bytes moved."""
+    fits = used <= capacity
+    if not fits.any():
+        return []
+    low, high = int(used[fits].min()), int(used[fits].max())
+    found: dict[int, None] = {}
+    for bound in np.unique(np.geomspace(max(low, 1), max(high, 1), THRESHOLDS).astype(np.int64).clip(low, high)):
+        inside = np.flatnonzero(used <= bound)
+        by_cycles = inside[np.lexsort((traffic[inside], cycles[inside]))]
+        near = by_cycles[cycles[by_cycles] <= cycles[by_cycles[0]] * 1.01]
+        by_traffic = near[np.lexsort((cycles[near], traffic[near]))]
+        lean = inside[np.lexsort((cycles[inside], traffic[inside]))][:1]
+        amount = 10 if bound == high else 2
+        for place in (*by_cycles[:amount], *by_traffic[: amount // 2 + 1], *lean):
+            found[int(place)] = None
+    return list(found)
+
+
+# ------------------------------------------------------------------------------------------------ exact
+def walk(subject: Subject, sizes: Mapping[str, int], order: tuple[str, ...], double: bool) -> Cut:
+    """One tiling counted tile by tile: cycles of the pipeline, bytes moved, bytes of the compute level."""
+    trips = tuple(-(-subject.extents[n] // sizes[n]) for n in order)
+    load, store = np.zeros(trips), np.zeros(trips)
+    used, traffic = 0, 0
+    lengths: dict[str, list[Any]] = {}
+    masks: dict[str, Any] = {}
+    for number, operand in subject.copied:
+        axes = [_on_order(subject, number, operand, axis, sizes, order) for axis in range(len(operand.shape))]
+        lengths[operand.key] = axes
+        mask = masks[operand.key] = _changes(subject, number, operand, order, trips)
+        elements: Any = np.asarray(1)
+        for axis in axes:
+            elements = elements * axis
+        size = align_up(int(-(-elements.max() * operand.bits // 8)), subject.hierarchy.compute.align)
+        count = int(mask.sum())
+        used += size * (2 if double and count > 1 and operand.kind != "local" else 1)
+        if operand.kind == "local":
+            continue
+        engine = engine_of(subject, operand)
+        moved = -(-elements * operand.bits // 8)
+        cost = copy_cycles(
+            engine, moved, bursts(axes, operand.shape, operand.axes),
+            commands(axes, operand.shape, operand.axes, engine.ranks),
+        ) * (elements > 0)  # fmt: skip
+        (store if operand.kind == "output" else load)[...] += np.where(mask, cost, 0)
+        traffic += int(np.where(mask, np.broadcast_to(moved, trips), 0).sum())
+    work, scratch = _work(subject, sizes, order, trips, lengths, masks)
+    tiles = prod(trips)
+    used += align_up(scratch, subject.hierarchy.compute.align) + subject.hierarchy.table_bytes_per_tile * tiles
+    loads, works, stores = load.ravel(), work.ravel(), store.ravel()
+    if double:
+        beside = np.append(loads[1:], 0) + np.insert(stores[:-1], 0, 0)
+        cycles = loads[0] + np.maximum(works, beside).sum() + stores[-1]
+    else:
+        cycles = loads.sum() + works.sum() + stores.sum()
+    return Cut(dict(sizes), order, double, int(used), int(np.ceil(cycles)), traffic, tiles)
+
+
+def _on_order(
+    subject: Subject, number: int, operand: Operand, axis: int, sizes: Mapping[str, int], order: Sequence[str]
+) -> Any:
+    """Lengths of an axis, broadcastable over the tiles in the order's dimensions."""
+    loops = subject.axis_loops(number, operand, axis)
+    key = (operand.key, axis, *(sizes.get(name, 0) for name in loops))
+    if key not in subject.lengths:
+        subject.lengths[key] = subject.chain.axis_lengths(
+            number, operand, axis, {n: sizes[n] for n in loops if n in sizes}
+        )
+    found = subject.lengths[key]
+    inside = [name for name in loops if name in sizes]
+    turned = found.transpose([inside.index(name) for name in order if name in inside])
+    return turned.reshape([-(-subject.extents[n] // sizes[n]) if n in inside else 1 for n in order])
+
+
+def _changes(subject: Subject, number: int, operand: Operand, order: Sequence[str], trips: Sequence[int]) -> Any:
+    """True at the tiles where the operand's index is not that of the tile before."""
+    moved = {n for axis in range(len(operand.shape)) for n in subject.axis_loops(number, operand, axis)}
+    mask = np.zeros(tuple(trips), bool)
+    depth = max((i + 1 for i, n in enumerate(order) if n in moved), default=0)
+    mask[(slice(None),) * depth + (0,) * (len(order) - depth)] = True
+    return mask
+
+
+def _work(
+    subject: Subject, sizes: Mapping[str, int], order: Sequence[str], trips: tuple[int, ...],
+    lengths: Mapping[str, Sequence[Any]], masks: Mapping[str, Any],
+) -> tuple[Any, int]:  # fmt: skip
+    """Cycles of every tile and bytes of scratch, over all stages."""
+    ranges = subject.chain.ranges(sizes, order)
+    work, scratch = np.zeros(trips), 0
+    last = len(subject.stages) - 1
+    for number, stage in enumerate(subject.stages):
+        given = stage_sizes(subject, number, {n: high - low for n, (low, high) in ranges.items()}, lengths)
+        local = stage.local()
+        cost = np.broadcast_to(subject.cycles(number, given), trips)
+        if number < last and local is not None:
+            cost = np.where(_any_change(stage.operands, masks), cost, 0)
+        work += cost
+        scratch = max(scratch, int(np.max(subject.scratch(number, given))))
+    return work, scratch
+
+
+def _any_change(operands: Sequence[Operand], masks: Mapping[str, Any]) -> Any:
+    """True where some operand of a stage has another tile than before."""
+    found: Any = np.asarray(False)
+    for operand in operands:
+        if operand.key in masks:
+            found = found | masks[operand.key]
+    return found

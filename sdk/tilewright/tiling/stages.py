@@ -1,0 +1,242 @@
+"""From a bound node to the stage of a schedule: which loops may be cut, and how every operand is addressed.
+
+Index maps do not depend on element types, so those of a quantised call are asked of the same call on real tensors. An
+operator that is a chain of nests (softmax, a norm) is cut only along loops that every nest carries straight through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+
+from tilewright.errors import ModelError, PlatformError, UnsupportedNode
+from tilewright.layout import Layout
+from tilewright.model import DType, Tensor
+from tilewright.ops.index.affine import Affine
+from tilewright.ops.index.nest import Access, Nest
+from tilewright.ops.index.nest import Tensor as IndexTensor
+from tilewright.ops.operator import Call, Operator
+from tilewright.ops.registry import find
+from tilewright.platform import Constant, Kernel, Operands, Rule
+from tilewright.tiling.schedule import Operand, OperandKind, Stage
+
+
+@dataclass(frozen=True)
+class Work:
+    """A node that is to be cut: its stage without homes and buffers, and what limits its tiles.
+
+    `cuttable` are the loops that may be cut, `digits` pairs (inner, outer) of which the inner stays whole or the outer
+    is cut to single steps, `single` the loop that moves each axis of the result alone, by axis.
+    """
+
+    stage: Stage
+    call: Call
+    kernel: Kernel
+    operands: Operands
+    cuttable: tuple[str, ...]
+    digits: tuple[tuple[str, str], ...]
+    rules: tuple[Rule, ...]
+
+    @property
+    def name(self) -> str:
+        """The node's name."""
+        return self.stage.node
+
+
+def work_of(call: Call, kernel: Kernel, layouts: Mapping[str, Layout], constants: Sequence[Constant]) -> Work:
+    """What may be cut of a bound node; PlatformError where a rule or a constant names a loop that is not there."""
+    operands = Operands(call, layouts)
+    nests = nests_of(call)
+    extents, cuttable, accesses = _merged(call, nests) if nests else ({}, set(), {})
+    found: list[Operand] = []
+    for kind, index, tensor in _tensors(call):
+        name = _operator(call).operand(index) if kind == "input" else _operator(call).result(index)
+        own = accesses.get(name, ())
+        axes = _axes(operands.layout(tensor), tensor)
+        if not own or axes is None or tensor.dtype.bits < 8 or own[0].tensor.shape != tensor.shape:
+            cuttable -= {loop for access in own for loop in access.loops}
+            access, loop = _whole(name, tensor)
+            extents |= loop
+            own, axes = (access,), (0,)
+        cuttable -= _crossing(own)
+        found.append(Operand(f"0.{kind[0]}.{name}", name, kind, index, tensor.name, own, tensor.dtype.bits, axes))
+    for index, constant in enumerate(constants):
+        access, loop = _constant(call, kernel, constant, extents)
+        extents |= loop
+        found.append(
+            Operand(f"0.c.{constant.name}", constant.name, "constant", index, constant.name, (access,),
+                    constant.dtype.bits, tuple(range(len(access.subscripts))))
+        )  # fmt: skip
+    rules = tuple(kernel.rules(call))
+    for rule in rules:
+        if rule.loop not in extents:
+            raise PlatformError(
+                f"kernel '{kernel.name}' has a rule on loop '{rule.loop}'",
+                why=f"{call.node.op} has the loops {', '.join(n for n in extents if '.' not in n) or 'none'}",
+                fix="correct the name in rules()", node=call.node.name,
+            )  # fmt: skip
+        if rule.kind == "whole":
+            cuttable.discard(rule.loop)
+    digits = nests[0].digits if len(nests) == 1 else ()
+    stage = Stage(call.node.name, extents, tuple(found))
+    return Work(stage, call, kernel, operands, tuple(n for n in extents if n in cuttable), digits, rules)
+
+
+def nests_of(call: Call) -> tuple[Nest, ...]:
+    """The operator's index maps for this call; empty where it has none."""
+    operator = _operator(call)
+    if operator.nests is None:
+        return ()
+    for asked in (call, _real(call)):
+        try:
+            return operator.nests(asked)
+        except (ModelError, UnsupportedNode):
+            continue
+    return ()
+
+
+def _operator(call: Call) -> Operator:
+    operator = find(call.node.op, call.node.domain)
+    assert operator is not None, call.node.op
+    return operator
+
+
+def _real(call: Call) -> Call:
+    """The same call on real tensors."""
+
+    def one(tensor: Tensor | None) -> Tensor | None:
+        codes = tensor is not None and (tensor.quantisation is not None or tensor.dtype is DType.I32)
+        return replace(tensor, dtype=DType.F32, quantisation=None) if tensor is not None and codes else tensor
+
+    outputs = tuple(t for t in map(one, call.outputs) if t is not None)
+    return replace(call, inputs=tuple(map(one, call.inputs)), outputs=outputs)
+
+
+def _tensors(call: Call) -> list[tuple[OperandKind, int, Tensor]]:
+    """Run-time operands and results, in order; one that is read twice stands once per place."""
+    found: list[tuple[OperandKind, int, Tensor]] = [
+        ("input", i, t) for i, t in enumerate(call.inputs) if t is not None and i not in call.constants
+    ]
+    return found + [("output", i, t) for i, t in enumerate(call.outputs)]
+
+
+def _axes(layout: Layout, tensor: Tensor) -> tuple[int, ...] | None:
+    """Logical axes in memory order; None where the layout is no permutation of them."""
+    strides = layout.axis_strides(tensor.shape)
+    if strides is None:
+        return None
+    order = sorted(range(len(strides)), key=lambda axis: (tensor.shape[axis] > 1, -strides[axis]))
+    expected = 1
+    for axis in reversed(order):
+        if tensor.shape[axis] > 1:
+            if strides[axis] != expected:
+                return None
+            expected *= tensor.shape[axis]
+    return tuple(order)
+
+
+def _whole(name: str, tensor: Tensor) -> tuple[Access, dict[str, int]]:
+    """The access to all of a tensor, flat."""
+    loop = f"{name}.part"
+    return IndexTensor(name, (tensor.elements,), tensor.dtype)[Affine.loop(loop)], {loop: tensor.elements}
+
+
+def _crossing(accesses: Sequence[Access]) -> set[str]:
+    """Loops that move more than one axis of an operand: their tiles are no boxes of independent axes."""
+    found = set()
+    for access in accesses:
+        places: dict[str, int] = {}
+        for axis, sub in enumerate(access.subscripts):
+            found |= {loop for loop in sub.loops if places.setdefault(loop, axis) != axis}
+    return found
+
+
+def _constant(
+    call: Call, kernel: Kernel, constant: Constant, extents: Mapping[str, int]
+) -> tuple[Access, dict[str, int]]:
+    """The access to a kernel's constant: one axis per loop that it is cut along, then the part of one step."""
+    for loop in constant.along:
+        if loop not in extents:
+            raise PlatformError(
+                f"constant '{constant.name}' of kernel '{kernel.name}' is cut along '{loop}'",
+                why=f"{call.node.op} has the loops {', '.join(n for n in extents if '.' not in n) or 'none'}",
+                fix="correct the name in constants()", node=call.node.name,
+            )  # fmt: skip
+    elements = int(np.asarray(constant.values).size)
+    steps = prod(extents[loop] for loop in constant.along)
+    if elements % steps:
+        raise PlatformError(
+            f"constant '{constant.name}' of kernel '{kernel.name}' has {elements} elements",
+            why=f"they do not divide into equal parts for the {steps} steps of {', '.join(constant.along)}",
+            fix="cut it along other loops, or along none", node=call.node.name,
+        )  # fmt: skip
+    part = f"{constant.name}.part"
+    shape = (*(extents[loop] for loop in constant.along), elements // steps)
+    tensor = IndexTensor(constant.name, shape, constant.dtype)
+    return tensor[(*map(Affine.loop, constant.along), Affine.loop(part))], {part: elements // steps}
+
+
+# --------------------------------------------------------------------------------------- one nest out of a chain
+Merged = tuple[dict[str, int], set[str], dict[str, tuple[Access, ...]]]
+
+
+def _merged(call: Call, nests: tuple[Nest, ...]) -> Merged:
+    """Loops, those that may be cut, and accesses by operand name."""
+    if len(nests) == 1:
+        nest = nests[0]
+        accesses: dict[str, tuple[Access, ...]] = {}
+        for access in nest.operands:
+            accesses[access.tensor.name] = (*accesses.get(access.tensor.name, ()), access)
+        return dict(nest.space.extents), set(nest.parallel) if nest.complete else set(), accesses
+    straight = set.intersection(*(_straight(nest) for nest in nests))
+    straight = {loop for loop in straight if len({nest.space.extents[loop] for nest in nests}) == 1}
+    names = _operand_names(call)
+    by_name: dict[str, list[Access]] = {}
+    for nest in nests:
+        for access in nest.operands:
+            by_name.setdefault(access.tensor.name, []).append(access)
+    for found in by_name.values():
+        straight -= {loop for loop in straight if len({_place(access, loop) for access in found}) > 1}
+    extents = {loop: nests[0].space.extents[loop] for loop in nests[0].space.extents if loop in straight}
+    merged: dict[str, tuple[Access, ...]] = {}
+    for name, found in by_name.items():
+        if name not in names:
+            continue
+        tensor = found[0].tensor
+        places = {_place(found[0], loop): loop for loop in straight}
+        subscripts = []
+        for axis, size in enumerate(tensor.shape):
+            loop = places.get(axis, f"{name}.{axis}")
+            extents.setdefault(loop, size)
+            subscripts.append(Affine.loop(loop))
+        merged[name] = (tensor[tuple(subscripts)],)
+    for nest in nests:  # kernels speak of these loops too; none of them moves anything here
+        for loop, extent in nest.space.extents.items():
+            extents.setdefault(loop, extent)
+    return extents, straight, merged
+
+
+def _straight(nest: Nest) -> set[str]:
+    """Loops that every access of the nest uses as one plain subscript, or not at all, and that write separate parts."""
+    found = set(nest.parallel) if nest.complete else set()
+    for loop in tuple(found):
+        for access in nest.operands:
+            subs = [sub for sub in access.subscripts if loop in sub.loops]
+            plain = len(subs) <= 1 and all(sub == Affine.loop(loop) for sub in subs)
+            if not plain or (access is nest.out and not subs):
+                found.discard(loop)
+    return found
+
+
+def _place(access: Access, loop: str) -> int:
+    """The axis that a loop moves, -1 for none."""
+    return next((axis for axis, sub in enumerate(access.subscripts) if loop in sub.loops), -1)
+
+
+def _operand_names(call: Call) -> set[str]:
+    operator = _operator(call)
+    inputs = {operator.operand(i) for i, tensor in enumerate(call.inputs) if tensor is not None}
+    return inputs | {operator.result(i) for i in range(len(call.outputs))}
