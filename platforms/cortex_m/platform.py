@@ -5,6 +5,7 @@ Cores without them (M0, M3) take the portable kernels in blocks that fit sixteen
 
 from tilewright.platform import Platform, load_kernels
 from tilewright.platforms.cortex_m.memory import LEVELS
+from tilewright.platforms.generic.platform import PLATFORM as PORTABLE
 
 PLATFORM = Platform(
     name="cortex_m",
@@ -12,7 +13,7 @@ PLATFORM = Platform(
     memory=LEVELS,
     compute_in="ram",
     constants_in="flash",
-    inherits="generic",
+    inherits=PORTABLE.name,
 )
 
 load_kernels("tilewright.platforms.cortex_m.kernels")

@@ -272,7 +272,8 @@ class Platform:
         (row-major unless all axes but the last are 1: then any order), `any`
         (the kernel asks `Operands.layout`).
         `template` and `sources` are paths beside the class's own file. `numerics` is `exact` or a relative bound
-        such as `1e-5`. `requires` names what the target's core must have in its `capabilities`. Kernels of higher `preference` are tried first, those of one platform before inherited ones.
+        such as `1e-5`. `requires` names what the target's core must have in its `capabilities`. Kernels of higher
+        `preference` are tried first, those of one platform before inherited ones.
         """
 
         def register(cls: T) -> T:

@@ -1,0 +1,129 @@
+<%
+h, w, b, c = k.h, k.w, k.at_once, k.codes
+widen = f"tilewright_widen{b}{'_unsigned' if k.unsigned else ''}"
+row = w.kernel * k.channels
+even = k.out_channels // 2 * 2
+x = "x" if k.x_type == "int8_t" else "(const int8_t *)x"
+y = "y" if k.y_type == "int8_t" else "(int8_t *)y"
+at = f"p < {k.pixels - b} ? p : {k.pixels - b}"
+%>\
+% if k.way == "patch":
+/* Copies the inputs of one pixel side by side. */
+TILEWRIGHT_ONCE void ${f.name}_patch(const int8_t *x, int8_t *to, int top, int left)
+{
+    for (int kh = 0; kh < ${h.kernel}; kh++) {
+        const int ih = top + kh * ${h.dilation};
+% if w.dilation == 1:
+        if (ih >= 0 && ih < ${h.size} && left >= 0 && left <= ${w.size - w.kernel}) {
+            const int8_t *const s = x + ih * ${h.x_stride} + left * ${w.x_stride};
+% for i in range(0, row - 3, 4):
+            memcpy(to + ${i}, s + ${i}, 4);
+% endfor
+% if row % 4 and row > 4:
+            memcpy(to + ${row - 4}, s + ${row - 4}, 4);
+% elif row % 4:
+% for i in range(row):
+            to[${i}] = s[${i}];
+% endfor
+% endif
+            to += ${row};
+            continue;
+        }
+% endif
+        for (int kw = 0; kw < ${w.kernel}; kw++) {
+            const int iw = left + kw * ${w.dilation};
+            const int inside = ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size};
+            for (int i = 0; i < ${k.channels}; i++) {
+                *to++ = inside ? x[ih * ${h.x_stride} + iw * ${w.x_stride} + i] : (int8_t)${k.zero_point};
+            }
+        }
+    }
+% for i in range(h.kernel * row, k.depth):
+    *to++ = 0;
+% endfor
+}
+
+% endif
+static void ${f.name}(${f.parameters})
+{
+    uint32_t *const xs = scratch;
+% if k.way == "patch":
+    int8_t *const patch = (int8_t *)scratch + ${2 * b * k.depth};
+% endif
+% if k.way == "direct":
+    for (int p = 0; p < ${k.pixels}; p += ${b}) {
+        const int at = ${at};
+        const int8_t *const s = ${x} + at * ${k.channels};
+        const int8_t *const sources[${b}] = {${", ".join(f"s + {j * k.channels}" if j else "s" for j in range(b))}};
+        ${widen}(sources, xs, ${k.depth // 4});
+% else:
+    for (int p = 0; p < ${k.pixels}; p += ${b}) {
+        const int at = ${at};
+% if k.way == "rows":
+        int top[${b}];
+        int left[${b}];
+% if k.runs:
+        int inside = 1;
+% endif
+% endif
+        for (int j = 0; j < ${b}; j++) {
+            const int oh = (at + j) / ${w.out};
+            const int ow = at + j - oh * ${w.out};
+% if k.way == "rows":
+            top[j] = oh * ${h.stride} - ${h.pad};
+            left[j] = ow * ${w.stride} - ${w.pad};
+% if k.padded and k.runs:
+            inside &= oh >= ${h.inner_first} && oh < ${h.inner_last} && ow >= ${w.inner_first} && ow < ${w.inner_last};
+% endif
+% else:
+            ${f.name}_patch(${x}, patch + j * ${k.depth}, oh * ${h.stride} - ${h.pad}, ow * ${w.stride} - ${w.pad});
+% endif
+        }
+% if k.way == "patch":
+        const int8_t *const sources[${b}] = {${", ".join(f"patch + {j * k.depth}" if j else "patch" for j in range(b))}};
+        ${widen}(sources, xs, ${k.depth // 4});
+% else:
+        uint32_t *to = xs;
+% if k.runs:
+        if (inside) {
+            const int8_t *sources[${b}];
+            for (int j = 0; j < ${b}; j++) {
+                sources[j] = ${x} + top[j] * ${h.x_stride} + left[j] * ${w.x_stride};
+            }
+            for (int kh = 0; kh < ${h.kernel}; kh++) {
+                ${widen}(sources, to, ${row // 4});
+                to += ${row // 2 * b};
+                for (int j = 0; j < ${b}; j++) {
+                    sources[j] += ${h.dilation * h.x_stride};
+                }
+            }
+        } else
+% endif
+        {
+            for (int kh = 0; kh < ${h.kernel}; kh++) {
+                for (int kw = 0; kw < ${w.kernel}; kw++) {
+                    const int8_t *taps[${b}];
+                    for (int j = 0; j < ${b}; j++) {
+                        const int ih = top[j] + kh * ${h.dilation};
+                        const int iw = left[j] + kw * ${w.dilation};
+% if k.padded:
+                        taps[j] = ${"pad" if k.x_type == "int8_t" else "(const int8_t *)pad"};
+                        if (ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size})
+% endif
+                        {
+                            taps[j] = ${x} + ih * ${h.x_stride} + iw * ${w.x_stride};
+                        }
+                    }
+                    ${widen}(taps, to, ${k.channels // 4});
+                    to += ${k.channels // 2 * b};
+                }
+            }
+        }
+% endif
+% endif
+        tilewright_matrix${b}${c.form}(xs, w, table, ${y} + at * ${k.out_channels}, ${k.depth // 2}, ${even}, ${k.out_channels}, codes);
+% if k.out_channels % 2:
+        tilewright_matrix${b}${c.form}(xs, w + ${even * k.depth // 4}, table + ${even * c.table_step}, ${y} + at * ${k.out_channels} + ${k.out_channels - 2}, ${k.depth // 2}, 2, ${k.out_channels}, codes);
+% endif
+    }
+}

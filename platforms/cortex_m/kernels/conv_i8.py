@@ -1,0 +1,147 @@
+"""Integer convolution on cores with the DSP extension: gather some pixels' inputs, widen them once, matrix core.
+
+A 1x1 convolution of stride 1 widens straight from the input. Where the channels are a multiple of four, whole kernel
+rows are widened from the input and taps outside it from a run of zero points; else a pixel's inputs are first copied
+side by side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platforms.cortex_m.kernels import matrix_i8
+from tilewright.platforms.cortex_m.kernels.matrix_i8 import Codes
+from tilewright.platforms.cortex_m.platform import PLATFORM
+from tilewright.platforms.generic.kernels import conv_i8 as portable
+from tilewright.platforms.generic.kernels.conv_f32 import Axis
+
+
+@dataclass(frozen=True)
+class ConvContext:
+    """Every number of one convolution. `way` is how pixels are gathered: `direct`, `rows` or `patch`."""
+
+    x_type: str
+    y_type: str
+    unsigned: bool
+    h: Axis
+    w: Axis
+    channels: int
+    depth: int
+    out_channels: int
+    pixels: int
+    at_once: int
+    way: str
+    runs: bool
+    padded: bool
+    zero_point: int
+    codes: Codes
+
+
+def weights_of(call: Call) -> Array:
+    """[OC, kh * kw * IC, padded to fours] in int8."""
+    weights, _ = portable.weights_of(call)
+    if weights.ndim == 3:
+        weights = weights[:, :, None, :]
+    flat = weights.transpose(0, 2, 3, 1).reshape(weights.shape[0], -1)
+    return matrix_i8.padded_depth(flat)
+
+
+def accepts(call: Call) -> str | None:
+    """One group, two or more output channels, weights of eight bits, a plain requantisation."""
+    if (why := portable.accepts(call)) is not None:
+        return why
+    if call.integer("group", 1) != 1:
+        return "the kernel handles one group"
+    if call.outputs[0].shape[1] < 2:
+        return "the kernel computes two output channels at once"
+    if portable.weights_of(call)[1] is not DType.I8:
+        return "weights minus their zero point need more than eight bits"
+    return matrix_i8.refusal(call)
+
+
+def axes_of(call: Call) -> tuple[Axis, Axis]:
+    """Rows and columns with strides in elements, channels innermost."""
+    shape = call.shape(0)
+    return portable.spatial_axes(call, (shape[-1] * shape[1], shape[1]))
+
+
+def way_of(call: Call) -> str:
+    """How pixels are gathered."""
+    h, w = axes_of(call)
+    channels = call.shape(0)[1]
+    if channels % 4:
+        return "patch"
+    plain = (h.kernel, w.kernel, h.stride, w.stride) == (1, 1, 1, 1) and not portable.is_padded(h, w)
+    return "direct" if plain else "rows"
+
+
+@PLATFORM.kernel(
+    "Conv", types=matrix_i8.TYPES, template="conv_i8.c.mako", layout="channels_last",
+    sources=["dsp.h", "matrix_i8.h"], preference=20, requires=("dsp",),
+)  # fmt: skip
+class ConvDsp:
+    """Integer convolution of any window: four pixels by two channels of dual multiplies."""
+
+    def accepts(self, call: Call) -> str | None:
+        """See `accepts` of this module."""
+        return accepts(call)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Weights in pairs of channels, starts and multipliers, and a run of zero points for taps outside."""
+        call = operands.call
+        weights = weights_of(call)
+        found = matrix_i8.matrix_constants(call, weights, matrix_i8.codes_of(call, weights).form)
+        if way_of(call) == "rows" and portable.is_padded(*axes_of(call)):
+            x = call.tensor(0)
+            assert x.quantisation is not None
+            zeros = np.full(x.shape[1], x.quantisation.zero_point[0], x.dtype.numpy)
+            found += (Constant("pad", x.dtype, zeros),)
+        return found
+
+    def scratch(self, operands: Operands) -> int:
+        """Widened inputs of the pixels of one block, and their copies side by side where they are gathered so."""
+        call = operands.call
+        depth = weights_of(call).shape[1]
+        at_once = matrix_i8.pixels_at_once(pixels_of(call))
+        return depth * at_once * (3 if way_of(call) == "patch" else 2)
+
+    def cost(self, call: Call) -> float:
+        """Steps of the matrix core."""
+        weights, pixels = weights_of(call), pixels_of(call)
+        at_once = matrix_i8.pixels_at_once(pixels)
+        return -(-pixels // at_once) * weights.shape[0] * weights.shape[1] / 4 * matrix_i8.COST[at_once]
+
+    def context(self, operands: Operands) -> ConvContext:
+        """The numbers of the layer."""
+        call = operands.call
+        x, y = call.tensor(0), call.outputs[0]
+        weights = weights_of(call)
+        h, w = axes_of(call)
+        assert x.quantisation is not None
+        pixels = pixels_of(call)
+        return ConvContext(
+            x_type=C_TYPES[x.dtype],
+            y_type=C_TYPES[y.dtype],
+            unsigned=x.dtype is DType.U8,
+            h=h,
+            w=w,
+            channels=x.shape[1],
+            depth=weights.shape[1],
+            out_channels=weights.shape[0],
+            pixels=pixels,
+            at_once=matrix_i8.pixels_at_once(pixels),
+            way=way_of(call),
+            runs=w.dilation == 1 and w.kernel > 1,
+            padded=portable.is_padded(h, w),
+            zero_point=x.quantisation.zero_point[0],
+            codes=matrix_i8.codes_of(call, weights),
+        )
+
+
+def pixels_of(call: Call) -> int:
+    """Output pixels."""
+    h, w = axes_of(call)
+    return h.out * w.out
