@@ -94,6 +94,16 @@ def table(call: Call, form: str, channels: int) -> Array:
     return np.stack(columns, axis=1).reshape(-1).astype(np.uint32).view(np.int32)
 
 
+def channel_table(call: Call, channels: int) -> Array:
+    """[channel, words]: start, multiplier, and addend and shift where channels differ in them; uint32."""
+    fixed = fixed_point(call)
+    parts = [accumulator(call).start, fixed.multiplier]
+    if is_own(call):
+        parts += [fixed.addend, fixed.shift]
+    columns = [np.broadcast_to(np.asarray(part, np.int64), (channels,)) for part in parts]
+    return (np.stack(columns, axis=1) & 0xFFFFFFFF).astype(np.uint32)
+
+
 def is_own(call: Call) -> bool:
     """True where channels differ in shift or addend."""
     fixed = fixed_point(call)

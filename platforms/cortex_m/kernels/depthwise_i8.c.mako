@@ -1,0 +1,140 @@
+<%
+p, q = k.p, k.q
+plane = k.columns * k.column_words
+per_unit = p.stride if p.stride == 2 else 2
+results = 1 if p.stride == 2 else 2
+single = k.at_once == k.units
+sign = 0 if k.unsigned else 1
+zero = k.zero_point & 0xFF
+zeros = zero * 0x01010101
+wide_zero = (k.zero_point & 0xFFFF) * 0x10001
+x = "x" if k.x_type == "int8_t" else "(const int8_t *)x"
+y = "y" if k.y_type == "int8_t" else "(int8_t *)y"
+first_full = (p.pad + 1) // 2
+last_full = (p.size - 2 + p.pad) // 2 + 1
+q_first = q.pad
+q_last = min(k.columns, q.size + q.pad)
+%>\
+<%def name="unit(outputs, at, to)">
+<% seen = set() %>\
+% for kq in range(q.kernel):
+% for word, taps in enumerate(k.taps):
+% if any(tap.result < outputs for tap in taps):
+<% column = f"{at} + {kq * q.dilation * k.column_words + word}" %>\
+                    v = from[${column}];
+% for tap in taps:
+% if tap.result < outputs:
+                    sum${tap.result} = tilewright_${tap.instruction}(v, w${kq * k.line_words + tap.weight}, ${"start" if tap.result not in seen else f"sum{tap.result}"});
+<% seen.add(tap.result) %>\
+% endif
+% endfor
+% endif
+% endfor
+% endfor
+% for r in range(outputs):
+% if k.own or k.limited:
+                    sum${r} = tilewright_scale(sum${r}, multiplier, addend) >> shift;
+                    to[${f"({to}) * {k.y_p * results} + {r * k.y_p}"}] = (int8_t)tilewright_limit(TILEWRIGHT_LIMITED, sum${r}, codes);
+% else:
+                    to[${f"({to}) * {k.y_p * results} + {r * k.y_p}"}] = (int8_t)__ssat(tilewright_scale(sum${r}, multiplier, addend) >> ${k.shift}, 8);
+% endif
+% endfor
+</%def>\
+<%def name="edge()">
+                    const int at = 2 * (band + g) - ${p.pad};
+                    const uint32_t first = at >= 0 && at < ${p.size} ? tilewright_load(s + at * ${p.x_stride}) : ${zeros}u;
+                    const uint32_t second = at + 1 >= 0 && at + 1 < ${p.size} ? tilewright_load(s + (at + 1) * ${p.x_stride}) : ${zeros}u;
+                    tilewright_four(${sign}, first, second, to + g, ${plane});
+</%def>\
+TILEWRIGHT_ONCE void ${f.name}(${f.parameters})
+{
+    uint32_t *const planes = scratch;
+% if q_first > 0 or q_last < k.columns:
+    for (int i = 0; i < ${4 * plane}; i++) {
+        planes[i] = ${wide_zero}u;
+    }
+% endif
+% if not single:
+    for (int b = 0; b < ${k.units}; b += ${k.at_once}) {
+        const int band = b < ${k.units - k.at_once} ? b : ${k.units - k.at_once};
+% else:
+    {
+        const int band = 0;
+% endif
+        for (int c = 0; c < ${k.channels}; c += 4) {
+            const int group = c < ${k.channels - 4} ? c : ${k.channels - 4};
+% if single:
+            const int first_full = ${min(first_full, k.column_words)};
+            const int last_full = ${max(min(last_full, k.column_words), min(first_full, k.column_words))};
+% else:
+            const int first_full = band > ${first_full} ? 0 : ${first_full} - band;
+            const int last_full = band + ${k.column_words} < ${last_full} ? ${k.column_words} : ${last_full} - band;
+% endif
+            for (int column = ${q_first}; column < ${q_last}; column++) {
+                const int8_t *const s = ${x} + (column - ${q.pad}) * ${q.x_stride} + group;
+                uint32_t *const to = planes + column * ${k.column_words};
+                int g = 0;
+                for (; g < first_full; g++) {
+${edge()}\
+                }
+                const int8_t *r = s + (2 * (band + g) - ${p.pad}) * ${p.x_stride};
+                for (; g < last_full; g++) {
+                    tilewright_four(${sign}, tilewright_load(r), tilewright_load(r + ${p.x_stride}), to + g, ${plane});
+                    r += ${2 * p.x_stride};
+                }
+                for (; g < ${k.column_words}; g++) {
+${edge()}\
+                }
+            }
+            for (int i = 0; i < 4; i++) {
+                const uint32_t *const t = table + (group + i) * ${k.table_words};
+% for n in range(k.weight_words):
+                const uint32_t w${n} = t[${n}];
+% endfor
+                const int32_t start = (int32_t)t[${k.weight_words}];
+                const int32_t multiplier = (int32_t)t[${k.weight_words + 1}];
+% if k.own:
+                const int32_t addend = (int32_t)t[${k.weight_words + 2}];
+                const int32_t shift = (int32_t)t[${k.weight_words + 3}];
+% else:
+                const int32_t addend = codes[0];
+% if k.limited:
+                const int32_t shift = codes[1];
+% endif
+% endif
+                const uint32_t *from = planes + i * ${plane};
+                int8_t *out = ${y} + band * ${k.y_p * results} + group + i;
+                for (int o = 0; o < ${q.out}; o++) {
+                    int8_t *to = out;
+                    uint32_t v;
+                    int32_t sum0;
+% if results == 2:
+                    int32_t sum1;
+% endif
+% if k.at_once > 0:
+                    const uint32_t *const end = from + ${k.at_once};
+                    while (from != end) {
+% for u in range(k.unroll):
+${unit(results, u, u)}\
+% endfor
+                        from += ${k.unroll};
+                        to += ${k.unroll * k.y_p * results};
+                    }
+% endif
+% if k.half:
+% if not single:
+                    if (band == ${k.units - k.at_once})
+% endif
+                    {
+${unit(1, 0, 0)}\
+                    }
+% endif
+                    from += ${q.stride * k.column_words - k.at_once};
+                    out += ${k.y_q};
+                }
+            }
+        }
+    }
+% if not (k.own or k.limited):
+% endif
+}

@@ -1,0 +1,39 @@
+/* Multiplies of halves: the letters name the half, bottom or top, of the first and of the second operand. */
+#define TILEWRIGHT_HALVES(name) \
+    TILEWRIGHT_INTO int32_t tilewright_##name(uint32_t a, uint32_t b, int32_t acc) \
+    { \
+        int32_t sum; \
+        __asm__(#name " %0, %1, %2, %3" : "=r"(sum) : "r"(a), "r"(b), "r"(acc)); \
+        return sum; \
+    }
+TILEWRIGHT_HALVES(smlad)
+TILEWRIGHT_HALVES(smlabb)
+TILEWRIGHT_HALVES(smlabt)
+TILEWRIGHT_HALVES(smlatb)
+
+TILEWRIGHT_INTO uint32_t tilewright_bottoms(uint32_t low, uint32_t high)
+{
+    uint32_t word;
+    __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(word) : "r"(low), "r"(high));
+    return word;
+}
+
+TILEWRIGHT_INTO uint32_t tilewright_tops(uint32_t low, uint32_t high)
+{
+    uint32_t word;
+    __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(word) : "r"(high), "r"(low));
+    return word;
+}
+
+/* Four channels of two inputs, as words of codes, into the four planes. */
+TILEWRIGHT_INTO void tilewright_four(const int is_signed, uint32_t first, uint32_t second, uint32_t *to, int plane)
+{
+    const uint32_t e0 = is_signed ? tilewright_even(first) : tilewright_even_unsigned(first);
+    const uint32_t e1 = is_signed ? tilewright_even(second) : tilewright_even_unsigned(second);
+    const uint32_t d0 = is_signed ? tilewright_odd(first) : tilewright_odd_unsigned(first);
+    const uint32_t d1 = is_signed ? tilewright_odd(second) : tilewright_odd_unsigned(second);
+    to[0] = tilewright_bottoms(e0, e1);
+    to[plane] = tilewright_bottoms(d0, d1);
+    to[2 * plane] = tilewright_tops(e0, e1);
+    to[3 * plane] = tilewright_tops(d0, d1);
+}

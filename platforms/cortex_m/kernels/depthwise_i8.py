@@ -1,0 +1,218 @@
+"""Integer depthwise convolution on cores with the DSP extension: pairs of inputs along one axis in one word.
+
+Four channels at a time are copied to planes of 16-bit pairs, zero points where padding is. With stride 1 two results
+share their words: (w0, w1) and (w1, w2) of one kernel line, and halves of words where one tap is left, give six
+multiply-accumulates in four instructions. The pairs run along the axis that leaves the fewest multiplications.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platforms.cortex_m.kernels import matrix_i8
+from tilewright.platforms.cortex_m.kernels.conv_i8 import axes_of
+from tilewright.platforms.cortex_m.platform import PLATFORM
+from tilewright.platforms.generic.kernels import conv_i8 as portable
+from tilewright.platforms.generic.kernels import depthwise_i8 as portable_depthwise
+from tilewright.platforms.generic.kernels.conv_f32 import Axis
+
+PLANE_BYTES = 8192
+"""Planes are cut into bands along the paired axis where four of them would be larger."""
+
+
+@dataclass(frozen=True)
+class Tap:
+    """`result` (0 or 1) += `instruction`(word `word` of the line, weight word `weight`)."""
+
+    instruction: str
+    result: int
+    word: int
+    weight: int
+
+
+@dataclass(frozen=True)
+class DepthwiseContext:
+    """Every number of one layer: `p` is the axis of the pairs, `q` the other; words per column and per plane."""
+
+    x_type: str
+    y_type: str
+    unsigned: bool
+    p: Axis
+    q: Axis
+    y_p: int
+    y_q: int
+    channels: int
+    zero_point: int
+    taps: tuple[tuple[Tap, ...], ...]
+    line_words: int
+    weight_words: int
+    table_words: int
+    units: int
+    half: bool
+    at_once: int
+    unroll: int
+    column_words: int
+    columns: int
+    own: bool
+    shift: int
+    limited: bool
+    low: int
+    high: int
+
+
+def line(kernel: int, stride: int) -> tuple[list[tuple[int, int]], list[Tap]]:
+    """Weight words of one kernel line as pairs of taps (-1 for none), and the multiplications of one or two results."""
+    if stride == 2:
+        words = [(2 * t, 2 * t + 1 if 2 * t + 1 < kernel else -1) for t in range((kernel + 1) // 2)]
+        return words, [Tap("smlad", 0, t, t) for t in range(len(words))]
+    even = [(2 * t, 2 * t + 1) for t in range(kernel // 2)]
+    odd = [(2 * t - 1, 2 * t) for t in range(1, (kernel + 1) // 2)]
+    words = even + odd or [(0, -1)]
+    taps = [Tap("smlad", 0, t, t) for t in range(len(even))]
+    taps.append(Tap("smlatb", 1, 0, 0))
+    taps += [Tap("smlad", 1, t + 1, len(even) + t) for t in range(len(odd))]
+    if kernel == 1:
+        taps.append(Tap("smlabb", 0, 0, 0))
+    elif kernel % 2:
+        taps.append(Tap("smlabt", 0, kernel // 2, len(words) - 1))
+    else:
+        taps.append(Tap("smlabt", 1, kernel // 2, len(even) - 1))
+    return words, sorted(taps, key=lambda tap: tap.word)
+
+
+def multiplications(p: Axis, q: Axis) -> float:
+    """Multiply instructions per channel when the pairs run along `p`."""
+    _, taps = line(p.kernel, p.stride)
+    units = p.out if p.stride == 2 else (p.out + 1) / 2
+    return q.out * q.kernel * (len(taps) * units + 4.0) + 8.0 * q.out
+
+
+def oriented(call: Call) -> tuple[Axis, Axis, bool] | None:
+    """(axis of the pairs, other axis, True where the pairs run along columns); None where neither axis allows it."""
+    h, w = axes_of(call)
+    found = [
+        (multiplications(p, q), swapped, p, q)
+        for p, q, swapped in ((h, w, False), (w, h, True))
+        if p.stride <= 2 and p.dilation == 1 and p.size > 1
+    ]
+    if not found:
+        return None
+    _, swapped, p, q = min(found, key=lambda item: item[0])
+    return p, q, swapped
+
+
+def bands(p: Axis, q: Axis) -> tuple[int, bool, int, int, int]:
+    """(units of one or two results, True for a last single one, units at once, words per column, columns)."""
+    _, taps = line(p.kernel, p.stride)
+    reach = max(tap.word for tap in taps)
+    units, half = (p.out, False) if p.stride == 2 else (p.out // 2, p.out % 2 == 1)
+    columns = (q.out - 1) * q.stride + (q.kernel - 1) * q.dilation + 1
+
+    def words(at_once: int) -> int:
+        return at_once + half + reach
+
+    at_once = units
+    while at_once > 4 and 16 * columns * words(at_once) > PLANE_BYTES:
+        at_once = (at_once - 1) // 4 * 4 or 1
+    return units, half, at_once, words(at_once), columns
+
+
+@PLATFORM.kernel(
+    "Conv", types=matrix_i8.TYPES, template="depthwise_i8.c.mako", layout="channels_last",
+    sources=["dsp.h", "depthwise_i8.h"], preference=30, requires=("dsp",),
+)  # fmt: skip
+class DepthwiseDsp:
+    """Integer depthwise convolution with pairs of inputs along one axis, stride 1 or 2 there."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Stride 1 or 2 without dilation along one axis, four or more channels, a plain requantisation."""
+        if (why := portable_depthwise.accepts(call)) is not None:
+            return why
+        if call.shape(0)[1] < 4:
+            return "the kernel computes four channels at once"
+        if portable.weights_of(call)[1] is not DType.I8:
+            return "weights minus their zero point need more than eight bits"
+        if oriented(call) is None:
+            return "no axis has stride 1 or 2 without dilation"
+        return matrix_i8.refusal(call)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Per channel its weight words, start and multiplier, and addend and shift where channels differ."""
+        call = operands.call
+        found = oriented(call)
+        assert found is not None
+        p, _, swapped = found
+        weights, _ = portable.weights_of(call)
+        plain = weights.reshape(weights.shape[0], *((1,) if weights.ndim == 3 else ()), *weights.shape[2:])
+        lines = plain if swapped else plain.transpose(0, 2, 1)
+        padded = np.concatenate([lines.astype(np.int64), np.zeros((*lines.shape[:2], 1), np.int64)], axis=2)
+        words, _ = line(p.kernel, p.stride)
+        low, high = (padded[:, :, [pair[side] for pair in words]] & 0xFFFF for side in (0, 1))
+        packed = (low | high << 16).reshape(weights.shape[0], -1)
+        table = matrix_i8.channel_table(call, weights.shape[0])
+        values = np.concatenate([packed.astype(np.uint32), table], axis=1)
+        return Constant("table", DType.U32, values.reshape(-1)), matrix_i8.codes_constant(call)
+
+    def scratch(self, operands: Operands) -> int:
+        """Four planes."""
+        found = oriented(operands.call)
+        assert found is not None
+        *_, words, columns = bands(*found[:2])
+        return 16 * words * columns
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """Four channels are copied whole before their results are written, where nothing overlaps."""
+        found = oriented(call)
+        assert found is not None
+        units, _, at_once, _, _ = bands(*found[:2])
+        return ((0, 0),) if call.shape(0)[1] % 4 == 0 and units == at_once else ()
+
+    def cost(self, call: Call) -> float:
+        """Multiplications, and fourteen instructions per eight inputs."""
+        found = oriented(call)
+        assert found is not None
+        return call.shape(0)[1] * multiplications(*found[:2]) * 1.5 + 1.75 * call.tensor(0).elements
+
+    def context(self, operands: Operands) -> DepthwiseContext:
+        """The numbers of the layer."""
+        call = operands.call
+        x, y = call.tensor(0), call.outputs[0]
+        found = oriented(call)
+        assert found is not None
+        assert x.quantisation is not None
+        p, q, swapped = found
+        words, taps = line(p.kernel, p.stride)
+        units, half, at_once, column_words, columns = bands(p, q)
+        fixed, own = matrix_i8.fixed_point(call), matrix_i8.is_own(call)
+        channels = x.shape[1]
+        row = (p.out if swapped else q.out) * channels
+        weight_words = len(words) * q.kernel
+        return DepthwiseContext(
+            x_type=C_TYPES[x.dtype],
+            y_type=C_TYPES[y.dtype],
+            unsigned=x.dtype is DType.U8,
+            p=p,
+            q=q,
+            y_p=channels if swapped else row,
+            y_q=row if swapped else channels,
+            channels=channels,
+            zero_point=x.quantisation.zero_point[0],
+            taps=tuple(tuple(tap for tap in taps if tap.word == word) for word in range(taps[-1].word + 1)),
+            line_words=len(words),
+            weight_words=weight_words,
+            table_words=weight_words + (4 if own else 2),
+            units=units,
+            half=half,
+            at_once=at_once,
+            unroll=next(n for n in (4, 3, 2, 1) if at_once % n == 0),
+            column_words=column_words,
+            columns=columns,
+            own=own,
+            shift=int(fixed.shift[0]),
+            limited=(fixed.low, fixed.high) != (-128, 127),
+            low=fixed.low,
+            high=fixed.high,
+        )
