@@ -2,6 +2,7 @@
 h, w, b, c = k.h, k.w, k.at_once, k.codes
 widen = f"tilewright_widen{b}{'_unsigned' if k.unsigned else ''}"
 row = w.kernel * k.channels
+sparse = c.form == "_paired_sparse"
 even = k.out_channels // 2 * 2
 x = "x" if k.x_type == "int8_t" else "(const int8_t *)x"
 y = "y" if k.y_type == "int8_t" else "(int8_t *)y"
@@ -83,7 +84,7 @@ static void ${f.name}(${f.parameters})
         const int8_t *const sources[${b}] = {${", ".join(f"patch + {j * k.depth}" if j else "patch" for j in range(b))}};
         ${widen}(sources, xs, ${k.depth // 4});
 % else:
-        uint32_t *to = xs;
+        uint32_t *put = xs;
 % if k.runs:
         if (inside) {
             const int8_t *sources[${b}];
@@ -91,8 +92,8 @@ static void ${f.name}(${f.parameters})
                 sources[j] = ${x} + top[j] * ${h.x_stride} + left[j] * ${w.x_stride};
             }
             for (int kh = 0; kh < ${h.kernel}; kh++) {
-                ${widen}(sources, to, ${row // 4});
-                to += ${row // 2 * b};
+                ${widen}(sources, put, ${row // 4});
+                put += ${row // 2 * b};
                 for (int j = 0; j < ${b}; j++) {
                     sources[j] += ${h.dilation * h.x_stride};
                 }
@@ -114,16 +115,24 @@ static void ${f.name}(${f.parameters})
                             taps[j] = ${x} + ih * ${h.x_stride} + iw * ${w.x_stride};
                         }
                     }
-                    ${widen}(taps, to, ${k.channels // 4});
-                    to += ${k.channels // 2 * b};
+                    ${widen}(taps, put, ${k.channels // 4});
+                    put += ${k.channels // 2 * b};
                 }
             }
         }
 % endif
 % endif
-        tilewright_matrix${b}${c.form}(xs, w, table, ${y} + at * ${k.out_channels}, ${k.depth // 2}, ${even}, ${k.out_channels}, codes);
+        int8_t *const to = ${y} + at * ${k.out_channels};
+% if sparse:
+        for (int j = 0; j < ${b}; j++) {
+            memcpy(to + j * ${k.out_channels}, fill, ${k.out_channels});
+        }
+        tilewright_matrix${b}${c.form}(xs, w, table, to + ${k.first}, ${k.depth // 2}, ${k.last - k.first}, ${k.out_channels}, codes);
+% else:
+        tilewright_matrix${b}${c.form}(xs, w, table, to, ${k.depth // 2}, ${even}, ${k.out_channels}, codes);
 % if k.out_channels % 2:
-        tilewright_matrix${b}${c.form}(xs, w + ${even * k.depth // 4}, table + ${even * c.table_step}, ${y} + at * ${k.out_channels} + ${k.out_channels - 2}, ${k.depth // 2}, 2, ${k.out_channels}, codes);
+        tilewright_matrix${b}${c.form}(xs, w + ${even * k.depth // 4}, table + ${even * c.table_step}, to + ${k.out_channels - 2}, ${k.depth // 2}, 2, ${k.out_channels}, codes);
+% endif
 % endif
     }
 }

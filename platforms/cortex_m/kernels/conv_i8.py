@@ -21,7 +21,10 @@ from tilewright.platforms.generic.kernels.conv_f32 import Axis
 
 @dataclass(frozen=True)
 class ConvContext:
-    """Every number of one convolution. `way` is how pixels are gathered: `direct`, `rows` or `patch`."""
+    """Every number of one convolution. `way` is how pixels are gathered: `direct`, `rows` or `patch`.
+
+    Channels from `first` to `last` are computed; before, and in steps between, they may be constant.
+    """
 
     x_type: str
     y_type: str
@@ -37,6 +40,8 @@ class ConvContext:
     runs: bool
     padded: bool
     zero_point: int
+    first: int
+    last: int
     codes: Codes
 
 
@@ -62,15 +67,9 @@ def accepts(call: Call) -> str | None:
     return matrix_i8.refusal(call)
 
 
-def axes_of(call: Call) -> tuple[Axis, Axis]:
-    """Rows and columns with strides in elements, channels innermost."""
-    shape = call.shape(0)
-    return portable.spatial_axes(call, (shape[-1] * shape[1], shape[1]))
-
-
 def way_of(call: Call) -> str:
     """How pixels are gathered."""
-    h, w = axes_of(call)
+    h, w = matrix_i8.axes_of(call)
     channels = call.shape(0)[1]
     if channels % 4:
         return "patch"
@@ -92,9 +91,12 @@ class ConvDsp:
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights in pairs of channels, starts and multipliers, and a run of zero points for taps outside."""
         call = operands.call
-        weights = weights_of(call)
-        found = matrix_i8.matrix_constants(call, weights, matrix_i8.codes_of(call, weights).form)
-        if way_of(call) == "rows" and portable.is_padded(*axes_of(call)):
+        channels, codes = matrix_i8.conv_channels(call, weights_of(call))
+        found = matrix_i8.matrix_constants(call, channels, codes.form)
+        if codes.form == "_paired_sparse":
+            y = call.outputs[0]
+            found += (Constant("fill", y.dtype, channels.codes.astype(y.dtype.numpy)),)
+        if way_of(call) == "rows" and portable.is_padded(*matrix_i8.axes_of(call)):
             x = call.tensor(0)
             assert x.quantisation is not None
             zeros = np.full(x.shape[1], x.quantisation.zero_point[0], x.dtype.numpy)
@@ -112,14 +114,16 @@ class ConvDsp:
         """Steps of the matrix core."""
         weights, pixels = weights_of(call), pixels_of(call)
         at_once = matrix_i8.pixels_at_once(pixels)
-        return -(-pixels // at_once) * weights.shape[0] * weights.shape[1] / 4 * matrix_i8.COST[at_once]
+        pairs = len(matrix_i8.conv_channels(call, weights)[0].pairs)
+        return -(-pixels // at_once) * pairs * weights.shape[1] / 2 * matrix_i8.COST[at_once]
 
     def context(self, operands: Operands) -> ConvContext:
         """The numbers of the layer."""
         call = operands.call
         x, y = call.tensor(0), call.outputs[0]
         weights = weights_of(call)
-        h, w = axes_of(call)
+        channels, codes = matrix_i8.conv_channels(call, weights)
+        h, w = matrix_i8.axes_of(call)
         assert x.quantisation is not None
         pixels = pixels_of(call)
         return ConvContext(
@@ -137,11 +141,13 @@ class ConvDsp:
             runs=w.dilation == 1 and w.kernel > 1,
             padded=portable.is_padded(h, w),
             zero_point=x.quantisation.zero_point[0],
-            codes=matrix_i8.codes_of(call, weights),
+            first=channels.pairs[0],
+            last=channels.pairs[-1] + 2,
+            codes=codes,
         )
 
 
 def pixels_of(call: Call) -> int:
     """Output pixels."""
-    h, w = axes_of(call)
+    h, w = matrix_i8.axes_of(call)
     return h.out * w.out

@@ -54,7 +54,7 @@ def rows_of(call: Call) -> int:
 
 def codes_of(call: Call, weights: Array) -> Codes:
     """The form; a single row needs no multipliers in its table where all are alike."""
-    return matrix_i8.codes_of(call, weights, uniform=rows_of(call) == 1)
+    return matrix_i8.codes_of(call, matrix_i8.channels_of(call, weights), uniform=rows_of(call) == 1)
 
 
 def wide_of(call: Call, weights: Array) -> int:
@@ -87,9 +87,10 @@ class DenseDsp:
         """Weights in pairs of columns, by eights where a single row takes them so."""
         call, weights = operands.call, weights_of(operands)
         wide = wide_of(call, weights)
-        weight, *others = matrix_i8.matrix_constants(call, weights, codes_of(call, weights).form)
+        found = matrix_i8.channels_of(call, weights)
+        weight, *others = matrix_i8.matrix_constants(call, found, codes_of(call, weights).form)
         if wide:
-            parts = [matrix_i8.pack(weights[:wide], True, WIDE)]
+            parts = [matrix_i8.pack(found.weights, found.pairs[: wide // 2], True, WIDE)]
             if wide < weights.shape[0]:
                 parts.append(weight.values[wide * weights.shape[1] // 4 :])
             weight = Constant("w", DType.U32, np.concatenate(parts))

@@ -13,7 +13,6 @@ import numpy as np
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.platform import Array, Call, Constant, DType, Operands
 from tilewright.platforms.cortex_m.kernels import matrix_i8
-from tilewright.platforms.cortex_m.kernels.conv_i8 import axes_of
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
 from tilewright.platforms.generic.kernels import depthwise_i8 as portable_depthwise
@@ -92,7 +91,7 @@ def multiplications(p: Axis, q: Axis) -> float:
 
 def oriented(call: Call) -> tuple[Axis, Axis, bool] | None:
     """(axis of the pairs, other axis, True where the pairs run along columns); None where neither axis allows it."""
-    h, w = axes_of(call)
+    h, w = matrix_i8.axes_of(call)
     found = [
         (multiplications(p, q), swapped, p, q)
         for p, q, swapped in ((h, w, False), (w, h, True))

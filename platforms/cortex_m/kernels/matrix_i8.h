@@ -139,7 +139,8 @@ TILEWRIGHT_INTO void tilewright_matrix(
 }
 
 /* The plain form in one piece: what its C leaves between two sums costs a quarter more on short sums. The sums of one
- * pixel become two codes; `first` then holds the stride between pixels. */
+ * pixel become two codes; `s0` then holds the stride between pixels. The sparse form reads from its table how far the
+ * next pair of channels is. */
 typedef struct {
     const uint32_t *xs;
     const uint32_t *end;
@@ -169,8 +170,8 @@ typedef struct {
 #define TILEWRIGHT_CODES3 TILEWRIGHT_CODES2 TILEWRIGHT_NEXT_TO_CODES("s2", "t2")
 #define TILEWRIGHT_CODES4 TILEWRIGHT_CODES3 TILEWRIGHT_NEXT_TO_CODES("s3", "t3")
 
-#define TILEWRIGHT_PLAIN_MATRIX(pixels) \
-    TILEWRIGHT_ONCE void tilewright_matrix##pixels##_paired(const uint32_t *restrict xs, const uint32_t *restrict w, \
+#define TILEWRIGHT_PLAIN_MATRIX(pixels, name, table_bytes, advance) \
+    TILEWRIGHT_ONCE void tilewright_matrix##pixels##name(const uint32_t *restrict xs, const uint32_t *restrict w, \
         const int32_t *restrict table, int8_t *restrict y, int pairs, int channels, int stride, \
         const int32_t *restrict codes) \
     { \
@@ -183,9 +184,9 @@ typedef struct {
             TILEWRIGHT_STARTS##pixels "ldr %[e], %[skip]\n\tadd pc, %[e]\n\tnop\n\t" \
             "1:\n\t" TILEWRIGHT_FOUR_TIMES(TILEWRIGHT_FOUR_TIMES(TILEWRIGHT_WEIGHTS_PAIRED TILEWRIGHT_PIXELS##pixels)) \
             "ldr %[e], %[end]\n\tcmp %[x], %[e]\n\tbne.w 1b\n\t" \
-            "ldr %[e], %[table]\n\tldrd %[q], %[x], [%[e], #8]\n\tadd %[e], %[e], #16\n\tstr %[e], %[table]\n\t" \
+            "ldr %[e], %[table]\n\tldrd %[q], %[x], [%[e], #8]\n\tadd %[e], %[e], #" table_bytes "\n\tstr %[e], %[table]\n\t" \
             "ldrd %[a], %[b], %[addend]\n\tldr %[e], %[y]\n\t" TILEWRIGHT_CODES##pixels \
-            "ldr %[e], %[y]\n\tldr %[q], %[last]\n\tadd %[e], %[e], #2\n\tstr %[e], %[y]\n\t" \
+            "ldr %[e], %[y]\n\tldr %[q], %[last]\n\t" advance "str %[e], %[y]\n\t" \
             "cmp %[e], %[q]\n\tbne.w 2b\n\t" \
             : [s0] "=&r"(s0), [t0] "=&r"(t0), [s1] "=&r"(s1), [t1] "=&r"(t1), [s2] "=&r"(s2), [t2] "=&r"(t2), \
               [s3] "=&r"(s3), [t3] "=&r"(t3), [x] "=&r"(x), [q] "=&r"(q), [e] "=&r"(e), [a] "=&r"(a), [b] "=&r"(b), \
@@ -195,10 +196,16 @@ typedef struct {
             : "cc", "memory"); \
     }
 
-TILEWRIGHT_PLAIN_MATRIX(1)
-TILEWRIGHT_PLAIN_MATRIX(2)
-TILEWRIGHT_PLAIN_MATRIX(3)
-TILEWRIGHT_PLAIN_MATRIX(4)
+#define TILEWRIGHT_NEIGHBOUR "add %[e], %[e], #2\n\t"
+#define TILEWRIGHT_BY_TABLE "ldr %[a], %[table]\n\tldr %[a], [%[a], #-4]\n\tadd %[e], %[e], %[a]\n\t"
+#define TILEWRIGHT_PLAIN_MATRICES(pixels) \
+    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired, "16", TILEWRIGHT_NEIGHBOUR) \
+    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired_sparse, "20", TILEWRIGHT_BY_TABLE)
+
+TILEWRIGHT_PLAIN_MATRICES(1)
+TILEWRIGHT_PLAIN_MATRICES(2)
+TILEWRIGHT_PLAIN_MATRICES(3)
+TILEWRIGHT_PLAIN_MATRICES(4)
 
 #define TILEWRIGHT_MATRIX(pixels, name, form) \
     TILEWRIGHT_ONCE void tilewright_matrix##pixels##name(const uint32_t *restrict xs, const uint32_t *restrict w, \

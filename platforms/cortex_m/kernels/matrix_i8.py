@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import tilewright.platforms.generic.platform  # noqa: F401 - declares the portable kernels before one is imported
 from tilewright.ops.quantised_linear import accumulator, proof
 from tilewright.ops.quantised_proof import FixedPoint
 from tilewright.platform import Array, Call, Constant, DType
+from tilewright.platforms.generic.kernels import conv_i8 as portable
+from tilewright.platforms.generic.kernels.conv_f32 import Axis
 
 PAIR_LIMIT = 1 << 23
 """Sums of the odd channel of a pair are the upper 24 bits of a difference of two int32 sums."""
@@ -26,6 +29,12 @@ class Codes:
 
     form: str
     table_step: int
+
+
+def axes_of(call: Call) -> tuple[Axis, Axis]:
+    """Rows and columns with strides in elements, channels innermost."""
+    shape = call.shape(0)
+    return portable.spatial_axes(call, (shape[-1] * shape[1], shape[1]))
 
 
 def refusal(call: Call) -> str | None:
@@ -50,25 +59,68 @@ def pairs_of(channels: int) -> list[int]:
     return [min(at, channels - 2) for at in range(0, channels, 2)]
 
 
-def can_pair(weights: Array, call: Call) -> bool:
-    """True where a pair of channels fits 16 bits per input and the odd channel's sum 24 bits. `weights` is [OC, K]."""
-    bounds = accumulator(call).bounds
-    lowest = np.broadcast_to(bounds.lowest, (weights.shape[0],))
-    highest = np.broadcast_to(bounds.highest, (weights.shape[0],))
-    firsts = np.asarray(pairs_of(weights.shape[0]))
+@dataclass(frozen=True)
+class Channels:
+    """Output channels of a layer as the matrix core takes them.
+
+    `constant` marks channels whose code is the same for every input: their weights are zeros here, and their start
+    and multiplier give that code. `pairs` are the first channels of the pairs that are computed.
+    """
+
+    weights: Array
+    start: Array
+    multiplier: Array
+    constant: Array
+    codes: Array
+    pairs: tuple[int, ...]
+    paired: bool
+
+
+def channels_of(call: Call, weights: Array, sparse: bool = False) -> Channels:
+    """Starts, multipliers and pairs of a layer with weights [OC, K]; `sparse` leaves pairs of constant channels out."""
+    fixed, sums = fixed_point(call), accumulator(call)
+    count = weights.shape[0]
+    start, multiplier, lowest, highest = (
+        np.broadcast_to(np.asarray(part, np.int64), (count,)).copy()
+        for part in (sums.start, fixed.multiplier, sums.bounds.lowest, sums.bounds.highest)
+    )
+    low, high = fixed.apply(lowest), fixed.apply(highest)
+    constant = (low == high) & (not is_own(call))
+    shift, addend = int(fixed.shift[0]), int(fixed.addend[0])
+    value = ((low << shift) + (1 << (shift - 1)) - addend) << 2
+    constant &= (np.abs(value) < PAIR_LIMIT) & (bool((multiplier != multiplier[0]).any()))
+    weights = np.where(constant[:, None], 0, weights)
+    start, multiplier = np.where(constant, value, start), np.where(constant, 1 << 30, multiplier)
+    lowest, highest = np.where(constant, value, lowest), np.where(constant, value, highest)
+    pairs = live_pairs(constant) if sparse else pairs_of(count)
+    firsts = np.asarray(pairs)
     odd = firsts + 1
     small = (lowest[odd] >= -PAIR_LIMIT).all() and (highest[odd] < PAIR_LIMIT).all()
-    return bool(small and not ((weights[odd] == -128) & (weights[firsts] < 0)).any())
+    paired = bool(small and not ((weights[odd] == -128) & (weights[firsts] < 0)).any()) and not is_own(call)
+    return Channels(weights, start, multiplier, constant, low, tuple(pairs), paired)
 
 
-def pack(weights: Array, paired: bool, at_once: int = 2) -> Array:
-    """[OC, K] int8, K a multiple of 4, as uint32 words [block][pair of inputs][pair of channels].
+def live_pairs(constant: Array) -> list[int]:
+    """Pairs of neighbours that cover every channel that is not constant, at least one."""
+    found: list[int] = []
+    channel = 0
+    while channel < constant.size:
+        if constant[channel]:
+            channel += 1
+            continue
+        found.append(min(channel, constant.size - 2))
+        channel += 2
+    return found or [0]
+
+
+def pack(weights: Array, pairs: tuple[int, ...], paired: bool, at_once: int = 2) -> Array:
+    """[OC, K] int8, K a multiple of 4, as uint32 words [block of pairs][pair of inputs][pair of channels].
 
     A word holds inputs (a, b) of two channels: as 16-bit halves 256 * second + first where `paired`, else as bytes.
     """
     channels, depth = weights.shape
     ordered = weights.astype(np.int64).reshape(channels, depth // 4, 4)[:, :, list(ORDER)].reshape(channels, -1, 2)
-    firsts = np.asarray(pairs_of(channels))
+    firsts = np.asarray(pairs)
     first, second = ordered[firsts], ordered[firsts + 1]
     halves = (second * 256 + first) if paired else ((second & 255) << 8 | (first & 255))
     words = (halves[..., 0] & 0xFFFF) | ((halves[..., 1] & 0xFFFF) << 16)
@@ -76,22 +128,19 @@ def pack(weights: Array, paired: bool, at_once: int = 2) -> Array:
     return np.asarray(words.reshape(-1, block, depth // 2).transpose(0, 2, 1).reshape(-1), np.uint32)
 
 
-def table(call: Call, form: str, channels: int) -> Array:
-    """Per pair of channels: two starts, two multipliers unless `_uniform`, two addends and two shifts where `_own`."""
+def table(call: Call, form: str, found: Channels) -> Array:
+    """Per pair two starts; two multipliers unless `_uniform`; two addends and shifts if `_own`; if `_sparse` a step."""
     fixed = fixed_point(call)
-    start = np.broadcast_to(np.asarray(accumulator(call).start, np.int64), (channels,))
-    multiplier, addend, shift = (
-        np.broadcast_to(np.asarray(part, np.int64), (channels,))
-        for part in (fixed.multiplier, fixed.addend, fixed.shift)
-    )
-    firsts = np.asarray(pairs_of(channels))
-    second = start[firsts + 1] * 256 + start[firsts] if "_paired" in form else start[firsts + 1]
-    columns = [start[firsts], second]
+    firsts = np.asarray(found.pairs)
+    first, second = found.start[firsts], found.start[firsts + 1]
+    columns = [first, second * 256 + first if "_paired" in form else second]
     if "_uniform" not in form:
-        columns += [multiplier[firsts], multiplier[firsts + 1]]
+        columns += [found.multiplier[firsts], found.multiplier[firsts + 1]]
     if "_own" in form:
-        columns += [addend[firsts], addend[firsts + 1], shift[firsts], shift[firsts + 1]]
-    return np.stack(columns, axis=1).reshape(-1).astype(np.uint32).view(np.int32)
+        columns += [part.astype(np.int64)[firsts + side] for part in (fixed.addend, fixed.shift) for side in (0, 1)]
+    if "_sparse" in form:
+        columns.append(np.diff(firsts, append=firsts[-1] + 2))
+    return (np.stack(columns, axis=1).reshape(-1) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
 
 
 def channel_table(call: Call, channels: int) -> Array:
@@ -110,16 +159,18 @@ def is_own(call: Call) -> bool:
     return not (fixed.common_shift and fixed.common_addend)
 
 
-def codes_of(call: Call, weights: Array, uniform: bool = False) -> Codes:
+def codes_of(call: Call, found: Channels, uniform: bool = False) -> Codes:
     """Which form of the functions a layer takes; `uniform` allows the one without multipliers in the table."""
     fixed = fixed_point(call)
     if is_own(call):
         return Codes("_wide_own_limited", 4)
     plain = (fixed.low, fixed.high) == (-128, 127)
-    if not can_pair(weights, call):
+    if not found.paired:
         return Codes("_wide_limited", 2)
-    if uniform and plain and (fixed.multiplier == fixed.multiplier[0]).all():
+    if uniform and plain and (found.multiplier == found.multiplier[0]).all():
         return Codes("_paired_uniform", 1)
+    if plain and len(found.pairs) < (found.constant.size + 1) // 2:
+        return Codes("_paired_sparse", 0)
     return Codes("_paired" if plain else "_paired_limited", 2)
 
 
@@ -130,11 +181,21 @@ def codes_constant(call: Call) -> Constant:
     return Constant("codes", DType.I32, np.asarray(values, np.int32))
 
 
-def matrix_constants(call: Call, weights: Array, form: str) -> tuple[Constant, ...]:
+def conv_channels(call: Call, weights: Array) -> tuple[Channels, Codes]:
+    """Channels and form of a layer that may leave out pairs of constant channels."""
+    found = channels_of(call, weights, sparse=True)
+    codes = codes_of(call, found)
+    if codes.form == "_paired_sparse":
+        return found, codes
+    found = channels_of(call, weights)
+    return found, codes_of(call, found)
+
+
+def matrix_constants(call: Call, found: Channels, form: str) -> tuple[Constant, ...]:
     """Weights, table and codes of the matrix core for weights [OC, K], K a multiple of 4."""
     return (
-        Constant("w", DType.U32, pack(weights, "_paired" in form)),
-        Constant("table", DType.I32, table(call, form, weights.shape[0])),
+        Constant("w", DType.U32, pack(found.weights, found.pairs, "_paired" in form)),
+        Constant("table", DType.I32, table(call, form, found)),
         codes_constant(call),
     )
 
