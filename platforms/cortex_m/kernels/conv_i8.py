@@ -108,14 +108,14 @@ class ConvDsp:
         call = operands.call
         depth = weights_of(call).shape[1]
         at_once = matrix_i8.pixels_at_once(pixels_of(call))
-        return depth * at_once * (3 if way_of(call) == "patch" else 2)
+        return int(depth) * at_once * (3 if way_of(call) == "patch" else 2)
 
     def cost(self, call: Call) -> float:
         """Steps of the matrix core."""
         weights, pixels = weights_of(call), pixels_of(call)
         at_once = matrix_i8.pixels_at_once(pixels)
         pairs = len(matrix_i8.conv_channels(call, weights)[0].pairs)
-        return -(-pixels // at_once) * pairs * weights.shape[1] / 2 * matrix_i8.COST[at_once]
+        return float(-(-pixels // at_once) * pairs * weights.shape[1]) / 2 * matrix_i8.COST[at_once]
 
     def context(self, operands: Operands) -> ConvContext:
         """The numbers of the layer."""

@@ -1,52 +1,30 @@
 /* One row times eight columns at a time, inputs read as they are: 32 instructions for 32 multiply-accumulates. Every
  * instruction is four bytes long, so that the sum may enter its block of sixteen inputs in the middle. */
-#define TILEWRIGHT_COLUMNS(first, second, third, fourth) \
-    "ldrd %[a], %[b], [%[w]], #8\n\t" \
-    "sxtb16 %[e], %[a]\n\tsmlad %[" first "], %[x], %[e], %[" first "]\n\t" \
-    "smlad %[" second "], %[x], %[a], %[" second "]\n\t" \
-    "sxtb16 %[e], %[b]\n\tsmlad %[" third "], %[x], %[e], %[" third "]\n\t" \
-    "smlad %[" fourth "], %[x], %[b], %[" fourth "]\n\t"
-#define TILEWRIGHT_EIGHT TILEWRIGHT_COLUMNS("s0", "s1", "s2", "s3") TILEWRIGHT_COLUMNS("s4", "s5", "s6", "s7")
-#define TILEWRIGHT_FOUR_INPUTS \
-    "ldr.w %[x], [%[at]]\n\tsxtb16.w %[x], %[x]\n\t" TILEWRIGHT_EIGHT \
-    "ldr %[x], [%[at]], #4\n\tsxtb16 %[x], %[x], ror #8\n\t" TILEWRIGHT_EIGHT
-
+#if defined(TILEWRIGHT_IN_C)
 TILEWRIGHT_INTO void tilewright_row(
     const int form, const int8_t *restrict x, const uint32_t *restrict w, const int32_t *restrict table,
     int8_t *restrict y, int words, int columns, const int32_t *restrict codes)
 {
-    int8_t *const last = y + columns;
-    const int8_t *const end = x + words * 4;
-    const int skip = (-words & 3) * 128;
-    do {
+    for (int column = 0; column < columns; column += 8) {
         int32_t s[8];
-        const int32_t *starts = table;
-        TILEWRIGHT_UNROLL
         for (int o = 0; o < 8; o++) {
-            s[o] = form & TILEWRIGHT_UNIFORM ? starts[o] : starts[o / 2 * 4 + o % 2];
+            s[o] = form & TILEWRIGHT_UNIFORM ? table[o] : table[o / 2 * 4 + o % 2];
         }
-        const int8_t *at = x;
-        uint32_t a, b, e, v;
-        __asm__ volatile(
-            "ldr %[e], %[skip]\n\tadd pc, %[e]\n\tnop\n\t"
-            "1:\n\t" TILEWRIGHT_FOUR_TIMES(TILEWRIGHT_FOUR_INPUTS)
-            "ldr %[e], %[end]\n\tcmp %[at], %[e]\n\tbne 1b\n\t"
-            : [s0] "+r"(s[0]), [s1] "+r"(s[1]), [s2] "+r"(s[2]), [s3] "+r"(s[3]), [s4] "+r"(s[4]), [s5] "+r"(s[5]),
-              [s6] "+r"(s[6]), [s7] "+r"(s[7]), [at] "+r"(at), [w] "+r"(w), [a] "=&r"(a), [b] "=&r"(b), [e] "=&r"(e),
-              [x] "=&r"(v)
-            : [skip] "m"(skip), [end] "m"(end)
-            : "cc", "memory");
-        const int32_t addend = codes[0];
-        const int32_t shift = codes[1];
-        TILEWRIGHT_UNROLL
-        for (int o = 7; o >= 0; o--) {
-            const int32_t sum = o & 1 ? (int32_t)((uint32_t)s[o] - (uint32_t)s[o - 1]) >> 8 : s[o];
+        for (int i = 0; i < 2 * words; i++) {
+            const uint32_t inputs = tilewright_load(x + i / 2 * 4);
+            const uint32_t v = i % 2 ? tilewright_odd(inputs) : tilewright_even(inputs);
+            for (int o = 0; o < 8; o += 2) {
+                s[o] = tilewright_smlad(v, tilewright_even(*w), s[o]);
+                s[o + 1] = tilewright_smlad(v, *w++, s[o + 1]);
+            }
+        }
+        for (int o = 0; o < 8; o++) {
+            const int32_t sum = o % 2 ? (int32_t)((uint32_t)s[o] - (uint32_t)s[o - 1]) >> 8 : s[o];
             const int32_t multiplier = form & TILEWRIGHT_UNIFORM ? codes[4] : table[o / 2 * 4 + 2 + o % 2];
-            y[o] = (int8_t)tilewright_limit(form, tilewright_scale(sum, multiplier, addend) >> shift, codes);
+            y[column + o] = (int8_t)tilewright_saturate(tilewright_scale(sum, multiplier, codes[0]) >> codes[1]);
         }
         table += form & TILEWRIGHT_UNIFORM ? 8 : 16;
-        y += 8;
-    } while (y != last);
+    }
 }
 
 #define TILEWRIGHT_ROW(name, form) \
@@ -55,8 +33,80 @@ TILEWRIGHT_INTO void tilewright_row(
     { \
         tilewright_row(form, x, w, table, y, words, columns, codes); \
     }
-
 TILEWRIGHT_ROW(_paired, TILEWRIGHT_PAIRED)
-TILEWRIGHT_ROW(_paired_uniform, TILEWRIGHT_PAIRED | TILEWRIGHT_UNIFORM)
-TILEWRIGHT_ROW(_paired_limited, TILEWRIGHT_PAIRED | TILEWRIGHT_LIMITED)
+TILEWRIGHT_ROW(_paired_uniform, TILEWRIGHT_UNIFORM)
+#else
+#define TILEWRIGHT_COLUMNS(first, second, third, fourth) \
+    "ldrd %[a], %[b], [%[w]], #8\n\t" \
+    "sxtb16.w %[e], %[a]\n\tsmlad %[" first "], %[v], %[e], %[" first "]\n\t" \
+    "smlad %[" second "], %[v], %[a], %[" second "]\n\t" \
+    "sxtb16.w %[e], %[b]\n\tsmlad %[" third "], %[v], %[e], %[" third "]\n\t" \
+    "smlad %[" fourth "], %[v], %[b], %[" fourth "]\n\t"
+#define TILEWRIGHT_EIGHT TILEWRIGHT_COLUMNS("s0", "s1", "s2", "s3") TILEWRIGHT_COLUMNS("s4", "s5", "s6", "s7")
+#define TILEWRIGHT_FOUR_INPUTS \
+    "ldr.w %[v], [%[x]]\n\tsxtb16.w %[v], %[v]\n\t" TILEWRIGHT_EIGHT \
+    "ldr %[v], [%[x]], #4\n\tsxtb16 %[v], %[v], ror #8\n\t" TILEWRIGHT_EIGHT
+
+/* The table holds starts and multipliers of pairs of columns, or, where one multiplier serves all, starts alone. */
+typedef struct {
+    const int8_t *x;
+    const int8_t *end;
+    int32_t skip;
+    int32_t multiplier;
+    const int32_t *table;
+    int8_t *y;
+    const int8_t *last;
+    int32_t addend;
+    int32_t shift;
+} tilewright_row_frame;
+
+#define TILEWRIGHT_EIGHT_STARTS(second, third, fourth) \
+    "ldrd %[s0], %[s1], [%[e]]\n\tldrd %[s2], %[s3], [%[e], #" second "]\n\t" \
+    "ldrd %[s4], %[s5], [%[e], #" third "]\n\tldrd %[s6], %[s7], [%[e], #" fourth "]\n\t"
+#define TILEWRIGHT_PAIR_TO_CODES(first, second, multiplier, other, at, after) \
+    multiplier "sub %[" second "], %[" second "], %[" first "]\n\tsmmla %[" first "], %[" first "], %[v], %[a]\n\t" \
+    other "asr %[" second "], %[" second "], #8\n\tsmmla %[" second "], %[" second "], %[v], %[a]\n\t" \
+    "asr %[" first "], %[" first "], %[b]\n\tssat %[" first "], #8, %[" first "]\n\t" \
+    "asr %[" second "], %[" second "], %[b]\n\tssat %[" second "], #8, %[" second "]\n\t" \
+    "strb %[" first "], [%[e], #" at "]\n\tstrb %[" second "], [%[e], #" after "]\n\t"
+#define TILEWRIGHT_EACH(first, second) "ldr %[v], [%[x], #" first "]\n\t", "ldr %[v], [%[x], #" second "]\n\t"
+#define TILEWRIGHT_PAIR_BY_TABLE(first, second, multipliers, at, after) \
+    TILEWRIGHT_PAIR_EXPANDED(first, second, multipliers, at, after)
+#define TILEWRIGHT_PAIR_EXPANDED(...) TILEWRIGHT_PAIR_TO_CODES(__VA_ARGS__)
+#define TILEWRIGHT_OWN_MULTIPLIERS \
+    "ldr %[x], %[table]\n\tadd %[v], %[x], #64\n\tstr %[v], %[table]\n\t" \
+    TILEWRIGHT_PAIR_BY_TABLE("s0", "s1", TILEWRIGHT_EACH("8", "12"), "0", "1") \
+    TILEWRIGHT_PAIR_BY_TABLE("s2", "s3", TILEWRIGHT_EACH("24", "28"), "2", "3") \
+    TILEWRIGHT_PAIR_BY_TABLE("s4", "s5", TILEWRIGHT_EACH("40", "44"), "4", "5") \
+    TILEWRIGHT_PAIR_BY_TABLE("s6", "s7", TILEWRIGHT_EACH("56", "60"), "6", "7")
+#define TILEWRIGHT_ONE_MULTIPLIER \
+    "ldr %[x], %[table]\n\tadd %[x], %[x], #32\n\tstr %[x], %[table]\n\tldr %[v], %[multiplier]\n\t" \
+    TILEWRIGHT_PAIR_TO_CODES("s0", "s1", "", "", "0", "1") TILEWRIGHT_PAIR_TO_CODES("s2", "s3", "", "", "2", "3") \
+    TILEWRIGHT_PAIR_TO_CODES("s4", "s5", "", "", "4", "5") TILEWRIGHT_PAIR_TO_CODES("s6", "s7", "", "", "6", "7")
+
+#define TILEWRIGHT_ROW(name, starts, to_codes) \
+    TILEWRIGHT_ONCE void tilewright_row##name(const int8_t *restrict x, const uint32_t *restrict w, \
+        const int32_t *restrict table, int8_t *restrict y, int words, int columns, const int32_t *restrict codes) \
+    { \
+        tilewright_row_frame f = {x, x + words * 4, (-words & 3) * 128, codes[4], table, y, y + columns, codes[0], \
+            codes[1]}; \
+        uint32_t s0, s1, s2, s3, s4, s5, s6, s7, at, a, b, e, v; \
+        __asm__ volatile( \
+            "2:\n\tldr %[e], %[table]\n\t" starts "ldr %[x], %[from]\n\t" \
+            "ldr %[e], %[skip]\n\tadd pc, %[e]\n\tnop\n\t" \
+            "1:\n\t" TILEWRIGHT_FOUR_TIMES(TILEWRIGHT_FOUR_INPUTS) \
+            "ldr %[e], %[end]\n\tcmp %[x], %[e]\n\tbne.w 1b\n\t" \
+            "ldrd %[a], %[b], %[addend]\n\tldr %[e], %[y]\n\t" to_codes \
+            "add %[e], %[e], #8\n\tldr %[v], %[last]\n\tstr %[e], %[y]\n\tcmp %[e], %[v]\n\tbne.w 2b\n\t" \
+            : [s0] "=&r"(s0), [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3), [s4] "=&r"(s4), [s5] "=&r"(s5), \
+              [s6] "=&r"(s6), [s7] "=&r"(s7), [x] "=&r"(at), [a] "=&r"(a), [b] "=&r"(b), [e] "=&r"(e), [v] "=&r"(v), \
+              [w] "+r"(w), [table] "+m"(f.table), [y] "+m"(f.y) \
+            : [from] "m"(f.x), [end] "m"(f.end), [skip] "m"(f.skip), [last] "m"(f.last), [addend] "m"(f.addend), \
+              "m"(f.shift), [multiplier] "m"(f.multiplier) \
+            : "cc", "memory"); \
+    }
+
+TILEWRIGHT_ROW(_paired, TILEWRIGHT_EIGHT_STARTS("16", "32", "48"), TILEWRIGHT_OWN_MULTIPLIERS)
+TILEWRIGHT_ROW(_paired_uniform, TILEWRIGHT_EIGHT_STARTS("8", "16", "24"), TILEWRIGHT_ONE_MULTIPLIER)
+#endif
 TILEWRIGHT_MATRIX(1, _paired_uniform, TILEWRIGHT_PAIRED | TILEWRIGHT_UNIFORM)

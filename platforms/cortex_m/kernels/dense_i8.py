@@ -58,8 +58,9 @@ def codes_of(call: Call, weights: Array) -> Codes:
 
 
 def wide_of(call: Call, weights: Array) -> int:
-    """Columns that go by eights: of a single row of signed codes, where channels pair."""
-    if rows_of(call) > 1 or call.tensor(0).dtype is DType.U8 or "_paired" not in codes_of(call, weights).form:
+    """Columns that go by eights: of a single row of signed codes, where channels pair and codes saturate."""
+    plain = codes_of(call, weights).form in ("_paired", "_paired_uniform")
+    if rows_of(call) > 1 or call.tensor(0).dtype is DType.U8 or not plain:
         return 0
     columns: int = weights.shape[0]
     wide = columns // WIDE * WIDE
@@ -100,7 +101,9 @@ class DenseDsp:
         """Widened rows of one block, and copies of them where their length is no multiple of four."""
         call = operands.call
         columns, depth = weights_of(operands).shape
-        bytes_per_input = (1 if call.shape(0)[-1] % 4 else 0) + (2 if wide_of(call, weights_of(operands)) < columns else 0)
+        bytes_per_input = (1 if call.shape(0)[-1] % 4 else 0) + (
+            2 if wide_of(call, weights_of(operands)) < columns else 0
+        )
         return int(depth) * matrix_i8.pixels_at_once(rows_of(call)) * bytes_per_input
 
     def cost(self, call: Call) -> float:

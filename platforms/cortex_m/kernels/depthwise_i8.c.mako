@@ -36,7 +36,7 @@ q_last = min(k.columns, q.size + q.pad)
                     sum${r} = tilewright_scale(sum${r}, multiplier, addend) >> shift;
                     to[${f"({to}) * {k.y_p * results} + {r * k.y_p}"}] = (int8_t)tilewright_limit(TILEWRIGHT_LIMITED, sum${r}, codes);
 % else:
-                    to[${f"({to}) * {k.y_p * results} + {r * k.y_p}"}] = (int8_t)__ssat(tilewright_scale(sum${r}, multiplier, addend) >> ${k.shift}, 8);
+                    to[${f"({to}) * {k.y_p * results} + {r * k.y_p}"}] = (int8_t)TILEWRIGHT_SATURATE(tilewright_scale(sum${r}, multiplier, addend), ${k.shift});
 % endif
 % endfor
 </%def>\

@@ -2,11 +2,12 @@
 #if !defined(__ARM_FEATURE_SIMD32)
 #error "these kernels need a core with the DSP extension: Cortex-M4, M7, M33 or later"
 #endif
-#include <arm_acle.h>
 
 #if defined(__clang__)
 #define TILEWRIGHT_UNROLL _Pragma("unroll")
 #define TILEWRIGHT_ONCE static __attribute__((noinline, unused))
+/* clang keeps a frame pointer, so that no block of assembly may take fourteen registers: it gets the same in C. */
+#define TILEWRIGHT_IN_C 1
 #else
 #define TILEWRIGHT_UNROLL _Pragma("GCC unroll 16")
 /* The first scheduler would hoist every load to the top of a block and spill: 5 to 30 % more instructions. */
@@ -18,11 +19,13 @@
 
 /* Forms of a kernel, known at compile time. PAIRED: weights of two channels as 256 * second + first in 16 bits, one
  * sign extension for both; OWN: addend and shift of each channel stand in its table; LIMITED: clamp instead of
- * saturating to int8; UNIFORM: one multiplier, codes[4], for all channels, the table holds starts alone. */
+ * saturating to int8; UNIFORM: one multiplier, codes[4], for all channels, the table holds
+ * starts alone; SPARSE: the table says how far the next pair of channels is. */
 #define TILEWRIGHT_PAIRED 1
 #define TILEWRIGHT_OWN 2
 #define TILEWRIGHT_LIMITED 4
 #define TILEWRIGHT_UNIFORM 8
+#define TILEWRIGHT_SPARSE 16
 
 TILEWRIGHT_INTO uint32_t tilewright_load(const void *at)
 {
@@ -31,29 +34,18 @@ TILEWRIGHT_INTO uint32_t tilewright_load(const void *at)
     return word;
 }
 
-TILEWRIGHT_INTO uint32_t tilewright_even(uint32_t word)
-{
-    return (uint32_t)__sxtb16(word);
-}
-
-TILEWRIGHT_INTO uint32_t tilewright_odd(uint32_t word)
-{
-    uint32_t halves;
-    __asm__("sxtb16 %0, %1, ror #8" : "=r"(halves) : "r"(word));
-    return halves;
-}
-
-TILEWRIGHT_INTO uint32_t tilewright_even_unsigned(uint32_t word)
-{
-    return (uint32_t)__uxtb16(word);
-}
-
-TILEWRIGHT_INTO uint32_t tilewright_odd_unsigned(uint32_t word)
-{
-    uint32_t halves;
-    __asm__("uxtb16 %0, %1, ror #8" : "=r"(halves) : "r"(word));
-    return halves;
-}
+/* Bytes 0 and 2, or 1 and 3, of a word as two halves. */
+#define TILEWRIGHT_BYTES(name, instruction, rotation) \
+    TILEWRIGHT_INTO uint32_t tilewright_##name(uint32_t word) \
+    { \
+        uint32_t halves; \
+        __asm__(instruction " %0, %1" rotation : "=r"(halves) : "r"(word)); \
+        return halves; \
+    }
+TILEWRIGHT_BYTES(even, "sxtb16", "")
+TILEWRIGHT_BYTES(odd, "sxtb16", ", ror #8")
+TILEWRIGHT_BYTES(even_unsigned, "uxtb16", "")
+TILEWRIGHT_BYTES(odd_unsigned, "uxtb16", ", ror #8")
 
 TILEWRIGHT_INTO int32_t tilewright_scale(int32_t acc, int32_t multiplier, int32_t addend)
 {
@@ -62,11 +54,25 @@ TILEWRIGHT_INTO int32_t tilewright_scale(int32_t acc, int32_t multiplier, int32_
     return high;
 }
 
+TILEWRIGHT_INTO int32_t tilewright_smlad(uint32_t a, uint32_t b, int32_t acc)
+{
+    int32_t sum;
+    __asm__("smlad %0, %1, %2, %3" : "=r"(sum) : "r"(a), "r"(b), "r"(acc));
+    return sum;
+}
+
+TILEWRIGHT_INTO int32_t tilewright_saturate(int32_t value)
+{
+    int32_t code;
+    __asm__("ssat %0, #8, %1" : "=r"(code) : "r"(value));
+    return code;
+}
+
 TILEWRIGHT_INTO int32_t tilewright_limit(const int form, int32_t code, const int32_t *codes)
 {
     if (form & TILEWRIGHT_LIMITED) {
         code = code < codes[2] ? codes[2] : code;
         return code > codes[3] ? codes[3] : code;
     }
-    return __ssat(code, 8);
+    return tilewright_saturate(code);
 }

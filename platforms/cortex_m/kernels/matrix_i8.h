@@ -45,7 +45,7 @@ TILEWRIGHT_INTO void tilewright_widen(
 /* One step: the weights of two channels for a pair of inputs, then two pixels or one. Every instruction is four bytes
  * long, so that the sum may enter its block of sixteen steps in the middle. It takes all fourteen registers: written as
  * C, gcc spills two of them and moves others at every end of the loop. */
-#define TILEWRIGHT_WEIGHTS_PAIRED "ldr %[q], [%[w]], #4\n\tsxtb16 %[e], %[q]\n\t"
+#define TILEWRIGHT_WEIGHTS_PAIRED "ldr %[q], [%[w]], #4\n\tsxtb16.w %[e], %[q]\n\t"
 #define TILEWRIGHT_WEIGHTS_WIDE TILEWRIGHT_WEIGHTS_PAIRED "sxtb16 %[q], %[q], ror #8\n\t"
 #define TILEWRIGHT_TWO(first, second, third, fourth) \
     "ldrd %[a], %[b], [%[x]], #8\n\t" \
@@ -58,11 +58,12 @@ TILEWRIGHT_INTO void tilewright_widen(
 #define TILEWRIGHT_PIXELS2 TILEWRIGHT_TWO("s0", "t0", "s1", "t1")
 #define TILEWRIGHT_PIXELS3 TILEWRIGHT_PIXELS2 TILEWRIGHT_SINGLE("s2", "t2")
 #define TILEWRIGHT_PIXELS4 TILEWRIGHT_PIXELS2 TILEWRIGHT_TWO("s2", "t2", "s3", "t3")
-#define TILEWRIGHT_FOUR_TIMES(text) text text text text
+#define TILEWRIGHT_FOUR_TIMES(text) ".rept 4\n\t" text ".endr\n\t"
+#define TILEWRIGHT_SIXTEEN_TIMES(text) TILEWRIGHT_FOUR_TIMES(text text text text)
 #define TILEWRIGHT_SUM(text) \
     __asm__ volatile( \
         "ldr %[e], %[skip]\n\tadd pc, %[e]\n\tnop\n\t" \
-        "1:\n\t" TILEWRIGHT_FOUR_TIMES(TILEWRIGHT_FOUR_TIMES(text)) \
+        "1:\n\t" TILEWRIGHT_SIXTEEN_TIMES(text) \
         "ldr %[e], %[end]\n\tcmp %[x], %[e]\n\tbne 1b\n\t" \
         : [s0] "+r"(s[0]), [t0] "+r"(t[0]), [s1] "+r"(s[1]), [t1] "+r"(t[1]), [s2] "+r"(s[2]), [t2] "+r"(t[2]), \
           [s3] "+r"(s[3]), [t3] "+r"(t[3]), [x] "+r"(x), [w] "+r"(w), [q] "=&r"(q), [e] "=&r"(e), [a] "=&r"(a), \
@@ -74,8 +75,19 @@ TILEWRIGHT_INTO void tilewright_widen(
 TILEWRIGHT_INTO const uint32_t *tilewright_sum(
     const int pixels, const int form, const uint32_t *x, const uint32_t *w, int pairs, int32_t s[4], int32_t t[4])
 {
-    const int step_bytes = ((form & TILEWRIGHT_PAIRED ? 2 : 3) + pixels * 2 + (pixels + 1) / 2) * 4;
     const uint32_t *const end = x + pairs * pixels;
+#if defined(TILEWRIGHT_IN_C)
+    for (; x != end; x += pixels) {
+        const uint32_t q = *w++;
+        const uint32_t e = tilewright_even(q);
+        const uint32_t second = form & TILEWRIGHT_PAIRED ? q : tilewright_odd(q);
+        for (int j = 0; j < pixels; j++) {
+            s[j] = tilewright_smlad(x[j], e, s[j]);
+            t[j] = tilewright_smlad(x[j], second, t[j]);
+        }
+    }
+#else
+    const int step_bytes = ((form & TILEWRIGHT_PAIRED ? 2 : 3) + pixels * 2 + (pixels + 1) / 2) * 4;
     const int skip = (-pairs & 15) * step_bytes;
     uint32_t q, e, a, b;
     if (form & TILEWRIGHT_PAIRED) {
@@ -99,6 +111,7 @@ TILEWRIGHT_INTO const uint32_t *tilewright_sum(
             TILEWRIGHT_SUM(TILEWRIGHT_WEIGHTS_WIDE TILEWRIGHT_PIXELS4);
         }
     }
+#endif
     return w;
 }
 
@@ -133,11 +146,23 @@ TILEWRIGHT_INTO void tilewright_matrix(
                 to += stride;
             }
         }
-        table += form & TILEWRIGHT_OWN ? 8 : form & TILEWRIGHT_UNIFORM ? 2 : 4;
-        y += 2;
+        table += form & TILEWRIGHT_OWN ? 8 : form & TILEWRIGHT_UNIFORM ? 2 : form & TILEWRIGHT_SPARSE ? 5 : 4;
+        y += form & TILEWRIGHT_SPARSE ? table[-1] : 2;
     } while (y != end);
 }
 
+#define TILEWRIGHT_MATRIX(pixels, name, form) \
+    TILEWRIGHT_ONCE void tilewright_matrix##pixels##name(const uint32_t *restrict xs, const uint32_t *restrict w, \
+        const int32_t *restrict table, int8_t *restrict y, int pairs, int channels, int stride, \
+        const int32_t *restrict codes) \
+    { \
+        tilewright_matrix(pixels, form, xs, w, table, y, pairs, channels, stride, codes); \
+    }
+#if defined(TILEWRIGHT_IN_C)
+#define TILEWRIGHT_PLAIN_MATRICES(pixels) \
+    TILEWRIGHT_MATRIX(pixels, _paired, TILEWRIGHT_PAIRED) \
+    TILEWRIGHT_MATRIX(pixels, _paired_sparse, TILEWRIGHT_PAIRED | TILEWRIGHT_SPARSE)
+#else
 /* The plain form in one piece: what its C leaves between two sums costs a quarter more on short sums. The sums of one
  * pixel become two codes; `s0` then holds the stride between pixels. The sparse form reads from its table how far the
  * next pair of channels is. */
@@ -182,7 +207,7 @@ typedef struct {
         __asm__ volatile( \
             "2:\n\tldr %[e], %[table]\n\tldrd %[s0], %[t0], [%[e]]\n\tldr %[x], %[xs]\n\t" \
             TILEWRIGHT_STARTS##pixels "ldr %[e], %[skip]\n\tadd pc, %[e]\n\tnop\n\t" \
-            "1:\n\t" TILEWRIGHT_FOUR_TIMES(TILEWRIGHT_FOUR_TIMES(TILEWRIGHT_WEIGHTS_PAIRED TILEWRIGHT_PIXELS##pixels)) \
+            "1:\n\t" TILEWRIGHT_SIXTEEN_TIMES(TILEWRIGHT_WEIGHTS_PAIRED TILEWRIGHT_PIXELS##pixels) \
             "ldr %[e], %[end]\n\tcmp %[x], %[e]\n\tbne.w 1b\n\t" \
             "ldr %[e], %[table]\n\tldrd %[q], %[x], [%[e], #8]\n\tadd %[e], %[e], #" table_bytes "\n\tstr %[e], %[table]\n\t" \
             "ldrd %[a], %[b], %[addend]\n\tldr %[e], %[y]\n\t" TILEWRIGHT_CODES##pixels \
@@ -201,20 +226,10 @@ typedef struct {
 #define TILEWRIGHT_PLAIN_MATRICES(pixels) \
     TILEWRIGHT_PLAIN_MATRIX(pixels, _paired, "16", TILEWRIGHT_NEIGHBOUR) \
     TILEWRIGHT_PLAIN_MATRIX(pixels, _paired_sparse, "20", TILEWRIGHT_BY_TABLE)
+#endif
 
-TILEWRIGHT_PLAIN_MATRICES(1)
-TILEWRIGHT_PLAIN_MATRICES(2)
-TILEWRIGHT_PLAIN_MATRICES(3)
-TILEWRIGHT_PLAIN_MATRICES(4)
-
-#define TILEWRIGHT_MATRIX(pixels, name, form) \
-    TILEWRIGHT_ONCE void tilewright_matrix##pixels##name(const uint32_t *restrict xs, const uint32_t *restrict w, \
-        const int32_t *restrict table, int8_t *restrict y, int pairs, int channels, int stride, \
-        const int32_t *restrict codes) \
-    { \
-        tilewright_matrix(pixels, form, xs, w, table, y, pairs, channels, stride, codes); \
-    }
 #define TILEWRIGHT_MATRICES(pixels) \
+    TILEWRIGHT_PLAIN_MATRICES(pixels) \
     TILEWRIGHT_MATRIX(pixels, _paired_limited, TILEWRIGHT_PAIRED | TILEWRIGHT_LIMITED) \
     TILEWRIGHT_MATRIX(pixels, _wide_limited, TILEWRIGHT_LIMITED) \
     TILEWRIGHT_MATRIX(pixels, _wide_own_limited, TILEWRIGHT_OWN | TILEWRIGHT_LIMITED) \
