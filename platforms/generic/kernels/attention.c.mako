@@ -66,7 +66,7 @@ static void ${f.name}(${f.parameters})
                 shown[j] = (${k.c_type})score;
 % endif
                 int seen = 1;
-% if k.lengths or k.causal or k.left >= 0 or k.right >= 0:
+% if k.causal or k.left >= 0 or k.right >= 0:
                 const int distance = ${f"length - {S.queries}" if k.lengths else S.past} + i - j;
 % endif
 % if k.causal:

@@ -135,11 +135,12 @@ def _used(call: Call, nests: tuple[Nest, ...]) -> tuple[tuple[str, str, int], ..
 
 
 def unread(operands: Operands, nests: tuple[Nest, ...]) -> list[str]:
-    """Run-time operands that no nest reads still are parameters."""
+    """Run-time operands that no nest reads, and results without elements, still are parameters."""
     call = operands.call
     read = {access.tensor.name for nest in nests for access in (*nest.ins, *nest.after)}
     names = operand_names(call)
-    return [
+    empty = [name for name, tensor in zip(result_names(call), call.outputs, strict=True) if not tensor.elements]
+    return [f"(void){name};" for name in empty] + [
         f"(void){names[i]};"
         for i, tensor in enumerate(call.inputs)
         if tensor is not None and i not in call.constants and names[i] not in read

@@ -80,7 +80,7 @@ SIGNED = {
 def literal(dtype: DType, value: float | int) -> str:
     """A parameter as C: a float literal of the computing type, or an integer."""
     if not dtype.is_float:
-        return str(int(value)) if abs(int(value)) < 1 << 31 else f"{int(value)}LL"
+        return str(int(value)) if abs(int(value)) < 1 << 31 else c_literal(dtype, int(value))
     if value != value:
         return "NAN"
     if value in (float("inf"), float("-inf")):

@@ -85,6 +85,7 @@ class Context:
     unused_parameters: tuple[str, ...]
     constants: tuple[ConstantArray, ...]
     needs_math: bool
+    half: bool
     sources: tuple[str, ...]
     functions: tuple[str, ...]
     calls: tuple[CallLine, ...]
@@ -116,6 +117,7 @@ def emit(placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str]
         unused_parameters=_unused(placed, functions),
         constants=constants,
         needs_math=any("INFINITY" in c.text or "NAN" in c.text for c in constants),
+        half=_uses_half(placed),
         sources=tuple(source.read_text().strip() for source in functions.sources),
         functions=functions.texts,
         calls=tuple(
@@ -135,6 +137,13 @@ def emit(placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str]
     }
     texts = {path: render(TEMPLATES / template, m=context) for path, template in files.items()}
     return Artifacts(plan.name, texts, constant_bytes, functions.names)
+
+
+def _uses_half(placed: PlacedPlan) -> bool:
+    """True if an element type is float16, which C99 does not have."""
+    plan = placed.plan
+    kinds = {slot.tensor.dtype for slot in plan.slots} | {slot.constant.dtype for slot in plan.frozen_slots}
+    return DType.F16 in kinds
 
 
 def _levels(placed: PlacedPlan, levels: Sequence[MemoryLevel], constant_bytes: int) -> tuple[Level, ...]:

@@ -20,6 +20,9 @@ from tilewright.model import Array
 from tilewright.platform import Platform
 
 SETS = ("node", "simple", "pytorch-converted", "pytorch-operator")
+_NOISE = "the expected zeros carry the noise of a float32 transform"
+LOOSE = {"test_dft_inverse": (1e-6, _NOISE), "test_dft_inverse_opset19": (1e-6, _NOISE)}
+"""Cases whose expected values are less exact than their tolerance: the absolute tolerance that holds, and why."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,8 @@ def collect(groups: Sequence[str] = SETS) -> list[Case]:
 
 def _node_case(case: Any) -> Case:
     data = tuple((tuple(map(_array, given)), tuple(map(_array, wanted))) for given, wanted in case.data_sets)
-    return Case(case.name, "node", _operator(case.name, case.model), case.model, data, case.rtol, case.atol)
+    atol = LOOSE[case.name][0] if case.name in LOOSE else case.atol
+    return Case(case.name, "node", _operator(case.name, case.model), case.model, data, case.rtol, atol)
 
 
 def _stored_case(case: Any, group: str) -> Case:

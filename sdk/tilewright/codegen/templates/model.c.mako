@@ -8,6 +8,13 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+% if m.half:
+
+/* C99 has no half floats, the compiler must bring them. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wpedantic"
+#endif
+% endif
 
 const char ${m.name}_version[] = "${m.tool}; ${m.name} sha256 ${m.sha256}";
 

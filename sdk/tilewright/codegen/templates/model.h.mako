@@ -6,6 +6,14 @@
 
 #include <stddef.h>
 #include <stdint.h>
+% if m.half:
+
+/* C99 has no half floats, the compiler must bring them. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#endif
+% endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,5 +76,11 @@ int ${m.name}_run(${m.run_parameters});
 #ifdef __cplusplus
 }
 #endif
+% if m.half:
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+% endif
 
 #endif

@@ -3,6 +3,13 @@
 #define ${m.upper}_INTERNAL_H
 
 #include <stdint.h>
+% if m.half:
+
+/* C99 has no half floats, the compiler must bring them. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wpedantic"
+#endif
+% endif
 
 /* Memory section of the weights, e.g. -D${m.upper}_WEIGHTS_SECTION='__attribute__((section(".qspi")))'. */
 #ifndef ${m.upper}_WEIGHTS_SECTION

@@ -1,0 +1,80 @@
+"""The table of the standard's cases as a page: by operator what passes, what is refused and why."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from tilewright.conformance.node_cases import LOOSE, SETS, Verdict
+
+_TITLES = {
+    "node": "node tests", "simple": "simple models", "pytorch-converted": "layers converted from PyTorch",
+    "pytorch-operator": "operators converted from PyTorch",
+}  # fmt: skip
+_INTRO = """# Conformance with the ONNX standard
+
+Written by `ci/conformance`; do not edit it.
+
+Every test case that ships inside the `onnx` package goes through our own C: loaded, compiled, built with gcc, run on
+the case's inputs and compared with its expected outputs, integers exactly, floats within the case's tolerance. A case
+**passes**, or it is **refused** (exit code 3) with the node and the reason before any code is written; none may be
+**wrong**. Inputs that a compiler must know (the shape of a Reshape, the axes of a reduction) are frozen with the case's
+value and counted apart; *constant* counts the cases of which nothing was left for run time.
+"""
+
+
+def page(verdicts: Sequence[Verdict]) -> str:
+    """The whole page in Markdown."""
+    parts = [
+        _INTRO,
+        "| cases | all | pass | of these frozen | of these constant | refused | wrong |",
+        "|---|" + "--:|" * 6,
+    ]
+    for group in SETS:
+        parts.append(f"| {_TITLES[group]} | {_counts([v for v in verdicts if v.group == group])} |")
+    wrong = [v for v in verdicts if v.result == "wrong"]
+    if wrong:
+        parts += ["\n## Wrong\n", *(f"- `{v.name}` ({v.operator}): {_cell(v.reason)}" for v in wrong)]
+    if LOOSE:
+        parts.append("\nCompared with a wider tolerance, because the expected values are not exact:\n")
+        parts += [f"- `{name}`: {why}" for name, (_, why) in sorted(LOOSE.items())]
+    for group in SETS:
+        mine = [v for v in verdicts if v.group == group]
+        if mine:
+            parts += [f"\n## {_TITLES[group].capitalize()}\n", *_by_operator(mine)]
+    return "\n".join(parts) + "\n"
+
+
+def _counts(verdicts: Sequence[Verdict]) -> str:
+    passes = [v for v in verdicts if v.result == "passes"]
+    results = Counter(v.result for v in verdicts)
+    frozen, folded = sum(bool(v.frozen) for v in passes), sum(v.folded for v in passes)
+    numbers = [len(verdicts), len(passes), frozen, folded, results["refused"], results["wrong"]]
+    return " | ".join(str(number) for number in numbers)
+
+
+def _by_operator(verdicts: Sequence[Verdict]) -> list[str]:
+    lines = [
+        "| operator | all | pass | frozen | constant | refused | wrong | why refused |",
+        "|---|" + "--:|" * 6 + "---|",
+    ]
+    for operator in sorted({v.operator for v in verdicts}):
+        mine = [v for v in verdicts if v.operator == operator]
+        reasons = Counter(reason(v.reason) for v in mine if v.result == "refused")
+        text = "<br>".join(f"{count}: {_cell(why)}" for why, count in sorted(reasons.items()))
+        lines.append(f"| {operator or '-'} | {_counts(mine)} | {text} |")
+    return lines
+
+
+def reason(text: str) -> str:
+    """A refusal without the names of the case's own nodes and tensors, so that equal reasons count together."""
+    text = re.sub(r"'([^']*/)?[A-Za-z]+_\d+'", "'...'", text)
+    text = re.sub(r"(node|tensor|input|output) '[^']*'", r"\1", text)
+    text = re.sub(r": (there are '|did you mean ).*", "", text)
+    return re.sub(r"; see `?'?tilewright ops.*", "", text)
+
+
+def _cell(text: str) -> str:
+    """Text that does not break a table."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")[:400]
