@@ -156,11 +156,11 @@ class TransposedSumCodes:
         axes = tuple(_Line(str(number), *part) for number, part in enumerate(parts))
         strides = strides_of(operands)
         inner, outer = x.shape[1] // groups, y.shape[1] // groups
-        lines = _sum_lines(call, axes, strides.get("x", _row_major(x.shape)), inner, outer)
+        lines = _sum_lines(call, axes, strides.get("x", row_major(x.shape)), inner, outer)
         limits = code_limits(call, y)
         lines += [
             f"const int32_t code = (int32_t)({finished(call, 'c')});",
-            f"y[{_address('n', 'c', 'o', axes, strides.get('y', _row_major(y.shape)))}] = "
+            f"y[{_address('n', 'c', 'o', axes, strides.get('y', row_major(y.shape)))}] = "
             f"({C_TYPES[y.dtype]})(code < {limits[0]} ? {limits[0]} : code > {limits[1]} ? {limits[1]} : code);",
         ]
         for name, size in reversed([("n", y.shape[0]), ("c", y.shape[1]), *((f"o{a.letter}", a.out) for a in axes)]):
@@ -169,7 +169,8 @@ class TransposedSumCodes:
         return NestContext((), (Written(comment, tuple(lines), ()),))
 
 
-def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Element strides of a dense tensor."""
     return tuple(int(np.prod(shape[axis + 1 :])) for axis in range(len(shape)))
 
 

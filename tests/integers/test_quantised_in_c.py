@@ -1,0 +1,132 @@
+"""The generic platform's integer kernels in one C program: bit for bit what the semantics says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from graphs import node
+from integers.codes import feeds_for
+from integers.test_quantised_patterns import Writer
+from onnx import TensorProto, helper
+from tilewright.conformance.program import STRICT, run_batch
+from tilewright.conformance.subject import Subject, load_and_pass, place, subject
+from tilewright.model import Array, DType
+from tilewright.plan.execute import run
+from tilewright.plugins import platform
+
+RNG = np.random.default_rng(5)
+Networks = Iterator[tuple[str, str, onnx.ModelProto]]
+
+
+def four_bits(kind: str, signed: bool, channels: bool) -> onnx.ModelProto:
+    """A Conv or MatMul whose weights have four bits."""
+    shape, axis, x, attributes = {
+        "conv": ((6, 3, 3, 3), 0, (1, 3, 6, 5), {"pads": [1, 1, 1, 1]}),
+        "depthwise": ((4, 1, 3, 2), 0, (1, 4, 6, 5), {"group": 4, "pads": [1, 0, 1, 1], "strides": [2, 1]}),
+        "batch": ((5, 3, 1, 1), 0, (2, 3, 6, 5), {}),
+        "matmul": ((7, 5), 1, (3, 7), {}),
+    }[kind]
+    write = Writer(21)
+    real = write.pair("x", 0.02, -4)
+    count = shape[axis] if channels else 1
+    scales = RNG.uniform(0.01, 0.1, count).astype(np.float32)
+    write.constants["ws"] = scales if channels else scales.reshape(())
+    write.add("DequantizeLinear", "w ws wz", "wd", axis=axis)
+    more: dict[str, Any] = attributes
+    write.add("MatMul" if kind == "matmul" else "Conv", f"{real} wd", "m", **more)
+    write.add("Identity", write.pair("m", 0.02), "y")
+    proto = write.model({"x": x})
+    values = RNG.integers(-8, 8, shape) if signed else RNG.integers(0, 16, shape)
+    zeros = np.full(count if channels else (), 0 if signed else 8)
+    for name, array in (("w", values), ("wz", zeros)):
+        element = TensorProto.INT4 if signed else TensorProto.UINT4
+        proto.graph.initializer.append(helper.make_tensor(name, element, array.shape, array.reshape(-1).tolist()))
+    return proto
+
+
+def pair_of(op: str, scales: tuple[float, float, float], dtype: type = np.int8) -> onnx.ModelProto:
+    """Two quantised operands of the run time."""
+    write = Writer(21)
+    left, right = write.pair("x", scales[0], 3, dtype), write.pair("v", scales[1], 0, dtype)
+    write.add("Identity", write.pair(write.add(op, f"{left} {right}", "f"), scales[2], 1, dtype), "y")
+    shape = (6, 40) if op != "MatMul" else (2, 8, 8)
+    return write.model({"x": shape, "v": shape})
+
+
+def transposed(stride: int, dilation: int, groups: int) -> onnx.ModelProto:
+    """A ConvTranspose with a real bias."""
+    write = Writer()
+    real = write.pair("x", 0.03, -7)
+    weights = write.weights("w", RNG.integers(-127, 128, (4, 3, 3, 2)).astype(np.int8), 0.004)
+    write.constants["b"] = RNG.standard_normal(3 * groups).astype(np.float32)
+    write.add("ConvTranspose", f"{real} {weights} b", "c", strides=[stride, 1], dilations=[1, dilation], group=groups,
+              pads=[1, 0, 0, 1])  # fmt: skip
+    write.add("Identity", write.pair("c", 0.03), "y")
+    return write.model({"x": (2, 4, 5, 4)})
+
+
+def joined() -> onnx.ModelProto:
+    """Sixteen-bit codes of two scales in one tensor."""
+    write = Writer(21)
+    left, right = write.pair("x", 0.001, 0, np.int16), write.pair("v", 0.002, 0, np.int16)
+    write.add("Identity", write.pair(write.add("Concat", f"{left} {right}", "j", axis=1), 0.003, 0, np.int16), "y")
+    return write.model({"x": (2, 30), "v": (2, 20)})
+
+
+def dynamic() -> onnx.ModelProto:
+    """Scales that are measured at run time."""
+    write = Writer()
+    write.constants |= {"w": RNG.integers(-127, 128, (6, 4)).astype(np.int8), "wz": np.int8(0), "ws": np.float32(0.01)}
+    write.nodes.append(node("DynamicQuantizeLinear", "x", "q s z", "dynamic"))
+    write.add("MatMulInteger", "q w z wz", "i")
+    write.add("Cast", "i", "f", to=TensorProto.FLOAT)
+    write.add("Mul", f"f {write.add('Mul', 's ws', 'k')}", "y")
+    return write.model({"x": (5, 6)})
+
+
+def networks() -> Networks:
+    """(name, kernel that must be chosen, model)."""
+    for kind in ("conv", "depthwise", "batch", "matmul"):
+        for signed in (True, False):
+            for channels in (True, False):
+                name = f"four_{kind}_{int(signed)}{int(channels)}"
+                yield name, "PackedCodes", four_bits(kind, signed, channels)
+    for op in ("Add", "Sub", "Mul", "Div", "Min", "Max"):
+        yield f"tied_{op}", "RealCodes", pair_of(op, (0.5, 0.5, 1.0 if op != "Mul" else 0.5))
+        yield f"wide_{op}", "RealCodes", pair_of(op, (0.0013, 0.0007, 0.0017), np.int16)
+    yield "two_matrices", "SumCodes", pair_of("MatMul", (0.02, 0.013, 0.03))
+    for stride, dilation, groups in ((1, 1, 1), (2, 1, 2), (2, 2, 1), (3, 1, 4)):
+        yield f"up_{stride}{dilation}{groups}", "TransposedSumCodes", transposed(stride, dilation, groups)
+    yield "joined", "RequantiseReal", joined()
+    yield "dynamic", "DynamicCodes", dynamic()
+
+
+def test_every_integer_kernel_computes_the_semantics(tmp_path: Path) -> None:
+    generic = platform("generic")
+    subjects: list[Subject] = []
+    expected: list[tuple[Array, ...]] = []
+    for name, kernel, proto in networks():
+        model = load_and_pass(proto, name)
+        placed = place(model, generic)
+        assert kernel in {instruction.kernel.name for instruction in placed.plan.instructions}, name
+        runs = [[feeds_for(model, seed)[key] for key in model.inputs] for seed in range(3)]
+        subjects.append(subject(placed, generic, runs))
+        expected += [run(placed.plan, inputs) for inputs in runs]
+    outcomes = run_batch(subjects, tmp_path, flags=("-O1", *STRICT))
+    assert [outcome.failure for outcome in outcomes] == [""] * len(subjects)
+    found = [each for outcome in outcomes for each in outcome.runs]
+    for index, (ours, theirs) in enumerate(zip(found, expected, strict=True)):
+        for got, wanted in zip(ours, theirs, strict=True):
+            assert np.allclose(got, wanted, 1e-5, 1e-6), subjects[index // 3].name
+            if subjects[index // 3].name != "dynamic":
+                assert np.array_equal(got, wanted), subjects[index // 3].name
+
+
+def test_weights_of_four_bits_take_half_a_byte() -> None:
+    placed = place(load_and_pass(four_bits("matmul", True, True), "four"), platform("generic"))
+    (weights,) = (f.constant for f in placed.plan.frozen_slots if f.constant.dtype is DType.I4)
+    assert weights.values.size == 5 * 8  # each of five columns of seven weights begins a byte
