@@ -16,6 +16,7 @@ from tilewright.codegen.artifacts import Artifacts
 from tilewright.codegen.emit import emit
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.load import load
+from tilewright.memory.peak import within_peak
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.model import Array, Model
@@ -27,7 +28,6 @@ from tilewright.passes.quantise_report import quantisation_report, require_integ
 from tilewright.pipeline import Compiler, Depends
 from tilewright.plan.build import build
 from tilewright.plan.check import check as check_plan
-from tilewright.plan.peak import within_peak
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
 from tilewright.platform import Kernel, MemoryLevel, Platform
 from tilewright.plugins import kernels_of, platform
@@ -155,7 +155,7 @@ def binding(model: Model, asked: Request = Depends(request), log: Journal = Depe
         graph = bind(model, asked.platform, asked.kernels)
         if asked.options.optimize == "speed":
             return graph
-        return within_peak(graph, lambda refused: bind(model, asked.platform, asked.kernels, refused))
+        return within_peak(graph, lambda refused: bind(model, asked.platform, asked.kernels, refused), asked.options.io)
 
 
 @compiler.step

@@ -133,6 +133,8 @@ class KernelMethods(Protocol):
     scratch(operands)      bytes of working memory that one call needs. Default: 0.
     context(operands)      a frozen dataclass with every number that the template prints. Default: None.
     cost(call)             estimated instructions of one call. Default: multiply-accumulates or elements.
+    overlap(operands)      tuple of (operand index, result index, gap): the result may lie over the dying operand as
+                           long as it starts at least `gap` bytes before it (negative: inside). Default: ().
     in_place(call)         tuple of (operand index, result index) pairs whose memory may be the same. Default: ().
     tolerance              class attribute: declared relative error of a float kernel against the operator's meaning.
     """
@@ -208,6 +210,11 @@ class Kernel:
         """Estimated instructions of one call."""
         method = getattr(self.methods, "cost", None)
         return float(method(call)) if method else float(sum(t.elements for t in call.outputs))
+
+    def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
+        """Results that may lie over a dying operand, with the distance in bytes that the kernel proves safe."""
+        method = getattr(self.methods, "overlap", None)
+        return tuple(method(operands)) if method else ()
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """Pairs of operand and result that may share memory."""

@@ -10,34 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.ops.conv import conv_window
-from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platform import Array, Call, Constant, DType, Layout, Operands
+from tilewright.platforms.generic.kernels.blocks import Axis, Block, axis, channel_blocks, joined, pack_weights
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE, clamp_text
+from tilewright.platforms.generic.kernels.overlap import gap_bytes, row_steps
 from tilewright.platforms.generic.platform import PLATFORM
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One spatial axis: extents, window, and the range of outputs whose whole window lies inside the input."""
-
-    size: int
-    out: int
-    kernel: int
-    stride: int
-    dilation: int
-    pad: int
-    inner_first: int
-    inner_last: int
-    x_stride: int
-
-
-@dataclass(frozen=True)
-class Block:
-    """A run of output channels that is computed with `width` accumulators per pixel, `count` times."""
-
-    width: int
-    first: int
-    count: int
-    weights: int
 
 
 @dataclass(frozen=True)
@@ -61,47 +38,11 @@ class ConvContext:
     clamp: str
 
 
-def axis(size: int, out: int, kernel: int, stride: int, dilation: int, pad: int, x_stride: int) -> Axis:
-    """The axis with its range of inner outputs."""
-    first = min(out, -(-pad // stride))
-    reach = size + pad - dilation * (kernel - 1) - 1
-    last = max(first, min(out, reach // stride + 1 if reach >= 0 else 0))
-    return Axis(size, out, kernel, stride, dilation, pad, first, last, x_stride)
-
-
-def joined(h: Axis, w: Axis) -> tuple[Axis, Axis]:
-    """A pointwise convolution sees its rows as one long row, so that blocks of pixels fill."""
-    pointwise = h.kernel * w.kernel * h.stride * w.stride == 1 and (h.out, w.out) == (h.size, w.size)
-    if not pointwise or h.pad or w.pad or (h.size > 1 and h.x_stride != w.size * w.x_stride):
-        return h, w
-    one = axis(1, 1, 1, 1, 1, 0, h.x_stride * h.size)
-    return one, axis(h.size * w.size, h.size * w.size, 1, 1, 1, 0, w.x_stride)
-
-
-def channel_blocks(channels: int, per_channel: int, width: int) -> tuple[Block, ...]:
-    """Whole blocks of `width` channels and one block of what remains."""
-    count, rest = divmod(channels, width)
-    blocks = [Block(width, 0, count, 0)] if count else []
-    if rest:
-        blocks.append(Block(rest, count * width, 1, count * width * per_channel))
-    return tuple(blocks)
-
-
 def block_width(channels: int) -> int:
     """Accumulators per pixel: the widest of 32, 16, 8 that divides the channels, else 16."""
     if channels < 8:
         return channels
     return next((w for w in (16, 32, 8) if channels % w == 0), 16 if channels > 16 else 8)
-
-
-def pack_weights(weights: Array, width: int) -> Array:
-    """[OC, IC, KH, KW] to blocks [OC/width][KH][KW][IC][width], the remainder with a width of its own."""
-    channels = weights.shape[0]
-    moved = weights.transpose(2, 3, 1, 0)
-    parts = [
-        np.ascontiguousarray(moved[..., at : min(at + width, channels)]).reshape(-1) for at in range(0, channels, width)
-    ]
-    return np.concatenate(parts)
 
 
 def spatial(call: Call) -> tuple[Array, tuple[tuple[int, int, int, int], ...]]:
@@ -145,6 +86,18 @@ class ConvF32:
         if 2 in call.constants:
             found.append(Constant("b", DType.F32, call.constants[2].reshape(-1)))
         return tuple(found)
+
+    def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
+        """Rows are written after all that later ones read, where the operand's channels are innermost."""
+        call = operands.call
+        x, y = call.tensor(0), call.outputs[0]
+        if call.integer("group", 1) != 1 or operands.layout(x) != Layout.channels_last(x.shape):
+            return ()
+        numbers = self.context(operands)
+        if numbers.h.out == 1:
+            return ()
+        steps = row_steps(numbers.h, numbers.w, y.shape[1], 4, 4)
+        return ((0, 0, gap_bytes(*steps, reads_before_writing=False)),)
 
     def cost(self, call: Call) -> float:
         """About a quarter of an instruction per multiply-accumulate."""

@@ -89,6 +89,17 @@ ${store(1, block)}\
 % endfor
 static void ${f.name}(${f.parameters})
 {
+% if k.pointwise:
+    for (int ow = 0; ow < ${w.out}; ow += ${k.pixels}) {
+        const int at = ow < ${w.out - k.pixels} ? ow : ${w.out - k.pixels};
+% for block in k.blocks:
+        for (int n = 0; n < ${block.count}; n++) {
+            const int channel = ${block.first} + n * ${block.width};
+            ${f.name}_block${block.width}(x, 0, at * ${w.stride * w.x_stride}, w + channel * ${k.depth}, b + channel, ${q.arguments("channel")}y + at * ${k.out_channels} + channel);
+        }
+% endfor
+    }
+% else:
     for (int g = 0; g < ${k.groups}; g++) {
         for (int oh = 0; oh < ${h.out}; oh++) {
             const int top = oh * ${h.stride} - ${h.pad};
@@ -113,4 +124,5 @@ static void ${f.name}(${f.parameters})
 % endfor
         }
     }
+% endif
 }

@@ -14,8 +14,9 @@ from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.conv import conv_window
 from tilewright.ops.quantised_linear import accumulator, centred, proof
 from tilewright.platform import Array, Call, Constant, DType, Operands
-from tilewright.platforms.generic.kernels.conv_f32 import Axis, Block, axis, channel_blocks, joined
+from tilewright.platforms.generic.kernels.blocks import Axis, Block, axis, channel_blocks, joined
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
+from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps, row_steps
 from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, refusal, requantise_text
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -52,6 +53,7 @@ class ConvI8Context:
     pixels: int
     blocks: tuple[Block, ...]
     padded: bool
+    pointwise: bool
     contiguous: bool
     requantise: RequantiseText
 
@@ -153,6 +155,7 @@ def conv_context(operands: Operands, shape: Shape) -> ConvI8Context:
         pixels=_pixels(w, shape),
         blocks=channel_blocks(out_group, channels * h.kernel * w.kernel, block_width(out_group, shape)),
         padded=is_padded(h, w),
+        pointwise=is_pointwise(h, w) and groups == 1,
         contiguous=w.dilation == 1 and groups == 1,
         requantise=text,
     )
@@ -160,6 +163,26 @@ def conv_context(operands: Operands, shape: Shape) -> ConvI8Context:
 
 def _pixels(w: Axis, shape: Shape) -> int:
     return min(shape.pixels, max(1, w.inner_last - w.inner_first))
+
+
+def conv_overlap(operands: Operands, shape: Shape) -> tuple[tuple[int, int, int], ...]:
+    """Gap of a kernel that goes row by row, or by blocks of pixels where it is pointwise."""
+    call = operands.call
+    if call.integer("group", 1) != 1:
+        return ()
+    x, y = call.tensor(0), call.outputs[0]
+    h, w = spatial_axes(call, strides_of(call))
+    sizes = (y.shape[1], x.dtype.bits // 8, y.dtype.bits // 8)
+    if is_pointwise(h, w):
+        steps = patch_steps(h, w, _pixels(w, shape), *sizes)
+    else:
+        steps = row_steps(h, w, *sizes)
+    return ((0, 0, gap_bytes(*steps, reads_before_writing=False)),)
+
+
+def is_pointwise(h: Axis, w: Axis) -> bool:
+    """One long row without padding: the loops run over pixels first, then over channels."""
+    return h.out == 1 and h.kernel == 1 and w.kernel == 1 and not is_padded(h, w)
 
 
 def strides_of(call: Call) -> tuple[int, int]:
@@ -182,6 +205,10 @@ class ConvI8:
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights in their natural order."""
         return conv_constants(operands, HOST)
+
+    def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
+        """Rows are written after all that they and later ones read."""
+        return conv_overlap(operands, HOST)
 
     def context(self, operands: Operands) -> ConvI8Context:
         """Blocks of four pixels and two channels."""

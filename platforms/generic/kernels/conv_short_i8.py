@@ -13,9 +13,10 @@ from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.quantised_linear import accumulator, proof
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels import conv_i8
-from tilewright.platforms.generic.kernels.conv_f32 import Block, channel_blocks, pack_weights
+from tilewright.platforms.generic.kernels.blocks import Block, channel_blocks, pack_weights
 from tilewright.platforms.generic.kernels.dot_i8 import SHORTEST
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
+from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, requantise_text
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -67,6 +68,14 @@ class ConvShortI8:
         _, requantisation = requantise_text(proof(call), weights.shape[0])
         packed = pack_weights(square, min(WIDTH, weights.shape[0]))
         return (Constant("w", DType.I32, packed), Constant("b", DType.I32, start), *requantisation)
+
+    def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
+        """A few pixels at once, all their channels before the next."""
+        call = operands.call
+        x, y = call.tensor(0), call.outputs[0]
+        h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
+        steps = patch_steps(h, w, min(4, w.out), y.shape[1], x.dtype.bits // 8, y.dtype.bits // 8)
+        return ((0, 0, gap_bytes(*steps, reads_before_writing=False)),)
 
     def context(self, operands: Operands) -> ShortContext:
         """Blocks of four pixels and sixteen channels."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.platform import Array, Call, Constant, DType, Layout, Operands
-from tilewright.platforms.generic.kernels.conv_f32 import Block, channel_blocks
+from tilewright.platforms.generic.kernels.blocks import Block, channel_blocks
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE, clamp_text
 from tilewright.platforms.generic.platform import PLATFORM
 

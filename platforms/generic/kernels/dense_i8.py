@@ -8,7 +8,7 @@ import numpy as np
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.quantised_linear import accumulator, proof
 from tilewright.platform import Array, Call, Constant, DType, Operands
-from tilewright.platforms.generic.kernels.conv_f32 import Block, channel_blocks
+from tilewright.platforms.generic.kernels.blocks import Block, channel_blocks
 from tilewright.platforms.generic.kernels.conv_i8 import TYPES, weights_of
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.platform import Call, Constant, DType, Operands
-from tilewright.platforms.generic.kernels.conv_f32 import Axis, Block, axis, channel_blocks, spatial
+from tilewright.platforms.generic.kernels.blocks import Axis, Block, axis, channel_blocks
+from tilewright.platforms.generic.kernels.conv_f32 import spatial
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE, clamp_text
+from tilewright.platforms.generic.kernels.overlap import gap_bytes, row_steps
 from tilewright.platforms.generic.platform import PLATFORM
 
 WIDTH = 32
@@ -52,6 +54,12 @@ class DepthwiseF32:
         if 2 in call.constants:
             found.append(Constant("b", DType.F32, call.constants[2].reshape(-1)))
         return tuple(found)
+
+    def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
+        """Rows are written after all that later ones read."""
+        numbers = self.context(operands)
+        steps = row_steps(numbers.h, numbers.w, numbers.channels, 4, 4)
+        return ((0, 0, gap_bytes(*steps, reads_before_writing=False)),)
 
     def context(self, operands: Operands) -> DepthwiseContext:
         """The numbers of the block."""

@@ -9,8 +9,9 @@ from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.quantised_linear import accumulator, proof
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels import conv_i8
-from tilewright.platforms.generic.kernels.conv_f32 import Axis, Block, channel_blocks
+from tilewright.platforms.generic.kernels.blocks import Axis, Block, channel_blocks
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
+from tilewright.platforms.generic.kernels.overlap import gap_bytes, row_steps
 from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, requantise_text
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -79,6 +80,15 @@ def depthwise_context(operands: Operands, width: int, attribute: str) -> Depthwi
     )
 
 
+def depthwise_overlap(operands: Operands) -> tuple[tuple[int, int, int], ...]:
+    """Gap of a kernel that goes row by row."""
+    call = operands.call
+    x, y = call.tensor(0), call.outputs[0]
+    h, w = conv_i8.spatial_axes(call, _strides(call))
+    steps = row_steps(h, w, y.shape[1], x.dtype.bits // 8, y.dtype.bits // 8)
+    return ((0, 0, gap_bytes(*steps, reads_before_writing=False)),)
+
+
 def _strides(call: Call) -> tuple[int, int]:
     shape = call.shape(0)
     return (shape[-1] * shape[1], shape[1])
@@ -98,6 +108,10 @@ class DepthwiseI8:
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights with the channel innermost."""
         return depthwise_constants(operands, WIDTH)
+
+    def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
+        """Rows are written after all that later ones read."""
+        return depthwise_overlap(operands)
 
     def context(self, operands: Operands) -> DepthwiseI8Context:
         """Blocks of sixteen channels."""

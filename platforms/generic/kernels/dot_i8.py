@@ -14,9 +14,10 @@ from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.quantised_linear import accumulator, proof
 from tilewright.platform import Array, Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels import conv_i8, dense_i8
-from tilewright.platforms.generic.kernels.conv_f32 import Axis
+from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
+from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, requantise_text
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -62,7 +63,8 @@ def rows(weights: Array) -> Array:
 
 
 def _pixels(results: int) -> int:
-    return min(4, results)
+    """Patches at once: four, or a near number that divides the results, so that the last step repeats nothing."""
+    return next((n for n in (4, 5, 3, 6) if results % n == 0), min(4, results))
 
 
 def _scratch(results: int, depth: int) -> int:
@@ -99,6 +101,17 @@ class ConvDotI8:
         """The widened patches."""
         y = operands.call.outputs[0]
         return _scratch(y.elements // y.shape[1], _depth(operands.call))
+
+    def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
+        """A few patches are gathered before their results are written."""
+        call = operands.call
+        if call.integer("group", 1) != 1:
+            return ()
+        x, y = call.tensor(0), call.outputs[0]
+        h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
+        pixels = _pixels(h.out * w.out)
+        steps = patch_steps(h, w, pixels, y.shape[1], x.dtype.bits // 8, y.dtype.bits // 8)
+        return ((0, 0, gap_bytes(*steps, reads_before_writing=True)),)
 
     def cost(self, call: Call) -> float:
         """About a third of an instruction per multiply-accumulate."""

@@ -94,7 +94,7 @@ def render_functions(placed: PlacedPlan, prefix: str, arena: str) -> Functions:
     for instruction in plan.instructions:
         kernel, call = instruction.kernel, instruction.call
         listed = parameters(plan, instruction)
-        restrict = not kernel.in_place(call)
+        restrict = not kernel.in_place(call) and not instruction.overlaps
         function = Function(_NAME, ", ".join(p.text(restrict) for p in listed) or "void")
         text = render(kernel.template, f=function, k=kernel.context(Operands(call, layouts)))
         if text not in texts:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from tilewright.memory.check import check
 from tilewright.memory.place import place
 from tilewright.memory.placed import PlacedPlan, Region
-from tilewright.memory.problem import Buffer, PlacementProblem
+from tilewright.memory.problem import Buffer, Overlap, PlacementProblem
 from tilewright.plan.liveness import Storage, storages
+from tilewright.plan.overlap import overlaps, view_shift
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.platform import Platform
 
@@ -26,6 +27,7 @@ def place_plan(
     allocator: str = "auto",
     capacity: int | None = None,
     in_place: bool = True,
+    overlap: bool = True,
     effort: float = 1.0,
 ) -> PlacedPlan:
     """Place activations, inputs, outputs and scratch in the compute level; DoesNotFit where `capacity` is too small.
@@ -37,11 +39,11 @@ def place_plan(
     groups = storages(plan, in_place=in_place, pinned=outside)
     inside = [group for group in groups if not outside.intersection(group.members)]
     buffers = _buffers(plan, inside, level.align)
-    problem = PlacementProblem(buffers, capacity)
+    problem = PlacementProblem(buffers, capacity, _permitted(plan, inside) if overlap else ())
     solution = place(problem, allocator=allocator, effort=effort)
     check(problem, solution)
     slot_offsets = {
-        member: solution.offsets[_name(group)] + _shift(plan, member, group)
+        member: solution.offsets[_name(group)] + view_shift(plan, member)
         for group in inside
         for member in group.members
     }
@@ -66,15 +68,6 @@ def _name(group: Storage) -> str:
     return f"slot{group.root}"
 
 
-def _shift(plan: ExecutionPlan, member: int, group: Storage) -> int:
-    """Bytes between the start of a storage and a view into it."""
-    slot, shift = plan.slots[member], 0
-    while slot.storage is not None:
-        shift += slot.storage[1]
-        slot = plan.slots[slot.storage[0]]
-    return shift
-
-
 def _buffers(plan: ExecutionPlan, groups: Sequence[Storage], align: int) -> tuple[Buffer, ...]:
     found = [Buffer(_name(g), g.first, g.last + 1, align_up(max(g.size_bytes, 1), align), align) for g in groups]
     for instruction in plan.instructions:
@@ -82,6 +75,10 @@ def _buffers(plan: ExecutionPlan, groups: Sequence[Storage], align: int) -> tupl
             size = align_up(instruction.scratch_bytes, align)
             found.append(Buffer(f"scratch{instruction.index}", instruction.index, instruction.index + 1, size, align))
     return tuple(found)
+
+
+def _permitted(plan: ExecutionPlan, groups: Sequence[Storage]) -> tuple[Overlap, ...]:
+    return tuple(Overlap(_name(earlier), _name(later), gap) for earlier, later, gap in overlaps(plan, groups))
 
 
 def _live_set(buffers: Sequence[Buffer]) -> int:

@@ -72,6 +72,7 @@ def _instruction(
         outputs=outputs,
         frozen=tuple(range(first, len(frozen))),
         scratch_bytes=kernel.scratch(operands),
+        overlaps=kernel.overlap(operands),
         schedule=tiled.schedules.get(call.node.name),
         fused_into=tiled.fused.get(call.node.name, ""),
     )

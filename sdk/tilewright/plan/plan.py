@@ -68,6 +68,7 @@ class Instruction:
     outputs: tuple[int, ...]
     frozen: tuple[int, ...]
     scratch_bytes: int
+    overlaps: tuple[tuple[int, int, int], ...] = ()
     schedule: TileSchedule | None = None
     fused_into: str = ""
 

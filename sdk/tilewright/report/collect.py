@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tilewright.binding.graph import BoundGraph
-from tilewright.memory.placed import PlacedPlan
+from tilewright.memory.placed import PlacedPlan, Region
 from tilewright.model import Model, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised_numerics import quantised_numerics
@@ -103,16 +103,21 @@ def memory_reports(placed: PlacedPlan, levels: Sequence[MemoryLevel], constant_b
     return found
 
 
+def _parts(alive: Sequence[Region]) -> dict[str, int]:
+    """Bytes by kind of what is alive at one moment; a byte that two share is counted for the one that starts lower."""
+    parts = {kind: 0 for kind in ("activations", "io", "scratch")}
+    covered = 0
+    for region in sorted(alive, key=lambda r: (r.offset, -r.size)):
+        end = region.offset + region.size
+        parts[region.kind] += max(0, end - max(covered, region.offset))
+        covered = max(covered, end)
+    return parts
+
+
 def _compute_level(placed: PlacedPlan, level: MemoryLevel) -> MemoryReport:
     regions = placed.regions
-    peak = max((r.offset + r.size for r in regions), default=0)
-    moment = next((r.first for r in regions if r.offset + r.size == peak), 0)
-    times = {r.first for r in regions} | {moment}
-    moment = max(times, key=lambda t: (sum(r.size for r in regions if r.first <= t <= r.last), -t))
-    parts = {kind: 0 for kind in ("activations", "io", "scratch")}
-    for region in regions:
-        if region.first <= moment <= region.last:
-            parts[region.kind] += region.size
+    moments = [_parts([r for r in regions if r.first <= t <= r.last]) for t in sorted({r.first for r in regions})]
+    parts = max(moments, key=lambda found: sum(found.values()), default=_parts([]))
     return MemoryReport(
         size=level.size,
         readonly=level.readonly,

@@ -1,0 +1,63 @@
+"""Kernels whose scratch raises the peak give way to kernels that need none, where that makes the peak smaller.
+
+A fast kernel may want working memory. Where that fits beside what is alive, it costs nothing; at the peak it costs
+bytes. So the kernels that stand at the peak with scratch are refused and the graph is bound anew, as long as the placed
+peak really falls: the alternative may keep more bytes alive than it saves. `--optimize speed` skips all this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tilewright.binding.candidates import Refusals
+from tilewright.binding.graph import BoundGraph
+from tilewright.memory.placed import PlacedPlan
+from tilewright.memory.planner import place_plan
+from tilewright.plan.build import build
+from tilewright.plan.plan import TiledGraph
+
+ROUNDS = 12
+
+
+def within_peak(graph: BoundGraph, rebind: Callable[[Refusals], BoundGraph], io: str) -> BoundGraph:
+    """The graph bound anew as long as a smaller peak comes of it."""
+    if not any(b.kernel is not None and b.kernel.scratch(graph.operands(b)) for b in graph.nodes):
+        return graph
+    placed = _place(graph, io)
+    refused: dict[tuple[str, str], str] = {}
+    for _ in range(ROUNDS):
+        found = {key: why for key, why in _at_peak(graph, placed).items() if key not in refused}
+        if not found:
+            break
+        other = rebind({**refused, **found})
+        smaller = _place(other, io)
+        if smaller.solution.peak >= placed.solution.peak:
+            break
+        refused |= found
+        graph, placed = other, smaller
+    return graph
+
+
+def _place(graph: BoundGraph, io: str) -> PlacedPlan:
+    plan = build(TiledGraph(graph, {}), constants=False)
+    return place_plan(plan, graph.platform, io=io, allocator="greedy")
+
+
+def _at_peak(graph: BoundGraph, placed: PlacedPlan) -> dict[tuple[str, str], str]:
+    """(node, kernel) to a sentence, for replaceable kernels with scratch that stand at the peak."""
+    peak = placed.solution.peak
+    replaceable = {
+        b.call.node.name
+        for b in graph.nodes
+        if any(c.refusal is None and c.kernel is not b.kernel for c in b.candidates)
+    }
+    highest = [r for r in placed.regions if placed.align >= peak - (r.offset + r.size) >= 0]
+    found: dict[tuple[str, str], str] = {}
+    for instruction in placed.plan.instructions:
+        if not instruction.scratch_bytes or instruction.name not in replaceable:
+            continue
+        if any(r.first <= instruction.index <= r.last for r in highest):
+            found[instruction.name, instruction.kernel.name] = (
+                f"its {instruction.scratch_bytes} bytes of scratch stand at the peak of {peak} bytes"
+            )
+    return found
