@@ -118,6 +118,13 @@ def test_it_is_compiled_once_into_the_cache(monkeypatch: pytest.MonkeyPatch, tmp
     assert [entry.suffix for entry in (tmp_path / "tilewright").iterdir()] == [".so"]
 
 
+def test_numbers_beyond_64_bits_are_left_to_the_twin() -> None:
+    far = 1 << 60
+    buffers = (Buffer("a", 0, far, 3), Buffer("b", 1, far, 2**50 + 1), Buffer("c", 0, 5, 2), Buffer("d", 2, far, 7))
+    assert native.search(columns(PlacementProblem(buffers), 2**51), 1000) is None
+    assert place(PlacementProblem(buffers), allocator="canonical").status == "optimal"
+
+
 def test_it_stops_at_the_end_of_its_work() -> None:
     rectangles = columns(cut_rectangle(3, 60), 100)
     assert canonical_search.Search(rectangles, 50).run()[0] is Outcome.STOPPED

@@ -16,11 +16,14 @@ from pathlib import Path
 from tilewright.memory.canonical_search import Outcome, Rectangles
 
 SOURCE = Path(__file__).with_name("canonical.c")
+LARGEST = 1 << 62  # products in 64 bits stay below
 FLAGS = ("-O3", "-std=c99", "-shared", "-fPIC")
 
 
 def search(problem: Rectangles, work: int) -> tuple[Outcome, list[int], int] | None:
-    """The outcome, the offsets and the work left; None where there is no compiler or not enough memory."""
+    """The outcome, the offsets and the work left; None without a compiler, without memory or with too large numbers."""
+    if max(problem.size, default=0) * max(problem.width, default=0) * 1024 > LARGEST or problem.capacity > LARGEST:
+        return None
     library = load(os.environ.get("CC", ""), cache_folder())
     if library is None:
         return None

@@ -16,11 +16,10 @@ TRY = 0.2  # of the effort: enough for CP-SAT where it succeeds at all
 def place(task: Task) -> Found:
     """Greedy orders, a glance of the canonical search, CP-SAT, all of the canonical search, descent."""
     best = greedy.place(task)
+    # Where the canonical search has tried everything it can, CP-SAT has nothing to add but on odd shapes.
+    last = canonical.decide if task.packing.is_rectangles() else cp_sat.decide
     searches: list[tuple[float, Callable[[Packing, int, float], Answer]]]
-    if task.packing.is_rectangles():
-        searches = [(GLANCE, canonical.decide), (TRY, cp_sat.decide), (1.0, canonical.decide)]
-    else:
-        searches = [(1.0, cp_sat.decide)]
+    searches = [(GLANCE, canonical.decide), (TRY, cp_sat.decide), (1.0, last)]
     for share, decide in searches:
         if best.peak > max(task.enough, best.bound):
             best = close(replace(task, effort=task.effort * share), best, decide)

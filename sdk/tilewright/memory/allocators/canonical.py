@@ -3,24 +3,49 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 from tilewright.memory import canonical_search, native
 from tilewright.memory.allocators import greedy
 from tilewright.memory.allocators.allocator import Allocator, Answer, Found, Task, close
+from tilewright.memory.allocators.core import decide_core, split
 from tilewright.memory.canonical_search import Outcome, Rectangles
 from tilewright.memory.packing import Packing, alive_together
 
 # Buffers looked at per unit of effort, each about two seconds' worth at most.
 NATIVE_WORK = 300_000_000
 PORTABLE_WORK = 1_500_000
+CORE_FIRST, WHOLE_NEXT = 0.1, 0.5  # parts of the work
 DEEPEST = 10_000  # the search calls itself once per buffer
 
 
 def decide(packing: Packing, capacity: int, effort: float, seed: int = 0) -> Answer:
-    """Whether a packing of rectangles fits into `capacity` bytes; no answer at the end of the work.
+    """Whether a packing whose core is rectangles fits into `capacity` bytes; no answer at the end of the work.
 
     The work limit is deterministic, but smaller where there is no C compiler. Another `seed` tries another order.
     """
+    ask = partial(_decide, seed=seed)
+    if not packing.is_rectangles() or not split(packing, capacity)[1]:
+        return decide_core(packing, capacity, effort, ask)
+    # Which of the two questions falls is luck: a little for the core, more for the whole, the rest for the core.
+    answer, spent = decide_core(packing, capacity, effort * CORE_FIRST, ask), 0.0
+    for share, question in ((WHOLE_NEXT, ask), (1 - CORE_FIRST - WHOLE_NEXT, partial(decide_core, ask=ask))):
+        spent += answer.work
+        if answer.offsets is not None or answer.impossible:
+            break
+        answer = question(packing, capacity, effort * share)
+    else:
+        spent += answer.work
+    return Answer(answer.offsets, answer.impossible, spent)
+
+
+def place(task: Task) -> Found:
+    """Starts from the greedy result and closes the gap from the bound upwards."""
+    return close(task, greedy.place(task), decide)
+
+
+def _decide(packing: Packing, capacity: int, effort: float, seed: int) -> Answer:
+    """The question for a core that lives together; no answer for what is not made of rectangles."""
     if len(packing.items) > DEEPEST or not packing.is_rectangles():
         return Answer(None, False, effort)
     rectangles = _rectangles(packing, capacity, seed)
@@ -34,11 +59,6 @@ def decide(packing: Packing, capacity: int, effort: float, seed: int = 0) -> Ans
     else:
         outcome, offsets, spent = _portable(rectangles, effort)
     return Answer(tuple(offsets) if outcome is Outcome.FOUND else None, outcome is Outcome.IMPOSSIBLE, spent)
-
-
-def place(task: Task) -> Found:
-    """Starts from the greedy result and closes the gap from the bound upwards."""
-    return close(task, greedy.place(task), decide)
 
 
 def _portable(rectangles: Rectangles, effort: float) -> tuple[Outcome, list[int], float]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright.memory.allocators import greedy
 from tilewright.memory.allocators.allocator import Allocator, Answer, Found, Task, close
+from tilewright.memory.allocators.core import decide_core
 from tilewright.memory.packing import Packing, alive_together
 
 if TYPE_CHECKING:
@@ -21,10 +22,20 @@ DETERMINISTIC_SECONDS = 0.1  # of CP-SAT's own clock per unit of effort; four se
 
 
 def decide(packing: Packing, capacity: int, effort: float) -> Answer:
-    """Whether the packing fits into `capacity` bytes; one worker, deterministic work limit.
+    """Whether the packing fits into `capacity` bytes; one worker, deterministic work limit."""
+    return decide_core(packing, capacity, effort, _decide)
 
-    The items alive together exclude each other, one set at a time: with one worker this beats rectangles in time and
-    address with eight.
+
+def place(task: Task) -> Found:
+    """Starts from the greedy result and closes the gap from the bound upwards."""
+    return close(task, greedy.place(task), decide)
+
+
+def _decide(packing: Packing, capacity: int, effort: float) -> Answer:
+    """The question for a core that lives together.
+
+    The items alive at a moment exclude each other, one set at a time: with one worker this beats rectangles in time
+    and address with eight.
     """
     from ortools.sat.python import cp_model
 
@@ -45,11 +56,6 @@ def decide(packing: Packing, capacity: int, effort: float) -> Answer:
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return Answer(tuple(int(solver.value(variable)) for variable in variables), False, work)
     return Answer(None, status == cp_model.INFEASIBLE, work)
-
-
-def place(task: Task) -> Found:
-    """Starts from the greedy result and closes the gap from the bound upwards."""
-    return close(task, greedy.place(task), decide)
 
 
 def _offset(model: CpModel, align: int, pinned: int | None, highest: int, name: str) -> Any:
