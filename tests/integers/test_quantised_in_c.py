@@ -24,20 +24,20 @@ Networks = Iterator[tuple[str, str, onnx.ModelProto]]
 
 def four_bits(kind: str, signed: bool, channels: bool) -> onnx.ModelProto:
     """A Conv or MatMul whose weights have four bits."""
-    shape, axis, x, attributes = {
+    table: dict[str, tuple[tuple[int, ...], int, tuple[int, ...], dict[str, Any]]] = {
         "conv": ((6, 3, 3, 3), 0, (1, 3, 6, 5), {"pads": [1, 1, 1, 1]}),
         "depthwise": ((4, 1, 3, 2), 0, (1, 4, 6, 5), {"group": 4, "pads": [1, 0, 1, 1], "strides": [2, 1]}),
         "batch": ((5, 3, 1, 1), 0, (2, 3, 6, 5), {}),
         "matmul": ((7, 5), 1, (3, 7), {}),
-    }[kind]
+    }
+    shape, axis, x, attributes = table[kind]
     write = Writer(21)
     real = write.pair("x", 0.02, -4)
     count = shape[axis] if channels else 1
     scales = RNG.uniform(0.01, 0.1, count).astype(np.float32)
     write.constants["ws"] = scales if channels else scales.reshape(())
     write.add("DequantizeLinear", "w ws wz", "wd", axis=axis)
-    more: dict[str, Any] = attributes
-    write.add("MatMul" if kind == "matmul" else "Conv", f"{real} wd", "m", **more)
+    write.add("MatMul" if kind == "matmul" else "Conv", f"{real} wd", "m", **attributes)
     write.add("Identity", write.pair("m", 0.02), "y")
     proto = write.model({"x": x})
     values = RNG.integers(-8, 8, shape) if signed else RNG.integers(0, 16, shape)

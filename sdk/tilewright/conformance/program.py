@@ -161,7 +161,8 @@ def _write(subject: Subject, folder: Path, shared: set[str]) -> None:
         text = source.read_text().strip()
         if text in shared:
             texts[code] = texts[code].replace(text, "")
-        shared.add(text)
+        elif text in texts[code]:  # a kernel's source is written only where its function uses it
+            shared.add(text)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
 
