@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from tilewright.binding.bind import bind
 from tilewright.binding.graph import BoundGraph
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.codegen.emit import emit
-from tilewright.errors import TilewrightError, UsageError
+from tilewright.errors import PlatformError, TilewrightError, UsageError
 from tilewright.frontend.load import load
 from tilewright.memory.peak import within_peak
 from tilewright.memory.placed import PlacedPlan
@@ -29,6 +30,7 @@ from tilewright.pipeline import Compiler, Depends
 from tilewright.plan.build import build
 from tilewright.plan.check import check as check_plan
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
+from tilewright.plan.schedule import schedule_batches, with_groups
 from tilewright.platform import Kernel, MemoryLevel, Platform
 from tilewright.plugins import kernels_of, platform
 from tilewright.report.build import Report
@@ -168,11 +170,13 @@ def tiling(
 
 
 @compiler.step
-def plan(tiled: TiledGraph, log: Journal = Depends(journal)) -> ExecutionPlan:
+def plan(tiled: TiledGraph, asked: Request = Depends(request), log: Journal = Depends(journal)) -> ExecutionPlan:
     """Instructions over slots."""
     log.stages["tiled"] = tiled
     with log.stage("plan"):
         built = build(tiled)
+        if asked.platform.sweeps:
+            built = with_groups(built, schedule_batches(built))
         check_plan(built)
         return built
 
@@ -194,7 +198,7 @@ def memory(
 def codegen(placed: PlacedPlan, asked: Request = Depends(request), log: Journal = Depends(journal)) -> Compiled:
     """The C project and its report."""
     with log.stage("codegen"):
-        artifacts = emit(placed, asked.levels, asked.target.compile_flags)
+        artifacts = _emitter(asked.platform)(placed, asked.levels, asked.target.compile_flags)
     log.seconds["total"] = round(sum(log.seconds.values()), 6)
     tiled: TiledGraph = log.stages["tiled"]
     report = collect(
@@ -205,6 +209,21 @@ def codegen(placed: PlacedPlan, asked: Request = Depends(request), log: Journal 
     return Compiled(
         asked, log.stages["loaded"], log.stages["model"], tiled.graph, tiled, placed.plan, placed, artifacts, report
     )
+
+
+def _emitter(chosen: Platform) -> Callable[[PlacedPlan, Sequence[MemoryLevel], Sequence[str]], Artifacts]:
+    """What writes the project: the platform's own module where it names one."""
+    if not chosen.emitter:
+        return emit
+    try:
+        own: Callable[[PlacedPlan, Sequence[MemoryLevel], Sequence[str]], Artifacts] = importlib.import_module(
+            chosen.emitter
+        ).emit
+    except (ImportError, AttributeError) as error:
+        raise PlatformError(
+            f"platform '{chosen.name}' cannot write its code", why=str(error), fix=f"mend '{chosen.emitter}'"
+        ) from error
+    return own
 
 
 def compile_model(

@@ -246,7 +246,11 @@ def parse_types(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 @dataclass
 class Platform:
-    """An instruction set with its memories: data, and a registry of kernels in order of preference."""
+    """An instruction set with its memories: data, and a registry of kernels in order of preference.
+
+    `emitter` names the module whose `emit(placed, levels, flags)` writes the project; empty for a folder of C.
+    With `sweeps` the plan is told which elementwise instructions are computed in one sweep.
+    """
 
     name: str
     summary: str
@@ -258,6 +262,8 @@ class Platform:
     headers: Sequence[str] = ()
     cores: int = 1
     kernels: list[Kernel] = field(default_factory=list)
+    emitter: str = ""
+    sweeps: bool = False
 
     def kernel(
         self,

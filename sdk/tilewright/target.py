@@ -13,11 +13,12 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from tilewright.errors import PlatformError, UsageError
 
 FILE = "target.toml"
+Simulator = Literal["native", "qemu", "cuda"]
 _SIZE = re.compile(r"(\d+)\s*([KMG]?)(?:i?B)?", re.IGNORECASE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEYS = {
@@ -48,7 +49,8 @@ class Memory:
 class Target:
     """A target as its `target.toml` declares it; sizes in bytes. `folder` holds its files.
 
-    `simulator` is `native` (the image is a program of this machine) or `qemu`; `{elf}` in `command` stands for the
+    `simulator` is `native` (the image is a program of this machine), `qemu` or `cuda` (a library that this process
+    loads); `{elf}` in `command` stands for the
     image. `tools` maps every program that is needed to the Debian package that brings it; of `compilers`, in order
     of preference, one is enough; `libraries` does the same for files that the compiler reads. `library_flags` name
     the C library of the test image: it is the simulator's, not the generated project's. `plugin` says that the
@@ -72,7 +74,7 @@ class Target:
     tools: Mapping[str, str] = field(default_factory=dict)
     optional_tools: Mapping[str, str] = field(default_factory=dict)
     libraries: Mapping[str, str] = field(default_factory=dict)
-    simulator: Literal["native", "qemu"] = "native"
+    simulator: Simulator = "native"
     command: tuple[str, ...] = ("{elf}",)
     plugin: bool = False
     icount_shift: int | None = None
@@ -163,8 +165,8 @@ class _Reader:
             raise self.wrong("name", f"'{name}' is no lower-case identifier")
         build, run, stack = (self.table(table, key) for key in ("build", "run", "stack"))
         simulator = self.text(run, "run.simulator") or "native"
-        if simulator not in ("native", "qemu"):
-            raise self.wrong("run.simulator", f"'{simulator}' is neither 'native' nor 'qemu'")
+        if simulator not in get_args(Simulator):
+            raise self.wrong("run.simulator", f"'{simulator}' is none of 'native', 'qemu' and 'cuda'")
         command = self.texts(run, "run.command") or ("{elf}",)
         if not any("{elf}" in word for word in command):
             raise self.wrong("run.command", "no word holds {elf}")
@@ -186,7 +188,7 @@ class _Reader:
             tools=self.strings(self.table(table, "tools"), "tools"),
             optional_tools=self.strings(self.table(table, "optional_tools"), "optional_tools"),
             libraries=self.strings(self.table(table, "libraries"), "libraries"),
-            simulator="qemu" if simulator == "qemu" else "native",
+            simulator=cast(Simulator, simulator),
             command=command,
             plugin=self.flag(run, "run.plugin"),
             icount_shift=self.number(run, "run.icount_shift"),

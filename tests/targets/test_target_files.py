@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tilewright.errors import PlatformError, UsageError
+from tilewright.plugins import platform
 from tilewright.target import Target, all_targets, known_targets, load_target, missing_tools
 
 BOARD = """
@@ -64,7 +65,7 @@ def test_a_board_anywhere(tmp_path: Path) -> None:
         ("[stack]", "[stak]", "field 'stak' is wrong: there is no such field; known are"),
         ("cpu_flags", "cpu_flag", r"field 'build.cpu_flag' is wrong: there is no such field"),
         ("compilers = [", "compilers = [1, ", r"field 'build.compilers' is wrong: it is no list of texts"),
-        ('simulator = "qemu"', 'simulator = "spice"', "'spice' is neither 'native' nor 'qemu'"),
+        ('simulator = "qemu"', 'simulator = "spice"', "'spice' is none of 'native', 'qemu' and 'cuda'"),
         ('"{elf}"', '"elf"', r"field 'run.command' is wrong: no word holds \{elf\}"),
         ("[run]", "[run", "is not valid TOML"),
     ],
@@ -88,6 +89,6 @@ def test_every_shipped_target_is_complete() -> None:
         assert target.folder.name == target.name
         assert target.compilers
         assert set(target.compilers) <= set(target.tools)
-        assert {"flash", "ram"} <= set(target.memories)
+        assert {platform(target.platform).compute_in, platform(target.platform).constants_in} <= set(target.memories)
         for name in (*target.startup, *([target.link_script] if target.link_script else [])):
             assert target.file(name).is_file()

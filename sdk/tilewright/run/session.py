@@ -35,6 +35,10 @@ class Subject:
 
 def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
     """The report with `run`, `toolchain` and measured stack and code filled in. Differences are in it, not raised."""
+    if target.simulator == "cuda":
+        from tilewright.run.cuda import run_on_gpu
+
+        return run_on_gpu(subject, target, asked)
     plan = subject.placed.plan
     inputs = input_arrays(plan, asked.inputs, asked.seed)
     expected = expected_outputs(plan, asked.expect) if asked.expect is not None else None

@@ -1,0 +1,18 @@
+static __device__ void ${f.name}(const int element, ${f.parameters})
+{
+% for line in k.declarations:
+    ${line}
+% endfor
+% for number, part in enumerate(k.parts):
+    /* ${part.comment} */
+% if len(k.parts) > 1:
+    ${"} else " if number else ""}if (element < ${part.first + part.elements}) {
+% endif
+% for line in (*part.places, *part.lines):
+    ${"    " if len(k.parts) > 1 else ""}${line}
+% endfor
+% endfor
+% if len(k.parts) > 1:
+    }
+% endif
+}

@@ -1,0 +1,7 @@
+static __device__ void ${f.name}(const int element, ${f.parameters})
+{
+% for line in k.places:
+    ${line}
+% endfor
+    y[${k.target}] = x[${k.source}];
+}

@@ -1,0 +1,104 @@
+"""`run` on a target of the platform cuda: build, warm up, capture, replay, compare; the file is a library, not a program.
+
+Every output of an eager call and of a replay is compared with NumPy, and replay with eager bit for bit.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from tilewright.errors import MismatchError
+from tilewright.model import Array
+from tilewright.options import RunOptions
+from tilewright.plan.execute import run_slots
+from tilewright.plan.layout import layout_of
+from tilewright.report.build import LayerReport, ReferenceReport, Report, RunReport, ToolchainReport
+from tilewright.run.compare import Comparison
+from tilewright.run.cuda_executor import CUDAGraphExecutor
+from tilewright.run.cuda_library import build_library, find_compiler
+from tilewright.run.inputs import expected_outputs, input_arrays
+from tilewright.run.session import Subject, compare_slot
+from tilewright.run.tool import start
+from tilewright.target import Target
+
+
+def run_on_gpu(subject: Subject, target: Target, asked: RunOptions) -> Report:
+    """The report with `run` and `toolchain` filled in; MismatchError where a replay differs from the eager call."""
+    plan = subject.placed.plan
+    inputs = input_arrays(plan, asked.inputs, asked.seed)
+    expected = expected_outputs(plan, asked.expect) if asked.expect is not None else None
+    slots = run_slots(plan, inputs)
+    with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
+        library = build_library(subject.project, target, Path(folder))
+        layout = layout_of(subject.placed)
+        with CUDAGraphExecutor(plan, layout=layout, library=library, poison=True) as executor:
+            outputs = _same_replays(executor, inputs)
+            steps = executor.run_steps(*inputs) if asked.layers else ()
+    against = expected if expected is not None else [slots[s] for s in plan.output_slots]
+    results = [compare_slot(plan, s, a, b, asked) for s, a, b in zip(plan.output_slots, outputs, against, strict=True)]
+    layers: dict[int, Comparison] = {}
+    for instruction, values in zip(plan.instructions, steps, strict=False):
+        for slot, value in zip(instruction.outputs, values, strict=True):
+            layers[instruction.index] = compare_slot(plan, slot, value, slots[slot], asked)
+    reference = None
+    if expected is None:
+        from tilewright.run.reference import compare_with_reference
+
+        reference = compare_with_reference(subject.source, plan, inputs)
+    return _report(subject, _toolchain(target, subject.project), results, layers, reference)
+
+
+def _same_replays(executor: CUDAGraphExecutor, inputs: Sequence[Array]) -> tuple[Array, ...]:
+    """The outputs of an eager call, of the capturing call, of a replay and of the megakernel, which must be the same."""
+    eager = executor.run(*inputs)
+    calls = {"capture": executor.run(*inputs), "replay": executor.run(*inputs)}
+    if executor.capture_error is not None:
+        raise executor.capture_error
+    calls["megakernel"] = executor.run_megakernel(inputs)
+    for way, outputs in calls.items():
+        for name, one, other in zip(executor.plan.output_names, eager, outputs, strict=True):
+            if one.tobytes() != other.tobytes():
+                raise MismatchError(
+                    f"'{name}' differs between the eager call and the {way}",
+                    why=f"{int(np.count_nonzero(one != other))} of {one.size} elements", fix="report it",
+                    tensor=name,
+                )  # fmt: skip
+    return calls["replay"]
+
+
+def _toolchain(target: Target, folder: Path) -> ToolchainReport:
+    driver = find_compiler(target)
+    lines = start([driver, "--version"], folder).output.strip().splitlines() or [""]
+    version = next((line for line in lines if "release" in line), lines[0])
+    return ToolchainReport(driver, version.strip(), " ".join(target.flags))
+
+
+def _report(
+    subject: Subject,
+    toolchain: ToolchainReport,
+    results: Sequence[Comparison],
+    layers: Mapping[int, Comparison],
+    reference: ReferenceReport | None,
+) -> Report:
+    steps = [r.max_lsb_error for r in results if r.max_lsb_error is not None]
+    run = RunReport(
+        match=all(r.match for r in [*results, *layers.values()]),
+        max_abs_error=max((r.max_abs_error for r in results), default=0.0),
+        max_lsb_error=max(steps) if steps else None,
+        mismatches=sum(r.mismatches for r in results),
+        elements=sum(r.elements for r in results),
+        reference=reference,
+    )
+    rows = tuple(_layer(row, layers.get(index)) for index, row in enumerate(subject.report.layers))
+    return replace(subject.report, run=run, toolchain=toolchain, layers=rows)
+
+
+def _layer(row: LayerReport, result: Comparison | None) -> LayerReport:
+    if result is None:
+        return row
+    return replace(row, max_abs_error=result.max_abs_error, max_lsb_error=result.max_lsb_error)
