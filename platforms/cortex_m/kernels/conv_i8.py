@@ -16,7 +16,8 @@ from tilewright.platforms.cortex_m.kernels import matrix_i8
 from tilewright.platforms.cortex_m.kernels.matrix_i8 import Codes
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
-from tilewright.platforms.generic.kernels.conv_f32 import Axis
+from tilewright.platforms.generic.kernels.blocks import Axis
+from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,13 @@ class ConvDsp:
         depth = weights_of(call).shape[1]
         at_once = matrix_i8.pixels_at_once(pixels_of(call))
         return int(depth) * at_once * (3 if way_of(call) == "patch" else 2)
+
+    def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
+        """The pixels of a block are widened before their results are written."""
+        call = operands.call
+        h, w = matrix_i8.axes_of(call)
+        steps = patch_steps(h, w, matrix_i8.pixels_at_once(pixels_of(call)), call.outputs[0].shape[1], 1, 1)
+        return ((0, 0, gap_bytes(*steps, reads_before_writing=True)),)
 
     def cost(self, call: Call) -> float:
         """Steps of the matrix core."""

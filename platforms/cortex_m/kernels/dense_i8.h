@@ -1,5 +1,6 @@
 /* One row times eight columns at a time, inputs read as they are: 32 instructions for 32 multiply-accumulates. Every
- * instruction is four bytes long, so that the sum may enter its block of sixteen inputs in the middle. */
+ * instruction is four bytes long, so that the sum may enter its block of sixteen inputs in the middle. It brings
+ * tilewright_row_paired, tilewright_row_paired_uniform and tilewright_matrix1_paired_uniform. */
 #if defined(TILEWRIGHT_IN_C)
 TILEWRIGHT_INTO void tilewright_row(
     const int form, const int8_t *restrict x, const uint32_t *restrict w, const int32_t *restrict table,

@@ -16,7 +16,7 @@ from tilewright.platforms.cortex_m.kernels import matrix_i8
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
 from tilewright.platforms.generic.kernels import depthwise_i8 as portable_depthwise
-from tilewright.platforms.generic.kernels.conv_f32 import Axis
+from tilewright.platforms.generic.kernels.blocks import Axis
 
 PLANE_BYTES = 8192
 """Planes are cut into bands along the paired axis where four of them would be larger."""

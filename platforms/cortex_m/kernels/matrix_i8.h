@@ -2,7 +2,16 @@
  *
  * Widened pixels lie [pair of inputs][pixel], so that two pixels are one ldrd; in each group of four inputs the pairs
  * are (0, 2) and (1, 3), as sxtb16 gives them, and the weights follow. Table of a pair of channels: two starts, two
- * multipliers, and with OWN two addends and two shifts. 12 instructions for 16 multiply-accumulates with 4 pixels. */
+ * multipliers, and with OWN two addends and two shifts. 12 instructions for 16 multiply-accumulates with 4 pixels. It brings, for 1 to 4 pixels:
+ *   tilewright_matrix1_paired tilewright_matrix1_paired_sparse tilewright_matrix1_paired_limited
+ *   tilewright_matrix1_wide_limited tilewright_matrix1_wide_own_limited tilewright_widen1 tilewright_widen1_unsigned
+ *   tilewright_matrix2_paired tilewright_matrix2_paired_sparse tilewright_matrix2_paired_limited
+ *   tilewright_matrix2_wide_limited tilewright_matrix2_wide_own_limited tilewright_widen2 tilewright_widen2_unsigned
+ *   tilewright_matrix3_paired tilewright_matrix3_paired_sparse tilewright_matrix3_paired_limited
+ *   tilewright_matrix3_wide_limited tilewright_matrix3_wide_own_limited tilewright_widen3 tilewright_widen3_unsigned
+ *   tilewright_matrix4_paired tilewright_matrix4_paired_sparse tilewright_matrix4_paired_limited
+ *   tilewright_matrix4_wide_limited tilewright_matrix4_wide_own_limited tilewright_widen4 tilewright_widen4_unsigned
+ */
 TILEWRIGHT_INTO uint32_t *tilewright_store(const int pixels, uint32_t *to, const uint32_t *words)
 {
     if (pixels > 1) {

@@ -10,7 +10,7 @@ from tilewright.ops.quantised_linear import accumulator, proof
 from tilewright.ops.quantised_proof import FixedPoint
 from tilewright.platform import Array, Call, Constant, DType
 from tilewright.platforms.generic.kernels import conv_i8 as portable
-from tilewright.platforms.generic.kernels.conv_f32 import Axis
+from tilewright.platforms.generic.kernels.blocks import Axis
 
 PAIR_LIMIT = 1 << 23
 """Sums of the odd channel of a pair are the upper 24 bits of a difference of two int32 sums."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,15 +101,24 @@ def render_functions(placed: PlacedPlan, prefix: str, arena: str) -> Functions:
         if text not in texts:
             texts[text] = f"{prefix}_{kernel.name.lower()}_{len(texts)}"
         calls.append(LayerCall(instruction, texts[text], ", ".join(_arguments(placed, instruction, prefix, arena))))
-        sources += [s for s in kernel.sources if s not in sources and _uses(text, s)]
+        sources += [s for s in _used(text, kernel.sources) if s not in sources]
     named = tuple(text.replace(_NAME, name).strip() + "\n" for text, name in texts.items())
     return Functions(named, tuple(texts.values()), tuple(calls), tuple(sources))
 
 
-def _uses(text: str, source: Path) -> bool:
-    """True where a function names something that the source brings; unused functions are warnings to a compiler."""
-    brought = set(_BROUGHT.findall(source.read_text()))
-    return bool(brought & set(_BROUGHT.findall(text)))
+def _used(text: str, sources: Sequence[Path]) -> list[Path]:
+    """The sources of which the function, or a later source that it needs, names something, in their order.
+
+    Functions that nothing calls are warnings to a compiler.
+    """
+    found: list[Path] = []
+    named = set(_BROUGHT.findall(text))
+    for source in reversed(sources):
+        brought = set(_BROUGHT.findall(source.read_text()))
+        if brought & named:
+            found.insert(0, source)
+            named |= brought
+    return found
 
 
 def _arguments(placed: PlacedPlan, instruction: Instruction, prefix: str, arena: str) -> list[str]:

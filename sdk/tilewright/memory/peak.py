@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tilewright.binding.candidates import Refusals
-from tilewright.binding.graph import BoundGraph
+from tilewright.binding.graph import BoundGraph, Candidate
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.plan.build import build
 from tilewright.plan.plan import TiledGraph
+from tilewright.platform import Kernel
 
 ROUNDS = 12
 
@@ -43,13 +44,19 @@ def _place(graph: BoundGraph, io: str) -> PlacedPlan:
     return place_plan(plan, graph.platform, io=io, allocator="greedy")
 
 
+def _replaces(candidate: Candidate, kernel: Kernel) -> bool:
+    """A kernel gives way to one of its own platform: inherited ones are many times slower than what is made for it."""
+    other = candidate.kernel
+    return candidate.refusal is None and other is not kernel and other.platform == kernel.platform
+
+
 def _at_peak(graph: BoundGraph, placed: PlacedPlan) -> dict[tuple[str, str], str]:
     """(node, kernel) to a sentence, for replaceable kernels with scratch that stand at the peak."""
     peak = placed.solution.peak
     replaceable = {
         b.call.node.name
         for b in graph.nodes
-        if any(c.refusal is None and c.kernel is not b.kernel for c in b.candidates)
+        if b.kernel is not None and any(_replaces(c, b.kernel) for c in b.candidates)
     }
     highest = [r for r in placed.regions if placed.align >= peak - (r.offset + r.size) >= 0]
     found: dict[tuple[str, str], str] = {}
