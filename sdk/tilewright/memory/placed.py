@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tilewright.memory.problem import PlacementProblem, PlacementSolution
 from tilewright.plan.liveness import Storage
@@ -26,7 +26,8 @@ class Region:
 @dataclass(frozen=True)
 class PlacedPlan:
     """A plan with its arena. `slot_offsets` maps slots to arena offsets (absent: the caller's memory),
-    `scratch_offsets` maps instructions to the offset of their scratch.
+    `scratch_offsets` maps instructions to the offset of their scratch, `frozen_offsets` maps constants that are
+    copied into the level to the offset of their copy.
     """
 
     plan: ExecutionPlan
@@ -42,3 +43,4 @@ class PlacedPlan:
     solution: PlacementSolution
     live_set: int
     lower_bound: int
+    frozen_offsets: Mapping[int, int] = field(default_factory=dict)

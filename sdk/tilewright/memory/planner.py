@@ -10,7 +10,7 @@ from tilewright.memory.placed import PlacedPlan, Region
 from tilewright.memory.problem import Buffer, Overlap, PlacementProblem
 from tilewright.plan.liveness import Storage, storages
 from tilewright.plan.overlap import overlaps, view_shift
-from tilewright.plan.plan import ExecutionPlan
+from tilewright.plan.plan import ExecutionPlan, FrozenSlot
 from tilewright.platform import Platform
 
 
@@ -34,11 +34,11 @@ def place_plan(
 
     With `io="caller"` inputs and outputs are the caller's and take no arena bytes.
     """
-    level = next(found for found in platform.memory if found.name == platform.compute_in)
+    level = next(found for found in platform.memory if found.name == (plan.home or platform.compute_in))
     outside = frozenset((*plan.input_slots, *plan.output_slots)) if io == "caller" else frozenset()
     groups = storages(plan, in_place=in_place, pinned=outside)
     inside = [group for group in groups if not outside.intersection(group.members)]
-    buffers = _buffers(plan, inside, level.align)
+    buffers = (*_buffers(plan, inside, level.align), *_copies(plan, level.align, level.name))
     problem = PlacementProblem(buffers, capacity, _permitted(plan, inside) if overlap else ())
     solution = place(problem, allocator=allocator, effort=effort)
     check(problem, solution)
@@ -59,8 +59,9 @@ def place_plan(
         regions=_regions(plan, inside, solution.offsets, level.name),
         problem=problem,
         solution=solution,
-        live_set=_live_set([b for b in buffers if not b.name.startswith("scratch")]),
+        live_set=_live_set([b for b in buffers if b.name.startswith("slot")]),
         lower_bound=solution.lower_bound,
+        frozen_offsets={f.index: solution.offsets[_copy_name(f)] for f in copied_constants(plan, level.name)},
     )
 
 
@@ -79,6 +80,30 @@ def _buffers(plan: ExecutionPlan, groups: Sequence[Storage], align: int) -> tupl
 
 def _permitted(plan: ExecutionPlan, groups: Sequence[Storage]) -> tuple[Overlap, ...]:
     return tuple(Overlap(_name(earlier), _name(later), gap) for earlier, later, gap in overlaps(plan, groups))
+
+
+def copied_constants(plan: ExecutionPlan, level: str) -> tuple[FrozenSlot, ...]:
+    """Constants with a copy in the level of the activations."""
+    return tuple(frozen for frozen in plan.frozen_slots if frozen.home == level)
+
+
+def _copy_name(frozen: FrozenSlot) -> str:
+    return f"constant{frozen.index}"
+
+
+def _copies(plan: ExecutionPlan, align: int, level: str) -> list[Buffer]:
+    """Copies of constants: fetched while the instruction before runs, or there from the start to the end."""
+    found = []
+    at = {i.name: i.index for i in plan.instructions}
+    last = {i.fused_into: max(at[i.fused_into], i.index) for i in plan.instructions if i.fused_into}
+    for frozen in copied_constants(plan, level):
+        time = at[frozen.node]
+        chain = plan.instructions[time].fused_into
+        first, end = (max(time - 1, 0), last.get(chain, time)) if frozen.streamed else (0, len(plan.instructions) - 1)
+        size = -(-frozen.constant.values.size * frozen.constant.dtype.bits // 8)
+        wanted = max(align, frozen.constant.align)
+        found.append(Buffer(_copy_name(frozen), first, end + 1, align_up(max(size, 1), align), wanted))
+    return found
 
 
 def _live_set(buffers: Sequence[Buffer]) -> int:

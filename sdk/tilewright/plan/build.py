@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tilewright.binding.graph import BoundNode
 from tilewright.model import Tensor
 from tilewright.plan.plan import ExecutionPlan, FrozenSlot, Instruction, Slot, TiledGraph
@@ -12,13 +14,14 @@ class _Slots:
 
     def __init__(self, tiled: TiledGraph) -> None:
         self.layouts = tiled.graph.layouts
+        self.local = {name for name, home in tiled.homes.items() if not home}
         self.slots: list[Slot] = []
         self.by_name: dict[str, int] = {}
 
     def add(self, tensor: Tensor, storage: tuple[int, int] | None = None) -> int:
         """A new slot for the tensor."""
         index = len(self.slots)
-        self.slots.append(Slot(index, tensor, self.layouts[tensor.name], storage))
+        self.slots.append(Slot(index, tensor, self.layouts[tensor.name], storage, tensor.name in self.local))
         self.by_name[tensor.name] = index
         return index
 
@@ -48,7 +51,21 @@ def build(tiled: TiledGraph, *, constants: bool = True) -> ExecutionPlan:
         output_names=graph.output_names,
         sha256=graph.model.sha256,
         platform=graph.platform.name,
+        home=tiled.home,
+        compute_bytes=tiled.compute_bytes,
+        groups=_chains(instructions),
     )
+
+
+def _chains(instructions: Sequence[Instruction]) -> tuple[tuple[int, int], ...]:
+    """Fused chains as runs of instructions [first, end)."""
+    at = {instruction.name: instruction.index for instruction in instructions}
+    first: dict[int, int] = {}
+    for instruction in instructions:
+        if instruction.fused_into:
+            last = at[instruction.fused_into]
+            first[last] = min(first.get(last, last), instruction.index)
+    return tuple((low, last + 1) for last, low in sorted(first.items()))
 
 
 def _instruction(
@@ -63,7 +80,10 @@ def _instruction(
     outputs = tuple(slots.add(tensor) for tensor in call.outputs)
     first = len(frozen)
     for constant in kernel.constants(operands) if constants else ():
-        frozen.append(FrozenSlot(len(frozen), call.node.name, constant))
+        home = tiled.constant_homes.get((call.node.name, constant.name), "")
+        streamed = bool(home) and call.node.name in tiled.streamed
+        frozen.append(FrozenSlot(len(frozen), call.node.name, constant, home, streamed))
+    tiles = call.node.name in tiled.schedules or call.node.name in tiled.fused
     return Instruction(
         index=index,
         call=call,
@@ -71,8 +91,8 @@ def _instruction(
         inputs=inputs,
         outputs=outputs,
         frozen=tuple(range(first, len(frozen))),
-        scratch_bytes=kernel.scratch(operands),
-        overlaps=kernel.overlap(operands),
+        scratch_bytes=0 if tiles else kernel.scratch(operands),
+        overlaps=() if tiles else kernel.overlap(operands),
         schedule=tiled.schedules.get(call.node.name),
         fused_into=tiled.fused.get(call.node.name, ""),
     )

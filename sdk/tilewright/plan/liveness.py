@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.plan.plan import ExecutionPlan
+from tilewright.plan.plan import ExecutionPlan, Instruction
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,8 @@ def storages(
         first, last = _extents(plan, root)
     members: dict[int, list[int]] = {}
     for slot in plan.slots:
-        members.setdefault(root[slot.index], []).append(slot.index)
+        if not slot.local:
+            members.setdefault(root[slot.index], []).append(slot.index)
     outputs = {root[s] for s in plan.output_slots}
     inputs = {root[s] for s in plan.input_slots}
     found = []
@@ -89,6 +90,16 @@ def _extents(plan: ExecutionPlan, root: list[int]) -> tuple[dict[int, int], dict
     return first, last
 
 
+def _tilewise(instruction: Instruction, operand: int, result: int) -> bool:
+    """True where a tiled instruction reads of an operand just the part that it writes of the result."""
+    if instruction.schedule is None:
+        return not instruction.fused_into
+    boxes: dict[tuple[str, int], list[str]] = {}
+    for each in instruction.schedule.stages[-1].operands:
+        boxes[each.kind, each.index] = [str(sub) for access in each.accesses for sub in access.subscripts]
+    return len(instruction.schedule.stages) == 1 and boxes.get(("input", operand)) == boxes.get(("output", result))
+
+
 def _merge_in_place(
     plan: ExecutionPlan, root: list[int], first: dict[int, int], last: dict[int, int], pinned: frozenset[int]
 ) -> None:
@@ -101,6 +112,8 @@ def _merge_in_place(
         for operand, result in instruction.kernel.in_place(instruction.call):
             source = instruction.inputs[operand] if operand < len(instruction.inputs) else -1
             target = instruction.outputs[result]
+            if not _tilewise(instruction, operand, result):
+                continue
             if source < 0 or root[target] != target or root[source] == target:
                 continue
             head = root[source]

@@ -24,7 +24,9 @@ class TiledGraph:
 
     A fused chain has one schedule, under its last node's name; `fused` maps its other nodes to that name. `homes` maps
     tensors to the level that they lie in (a tensor that only lives inside a chain: ""), `constant_homes` maps
-    (node, constant) to the level where that constant lies at rest. Both are empty where there is one level.
+    (node, constant) to the level that the constant is copied to from where it rests: once, when the network is set up,
+    or before every run of its node if the node is in `streamed`. All are empty where there is one level. `home` is the
+    level of activations, "" for the compute level; `compute_bytes` is what schedules and pinned constants take there.
     """
 
     graph: BoundGraph
@@ -32,25 +34,38 @@ class TiledGraph:
     fused: Mapping[str, str] = field(default_factory=dict)
     homes: Mapping[str, str] = field(default_factory=dict)
     constant_homes: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    streamed: frozenset[str] = frozenset()
+    home: str = ""
+    compute_bytes: int = 0
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A numbered tensor. `storage` is (slot, byte offset) where the slot is a view into another, else None."""
+    """A numbered tensor. `storage` is (slot, byte offset) where the slot is a view into another, else None.
+
+    A `local` slot only lives tile by tile inside a fused chain and has no memory of its own.
+    """
 
     index: int
     tensor: Tensor
     layout: Layout
     storage: tuple[int, int] | None = None
+    local: bool = False
 
 
 @dataclass(frozen=True)
 class FrozenSlot:
-    """A numbered constant; `node` is the node that reads it, `constant` its bytes."""
+    """A numbered constant; `node` is the node that reads it, `constant` its bytes.
+
+    `home` is the level that it is copied to, "" where it is read where it rests; a `streamed` one is copied before
+    every run of its node, any other once, when the network is set up.
+    """
 
     index: int
     node: str
     constant: Constant
+    home: str = ""
+    streamed: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,6 +128,8 @@ class ExecutionPlan:
     output_names: tuple[str, ...]
     sha256: str
     platform: str
+    home: str = ""
+    compute_bytes: int = 0
     state: tuple[StatePair, ...] = ()
     groups: tuple[tuple[int, int], ...] = ()
 

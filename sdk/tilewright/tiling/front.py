@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, permutations, product
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,8 +22,10 @@ from tilewright.tiling.subject import Subject
 MOST_CANDIDATES = 20_000
 MOST_ORDERS = 24
 THRESHOLDS = 10
-SLACK = 1.004
-"""Cycles that fewer bytes moved may cost."""
+BYTES_PER_CYCLE = 64
+"""Bytes moved that weigh as much as one cycle: they cost energy even where computing hides their time."""
+
+Objective = Literal["cycles", "bytes"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,12 @@ class Cut:
     cycles: int
     traffic: int
     tiles: int
+
+    def cost(self, objective: Objective = "cycles") -> int:
+        """What is minimised: cycles, a byte moved counting a little; or bytes moved, a cycle counting a little."""
+        if objective == "bytes":
+            return (self.traffic << 20) + self.cycles // 16
+        return self.cycles * BYTES_PER_CYCLE + self.traffic
 
 
 @dataclass(frozen=True)
@@ -91,11 +99,13 @@ def _rank(cut: Cut) -> tuple[object, ...]:
     return cut.compute_bytes, cut.cycles, cut.traffic, cut.double, cut.order, sorted(cut.sizes.items())
 
 
-def front_of(cuts: Sequence[Cut], most: int = 30) -> tuple[Cut, ...]:
-    """The cuts that nothing of fewer bytes beats in cycles, at most `most` of them, the extremes kept."""
+def front_of(cuts: Sequence[Cut], most: int = 30, objective: Objective = "cycles") -> tuple[Cut, ...]:
+    """The cuts that nothing of fewer bytes beats in cost, at most `most` of them, the extremes kept."""
     kept: list[Cut] = []
     for cut in sorted(cuts, key=_rank):
-        if not kept or cut.cycles < kept[-1].cycles:
+        if not kept or cut.cost(objective) < kept[-1].cost(objective):
+            if kept and kept[-1].compute_bytes == cut.compute_bytes:
+                kept.pop()
             kept.append(cut)
     if len(kept) > most:
         places = np.unique(np.linspace(0, len(kept) - 1, most).round().astype(int))
@@ -103,16 +113,19 @@ def front_of(cuts: Sequence[Cut], most: int = 30) -> tuple[Cut, ...]:
     return tuple(kept)
 
 
-def best_within(cuts: Sequence[Cut], capacity: int) -> Cut | None:
-    """Fewest bytes moved among the cuts that fit and cost at most `SLACK` of the fewest cycles."""
+def best_within(cuts: Sequence[Cut], capacity: int, objective: Objective = "cycles") -> Cut | None:
+    """The cut of least cost that takes at most `capacity` bytes."""
     fitting = [cut for cut in cuts if cut.compute_bytes <= capacity]
-    if not fitting:
-        return None
-    limit = min(cut.cycles for cut in fitting) * SLACK
-    return min((c for c in fitting if c.cycles <= limit), key=lambda c: (c.traffic, c.cycles, *_rank(c)))
+    return min(fitting, key=lambda cut: (cut.cost(objective), *_rank(cut))) if fitting else None
 
 
 # ------------------------------------------------------------------------------------------------ estimates
+def smallest(subject: Subject) -> int:
+    """Fewest bytes of the compute level that any candidate takes."""
+    _, rows = _estimates(subject, candidate_sizes(subject), 1 << 62)
+    return min(int(row.used.min()) for row in rows)
+
+
 def _estimates(
     subject: Subject, choices: Mapping[str, list[int]], capacity: int
 ) -> tuple[dict[str, Ints], tuple[_Row, ...]]:
