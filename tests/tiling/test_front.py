@@ -9,10 +9,11 @@ import pytest
 from tilewright.platform import Call
 from tilewright.tiling.check import check
 from tilewright.tiling.expand import expand
-from tilewright.tiling.front import Cut, best_within, front_of, walk, walked
+from tilewright.tiling.front import best_within, front_of, walked
 from tilewright.tiling.hierarchy import copy_cycles
 from tilewright.tiling.schedule import TileSchedule
 from tilewright.tiling.subject import Subject
+from tilewright.tiling.walk import Cut, walk
 from tiling.cutting import conv_call, matmul_call, subject, unary_call
 
 KIB = 1024

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 
-from tilewright.tiling.front import Cut
 from tilewright.tiling.hierarchy import align_up
 from tilewright.tiling.schedule import Operand, Stage, TileSchedule, moving_loops
 from tilewright.tiling.subject import Subject
+from tilewright.tiling.walk import Cut
 
 
 def expand(subject: Subject, cut: Cut, base: int = 0, pinned: Mapping[str, int] | None = None) -> TileSchedule:

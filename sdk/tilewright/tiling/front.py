@@ -1,7 +1,6 @@
 """Every tiling of a subject, counted; reduced to its front of (bytes, cycles). No solver.
 
-All candidates are estimated at once; those near the front are then walked exactly, tile by tile in NumPy: borders
-clipped, copies only where an index changes, one tile of overlap where copies run beside computing.
+All candidates are estimated at once; those near the front are then walked exactly (`walk.py`).
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, permutations, product
 from math import prod
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -18,33 +17,11 @@ from tilewright.tiling.geometry import Ints, bursts, commands
 from tilewright.tiling.hierarchy import align_up, copy_cycles
 from tilewright.tiling.schedule import Operand
 from tilewright.tiling.subject import Subject
+from tilewright.tiling.walk import Cut, Objective, engine_of, stage_sizes, walk
 
 MOST_CANDIDATES = 20_000
 MOST_ORDERS = 24
 THRESHOLDS = 10
-BYTES_PER_CYCLE = 64
-"""Bytes moved that weigh as much as one cycle: they cost energy even where computing hides their time."""
-
-Objective = Literal["cycles", "bytes"]
-
-
-@dataclass(frozen=True)
-class Cut:
-    """One tiling, walked: bytes of the compute level, cycles and bytes moved of one run."""
-
-    sizes: Mapping[str, int]
-    order: tuple[str, ...]
-    double: bool
-    compute_bytes: int
-    cycles: int
-    traffic: int
-    tiles: int
-
-    def cost(self, objective: Objective = "cycles") -> int:
-        """What is minimised: cycles, a byte moved counting a little; or bytes moved, a cycle counting a little."""
-        if objective == "bytes":
-            return (self.traffic << 20) + self.cycles // 16
-        return self.cycles * BYTES_PER_CYCLE + self.traffic
 
 
 @dataclass(frozen=True)
@@ -121,26 +98,36 @@ def best_within(cuts: Sequence[Cut], capacity: int, objective: Objective = "cycl
 
 # ------------------------------------------------------------------------------------------------ estimates
 def smallest(subject: Subject) -> int:
-    """Fewest bytes of the compute level that any candidate takes."""
-    _, rows = _estimates(subject, candidate_sizes(subject), 1 << 62)
-    return min(int(row.used.min()) for row in rows)
+    """Fewest bytes of the compute level that any single-buffered tiling takes: each loop at its least, or whole."""
+    choices = {}
+    for name in subject.cuttable:
+        extent = subject.extents[name]
+        choices[name] = sorted({min(extent, subject.multiples.get(name, 1)), extent})
+    sizes, count = _grid(subject, choices)
+    tables = _tables(subject, sizes, count)
+    used = tables.fixed + sum(tables.size[o.key] for _, o in subject.copied)
+    return int(np.min(used))
+
+
+def _grid(subject: Subject, choices: Mapping[str, list[int]]) -> tuple[dict[str, Ints], int]:
+    """All combinations of sizes whose tiles have no holes, as arrays per loop."""
+    grids = np.meshgrid(*(np.array(c, np.int64) for c in choices.values()), indexing="ij") if choices else []
+    sizes = {n: g.ravel() for n, g in zip(choices, grids, strict=True)}
+    keep = np.ones(next(iter(sizes.values())).size if sizes else 1, bool)
+    for inner, outer in subject.digits:
+        whole = sizes[inner] == subject.extents[inner] if inner in sizes else True
+        keep &= whole | (sizes[outer] == 1 if outer in sizes else subject.extents[outer] == 1)
+    return {n: v[keep] for n, v in sizes.items()}, int(keep.sum())
 
 
 def _estimates(
     subject: Subject, choices: Mapping[str, list[int]], capacity: int
 ) -> tuple[dict[str, Ints], tuple[_Row, ...]]:
     """Candidates that fit, as arrays per loop, and their estimates per order and depth."""
-    grids = np.meshgrid(*(np.array(c, np.int64) for c in choices.values()), indexing="ij") if choices else []
-    sizes = {n: g.ravel() for n, g in zip(choices, grids, strict=True)} or {}
-    count = next(iter(sizes.values())).size if sizes else 1
-    keep = np.ones(count, bool)
-    for inner, outer in subject.digits:
-        whole = sizes[inner] == subject.extents[inner] if inner in sizes else True
-        keep &= whole | (sizes[outer] == 1 if outer in sizes else subject.extents[outer] == 1)
-    sizes = {n: v[keep] for n, v in sizes.items()}
-    tables = _tables(subject, sizes, int(keep.sum()))
+    sizes, count = _grid(subject, choices)
+    tables = _tables(subject, sizes, count)
     least = tables.fixed + sum(tables.size[o.key] for _, o in subject.copied)
-    fits = np.broadcast_to(least <= capacity, (int(keep.sum()),))
+    fits = np.broadcast_to(least <= capacity, (count,))
     if not fits.any():
         return {}, ()
     sizes = {n: v[fits] for n, v in sizes.items()}
@@ -228,18 +215,6 @@ def _axis_at_once(
     return np.maximum.reduceat(lengths, bounds), np.add.reduceat(lengths, bounds)
 
 
-def stage_sizes(
-    subject: Subject, number: int, sizes: Mapping[str, Any], longest: Mapping[str, Sequence[Any]]
-) -> dict[str, Any]:
-    """Sizes of all loops of a stage: of the last as given, of the others as long as their local's axes."""
-    stage = subject.stages[number]
-    if number == len(subject.stages) - 1:
-        return {**stage.extents, **sizes}
-    local = stage.local()
-    assert local is not None
-    return {**stage.extents, **{loop: longest[local.key][axis] for loop, axis in stage.feeds.items()}}
-
-
 def _compute(
     subject: Subject, sizes: Mapping[str, Ints], trips: Mapping[str, Ints], longest: Mapping[str, list[Ints]],
     loops: Mapping[str, frozenset[str]], ones: Ints,
@@ -267,13 +242,6 @@ def _compute(
             part[name] = np.maximum(rest, 1) if border else sizes[name]
         compute = compute + times * subject.cycles(last, part)
     return compute, scratch
-
-
-def engine_of(subject: Subject, operand: Operand) -> Any:
-    """The engine that copies an operand's tiles."""
-    if operand.kind == "output":
-        return subject.hierarchy.store
-    return subject.hierarchy.load if operand.home == subject.hierarchy.home.name else subject.hierarchy.load_constants
 
 
 def _ordered(subject: Subject, tables: _Tables, order: tuple[str, ...]) -> list[_Row]:
@@ -323,96 +291,3 @@ def _near_front(used: Any, cycles: Any, traffic: Any, capacity: int) -> list[int
         for place in (*by_cycles[:amount], *by_traffic[: amount // 2 + 1], *lean):
             found[int(place)] = None
     return list(found)
-
-
-# ------------------------------------------------------------------------------------------------ exact
-def walk(subject: Subject, sizes: Mapping[str, int], order: tuple[str, ...], double: bool) -> Cut:
-    """One tiling counted tile by tile: cycles of the pipeline, bytes moved, bytes of the compute level."""
-    trips = tuple(-(-subject.extents[n] // sizes[n]) for n in order)
-    load, store = np.zeros(trips), np.zeros(trips)
-    used, traffic = 0, 0
-    lengths: dict[str, list[Any]] = {}
-    masks: dict[str, Any] = {}
-    for number, operand in subject.copied:
-        axes = [_on_order(subject, number, operand, axis, sizes, order) for axis in range(len(operand.shape))]
-        lengths[operand.key] = axes
-        mask = masks[operand.key] = _changes(subject, number, operand, order, trips)
-        elements: Any = np.asarray(1)
-        for axis in axes:
-            elements = elements * axis
-        size = align_up(int(-(-elements.max() * operand.bits // 8)), subject.hierarchy.compute.align)
-        count = int(mask.sum())
-        used += size * (2 if double and count > 1 and operand.kind != "local" else 1)
-        if operand.kind == "local":
-            continue
-        engine = engine_of(subject, operand)
-        moved = -(-elements * operand.bits // 8)
-        cost = copy_cycles(
-            engine, moved, bursts(axes, operand.shape, operand.axes),
-            commands(axes, operand.shape, operand.axes, engine.ranks),
-        ) * (elements > 0)  # fmt: skip
-        (store if operand.kind == "output" else load)[...] += np.where(mask, cost, 0)
-        traffic += int(np.where(mask, np.broadcast_to(moved, trips), 0).sum())
-    work, scratch = _work(subject, sizes, order, trips, lengths, masks)
-    tiles = prod(trips)
-    used += align_up(scratch, subject.hierarchy.compute.align) + subject.hierarchy.table_bytes_per_tile * tiles
-    loads, works, stores = load.ravel(), work.ravel(), store.ravel()
-    if double:
-        beside = np.append(loads[1:], 0) + np.insert(stores[:-1], 0, 0)
-        cycles = loads[0] + np.maximum(works, beside).sum() + stores[-1]
-    else:
-        cycles = loads.sum() + works.sum() + stores.sum()
-    return Cut(dict(sizes), order, double, int(used), int(np.ceil(cycles)), traffic, tiles)
-
-
-def _on_order(
-    subject: Subject, number: int, operand: Operand, axis: int, sizes: Mapping[str, int], order: Sequence[str]
-) -> Any:
-    """Lengths of an axis, broadcastable over the tiles in the order's dimensions."""
-    loops = subject.axis_loops(number, operand, axis)
-    key = (operand.key, axis, *(sizes.get(name, 0) for name in loops))
-    if key not in subject.lengths:
-        subject.lengths[key] = subject.chain.axis_lengths(
-            number, operand, axis, {n: sizes[n] for n in loops if n in sizes}
-        )
-    found = subject.lengths[key]
-    inside = [name for name in loops if name in sizes]
-    turned = found.transpose([inside.index(name) for name in order if name in inside])
-    return turned.reshape([-(-subject.extents[n] // sizes[n]) if n in inside else 1 for n in order])
-
-
-def _changes(subject: Subject, number: int, operand: Operand, order: Sequence[str], trips: Sequence[int]) -> Any:
-    """True at the tiles where the operand's index is not that of the tile before."""
-    moved = {n for axis in range(len(operand.shape)) for n in subject.axis_loops(number, operand, axis)}
-    mask = np.zeros(tuple(trips), bool)
-    depth = max((i + 1 for i, n in enumerate(order) if n in moved), default=0)
-    mask[(slice(None),) * depth + (0,) * (len(order) - depth)] = True
-    return mask
-
-
-def _work(
-    subject: Subject, sizes: Mapping[str, int], order: Sequence[str], trips: tuple[int, ...],
-    lengths: Mapping[str, Sequence[Any]], masks: Mapping[str, Any],
-) -> tuple[Any, int]:  # fmt: skip
-    """Cycles of every tile and bytes of scratch, over all stages."""
-    ranges = subject.chain.ranges(sizes, order)
-    work, scratch = np.zeros(trips), 0
-    last = len(subject.stages) - 1
-    for number, stage in enumerate(subject.stages):
-        given = stage_sizes(subject, number, {n: high - low for n, (low, high) in ranges.items()}, lengths)
-        local = stage.local()
-        cost = np.broadcast_to(subject.cycles(number, given), trips)
-        if number < last and local is not None:
-            cost = np.where(_any_change(stage.operands, masks), cost, 0)
-        work += cost
-        scratch = max(scratch, int(np.max(subject.scratch(number, given))))
-    return work, scratch
-
-
-def _any_change(operands: Sequence[Operand], masks: Mapping[str, Any]) -> Any:
-    """True where some operand of a stage has another tile than before."""
-    found: Any = np.asarray(False)
-    for operand in operands:
-        if operand.key in masks:
-            found = found | masks[operand.key]
-    return found

@@ -1,19 +1,151 @@
-"""Tile schedules for a bound graph. On a platform whose operands lie in the compute level every node runs whole."""
+"""Tile schedules for a bound graph. On a platform whose operands lie in the compute level every node runs whole.
+
+Fronts per node and chain are enumerated exactly, one choice is made for the whole network, and every schedule is
+checked before it is handed on.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from tilewright.binding.graph import BoundGraph
-from tilewright.plan.plan import TiledGraph
+from tilewright.plan.build import build
+from tilewright.plan.liveness import storages
+from tilewright.plan.plan import ExecutionPlan, TiledGraph
 from tilewright.platform import MemoryLevel
+from tilewright.tiling.check import check
+from tilewright.tiling.choose import Choice, Live, Network, choose
+from tilewright.tiling.expand import expand
+from tilewright.tiling.explain import does_not_fit, home_does_not_fit
+from tilewright.tiling.hierarchy import Hierarchy, align_up, hierarchy
+from tilewright.tiling.options import Fronts, Option, constant_bytes, options_of, works_of
+from tilewright.tiling.schedule import TileSchedule
+from tilewright.tiling.stages import Work
+from tilewright.tiling.walk import Objective
+
+
+@dataclass(frozen=True)
+class TileOptions:
+    """How to tile. `work_limit` is deterministic solver work; `pin` allows constants that stay in the compute level."""
+
+    objective: Objective = "cycles"
+    fuse: bool = True
+    pin: bool = True
+    work_limit: float = 20.0
+    table_bytes_per_tile: int = 0
 
 
 def tile(
-    graph: BoundGraph, levels: Sequence[MemoryLevel] = (), *, reserved: Mapping[str, int] | None = None
+    graph: BoundGraph,
+    levels: Sequence[MemoryLevel] = (),
+    *,
+    reserved: Mapping[str, int] | None = None,
+    options: TileOptions | None = None,
 ) -> TiledGraph:
-    """The graph with a schedule for every node that has to be cut; with one memory level none has.
+    """The graph with a schedule for every node whose kernel can be cut; with one memory level none has.
 
     `levels` are the platform's levels with the target's sizes, `reserved` bytes of a level that are not ours (stacks).
+    Raises DoesNotFit with the node, the rules that conflict and the smallest size that would do.
     """
-    return TiledGraph(graph, {})
+    found = hierarchy(graph.platform, levels, reserved)
+    if found is None:
+        return TiledGraph(graph, {})
+    asked = options or TileOptions()
+    there = _with_tables(found, asked)
+    works = works_of(graph)
+    fronts = Fronts(there.capacity, asked.objective, 30 if len(works) <= 100 else 8)
+    offered = options_of(graph, works, there, fronts, asked.fuse, asked.pin)
+    plan = build(TiledGraph(graph, {}), constants=False)
+    if any(len(o.names) == 1 and not o.pinned and not o.cuts for o in offered):
+        raise does_not_fit(list(works.values()), there)
+    network = _network(graph, works, offered, plan, there, asked.objective)
+    choice = choose(network, asked.work_limit)
+    if choice is None:
+        raise _too_small_at_home(network, plan)
+    return _tiled(graph, works, there, choice)
+
+
+def _with_tables(found: Hierarchy, asked: TileOptions) -> Hierarchy:
+    return replace(found, table_bytes_per_tile=asked.table_bytes_per_tile)
+
+
+def _network(
+    graph: BoundGraph, works: Mapping[str, Work], offered: Sequence[Option], plan: ExecutionPlan, levels: Hierarchy,
+    objective: Objective,
+) -> Network:  # fmt: skip
+    align = levels.home.align
+    times = {instruction.name: instruction.index for instruction in plan.instructions}
+    live = tuple(
+        Live(plan.slots[s.root].tensor.name if len(s.members) == 1 else "", align_up(s.size_bytes, align), s.first,
+             s.last)
+        for s in storages(plan, in_place=False)
+    )  # fmt: skip
+    scratch = {i.index: align_up(i.scratch_bytes, align) for i in plan.instructions if i.name not in works}
+    constants = {name: constant_bytes(work, align) for name, work in works.items()}
+    at_home = levels.rest.name == levels.home.name
+    capacity = levels.home_capacity - (sum(constants.values()) if at_home else 0)
+    return Network(
+        tuple(offered), times, live, scratch,
+        {name: size for name, size in constants.items() if size}, levels, objective, max(0, capacity),
+    )  # fmt: skip
+
+
+def _too_small_at_home(network: Network, plan: ExecutionPlan) -> Exception:
+    """The error that names the moment at which most is alive in the home level."""
+    sums = {
+        moment: sum(live.size_bytes for live in network.live if live.first <= moment <= live.last)
+        + network.scratch.get(moment, 0)
+        for moment in range(len(plan.instructions))
+    }
+    worst = max(sums, key=lambda moment: (sums[moment], -moment))
+    name = plan.instructions[worst].name
+    streamed = network.constants.get(name, 0) if network.levels.fetch is not None else 0
+    alive = [
+        f"{live.size_bytes} of '{live.tensor}'" for live in network.live
+        if live.first <= worst <= live.last and live.tensor
+    ]  # fmt: skip
+    fixed = network.levels.home_capacity - network.home_capacity
+    if fixed:
+        alive.append(f"{fixed} of constants")
+    return home_does_not_fit(network.levels, sums[worst] + streamed + fixed, name, ", ".join(alive) or "activations")
+
+
+def _tiled(graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, choice: Choice) -> TiledGraph:
+    """Schedules with offsets: pinned constants first, the buffers of one schedule at a time behind them."""
+    pinned, at = _pinned(works, levels, choice)
+    schedules: dict[str, TileSchedule] = {}
+    fused: dict[str, str] = {}
+    homes = {name: levels.home.name for name in graph.layouts}
+    homes_of_constants: dict[tuple[str, str], str] = {}
+    for option, cut in choice.taken:
+        names = option.names
+        kept = {key: offset for (name, key), offset in pinned.items() if name == names[-1] and len(names) == 1}
+        schedule = expand(option.subject, cut, at, kept)
+        check(schedule, levels.capacity, levels.compute.align)
+        schedules[names[-1]] = schedule
+        fused |= dict.fromkeys(names[:-1], names[-1])
+        for stage in schedule.stages[:-1]:
+            local = stage.local()
+            assert local is not None
+            homes[local.tensor] = ""
+        for stage in schedule.stages:
+            for operand in stage.operands:
+                if operand.kind == "constant" and operand.home != levels.rest.name:
+                    homes_of_constants[stage.node, operand.name] = operand.home
+    used = max((schedule.compute_bytes for schedule in schedules.values()), default=0)
+    return TiledGraph(
+        graph, schedules, fused, homes, homes_of_constants, choice.streamed, levels.home.name, at + used
+    )  # fmt: skip
+
+
+def _pinned(works: Mapping[str, Work], levels: Hierarchy, choice: Choice) -> tuple[dict[tuple[str, str], int], int]:
+    """Offsets of pinned constants by (node, key), and where they end."""
+    found: dict[tuple[str, str], int] = {}
+    at = 0
+    for name in sorted(choice.pinned, key=list(works).index):
+        for operand in works[name].stage.operands:
+            if operand.kind == "constant":
+                found[name, operand.key] = at
+                at += align_up(operand.bytes_of(tuple((0, size) for size in operand.shape)), levels.compute.align)
+    return found, at

@@ -1,0 +1,153 @@
+"""What may be chosen of a network's nodes: one node alone, one with its constants pinned, or a fused chain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from tilewright.binding.graph import BoundGraph, BoundNode
+from tilewright.tiling.front import front_of, walked
+from tilewright.tiling.hierarchy import Hierarchy, align_up
+from tilewright.tiling.stages import Work, work_of
+from tilewright.tiling.subject import Subject, subject_of
+from tilewright.tiling.walk import Cut, Objective
+
+LONGEST_CHAIN = 3
+MOST_POINTS = 30
+
+
+@dataclass(frozen=True)
+class Option:
+    """Nodes that run as one schedule, and the front of their tilings. `pinned` nodes keep constants in compute."""
+
+    subject: Subject
+    cuts: tuple[Cut, ...]
+    pinned: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the nodes, in order."""
+        return self.subject.names
+
+
+@dataclass
+class Fronts:
+    """Fronts by what they depend on, so that equal layers are enumerated once."""
+
+    capacity: int
+    objective: Objective
+    most: int = MOST_POINTS
+
+    def __post_init__(self) -> None:
+        """Nothing is known yet."""
+        self._known: dict[object, tuple[Cut, ...]] = {}
+
+    def of(self, subject: Subject) -> tuple[Cut, ...]:
+        """The front of a subject; empty where nothing fits."""
+        key = signature(subject)
+        if key not in self._known:
+            self._known[key] = front_of(walked(subject, self.capacity), self.most, self.objective)
+        return self._known[key]
+
+
+def signature(subject: Subject) -> object:
+    """Everything that a subject's tilings depend on; names of nodes and tensors are no part of it."""
+    parts: list[object] = []
+    for work, stage in zip(subject.works, subject.stages, strict=True):
+        node = work.call.node
+        parts.append((work.kernel.platform, work.kernel.name, node.op, repr(sorted(node.attributes.items(), key=str))))
+        parts.append((tuple(stage.extents.items()), tuple(stage.feeds.items()), work.rules))
+        for o in stage.operands:
+            parts.append((o.key, o.kind, o.index, o.shape, o.bits, o.axes, o.home, tuple(map(str, o.accesses))))
+    return tuple(parts)
+
+
+def works_of(graph: BoundGraph) -> dict[str, Work]:
+    """What may be cut, by node name; nodes whose kernel is never cut are no part of it."""
+    found = {}
+    for bound in graph.nodes:
+        kernel = bound.kernel
+        if kernel is not None and kernel.tileable:
+            constants = kernel.constants(graph.operands(bound))
+            found[bound.call.node.name] = work_of(bound.call, kernel, graph.layouts, constants)
+    return found
+
+
+def constant_bytes(work: Work, align: int) -> int:
+    """Bytes of a node's constants, each aligned."""
+    total = 0
+    for operand in work.stage.operands:
+        if operand.kind == "constant":
+            box = tuple((0, size) for size in operand.shape)
+            total += int(align_up(operand.bytes_of(box), align))
+    return total
+
+
+def chains(graph: BoundGraph, works: Mapping[str, Work]) -> list[tuple[str, ...]]:
+    """Runs of neighbouring nodes whose results only the next one reads, the shorter ones first."""
+    order = [bound for bound in graph.nodes if bound.kernel is not None]
+    readers = _readers(graph)
+    found = []
+    for length in range(2, LONGEST_CHAIN + 1):
+        for start in range(len(order) - length + 1):
+            run = order[start : start + length]
+            names = tuple(bound.call.node.name for bound in run)
+            if all(name in works for name in names) and all(_feeds(readers, a, b) for a, b in pairwise(run)):
+                found.append(names)
+    return found
+
+
+def _readers(graph: BoundGraph) -> dict[str, int]:
+    """How often each tensor is read, a view and a network output counting as readers."""
+    count = dict.fromkeys(graph.model.outputs, 1)
+    for bound in graph.nodes:
+        for name in bound.call.node.inputs:
+            count[name] = count.get(name, 0) + 1
+    return count
+
+
+def _feeds(readers: Mapping[str, int], producer: BoundNode, consumer: BoundNode) -> bool:
+    """True where the only result of one node is read by the other alone."""
+    if len(producer.call.outputs) != 1:
+        return False
+    name = producer.call.outputs[0].name
+    return readers.get(name, 0) == 1 and name in consumer.call.node.inputs
+
+
+def options_of(
+    graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, fronts: Fronts, fuse: bool = True,
+    pin: bool = True,
+) -> list[Option]:  # fmt: skip
+    """Every option worth offering to the solver: pinned and fused ones only where they cost less than without."""
+    found: list[Option] = []
+    best: dict[str, int] = {}
+    for name, work in works.items():
+        alone = subject_of([work], levels)
+        assert alone is not None
+        cuts = fronts.of(alone)
+        found.append(Option(alone, cuts))
+        if cuts:
+            best[name] = cuts[-1].cost(fronts.objective)
+        size = constant_bytes(work, levels.compute.align)
+        if pin and size and size < levels.capacity:
+            kept = subject_of([work], levels, frozenset([name]))
+            assert kept is not None
+            cuts = tuple(c for c in fronts.of(kept) if c.compute_bytes + size <= levels.capacity)
+            if cuts and cuts[-1].cost(fronts.objective) < best.get(name, 1 << 62):
+                found.append(Option(kept, cuts, frozenset([name])))
+    return found + (_fused(graph, works, levels, fronts, best) if fuse else [])
+
+
+def _fused(
+    graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, fronts: Fronts, best: Mapping[str, int]
+) -> list[Option]:
+    found = []
+    for names in chains(graph, works):
+        subject = subject_of([works[name] for name in names], levels)
+        cuts = fronts.of(subject) if subject is not None else ()
+        apart = sum(best.get(name, 1 << 62) for name in names)
+        saves_memory = levels.home.size is not None
+        if subject is not None and cuts and (cuts[-1].cost(fronts.objective) < apart or saves_memory):
+            found.append(Option(subject, cuts))
+    return found
