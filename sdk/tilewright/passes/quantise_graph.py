@@ -128,8 +128,14 @@ def read_quantisation(graph: Graph, node: Node) -> tuple[Quantisation, DType] | 
                 node=node.name,
             )
     zeros = np.zeros(scale.size, np.int64) if zero is None else zero.astype(np.int64).reshape(-1)
-    if zeros.size != scale.size:
-        zeros = np.broadcast_to(zeros, (scale.size,))
+    if zeros.size not in (1, scale.size):
+        raise UnsupportedNode(
+            f"node '{node.name}' ({node.op}): {zeros.size} zero points do not go with {scale.size} scales",
+            why="there is one for all, or one for each scale",
+            fix="check the export of the model",
+            node=node.name,
+        )
+    zeros = np.broadcast_to(zeros, (scale.size,))
     return Quantisation(tuple(scale.reshape(-1).tolist()), tuple(int(z) for z in zeros), axis), dtype
 
 
