@@ -9,12 +9,11 @@ import numpy as np
 import onnx
 import pytest
 from graphs import node, onnx_model
-from tilewright.errors import TilewrightError, UnsupportedNode, UsageError
+from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.load import load
 from tilewright.model import Model, Node
 from tilewright.passes import activation, identity
 from tilewright.passes.driver import PASSES, PassReport, run
-from tilewright.passes.quantise import lower
 
 
 def network(blocks: int) -> onnx.ModelProto:
@@ -102,11 +101,3 @@ def test_what_becomes_constant_is_computed() -> None:
     model, _ = run(late)
     assert [each.op for each in model.nodes] == ["Add"]
     np.testing.assert_array_equal(model.constants["n"], [-3, -3, -3])
-
-
-def test_zero_points_that_do_not_go_with_their_scales_are_refused() -> None:
-    constants = {"s": np.float32(0.5), "z": np.zeros(3, np.int8), "one": np.int8(0)}
-    nodes = [node("QuantizeLinear", "x s one", "q"), node("DequantizeLinear", "q s z", "y", "dq")]
-    plain = load(onnx_model(nodes, {"x": [2, 3]}, ["y"], constants))
-    with pytest.raises(UnsupportedNode, match=r"node 'dq' \(DequantizeLinear\): 3 zero points do not go with 1 scales"):
-        lower(plain)
