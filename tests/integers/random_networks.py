@@ -248,6 +248,17 @@ class Network:
         self.quantised(name, x.shape, about)
         return True
 
+    def interpolated(self) -> bool:
+        x = self.pick(4)
+        if x is None or prod(x.shape) > 300:
+            return False
+        sizes = [x.shape[0], x.shape[1], *(size * self.draw.choice([1, 2]) for size in x.shape[2:])]
+        mode = self.draw.choice(["linear", "linear", "cubic"])
+        name = self.add("Resize", f"{x.name} - - {self.constant('sizes', np.asarray(sizes))}", mode=mode,
+                        coordinate_transformation_mode=self.draw.choice(["half_pixel", "asymmetric"]))  # fmt: skip
+        self.quantised(name, tuple(sizes), x.scale, x if self.draw.random() < 0.6 else None)
+        return True
+
     def move(self) -> bool:
         x = self.pick()
         if x is None:
@@ -314,7 +325,7 @@ def random_network(seed: int, size: int = 6) -> onnx.ModelProto:
     net.quantised("x", shape, 0.03)
     steps: list[Callable[[], bool]] = [
         net.conv, net.conv, net.conv, net.dense, net.pool, net.pair, net.pair, net.function, net.move, net.move,
-        net.conv_transpose,
+        net.conv_transpose, net.interpolated,
     ]  # fmt: skip
     done = tries = 0
     while done < size and tries < 5 * size:

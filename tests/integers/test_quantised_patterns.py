@@ -16,6 +16,7 @@ from tilewright.frontend.load import load
 from tilewright.model import Clamp, DType, Model
 from tilewright.ops.quantised_linear import proof
 from tilewright.ops.quantised_meaning import table
+from tilewright.ops.quantised_resize import resize_form, resize_proof
 from tilewright.ops.registry import find
 from tilewright.passes.quantise import integer_border, lower
 from tilewright.passes.quantise_report import quantisation_report
@@ -271,13 +272,42 @@ def test_nearest_resize_pad_and_depth_to_space_move_codes() -> None:
     assert found.unexplained == 0
 
 
-def test_linear_resize_follows_float32() -> None:
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+@pytest.mark.parametrize("coordinates", ["half_pixel", "asymmetric", "align_corners"])
+@pytest.mark.parametrize("scales", [(2, 2), (3, 1.5), (0.5, 4)])
+def test_interpolation_sums_codes_with_integer_weights(mode: str, coordinates: str, scales: tuple[float, ...]) -> None:
+    if coordinates == "align_corners" and scales != (2, 2):
+        return
     write = Writer()
-    write.constants["scales"] = np.asarray([1, 1, 2, 2], np.float32)
-    name = write.add("Resize", f"{write.pair('x')} - scales", "r", mode="linear")
-    write.add("Identity", write.pair(name, 0.04), "y")
-    lowered = lower(load(write.model({"x": (1, 3, 5, 5)})))
+    write.constants["scales"] = np.asarray([1, 1, *scales], np.float32)
+    name = write.add(
+        "Resize", f"{write.pair('x')} - scales", "r", mode=mode, coordinate_transformation_mode=coordinates
+    )
+    write.add("Identity", write.pair(name, 0.043, -20), "y")
+    lowered, found = compare(write.model({"x": (1, 3, 6, 4)}))
+    assert quantisation_report(lowered).float_tensors == ()
+    assert found.unexplained == 0
+    (call,) = (call for call in calls(lowered) if call.node.op == "Resize")
+    form = resize_form(call)
+    assert form is not None
+    assert resize_proof(call, form).status == "proved"
+    if scales == (2, 2) and (mode, coordinates) == ("linear", "half_pixel"):
+        assert form.bits == 4
+        assert {int(w) for each in form.axes for w in each.weights.reshape(-1)} == {0, 1, 3, 4}
+
+
+def test_interpolation_that_extrapolates_stays_float() -> None:
+    write = Writer()
+    write.constants |= {
+        "roi": np.asarray([0, 0, 0.0, -0.5, 1, 1, 1, 1.5], np.float32),
+        "sizes": np.asarray([1, 3, 6, 6]),
+    }
+    name = write.add("Resize", f"{write.pair('x')} roi - sizes", "r", mode="linear",
+                     coordinate_transformation_mode="tf_crop_and_resize")  # fmt: skip
+    write.add("Identity", write.pair(name), "y")
+    lowered, found = compare(write.model({"x": (1, 3, 6, 4)}))
     assert quantisation_report(lowered).first_float_node == "n_r"
+    assert found.float_error < 1e-5
 
 
 def test_a_result_with_a_float_reader_stays_float_and_is_named() -> None:

@@ -41,7 +41,7 @@ def refusal(proof: Proof) -> str | None:
         return None
     _, numerator, denominator = proof.requantisation.rational()
     top = ((proof.bounds.largest + 1) << proof.requantisation.bits) * max(abs(int(n)) for n in numerator.tolist())
-    if top >= 1 << 61 or max(int(d) for d in denominator.tolist()) >= 1 << LARGEST_EXPONENT:
+    if top >= 1 << LARGEST_EXPONENT or max(int(d) for d in denominator.tolist()) >= 1 << LARGEST_EXPONENT:
         return "the requantisation needs more than 64 bits"
     return None
 

@@ -17,6 +17,7 @@ from tilewright.ops.operator import Call, Operator
 from tilewright.ops.quantised_linear import evaluate_linear
 from tilewright.ops.quantised_mean import evaluate_mean
 from tilewright.ops.quantised_real import code_limits, real_call, the_quantisation
+from tilewright.ops.quantised_resize import evaluate_resize, interpolates, resize_form
 from tilewright.ops.quantised_softmax import evaluate_softmax
 from tilewright.ops.requantize import dequantise, quantise
 
@@ -65,7 +66,9 @@ def evaluate_codes(operator: Operator, call: Call, arrays: Arrays) -> tuple[Arra
     """Codes of the results of a call with at least one quantised tensor."""
     if operator.name in _INTEGER and _all_quantised(call):
         return (_INTEGER[operator.name](operator, call, arrays),)
-    if operator.name in _MOVES and not _resamples(call):
+    if interpolates(call) and _all_quantised(call) and resize_form(call) is not None:
+        return (evaluate_resize(operator, call, arrays),)
+    if operator.name in _MOVES and not interpolates(call):
         plain = replace(call, node=replace(call.node, clamp=None))
         moved = operator.evaluate(plain, _brought_to_one_scale(call, arrays))
         return tuple(_limited(call, tensor, code) for tensor, code in zip(call.outputs, moved, strict=False))
@@ -74,10 +77,6 @@ def evaluate_codes(operator: Operator, call: Call, arrays: Arrays) -> tuple[Arra
 
 def _all_quantised(call: Call) -> bool:
     return call.tensor(0).quantisation is not None and call.outputs[0].quantisation is not None
-
-
-def _resamples(call: Call) -> bool:
-    return call.node.op in ("Resize", "Upsample") and call.node.attributes.get("mode", "nearest") != "nearest"
 
 
 def _brought_to_one_scale(call: Call, arrays: Arrays) -> list[Array | None]:

@@ -6,6 +6,7 @@ from tilewright.ops.operator import Call
 from tilewright.ops.quantised_add import OPERATORS_WITH_FORM, pair_form
 from tilewright.ops.quantised_linear import proof
 from tilewright.ops.quantised_mean import mean_proof, window_counts
+from tilewright.ops.quantised_resize import interpolates, resize_form, resize_proof
 from tilewright.ops.registry import find
 
 LINEAR = ("Conv", "ConvTranspose", "Gemm", "MatMul")
@@ -25,6 +26,8 @@ def quantised_numerics(call: Call) -> str | None:
     if call.node.op in MEANS:
         found = {mean_proof(call, int(count)).status for count in window_counts(call).tolist()}
         return "proved" if found == {"proved"} else "exact_sequence"
+    if interpolates(call) and (form := resize_form(call)) is not None:
+        return resize_proof(call, form).status
     operator = find(call.node.op)
     if call.node.op in OPERATORS_WITH_FORM and operator is not None and pair_form(operator, call) is not None:
         return "proved"

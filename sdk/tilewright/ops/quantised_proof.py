@@ -31,7 +31,8 @@ Ints32 = npt.NDArray[np.int32]
 
 _INT32_MAX = (1 << 31) - 1
 _WIDEST = 1 << 10  # more codes than this (16-bit outputs) take the exact sequence without a proof
-_ADDEND_STEPS = (0, -1, 1, -2, 2, -3, 3, -4, 4, -8, 8, -16, 16, -32, 32, -64, 64)
+_COMMON_STEPS = (0, -1, 1, -2, 2, -3, 3, -4, 4, -8, 8, -16, 16, -32, 32, -64, 64)
+_MULTIPLIER_STEPS = (0, 1, -1, 2, -2, 3, -3)
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,9 @@ def _prove(requantisation: Requantisation, lowest: bytes, highest: bytes) -> Pro
             if form.common_shift and form.common_addend:
                 break
     if not found:
-        return exact("ties on both sides of zero round to even, which no single addend does")
+        return exact(
+            "no multiplier and addend of 32 bits pass every threshold, as where ties round to even on both sides"
+        )
     best = min(found, key=lambda form: (not form.common_shift, not form.common_addend, form.pre_shift))
     shifts = best.shift.astype(np.int64)
     nominal = _nominal(requantisation, best.pre_shift, shifts)
@@ -257,7 +260,7 @@ def _choose(
     nominal, middle = _nominal(requantisation, pre_shift, shifts), _middle(requantisation, shifts)
     multiplier, addend = nominal.copy(), middle.copy()
     solved = np.zeros(shifts.size, bool)
-    for step in _ADDEND_STEPS:
+    for step in _COMMON_STEPS:
         low, high = _interval(limits, pre_shift, shifts, middle + step)
         good = (low <= high) & (abs(step) < np.maximum(2, np.int64(1) << (shifts - 1)))
         chosen = np.clip(nominal, low, high)
@@ -266,7 +269,27 @@ def _choose(
         fresh = good & ~solved
         multiplier[fresh], addend[fresh] = chosen[fresh], (middle + step)[fresh]
         solved |= good
+    for step in _MULTIPLIER_STEPS:
+        if solved.all():
+            break
+        moved = nominal + step
+        low, high = _addend_interval(limits, pre_shift, shifts, moved)
+        fresh = (low <= high) & (moved >= 0) & (moved <= _INT32_MAX) & ~solved
+        chosen = np.clip(middle, low, high)
+        multiplier[fresh], addend[fresh] = moved[fresh], chosen[fresh]
+        solved |= fresh
     return multiplier, addend, solved
+
+
+def _addend_interval(
+    limits: _Limits, pre_shift: int, shifts: Integers, multiplier: Integers
+) -> tuple[Integers, Integers]:
+    """Per channel the smallest and largest addend with which this multiplier passes every threshold rightly."""
+    steps = limits.codes[None, :] << shifts[:, None]
+    reached, below = (((points << pre_shift) * multiplier[:, None]) >> 32 for points in (limits.reached, limits.below))
+    low = np.where(limits.must_reach, steps - reached, -_INT32_MAX).max(axis=1, initial=-_INT32_MAX)
+    high = np.where(limits.must_not, steps - below - 1, _INT32_MAX).min(axis=1, initial=_INT32_MAX)
+    return np.asarray(low), np.asarray(high)
 
 
 def _interval(limits: _Limits, pre_shift: int, shifts: Integers, addend: Integers) -> tuple[Integers, Integers]:

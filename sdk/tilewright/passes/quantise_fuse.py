@@ -285,6 +285,8 @@ class Fusion:
         return target
 
     def _compute(self, node: Node) -> bool:
+        if moves(node):
+            return False
         tail = find_tail(self.graph, self.readers, node)
         if tail is None:
             return False

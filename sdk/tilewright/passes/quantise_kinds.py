@@ -25,7 +25,9 @@ TABLES = frozenset({
 PAIRS = frozenset({"Add", "Sub", "Mul", "Div", "Min", "Max", "PRelu", "Pow"})
 # Monotone limits that become the clamp of the operator before them.
 CLAMPS = frozenset({"Relu", "Clip"})
-COMPUTED = LINEAR | MEANS | TABLES | PAIRS | {"Softmax"}
+# They move codes or, where they interpolate, sum them.
+RESIZES = frozenset({"Resize", "Upsample"})
+COMPUTED = LINEAR | MEANS | TABLES | PAIRS | RESIZES | {"Softmax"}
 
 
 def data_operands(node: Node) -> tuple[int, ...]:

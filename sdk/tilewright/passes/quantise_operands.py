@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tilewright.model import DType, Node
+from tilewright.ops.operator import Call
+from tilewright.ops.quantised_resize import interpolates, resize_form
 from tilewright.passes.quantise_bias import bias_operand, weight_axis
 from tilewright.passes.quantise_graph import Graph, operand, scalar
-from tilewright.passes.quantise_kinds import LINEAR, MEANS, PAIRS
+from tilewright.passes.quantise_kinds import LINEAR, MEANS, PAIRS, RESIZES
 from tilewright.passes.quantise_tail import Tail
 
 Codes = Mapping[str, str]
@@ -27,10 +29,20 @@ def code_operands(graph: Graph, codes: Codes, node: Node, tail: Tail) -> tuple[s
         return _linear(graph, codes, node, code, tail)
     if node.op in MEANS:
         return (code, *node.inputs[1:])
+    if node.op in RESIZES:
+        return (code, *node.inputs[1:]) if _interpolates_inside(graph, node, code) else None
     others = node.inputs[1:]
     if tensor.dtype.bits > 8 or any(name and graph.value(name) is None for name in others):
         return None
     return (code, *others)
+
+
+def _interpolates_inside(graph: Graph, node: Node, code: str) -> bool:
+    """True for a Resize that interpolates and reads nothing outside of its operand; nearest neighbours are a move."""
+    inputs = (graph.tensors[code], *(graph.tensors[name] if name else None for name in node.inputs[1:]))
+    constants = {i: graph.constants[name] for i, name in enumerate(node.inputs) if i and name in graph.constants}
+    call = Call(node, inputs, (graph.tensors[node.outputs[0]],), constants, graph.model.opset)
+    return interpolates(call) and resize_form(call) is not None
 
 
 def _pair(graph: Graph, codes: Codes, node: Node) -> tuple[str, ...] | None:

@@ -1,0 +1,119 @@
+"""Resize and Upsample that interpolate, on codes, in integers.
+
+    acc = sum(w0 * w1 * ... * (x - x_zero))              weights per resized axis in units of 2**-bits, int64
+    acc = round_half_even(acc / 2**(all bits - kept))    where more bits were needed than an int32 sum keeps
+    code = clamp(zero_point + round_half_even(acc * m / 2**kept), low, high)
+
+Weights that are short binary fractions (all factors of two) are exact and need no second line; others are float32
+numbers of which 24 bits are taken, which moves a result by less than 2**-16 of a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+
+import numpy as np
+
+from tilewright.model import Array, DType
+from tilewright.ops.operator import Call, Operator
+from tilewright.ops.quantised_linear import centred
+from tilewright.ops.quantised_proof import Bounds, Proof, prove
+from tilewright.ops.quantised_real import code_limits, real_call, the_quantisation
+from tilewright.ops.requantize import Integers, Requantisation, divide_half_even, float32_multipliers
+from tilewright.ops.resize import resizing
+
+_SHORT = 7  # bits of a weight that is taken exactly
+_SUM_BITS = 50  # of all axes together, so that int64 holds every sum
+
+
+@dataclass(frozen=True)
+class ResizeAxis:
+    """One resized axis: for every output position the source positions and their integer weights, [out, taps]."""
+
+    axis: int
+    positions: Integers
+    weights: Integers
+
+
+@dataclass(frozen=True)
+class ResizeForm:
+    """The integer form: `bits` of all weights together, `kept` of them in the int32 sum, the reachable sums."""
+
+    axes: tuple[ResizeAxis, ...]
+    bits: int
+    kept: int
+    bounds: Bounds
+
+
+def interpolates(call: Call) -> bool:
+    """True for a Resize or Upsample that computes; nearest neighbours only move."""
+    return call.node.op in ("Resize", "Upsample") and call.node.attributes.get("mode", "nearest") != "nearest"
+
+
+def resize_form(call: Call) -> ResizeForm | None:
+    """The integer form of an interpolation; None where it extrapolates."""
+    resize = resizing(real_call(call, DType.F32, call.constants))
+    found = [(axis, taps) for axis in range(len(call.shape())) if (taps := resize.taps(axis)) is not None]
+    if any(taps.outside.any() for _, taps in found):
+        return None
+    short = all(_is_short(taps.weights) for _, taps in found)
+    bits = _SHORT if short else min(24, _SUM_BITS // max(len(found), 1))
+    axes = tuple(ResizeAxis(axis, taps.positions.astype(np.int64), _whole(taps.weights, bits)) for axis, taps in found)
+    # Common factors of two go, so that a resize by two has weights 1 and 3.
+    saved = [_trailing_zeros(each.weights) if short else 0 for each in axes]
+    axes = tuple(ResizeAxis(a.axis, a.positions, a.weights >> s) for a, s in zip(axes, saved, strict=True))
+    total = bits * len(axes) - sum(saved)
+    x = call.tensor(0)
+    zero = the_quantisation(x).zero_point[0]
+    widest = max(abs(limit - zero) for limit in x.dtype.range)
+    reach = widest * prod(int(np.abs(each.weights).sum(axis=1).max(initial=0)) for each in axes)
+    kept = total
+    while kept > 0 and (reach >> (total - kept)) + 1 >= 1 << 30:
+        kept -= 1
+    bound = np.asarray([(reach >> (total - kept)) + 1], np.int64)
+    return ResizeForm(axes, total, kept, Bounds(-bound, bound))
+
+
+def _whole(weights: Array, bits: int) -> Integers:
+    return np.asarray(np.rint(weights.astype(np.float64) * 2.0**bits).astype(np.int64))
+
+
+def _is_short(weights: Array) -> bool:
+    scaled = weights.astype(np.float64) * 2.0**_SHORT
+    return bool((scaled == np.rint(scaled)).all())
+
+
+def _trailing_zeros(weights: Integers) -> int:
+    joined = int(np.bitwise_or.reduce(weights.reshape(-1), initial=0))
+    return (joined & -joined).bit_length() - 1 if joined else 0
+
+
+def resize_requantisation(call: Call, form: ResizeForm) -> Requantisation:
+    """From the kept sum to the code."""
+    x, y = the_quantisation(call.tensor(0)), the_quantisation(call.outputs[0])
+    (ratio,) = float32_multipliers(x.scale[0], (1.0,), y.scale[0])
+    return Requantisation((ratio / Fraction(1 << form.kept),), y.zero_point[0], *code_limits(call, call.outputs[0]))
+
+
+def resize_proof(call: Call, form: ResizeForm) -> Proof:
+    """The 32-bit form of the requantisation, proved over all sums."""
+    return prove(resize_requantisation(call, form), form.bounds)
+
+
+def evaluate_resize(operator: Operator, call: Call, arrays: Sequence[Array | None]) -> Array:
+    """Codes of the result."""
+    codes, form = arrays[0], resize_form(call)
+    assert codes is not None, "operand 0 is missing"
+    assert form is not None, "an interpolation that extrapolates has no integer form"
+    acc = centred(call.tensor(0), codes)
+    for each in form.axes:
+        total = np.zeros((), np.int64)
+        for positions, weights in zip(each.positions.T, each.weights.T, strict=True):
+            total = total + acc.take(positions, each.axis) * weights.reshape(-1, *(1,) * (acc.ndim - each.axis - 1))
+        acc = np.asarray(total)
+    if form.bits > form.kept:
+        acc = divide_half_even(acc, 1 << (form.bits - form.kept)).astype(np.int64)
+    return resize_requantisation(call, form).apply(acc).astype(call.outputs[0].dtype.numpy)
