@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,9 +106,9 @@ def request() -> Request:
     raise TilewrightError("no request was given to the compiler", fix="call compile_model")
 
 
-def tiler() -> Callable[[BoundGraph], TiledGraph]:
+def tiler(asked: Request = Depends(request)) -> Callable[[BoundGraph], TiledGraph]:
     """The function that cuts what does not fit the compute level."""
-    return tile
+    return partial(tile, levels=asked.levels)
 
 
 def allocator(asked: Request = Depends(request)) -> str:

@@ -1,0 +1,109 @@
+"""The tiled NumPy executor: runs schedules tile by tile from copies of the boxes alone.
+
+What a tile was not given holds noise, what was not loaded again holds what was there before, and of every result only
+the box of the tile is kept. So an output that equals the untiled one shows that boxes, halos, reloads, chains and
+stores are right. It computes every tile on operands of full size: an executor for tests, not for speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tilewright.errors import UsageError
+from tilewright.model import Array
+from tilewright.ops.index.nest import Box
+from tilewright.plan.execute import evaluate_call, slot_value
+from tilewright.plan.plan import ExecutionPlan, Instruction
+from tilewright.tiling.schedule import Operand, Step, TileSchedule
+
+
+def run(plan: ExecutionPlan, inputs: Sequence[Array], seed: int = 0) -> tuple[Array, ...]:
+    """The outputs of one run, in the model's order; instructions without a schedule run whole."""
+    if len(inputs) != len(plan.input_slots):
+        raise UsageError(f"the plan takes {len(plan.input_slots)} inputs", why=f"{len(inputs)} were given")
+    values = dict(zip(plan.input_slots, inputs, strict=True))
+    noise = np.random.default_rng(seed)
+    by_name = {instruction.name: instruction for instruction in plan.instructions}
+    for instruction in plan.instructions:
+        if instruction.fused_into:
+            continue
+        if instruction.schedule is None:
+            arrays = [slot_value(plan, values, s) if s >= 0 else None for s in instruction.inputs]
+            results = evaluate_call(instruction.call, arrays)
+            values.update(zip(instruction.outputs, results, strict=True))
+        else:
+            members = [by_name[name] for name in instruction.schedule.nodes]
+            _Tiles(plan, values, instruction.schedule, members, noise).run()
+    return tuple(slot_value(plan, values, slot) for slot in plan.output_slots)
+
+
+class _Tiles:
+    """One schedule at work: `buffers` are the compute level, each a box and its values."""
+
+    def __init__(
+        self, plan: ExecutionPlan, values: dict[int, Array], schedule: TileSchedule, members: Sequence[Instruction],
+        noise: np.random.Generator,
+    ) -> None:  # fmt: skip
+        self.plan, self.values, self.schedule, self.members, self.noise = plan, values, schedule, members, noise
+        self.buffers: dict[str, tuple[Box, Array]] = {}
+
+    def run(self) -> None:
+        """All steps; results are in `values` afterwards."""
+        last = self.members[-1]
+        for slot in last.outputs:
+            self.values[slot] = self.noisy(slot)
+        for step in self.schedule.steps():
+            self.load(step)
+            for number, computed in enumerate(step.computed):
+                if computed:
+                    self.compute(step, number)
+            for move in step.stores:
+                operand = self.schedule.operand(move.key)
+                box, part = self.buffers[move.key]
+                whole = self.values[last.outputs[operand.index]]
+                whole.reshape(operand.shape)[_slices(box)] = part
+
+    def load(self, step: Step) -> None:
+        """Bring in what changed; constants are the kernels' own and their codes are not played."""
+        for number, stage in enumerate(self.schedule.stages):
+            for operand in stage.operands:
+                moved = any(move.key == operand.key for move in step.loads)
+                if operand.kind == "input" and moved:
+                    source = slot_value(self.plan, self.values, self.members[number].inputs[operand.index])
+                    box = step.boxes[operand.key].box
+                    self.buffers[operand.key] = box, source.reshape(operand.shape)[_slices(box)].copy()
+
+    def compute(self, step: Step, number: int) -> None:
+        """One tile of one stage, from its buffers."""
+        member = self.members[number]
+        arrays: list[Array | None] = [None] * len(member.inputs)
+        results: list[Operand] = []
+        for operand in self.schedule.stages[number].operands:
+            if operand.kind == "output" or (operand.kind == "local" and operand.index < 0):
+                results.append(operand)
+            elif operand.kind != "constant":
+                slot = member.inputs[operand.index]
+                whole = self.noisy(slot)
+                box, part = self.buffers[operand.key]
+                whole.reshape(operand.shape)[_slices(box)] = part
+                arrays[operand.index] = whole
+        made = evaluate_call(member.call, arrays)
+        for operand in results:
+            box = step.boxes[operand.key].box
+            whole = made[max(operand.index, 0)].reshape(operand.shape)
+            self.buffers[operand.key] = box, whole[_slices(box)].copy()
+
+    def noisy(self, slot: int) -> Array:
+        """A tensor of a slot's shape that holds noise."""
+        tensor = self.plan.slots[slot].tensor
+        kind = tensor.dtype.numpy
+        if kind.kind == "f":
+            return self.noise.normal(size=tensor.shape).astype(kind)
+        low, high = tensor.dtype.range
+        return self.noise.integers(low, high, tensor.shape, endpoint=True).astype(kind)
+
+
+def _slices(box: Box) -> tuple[slice, ...]:
+    return tuple(slice(low, high) for low, high in box)

@@ -1,0 +1,66 @@
+"""Networks run tile by tile from copies of the boxes alone give the bits of the untiled reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import NetworkFiles
+from tilewright.plan.build import build
+from tilewright.plan.execute import run as run_whole
+from tilewright.plan.plan import TiledGraph
+from tilewright.tiling.execute import run as run_tiled
+from tilewright.tiling.schedule import Stage
+from tilewright.tiling.tile import TileOptions, tile
+from tiling.cutting import conv_call, matmul_call, unary_call
+from tiling.networks import bound, graph_of, sized
+
+KIB = 1024
+Find = Callable[[str], NetworkFiles]
+
+
+@pytest.mark.parametrize(("name", "kib"), [("digits_int8", 2), ("resnet8_int8", 32)])
+def test_tiled_equals_untiled(network: Find, name: str, kib: int) -> None:
+    files = network(name)
+    graph = bound(files.model)
+    plan = build(tile(graph, sized(kib * KIB)), constants=False)
+    assert any(i.schedule is not None and i.schedule.tiles > 1 for i in plan.instructions)
+    inputs = [files.arrays()[0][n].astype(graph.model.tensors[n].dtype.numpy) for n in graph.model.inputs]
+    for tiled, whole in zip(run_tiled(plan, inputs), run_whole(plan, inputs), strict=True):
+        np.testing.assert_array_equal(tiled, whole)
+
+
+@pytest.mark.parametrize("kib", [5, 6, 8])
+def test_fused_chains_with_halos_equal_the_layers(kib: int) -> None:
+    first = conv_call(8, 8, 12, y="a", name="first")
+    graph = graph_of([first, conv_call(8, 12, 12, x="a", y="b", name="second"),
+                      unary_call("Relu", (1, 12, 12, 12), x="b", y="y")])  # fmt: skip
+    tiled = tile(graph, sized(kib * KIB), options=TileOptions(objective="bytes", pin=False))
+    assert tiled.fused
+    plan = build(tiled, constants=False)
+    data = np.random.default_rng(5).integers(-100, 100, (1, 8, 12, 12)).astype(np.int8)
+    np.testing.assert_array_equal(run_tiled(plan, [data])[0], run_whole(plan, [data])[0])
+
+
+def test_a_fused_dense_layer_equals_the_layers() -> None:
+    graph = graph_of([matmul_call(23, 16, 40), unary_call("Relu", (23, 40))])
+    tiled = tile(graph, sized(2 * KIB), options=TileOptions(objective="bytes", pin=False))
+    assert tiled.fused
+    plan = build(tiled, constants=False)
+    data = np.random.default_rng(5).integers(-100, 100, (23, 16)).astype(np.int8)
+    np.testing.assert_array_equal(run_tiled(plan, [data])[0], run_whole(plan, [data])[0])
+
+
+def test_a_box_that_is_too_small_is_seen() -> None:
+    """The halo is cut off by hand: the executor must differ."""
+    graph = graph_of([conv_call(8, 8, 12)])
+    tiled = tile(graph, sized(3 * KIB), options=TileOptions(pin=False))
+    ((name, schedule),) = tiled.schedules.items()
+    (stage,) = schedule.stages
+    short = {loop: (1 if loop in ("kh", "kw") else extent) for loop, extent in stage.extents.items()}
+    broken = replace(schedule, stages=(Stage(stage.node, short, stage.operands),))
+    plan = build(TiledGraph(graph, {name: broken}), constants=False)
+    data = np.random.default_rng(5).integers(-100, 100, (1, 8, 12, 12)).astype(np.int8)
+    assert not np.array_equal(run_tiled(plan, [data])[0], run_whole(plan, [data])[0])
