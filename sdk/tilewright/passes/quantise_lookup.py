@@ -22,33 +22,39 @@ _MOST_NODES = 32
 
 def make_tables(graph: Graph) -> None:
     """Replace every chain of at least two such operators, from the last on."""
-    for quantise_node in reversed(list(graph.nodes)):
-        if quantise_node.op == "QuantizeLinear" and not quantise_node.domain:
-            _replace_chain(graph, quantise_node)
+    # What a chain takes with it is read inside the chain only, so both views stay right while chains go.
+    readers, writers = graph.consumers(), graph.producers()
+    places: dict[str, Node | None] = {}
+    for node in reversed(graph.nodes):
+        if node.op == "QuantizeLinear" and not node.domain and (chain := _chain(graph, node, readers, writers)):
+            lookup = _lookup(graph, node, chain, writers[chain[0]])
+            if lookup is not None:
+                places[node.name] = lookup
+                places |= dict.fromkeys((gone.name for gone in chain[1]), None)
+    kept = (places.get(node.name, node) for node in graph.nodes)
+    graph.nodes = [node for node in kept if node is not None]
 
 
-def _replace_chain(graph: Graph, quantise_node: Node) -> None:
-    found = read_quantisation(graph, quantise_node)
-    chain = _chain(graph, quantise_node)
-    if found is None or found[0].axis is not None or found[1].bits > 8 or chain is None:
-        return
-    root, nodes = chain
-    source = graph.producers()[root]
-    meaning = read_quantisation(graph, source)
+def _lookup(graph: Graph, quantise_node: Node, chain: tuple[str, list[Node]], source: Node) -> Node | None:
+    """The Lookup that takes the chain's place; None where the codes have more than eight bits."""
+    found, meaning = read_quantisation(graph, quantise_node), read_quantisation(graph, source)
+    if found is None or found[0].axis is not None or found[1].bits > 8:
+        return None
     if meaning is None or meaning[0].axis is not None or meaning[1].bits > 8:
-        return
+        return None
+    root, nodes = chain
     table = _table(graph, root, nodes, quantise_node.inputs[0], meaning, found)
     lookup = graph.node(f"{nodes[-1].name}_table", "Lookup", (root,), quantise_node.outputs, {"table": table})
     graph.tensors[quantise_node.outputs[0]] = replace(
         graph.tensors[quantise_node.outputs[0]], dtype=found[1], quantisation=found[0]
     )
-    gone = {node.name for node in nodes}
-    graph.nodes = [lookup if node.name == quantise_node.name else node for node in graph.nodes if node.name not in gone]
+    return lookup
 
 
-def _chain(graph: Graph, quantise_node: Node) -> tuple[str, list[Node]] | None:
+def _chain(
+    graph: Graph, quantise_node: Node, readers: dict[str, list[Node]], writers: dict[str, Node]
+) -> tuple[str, list[Node]] | None:
     """(the one real tensor that the chain reads, its nodes in order); None where there is no such chain."""
-    readers, writers = graph.consumers(), graph.producers()
     roots: set[str] = set()
     names: dict[str, Node] = {}
     work = [quantise_node.inputs[0]]

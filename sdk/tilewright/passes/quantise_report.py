@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright.errors import UnsupportedError
 from tilewright.model import Model, Node
 
+Readers = Mapping[str, Sequence[Node]]
+Writers = Mapping[str, Node]
 _BORDER = ("QuantizeLinear", "DequantizeLinear")
 
 
@@ -25,8 +28,9 @@ class QuantisationReport:
 
 def quantisation_report(model: Model) -> QuantisationReport:
     """What a lowered model still computes in float."""
-    border = _border_tensors(model)
-    nodes = [node for node in model.nodes if _computes_float(model, node, border)]
+    readers, writers = model.consumers(), model.producers()
+    border = _border_tensors(model, readers, writers)
+    nodes = [node for node in model.nodes if _computes_float(model, node, border, readers, writers)]
     tensors: dict[str, None] = {}
     for node in nodes:
         for name in (*node.inputs, *node.outputs):
@@ -35,9 +39,8 @@ def quantisation_report(model: Model) -> QuantisationReport:
     return QuantisationReport(model.quantisation_form, tuple(tensors), nodes[0].name if nodes else "")
 
 
-def _border_tensors(model: Model) -> set[str]:
+def _border_tensors(model: Model, readers: Readers, writers: Writers) -> set[str]:
     """Float inputs that are only quantised, and outputs that are a DequantizeLinear."""
-    readers, writers = model.consumers(), model.producers()
     found = {
         name
         for name in model.inputs
@@ -50,7 +53,7 @@ def _border_tensors(model: Model) -> set[str]:
     return found
 
 
-def _computes_float(model: Model, node: Node, border: set[str]) -> bool:
+def _computes_float(model: Model, node: Node, border: set[str], readers: Readers, writers: Writers) -> bool:
     """True for a node with a float at run time that is no conversion; a conversion counts where no other node does."""
     floats = [
         name
@@ -62,7 +65,6 @@ def _computes_float(model: Model, node: Node, border: set[str]) -> bool:
     if node.op not in _BORDER:
         return True
     # A conversion inside the network stands beside the node that computes floats, which is named instead.
-    readers, writers = model.consumers(), model.producers()
     beside = [writers.get(name) for name in floats] if node.op == "QuantizeLinear" else readers[node.outputs[0]]
     return not any(other is not None and other.op not in _BORDER for other in beside)
 
