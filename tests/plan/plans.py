@@ -10,12 +10,12 @@ import onnx
 from graphs import node, onnx_model
 from tilewright.binding.bind import bind
 from tilewright.frontend.load import load
-from tilewright.model import Array, Model
+from tilewright.memory.peak import within_peak
+from tilewright.model import Array, Model, Tensor
 from tilewright.passes.driver import run as run_passes
 from tilewright.passes.quantise import lower
 from tilewright.plan.build import build
 from tilewright.plan.check import check
-from tilewright.plan.peak import within_peak
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
 from tilewright.plugins import kernels_of, platform
 
@@ -31,24 +31,35 @@ def plan_of(source: Path | onnx.ModelProto | Model, name: str = "generic", *, pa
     model = source if isinstance(source, Model) else model_of(source, passes=passes)
     chosen = platform(name)
     kernels = kernels_of(chosen)
-    graph = within_peak(bind(model, chosen, kernels), lambda refused: bind(model, chosen, kernels, refused))
+    graph = bind(model, chosen, kernels)
+    graph = within_peak(graph, lambda refused: bind(model, chosen, kernels, refused), "arena")
     plan = build(TiledGraph(graph, {}))
     check(plan)
     return plan
 
 
 def random_inputs(plan: ExecutionPlan, seed: int = 0) -> list[Array]:
-    """Values for every input of the plan."""
+    """Values for every input of the plan; a float input that is quantised takes values over all its codes."""
     generator = np.random.default_rng(seed)
     found: list[Array] = []
     for slot in plan.input_slots:
         tensor = plan.slots[slot].tensor
-        if tensor.dtype.is_float:
+        codes = [plan.slots[i.outputs[0]].tensor for i in plan.instructions if slot in i.inputs]
+        meaning = next((t.quantisation for t in codes if of_one_scale(t)), None)
+        if meaning is not None:
+            drawn = generator.integers(-128, 128, tensor.shape) * float(meaning.scale[0])
+            found.append(drawn.astype(tensor.dtype.numpy))
+        elif tensor.dtype.is_float:
             found.append(generator.standard_normal(tensor.shape).astype(tensor.dtype.numpy))
         else:
             low, high = tensor.dtype.range
             found.append(generator.integers(low, high + 1, tensor.shape).astype(tensor.dtype.numpy))
     return found
+
+
+def of_one_scale(tensor: Tensor) -> bool:
+    """True for codes of one scale."""
+    return tensor.quantisation is not None and tensor.quantisation.axis is None
 
 
 def chain(ops: Sequence[str], shape: tuple[int, ...] = (2, 8)) -> onnx.ModelProto:

@@ -20,6 +20,7 @@ from tilewright.memory.planner import align_up
 from tilewright.memory.problem import Buffer, PlacementProblem
 from tilewright.model import Array, Tensor
 from tilewright.plan.liveness import Storage, storages
+from tilewright.plan.overlap import view_shift
 from tilewright.plan.plan import ExecutionPlan
 
 Policy = Literal["packed", "disjoint"]
@@ -106,14 +107,6 @@ def view_root(plan: ExecutionPlan, slot: int) -> int:
     while (storage := plan.slots[slot].storage) is not None:
         slot = storage[0]
     return slot
-
-
-def view_shift(plan: ExecutionPlan, slot: int) -> int:
-    """Bytes from the start of that slot."""
-    shift = 0
-    while (storage := plan.slots[slot].storage) is not None:
-        slot, shift = storage[0], shift + storage[1]
-    return shift
 
 
 def check_layout(plan: ExecutionPlan, layout: BufferLayout) -> None:
