@@ -6,8 +6,9 @@ row = w.kernel * k.channels
 % if w.inner_last > w.inner_first:
 ${k.attribute} static void ${f.name}_block${block.width}(const float *restrict x, int base, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y, int kh_first, int kh_last)
 {
-    float acc[${k.pixels}][${block.width}];
-    for (int p = 0; p < ${k.pixels}; p++) {
+    enum { PIXELS = TILEWRIGHT_PIXELS < ${k.longest_run} ? TILEWRIGHT_PIXELS : ${k.longest_run} };
+    float acc[PIXELS][${block.width}];
+    for (int p = 0; p < PIXELS; p++) {
         for (int o = 0; o < ${block.width}; o++) {
             acc[p][o] = ${"b[o]" if k.bias else "0.0f"};
         }
@@ -17,7 +18,7 @@ ${k.attribute} static void ${f.name}_block${block.width}(const float *restrict x
         const float *restrict wr = w + kh * ${row * block.width};
 % if k.contiguous:
         for (int i = 0; i < ${row}; i++) {
-            for (int p = 0; p < ${k.pixels}; p++) {
+            for (int p = 0; p < PIXELS; p++) {
                 for (int o = 0; o < ${block.width}; o++) {
                     acc[p][o] += xr[p * ${w.stride * w.x_stride} + i] * wr[i * ${block.width} + o];
                 }
@@ -26,7 +27,7 @@ ${k.attribute} static void ${f.name}_block${block.width}(const float *restrict x
 % else:
         for (int kw = 0; kw < ${w.kernel}; kw++) {
             for (int i = 0; i < ${k.channels}; i++) {
-                for (int p = 0; p < ${k.pixels}; p++) {
+                for (int p = 0; p < PIXELS; p++) {
                     for (int o = 0; o < ${block.width}; o++) {
                         acc[p][o] += xr[p * ${w.stride * w.x_stride} + kw * ${w.dilation * w.x_stride} + i * ${k.x_channel}] * wr[(kw * ${k.channels} + i) * ${block.width} + o];
                     }
@@ -35,7 +36,7 @@ ${k.attribute} static void ${f.name}_block${block.width}(const float *restrict x
         }
 % endif
     }
-    for (int p = 0; p < ${k.pixels}; p++) {
+    for (int p = 0; p < PIXELS; p++) {
         for (int o = 0; o < ${block.width}; o++) {
             const float v = acc[p][o];
             y[p * ${k.out_channels} + o] = ${k.clamp};
@@ -72,6 +73,9 @@ ${k.attribute} static void ${f.name}_pixel${block.width}(const float *restrict x
 % endfor
 ${k.attribute} static void ${f.name}(${f.parameters})
 {
+% if w.inner_last > w.inner_first:
+    enum { PIXELS = TILEWRIGHT_PIXELS < ${k.longest_run} ? TILEWRIGHT_PIXELS : ${k.longest_run} };
+% endif
     for (int g = 0; g < ${k.groups}; g++) {
         for (int oh = 0; oh < ${h.out}; oh++) {
             const int top = oh * ${h.stride} - ${h.pad};
@@ -93,8 +97,8 @@ weights = f"w + g * {k.weights_group} + {block.weights} + n * {block.width * h.k
             for (int n = 0; n < ${block.count}; n++) {
                 float *const yb = yr + ${block.first} + n * ${block.width};
 % if w.inner_last > w.inner_first:
-                for (int ow = ${w.inner_first}; ow < ${w.inner_last}; ow += ${k.pixels}) {
-                    const int at = ow < ${w.inner_last - k.pixels} ? ow : ${w.inner_last - k.pixels};
+                for (int ow = ${w.inner_first}; ow < ${w.inner_last}; ow += PIXELS) {
+                    const int at = ow < ${w.inner_last} - PIXELS ? ow : ${w.inner_last} - PIXELS;
                     ${f.name}_block${block.width}(x, row + (at * ${w.stride} - ${w.pad}) * ${w.x_stride}, ${weights}, ${bias}yb + at * ${k.out_channels}, kh_first, kh_last);
                 }
 % endif

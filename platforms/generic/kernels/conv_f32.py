@@ -32,17 +32,17 @@ class ConvContext:
     out_group: int
     out_channels: int
     weights_group: int
-    pixels: int
+    longest_run: int
     blocks: tuple[Block, ...]
     bias: bool
     clamp: str
 
 
 def block_width(channels: int) -> int:
-    """Accumulators per pixel: the widest of 32, 16, 8 that divides the channels, else 16."""
+    """Accumulators per pixel: the widest of 32, 16, 8 that divides the channels, else 16 or 8 and a remainder."""
     if channels < 8:
         return channels
-    return next((w for w in (16, 32, 8) if channels % w == 0), 16 if channels > 16 else 8)
+    return next((w for w in (32, 16, 8) if channels % w == 0), 16 if channels > 16 else 8)
 
 
 def spatial(call: Call) -> tuple[Array, tuple[tuple[int, int, int, int], ...]]:
@@ -136,7 +136,7 @@ class ConvF32:
             out_group=out_group,
             out_channels=weights.shape[0],
             weights_group=out_group * per_channel,
-            pixels=min(4, max(1, w.inner_last - w.inner_first)),
+            longest_run=max(1, w.inner_last - w.inner_first),
             blocks=channel_blocks(out_group, per_channel, block_width(out_group)),
             bias=2 in call.constants,
             clamp=clamp_text("v", call.node.clamp),
