@@ -4,7 +4,6 @@ plane = k.columns * k.column_words
 per_unit = p.stride if p.stride == 2 else 2
 results = 1 if p.stride == 2 else 2
 single = k.at_once == k.units
-sign = 0 if k.unsigned else 1
 zero = k.zero_point & 0xFF
 zeros = zero * 0x01010101
 wide_zero = (k.zero_point & 0xFFFF) * 0x10001
@@ -40,17 +39,35 @@ q_last = min(k.columns, q.size + q.pad)
 % endif
 % endfor
 </%def>\
-<%def name="edge()">
-                    const int at = 2 * (band + g) - ${p.pad};
-                    const uint32_t first = at >= 0 && at < ${p.size} ? tilewright_load(s + at * ${p.x_stride}) : ${zeros}u;
-                    const uint32_t second = at + 1 >= 0 && at + 1 < ${p.size} ? tilewright_load(s + (at + 1) * ${p.x_stride}) : ${zeros}u;
-                    tilewright_four(${sign}, first, second, to + g, ${plane});
+<%def name="edge(part)">
+                        const int at = 2 * (band + g) - ${p.pad};
+                        const uint32_t first = at >= 0 && at < ${p.size} ? tilewright_load(s + at * ${p.x_stride}) : ${zeros}u;
+                        const uint32_t second = at + 1 >= 0 && at + 1 < ${p.size} ? tilewright_load(s + (at + 1) * ${p.x_stride}) : ${zeros}u;
+                        tilewright_two(tilewright_${part}(first), tilewright_${part}(second), to + g, ${plane});
+</%def>\
+<%def name="fill(part)">
+                for (int column = ${q_first}; column < ${q_last}; column++) {
+                    const int8_t *const s = ${x} + (column - ${q.pad}) * ${q.x_stride} + group;
+                    uint32_t *const to = planes + column * ${k.column_words};
+                    int g = 0;
+                    for (; g < first_full; g++) {
+${edge(part)}\
+                    }
+                    const int8_t *r = s + (2 * (band + g) - ${p.pad}) * ${p.x_stride};
+                    for (; g < last_full; g++) {
+                        tilewright_two(tilewright_${part}(tilewright_load(r)), tilewright_${part}(tilewright_load(r + ${p.x_stride})), to + g, ${plane});
+                        r += ${2 * p.x_stride};
+                    }
+                    for (; g < ${k.column_words}; g++) {
+${edge(part)}\
+                    }
+                }
 </%def>\
 TILEWRIGHT_ONCE void ${f.name}(${f.parameters})
 {
     uint32_t *const planes = scratch;
 % if q_first > 0 or q_last < k.columns:
-    for (int i = 0; i < ${4 * plane}; i++) {
+    for (int i = 0; i < ${2 * plane}; i++) {
         planes[i] = ${wide_zero}u;
     }
 % endif
@@ -70,24 +87,14 @@ TILEWRIGHT_ONCE void ${f.name}(${f.parameters})
             const int first_full = band > ${first_full} ? 0 : ${first_full} - band;
             const int last_full = band + ${k.column_words} < ${last_full} ? ${k.column_words} : ${last_full} - band;
 % endif
-            for (int column = ${q_first}; column < ${q_last}; column++) {
-                const int8_t *const s = ${x} + (column - ${q.pad}) * ${q.x_stride} + group;
-                uint32_t *const to = planes + column * ${k.column_words};
-                int g = 0;
-                for (; g < first_full; g++) {
-${edge()}\
-                }
-                const int8_t *r = s + (2 * (band + g) - ${p.pad}) * ${p.x_stride};
-                for (; g < last_full; g++) {
-                    tilewright_four(${sign}, tilewright_load(r), tilewright_load(r + ${p.x_stride}), to + g, ${plane});
-                    r += ${2 * p.x_stride};
-                }
-                for (; g < ${k.column_words}; g++) {
-${edge()}\
-                }
-            }
             for (int i = 0; i < 4; i++) {
-                const uint32_t *const t = table + (group + i) * ${k.table_words};
+                if (i == 0) {
+${fill("even" + ("_unsigned" if k.unsigned else ""))}\
+                } else if (i == 2) {
+${fill("odd" + ("_unsigned" if k.unsigned else ""))}\
+                }
+                const int channel = group + (i & 1) * 2 + i / 2;
+                const uint32_t *const t = table + channel * ${k.table_words};
 % for n in range(k.weight_words):
                 const uint32_t w${n} = t[${n}];
 % endfor
@@ -102,8 +109,8 @@ ${edge()}\
                 const int32_t shift = codes[1];
 % endif
 % endif
-                const uint32_t *from = planes + i * ${plane};
-                int8_t *out = ${y} + band * ${k.y_p * results} + group + i;
+                const uint32_t *from = planes + (i & 1) * ${plane};
+                int8_t *out = ${y} + band * ${k.y_p * results} + channel;
                 for (int o = 0; o < ${q.out}; o++) {
                     int8_t *to = out;
                     uint32_t v;
@@ -135,6 +142,4 @@ ${unit(1, 0, 0)}\
             }
         }
     }
-% if not (k.own or k.limited):
-% endif
 }

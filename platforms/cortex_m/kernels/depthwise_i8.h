@@ -64,15 +64,9 @@ TILEWRIGHT_INTO uint32_t tilewright_tops(uint32_t low, uint32_t high)
     return word;
 }
 
-/* Four channels of two inputs, as words of codes, into the four planes. */
-TILEWRIGHT_INTO void tilewright_four(const int is_signed, uint32_t first, uint32_t second, uint32_t *to, int plane)
+/* Two channels of two inputs, as halves, into the two planes. */
+TILEWRIGHT_INTO void tilewright_two(uint32_t first, uint32_t second, uint32_t *to, int plane)
 {
-    const uint32_t e0 = is_signed ? tilewright_even(first) : tilewright_even_unsigned(first);
-    const uint32_t e1 = is_signed ? tilewright_even(second) : tilewright_even_unsigned(second);
-    const uint32_t d0 = is_signed ? tilewright_odd(first) : tilewright_odd_unsigned(first);
-    const uint32_t d1 = is_signed ? tilewright_odd(second) : tilewright_odd_unsigned(second);
-    to[0] = tilewright_bottoms(e0, e1);
-    to[plane] = tilewright_bottoms(d0, d1);
-    to[2 * plane] = tilewright_tops(e0, e1);
-    to[3 * plane] = tilewright_tops(d0, d1);
+    to[0] = tilewright_bottoms(first, second);
+    to[plane] = tilewright_tops(first, second);
 }

@@ -1,6 +1,6 @@
 """Integer depthwise convolution on cores with the DSP extension: pairs of inputs along one axis in one word.
 
-Four channels at a time are copied to planes of 16-bit pairs, zero points where padding is. With stride 1 two results
+Of four channels two at a time are copied to planes of 16-bit pairs, zero points where padding is. With stride 1 two results
 share their words: (w0, w1) and (w1, w2) of one kernel line, and halves of words where one tap is left, give six
 multiply-accumulates in four instructions. The pairs run along the axis that leaves the fewest multiplications.
 """
@@ -18,8 +18,8 @@ from tilewright.platforms.generic.kernels import conv_i8 as portable
 from tilewright.platforms.generic.kernels import depthwise_i8 as portable_depthwise
 from tilewright.platforms.generic.kernels.blocks import Axis
 
-PLANE_BYTES = 8192
-"""Planes are cut into bands along the paired axis where four of them would be larger."""
+PLANE_BYTES = 2560
+"""Planes are cut into bands along the paired axis where two of them would be larger."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def bands(p: Axis, q: Axis) -> tuple[int, bool, int, int, int]:
         return at_once + half + reach
 
     at_once = units
-    while at_once > 4 and 16 * columns * words(at_once) > PLANE_BYTES:
+    while at_once > 4 and 8 * columns * words(at_once) > PLANE_BYTES:
         at_once = (at_once - 1) // 4 * 4 or 1
     return units, half, at_once, words(at_once), columns
 
@@ -156,14 +156,14 @@ class DepthwiseDsp:
         return Constant("table", DType.U32, values.reshape(-1)), matrix_i8.codes_constant(call)
 
     def scratch(self, operands: Operands) -> int:
-        """Four planes."""
+        """Two planes."""
         found = oriented(operands.call)
         assert found is not None
         *_, words, columns = bands(*found[:2])
-        return 16 * words * columns
+        return 8 * words * columns
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
-        """Four channels are copied whole before their results are written, where nothing overlaps."""
+        """A channel is copied whole before their results are written, where nothing overlaps."""
         found = oriented(call)
         assert found is not None
         units, _, at_once, _, _ = bands(*found[:2])
