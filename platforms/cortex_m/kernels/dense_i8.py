@@ -36,6 +36,17 @@ class DenseContext:
     codes: Codes
 
 
+def accepts(call: Call) -> str | None:
+    """Two or more columns, weights of eight bits, a plain requantisation."""
+    if (why := portable.accepts(call)) is not None:
+        return why
+    if call.outputs[0].shape[-1] < 2:
+        return "the kernel computes two columns at once"
+    if portable.matrix(call)[1] is not DType.I8:
+        return "weights minus their zero point need more than eight bits"
+    return matrix_i8.refusal(call)
+
+
 def weights_of(operands: Operands) -> Array:
     """[columns, depth padded to fours], rows in the order in which the operand lies in memory."""
     call = operands.call
@@ -75,14 +86,8 @@ class DenseDsp:
     """Integer matrix product with a constant right-hand side in dual multiplies."""
 
     def accepts(self, call: Call) -> str | None:
-        """Two or more columns, weights of eight bits, a plain requantisation, whole words per row."""
-        if (why := portable.accepts(call)) is not None:
-            return why
-        if call.outputs[0].shape[-1] < 2:
-            return "the kernel computes two columns at once"
-        if portable.matrix(call)[1] is not DType.I8:
-            return "weights minus their zero point need more than eight bits"
-        return matrix_i8.refusal(call)
+        """See `accepts` of this module."""
+        return accepts(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights in pairs of columns, by eights where a single row takes them so."""

@@ -1,0 +1,119 @@
+/* Integer kernels of cores with the vector extension (Helium). A sum of sixteen products is one instruction whose
+ * accumulator is an even register: eight accumulators and six odd registers are all there are. It brings
+ * tilewright_mve_block, tilewright_mve_row and tilewright_mve_run. */
+#if !defined(__ARM_FEATURE_MVE)
+#error "these kernels need a core with the vector extension: Cortex-M55 or later"
+#endif
+#include <arm_mve.h>
+
+#if defined(__clang__)
+#define TILEWRIGHT_MVE static __attribute__((unused, noinline))
+#else
+#define TILEWRIGHT_MVE static __attribute__((unused, noinline, optimize("O2", "no-schedule-insns")))
+#endif
+#define TILEWRIGHT_MVE_INTO static inline __attribute__((always_inline))
+
+TILEWRIGHT_MVE_INTO int32x4_t tilewright_mve_four(int32_t a, int32_t b, int32_t c, int32_t d)
+{
+    int32x4_t q;
+    __asm__("vmov %q0[2], %q0[0], %1, %3\n\tvmov %q0[3], %q0[1], %2, %4" : "=&t"(q) : "r"(a), "r"(b), "r"(c), "r"(d));
+    return q;
+}
+
+/* Accumulators to codes: (high word of acc * multiplier + addend) >> shift, limited; codes as for the scalar kernels. */
+TILEWRIGHT_MVE_INTO int32x4_t tilewright_mve_codes(
+    int32x4_t acc, int32x4_t multiplier, int32x4_t addend, int32x4_t left, int32x4_t low, int32x4_t high)
+{
+    const int32x4_t word = vaddq_s32(vmulhq_s32(acc, multiplier), addend);
+    return vminq_s32(vmaxq_s32(vshlq_s32(word, left), low), high);
+}
+
+/* Copies `bytes` bytes; up to fifteen zeros follow them. */
+TILEWRIGHT_MVE_INTO void tilewright_mve_run(int8_t *to, const int8_t *from, int bytes)
+{
+    for (int i = 0; i < bytes; i += 16) {
+        vstrbq_s8(to + i, vldrbq_z_s8(from + i, vctp8q((uint32_t)(bytes - i))));
+    }
+}
+
+#define TILEWRIGHT_MVE_STEP \
+    "vldrw.32 q0, [%[w]], #16\n\tvldrw.32 q2, [%[x0]], #16\n\tvldrw.32 q1, [%[w]], #16\n\t" \
+    "vmladava.s8 %[s0], q0, q2\n\tvldrw.32 q3, [%[x1]], #16\n\tvmladava.s8 %[t0], q1, q2\n\t" \
+    "vmladava.s8 %[s1], q0, q3\n\tvldrw.32 q4, [%[x2]], #16\n\tvmladava.s8 %[t1], q1, q3\n\t" \
+    "vmladava.s8 %[s2], q0, q4\n\tvldrw.32 q5, [%[x3]], #16\n\tvmladava.s8 %[t2], q1, q4\n\t" \
+    "vmladava.s8 %[s3], q0, q5\n\tvmladava.s8 %[t3], q1, q5\n\t"
+
+/* Four pixels times pairs of channels. Table of a pair: two starts, two multipliers, two addends, two shifts to the
+ * left, and the step to the next pair. Every instruction is four bytes long, so that the sum may enter its block of
+ * four steps in the middle. `x` points to the inputs of each pixel, `at` holds the offsets of their results. */
+TILEWRIGHT_MVE void tilewright_mve_block(
+    const int8_t *const *x, const int8_t *w, const int32_t *table, int8_t *y, const uint32_t *at, int steps, int pairs,
+    const int32_t *limits)
+{
+    const uint32x4_t offsets = vldrwq_u32(at);
+    const int32x4_t low = vdupq_n_s32(limits[2]);
+    const int32x4_t high = vdupq_n_s32(limits[3]);
+    const int8_t *const end = x[0] + steps * 16;
+    const int skip = (-steps & 3) * 56;
+    for (; pairs > 0; pairs--) {
+        int32_t s0 = table[0];
+        int32_t t0 = table[1];
+        int32_t s1 = s0, s2 = s0, s3 = s0, t1 = t0, t2 = t0, t3 = t0;
+        const int8_t *x0 = x[0];
+        const int8_t *x1 = x[1];
+        const int8_t *x2 = x[2];
+        const int8_t *x3 = x[3];
+        int32_t e;
+        __asm__ volatile(
+            "ldr %[e], %[skip]\n\tadd pc, %[e]\n\tnop\n\t"
+            "1:\n\t" TILEWRIGHT_MVE_STEP TILEWRIGHT_MVE_STEP TILEWRIGHT_MVE_STEP TILEWRIGHT_MVE_STEP
+            "ldr %[e], %[end]\n\tcmp %[x0], %[e]\n\tbne.w 1b\n\t"
+            : [s0] "+Te"(s0), [t0] "+Te"(t0), [s1] "+Te"(s1), [t1] "+Te"(t1), [s2] "+Te"(s2), [t2] "+Te"(t2),
+              [s3] "+Te"(s3), [t3] "+Te"(t3), [x0] "+r"(x0), [x1] "+r"(x1), [x2] "+r"(x2), [x3] "+r"(x3), [w] "+r"(w),
+              [e] "=&r"(e)
+            : [skip] "m"(skip), [end] "m"(end)
+            : "cc", "memory", "q0", "q1", "q2", "q3", "q4", "q5");
+        const int32x4_t first = tilewright_mve_codes(tilewright_mve_four(s0, s1, s2, s3), vdupq_n_s32(table[2]),
+            vdupq_n_s32(table[4]), vdupq_n_s32(table[6]), low, high);
+        vstrbq_scatter_offset_s32(y, offsets, first);
+        const int32x4_t second = tilewright_mve_codes(tilewright_mve_four(t0, t1, t2, t3), vdupq_n_s32(table[3]),
+            vdupq_n_s32(table[5]), vdupq_n_s32(table[7]), low, high);
+        vstrbq_scatter_offset_s32(y + 1, offsets, second);
+        y += table[8];
+        table += 9;
+    }
+}
+
+#define TILEWRIGHT_MVE_COLUMN(sum) "vldrw.32 q1, [%[w]], #16\n\tvmladava.s8 %[" sum "], q0, q1\n\t"
+
+/* One row times eight columns at a time. Table of eight columns: starts, multipliers, addends, shifts to the left. */
+TILEWRIGHT_MVE void tilewright_mve_row(
+    const int8_t *x, const int8_t *w, const int32_t *table, int8_t *y, int steps, int columns, const int32_t *limits)
+{
+    const int32x4_t low = vdupq_n_s32(limits[2]);
+    const int32x4_t high = vdupq_n_s32(limits[3]);
+    const int8_t *const end = x + steps * 16;
+    for (; columns > 0; columns -= 8) {
+        int32_t s0 = table[0], s1 = table[1], s2 = table[2], s3 = table[3];
+        int32_t s4 = table[4], s5 = table[5], s6 = table[6], s7 = table[7];
+        const int8_t *from = x;
+        __asm__ volatile(
+            "1:\n\tvldrw.32 q0, [%[x]], #16\n\t"
+            TILEWRIGHT_MVE_COLUMN("s0") TILEWRIGHT_MVE_COLUMN("s1") TILEWRIGHT_MVE_COLUMN("s2")
+            TILEWRIGHT_MVE_COLUMN("s3") TILEWRIGHT_MVE_COLUMN("s4") TILEWRIGHT_MVE_COLUMN("s5")
+            TILEWRIGHT_MVE_COLUMN("s6") TILEWRIGHT_MVE_COLUMN("s7")
+            "cmp %[x], %[end]\n\tbne.w 1b\n\t"
+            : [s0] "+Te"(s0), [s1] "+Te"(s1), [s2] "+Te"(s2), [s3] "+Te"(s3), [s4] "+Te"(s4), [s5] "+Te"(s5),
+              [s6] "+Te"(s6), [s7] "+Te"(s7), [x] "+r"(from), [w] "+r"(w)
+            : [end] "r"(end)
+            : "cc", "memory", "q0", "q1");
+        const int32x4_t first = tilewright_mve_codes(tilewright_mve_four(s0, s1, s2, s3), vldrwq_s32(table + 8),
+            vldrwq_s32(table + 16), vldrwq_s32(table + 24), low, high);
+        const int32x4_t second = tilewright_mve_codes(tilewright_mve_four(s4, s5, s6, s7), vldrwq_s32(table + 12),
+            vldrwq_s32(table + 20), vldrwq_s32(table + 28), low, high);
+        vstrbq_p_s32(y, first, vctp32q((uint32_t)columns));
+        vstrbq_p_s32(y + 4, second, vctp32q(columns > 4 ? (uint32_t)columns - 4u : 0u));
+        y += 8;
+        table += 32;
+    }
+}

@@ -1,0 +1,63 @@
+<%
+h, w = k.h, k.w
+row = w.kernel * k.channels
+y = "y" if k.y_type == "int8_t" else "(int8_t *)y"
+last = k.pixels - 1
+%>\
+% if not k.direct:
+/* Gathers the inputs of one pixel. */
+TILEWRIGHT_MVE void ${f.name}_gather(const int8_t *x, int8_t *to, int top, int left)
+{
+    for (int kh = 0; kh < ${h.kernel}; kh++) {
+        const int ih = top + kh * ${h.dilation};
+        const int row_inside = ih >= 0 && ih < ${h.size};
+% if w.dilation == 1:
+        if (row_inside && left >= 0 && left <= ${w.size - w.kernel}) {
+            tilewright_mve_run(to, x + ih * ${h.x_stride} + left * ${w.x_stride}, ${row});
+            to += ${row};
+            continue;
+        }
+% endif
+        for (int kw = 0; kw < ${w.kernel}; kw++) {
+            const int iw = left + kw * ${w.dilation};
+            if (row_inside && iw >= 0 && iw < ${w.size}) {
+                tilewright_mve_run(to, x + ih * ${h.x_stride} + iw * ${w.x_stride}, ${k.channels});
+            } else {
+                for (int i = 0; i < ${k.channels}; i += 16) {
+                    vstrbq_s8(to + i, vdupq_n_s8(${k.zero_point}));
+                }
+            }
+            to += ${k.channels};
+        }
+    }
+}
+
+% endif
+static void ${f.name}(${f.parameters})
+{
+% if not k.direct:
+    int8_t *const patch = scratch;
+% endif
+    for (int p = 0; p < ${k.pixels}; p += 4) {
+        const int at = p < ${max(k.pixels - 4, 0)} ? p : ${max(k.pixels - 4, 0)};
+        const int8_t *sources[4];
+        uint32_t offsets[4];
+        for (int j = 0; j < 4; j++) {
+            const int pixel = ${"at + j" if k.pixels >= 4 else f"j < {last} ? j : {last}"};
+            offsets[j] = (uint32_t)pixel * ${k.out_channels}u;
+% if k.direct:
+            sources[j] = x + pixel * ${k.channels};
+% else:
+            const int oh = pixel / ${w.out};
+            sources[j] = patch + j * ${k.depth};
+            ${f.name}_gather(x, patch + j * ${k.depth}, oh * ${h.stride} - ${h.pad}, (pixel - oh * ${w.out}) * ${w.stride} - ${w.pad});
+% endif
+        }
+% if k.sparse:
+        for (int j = 0; j < 4; j++) {
+            memcpy(${y} + offsets[j], fill, ${k.out_channels});
+        }
+% endif
+        tilewright_mve_block(sources, (const int8_t *)w, table, ${y} + ${k.first}, offsets, ${k.depth // 16}, ${k.pairs}, codes);
+    }
+}
