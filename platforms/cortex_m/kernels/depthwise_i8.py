@@ -1,7 +1,7 @@
 """Integer depthwise convolution on cores with the DSP extension: pairs of inputs along one axis in one word.
 
-Of four channels two at a time are copied to planes of 16-bit pairs, zero points where padding is. With stride 1 two results
-share their words: (w0, w1) and (w1, w2) of one kernel line, and halves of words where one tap is left, give six
+Of four channels two at a time are copied to planes of 16-bit pairs, zero points where padding is. With stride 1 two
+results share their words: (w0, w1) and (w1, w2) of one kernel line, and halves of words where one tap is left, give six
 multiply-accumulates in four instructions. The pairs run along the axis that leaves the fewest multiplications.
 """
 

@@ -36,6 +36,7 @@ TILEWRIGHT_MVE_INTO void tilewright_mve_run(int8_t *to, const int8_t *from, int 
     }
 }
 
+#define TILEWRIGHT_EVEN(name, number) register int32_t name __asm__(number)
 #define TILEWRIGHT_MVE_STEP \
     "vldrw.32 q0, [%[w]], #16\n\tvldrw.32 q2, [%[x0]], #16\n\tvldrw.32 q1, [%[w]], #16\n\t" \
     "vmladava.s8 %[s0], q0, q2\n\tvldrw.32 q3, [%[x1]], #16\n\tvmladava.s8 %[t0], q1, q2\n\t" \
@@ -56,23 +57,30 @@ TILEWRIGHT_MVE void tilewright_mve_block(
     const int8_t *const end = x[0] + steps * 16;
     const int skip = (-steps & 3) * 56;
     for (; pairs > 0; pairs--) {
-        int32_t s0 = table[0];
-        int32_t t0 = table[1];
-        int32_t s1 = s0, s2 = s0, s3 = s0, t1 = t0, t2 = t0, t3 = t0;
-        const int8_t *x0 = x[0];
-        const int8_t *x1 = x[1];
-        const int8_t *x2 = x[2];
-        const int8_t *x3 = x[3];
-        int32_t e;
+        TILEWRIGHT_EVEN(s0, "r0") = table[0];
+        TILEWRIGHT_EVEN(t0, "r2") = table[1];
+        TILEWRIGHT_EVEN(s1, "r4") = s0;
+        TILEWRIGHT_EVEN(t1, "r6") = t0;
+        TILEWRIGHT_EVEN(s2, "r8") = s0;
+        TILEWRIGHT_EVEN(t2, "r10") = t0;
+        TILEWRIGHT_EVEN(s3, "r12") = s0;
+        TILEWRIGHT_EVEN(t3, "r14") = t0;
+        register const int8_t *x0 __asm__("r1") = x[0];
+        register const int8_t *x1 __asm__("r3") = x[1];
+        register const int8_t *x2 __asm__("r5") = x[2];
+        register const int8_t *x3 __asm__("r7") = x[3];
+        register const int8_t *weights __asm__("r9") = w;
+        register int32_t e __asm__("r11");
         __asm__ volatile(
             "ldr %[e], %[skip]\n\tadd pc, %[e]\n\tnop\n\t"
             "1:\n\t" TILEWRIGHT_MVE_STEP TILEWRIGHT_MVE_STEP TILEWRIGHT_MVE_STEP TILEWRIGHT_MVE_STEP
             "ldr %[e], %[end]\n\tcmp %[x0], %[e]\n\tbne.w 1b\n\t"
-            : [s0] "+Te"(s0), [t0] "+Te"(t0), [s1] "+Te"(s1), [t1] "+Te"(t1), [s2] "+Te"(s2), [t2] "+Te"(t2),
-              [s3] "+Te"(s3), [t3] "+Te"(t3), [x0] "+r"(x0), [x1] "+r"(x1), [x2] "+r"(x2), [x3] "+r"(x3), [w] "+r"(w),
+            : [s0] "+r"(s0), [t0] "+r"(t0), [s1] "+r"(s1), [t1] "+r"(t1), [s2] "+r"(s2), [t2] "+r"(t2),
+              [s3] "+r"(s3), [t3] "+r"(t3), [x0] "+r"(x0), [x1] "+r"(x1), [x2] "+r"(x2), [x3] "+r"(x3), [w] "+r"(weights),
               [e] "=&r"(e)
             : [skip] "m"(skip), [end] "m"(end)
             : "cc", "memory", "q0", "q1", "q2", "q3", "q4", "q5");
+        w = weights;
         const int32x4_t first = tilewright_mve_codes(tilewright_mve_four(s0, s1, s2, s3), vdupq_n_s32(table[2]),
             vdupq_n_s32(table[4]), vdupq_n_s32(table[6]), low, high);
         vstrbq_scatter_offset_s32(y, offsets, first);

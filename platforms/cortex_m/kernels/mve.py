@@ -119,7 +119,7 @@ class ConvMve:
     def cost(self, call: Call) -> float:
         """Fourteen instructions for four pixels, two channels and sixteen inputs."""
         weights = in_vectors(conv_i8.weights_of(call))
-        return conv_i8.pixels_of(call) / 4 * weights.shape[0] / 2 * (weights.shape[1] / VECTOR * 14 + 40)
+        return float(conv_i8.pixels_of(call) / 4 * weights.shape[0] / 2 * (weights.shape[1] / VECTOR * 14 + 40))
 
     def _direct(self, call: Call) -> bool:
         return call.shape(0)[1] % VECTOR == 0 and conv_i8.way_of(call) == "direct"

@@ -4,6 +4,11 @@ row = w.kernel * k.channels
 y = "y" if k.y_type == "int8_t" else "(int8_t *)y"
 last = k.pixels - 1
 %>\
+<%def name="run(source, length)">
+% for i in range(0, length, 16):
+            vstrbq_s8(to + ${i}, ${f"vldrbq_s8({source} + {i})" if length - i >= 16 else f"vldrbq_z_s8({source} + {i}, vctp8q({length - i}u))"});
+% endfor
+</%def>\
 % if not k.direct:
 /* Gathers the inputs of one pixel. */
 TILEWRIGHT_MVE void ${f.name}_gather(const int8_t *x, int8_t *to, int top, int left)
@@ -13,7 +18,8 @@ TILEWRIGHT_MVE void ${f.name}_gather(const int8_t *x, int8_t *to, int top, int l
         const int row_inside = ih >= 0 && ih < ${h.size};
 % if w.dilation == 1:
         if (row_inside && left >= 0 && left <= ${w.size - w.kernel}) {
-            tilewright_mve_run(to, x + ih * ${h.x_stride} + left * ${w.x_stride}, ${row});
+            const int8_t *const s = x + ih * ${h.x_stride} + left * ${w.x_stride};
+${run("s", row)}\
             to += ${row};
             continue;
         }
@@ -21,7 +27,8 @@ TILEWRIGHT_MVE void ${f.name}_gather(const int8_t *x, int8_t *to, int top, int l
         for (int kw = 0; kw < ${w.kernel}; kw++) {
             const int iw = left + kw * ${w.dilation};
             if (row_inside && iw >= 0 && iw < ${w.size}) {
-                tilewright_mve_run(to, x + ih * ${h.x_stride} + iw * ${w.x_stride}, ${k.channels});
+                const int8_t *const s = x + ih * ${h.x_stride} + iw * ${w.x_stride};
+${run("s", k.channels)}\
             } else {
                 for (int i = 0; i < ${k.channels}; i += 16) {
                     vstrbq_s8(to + i, vdupq_n_s8(${k.zero_point}));

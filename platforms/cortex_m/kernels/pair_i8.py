@@ -1,0 +1,83 @@
+"""Add and Sub of codes of one shape: one product and sum per operand, in integers, checked over every pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.platform import Call, Operands
+from tilewright.platforms.cortex_m.platform import PLATFORM
+from tilewright.platforms.generic.kernels.codes import pair_of, same_size
+
+TYPES = "qi8, qi8 -> qi8"
+
+
+@dataclass(frozen=True)
+class PairContext:
+    """`(a * left + b * right + addend) >> shift`, limited, over `elements` codes in one run."""
+
+    left: int
+    right: int
+    addend: int
+    shift: int
+    low: int
+    high: int
+    elements: int
+
+
+def accepts(call: Call) -> str | None:
+    """Two operands of the result's shape at run time, and a sum in 32 bits."""
+    if call.constants or any(t is None or t.shape != call.outputs[0].shape for t in call.inputs):
+        return "the kernel adds operands of one shape"
+    form = pair_of(call)
+    if form is None or form.product or form.bits != 32:
+        return "no 32-bit sum equals the float32 arithmetic on every pair of codes"
+    return None
+
+
+def context(operands: Operands) -> PairContext:
+    """The factors of the form."""
+    form = pair_of(operands.call)
+    assert form is not None
+    return PairContext(
+        form.left, form.right, form.addend, form.shift, form.low, form.high, operands.call.outputs[0].elements
+    )
+
+
+@PLATFORM.kernel(
+    "Add", "Sub", types=TYPES, template="pair_i8.c.mako", layout="same", sources=["dsp.h"], preference=20,
+    requires=("dsp",),
+)  # fmt: skip
+class PairDsp:
+    """Sums of codes with saturation in one instruction, four at a time."""
+
+    def accepts(self, call: Call) -> str | None:
+        """See `accepts` of this module."""
+        return accepts(call)
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """Either operand."""
+        return same_size(call)
+
+    def context(self, operands: Operands) -> PairContext:
+        """The factors."""
+        return context(operands)
+
+
+@PLATFORM.kernel(
+    "Add", "Sub", types=TYPES, template="pair_mve.c.mako", layout="same", sources=["mve.h"], preference=40,
+    requires=("mve",),
+)  # fmt: skip
+class PairMve:
+    """Sums of codes in vectors of four."""
+
+    def accepts(self, call: Call) -> str | None:
+        """See `accepts` of this module."""
+        return accepts(call)
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """Either operand."""
+        return same_size(call)
+
+    def context(self, operands: Operands) -> PairContext:
+        """The factors."""
+        return context(operands)

@@ -1,0 +1,26 @@
+"""Kernels with the vector extension on a simulated Cortex-M55: the layers of the scalar kernels, bit for bit."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from board_layers import CONVS, DENSE, DEPTHWISE, EXTREMES, check, check_network, kernels, sums
+
+BOARD = "qemu_mps3_an547"
+
+
+def test_convolutions_in_vectors(tmp_path: Path) -> None:
+    taken = kernels(check(CONVS, BOARD, tmp_path, EXTREMES))
+    assert {taken[layer.name] for layer in CONVS if not layer.unsigned} == {"ConvMve"}
+    assert {taken[layer.name] for layer in CONVS if layer.unsigned} == {"ConvDsp"}
+
+
+def test_dense_and_depthwise_layers_in_vectors(tmp_path: Path) -> None:
+    layers = [dataclasses.replace(layer, name=f"depthwise_{layer.name}") for layer in DEPTHWISE]
+    taken = kernels(check([*DENSE, *layers], BOARD, tmp_path, EXTREMES))
+    assert {taken[layer.name] for layer in DENSE if not layer.unsigned} == {"DenseMve"}
+
+
+def test_sums_of_codes_in_vectors(tmp_path: Path) -> None:
+    assert "PairMve" in kernels(check_network(sums(), BOARD, tmp_path, EXTREMES)).values()
