@@ -15,7 +15,7 @@ from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.plan.build import build
 from tilewright.plan.plan import TiledGraph
-from tilewright.platform import Kernel
+from tilewright.platform import Kernel, Operands
 
 ROUNDS = 12
 
@@ -44,10 +44,12 @@ def _place(graph: BoundGraph, io: str) -> PlacedPlan:
     return place_plan(plan, graph.platform, io=io, allocator="greedy")
 
 
-def _replaces(candidate: Candidate, kernel: Kernel) -> bool:
-    """A kernel gives way to one of its own platform: inherited ones are many times slower than what is made for it."""
+def _replaces(candidate: Candidate, kernel: Kernel, operands: Operands) -> bool:
+    """A kernel gives way to one of its own platform that needs less: inherited ones are many times slower."""
     other = candidate.kernel
-    return candidate.refusal is None and other is not kernel and other.platform == kernel.platform
+    if candidate.refusal is not None or other is kernel or other.platform != kernel.platform:
+        return False
+    return other.scratch(operands) < kernel.scratch(operands)
 
 
 def _at_peak(graph: BoundGraph, placed: PlacedPlan) -> dict[tuple[str, str], str]:
@@ -56,7 +58,7 @@ def _at_peak(graph: BoundGraph, placed: PlacedPlan) -> dict[tuple[str, str], str
     replaceable = {
         b.call.node.name
         for b in graph.nodes
-        if b.kernel is not None and any(_replaces(c, b.kernel) for c in b.candidates)
+        if b.kernel is not None and any(_replaces(c, b.kernel, graph.operands(b)) for c in b.candidates)
     }
     highest = [r for r in placed.regions if placed.align >= peak - (r.offset + r.size) >= 0]
     found: dict[tuple[str, str], str] = {}
