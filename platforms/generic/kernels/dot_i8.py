@@ -75,6 +75,11 @@ def _depth(call: Call) -> int:
     return call.tensor(1).elements // call.tensor(1).shape[0]
 
 
+def _too_wide(call: Call) -> str | None:
+    x = call.tensor(0)
+    return f"'{x.name}' is u16, patches are widened to int16" if x.dtype is DType.U16 else None
+
+
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="dot_i8.c.mako", layout="channels_last",
     sources=["vectorised.h", "half_even.h"], preference=15,
@@ -86,7 +91,7 @@ class ConvDotI8:
         """A sum long enough to fill vectors."""
         if _depth(call) < SHORTEST:
             return f"the sum has {_depth(call)} terms, dot products pay from {SHORTEST} on"
-        return conv_i8.accepts(call)
+        return _too_wide(call) or conv_i8.accepts(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights as [channel][kh][kw][ic], folded starts, requantisation."""
@@ -149,7 +154,7 @@ class DenseDotI8:
         depth = call.shape(0)[-1] if call.shape(0) else 0
         if depth < SHORTEST:
             return f"the sum has {depth} terms, dot products pay from {SHORTEST} on"
-        return dense_i8.accepts(call)
+        return _too_wide(call) or dense_i8.accepts(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights as [column][depth] in the order in which the operand lies in memory."""

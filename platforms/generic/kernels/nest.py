@@ -192,8 +192,9 @@ OTHERS = tuple(o.name for o in all_operators() if o.nests is not None and o.name
 
 
 @PLATFORM.kernel(
-    *ELEMENTWISE, types="*... -> *...", template="nest.c.mako", layout=("axes", "same"), numerics="1e-5", preference=-10
-)
+    *ELEMENTWISE, types="*... -> *...", template="nest.c.mako", layout=("axes", "same"), numerics="1e-5",
+    sources=["power.h"], preference=-10,
+)  # fmt: skip
 class ElementwiseLoops(NestLoops):
     """Loops printed from the operator's index maps, element by element: a result may replace an operand."""
 

@@ -76,6 +76,12 @@ SIGNED = {
 }  # fmt: skip
 """Division by -1 apart: the smallest number has no counterpart."""
 
+UNSIGNED = {
+    "mod": "b == 0 ? 0 : a % b", "abs": "a", "sign": "a > 0", "relu": "a", "prelu": "a",
+    "shrink": "a > {p} ? a - {q} : 0",
+}  # fmt: skip
+"""Without comparisons that are never true."""
+
 
 def literal(dtype: DType, value: float | int) -> str:
     """A parameter as C: a float literal of the computing type, or an integer."""
@@ -130,7 +136,11 @@ def _body(name: str, kinds: Sequence[DType], result: DType, parameters: Sequence
         zero = f" + ({'double' if lead is DType.F64 else 'float'})c" if len(letters) > 2 else ""
         low, high = literal(lead, parameters[0]), literal(lead, parameters[1])
         return f"fmin{f}(fmax{f}(rint{f}(a / b){zero}, {low}), {high})"
-    table = FLOAT if lead.is_float else {**INTEGER, **(SIGNED if lead.is_signed else {})}
+    if name == "clip" and not lead.is_float:
+        return _clip(lead, int(parameters[0]), int(parameters[1]))
+    if name == "pow" and not any(kind.is_float for kind in kinds):
+        return "tilewright_power((int64_t)a, (int64_t)b)"
+    table = FLOAT if lead.is_float else {**INTEGER, **(SIGNED if lead.is_signed else UNSIGNED)}
     form = table.get(name)
     return None if form is None else _fill(form, lead, result, parameters)
 
@@ -164,6 +174,13 @@ def _cast(lead: DType, result: DType) -> str:
     below = f"a <= {literal(lead, -1.0)}" if low == 0 else f"a < {literal(lead, float(low))}"
     ends = c_literal(wide, low), c_literal(wide, high)
     return f"a != a ? 0 : {below} ? {ends[0]} : a >= {above} ? {ends[1]} : ({C_TYPES[wide]})a"
+
+
+def _clip(lead: DType, low: int, high: int) -> str:
+    """Limits that the type can exceed; compilers warn of others."""
+    least, most = lead.range
+    above = f"a > {c_literal(lead, high)} ? {c_literal(lead, high)} : a" if high < most else "a"
+    return f"a < {c_literal(lead, low)} ? {c_literal(lead, low)} : {above}" if low > least else above
 
 
 def _extreme(name: str, letters: str, lead: DType) -> str:

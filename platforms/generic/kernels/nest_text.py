@@ -283,9 +283,10 @@ class _Printer:
         """The last loop of the general form: over the result's axes, with the operands that are read once."""
         out = self.nest.out.tensor
         axes = {f"i{k}": size for k, size in enumerate(out.shape)}
-        lines = [f"{self.total_type} acc = {out.name}[{self._flat(out.shape)}];"]
+        here = self._flat()
+        lines = [f"{self.total_type} acc = {out.name}[{here}];"]
         if self.counted:
-            lines.append(f"const int points = count{self.index}[{self._flat(out.shape)}];")
+            lines.append(f"const int points = count{self.index}[{here}];")
         for number, access in enumerate(self.nest.after):
             index = []
             for sub, stride in zip(access.subscripts, self._strides(access), strict=True):
@@ -295,7 +296,7 @@ class _Printer:
             place = f"{access.tensor.name}[{' + '.join(index) or 0}]"
             lines.append(f"const {C_TYPES[access.tensor.dtype]} {local(number)} = {place};")
         kept = self.addresses[0]
-        self.addresses[0] = Address((), 0, (self._flat(out.shape),))
+        self.addresses[0] = Address((), 0, (here,))
         text = finish_text(self.nest.finish.name, self.out_kind, self.nest.finish.parameters)
         lines += self._clamped(text.replace("TOTAL", self.total_type))
         self.addresses[0] = kept
@@ -303,8 +304,9 @@ class _Printer:
             lines = [f"for (int {name} = 0; {name} < {size}; {name}++) {{", *indent(lines), "}"]
         return lines
 
-    def _flat(self, shape: Sequence[int]) -> str:
-        return " + ".join(f"i{k} * {prod(shape[k + 1 :])}" for k in range(len(shape))) or "0"
+    def _flat(self) -> str:
+        """The address of the result's element at the loops over its axes, as it lies in memory."""
+        return " + ".join(f"i{k} * {step}" for k, step in enumerate(self._strides(self.nest.out))) or "0"
 
     def _finish(self, after: Sequence[Address]) -> list[str]:
         nest = self.nest

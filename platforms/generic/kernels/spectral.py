@@ -38,7 +38,7 @@ class DftContext:
     unread: tuple[str, ...]
 
 
-@PLATFORM.kernel("DFT", types=f"{_REALS}, i64? , i64? -> {_REALS}", template="dft.c.mako")
+@PLATFORM.kernel("DFT", types=f"{_REALS}, i64? , i64? -> {_REALS}", template="dft.c.mako", numerics="1e-6")
 class Dft:
     """Forward or inverse, one-sided or whole."""
 
@@ -85,7 +85,9 @@ class StftContext:
     unread: tuple[str, ...]
 
 
-@PLATFORM.kernel("STFT", types=f"{_REALS}, i32|i64, {_REALS}?, i32|i64? -> {_REALS}", template="stft.c.mako")
+@PLATFORM.kernel(
+    "STFT", types=f"{_REALS}, i32|i64, {_REALS}?, i32|i64? -> {_REALS}", template="stft.c.mako", numerics="1e-6"
+)
 class Stft:
     """A transform of every frame."""
 

@@ -135,10 +135,11 @@ def table(operator: Operator, call: Call) -> Array:
     codes = np.arange(low, high + 1).astype(tensor.dtype.numpy)
     assert tensor.dtype.bits <= 8, "tables are for codes of at most eight bits"
     flat = replace(tensor, shape=codes.shape)
-    inputs = (flat, *call.inputs[1:])
+    inputs = (flat, *(t and replace(t, shape=()) for t in call.inputs[1:]))  # of whatever rank, they are one element
     output = replace(call.outputs[0], shape=codes.shape)
-    single = Call(call.node, inputs, (output,), call.constants, call.opset)
-    operands = [codes, *(call.constants.get(index) for index in range(1, len(inputs)))]
+    constants = {index: value.reshape(()) for index, value in call.constants.items()}
+    single = Call(call.node, inputs, (output,), constants, call.opset)
+    operands = [codes, *(constants.get(index) for index in range(1, len(inputs)))]
     if operator.name in _OWN:
         return operator.evaluate(single, operands)[0]
     return evaluate_codes(operator, single, operands)[0]

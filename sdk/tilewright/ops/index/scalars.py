@@ -28,12 +28,17 @@ def divide(a: Array, b: Array) -> Array:
 
 
 def power(a: Array, b: Array) -> Array:
-    """Power in the type of the base; integers wrap, a negative exponent truncates."""
+    """Power in the type of the base; integers wrap, a negative exponent truncates, of 0 it gives 0."""
     base, exponent = np.asarray(a), np.asarray(b)
     if base.dtype.kind == "f":
         return np.asarray(np.power(base, exponent.astype(base.dtype)))
-    if exponent.dtype.kind == "u" or (exponent.dtype.kind == "i" and bool((exponent >= 0).all())):
-        return np.asarray(np.power(base, exponent.astype(base.dtype)))
+    if exponent.dtype.kind == "u":
+        return np.asarray(np.power(base.astype(np.uint64), exponent.astype(np.uint64)).astype(base.dtype))
+    if exponent.dtype.kind == "i":
+        whole = np.power(base.astype(np.int64), np.maximum(exponent, 0).astype(np.int64)).astype(base.dtype)
+        sign = np.where(exponent % 2 == 0, 1, -1) if base.dtype.kind == "i" else np.ones((), np.int64)
+        unit = np.where(base == 1, 1, np.where(base.astype(np.float64) == -1, sign, 0)).astype(base.dtype)
+        return np.asarray(np.where(exponent < 0, unit, whole))
     return np.asarray(np.power(base.astype(np.float64), exponent.astype(np.float64)).astype(base.dtype))
 
 

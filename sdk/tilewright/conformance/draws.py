@@ -1,0 +1,493 @@
+"""Random calls of operators: shapes, attributes and operands, before an element type is chosen.
+
+Values are real numbers; `kernels.py` turns them into floats, integers or codes. An operand that is no data (a shape,
+axes, indices) has its type already.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from tilewright.model import Array, Attribute, Shape
+
+Role = Literal["data", "weight", "bias", "fixed"]
+Draw = random.Random
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One operand: real values, or the elements themselves where it is `fixed`; constant or given at run time."""
+
+    values: Array
+    role: Role = "data"
+    constant: bool = False
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """A call without types; None stands for an omitted operand. `axis` is that of a weight's channels."""
+
+    op: str
+    operands: tuple[Drawn | None, ...]
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    outputs: int = 1
+    axis: int = 0
+
+
+Sketcher = Callable[[Draw, str], Sketch]
+
+
+def reals(r: Draw, shape: Shape, low: float = -2.0, high: float = 2.0) -> Array:
+    """Uniform numbers."""
+    return np.random.default_rng(r.getrandbits(32)).uniform(low, high, shape)
+
+
+def data(r: Draw, shape: Shape) -> Drawn:
+    """A run-time operand."""
+    return Drawn(reals(r, shape))
+
+
+def fixed(values: Sequence[int] | Array, constant: bool = True) -> Drawn:
+    """An operand of integers that is known at compile time unless said otherwise."""
+    return Drawn(np.asarray(values, np.int64), "fixed", constant)
+
+
+def shape_of(r: Draw, low: int = 1, high: int = 4, most: int = 6) -> Shape:
+    """A random shape of `low` to `high` axes."""
+    return tuple(r.randint(1, most) for _ in range(r.randint(low, high)))
+
+
+# ------------------------------------------------------------------------------------------------ windows
+def _window(r: Draw, rank: int, least: int = 1) -> dict[str, Attribute]:
+    kernel = tuple(r.randint(least, 3) for _ in range(rank))
+    dilations = tuple(r.choice((1, 1, 2)) for _ in range(rank))
+    limits = [(k - 1) * d for k, d in zip(kernel, dilations, strict=True)]
+    return {
+        "kernel_shape": kernel, "dilations": dilations, "strides": tuple(r.choice((1, 1, 2, 3)) for _ in range(rank)),
+        "pads": tuple(r.randint(0, limit) for limit in limits) + tuple(r.randint(0, limit) for limit in limits),
+    }  # fmt: skip
+
+
+def _whole(window: Mapping[str, Attribute], name: str) -> tuple[int, ...]:
+    value = window[name]
+    assert isinstance(value, tuple)
+    return tuple(int(v) for v in value)
+
+
+def _spatial(r: Draw, window: Mapping[str, Attribute], most: int = 9) -> Shape:
+    reach = [(k - 1) * d + 1 for k, d in zip(_whole(window, "kernel_shape"), _whole(window, "dilations"), strict=True)]
+    return tuple(r.randint(low, most) for low in reach)
+
+
+def conv(r: Draw, op: str) -> Sketch:
+    """Convolutions in one to three dimensions: grouped, depthwise, with and without bias."""
+    rank = r.choice((2, 2, 2, 2, 1, 3))
+    window = _window(r, rank)
+    if r.random() < 0.4:  # as many rows as before
+        sizes = _whole(window, "kernel_shape")
+        pads = [(k - 1) * d for k, d in zip(sizes, _whole(window, "dilations"), strict=True)]
+        half = tuple(p // 2 for p in pads)
+        window |= {"strides": (1,) * rank, "pads": half + tuple(p - h for p, h in zip(pads, half, strict=True))}
+    kind = r.choice(("plain", "plain", "depthwise", "depthwise", "multiplied", "grouped", "pointwise"))
+    if kind == "pointwise":
+        window = {
+            "kernel_shape": (1,) * rank,
+            "dilations": (1,) * rank,
+            "strides": (1,) * rank,
+            "pads": (0,) * 2 * rank,
+        }
+    groups = 1 if kind in ("plain", "pointwise") else r.choice((2, 3, 5, 8, 17) if "dep" in kind else (2, 3))
+    inner = 1 if kind in ("depthwise", "multiplied") else r.choice((1, 2, 3, 4, 5, 8))
+    outer = 1 if kind == "depthwise" else r.choice((1, 2, 3, 4, 5, 8, 9))
+    sizes = _spatial(r, window, 6 if rank == 3 else 9)
+    weight = Drawn(reals(r, (groups * outer, inner, *_whole(window, "kernel_shape"))), "weight", True)
+    bias = [Drawn(reals(r, (groups * outer,)), "bias", True)] if r.random() < 0.6 else []
+    image = data(r, (r.choice((1, 1, 2)), groups * inner, *sizes))
+    return Sketch(op, (image, weight, *bias), {**window, "group": groups})
+
+
+def conv_transpose(r: Draw, op: str) -> Sketch:
+    """Transposed convolutions with groups and output padding."""
+    rank = r.choice((1, 2, 2, 3))
+    kernel = tuple(r.randint(1, 3) for _ in range(rank))
+    strides = tuple(r.randint(1, 3) for _ in range(rank))
+    groups, inner, outer = r.choice((1, 1, 2)), r.randint(1, 4), r.randint(1, 4)
+    attributes: dict[str, Attribute] = {
+        "strides": strides, "group": groups, "dilations": tuple(r.choice((1, 2)) for _ in range(rank)),
+        "pads": tuple(r.randint(0, (k - 1) // 2) for k in kernel) * 2,
+        "output_padding": tuple(r.randint(0, s - 1) for s in strides),
+    }  # fmt: skip
+    weight = Drawn(reals(r, (groups * inner, outer, *kernel)), "weight", True)
+    bias = [Drawn(reals(r, (groups * outer,)), "bias", True)] if r.random() < 0.5 else []
+    image = data(r, (1, groups * inner, *(r.randint(2, 5) for _ in range(rank))))
+    return Sketch(op, (image, weight, *bias), attributes, axis=1)
+
+
+def pool(r: Draw, op: str) -> Sketch:
+    """Pools with padding, dilation and ceiling."""
+    rank = r.choice((1, 2, 2, 3))
+    window = _window(r, rank)
+    more: dict[str, Attribute] = {"ceil_mode": r.randint(0, 1)}
+    if op == "AveragePool":
+        more["count_include_pad"] = r.randint(0, 1)
+    if op == "LpPool":
+        more["p"] = r.randint(1, 3)
+    outputs = 2 if op == "MaxPool" and r.random() < 0.2 else 1
+    image = data(r, (r.choice((1, 2)), r.randint(1, 5), *_spatial(r, window, 6)))
+    return Sketch(op, (image,), {**window, **more}, outputs)
+
+
+def image(r: Draw, op: str) -> Sketch:
+    """An operator over the spatial axes of an image."""
+    return Sketch(op, (data(r, (r.choice((1, 2)), r.randint(1, 7), *(r.randint(1, 6) for _ in range(2)))),))
+
+
+# ------------------------------------------------------------------------------------------------ products
+def gemm(r: Draw, op: str) -> Sketch:
+    """Matrices in both orders, with and without addend."""
+    m, n, k = r.choice((1, 1, 2, 3, 5)), r.choice((1, 2, 3, 4, 7, 10, 16)), r.choice((1, 2, 3, 4, 7, 16, 33))
+    flip, turn = r.random() < 0.2, r.random() < 0.5
+    b = Drawn(reals(r, (n, k) if turn else (k, n)), "weight", True)
+    c = [Drawn(reals(r, (n,)), "bias", True)] if r.random() < 0.7 else []
+    return Sketch(
+        op, (data(r, (k, m) if flip else (m, k)), b, *c), {"transA": int(flip), "transB": int(turn)},
+        axis=0 if turn else 1,
+    )  # fmt: skip
+
+
+def matmul(r: Draw, op: str) -> Sketch:
+    """A constant right-hand side, or two run-time operands with batch axes."""
+    m, n, k = r.choice((1, 2, 3, 5)), r.choice((1, 2, 3, 4, 7, 16)), r.choice((1, 2, 3, 4, 7, 16, 33))
+    if r.random() < 0.6:
+        batch = tuple(r.randint(1, 3) for _ in range(r.choice((0, 0, 1, 2))))
+        return Sketch(op, (data(r, (*batch, m, k)), Drawn(reals(r, (k, n)), "weight", True)), axis=1)
+    batch = tuple(r.randint(1, 3) for _ in range(r.choice((1, 2))))
+    return Sketch(op, (data(r, (*batch, m, k)), data(r, (*batch, k, n))))
+
+
+# ------------------------------------------------------------------------------------------------ element by element
+def unary(r: Draw, op: str) -> Sketch:
+    """One operand."""
+    return Sketch(op, (data(r, shape_of(r)),))
+
+
+def broadcast(count: int) -> Sketcher:
+    """Operands of shapes that broadcast, some of them constant."""
+
+    def sketch(r: Draw, op: str) -> Sketch:
+        full = shape_of(r, 1, 4, 5)
+        operands = []
+        for index in range(count):
+            cut = full[r.choice((0, 0, r.randint(0, len(full)))) :]
+            shape = tuple(1 if r.random() < 0.25 else size for size in cut)
+            constant = index > 0 and r.random() < 0.3
+            operands.append(Drawn(reals(r, shape), "data", constant))
+        return Sketch(op, tuple(operands), {"direction": r.choice(("LEFT", "RIGHT"))} if op == "BitShift" else {})
+
+    return sketch
+
+
+def prelu(r: Draw, op: str) -> Sketch:
+    """A slope per channel."""
+    channels = r.randint(1, 6)
+    slope = Drawn(reals(r, r.choice(((1,), (channels, 1, 1))), 0, 0.5), "data", True)
+    return Sketch(op, (data(r, (1, channels, 3, r.randint(1, 4))), slope))
+
+
+def clip(r: Draw, op: str) -> Sketch:
+    """Constant limits."""
+    low, high = (Drawn(np.asarray(v), "data", True) for v in (-1.0, 1.5))
+    return Sketch(op, (data(r, shape_of(r)), low, high))
+
+
+def cast(r: Draw, op: str) -> Sketch:
+    """To one of the common types."""
+    return Sketch(op, (data(r, shape_of(r)),), {"to": r.choice((1, 2, 3, 5, 6, 7, 9, 11, 12))})
+
+
+def where(r: Draw, op: str) -> Sketch:
+    """A condition and two values."""
+    shape = shape_of(r)
+    condition = Drawn(reals(r, shape) > 0, "fixed", r.random() < 0.3)
+    return Sketch(op, (condition, data(r, shape), data(r, (1,) if r.random() < 0.3 else shape)))
+
+
+# ------------------------------------------------------------------------------------------------ along an axis
+def along(**choices: Sequence[Attribute]) -> Sketcher:
+    """One operand, an axis, and attributes of which one value each is chosen."""
+
+    def sketch(r: Draw, op: str) -> Sketch:
+        shape = shape_of(r, 1, 4)
+        picked = {name: r.choice(list(values)) for name, values in choices.items()}
+        return Sketch(op, (data(r, shape),), {"axis": r.randrange(-len(shape), len(shape)), **picked})
+
+    return sketch
+
+
+def reduce(r: Draw, op: str) -> Sketch:
+    """Some axes or all."""
+    shape = shape_of(r, 1, 4, 5)
+    axes = sorted(r.sample(range(len(shape)), r.randint(1, len(shape))))
+    return Sketch(op, (data(r, shape), fixed(axes)), {"keepdims": r.randint(0, 1)})
+
+
+def top_k(r: Draw, op: str) -> Sketch:
+    """The k first along an axis, with their indices."""
+    shape = shape_of(r, 1, 3)
+    axis = r.randrange(len(shape))
+    return Sketch(
+        op, (data(r, shape), fixed([r.randint(1, shape[axis])])), {"axis": axis, "largest": r.randint(0, 1)}, 2
+    )
+
+
+def running(r: Draw, op: str) -> Sketch:
+    """Running totals."""
+    shape = shape_of(r, 1, 3)
+    axis = fixed(np.asarray(r.randrange(len(shape))))
+    return Sketch(op, (data(r, shape), axis), {"exclusive": r.randint(0, 1), "reverse": r.randint(0, 1)})
+
+
+def layer_norm(r: Draw, op: str) -> Sketch:
+    """Scale and shift over the last axes."""
+    shape = shape_of(r, 2, 3)
+    axis = r.randrange(1, len(shape))
+    parameters = [Drawn(reals(r, shape[axis:]), "data", True) for _ in range(1 if op == "RMSNormalization" else 2)]
+    return Sketch(op, (data(r, shape), *parameters), {"axis": axis})
+
+
+def per_channel(count: int, **attributes: Attribute) -> Sketcher:
+    """An image and `count` positive constants per channel."""
+
+    def sketch(r: Draw, op: str) -> Sketch:
+        channels = r.choice((2, 4, 6))
+        constants = [Drawn(reals(r, (channels,), 0.5, 1.5), "data", True) for _ in range(count)]
+        return Sketch(op, (data(r, (1, channels, r.randint(2, 4), r.randint(1, 4))), *constants), attributes)
+
+    return sketch
+
+
+# ------------------------------------------------------------------------------------------------ moves
+def concat(r: Draw, op: str) -> Sketch:
+    """Two to four operands along one axis."""
+    shape = shape_of(r, 1, 4)
+    axis = r.randrange(len(shape))
+    parts = [(*shape[:axis], r.randint(1, 4), *shape[axis + 1 :]) for _ in range(r.randint(2, 4))]
+    return Sketch(op, tuple(data(r, part) for part in parts), {"axis": axis})
+
+
+def split(r: Draw, op: str) -> Sketch:
+    """Parts of different lengths."""
+    shape, sizes = list(shape_of(r, 1, 4)), [r.randint(1, 3) for _ in range(r.randint(2, 3))]
+    axis = r.randrange(len(shape))
+    shape[axis] = sum(sizes)
+    return Sketch(op, (data(r, tuple(shape)), fixed(sizes)), {"axis": axis}, len(sizes))
+
+
+def cut(r: Draw, op: str) -> Sketch:
+    """Slices with steps of both signs."""
+    shape = shape_of(r, 1, 4)
+    starts, ends, steps = [], [], []
+    for size in shape:
+        low = r.randrange(size)
+        high = r.randint(low + 1, size)
+        step = r.choice((1, 1, 2, -1))
+        starts.append(low if step > 0 else high - 1)
+        ends.append(high if step > 0 else low - 1 if low else -size - 1)
+        steps.append(step)
+    return Sketch(op, (data(r, shape), fixed(starts), fixed(ends), fixed(range(len(shape))), fixed(steps)))
+
+
+def pad(r: Draw, op: str) -> Sketch:
+    """All modes of padding."""
+    shape = tuple(r.randint(3, 5) for _ in range(r.randint(1, 4)))
+    mode = r.choice(("constant", "edge", "reflect"))
+    return Sketch(op, (data(r, shape), fixed([r.randint(0, 2) for _ in range(2 * len(shape))])), {"mode": mode})
+
+
+def transpose(r: Draw, op: str) -> Sketch:
+    """Any order of axes."""
+    shape = shape_of(r, 2, 4)
+    return Sketch(op, (data(r, shape),), {"perm": tuple(r.sample(range(len(shape)), len(shape)))})
+
+
+def gather(r: Draw, op: str) -> Sketch:
+    """Indices of both signs, known or not."""
+    shape = shape_of(r, 1, 3)
+    axis = r.randrange(len(shape))
+    taken = shape if op == "GatherElements" else shape_of(r, 1, 2, 3)
+    indices = np.array([r.randrange(-shape[axis], shape[axis]) for _ in range(int(np.prod(taken)))]).reshape(taken)
+    return Sketch(op, (data(r, shape), fixed(indices, r.random() < 0.4)), {"axis": axis})
+
+
+def tuples(r: Draw, op: str) -> Sketch:
+    """Tuples of indices into the first axes."""
+    shape = shape_of(r, 2, 3)
+    depth, count = r.randint(1, len(shape)), r.randint(1, 4)
+    places = np.array([[r.randrange(-size, size) for size in shape[:depth]] for _ in range(count)])
+    if op == "GatherND":
+        return Sketch(op, (data(r, shape), fixed(places, False)))
+    updates = data(r, (count, *shape[depth:]))
+    return Sketch(op, (data(r, shape), fixed(places, False), updates), {"reduction": r.choice(("none", "add", "max"))})
+
+
+def scatter(r: Draw, op: str) -> Sketch:
+    """Updates along one axis."""
+    shape = shape_of(r, 1, 3)
+    axis = r.randrange(len(shape))
+    taken = tuple(r.randint(1, size) for size in shape)
+    indices = np.array([r.randrange(-shape[axis], shape[axis]) for _ in range(int(np.prod(taken)))]).reshape(taken)
+    reduction = "none" if op == "Scatter" else r.choice(("none", "add", "mul", "min"))
+    return Sketch(op, (data(r, shape), fixed(indices, False), data(r, taken)), {"axis": axis, "reduction": reduction})
+
+
+def expand(r: Draw, op: str) -> Sketch:
+    """Axes of one element that become longer, or everything repeated."""
+    shape = shape_of(r, 1, 3, 4)
+    if op == "Tile":
+        return Sketch(op, (data(r, shape), fixed([r.randint(1, 3) for _ in shape])))
+    small = tuple(1 if r.random() < 0.5 else size for size in shape)
+    return Sketch(op, (data(r, small), fixed(shape)))
+
+
+def blocks(r: Draw, op: str) -> Sketch:
+    """Blocks of two or three."""
+    size = r.choice((2, 3))
+    channels, high, wide = r.randint(1, 3), r.randint(1, 3), r.randint(1, 3)
+    if op == "DepthToSpace":
+        return Sketch(
+            op,
+            (data(r, (1, channels * size * size, high, wide)),),
+            {"blocksize": size, "mode": r.choice(("DCR", "CRD"))},
+        )
+    return Sketch(op, (data(r, (1, channels, high * size, wide * size)),), {"blocksize": size})
+
+
+def resize(r: Draw, op: str) -> Sketch:
+    """Nearest and linear, to given sizes."""
+    channels = r.randint(1, 3)
+    old, new = [r.randint(1, 4) for _ in range(2)], [r.randint(1, 7) for _ in range(2)]
+    attributes: dict[str, Attribute] = {
+        "mode": r.choice(("nearest", "linear")),
+        "coordinate_transformation_mode": r.choice(("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel")),
+    }
+    return Sketch(op, (data(r, (1, channels, *old)), None, None, fixed([1, channels, *new])), attributes)
+
+
+def recurrent(r: Draw, op: str) -> Sketch:
+    """One or two directions, with biases and a first state."""
+    steps, batch, inputs, hidden = (r.randint(1, 4) for _ in range(4))
+    gates, both = {"RNN": 1, "GRU": 3, "LSTM": 4}[op], r.random() < 0.4
+    count = 2 if both else 1
+    weights = [(count, gates * hidden, inputs), (count, gates * hidden, hidden), (count, 2 * gates * hidden)]
+    operands: list[Drawn | None] = [data(r, (steps, batch, inputs))]
+    operands += [Drawn(reals(r, shape, -0.5, 0.5), "data", True) for shape in weights]
+    if r.random() < 0.5:
+        operands += [None, data(r, (count, batch, hidden))]
+    attributes: dict[str, Attribute] = {"hidden_size": hidden, "direction": "bidirectional" if both else "forward"}
+    if op == "GRU":
+        attributes["linear_before_reset"] = r.randint(0, 1)
+    return Sketch(op, tuple(operands), attributes, 2)
+
+
+def attention(r: Draw, op: str) -> Sketch:
+    """Shared key heads, causal or not."""
+    batch, heads, shared, queries, keys, depth = (r.choice((1, 2)) for _ in range(6))
+    q = data(r, (batch, heads * shared, queries + 1, depth + 1))
+    k, v = (data(r, (batch, heads, keys + 2, depth + 1)) for _ in range(2))
+    return Sketch(op, (q, k, v), {"is_causal": r.randint(0, 1)}, r.choice((1, 1, 3)))
+
+
+def sampled(r: Draw, op: str) -> Sketch:
+    """Positions inside and outside the image."""
+    shape = (r.randint(1, 2), r.randint(1, 3), r.randint(1, 5), r.randint(1, 5))
+    attributes: dict[str, Attribute] = {
+        "mode": r.choice(("linear", "nearest", "cubic")), "align_corners": r.randint(0, 1),
+        "padding_mode": r.choice(("zeros", "border", "reflection")),
+    }  # fmt: skip
+    return Sketch(op, (data(r, shape), data(r, (shape[0], r.randint(1, 4), r.randint(1, 4), 2))), attributes)
+
+
+def squares(r: Draw, op: str) -> Sketch:
+    """Square matrices."""
+    size = r.randint(1, 5)
+    return Sketch(op, (data(r, (*shape_of(r, 0, 1), size, size)),))
+
+
+def sequences(r: Draw, op: str) -> Sketch:
+    """Lengths of the run time along the first two axes."""
+    shape = shape_of(r, 2, 4)
+    batch = r.randint(0, 1)
+    lengths = fixed([r.randint(0, shape[1 - batch]) for _ in range(shape[batch])], False)
+    return Sketch(op, (data(r, shape), lengths), {"batch_axis": batch, "time_axis": 1 - batch})
+
+
+def unpool(r: Draw, op: str) -> Sketch:
+    """Any indices, each once."""
+    channels, high, wide = r.randint(1, 2), r.randint(1, 3), r.randint(1, 3)
+    count = channels * high * wide
+    places = np.array(r.sample(range(count * 4), count)).reshape(1, channels, high, wide)
+    return Sketch(
+        op, (data(r, (1, channels, high, wide)), fixed(places, False)), {"kernel_shape": (2, 2), "strides": (2, 2)}
+    )
+
+
+def spectrum(r: Draw, op: str) -> Sketch:
+    """Transforms of real and complex signals, or of frames of them."""
+    if op == "STFT":
+        length, step = r.randint(1, 6), r.randint(1, 3)
+        signal = data(r, (r.randint(1, 2), length + r.randint(0, 6), 1))
+        window = Drawn(reals(r, (length,)), "data", r.random() < 0.5)
+        return Sketch(op, (signal, fixed(np.asarray(step)), window), {"onesided": r.randint(0, 1)})
+    inverse, onesided = r.randint(0, 1), r.randint(0, 1)
+    parts = 1 if onesided and not inverse else 2
+    x = data(r, (r.randint(1, 2), r.randint(2, 6), r.randint(2, 5), parts))
+    points = fixed(np.asarray(r.randint(1, 7))) if r.random() < 0.5 else None
+    axis = fixed(np.asarray(r.choice((1, 2))))
+    return Sketch(op, (x, points, axis), {"inverse": inverse, "onesided": onesided})
+
+
+def cache(r: Draw, op: str) -> Sketch:
+    """Run-time starts that fit."""
+    batch, size, count = r.randint(1, 3), r.randint(2, 5), r.randint(1, 2)
+    starts = fixed([r.randint(0, size - count) for _ in range(batch)], False)
+    inner = r.randint(1, 3)
+    shape, update = (batch, 2, size, inner), (batch, 2, count, inner)
+    return Sketch(op, (data(r, shape), data(r, update), starts), {"mode": r.choice(("linear", "circular"))})
+
+
+def rotary(r: Draw, op: str) -> Sketch:
+    """Heads as an axis, with positions of the run time or without any."""
+    batch, heads, steps, half, length = (r.randint(1, 3) for _ in range(5))
+    x = data(r, (batch, heads, steps, 2 * half))
+    attributes: dict[str, Attribute] = {"interleaved": r.randint(0, 1)}
+    if r.random() < 0.3:
+        return Sketch(op, (x, *(data(r, (batch, steps, half)) for _ in range(2))), attributes)
+    places = [[r.randrange(length) for _ in range(steps)] for _ in range(batch)]
+    return Sketch(op, (x, *(data(r, (length, half)) for _ in range(2)), fixed(np.array(places), False)), attributes)
+
+
+def quantising(r: Draw, op: str) -> Sketch:
+    """Scale and zero point for the whole tensor or for each channel."""
+    shape = shape_of(r, 2, 3)
+    count = shape[1] if r.random() < 0.5 else 1
+    scale = reals(r, (count,) if count > 1 else (), 0.01, 0.1).astype(np.float32)
+    kind = r.choice((np.int8, np.uint8, np.int16))
+    zero = np.random.default_rng(r.getrandbits(32)).integers(0, 9, scale.shape).astype(kind)
+    codes = np.random.default_rng(r.getrandbits(32)).integers(0, 127, shape).astype(kind)
+    x = data(r, shape) if op == "QuantizeLinear" else Drawn(codes, "fixed")
+    return Sketch(op, (x, Drawn(scale, "fixed", True), Drawn(zero, "fixed", True)), {"axis": 1})
+
+
+def dynamic(r: Draw, op: str) -> Sketch:
+    """Codes whose scale the run time finds."""
+    return Sketch(op, (data(r, shape_of(r)),), {}, 3)
+
+
+def windowed(r: Draw, op: str) -> Sketch:
+    """Normalisation over neighbouring channels."""
+    return Sketch(op, (data(r, (1, r.randint(1, 7), r.randint(1, 3), 2)),), {"size": r.choice((1, 3, 5))})

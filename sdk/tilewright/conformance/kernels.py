@@ -1,0 +1,163 @@
+"""Every kernel that a platform declares against the meaning of its operators, on drawn calls, in its own C."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tilewright.binding.types import mismatch
+from tilewright.conformance.families import FAMILIES
+from tilewright.conformance.program import run_batch
+from tilewright.conformance.subject import Subject, place, subject
+from tilewright.conformance.typing import Trial, one_node_model, trial
+from tilewright.errors import PlatformError, TilewrightError, UnsupportedError
+from tilewright.model import Array, DType, Tensor
+from tilewright.plan.execute import run
+from tilewright.platform import Kernel, Platform
+
+TYPES = ("f32", "i32", "i8", "f64", "u8", "i64", "bool", "f16", "i16", "u16", "u32", "u64")
+CODES = ("qi8", "qu8", "qi16", "qu16")
+_TRIES = 150
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One drawn call bound to one kernel."""
+
+    kernel: Kernel
+    trial: Trial
+    subject: Subject
+
+    def __str__(self) -> str:
+        call = self.trial.call
+        operands = ", ".join(f"{t.type_token}{list(t.shape)}" if t else "-" for t in call.inputs)
+        results = ", ".join(f"{t.type_token}{list(t.shape)}" for t in call.outputs)
+        rest = f"{dict(call.node.attributes)} {call.node.clamp or ''}"
+        return f"{self.kernel.name}: {call.node.op}({operands}) -> {results} {rest}"
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was compared: attempts by kernel and operator, and a sentence for each that differs."""
+
+    compared: dict[tuple[str, str], int]
+    differences: tuple[str, ...]
+
+
+def tokens(kernel: Kernel) -> list[str]:
+    """The types of the first operand that the kernel names, plain ones and codes where it names any."""
+    names = (kernel.types[0] or kernel.types[1])[0].rstrip("?.").split("|")
+    return [*TYPES, *CODES] if "*" in names else names
+
+
+def attempts(
+    kernels: Sequence[Kernel],
+    platform: Platform,
+    relayouts: Sequence[Kernel],
+    seed: int,
+    each: int,
+    *,
+    first: int = 0,
+) -> list[Attempt]:
+    """Up to `each` calls for every kernel and operator that has a family, in turn in every type that it takes.
+
+    Their networks are named from the number `first` on.
+    """
+    found: list[Attempt] = []
+    for kernel in kernels:
+        sketcher = FAMILIES.get(kernel.op)
+        if sketcher is None:
+            continue
+        r = random.Random(f"{seed}/{kernel.platform}/{kernel.name}/{kernel.op}")
+        kinds, taken = tokens(kernel), 0
+        r.shuffle(kinds)
+        for number in range(_TRIES):
+            if taken == each:
+                break
+            made = _trial(kernel, kinds[number % len(kinds)], r)
+            if made is not None:
+                name = f"k{first + len(found)}"
+                model, arrays = one_node_model(made, name, r, transposed=r.random() < 0.5)
+                placed = place(model, platform, [kernel, *relayouts])
+                if not any(instruction.kernel.name == kernel.name for instruction in placed.plan.instructions):
+                    continue  # a view computes nothing
+                found.append(Attempt(kernel, made, subject(placed, platform, [arrays])))
+                taken += 1
+    return found
+
+
+def _trial(kernel: Kernel, token: str, r: random.Random) -> Trial | None:
+    """A call that the kernel accepts, None where this draw is none."""
+    try:
+        made = trial(FAMILIES[kernel.op](r, kernel.op), token, r)
+        refused = mismatch(kernel, made.call) or kernel.accepts(made.call)
+    except PlatformError:
+        raise
+    except UnsupportedError:
+        return None
+    return None if refused else made
+
+
+def compare(found: Sequence[Attempt], folder: Path, flags: Sequence[str] = ("-O1",), compiler: str = "gcc") -> Findings:
+    """Build and run all attempts, and hold their results against the operators' meaning."""
+    outcomes = run_batch([attempt.subject for attempt in found], folder, flags=flags, compiler=compiler)
+    compared: dict[tuple[str, str], int] = {}
+    differences = []
+    for attempt, outcome in zip(found, outcomes, strict=True):
+        key = (attempt.kernel.name, attempt.kernel.op)
+        compared[key] = compared.get(key, 0) + 1
+        if outcome.failure:
+            differences.append(f"{attempt}: {outcome.failure}")
+            continue
+        plan = attempt.subject.placed.plan
+        with np.errstate(all="ignore"):
+            wanted = run(plan, attempt.subject.runs[0])
+        for tensor, got, want in zip(attempt.subject.outputs, outcome.runs[0], wanted, strict=True):
+            if why := difference(tensor, got, want, bound(attempt.kernel, tensor)):
+                differences.append(f"{attempt}: '{tensor.name}' {why}")
+    return Findings(compared, tuple(differences))
+
+
+def bound(kernel: Kernel, tensor: Tensor) -> float:
+    """The relative difference that the kernel declares for this result; half floats round coarser."""
+    if not tensor.dtype.is_float:
+        return 0.0
+    try:
+        declared = float(kernel.numerics)
+    except ValueError:
+        declared = 0.0
+    return max(declared, 2e-3) if tensor.dtype is DType.F16 else declared
+
+
+def difference(tensor: Tensor, got: Array, want: Array, relative: float) -> str:
+    """Empty where the results agree: integers exactly, floats within the bound of the largest result."""
+    if not tensor.dtype.is_float:
+        close = np.asarray(got == want)
+    else:
+        left, right = got.astype(np.float64), want.astype(np.float64)
+        finite = np.isfinite(right)
+        size = np.abs(right[finite]).max(initial=0.0)
+        with np.errstate(invalid="ignore"):
+            near = np.abs(left - right) <= relative * np.maximum(np.abs(right), size)
+        close = np.where(finite, near, (left == right) | (np.isnan(left) & np.isnan(right)))
+    if close.all():
+        return ""
+    at = tuple(np.argwhere(~close)[0].tolist())
+    count = int((~close).sum())
+    return f"differs in {count} of {got.size} elements, first at {list(at)}: C {got[at]}, NumPy {want[at]}"
+
+
+def refusals(kernel: Kernel, seed: int = 0) -> str:
+    """Why no drawn call of a kernel was accepted: its last sentence, for the message of a test."""
+    r, last = random.Random(seed), "its operator has no family of calls"
+    for token in tokens(kernel) if kernel.op in FAMILIES else ():
+        try:
+            made = trial(FAMILIES[kernel.op](r, kernel.op), token, r)
+            last = mismatch(kernel, made.call) or kernel.accepts(made.call) or "accepted"
+        except TilewrightError as error:
+            last = str(error)
+    return last

@@ -1,0 +1,180 @@
+"""From a sketch to a model of one node in a chosen element type, with the operands of one run."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tilewright.conformance.draws import Drawn, Sketch
+from tilewright.frontend.shapes import OPSET
+from tilewright.model import Array, Clamp, DType, Model, Node, Quantisation, Tensor
+from tilewright.ops.operator import Call, Operator
+from tilewright.ops.registry import find
+
+_CLAMPED = frozenset("Conv ConvTranspose Gemm MatMul Add Sub Mul AveragePool GlobalAveragePool MaxPool".split())
+_WEIGHTS = (*(DType.I8,) * 6, DType.I4, DType.U8)
+_CLAMPS = (Clamp(0.0, float("inf")), Clamp(0.0, 6.0), Clamp(-1.0, 1.0))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A call with the values of its operands."""
+
+    call: Call
+    arrays: tuple[Array | None, ...]
+
+
+def trial(sketch: Sketch, token: str, r: random.Random) -> Trial:
+    """The sketch with its data in the type `token` (`f32`, `qi8`, ...).
+
+    A TilewrightError of the operator's shape rule says that it is not defined for this type.
+    """
+    operator = find(sketch.op)
+    assert operator is not None, sketch.op
+    if token.startswith("q"):
+        trial(sketch, "f32", r)  # codes stand for real numbers
+    kind = DType(token.removeprefix("q"))
+    made = [_operand(i, drawn, sketch, kind, token, r) for i, drawn in enumerate(sketch.operands)]
+    if token.startswith("q"):
+        made = [_bias(m, made, d) for m, d in zip(made, sketch.operands, strict=True)]
+    tensors = tuple(None if m is None else m[0] for m in made)
+    arrays = tuple(None if m is None else m[1] for m in made)
+    constants = {
+        i: a for i, (a, d) in enumerate(zip(arrays, sketch.operands, strict=True)) if d and d.constant and a is not None
+    }
+    names = tuple(f"y{i}" for i in range(sketch.outputs))
+    fusible = sketch.op in _CLAMPED and sketch.outputs == 1 and (kind.is_float or token.startswith("q"))
+    clamp = r.choice(_CLAMPS) if fusible and r.random() < 0.3 else None
+    node = Node("it", sketch.op, tuple(t.name if t else "" for t in tensors), names, sketch.attributes, clamp=clamp)
+    call = Call(node, tensors, (), constants, OPSET)
+    outputs = tuple(
+        Tensor(name, found.dtype, found.shape) for name, found in zip(names, operator.infer(call), strict=True)
+    )
+    call = replace(call, outputs=outputs)
+    return Trial(_quantised(call, arrays, operator, r) if token.startswith("q") else call, arrays)
+
+
+def _operand(
+    index: int, drawn: Drawn | None, sketch: Sketch, kind: DType, token: str, r: random.Random
+) -> tuple[Tensor, Array] | None:
+    if drawn is None:
+        return None
+    name = f"x{index}"
+    if drawn.role == "fixed":
+        values = drawn.values
+        return Tensor(name, DType.of(values.dtype), values.shape), values
+    if token.startswith("q"):
+        return _codes(name, drawn, kind, sketch.axis, r)
+    if kind.is_float:
+        return Tensor(name, kind, drawn.values.shape), drawn.values.astype(kind.numpy)
+    if kind is DType.BOOL:
+        return Tensor(name, kind, drawn.values.shape), drawn.values > 0
+    low, high = kind.range
+    wide = np.clip(np.rint(drawn.values * r.choice((2, 40, 1e9))), max(low, -(2**62)), min(high, 2**62))
+    return Tensor(name, kind, drawn.values.shape), wide.astype(kind.numpy)
+
+
+def _codes(name: str, drawn: Drawn, kind: DType, axis: int, r: random.Random) -> tuple[Tensor, Array]:
+    """Codes of the whole range, sometimes all at its end; weights symmetric and mostly per channel."""
+    shape = drawn.values.shape
+    generator = np.random.default_rng(r.getrandbits(32))
+    weight = drawn.role == "weight"
+    stored = r.choice(_WEIGHTS) if weight else kind
+    low, high = stored.range
+    low = -high if weight and stored is DType.I8 else low
+    values = generator.integers(low, high, shape, endpoint=True)
+    if r.random() < 0.15:
+        values = np.full(shape, low, np.int64)
+    zero = (low + high + 1) // 2 if weight and stored is DType.U8 else 0
+    if weight and r.random() < 0.8:
+        count = shape[axis]
+        scales = tuple(float(np.float32(s)) for s in generator.uniform(0.002, 0.02, (count,)).tolist())
+        quantisation = Quantisation(scales, (zero,) * count, axis)
+    else:
+        zero = zero if weight else r.choice((0, low, high, int(generator.integers(low, high))))
+        quantisation = Quantisation((float(np.float32(generator.uniform(0.005, 0.05))),), (zero,))
+    return Tensor(name, stored, shape, quantisation), values.astype(stored.numpy)
+
+
+def _bias(
+    made: tuple[Tensor, Array] | None, all_made: Sequence[tuple[Tensor, Array] | None], drawn: Drawn | None
+) -> tuple[Tensor, Array] | None:
+    """A bias is int32 in units of the product of both scales."""
+    if made is None or drawn is None or drawn.role != "bias":
+        return made
+    values = np.rint(drawn.values * 1000).astype(np.int32)
+    return Tensor(made[0].name, DType.I32, values.shape), values
+
+
+def _quantised(call: Call, arrays: Sequence[Array | None], operator: Operator, r: random.Random) -> Call:
+    """The call whose results hold codes too, with a scale that makes use of them."""
+    x = call.tensor(0)
+    outputs = []
+    for index, y in enumerate(call.outputs):
+        if index and y.dtype is not x.dtype:
+            outputs.append(y)
+            continue
+        if y.dtype is not x.dtype and y.dtype is not DType.I32:
+            outputs.append(y)
+            continue
+        if r.random() < 0.3 and x.quantisation is not None and call.node.op not in ("Conv", "Gemm", "MatMul"):
+            outputs.append(replace(y, dtype=x.dtype, quantisation=x.quantisation))
+            continue
+        low, high = x.dtype.range
+        reach = _reach(call, arrays) * r.uniform(0.3, 1.2)
+        zero = r.choice((0, low, (low + high) // 2, r.randint(low, high)))
+        scale = float(np.float32(max(reach, 1e-3) * 2 / (high - low)))
+        outputs.append(replace(y, dtype=x.dtype, quantisation=Quantisation((scale,), (zero,))))
+    return replace(call, outputs=tuple(outputs))
+
+
+def _reach(call: Call, arrays: Sequence[Array | None]) -> float:
+    """About how large the real results are."""
+    sizes = []
+    for tensor, array in zip(call.inputs, arrays, strict=True):
+        if tensor is not None and array is not None and tensor.quantisation is not None:
+            scale, zero = max(tensor.quantisation.scale), tensor.quantisation.zero_point[0]
+            sizes.append(float(np.abs(array.astype(np.float64) - zero).mean() * scale))
+    if call.node.op in ("Conv", "Gemm", "MatMul", "ConvTranspose") and len(sizes) > 1:
+        count = np.prod(call.shape(1)) / max(call.outputs[0].shape[-1 if call.node.op in ("Gemm", "MatMul") else 1], 1)
+        return float(sizes[0] * sizes[1] * max(count, 1.0) ** 0.5 * 2)
+    if call.node.op == "Softmax":
+        return 0.5
+    if call.node.op in ("Mul", "ReduceSum"):
+        return float(np.prod(sizes)) if call.node.op == "Mul" else sizes[0] * 4
+    return 2 * max(sizes, default=1.0)
+
+
+def one_node_model(trial: Trial, name: str, r: random.Random, *, transposed: bool) -> tuple[Model, tuple[Array, ...]]:
+    """A model of one node, and its inputs; `transposed` gives run-time operands in other memory orders."""
+    call = trial.call
+    nodes, tensors, inputs, arrays = [], {}, [], []
+    for index, (tensor, array) in enumerate(zip(call.inputs, trial.arrays, strict=True)):
+        if tensor is None or array is None:
+            continue
+        tensors[tensor.name] = tensor
+        if index in call.constants:
+            continue
+        rank = len(tensor.shape)
+        per_channel = tensor.quantisation is not None and tensor.quantisation.axis is not None
+        if not transposed or rank < 2 or r.random() < 0.3 or per_channel:
+            inputs.append(tensor.name)
+            arrays.append(array)
+            continue
+        perm = tuple(r.sample(range(rank), rank))
+        if rank > 2 and r.random() < 0.6:
+            perm = (0, rank - 1, *range(1, rank - 1))  # from channels last
+        back = np.argsort(perm)
+        stored = Tensor(f"{tensor.name}_in", tensor.dtype, tuple(tensor.shape[a] for a in back), tensor.quantisation)
+        tensors[stored.name] = stored
+        nodes.append(Node(f"turn{index}", "Transpose", (stored.name,), (tensor.name,), {"perm": perm}))
+        inputs.append(stored.name)
+        arrays.append(np.ascontiguousarray(array.transpose(back)))
+    for tensor in call.outputs:
+        tensors[tensor.name] = tensor
+    constants = {call.node.inputs[i]: np.asarray(value) for i, value in call.constants.items()}
+    model = Model(name, (*nodes, call.node), tensors, constants, tuple(inputs), call.node.outputs, OPSET)
+    return model, tuple(arrays)
