@@ -23,6 +23,7 @@ from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.model import Array, Model
 from tilewright.options import CompileOptions, RunOptions
+from tilewright.passes import reorder
 from tilewright.passes.driver import PassReport
 from tilewright.passes.driver import run as run_passes
 from tilewright.passes.quantise import integer_border, lower
@@ -121,6 +122,9 @@ def solver_seconds(asked: Request = Depends(request)) -> float:
     return asked.options.solver_seconds
 
 
+MEMORY_PASSES = frozenset({"reorder", "in_place", "overlap"})
+"""Switches of `--without-pass` that act on memory: node order, results in an operand's place, and over a part of it."""
+
 compiler: Compiler[Compiled] = Compiler()
 
 
@@ -145,7 +149,10 @@ def passes(loaded: Model, asked: Request = Depends(request), log: Journal = Depe
             lowered = integer_border(lowered)
         if asked.options.integer_only:
             require_integers(lowered)
-        model, log.passes = run_passes(lowered, disabled=tuple(asked.options.disabled_passes))
+        model, log.passes = run_passes(lowered, disabled=tuple(asked.options.disabled_passes - MEMORY_PASSES))
+        if reorder.name not in asked.options.disabled_passes:
+            model, saved = reorder.apply(model)
+            log.passes += (PassReport(reorder.name, saved, saved > 0),)
     log.stages["loaded"] = loaded
     return model
 
@@ -191,8 +198,22 @@ def memory(
     log: Journal = Depends(journal),
 ) -> PlacedPlan:
     """An offset for every byte."""
+    disabled = asked.options.disabled_passes
     with log.stage("memory"):
-        return place_plan(built, asked.platform, io=asked.options.io, allocator=name, effort=seconds / 5.0)
+        placed = place_plan(
+            built,
+            asked.platform,
+            io=asked.options.io,
+            allocator=name,
+            effort=seconds / 5.0,
+            in_place="in_place" not in disabled,
+            overlap="overlap" not in disabled,
+        )
+        if "overlap" not in disabled:
+            apart = place_plan(built, asked.platform, io=asked.options.io, allocator="greedy", overlap=False)
+            saved = max(0, apart.solution.peak - placed.solution.peak)
+            log.passes += (PassReport("overlap", saved, saved > 0),)
+        return placed
 
 
 @compiler.step
