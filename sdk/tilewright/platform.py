@@ -296,7 +296,7 @@ class Platform:
                 self.kernels.append(
                     Kernel(
                         name=cls.__name__, op=op, types=parse_types(types), layout=rule, template=folder / template,
-                        sources=tuple(folder / s for s in sources), numerics=numerics, methods=cls(),
+                        sources=tuple((folder / s).resolve() for s in sources), numerics=numerics, methods=cls(),
                         platform=self.name, summary=(cls.__doc__ or "").strip().split("\n")[0], flags=tuple(flags),
                         preference=preference, requires=tuple(requires),
                     )

@@ -1,0 +1,1 @@
+"""The kernels of `riscv`; each module declares its own."""

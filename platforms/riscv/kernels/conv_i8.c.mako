@@ -1,0 +1,231 @@
+<%
+h, w, q = k.h, k.w, k.requantise
+row = w.kernel * k.channels
+length = k.depth if k.gather else row
+rows_padded = not k.gather and (h.inner_first > 0 or h.inner_last < h.out)
+pad = f"const {k.x_type} *restrict pad, "
+%>\
+<%def name="products(block, pixel, indent, count)">
+<%
+step = 4 if count >= 4 else 1
+whole = count // step * step
+%>\
+${indent}const ${k.w_type} *const end = w + ${whole * block.width};
+${indent}do {
+${hide(pixel, indent + "    ")}\
+% for u in range(step):
+${product(block, pixel, indent + "    ", u)}\
+% endfor
+${advance(block, pixel, indent + "    ", step)}\
+${indent}} while (w != end);
+% for u in range(count - whole):
+${product(block, pixel, indent, u)}\
+% endfor
+% if count > whole:
+${indent}w += ${(count - whole) * block.width};
+% endif
+</%def>\
+<%def name="hide(pixel, indent)">
+% if pixel is None:
+${indent}TILEWRIGHT_HIDE(xr);
+% else:
+% for p in range(k.pixels):
+${indent}TILEWRIGHT_HIDE(x${p});
+% endfor
+% endif
+</%def>\
+<%def name="advance(block, pixel, indent, step)">
+% if pixel is None:
+${indent}xr += ${step};
+% else:
+% for p in range(k.pixels):
+${indent}x${p} += ${step};
+% endfor
+% endif
+${indent}w += ${step * block.width};
+</%def>\
+<%def name="product(block, pixel, indent, u)">
+${indent}{
+% for o in range(block.width):
+${indent}    const int32_t w${o} = w[${u * block.width + o}];
+% endfor
+${indent}    int32_t v;
+% for p in range(k.pixels):
+${indent}    v = ${f"xr[{p * pixel_stride + u}]" if pixel is None else f"x{p}[{u}]"};
+% for o in range(block.width):
+${indent}    s${p}_${o} += v * w${o};
+% endfor
+% endfor
+${indent}}
+</%def>\
+<%
+pixel_stride = k.depth if k.gather else w.stride * w.x_stride
+%>\
+<%def name="start(block)">
+% for o in range(block.width):
+    const int32_t b${o} = b[${o}];
+% endfor
+% for p in range(k.pixels):
+% for o in range(block.width):
+    int32_t s${p}_${o} = b${o};
+% endfor
+% endfor
+</%def>\
+<%def name="store(block)">
+    int32_t code;
+% for o in range(block.width):
+    {
+% for c_type, name in q.constants:
+        const ${c_type} ${name} = ${name}s[${o}];
+% endfor
+% for p in range(k.pixels):
+        code = (int32_t)(${q.code(f"s{p}_{o}")});
+        code = code < ${q.low} ? ${q.low} : code;
+        code = code > ${q.high} ? ${q.high} : code;
+        y[${p * k.out_channels + o}] = (${k.y_type})code;
+% endfor
+    }
+% endfor
+</%def>\
+% for block in k.blocks:
+% if k.inner or k.gather:
+${k.attribute} static void ${f.name}_block${block.width}(const ${k.x_type} *restrict x, ${pad + "int top, " if rows_padded else ""}const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
+{
+${start(block)}\
+% if k.gather or h.kernel == 1 and not rows_padded:
+    const ${k.x_type} *restrict xr = x;
+${products(block, None, "    ", length)}\
+% else:
+    for (int kh = 0; kh < ${h.kernel}; kh++) {
+% if rows_padded:
+        const int at = top + kh * ${h.dilation};
+        const ${k.x_type} *restrict xr = at >= 0 && at < ${h.size} ? x + kh * ${h.dilation * h.x_stride} : pad;
+% else:
+        const ${k.x_type} *restrict xr = x + kh * ${h.dilation * h.x_stride};
+% endif
+${products(block, None, "        ", length)}\
+    }
+% endif
+${store(block)}\
+}
+
+% endif
+% if k.edges and not k.gather:
+${k.attribute} static void ${f.name}_edge${block.width}(const ${k.x_type} *restrict x, ${pad if k.padded else ""}int top, int left, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
+{
+${start(block)}\
+    for (int kh = 0; kh < ${h.kernel}; kh++) {
+        const int row = top + kh * ${h.dilation};
+        const ${k.x_type} *const xr = x + row * ${h.x_stride};
+% if h.inner_first > 0 or h.inner_last < h.out:
+        const int inside = row >= 0 && row < ${h.size};
+% endif
+        for (int kw = 0; kw < ${w.kernel}; kw++) {
+            const int column = left + kw * ${w.dilation};
+% for p in range(k.pixels):
+% if k.padded:
+            const ${k.x_type} *restrict x${p} = ${"inside && " if h.inner_first > 0 or h.inner_last < h.out else ""}column >= ${-p * w.stride} && column < ${w.size - p * w.stride} ? xr + (column + ${p * w.stride}) * ${w.x_stride} : pad;
+% else:
+            const ${k.x_type} *restrict x${p} = xr + (column + ${p * w.stride}) * ${w.x_stride};
+% endif
+% endfor
+${products(block, True, "            ", k.channels)}\
+        }
+    }
+${store(block)}\
+}
+
+% endif
+% endfor
+% if k.gather:
+static void ${f.name}_gather(const ${k.x_type} *restrict x, int top, int left, ${k.x_type} *restrict to)
+{
+    for (int kh = 0; kh < ${h.kernel}; kh++) {
+        const int row = top + kh * ${h.dilation};
+        for (int kw = 0; kw < ${w.kernel}; kw++) {
+            const int column = left + kw * ${w.dilation};
+% if k.padded:
+            if (row < 0 || row >= ${h.size} || column < 0 || column >= ${w.size}) {
+                for (int i = 0; i < ${k.channels}; i++) {
+                    *to++ = ${k.zero};
+                }
+                continue;
+            }
+% endif
+            const ${k.x_type} *from = x + row * ${h.x_stride} + column * ${w.x_stride};
+            for (int i = 0; i < ${k.channels}; i++) {
+                *to++ = *from++;
+            }
+        }
+    }
+}
+
+% endif
+static void ${f.name}(${f.parameters})
+{
+% if k.gather:
+    ${k.x_type} *const windows = scratch;
+    for (int g = 0; g < ${k.groups}; g++) {
+        int oh = 0;
+        int ow = 0;
+        for (int n = 0; n < ${h.out * w.out}; n += ${k.pixels}) {
+            int at = n;
+            if (n > ${h.out * w.out - k.pixels}) {
+                at = ${h.out * w.out - k.pixels};
+                oh = ${(h.out * w.out - k.pixels) // w.out};
+                ow = ${(h.out * w.out - k.pixels) % w.out};
+            }
+            for (int p = 0; p < ${k.pixels}; p++) {
+                ${f.name}_gather(x + g * ${k.channels}, oh * ${h.stride} - ${h.pad}, ow * ${w.stride} - ${w.pad}, windows + p * ${k.depth});
+                if (++ow == ${w.out}) {
+                    ow = 0;
+                    oh++;
+                }
+            }
+            const ${k.w_type} *wb = w + g * ${k.out_group * k.depth};
+            int channel = g * ${k.out_group};
+% for block in k.blocks:
+            for (int n${block.width} = 0; n${block.width} < ${block.count}; n${block.width}++) {
+                ${f.name}_block${block.width}(windows, wb, b + channel, ${q.arguments("channel")}y + at * ${k.out_channels} + channel);
+                wb += ${block.width * k.depth};
+                channel += ${block.width};
+            }
+% endfor
+        }
+    }
+% else:
+    for (int g = 0; g < ${k.groups}; g++) {
+        const ${k.w_type} *wb = w + g * ${k.out_group * k.depth};
+        int channel = g * ${k.out_group};
+% for block in k.blocks:
+        for (int n = 0; n < ${block.count}; n++) {
+            for (int oh = 0; oh < ${h.out}; oh++) {
+                const int top = oh * ${h.stride} - ${h.pad};
+                ${k.y_type} *const yr = y + oh * ${w.out * k.out_channels} + channel;
+                for (int ow = 0; ow < ${w.out}; ow += ${k.pixels}) {
+                    const int at = ow < ${w.out - k.pixels} ? ow : ${w.out - k.pixels};
+                    const int left = at * ${w.stride} - ${w.pad};
+% if k.inner and k.edges:
+                    if (at >= ${w.inner_first} && at <= ${w.inner_last - k.pixels}) {
+% endif
+% if k.inner:
+                    ${f.name}_block${block.width}(x + top * ${h.x_stride} + left * ${w.x_stride} + g * ${k.channels}, ${"pad, top, " if rows_padded else ""}wb, b + channel, ${q.arguments("channel")}yr + at * ${k.out_channels});
+% endif
+% if k.inner and k.edges:
+                    } else {
+% endif
+% if k.edges:
+                    ${f.name}_edge${block.width}(x + g * ${k.channels}, ${"pad, " if k.padded else ""}top, left, wb, b + channel, ${q.arguments("channel")}yr + at * ${k.out_channels});
+% endif
+% if k.inner and k.edges:
+                    }
+% endif
+                }
+            }
+            wb += ${block.width * k.depth};
+            channel += ${block.width};
+        }
+% endfor
+    }
+% endif
+}

@@ -1,0 +1,86 @@
+<%
+h, w, q = k.h, k.w, k.requantise
+names = sorted({run.taps for run in k.columns})
+row, result = h.x_stride, w.out * k.channels
+%>\
+<%def name="step(item, taps, indent, base, out)">
+% for register, at in item.loads:
+% for i, t in enumerate(taps):
+${indent}r${register}_${t} = x[${(at - base) * row + i * w.dilation * w.x_stride}];
+% endfor
+% endfor
+<%
+terms = [f"r{register}_{t} * w{i}_{t}" for i, register in enumerate(item.window) if register >= 0 for t in taps]
+lost = [f"w{i}_{t}" for i, register in enumerate(item.window) if register < 0 for t in taps]
+start = f"b + ({' + '.join(lost)}) * {k.zero}" if lost and k.zero else "b"
+%>\
+${indent}acc = ${start};
+% for term in terms:
+${indent}acc += ${term};
+% endfor
+${indent}code = (int32_t)(${q.code("acc")});
+${indent}code = code < ${q.low} ? ${q.low} : code;
+${indent}code = code > ${q.high} ? ${q.high} : code;
+${indent}y[${out * result}] = (${k.y_type})code;
+</%def>\
+% for number, taps in enumerate(names):
+${k.attribute} static void ${f.name}_column${number}(const ${k.x_type} *restrict x, const ${k.w_type} *restrict w, int32_t b, ${"".join(f"const {c_type} {name}, " for c_type, name in q.constants)}${k.y_type} *restrict y)
+{
+% for i in range(h.kernel):
+% for t in taps:
+    const int32_t w${i}_${t} = w[${i * w.kernel + t}];
+% endfor
+% endfor
+% for i in range(h.kernel):
+    int32_t ${", ".join(f"r{i}_{t} = 0" for t in taps)};
+% endfor
+    int32_t acc;
+    int32_t code;
+<%
+lost = [f"w[{i * w.kernel + t}]" for i in range(h.kernel) for t in range(w.kernel) if t not in taps]
+base = max(len(k.head) * h.stride - h.pad, 0) if k.rounds else 0
+%>\
+% if lost and k.zero:
+    b += (${" + ".join(lost)}) * ${k.zero};
+% endif
+% for at, item in enumerate(k.head):
+${step(item, taps, "    ", 0, at)}\
+% endfor
+% if k.rounds:
+    x += ${base * row};
+    y += ${len(k.head) * result};
+    const ${k.y_type} *const end = y + ${k.rounds * len(k.steady) * result};
+    do {
+        TILEWRIGHT_HIDE(x);
+% for at, item in enumerate(k.steady):
+${step(item, taps, "        ", base, at)}\
+% endfor
+        x += ${len(k.steady) * h.stride * row};
+        y += ${len(k.steady) * result};
+    } while (y != end);
+<% base += k.rounds * len(k.steady) * h.stride %>\
+% for at, item in enumerate(k.tail):
+${step(item, taps, "    ", base, at)}\
+% endfor
+% else:
+% for at, item in enumerate(k.tail):
+${step(item, taps, "    ", 0, at + len(k.head))}\
+% endfor
+% endif
+}
+
+% endfor
+static void ${f.name}(${f.parameters})
+{
+    for (int c = 0; c < ${k.channels}; c++) {
+% for run in k.columns:
+% if run.last - run.first > 1:
+        for (int ow = ${run.first}; ow < ${run.last}; ow++) {
+            ${f.name}_column${names.index(run.taps)}(x + (ow * ${w.stride} - ${w.pad - run.taps[0] * w.dilation}) * ${w.x_stride} + c, w + c * ${h.kernel * w.kernel}, b[c], ${"".join(f"{name}[c], " for name in q.arrays)}y + ow * ${k.channels} + c);
+        }
+% else:
+        ${f.name}_column${names.index(run.taps)}(x + ${(run.first * w.stride - w.pad + run.taps[0] * w.dilation) * w.x_stride} + c, w + c * ${h.kernel * w.kernel}, b[c], ${"".join(f"{name}[c], " for name in q.arrays)}y + ${run.first * k.channels} + c);
+% endif
+% endfor
+    }
+}

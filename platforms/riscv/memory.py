@@ -1,0 +1,8 @@
+"""Memories of a microcontroller with a RISC-V core: one RAM, one flash; the target says how large they are."""
+
+from tilewright.platform import MemoryLevel
+
+LEVELS = [
+    MemoryLevel("ram", align=16, section=".bss"),
+    MemoryLevel("flash", align=4, section=".rodata", readonly=True),
+]

@@ -1,0 +1,16 @@
+"""32-bit RISC-V: blocks that fill thirty-one registers; kernels for vectors and floats name the extension they need."""
+
+from tilewright.platform import Platform, load_kernels
+from tilewright.platforms.generic.platform import PLATFORM as PORTABLE
+from tilewright.platforms.riscv.memory import LEVELS
+
+PLATFORM = Platform(
+    name="riscv",
+    summary="32-bit RISC-V: register blocks for scalar cores, vectors where the core has them",
+    memory=LEVELS,
+    compute_in="ram",
+    constants_in="flash",
+    inherits=PORTABLE.name,
+)
+
+load_kernels("tilewright.platforms.riscv.kernels")
