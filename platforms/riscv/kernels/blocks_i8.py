@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +18,11 @@ ATTRIBUTE = "TILEWRIGHT_SCALAR"
 
 @dataclass(frozen=True)
 class Requantise:
-    """Prints a requantisation whose per-channel numbers are scalars of the function: `constants` are their names."""
+    """Prints a requantisation in scalars: `constants` are one per channel, `literals` the layer's, limits included."""
 
     constants: tuple[tuple[str, str], ...]
+    literals: tuple[tuple[str, int], ...]
     form: str
-    low: int
-    high: int
 
     def code(self, acc: str) -> str:
         """The unclamped code of an accumulator."""
@@ -48,7 +48,12 @@ def scalars(text: RequantiseText) -> Requantise:
     form = text.form
     for name in text.names:
         form = form.replace(f"{name}[CHANNEL]", name)
-    return Requantise(tuple(zip(text.types, text.names, strict=True)), form, text.low, text.high)
+    literals = [("low", text.low), ("high", text.high)]
+    for name, pattern in (("multiplier", r"(?<=\* )(-?\d+)(?=\) >> 32)"), ("addend", r"(?<=\+ )(-?\d+)(?=\) >>)")):
+        if found := re.search(pattern, form):
+            literals.append((name, int(found[1])))
+            form = form[: found.start()] + name + form[found.end() :]
+    return Requantise(tuple(zip(text.types, text.names, strict=True)), tuple(literals), form)
 
 
 def packed(weights: Array, groups: int) -> Array:

@@ -10,19 +10,19 @@ pad = f"const {k.x_type} *restrict pad, "
 step = 4 if count >= 4 else 1
 whole = count // step * step
 %>\
-${indent}const ${k.w_type} *const end = w + ${whole * block.width};
+${indent}const ${k.w_type} *const end = wr + ${whole * block.width};
 ${indent}do {
 ${hide(pixel, indent + "    ")}\
 % for u in range(step):
 ${product(block, pixel, indent + "    ", u)}\
 % endfor
 ${advance(block, pixel, indent + "    ", step)}\
-${indent}} while (w != end);
+${indent}} while (wr != end);
 % for u in range(count - whole):
 ${product(block, pixel, indent, u)}\
 % endfor
 % if count > whole:
-${indent}w += ${(count - whole) * block.width};
+${indent}wr += ${(count - whole) * block.width};
 % endif
 </%def>\
 <%def name="hide(pixel, indent)">
@@ -42,12 +42,12 @@ ${indent}xr += ${step};
 ${indent}x${p} += ${step};
 % endfor
 % endif
-${indent}w += ${step * block.width};
+${indent}wr += ${step * block.width};
 </%def>\
 <%def name="product(block, pixel, indent, u)">
 ${indent}{
 % for o in range(block.width):
-${indent}    const int32_t w${o} = w[${u * block.width + o}];
+${indent}    const int32_t w${o} = wr[${u * block.width + o}];
 % endfor
 ${indent}    int32_t v;
 % for p in range(k.pixels):
@@ -73,6 +73,10 @@ pixel_stride = k.depth if k.gather else w.stride * w.x_stride
 </%def>\
 <%def name="store(block)">
     int32_t code;
+% for name, value in q.literals:
+    int32_t ${name} = ${value};
+    TILEWRIGHT_HIDE(${name});
+% endfor
 % for o in range(block.width):
     {
 % for c_type, name in q.constants:
@@ -80,19 +84,37 @@ pixel_stride = k.depth if k.gather else w.stride * w.x_stride
 % endfor
 % for p in range(k.pixels):
         code = (int32_t)(${q.code(f"s{p}_{o}")});
-        code = code < ${q.low} ? ${q.low} : code;
-        code = code > ${q.high} ? ${q.high} : code;
+        code = code < low ? low : code;
+        code = code > high ? high : code;
         y[${p * k.out_channels + o}] = (${k.y_type})code;
 % endfor
     }
 % endfor
 </%def>\
 % for block in k.blocks:
-% if k.inner or k.gather:
-${k.attribute} static void ${f.name}_block${block.width}(const ${k.x_type} *restrict x, ${pad + "int top, " if rows_padded else ""}const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
+% if k.gather:
+${k.attribute} static void ${f.name}_block${block.width}(const ${k.x_type} *restrict x, const ${k.w_type} *restrict wr, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y, int count)
 {
+    do {
 ${start(block)}\
-% if k.gather or h.kernel == 1 and not rows_padded:
+    const ${k.x_type} *restrict xr = x;
+${products(block, None, "    ", length)}\
+${store(block)}\
+    b += ${block.width};
+% for _, name in q.constants:
+    ${name}s += ${block.width};
+% endfor
+    y += ${block.width};
+    } while (--count > 0);
+}
+
+% elif any(run.inner for run in k.runs):
+${k.attribute} static void ${f.name}_block${block.width}(const ${k.x_type} *restrict x, ${pad + "int top, " if rows_padded else ""}const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y, int count)
+{
+    do {
+${start(block)}\
+    const ${k.w_type} *restrict wr = w;
+% if h.kernel == 1 and not rows_padded:
     const ${k.x_type} *restrict xr = x;
 ${products(block, None, "    ", length)}\
 % else:
@@ -107,11 +129,14 @@ ${products(block, None, "        ", length)}\
     }
 % endif
 ${store(block)}\
+    x += ${k.pixels * w.stride * w.x_stride};
+    y += ${k.pixels * k.out_channels};
+    } while (--count > 0);
 }
 
 % endif
-% if k.edges and not k.gather:
-${k.attribute} static void ${f.name}_edge${block.width}(const ${k.x_type} *restrict x, ${pad if k.padded else ""}int top, int left, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
+% if not k.gather and not all(run.inner for run in k.runs):
+${k.attribute} static void ${f.name}_edge${block.width}(const ${k.x_type} *restrict x, ${pad if k.padded else ""}int top, int left, const ${k.w_type} *restrict wr, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
 {
 ${start(block)}\
     for (int kh = 0; kh < ${h.kernel}; kh++) {
@@ -185,11 +210,9 @@ static void ${f.name}(${f.parameters})
             const ${k.w_type} *wb = w + g * ${k.out_group * k.depth};
             int channel = g * ${k.out_group};
 % for block in k.blocks:
-            for (int n${block.width} = 0; n${block.width} < ${block.count}; n${block.width}++) {
-                ${f.name}_block${block.width}(windows, wb, b + channel, ${q.arguments("channel")}y + at * ${k.out_channels} + channel);
-                wb += ${block.width * k.depth};
-                channel += ${block.width};
-            }
+            ${f.name}_block${block.width}(windows, wb, b + channel, ${q.arguments("channel")}y + at * ${k.out_channels} + channel, ${block.count});
+            wb += ${block.count * block.width * k.depth};
+            channel += ${block.count * block.width};
 % endfor
         }
     }
@@ -202,25 +225,13 @@ static void ${f.name}(${f.parameters})
             for (int oh = 0; oh < ${h.out}; oh++) {
                 const int top = oh * ${h.stride} - ${h.pad};
                 ${k.y_type} *const yr = y + oh * ${w.out * k.out_channels} + channel;
-                for (int ow = 0; ow < ${w.out}; ow += ${k.pixels}) {
-                    const int at = ow < ${w.out - k.pixels} ? ow : ${w.out - k.pixels};
-                    const int left = at * ${w.stride} - ${w.pad};
-% if k.inner and k.edges:
-                    if (at >= ${w.inner_first} && at <= ${w.inner_last - k.pixels}) {
+% for run in k.runs:
+% if run.inner:
+                ${f.name}_block${block.width}(x + top * ${h.x_stride} + ${(run.first * w.stride - w.pad) * w.x_stride} + g * ${k.channels}, ${"pad, top, " if rows_padded else ""}wb, b + channel, ${q.arguments("channel")}yr + ${run.first * k.out_channels}, ${run.count});
+% else:
+                ${f.name}_edge${block.width}(x + g * ${k.channels}, ${"pad, " if k.padded else ""}top, ${run.first * w.stride - w.pad}, wb, b + channel, ${q.arguments("channel")}yr + ${run.first * k.out_channels});
 % endif
-% if k.inner:
-                    ${f.name}_block${block.width}(x + top * ${h.x_stride} + left * ${w.x_stride} + g * ${k.channels}, ${"pad, top, " if rows_padded else ""}wb, b + channel, ${q.arguments("channel")}yr + at * ${k.out_channels});
-% endif
-% if k.inner and k.edges:
-                    } else {
-% endif
-% if k.edges:
-                    ${f.name}_edge${block.width}(x + g * ${k.channels}, ${"pad, " if k.padded else ""}top, left, wb, b + channel, ${q.arguments("channel")}yr + at * ${k.out_channels});
-% endif
-% if k.inner and k.edges:
-                    }
-% endif
-                }
+% endfor
             }
             wb += ${block.width * k.depth};
             channel += ${block.width};

@@ -29,6 +29,15 @@ from tilewright.platforms.riscv.platform import PLATFORM
 
 
 @dataclass(frozen=True)
+class Run:
+    """Blocks of neighbours in a row, one behind the other; `inner` where all their windows lie inside the input."""
+
+    inner: bool
+    first: int
+    count: int
+
+
+@dataclass(frozen=True)
 class ConvContext:
     """Every number of one convolution; strides in elements. With `gather` pixels are counted over all rows."""
 
@@ -45,8 +54,7 @@ class ConvContext:
     depth: int
     pixels: int
     blocks: tuple[Block, ...]
-    inner: bool
-    edges: bool
+    runs: tuple[Run, ...]
     padded: bool
     gather: bool
     zero: int
@@ -59,6 +67,19 @@ def square(call: Call) -> tuple[Array, DType]:
     return (weights[:, :, None, :] if weights.ndim == 3 else weights), dtype
 
 
+def runs(w: Axis, pixels: int, contiguous: bool) -> tuple[Run, ...]:
+    """The blocks of a row; the last one overlaps the one before where the row is no multiple of the block."""
+    found: list[Run] = []
+    for start in range(0, w.out, pixels):
+        at = min(start, w.out - pixels)
+        inner = contiguous and w.inner_first <= at and at + pixels <= w.inner_last
+        if inner and found and found[-1].inner and at == found[-1].first + found[-1].count * pixels:
+            found[-1] = Run(True, found[-1].first, found[-1].count + 1)
+        else:
+            found.append(Run(inner, at, 1))
+    return tuple(found)
+
+
 def context(operands: Operands, gather: bool) -> ConvContext:
     """The numbers of the block."""
     call = operands.call
@@ -69,18 +90,27 @@ def context(operands: Operands, gather: bool) -> ConvContext:
     groups, channels = call.integer("group", 1), weights.shape[1]
     out_group = weights.shape[0] // groups
     pixels = pixels_at_once(h.out * w.out if gather else w.out)
-    starts = [min(at, w.out - pixels) for at in range(0, w.out, pixels)]
-    contiguous = w.dilation == 1 and (groups == 1 or w.kernel == 1)
-    inner = [contiguous and w.inner_first <= at and at + pixels <= w.inner_last for at in starts]
     text, _ = requantise_text(proof(call), weights.shape[0])
     return ConvContext(
-        attribute=ATTRIBUTE, x_type=C_TYPES[x.dtype], w_type=C_TYPES[dtype], y_type=C_TYPES[y.dtype], h=h, w=w,
-        groups=groups, channels=channels, out_group=out_group, out_channels=weights.shape[0],
-        depth=channels * h.kernel * w.kernel, pixels=pixels,
+        attribute=ATTRIBUTE if gather or h.kernel == 1 else f"{ATTRIBUTE}_NESTED",
+        x_type=C_TYPES[x.dtype],
+        w_type=C_TYPES[dtype],
+        y_type=C_TYPES[y.dtype],
+        h=h,
+        w=w,
+        groups=groups,
+        channels=channels,
+        out_group=out_group,
+        out_channels=weights.shape[0],
+        depth=channels * h.kernel * w.kernel,
+        pixels=pixels,
         blocks=channel_blocks(out_group, channels * h.kernel * w.kernel, min(WIDTH, out_group)),
-        inner=any(inner), edges=not all(inner), padded=conv_i8.is_padded(h, w), gather=gather,
-        zero=x.quantisation.zero_point[0], requantise=scalars(text),
-    )  # fmt: skip
+        runs=runs(w, pixels, w.dilation == 1 and (groups == 1 or w.kernel == 1)),
+        padded=conv_i8.is_padded(h, w),
+        gather=gather,
+        zero=x.quantisation.zero_point[0],
+        requantise=scalars(text),
+    )
 
 
 def constants(operands: Operands, pad: bool) -> tuple[Constant, ...]:

@@ -41,6 +41,10 @@ ${product(block, "        ", u)}\
 % for u in range(k.depth - whole):
 ${product(block, "    ", u)}\
 % endfor
+% for name, value in q.literals:
+    int32_t ${name} = ${value};
+    TILEWRIGHT_HIDE(${name});
+% endfor
 % for o in range(block.width):
     {
 % for c_type, name in q.constants:
@@ -48,8 +52,8 @@ ${product(block, "    ", u)}\
 % endfor
 % for p in range(k.at_once):
         code = (int32_t)(${q.code(f"s{p}_{o}")});
-        code = code < ${q.low} ? ${q.low} : code;
-        code = code > ${q.high} ? ${q.high} : code;
+        code = code < low ? low : code;
+        code = code > high ? high : code;
         y[${p * k.columns + o}] = (${k.y_type})code;
 % endfor
     }

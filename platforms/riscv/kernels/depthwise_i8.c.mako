@@ -19,8 +19,8 @@ ${indent}acc = ${start};
 ${indent}acc += ${term};
 % endfor
 ${indent}code = (int32_t)(${q.code("acc")});
-${indent}code = code < ${q.low} ? ${q.low} : code;
-${indent}code = code > ${q.high} ? ${q.high} : code;
+${indent}code = code < low ? low : code;
+${indent}code = code > high ? high : code;
 ${indent}y[${out * result}] = (${k.y_type})code;
 </%def>\
 % for number, taps in enumerate(names):
@@ -36,6 +36,9 @@ ${k.attribute} static void ${f.name}_column${number}(const ${k.x_type} *restrict
 % endfor
     int32_t acc;
     int32_t code;
+% for name, value in q.literals:
+    const int32_t ${name} = ${value};
+% endfor
 <%
 lost = [f"w[{i * w.kernel + t}]" for i in range(h.kernel) for t in range(w.kernel) if t not in taps]
 base = max(len(k.head) * h.stride - h.pad, 0) if k.rounds else 0
