@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.platform import Array
-from tilewright.platforms.generic.kernels.conv_f32 import pack_weights
+from tilewright.platforms.generic.kernels.blocks import pack_weights
 from tilewright.platforms.generic.kernels.requantise_text import RequantiseText
 
 WIDTH = 4

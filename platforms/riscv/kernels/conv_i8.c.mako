@@ -92,7 +92,7 @@ pixel_stride = k.depth if k.gather else w.stride * w.x_stride
 % endfor
 </%def>\
 % for block in k.blocks:
-% if k.gather:
+% if k.gather or k.pointwise:
 ${k.attribute} static void ${f.name}_block${block.width}(const ${k.x_type} *restrict x, const ${k.w_type} *restrict wr, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y, int count)
 {
     do {
@@ -135,7 +135,7 @@ ${store(block)}\
 }
 
 % endif
-% if not k.gather and not all(run.inner for run in k.runs):
+% if not k.gather and not k.pointwise and not all(run.inner for run in k.runs):
 ${k.attribute} static void ${f.name}_edge${block.width}(const ${k.x_type} *restrict x, ${pad if k.padded else ""}int top, int left, const ${k.w_type} *restrict wr, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
 {
 ${start(block)}\
@@ -216,14 +216,28 @@ static void ${f.name}(${f.parameters})
 % endfor
         }
     }
+% elif k.pointwise:
+    for (int g = 0; g < ${k.groups}; g++) {
+        for (int n = 0; n < ${w.out}; n += ${k.pixels}) {
+            const int at = n < ${w.out - k.pixels} ? n : ${w.out - k.pixels};
+            const ${k.x_type} *const xr = x + at * ${w.stride * w.x_stride} + g * ${k.channels};
+            const ${k.w_type} *wb = w + g * ${k.out_group * k.depth};
+            int channel = g * ${k.out_group};
+% for block in k.blocks:
+            ${f.name}_block${block.width}(xr, wb, b + channel, ${q.arguments("channel")}y + at * ${k.out_channels} + channel, ${block.count});
+            wb += ${block.count * block.width * k.depth};
+            channel += ${block.count * block.width};
+% endfor
+        }
+    }
 % else:
     for (int g = 0; g < ${k.groups}; g++) {
-        const ${k.w_type} *wb = w + g * ${k.out_group * k.depth};
-        int channel = g * ${k.out_group};
+        for (int oh = 0; oh < ${h.out}; oh++) {
+            const int top = oh * ${h.stride} - ${h.pad};
+            const ${k.w_type} *wb = w + g * ${k.out_group * k.depth};
+            int channel = g * ${k.out_group};
 % for block in k.blocks:
-        for (int n = 0; n < ${block.count}; n++) {
-            for (int oh = 0; oh < ${h.out}; oh++) {
-                const int top = oh * ${h.stride} - ${h.pad};
+            for (int n = 0; n < ${block.count}; n++) {
                 ${k.y_type} *const yr = y + oh * ${w.out * k.out_channels} + channel;
 % for run in k.runs:
 % if run.inner:
@@ -232,11 +246,11 @@ static void ${f.name}(${f.parameters})
                 ${f.name}_edge${block.width}(x + g * ${k.channels}, ${"pad, " if k.padded else ""}top, ${run.first * w.stride - w.pad}, wb, b + channel, ${q.arguments("channel")}yr + ${run.first * k.out_channels});
 % endif
 % endfor
+                wb += ${block.width * k.depth};
+                channel += ${block.width};
             }
-            wb += ${block.width * k.depth};
-            channel += ${block.width};
-        }
 % endfor
+        }
     }
 % endif
 }

@@ -14,7 +14,8 @@ from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.quantised_linear import accumulator, proof
 from tilewright.platform import Array, Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels import conv_i8
-from tilewright.platforms.generic.kernels.conv_f32 import Axis, Block, channel_blocks
+from tilewright.platforms.generic.kernels.blocks import Axis, Block, channel_blocks
+from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps, row_steps
 from tilewright.platforms.generic.kernels.requantise_text import requantise_text
 from tilewright.platforms.riscv.kernels.blocks_i8 import (
     ATTRIBUTE,
@@ -39,7 +40,10 @@ class Run:
 
 @dataclass(frozen=True)
 class ConvContext:
-    """Every number of one convolution; strides in elements. With `gather` pixels are counted over all rows."""
+    """Every number of one convolution; strides in elements.
+
+    Rows are the outermost loop; with `gather` or `pointwise` the pixels of all rows are, and channels turn inside.
+    """
 
     attribute: str
     x_type: str
@@ -57,6 +61,7 @@ class ConvContext:
     runs: tuple[Run, ...]
     padded: bool
     gather: bool
+    pointwise: bool
     zero: int
     requantise: Requantise
 
@@ -108,6 +113,7 @@ def context(operands: Operands, gather: bool) -> ConvContext:
         runs=runs(w, pixels, w.dilation == 1 and (groups == 1 or w.kernel == 1)),
         padded=conv_i8.is_padded(h, w),
         gather=gather,
+        pointwise=not gather and conv_i8.is_pointwise(h, w),
         zero=x.quantisation.zero_point[0],
         requantise=scalars(text),
     )
@@ -125,6 +131,20 @@ def constants(operands: Operands, pad: bool) -> tuple[Constant, ...]:
         *requantisation,
         *(conv_i8.pad_row(call, h, w, weights.shape[1], WIDTH) if pad else ()),
     )
+
+
+def overlap(operands: Operands, gather: bool) -> tuple[tuple[int, int, int], ...]:
+    """The gap that the outermost loop leaves between the operand and the result."""
+    numbers = context(operands, gather)
+    if numbers.groups != 1:
+        return ()
+    call = operands.call
+    sizes = (numbers.out_channels, call.tensor(0).dtype.bits // 8, call.outputs[0].dtype.bits // 8)
+    if gather or numbers.pointwise:
+        taken = patch_steps(numbers.h, numbers.w, numbers.pixels, *sizes)
+    else:
+        taken = row_steps(numbers.h, numbers.w, *sizes)
+    return ((0, 0, gap_bytes(*taken, reads_before_writing=gather)),)
 
 
 def instructions(call: Call, gather: bool) -> float:
@@ -159,6 +179,10 @@ class ConvBlockI8:
         """Weights in blocks, zero points for the edges."""
         return constants(operands, pad=True)
 
+    def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
+        """Rows, or blocks of pixels, are written after all that they and later ones read."""
+        return overlap(operands, gather=False)
+
     def cost(self, call: Call) -> float:
         """See `instructions`."""
         return instructions(call, gather=False)
@@ -192,6 +216,10 @@ class ConvGatherI8:
         """The windows of the pixels of a block."""
         made = context(operands, gather=True)
         return made.pixels * made.depth * operands.call.tensor(0).dtype.bits // 8
+
+    def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
+        """The windows of a block are copied before its results are written."""
+        return overlap(operands, gather=True)
 
     def cost(self, call: Call) -> float:
         """See `instructions`."""

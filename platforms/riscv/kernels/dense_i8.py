@@ -8,7 +8,7 @@ from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.quantised_linear import proof
 from tilewright.platform import Call, Constant, Operands
 from tilewright.platforms.generic.kernels import dense_i8
-from tilewright.platforms.generic.kernels.conv_f32 import Block, channel_blocks
+from tilewright.platforms.generic.kernels.blocks import Block, channel_blocks
 from tilewright.platforms.generic.kernels.conv_i8 import TYPES
 from tilewright.platforms.generic.kernels.requantise_text import requantise_text
 from tilewright.platforms.riscv.kernels.blocks_i8 import ATTRIBUTE, HALF_EVEN, Requantise, pixels_at_once, scalars

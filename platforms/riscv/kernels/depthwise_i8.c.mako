@@ -1,12 +1,12 @@
 <%
 h, w, q = k.h, k.w, k.requantise
-names = sorted({run.taps for run in k.columns})
-row, result = h.x_stride, w.out * k.channels
+names = sorted({run.taps for run in k.lines})
+row, (result, across), (along_w, across_w) = h.x_stride, k.y_strides, k.w_strides
 %>\
 <%def name="step(item, taps, indent, base, out)">
 % for register, at in item.loads:
 % for i, t in enumerate(taps):
-${indent}r${register}_${t} = x[${(at - base) * row + i * w.dilation * w.x_stride}];
+${indent}r${register}_${t} = x[${(at - base) * row + i * w.x_stride}];
 % endfor
 % endfor
 <%
@@ -24,11 +24,11 @@ ${indent}code = code > high ? high : code;
 ${indent}y[${out * result}] = (${k.y_type})code;
 </%def>\
 % for number, taps in enumerate(names):
-${k.attribute} static void ${f.name}_column${number}(const ${k.x_type} *restrict x, const ${k.w_type} *restrict w, int32_t b, ${"".join(f"const {c_type} {name}, " for c_type, name in q.constants)}${k.y_type} *restrict y)
+${k.attribute} static void ${f.name}_line${number}(const ${k.x_type} *restrict x, const ${k.w_type} *restrict w, int32_t b, ${"".join(f"const {c_type} {name}, " for c_type, name in q.constants)}${k.y_type} *restrict y)
 {
 % for i in range(h.kernel):
 % for t in taps:
-    const int32_t w${i}_${t} = w[${i * w.kernel + t}];
+    const int32_t w${i}_${t} = w[${i * along_w + t * across_w}];
 % endfor
 % endfor
 % for i in range(h.kernel):
@@ -40,7 +40,7 @@ ${k.attribute} static void ${f.name}_column${number}(const ${k.x_type} *restrict
     const int32_t ${name} = ${value};
 % endfor
 <%
-lost = [f"w[{i * w.kernel + t}]" for i in range(h.kernel) for t in range(w.kernel) if t not in taps]
+lost = [f"w[{i * along_w + t * across_w}]" for i in range(h.kernel) for t in range(w.kernel) if t not in taps]
 base = max(len(k.head) * h.stride - h.pad, 0) if k.rounds else 0
 %>\
 % if lost and k.zero:
@@ -73,17 +73,30 @@ ${step(item, taps, "    ", 0, at + len(k.head))}\
 }
 
 % endfor
+<%def name="call(taps, source, y)">${f.name}_line${names.index(taps)}(${source}, w + c * ${h.kernel * w.kernel}, b[c], ${"".join(f"{name}[c], " for name in q.arrays)}${y});</%def>\
 static void ${f.name}(${f.parameters})
 {
+% if k.plane:
+    ${k.x_type} *const plane = scratch;
     for (int c = 0; c < ${k.channels}; c++) {
-% for run in k.columns:
-% if run.last - run.first > 1:
-        for (int ow = ${run.first}; ow < ${run.last}; ow++) {
-            ${f.name}_column${names.index(run.taps)}(x + (ow * ${w.stride} - ${w.pad - run.taps[0] * w.dilation}) * ${w.x_stride} + c, w + c * ${h.kernel * w.kernel}, b[c], ${"".join(f"{name}[c], " for name in q.arrays)}y + ow * ${k.channels} + c);
+        for (int i = 0; i < ${h.size * w.size}; i++) {
+            plane[i] = x[i * ${k.channels} + c];
         }
-% else:
-        ${f.name}_column${names.index(run.taps)}(x + ${(run.first * w.stride - w.pad + run.taps[0] * w.dilation) * w.x_stride} + c, w + c * ${h.kernel * w.kernel}, b[c], ${"".join(f"{name}[c], " for name in q.arrays)}y + ${run.first * k.channels} + c);
-% endif
+% for run in k.lines:
+        for (int ow = ${run.first}; ow < ${run.last}; ow++) {
+            ${call(run.taps, f"plane + (ow * {w.stride} - {w.pad - run.taps[0]})", f"y + ow * {across} + c")}
+        }
 % endfor
     }
+% else:
+% for run in k.lines:
+    for (int oh = ${run.first}; oh < ${run.last}; oh++) {
+        const ${k.x_type} *const xr = x + (oh * ${w.stride} - ${w.pad - run.taps[0]}) * ${w.x_stride};
+        ${k.y_type} *const yr = y + oh * ${across};
+        for (int c = 0; c < ${k.channels}; c++) {
+            ${call(run.taps, "xr + c", "yr + c")}
+        }
+    }
+% endfor
+% endif
 }
