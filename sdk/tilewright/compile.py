@@ -220,7 +220,7 @@ def memory(
 def codegen(placed: PlacedPlan, asked: Request = Depends(request), log: Journal = Depends(journal)) -> Compiled:
     """The C project and its report."""
     with log.stage("codegen"):
-        artifacts = _emitter(asked.platform)(placed, asked.levels, asked.target.compile_flags)
+        artifacts = _emitter(asked.platform)(placed, asked.levels, asked.target.flags)
     log.seconds["total"] = round(sum(log.seconds.values()), 6)
     tiled: TiledGraph = log.stages["tiled"]
     report = collect(

@@ -66,7 +66,8 @@ def test_a_layer_that_leaves_its_bytes_is_caught(tmp_path: Path, network: Callab
     done = compiled(files.model, "qemu_mps2_an386", "arena", tmp_path / "project")
     source = tmp_path / "project/src/digits.c"
     head, run, body = source.read_text().partition("int digits_run(")
-    moved = re.sub(r"digits_arena \+ (\d+)", lambda found: f"digits_arena + {int(found[1]) + 4}", body, count=1)
+    last = f"digits_arena + {done.placed.arena_bytes - 4}"
+    moved = re.sub(r"digits_arena \+ (\d+)", lambda _: last, body, count=1)
     source.write_text(head + run + moved)
     image = build(tmp_path / "project", "digits", load_target("qemu_mps2_an386"), tmp_path / "work", trace=True)
     (inputs, _) = files.arrays()

@@ -122,6 +122,12 @@ def constants(operands: Operands) -> tuple[Constant, ...]:
     return (Constant("w", dtype, weights.reshape(-1)), Constant("b", DType.I32, start), *requantisation)
 
 
+def plane_bytes(call: Call) -> int:
+    """Bytes of one channel of the operand."""
+    x = call.tensor(0)
+    return x.elements // x.shape[1] * x.dtype.bits // 8
+
+
 def instructions(call: Call) -> float:
     """Loads, products and the requantisation of every result."""
     h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
@@ -189,12 +195,15 @@ class DepthwisePlaneI8:
     """Integer depthwise convolution whose result may take its operand's place: each channel is copied aside first."""
 
     def accepts(self, call: Call) -> str | None:
-        """A result of the operand's shape and element size."""
+        """A result of the operand's shape and element size, and a copy smaller than the gap that rows would need."""
         if (refused := accepts(call)) is not None:
             return refused
         x, y = call.tensor(0), call.outputs[0]
         if x.shape != y.shape or x.dtype.bits != y.dtype.bits:
             return "the result has another shape than the operand, it could not take its place"
+        gap = depthwise_i8.depthwise_overlap(Operands(call))[0][2]
+        if plane_bytes(call) >= gap:
+            return f"a copy of a channel takes {plane_bytes(call)} bytes, row by row {gap} are enough"
         return None
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
@@ -203,8 +212,7 @@ class DepthwisePlaneI8:
 
     def scratch(self, operands: Operands) -> int:
         """One channel."""
-        x = operands.call.tensor(0)
-        return x.elements // x.shape[1] * x.dtype.bits // 8
+        return plane_bytes(operands.call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights by channel."""

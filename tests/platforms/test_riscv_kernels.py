@@ -1,0 +1,97 @@
+"""Every shape of the RISC-V kernels, bit for bit in the simulator; and how many instructions the networks take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from board_layers import Layer, board_or_skip, check, kernels
+from tilewright.compile import compile_model, write
+from tilewright.options import CompileOptions
+from tilewright.run.build import build
+from tilewright.run.simulate import execute
+from tilewright.target import load_target
+
+
+class Files(Protocol):
+    """What the fixture `network` finds."""
+
+    @property
+    def model(self) -> Path: ...
+
+
+SAME = {"pads": [1, 1, 1, 1]}
+CONVOLUTIONS = [
+    Layer("same", (1, 16, 8, 8), (8, 16, 3, 3), attributes=SAME),
+    Layer("odd", (1, 5, 7, 9), (7, 5, 3, 3), attributes=SAME, y_zero=-3),
+    Layer("stride", (1, 8, 9, 9), (6, 8, 3, 3), attributes={"strides": [2, 2], "pads": [0, 1, 1, 0]}),
+    Layer("dilated", (1, 4, 9, 9), (4, 4, 3, 3), attributes={"dilations": [2, 2], "pads": [2, 2, 2, 2]}),
+    Layer("groups", (1, 8, 6, 6), (12, 4, 3, 3), attributes={"group": 2, **SAME}),
+    Layer("first", (1, 3, 12, 12), (16, 3, 3, 3), x_zero=4, attributes=SAME),
+    Layer("tall", (1, 1, 20, 10), (8, 1, 10, 4), attributes={"strides": [2, 2], "pads": [4, 1, 5, 1]}),
+    Layer("point", (1, 24, 5, 5), (10, 24, 1, 1)),
+    Layer("pointgroups", (1, 8, 5, 5), (8, 4, 1, 1), attributes={"group": 2}),
+    Layer("pointstride", (1, 16, 6, 6), (9, 16, 1, 1), attributes={"strides": [2, 2]}),
+    Layer("onepixel", (1, 6, 3, 3), (5, 6, 3, 3)),
+    Layer("temporal", (1, 6, 19), (5, 6, 5), attributes={"pads": [2, 2]}),
+    Layer("bytes", (1, 8, 5, 6), (4, 8, 3, 3), unsigned=True, x_zero=-30, attributes=SAME),
+]
+DEPTHWISE = [
+    Layer("dw", (1, 8, 7, 6), (8, 1, 3, 3), attributes={"group": 8, **SAME}),
+    Layer("dwlong", (1, 4, 25, 5), (4, 1, 3, 3), x_zero=7, attributes={"group": 4, **SAME}),
+    Layer("dwstride", (1, 6, 9, 8), (6, 1, 3, 3), attributes={"group": 6, "strides": [2, 2], "pads": [0, 0, 1, 1]}),
+    Layer("dwvalid", (1, 4, 6, 7), (4, 1, 3, 3), attributes={"group": 4}),
+    Layer("dwtwo", (1, 4, 6, 7), (4, 1, 2, 2), attributes={"group": 4, "strides": [2, 1], "pads": [1, 0, 0, 1]}),
+    Layer("dwtiny", (1, 4, 1, 2), (4, 1, 3, 3), attributes={"group": 4, **SAME}),
+    Layer("dwtemporal", (1, 5, 21), (5, 1, 9), attributes={"group": 5, "pads": [4, 4]}),
+    Layer("dwfive", (1, 3, 8, 8), (3, 1, 5, 5), attributes={"group": 3, "pads": [2, 2, 2, 2]}),
+]
+DENSE = [
+    Layer("dense", (1, 40), (40, 21)),
+    Layer("short", (1, 3), (3, 5)),
+    Layer("rows", (7, 18), (18, 10), y_zero=0),
+    Layer("stack", (5, 16), (16, 3), unsigned=True),
+]
+EXTREMES = [
+    Layer("lowest", (1, 16, 6, 6), (8, 16, 3, 3), weights="-127", attributes=SAME),
+    Layer("highest", (1, 64, 4, 4), (8, 64, 1, 1), weights="127"),
+    Layer("lowdw", (1, 8, 5, 5), (8, 1, 3, 3), weights="-127", attributes={"group": 8, **SAME}),
+    Layer("lowdense", (1, 96), (96, 16), weights="-127"),
+]
+
+
+def test_every_shape_is_bit_exact_in_the_simulator(tmp_path: Path) -> None:
+    done = check([*CONVOLUTIONS, *DEPTHWISE, *DENSE], "qemu_rv32imc", tmp_path, ("random", "low"))
+    bound = kernels(done)
+    assert {bound["same"], bound["point"]} == {"ConvBlockI8"}
+    assert bound["tall"] == "ConvGatherI8"
+    assert {bound[name] for name in ("dw", "dwstride", "dwtiny")} <= {"DepthwisePlaneI8", "DepthwiseWindowI8"}
+    assert bound["dense"] == bound["rows"] == "DenseBlockI8"
+
+
+@pytest.mark.parametrize("board", ["qemu_rv32imc", "qemu_rv32gcv"])
+def test_extreme_codes_and_weights_are_bit_exact(board: str, tmp_path: Path) -> None:
+    check(EXTREMES, board, tmp_path, ("random", "low", "high"))
+
+
+def test_vectors_compute_every_shape(tmp_path: Path) -> None:
+    check([*CONVOLUTIONS, *DEPTHWISE, *DENSE], "qemu_rv32gcv", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "most"), [("resnet8_int8", 35_700_000), ("dscnn_int8", 7_950_000), ("ad_int8", 920_000)]
+)
+def test_networks_stay_below_their_counts(
+    name: str, most: int, tmp_path: Path, network: Callable[[str], Files]
+) -> None:
+    board_or_skip("qemu_rv32imc")
+    target = load_target("qemu_rv32imc")
+    done = compile_model(network(name).model, CompileOptions(quantized_io=True), target)
+    (tmp_path / "project").mkdir()
+    write(done, tmp_path / "project")
+    image = build(tmp_path / "project", name, target, tmp_path / "work")
+    counts = execute(image, [bytes(size) for size in image.interface.inputs], count=True).counts
+    assert counts is not None
+    assert counts.instructions <= most
