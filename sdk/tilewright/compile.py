@@ -135,7 +135,7 @@ def frontend(asked: Request, log: Journal = Depends(journal)) -> Model:
         return load(
             asked.source,
             shapes=asked.options.shapes,
-            frozen=_frozen(asked.options.freeze),
+            frozen=frozen_inputs(asked.options.freeze),
             name=model_name(asked.source),
         )
 
@@ -220,7 +220,7 @@ def memory(
 def codegen(placed: PlacedPlan, asked: Request = Depends(request), log: Journal = Depends(journal)) -> Compiled:
     """The C project and its report."""
     with log.stage("codegen"):
-        artifacts = _emitter(asked.platform)(placed, asked.levels, asked.target.flags)
+        artifacts = emitter(asked.platform)(placed, asked.levels, asked.target.flags)
     log.seconds["total"] = round(sum(log.seconds.values()), 6)
     tiled: TiledGraph = log.stages["tiled"]
     report = collect(
@@ -233,7 +233,7 @@ def codegen(placed: PlacedPlan, asked: Request = Depends(request), log: Journal 
     )
 
 
-def _emitter(chosen: Platform) -> Callable[[PlacedPlan, Sequence[MemoryLevel], Sequence[str]], Artifacts]:
+def emitter(chosen: Platform) -> Callable[[PlacedPlan, Sequence[MemoryLevel], Sequence[str]], Artifacts]:
     """What writes the project: the platform's own module where it names one."""
     if not chosen.emitter:
         return emit
@@ -312,7 +312,8 @@ def _float_tensors(model: Model) -> tuple[str, ...]:
     return quantisation_report(model).float_tensors if model.quantisation_form else ()
 
 
-def _frozen(files: Mapping[str, Path]) -> dict[str, Array]:
+def frozen_inputs(files: Mapping[str, Path]) -> dict[str, Array]:
+    """The values of frozen inputs, read from .npy files; UsageError where one cannot be read."""
     import numpy as np
 
     found: dict[str, Array] = {}

@@ -63,7 +63,7 @@ def _at_peak(graph: BoundGraph, placed: PlacedPlan) -> dict[tuple[str, str], str
     highest = [r for r in placed.regions if placed.align >= peak - (r.offset + r.size) >= 0]
     found: dict[tuple[str, str], str] = {}
     for instruction in placed.plan.instructions:
-        if not instruction.scratch_bytes or instruction.name not in replaceable:
+        if not instruction.scratch_bytes or instruction.kernel.tileable or instruction.name not in replaceable:
             continue
         if any(r.first <= instruction.index <= r.last for r in highest):
             found[instruction.name, instruction.kernel.name] = (

@@ -95,12 +95,18 @@ def memory_reports(placed: PlacedPlan, levels: Sequence[MemoryLevel], constant_b
         if level.name == placed.level:
             found[level.name] = _compute_level(placed, level)
         else:
-            bytes_used = constant_bytes if level.readonly else 0
+            tiled = level.name == _tile_level(placed)
+            bytes_used = placed.plan.compute_bytes if tiled else constant_bytes if level.readonly else 0
             found[level.name] = MemoryReport(
                 size=level.size, readonly=level.readonly, worst_case=bytes_used, live_set=None, lower_bound=None,
-                status=None, constants=bytes_used,
+                status=None, constants=0 if tiled else bytes_used,
             )  # fmt: skip
     return found
+
+
+def _tile_level(placed: PlacedPlan) -> str:
+    """The level of tiles, "" where nothing is tiled."""
+    return next((i.schedule.compute_level for i in placed.plan.instructions if i.schedule is not None), "")
 
 
 def _parts(alive: Sequence[Region]) -> dict[str, int]:

@@ -63,7 +63,7 @@ def tile(
     choice = choose(network, asked.work_limit)
     if choice is None:
         raise _too_small_at_home(network, plan)
-    return _tiled(graph, works, there, choice)
+    return tiled_graph(graph, works, there, choice)
 
 
 def _with_tables(found: Hierarchy, asked: TileOptions) -> Hierarchy:
@@ -111,7 +111,7 @@ def _too_small_at_home(network: Network, plan: ExecutionPlan) -> Exception:
     return home_does_not_fit(network.levels, sums[worst] + streamed + fixed, name, ", ".join(alive) or "activations")
 
 
-def _tiled(graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, choice: Choice) -> TiledGraph:
+def tiled_graph(graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, choice: Choice) -> TiledGraph:
     """Schedules with offsets: pinned constants first, the buffers of one schedule at a time behind them."""
     pinned, at = _pinned(works, levels, choice)
     schedules: dict[str, TileSchedule] = {}

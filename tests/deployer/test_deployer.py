@@ -1,0 +1,235 @@
+"""The deployer and its tiling wrapper: life cycle, order of steps, every public method, on the host."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import NetworkFiles
+from tilewright.compile import compile_model, write
+from tilewright.deployer import CodeGenVerbosity, NetworkDeployer, OrderError, TilerDeployerWrapper
+from tilewright.errors import UnsupportedNode, UsageError
+from tilewright.frontend.load import load
+from tilewright.options import CompileOptions
+from tilewright.target import load_target
+
+Find = Callable[[str], NetworkFiles]
+
+
+@pytest.fixture
+def deployer(network: Find) -> NetworkDeployer:
+    return NetworkDeployer(network("digits_int8").model, load_target("host"))
+
+
+@pytest.fixture
+def wrapper(deployer: NetworkDeployer) -> TilerDeployerWrapper:
+    return TilerDeployerWrapper(deployer)
+
+
+def test_flags_follow_the_life_cycle(deployer: NetworkDeployer) -> None:
+    flags = [(deployer.parsed, deployer.bound, deployer.transformed, deployer.prepared)]
+    for step in (deployer.front_end, deployer.mid_end, deployer.back_end):
+        step()
+        flags.append((deployer.parsed, deployer.bound, deployer.transformed, deployer.prepared))
+    assert flags == [(False,) * 4, (True, False, False, False), (True, True, False, False), (True, True, True, False)]
+    deployer.prepare()
+    assert deployer.prepared
+
+
+def test_the_code_is_that_of_compile(deployer: NetworkDeployer, network: Find) -> None:
+    expected = compile_model(network("digits_int8").model, CompileOptions(), load_target("host"))
+    deployer.prepare()
+    assert deployer.artifacts == expected.artifacts
+    assert deployer.compiled().report.memory == expected.report.memory
+    assert deployer.generate_function() == expected.artifacts.files["src/digits_int8.c"]
+
+
+def test_generate_function_prepares_where_nobody_did(deployer: NetworkDeployer) -> None:
+    assert "int digits_int8_run(void)" in deployer.generate_function()
+    assert deployer.prepared
+
+
+def test_every_step_asks_for_the_one_before(deployer: NetworkDeployer) -> None:
+    with pytest.raises(OrderError, match="You need to lower the network before parsing it!"):
+        deployer.parse()
+    with pytest.raises(OrderError, match="You need to parse the network before binding!"):
+        deployer.bind()
+    with pytest.raises(OrderError, match="You need to bind the network before transforming code!"):
+        deployer.code_transform()
+    with pytest.raises(OrderError, match="You need to load the network before asking for its inputs!"):
+        deployer.inputs()
+    with pytest.raises(OrderError, match="You need to load the network before asking for its outputs!"):
+        deployer.outputs()
+
+
+GENERATORS = [
+    "generate_inference_code", "generate_inference_initialization_code", "generate_buffer_initialization_code",
+    "generate_buffer_allocation_code", "generate_buffer_deallocation_code", "generate_io_buffer_initialization_code",
+    "generate_global_definition_code", "generate_include_string", "generate_engine_initialization_code",
+    "number_of_ops", "compiled",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_code_is_refused_before_binding(deployer: NetworkDeployer, name: str) -> None:
+    with pytest.raises(OrderError, match="You need to parse and bind the network before generating code!") as caught:
+        getattr(deployer, name)()
+    assert caught.value.code == 2
+    with pytest.raises(OrderError):
+        _ = deployer.worst_case_buffer_size
+
+
+def test_pieces_of_the_code(deployer: NetworkDeployer) -> None:
+    deployer.prepare()
+    assert deployer.generate_inference_code().startswith("int digits_int8_run(void)\n{")
+    setup = deployer.generate_inference_initialization_code()
+    assert "unsigned char digits_int8_arena[DIGITS_INT8_ARENA_BYTES];" in setup
+    assert "int digits_int8_init(void *memory, size_t size_bytes)" in setup
+    assert "extern const int8_t digits_int8_c2[72];" in deployer.generate_buffer_initialization_code()
+    ports = deployer.generate_buffer_allocation_code()
+    assert "float *digits_int8_input_0(void)\n{" in ports
+    assert "float *digits_int8_output_0(void)\n{" in ports
+    assert deployer.generate_buffer_deallocation_code() == ""
+    declared = deployer.generate_io_buffer_initialization_code()
+    assert "#define DIGITS_INT8_INPUT_0_BYTES 256" in declared
+    assert "float *digits_int8_output_0(void);" in declared
+    assert "digits_int8_c2[72] = {" in deployer.generate_global_definition_code()
+    assert deployer.generate_include_string().splitlines()[0] == '#include "digits_int8.h"'
+    assert deployer.generate_engine_initialization_code() == ""
+
+
+def test_operations_are_two_per_multiply_accumulate(
+    deployer: NetworkDeployer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployer.prepare()
+    total = deployer.number_of_ops()
+    assert capsys.readouterr().out == ""
+    assert total == 2 * deployer.compiled().report.model.macs
+    assert deployer.number_of_ops(verbose=True) == total
+    lines = capsys.readouterr().out.splitlines()
+    assert "conv0 (Conv): 9216" in lines
+    assert sum(int(line.rpartition(" ")[2]) for line in lines) == total
+
+
+def test_worst_case_counts_inputs_and_outputs(network: Find) -> None:
+    inside, outside = (
+        NetworkDeployer(network("digits_int8").model, load_target("host"), CompileOptions(io=io))
+        for io in ("arena", "caller")  # type: ignore[arg-type]
+    )
+    for each in (inside, outside):
+        each.prepare()
+    assert inside.worst_case_buffer_size["ram"] == inside.compiled().report.memory["ram"].worst_case
+    assert outside.placed is not None
+    assert outside.worst_case_buffer_size["ram"] == outside.placed.arena_bytes + 256 + 40
+    assert inside.worst_case_buffer_size["flash"] == inside.compiled().artifacts.constant_bytes
+
+
+def test_inputs_and_outputs(deployer: NetworkDeployer) -> None:
+    deployer.front_end()
+    assert [(t.name, t.shape) for t in deployer.inputs()] == [("input", (1, 1, 8, 8))]
+    assert [(t.name, t.shape) for t in deployer.outputs()] == [("output", (1, 10))]
+
+
+def test_a_loaded_model_is_a_source_too(network: Find) -> None:
+    model = load(network("digits_int8").model, name="mine")
+    deployer = NetworkDeployer(model, load_target("host"))
+    deployer.prepare()
+    assert "int mine_run(void)" in deployer.generate_inference_code()
+    assert deployer.lower(model).nodes == deployer.compiled().model.nodes
+
+
+def test_channels_last_is_no_default(deployer: NetworkDeployer) -> None:
+    deployer.front_end()
+    assert deployer.parse(default_channels_first=True)
+    with pytest.raises(UsageError, match="channels come first"):
+        deployer.parse(default_channels_first=False)
+
+
+def test_a_node_without_kernel_is_refused_while_parsing(deployer: NetworkDeployer) -> None:
+    deployer.request = replace(deployer.request, kernels=())
+    with pytest.raises(UnsupportedNode, match="platform 'generic' has no kernel for it"):
+        deployer.front_end()
+    assert not deployer.parsed
+
+
+def test_bind_says_no_and_mid_end_says_why(deployer: NetworkDeployer) -> None:
+    deployer.front_end()
+    deployer.request = replace(deployer.request, kernels=())
+    assert not deployer.bind()
+    assert deployer.refusal is not None
+    with pytest.raises(UnsupportedNode) as caught:
+        deployer.mid_end()
+    assert "Could not find a valid binding for the graph" in caught.value.__notes__
+
+
+def test_profiling_code_compiles(deployer: NetworkDeployer, tmp_path: Path) -> None:
+    deployer.prepare(CodeGenVerbosity(untiled_profiling=True, tiled_profiling=True))
+    text = deployer.generate_function()
+    assert text.startswith("#define DIGITS_INT8_TRACE\n#define DIGITS_INT8_TRACE_TILES\n")
+    write(deployer.compiled(), tmp_path)
+    command = ["gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-c", "-Isrc", "src/digits_int8.c", "-o", "out.o"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 0
+    assert deployer.generate_function(CodeGenVerbosity(untiled_profiling=True)).startswith(
+        "#define DIGITS_INT8_TRACE\n/"
+    )
+
+
+def test_the_wrapper_on_one_level_changes_nothing(
+    wrapper: TilerDeployerWrapper, deployer: NetworkDeployer, network: Find
+) -> None:
+    plain = NetworkDeployer(network("digits_int8").model, load_target("host"))
+    plain.prepare()
+    wrapper.prepare()
+    assert wrapper.artifacts == plain.artifacts
+    assert wrapper.prepared
+    assert wrapper.bound
+    assert wrapper.worst_case_buffer_size == plain.worst_case_buffer_size
+    assert wrapper.generate_function() == plain.generate_function()
+    assert wrapper.tiling_solution == ()
+    assert wrapper.tiler is not None
+    assert wrapper.deployer is deployer
+
+
+def test_wrappers_compose(wrapper: TilerDeployerWrapper) -> None:
+    outer = TilerDeployerWrapper(wrapper)
+    outer.prepare()
+    assert outer.number_of_ops() == wrapper.number_of_ops() > 0
+    assert [t.name for t in outer.inputs()] == ["input"]
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        _ = outer.no_such_thing
+
+
+def test_tile_asks_for_a_bound_network_and_for_both_or_none(wrapper: TilerDeployerWrapper) -> None:
+    with pytest.raises(OrderError, match="You need to bind the network before tiling!"):
+        wrapper.tile()
+    wrapper.front_end()
+    assert wrapper.bind()
+    with pytest.raises(UsageError, match="both the tiling solution and the memory map"):
+        wrapper.tile(tiling_solution=())
+    with pytest.raises(UsageError, match="both the tiling solution and the memory map"):
+        wrapper.tile(memory_map={})
+
+
+def test_a_given_memory_map_is_checked(wrapper: TilerDeployerWrapper) -> None:
+    wrapper.front_end()
+    wrapper.bind()
+    found = {level: dict(offsets) for level, offsets in wrapper.memory_map.items()}
+    wrapper.tile((), found)
+    assert {level: dict(offsets) for level, offsets in wrapper.memory_map.items()} == found
+    wrapper.back_end()
+    clash = {"ram": dict.fromkeys(found["ram"], 0)}
+    with pytest.raises(UsageError, match="the memory map is wrong"):
+        wrapper.tile((), clash)
+    with pytest.raises(UsageError, match="no offset"):
+        wrapper.tile((), {"ram": {}})
+
+
+def test_test_name_and_work_dir_belong_together(deployer: NetworkDeployer, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="belong together"):
+        TilerDeployerWrapper(deployer, test_name="a")
+    wrapper = TilerDeployerWrapper(deployer, test_name="digits", work_dir=tmp_path / "work")
+    wrapper.prepare()
+    assert (tmp_path / "work" / "digits.json").exists()
