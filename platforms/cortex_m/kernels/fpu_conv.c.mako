@@ -1,0 +1,86 @@
+<%
+h, w = k.h, k.w
+row = w.kernel * k.channels
+last = k.pixels - 1
+depth = h.kernel * row
+start = max(k.pixels - 4, 0)
+%>\
+TILEWRIGHT_FLOAT void ${f.name}(${f.parameters})
+{
+    float *const xs = scratch;
+    for (int p = 0; p < ${k.pixels}; p += 4) {
+        const int at = p < ${start} ? p : ${start};
+        int top[4];
+        int left[4];
+        float *results[4];
+% if k.runs:
+        int inside = 1;
+% endif
+        for (int j = 0; j < 4; j++) {
+            const int pixel = ${"at + j" if k.pixels >= 4 else f"j < {last} ? j : {last}"};
+            const int oh = pixel / ${w.out};
+            const int ow = pixel - oh * ${w.out};
+            top[j] = oh * ${h.stride} - ${h.pad};
+            left[j] = ow * ${w.stride} - ${w.pad};
+            results[j] = y + pixel * ${k.out_channels};
+% if k.runs and k.padded:
+            inside &= oh >= ${h.inner_first} && oh < ${h.inner_last} && ow >= ${w.inner_first} && ow < ${w.inner_last};
+% endif
+        }
+        float *put = xs;
+        const float *sources[4];
+% if k.runs:
+        if (inside) {
+            for (int kh = 0; kh < ${h.kernel}; kh++) {
+                for (int j = 0; j < 4; j++) {
+                    sources[j] = x + (top[j] + kh * ${h.dilation}) * ${h.x_stride} + left[j] * ${w.x_stride};
+                }
+                put = tilewright_float_gather(sources, put, ${row});
+            }
+        } else
+% endif
+        {
+            for (int kh = 0; kh < ${h.kernel}; kh++) {
+                for (int kw = 0; kw < ${w.kernel}; kw++) {
+                    for (int j = 0; j < 4; j++) {
+                        const int ih = top[j] + kh * ${h.dilation};
+                        const int iw = left[j] + kw * ${w.dilation};
+% if k.padded:
+                        const int tap = ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size};
+                        sources[j] = tap ? x + ih * ${h.x_stride} + iw * ${w.x_stride} : pad;
+% else:
+                        sources[j] = x + ih * ${h.x_stride} + iw * ${w.x_stride};
+% endif
+% if k.x_channel != 1:
+                        for (int i = 0; i < ${k.channels}; i++) {
+                            put[4 * i + j] = ${"tap ? sources[j][i * " + str(k.x_channel) + "] : 0.0f" if k.padded else f"sources[j][i * {k.x_channel}]"};
+                        }
+% endif
+                    }
+% if k.x_channel != 1:
+                    put += ${4 * k.channels};
+% else:
+                    put = tilewright_float_gather(sources, put, ${k.channels});
+% endif
+                }
+            }
+        }
+        const float *weights = w;
+        for (int c = 0; c < ${k.out_channels}; c += 4) {
+            float sums[16];
+            weights = tilewright_float_block(xs, weights, ${depth}, sums);
+            for (int j = 0; j < 4; j++) {
+                float *const to = results[j] + c;
+% for o in range(4):
+% if k.out_channels % 4 and o >= k.out_channels % 4:
+                if (c + ${o} < ${k.out_channels})
+% endif
+                {
+                    const float v = sums[4 * j + ${o}];
+                    to[${o}] = ${k.clamp};
+                }
+% endfor
+            }
+        }
+    }
+}
