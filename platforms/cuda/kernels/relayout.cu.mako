@@ -1,5 +1,6 @@
 static __device__ void ${f.name}(const int element, ${f.parameters})
 {
+    (void)element;
 % for line in k.places:
     ${line}
 % endfor

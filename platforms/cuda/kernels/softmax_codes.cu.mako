@@ -1,5 +1,6 @@
 static __device__ void ${f.name}(const int element, ${f.parameters})
 {
+    (void)element;
     const int start = element / ${k.inner} * ${k.length * k.inner} + element % ${k.inner};
     const ${k.x_type} *xr = x + start;
     ${k.y_type} *yr = y + start;
