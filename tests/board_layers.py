@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -114,19 +114,32 @@ def board_or_skip(board: str) -> None:
         pytest.skip(f"{tool} is not installed")
 
 
-def check(layers: Sequence[Layer], board: str, work: Path, how: Sequence[str] = ("random",), seed: int = 7) -> Compiled:
+def check(
+    layers: Sequence[Layer],
+    board: str,
+    work: Path,
+    how: Sequence[str] = ("random",),
+    seed: int = 7,
+    optimize: Literal["speed", "size", "balanced"] = "balanced",
+) -> Compiled:
     """Compile the layers, run them on the board and compare every output bit for bit; the compiled network."""
     network = Network(np.random.default_rng(seed))
     for layer in layers:
         network.add(layer)
-    return check_network(network, board, work, how)
+    return check_network(network, board, work, how, optimize)
 
 
-def check_network(network: Network, board: str, work: Path, how: Sequence[str] = ("random",)) -> Compiled:
+def check_network(
+    network: Network,
+    board: str,
+    work: Path,
+    how: Sequence[str] = ("random",),
+    optimize: Literal["speed", "size", "balanced"] = "balanced",
+) -> Compiled:
     """The same for a network of any nodes."""
     board_or_skip(board)
     target = load_target(board)
-    done = compile_model(network.save(work / "layers.onnx"), CompileOptions(), target)
+    done = compile_model(network.save(work / "layers.onnx"), CompileOptions(optimize=optimize), target)
     project = work / "project"
     project.mkdir()
     write(done, project)
@@ -244,3 +257,15 @@ DENSE = (
 )
 DILATED = Layer("line_dilated", (1, 8, 21), (8, 1, 3), attributes={"pads": [4, 0], "dilations": [2], "group": 8})
 EXTREMES = ("random", "low", "high")
+SAME = {"pads": [1, 1, 1, 1]}
+WINOGRAD = (
+    Layer("even", (1, 16, 8, 8), (8, 16, 3, 3), x_zero=5, attributes=SAME),
+    Layer("odd", (1, 4, 9, 7), (4, 4, 3, 3), attributes=SAME),
+    Layer("wide", (1, 8, 5, 19), (6, 8, 3, 3), x_zero=-7, y_zero=3, attributes=SAME),
+    Layer("valid", (1, 12, 6, 11), (2, 12, 3, 3)),
+    Layer("padded", (1, 8, 4, 10), (4, 8, 3, 3), x_zero=9, attributes={"pads": [2, 0, 1, 2]}),
+    Layer("small", (1, 64, 2, 2), (2, 64, 3, 3), attributes=SAME),
+    Layer("unsigned", (1, 8, 6, 9), (4, 8, 3, 3), unsigned=True, attributes=SAME),
+    Layer("lowest", (1, 64, 5, 8), (4, 64, 3, 3), weights="-128", attributes=SAME),
+    Layer("highest", (1, 32, 4, 8), (4, 32, 3, 3), weights="127", x_zero=127, attributes=SAME),
+)

@@ -166,6 +166,8 @@ class Kernel:
 
     def accepts(self, call: Call) -> str | None:
         """None, or the sentence why this kernel cannot run the node."""
+        if self.lacking.startswith("--"):
+            return f"it is offered with {self.lacking} only"
         if self.lacking:
             return f"the core has no '{self.lacking}' among its capabilities"
         method = getattr(self.methods, "accepts", None)
@@ -285,8 +287,9 @@ class Platform:
         (row-major unless all axes but the last are 1: then any order), `any`
         (the kernel asks `Operands.layout`).
         `template` and `sources` are paths beside the class's own file. `numerics` is `exact` or a relative bound
-        such as `1e-5`. `requires` names what the target's core must have in its `capabilities`. Kernels of higher
-        `preference` are tried first, those of one platform before inherited ones.
+        such as `1e-5`. `requires` names what the target's core must have in its `capabilities`, or an option
+        such as `--optimize speed`. Kernels of higher `preference` are tried first, those of one platform before
+        inherited ones.
         """
 
         def register(cls: T) -> T:

@@ -40,3 +40,7 @@ def test_a_kernel_is_refused_on_a_core_without_what_it_requires() -> None:
     assert kernel.on_core(["mve", "dsp"]).accepts(call) is None
     assert kernel.on_core(["dsp"]).accepts(call) == "the core has no 'mve' among its capabilities"
     assert kernel.on_core([]).on_core(["dsp", "mve"]).accepts(call) is None
+    slow = Platform(name="slow", summary="", memory=[])
+    slow.kernel("Relu", types="f32 -> f32", template="relu.c.mako", requires=("--optimize speed",))(Fast)
+    offered = slow.kernels[0].on_core(["dsp", "--optimize size"])
+    assert offered.accepts(call) == "it is offered with --optimize speed only"

@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from board_layers import CONVS, DENSE, DEPTHWISE, DILATED, EXTREMES, check, check_network, kernels, sums
+from board_layers import CONVS, DENSE, DEPTHWISE, DILATED, EXTREMES, WINOGRAD, check, check_network, kernels, sums
 
 
 def test_convolutions_of_every_kind(tmp_path: Path) -> None:
@@ -16,6 +16,13 @@ def test_convolutions_of_every_kind(tmp_path: Path) -> None:
     for form in ("4_paired(", "3_paired(", "1_paired(", "2_paired(", "4_wide_limited(", "_sparse("):
         assert f"    tilewright_matrix{form}" in text or form == "_sparse("
     assert "_paired_sparse(xs" in text
+
+
+def test_winograd_convolutions_are_the_direct_ones(tmp_path: Path) -> None:
+    done = check(WINOGRAD, "qemu_mps2_an386", tmp_path, EXTREMES, optimize="speed")
+    assert {kernels(done)[layer.name] for layer in WINOGRAD if not layer.unsigned} == {"WinogradDsp"}
+    refused = next(c for n in done.bound.nodes for c in n.candidates if c.kernel.name == "WinogradDsp")
+    assert refused.kernel.on_core(["dsp", "--optimize size"]).lacking == "--optimize speed"
 
 
 def test_depthwise_convolutions_of_every_kind(tmp_path: Path) -> None:

@@ -47,6 +47,11 @@ def refusal(call: Call) -> str | None:
     return None
 
 
+def largest_sum(call: Call) -> int:
+    """The largest absolute value of a sum that can occur."""
+    return accumulator(call).bounds.largest
+
+
 def fixed_point(call: Call) -> FixedPoint:
     """The proved 32-bit form, one multiplier, addend and shift per channel."""
     fixed = proof(call).fixed
