@@ -175,7 +175,8 @@ class ReferenceReport:
 class RunReport:
     """What the target answered. `instructions` and `cycles` count one inference without start-up.
 
-    An error that is not finite is written as null; `match` is then false.
+    An error that is not finite is written as null; `match` is then false. `samples` were run where a set was given,
+    `accuracy` is the part of them whose largest output is the label's.
     """
 
     match: bool
@@ -189,6 +190,8 @@ class RunReport:
     text_bytes: int | None = None
     rodata_bytes: int | None = None
     ram_bytes: int | None = None
+    samples: int | None = None
+    accuracy: float | None = None
 
 
 @dataclass(frozen=True)

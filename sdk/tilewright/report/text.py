@@ -118,6 +118,9 @@ def run_lines(run: RunReport) -> str:
             f"NumPy against {reference.name}: {number(reference.mismatches)} differences, "
             f"{number(reference.explained)} explained"
         )
+    if run.samples is not None:
+        right = f", accuracy {run.accuracy:.2%}" if run.accuracy is not None else ""
+        lines.append(f"{number(run.samples)} samples{right}")
     counted = [
         ("instructions", run.instructions), ("cycles", run.cycles), ("bytes of code", run.text_bytes),
         ("bytes of constants", run.rodata_bytes), ("bytes of RAM", run.ram_bytes),

@@ -1,4 +1,4 @@
-"""`run` on a target of the platform cuda: build, warm up, capture, replay, compare; the file is a library, not a program.
+"""`run` on a target of the platform cuda: build a library, load it, warm up, capture, replay, compare.
 
 Every output of an eager call and of a replay is compared with NumPy, and replay with eager bit for bit.
 """
@@ -19,6 +19,7 @@ from tilewright.plan.execute import run_slots
 from tilewright.plan.layout import layout_of
 from tilewright.report.build import LayerReport, ReferenceReport, Report, RunReport, ToolchainReport
 from tilewright.run.compare import Comparison
+from tilewright.run.cuda_bulk import AT_ONCE, SampleSet, accuracy, expected_set, progress_bar, read_set, run_set
 from tilewright.run.cuda_executor import CUDAGraphExecutor
 from tilewright.run.cuda_library import build_library, find_compiler
 from tilewright.run.inputs import expected_outputs, input_arrays
@@ -26,10 +27,15 @@ from tilewright.run.session import Subject, compare_slot
 from tilewright.run.tool import start
 from tilewright.target import Target
 
+COMPARED = 16  # samples of a set that NumPy computes as well
+
 
 def run_on_gpu(subject: Subject, target: Target, asked: RunOptions) -> Report:
     """The report with `run` and `toolchain` filled in; MismatchError where a replay differs from the eager call."""
     plan = subject.placed.plan
+    samples = read_set(plan, asked.inputs)
+    if samples is not None:
+        return _run_samples(subject, target, asked, samples)
     inputs = input_arrays(plan, asked.inputs, asked.seed)
     expected = expected_outputs(plan, asked.expect) if asked.expect is not None else None
     slots = run_slots(plan, inputs)
@@ -53,8 +59,34 @@ def run_on_gpu(subject: Subject, target: Target, asked: RunOptions) -> Report:
     return _report(subject, _toolchain(target, subject.project), results, layers, reference)
 
 
+def _run_samples(subject: Subject, target: Target, asked: RunOptions, samples: SampleSet) -> Report:
+    """All samples of a set by replay; each output is compared with what is expected, else the first with NumPy's."""
+    plan = subject.placed.plan
+    expected = expected_set(plan, asked.expect, samples.count) if asked.expect is not None else None
+    with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
+        library = build_library(subject.project, target, Path(folder))
+        layout = layout_of(subject.placed)
+        at_once = min(AT_ONCE, samples.count)
+        with CUDAGraphExecutor(plan, layout=layout, library=library, samples=at_once, poison=True) as executor:
+            outputs = run_set(executor, samples.inputs, progress_bar)
+            if executor.capture_error is not None:
+                raise executor.capture_error
+    if expected is None:
+        few = min(COMPARED, samples.count)
+        each = [run_slots(plan, [values[n] for values in samples.inputs]) for n in range(few)]
+        expected = tuple(np.stack([values[slot] for values in each]) for slot in plan.output_slots)
+    results = [
+        compare_slot(plan, slot, a[: len(b)], b, asked)
+        for slot, a, b in zip(plan.output_slots, outputs, expected, strict=True)
+    ]
+    report = _report(subject, _toolchain(target, subject.project), results, {}, None)
+    assert report.run is not None
+    right = accuracy(outputs[0], samples.labels) if samples.labels is not None else None
+    return replace(report, run=replace(report.run, samples=samples.count, accuracy=right))
+
+
 def _same_replays(executor: CUDAGraphExecutor, inputs: Sequence[Array]) -> tuple[Array, ...]:
-    """The outputs of an eager call, of the capturing call, of a replay and of the megakernel, which must be the same."""
+    """The outputs of an eager call; those of the capture, a replay and the megakernel must be the same."""
     eager = executor.run(*inputs)
     calls = {"capture": executor.run(*inputs), "replay": executor.run(*inputs)}
     if executor.capture_error is not None:
