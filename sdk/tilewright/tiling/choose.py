@@ -65,9 +65,9 @@ def _obvious(network: Network) -> Choice | None:
     if not all(option.cuts for option in network.options):
         return None
     if network.levels.fetch is not None and network.constants:
-        if network.home_capacity < sum(network.constants.values()) + _peak(network):
+        if network.home_capacity < sum(network.constants.values()) + peak(network):
             return None
-    elif network.home_capacity < _peak(network):
+    elif network.home_capacity < peak(network):
         return None
     taken = tuple((option, option.cuts[-1]) for option in network.options)
     cost = sum(cut.cost(network.objective) for _, cut in taken)
@@ -75,7 +75,8 @@ def _obvious(network: Network) -> Choice | None:
     return Choice(taken, staged, frozenset(), cost, cost)
 
 
-def _peak(network: Network) -> int:
+def peak(network: Network) -> int:
+    """Most bytes alive at once in the home level, constants aside."""
     moments = {live.first for live in network.live} | {live.last for live in network.live} | set(network.scratch)
     return max((_alive(network, moment) for moment in moments), default=0)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.tiling.geometry import Ints, bursts, commands
+from tilewright.tiling.geometry import Ints, pieces
 from tilewright.tiling.hierarchy import align_up, copy_cycles
 from tilewright.tiling.schedule import Operand
 from tilewright.tiling.subject import Subject
@@ -169,10 +169,7 @@ def _tables(subject: Subject, sizes: Mapping[str, Ints], count: int) -> _Tables:
         size[operand.key] = align_up(-(-elements * operand.bits // 8), subject.hierarchy.compute.align)
         swept[operand.key] = -(-total * operand.bits // 8)
         engine = engine_of(subject, operand)
-        fixed_copy[operand.key] = copy_cycles(
-            engine, 0, bursts(most, operand.shape, operand.axes),
-            commands(most, operand.shape, operand.axes, engine.ranks),
-        )  # fmt: skip
+        fixed_copy[operand.key] = copy_cycles(engine, 0, *pieces(most, operand.shape, operand.axes, engine.ranks))
         loops[operand.key] = frozenset(moved)
     compute, scratch = _compute(subject, sizes, trips, longest, loops, ones)
     tiles = np.prod(np.stack([*trips.values(), ones]), axis=0)

@@ -129,23 +129,25 @@ class Chain:
         return np.broadcast_to(np.maximum(high - low, 0), trips)
 
 
-def bursts(lengths: Sequence[Any], shape: Sequence[int], axes: Sequence[int]) -> Any:
-    """Contiguous runs of boxes with these lengths per axis (integers or arrays)."""
-    return commands(lengths, shape, axes, 1)
+def pieces(lengths: Sequence[Any], shape: Sequence[int], axes: Sequence[int], ranks: int) -> tuple[Any, Any]:
+    """Contiguous runs of boxes with these lengths per axis (integers or arrays), and commands to copy them.
 
-
-def commands(lengths: Sequence[Any], shape: Sequence[int], axes: Sequence[int], ranks: int) -> Any:
-    """Commands for an engine that strides over `ranks - 1` repeats of a run at once, as `Transfer.commands`."""
+    One command of an engine strides over `ranks - 1` repeats of a run, as in `Transfer.commands`.
+    """
     running: Any = np.asarray(True)
     joined: Any = np.asarray(False)
     level: Any = np.asarray(0)
-    total: Any = np.asarray(1)
+    runs: Any = np.asarray(1)
+    orders: Any = np.asarray(1)
     for axis in reversed(axes):
-        count, size = np.asarray(lengths[axis]), shape[axis]
+        if shape[axis] == 1:
+            continue
+        count = np.asarray(lengths[axis])
+        full = count == shape[axis]
         repeats = ~running & (count > 1)
-        level = np.where(repeats & ~joined, level + 1, level)
-        total = np.where(repeats & (level >= ranks), total * count, total)
-        full = count == size
-        joined = np.where(running, False, (repeats | joined) & full)
+        level = level + (repeats & ~joined)
+        runs = np.where(repeats, runs * count, runs)
+        orders = np.where(repeats & (level >= ranks), orders * count, orders)
+        joined = ~running & full & (repeats | joined)
         running = running & full
-    return total
+    return runs, orders

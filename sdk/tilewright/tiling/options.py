@@ -117,9 +117,12 @@ def _feeds(readers: Mapping[str, int], producer: BoundNode, consumer: BoundNode)
 
 def options_of(
     graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, fronts: Fronts, fuse: bool = True,
-    pin: bool = True,
+    pin: bool = True, tight: bool = False,
 ) -> list[Option]:  # fmt: skip
-    """Every option worth offering to the solver: pinned and fused ones only where they cost less than without."""
+    """Every option worth offering to the solver: pinned and fused ones only where they cost less than without.
+
+    `tight` says that the home level does not hold everything at once, so that fusing may be needed to fit.
+    """
     found: list[Option] = []
     best: dict[str, int] = {}
     for name, work in works.items():
@@ -136,18 +139,26 @@ def options_of(
             cuts = tuple(c for c in fronts.of(kept) if c.compute_bytes + size <= levels.capacity)
             if cuts and cuts[-1].cost(fronts.objective) < best.get(name, 1 << 62):
                 found.append(Option(kept, cuts, frozenset([name])))
-    return found + (_fused(graph, works, levels, fronts, best) if fuse else [])
+    return found + (_fused(graph, works, levels, fronts, best, tight) if fuse else [])
 
 
 def _fused(
-    graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, fronts: Fronts, best: Mapping[str, int]
-) -> list[Option]:
-    found = []
+    graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, fronts: Fronts, best: Mapping[str, int],
+    tight: bool,
+) -> list[Option]:  # fmt: skip
+    """Chains that cost less than their nodes alone; where the home level is `tight`, all that there are.
+
+    A longer chain is looked at only where a shorter one in it was taken.
+    """
+    found: list[Option] = []
+    taken: set[tuple[str, ...]] = set()
     for names in chains(graph, works):
+        if len(names) > 2 and not taken & {names[1:], names[:-1]}:
+            continue
         subject = subject_of([works[name] for name in names], levels)
         cuts = fronts.of(subject) if subject is not None else ()
         apart = sum(best.get(name, 1 << 62) for name in names)
-        saves_memory = levels.home.size is not None
-        if subject is not None and cuts and (cuts[-1].cost(fronts.objective) < apart or saves_memory):
+        if subject is not None and cuts and (cuts[-1].cost(fronts.objective) < apart or tight):
             found.append(Option(subject, cuts))
+            taken.add(names)
     return found

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.ops.index.affine import Affine
-from tilewright.tiling.geometry import Chain, Ints
+from tilewright.tiling.geometry import Chain
 from tilewright.tiling.hierarchy import Hierarchy
 from tilewright.tiling.schedule import Operand, Stage
 from tilewright.tiling.stages import Work
@@ -61,8 +61,8 @@ class Subject:
         )
 
     @cached_property
-    def lengths(self) -> dict[tuple[object, ...], Ints]:
-        """Lengths of axes that were asked for before, by operand, axis and tile sizes."""
+    def known(self) -> dict[tuple[object, ...], object]:
+        """What was tabulated before, by operand and tile sizes; kept for as long as the subject is."""
         return {}
 
     @cached_property

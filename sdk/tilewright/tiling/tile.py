@@ -15,7 +15,7 @@ from tilewright.plan.liveness import storages
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
 from tilewright.platform import MemoryLevel
 from tilewright.tiling.check import check
-from tilewright.tiling.choose import Choice, Live, Network, choose
+from tilewright.tiling.choose import Choice, Live, Network, choose, peak
 from tilewright.tiling.expand import expand
 from tilewright.tiling.explain import does_not_fit, home_does_not_fit
 from tilewright.tiling.hierarchy import Hierarchy, align_up, hierarchy
@@ -55,11 +55,13 @@ def tile(
     there = _with_tables(found, asked)
     works = works_of(graph)
     fronts = Fronts(there.capacity, asked.objective, 30 if len(works) <= 100 else 8)
-    offered = options_of(graph, works, there, fronts, asked.fuse, asked.pin)
     plan = build(TiledGraph(graph, {}), constants=False)
+    empty = _network(works, (), plan, there, asked.objective)
+    tight = peak(empty) + sum(empty.constants.values()) > empty.home_capacity
+    offered = options_of(graph, works, there, fronts, asked.fuse, asked.pin, tight)
     if any(len(o.names) == 1 and not o.pinned and not o.cuts for o in offered):
         raise does_not_fit(list(works.values()), there)
-    network = _network(graph, works, offered, plan, there, asked.objective)
+    network = _network(works, offered, plan, there, asked.objective)
     choice = choose(network, asked.work_limit)
     if choice is None:
         raise _too_small_at_home(network, plan)
@@ -71,7 +73,7 @@ def _with_tables(found: Hierarchy, asked: TileOptions) -> Hierarchy:
 
 
 def _network(
-    graph: BoundGraph, works: Mapping[str, Work], offered: Sequence[Option], plan: ExecutionPlan, levels: Hierarchy,
+    works: Mapping[str, Work], offered: Sequence[Option], plan: ExecutionPlan, levels: Hierarchy,
     objective: Objective,
 ) -> Network:  # fmt: skip
     align = levels.home.align

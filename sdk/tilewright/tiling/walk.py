@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tilewright.platform import Copy
-from tilewright.tiling.geometry import bursts, commands
+from tilewright.tiling.geometry import pieces
 from tilewright.tiling.hierarchy import align_up, copy_cycles
 from tilewright.tiling.schedule import Operand
 from tilewright.tiling.subject import Subject
@@ -63,6 +63,25 @@ def engine_of(subject: Subject, operand: Operand) -> Copy:
     return subject.hierarchy.load if operand.home == subject.hierarchy.home.name else subject.hierarchy.load_constants
 
 
+@dataclass(frozen=True)
+class _Tiles:
+    """All tiles of an operand, over the trips of the loops that move it: bytes, cycles of their copies, axes."""
+
+    loops: tuple[str, ...]
+    moved: Any
+    cost: Any
+    axes: tuple[Any, ...]
+
+    def on(self, values: Any, order: Sequence[str]) -> Any:
+        """Values over the operand's own loops as values over the order's, with one step for all others."""
+        values = np.asarray(values)
+        if not self.loops or values.ndim == 0:
+            return values.reshape([1] * len(order))
+        turned = values.transpose([self.loops.index(name) for name in order if name in self.loops])
+        steps = iter(turned.shape)
+        return turned.reshape([next(steps) if name in self.loops else 1 for name in order])
+
+
 def walk(subject: Subject, sizes: Mapping[str, int], order: tuple[str, ...], double: bool) -> Cut:
     """One tiling counted tile by tile: cycles of the pipeline, bytes moved, bytes of the compute level."""
     trips = tuple(-(-subject.extents[n] // sizes[n]) for n in order)
@@ -71,56 +90,58 @@ def walk(subject: Subject, sizes: Mapping[str, int], order: tuple[str, ...], dou
     lengths: dict[str, list[Any]] = {}
     masks: dict[str, Any] = {}
     for number, operand in subject.copied:
-        axes = [_on_order(subject, number, operand, axis, sizes, order) for axis in range(len(operand.shape))]
-        lengths[operand.key] = axes
-        mask = masks[operand.key] = _changes(subject, number, operand, order, trips)
-        elements: Any = np.asarray(1)
-        for axis in axes:
-            elements = elements * axis
-        size = align_up(int(-(-elements.max() * operand.bits // 8)), subject.hierarchy.compute.align)
+        tiles = _tiles(subject, number, operand, sizes)
+        mask = masks[operand.key] = _changes(order, trips, tiles.loops)
+        size = align_up(int(np.max(tiles.moved)), subject.hierarchy.compute.align)
         count = int(mask.sum())
         used += size * (2 if double and count > 1 and operand.kind != "local" else 1)
         if operand.kind == "local":
+            lengths[operand.key] = [tiles.on(axis, order) for axis in tiles.axes]
             continue
-        engine = engine_of(subject, operand)
-        moved = -(-elements * operand.bits // 8)
-        cost = copy_cycles(
-            engine, moved, bursts(axes, operand.shape, operand.axes),
-            commands(axes, operand.shape, operand.axes, engine.ranks),
-        ) * (elements > 0)  # fmt: skip
-        (store if operand.kind == "output" else load)[...] += np.where(mask, cost, 0)
-        traffic += int(np.where(mask, np.broadcast_to(moved, trips), 0).sum())
+        (store if operand.kind == "output" else load)[...] += np.where(mask, tiles.on(tiles.cost, order), 0)
+        traffic += int(np.where(mask, tiles.on(tiles.moved, order), 0).sum())
     work, scratch = _work(subject, sizes, order, trips, lengths, masks)
-    tiles = prod(trips)
-    used += align_up(scratch, subject.hierarchy.compute.align) + subject.hierarchy.table_bytes_per_tile * tiles
+    tiles_all = prod(trips)
+    used += align_up(scratch, subject.hierarchy.compute.align) + subject.hierarchy.table_bytes_per_tile * tiles_all
     loads, works, stores = load.ravel(), work.ravel(), store.ravel()
     if double:
         beside = np.append(loads[1:], 0) + np.insert(stores[:-1], 0, 0)
         cycles = loads[0] + np.maximum(works, beside).sum() + stores[-1]
     else:
         cycles = loads.sum() + works.sum() + stores.sum()
-    return Cut(dict(sizes), order, double, int(used), int(np.ceil(cycles)), traffic, tiles)
+    return Cut(dict(sizes), order, double, int(used), int(np.ceil(cycles)), traffic, tiles_all)
 
 
-def _on_order(
-    subject: Subject, number: int, operand: Operand, axis: int, sizes: Mapping[str, int], order: Sequence[str]
-) -> Any:
-    """Lengths of an axis, broadcastable over the tiles in the order's dimensions."""
-    loops = subject.axis_loops(number, operand, axis)
-    key = (operand.key, axis, *(sizes.get(name, 0) for name in loops))
-    if key not in subject.lengths:
-        subject.lengths[key] = subject.chain.axis_lengths(
-            number, operand, axis, {n: sizes[n] for n in loops if n in sizes}
-        )
-    found = subject.lengths[key]
-    inside = [name for name in loops if name in sizes]
-    turned = found.transpose([inside.index(name) for name in order if name in inside])
-    return turned.reshape([-(-subject.extents[n] // sizes[n]) if n in inside else 1 for n in order])
+def _tiles(subject: Subject, number: int, operand: Operand, sizes: Mapping[str, int]) -> _Tiles:
+    """The tiles of an operand; they do not depend on order and depth and are kept."""
+    own = {n for axis in range(len(operand.shape)) for n in subject.axis_loops(number, operand, axis)}
+    loops = tuple(name for name in subject.extents if name in own and name in sizes)
+    key = (operand.key, *(sizes[name] for name in loops), loops)
+    if key not in subject.known:
+        subject.known[key] = _made(subject, number, operand, sizes, loops)
+    found = subject.known[key]
+    assert isinstance(found, _Tiles)
+    return found
 
 
-def _changes(subject: Subject, number: int, operand: Operand, order: Sequence[str], trips: Sequence[int]) -> Any:
-    """True at the tiles where the operand's index is not that of the tile before."""
-    moved = {n for axis in range(len(operand.shape)) for n in subject.axis_loops(number, operand, axis)}
+def _made(subject: Subject, number: int, operand: Operand, sizes: Mapping[str, int], loops: tuple[str, ...]) -> _Tiles:
+    ranges = subject.chain.ranges(sizes, loops)
+    axes: list[Any] = []
+    elements: Any = np.asarray(1)
+    for axis in range(len(operand.shape)):
+        low, high = subject.chain.axis_range(number, operand, axis, ranges)
+        axes.append(np.maximum(high - low, 0))
+        elements = elements * axes[-1]
+    trips = tuple(-(-subject.extents[n] // sizes[n]) for n in loops)
+    axes = [np.broadcast_to(axis, trips) for axis in axes]
+    moved = np.broadcast_to(-(-elements * operand.bits // 8), trips)
+    engine = engine_of(subject, operand)
+    runs, orders = pieces(axes, operand.shape, operand.axes, engine.ranks)
+    return _Tiles(loops, moved, copy_cycles(engine, moved, runs, orders) * (moved > 0), tuple(axes))
+
+
+def _changes(order: Sequence[str], trips: Sequence[int], moved: Sequence[str]) -> Any:
+    """True at the tiles where the index of an operand that `moved` move is not that of the tile before."""
     mask = np.zeros(tuple(trips), bool)
     depth = max((i + 1 for i, n in enumerate(order) if n in moved), default=0)
     mask[(slice(None),) * depth + (0,) * (len(order) - depth)] = True
