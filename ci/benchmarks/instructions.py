@@ -1,4 +1,4 @@
-"""Instructions of one inference on the host, counted by callgrind, beside those of peers; and the bytes that it needs."""
+"""Instructions of one inference on the host, counted by callgrind, beside peers; and the bytes that it needs."""
 
 from __future__ import annotations
 

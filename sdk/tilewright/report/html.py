@@ -6,6 +6,7 @@ number; the template beside it holds the layout.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -174,22 +175,33 @@ def _level(name: str, level: MemoryReport, report: Report) -> Level:
     )
 
 
+def _covered(alive: Sequence[BufferReport]) -> int:
+    """Bytes under the buffers, those that two share counted once."""
+    total = end = 0
+    for buffer in sorted(alive, key=lambda b: b.offset):
+        total += max(0, buffer.offset + buffer.size - max(end, buffer.offset))
+        end = max(end, buffer.offset + buffer.size)
+    return total
+
+
 def _map(level: MemoryReport, layers: list[str]) -> Map:
     instructions = max(len(layers), *(buffer.last + 1 for buffer in level.buffers))
     top = max(buffer.offset + buffer.size for buffer in level.buffers)
     column, byte = WIDTH / instructions, HEIGHT / max(top, level.live_set or 0, 1)
-    alive = [sum(b.size for b in level.buffers if b.first <= time <= b.last) for time in range(instructions)]
+    alive = [_covered([b for b in level.buffers if b.first <= time <= b.last]) for time in range(instructions)]
     worst = alive.index(max(alive))
     at_worst = sorted((b for b in level.buffers if b.first <= worst <= b.last), key=lambda b: (-b.size, b.offset))
     lines = [Line(f"{number(top)} B placed", HEIGHT - top * byte)]
     if level.lower_bound is not None and level.lower_bound != top:
         lines.append(Line(f"{number(level.lower_bound)} B lower bound", HEIGHT - level.lower_bound * byte))
     where = f"instruction {worst}" + (f", {printable(layers[worst])}" if worst < len(layers) else "")
+    twice = sum(b.size for b in at_worst) - alive[worst]
+    shared = f", which share {number(twice)} B" if twice else ""
     return Map(
         boxes=tuple(_box(buffer, column, byte) for buffer in level.buffers),
         lines=tuple(lines),
         worst=(worst * column, column),
-        worst_caption=f"Most bytes are alive at {where}: {number(alive[worst])} B in {len(at_worst)} buffers.",
+        worst_caption=f"Most bytes are alive at {where}: {number(alive[worst])} B in {len(at_worst)} buffers{shared}.",
         worst_alive=tuple((printable(b.name), b.kind.replace("_", " "), number(b.size)) for b in at_worst),
     )
 

@@ -13,6 +13,7 @@
   :root { --ink: #e6eaf0; --faint: #9aa6b4; --line: #343d49; --paper: #12161c; --card: #1a2028; --good: #4ac26b; --bad: #ff7b72; }
 }
 * { box-sizing: border-box; }
+p { overflow-wrap: anywhere; }
 body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; background: var(--paper); color: var(--ink);
   font: 15px/1.45 system-ui, sans-serif; }
 h1 { font-size: 1.5rem; margin: 0 0 1rem; }
