@@ -117,7 +117,7 @@ def test_operations_are_two_per_multiply_accumulate(
 def test_worst_case_counts_inputs_and_outputs(network: Find) -> None:
     inside, outside = (
         NetworkDeployer(network("digits_int8").model, load_target("host"), CompileOptions(io=io))
-        for io in ("arena", "caller")  # type: ignore[arg-type]
+        for io in ("arena", "caller")
     )
     for each in (inside, outside):
         each.prepare()

@@ -61,7 +61,8 @@ def walked(subject: Subject, capacity: int) -> tuple[Cut, ...]:
     traffic = np.concatenate([row.traffic for row in rows])
     count = rows[0].used.size
     found: dict[tuple[object, ...], Cut] = {}
-    for flat in _near_front(used, cycles, traffic, capacity):
+    few = len(subject.works) > 1
+    for flat in _near_front(used, cycles, traffic, capacity, few):
         which, place = divmod(flat, count)
         row = rows[which]
         chosen = {n: int(v[place]) for n, v in sizes.items() if int(v[place]) < subject.extents[n]}
@@ -271,20 +272,21 @@ def _ordered(subject: Subject, tables: _Tables, order: tuple[str, ...]) -> list[
     return rows
 
 
-def _near_front(used: Any, cycles: Any, traffic: Any, capacity: int) -> list[int]:
+def _near_front(used: Any, cycles: Any, traffic: Any, capacity: int, few: bool) -> list[int]:
     """Places worth walking: for each of some byte thresholds the best few by cycles and by bytes moved."""
+    thresholds, most = (THRESHOLDS // 2, 6) if few else (THRESHOLDS, 10)
     fits = used <= capacity
     if not fits.any():
         return []
     low, high = int(used[fits].min()), int(used[fits].max())
     found: dict[int, None] = {}
-    for bound in np.unique(np.geomspace(max(low, 1), max(high, 1), THRESHOLDS).astype(np.int64).clip(low, high)):
+    for bound in np.unique(np.geomspace(max(low, 1), max(high, 1), thresholds).astype(np.int64).clip(low, high)):
         inside = np.flatnonzero(used <= bound)
         by_cycles = inside[np.lexsort((traffic[inside], cycles[inside]))]
         near = by_cycles[cycles[by_cycles] <= cycles[by_cycles[0]] * 1.01]
         by_traffic = near[np.lexsort((cycles[near], traffic[near]))]
         lean = inside[np.lexsort((cycles[inside], traffic[inside]))][:1]
-        amount = 10 if bound == high else 2
+        amount = most if bound == high else 2
         for place in (*by_cycles[:amount], *by_traffic[: amount // 2 + 1], *lean):
             found[int(place)] = None
     return list(found)

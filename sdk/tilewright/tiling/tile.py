@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.binding.graph import BoundGraph
+from tilewright.memory.planner import place_plan
 from tilewright.plan.build import build
 from tilewright.plan.liveness import storages
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
@@ -23,6 +24,9 @@ from tilewright.tiling.options import Fronts, Option, constant_bytes, options_of
 from tilewright.tiling.schedule import TileSchedule
 from tilewright.tiling.stages import Work
 from tilewright.tiling.walk import Objective
+
+PLACEMENTS = 4
+"""Times that the network is asked anew, with less memory, where offsets need more than what is alive."""
 
 
 @dataclass(frozen=True)
@@ -56,26 +60,38 @@ def tile(
     works = works_of(graph)
     fronts = Fronts(there.capacity, asked.objective, 30 if len(works) <= 100 else 8)
     plan = build(TiledGraph(graph, {}), constants=False)
-    empty = _network(works, (), plan, there, asked.objective)
+    empty = network_of(works, (), plan, there, asked.objective)
     tight = peak(empty) + sum(empty.constants.values()) > empty.home_capacity
     offered = options_of(graph, works, there, fronts, asked.fuse, asked.pin, tight)
     if any(len(o.names) == 1 and not o.pinned and not o.cuts for o in offered):
         raise does_not_fit(list(works.values()), there)
-    network = _network(works, offered, plan, there, asked.objective)
-    choice = choose(network, asked.work_limit)
-    if choice is None:
-        raise _too_small_at_home(network, plan)
-    return tiled_graph(graph, works, there, choice)
+    network = network_of(works, offered, plan, there, asked.objective)
+    for _ in range(PLACEMENTS if tight else 1):
+        choice = choose(network, asked.work_limit)
+        if choice is None:
+            break
+        tiled = tiled_graph(graph, works, there, choice)
+        excess = _excess(tiled, empty.home_capacity) if tight else 0
+        if excess <= 0:
+            return tiled
+        network = replace(network, home_capacity=network.home_capacity - excess)
+    raise _too_small_at_home(network, plan)
+
+
+def _excess(tiled: TiledGraph, capacity: int) -> int:
+    """Bytes by which the placed buffers of the home level exceed it; what is alive at once says too little."""
+    return place_plan(build(tiled), tiled.graph.platform).arena_bytes - capacity
 
 
 def _with_tables(found: Hierarchy, asked: TileOptions) -> Hierarchy:
     return replace(found, table_bytes_per_tile=asked.table_bytes_per_tile)
 
 
-def _network(
+def network_of(
     works: Mapping[str, Work], offered: Sequence[Option], plan: ExecutionPlan, levels: Hierarchy,
     objective: Objective,
 ) -> Network:  # fmt: skip
+    """What the solver is asked: options, lives in the home level, bytes of constants."""
     align = levels.home.align
     times = {instruction.name: instruction.index for instruction in plan.instructions}
     live = tuple(
