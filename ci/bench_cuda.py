@@ -1,0 +1,160 @@
+"""Figures of the platform cuda, one row per network; a figure that this machine cannot measure is null."""
+
+from __future__ import annotations
+
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from bench import text
+from tilewright.binding.bind import bind
+from tilewright.errors import ToolMissing
+from tilewright.frontend.load import load
+from tilewright.model import Array
+from tilewright.passes.driver import run as run_passes
+from tilewright.passes.quantise import lower
+from tilewright.plan.build import build
+from tilewright.plan.execute import run_slots
+from tilewright.plan.layout import BufferLayout, compute_buffer_layout
+from tilewright.plan.plan import ExecutionPlan, TiledGraph
+from tilewright.plan.schedule import schedule_batches, with_groups
+from tilewright.plugins import kernels_of, platform
+from tilewright.run.cuda_executor import CUDAGraphExecutor, build_plan
+from tilewright.run.cuda_library import find_compiler
+from tilewright.run.inputs import random_values
+from tilewright.target import load_target
+
+NETWORKS = Path(__file__).parents[1] / "tests" / "models"
+NAMES = ("resnet8_int8", "dscnn_int8", "vww_int8", "ad_int8")
+REPEATS = 1000
+HEADING = (
+    "network", "instructions", "captured", "graph nodes", "arena B", "disjoint B", "registers", "spills B",
+    "replays equal", "eager us", "replay us", "megakernel us", "replay/eager", "megakernel/replay",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Timed:
+    """What a GPU told: equal replays of `REPEATS`, and median microseconds of one call with its copies."""
+
+    equal: int
+    eager: float
+    replay: float
+    megakernel: float
+
+
+def main(folders: list[str]) -> int:
+    """Print the table."""
+    rows: list[tuple[str, ...]] = [HEADING]
+    for folder in map(Path, folders or [str(NETWORKS / name) for name in NAMES]):
+        rows.append(row(folder))
+        print(f"{folder.name} done", file=sys.stderr, flush=True)
+    print(text(rows))
+    return 0
+
+
+def row(folder: Path) -> tuple[str, ...]:
+    """The figures of one network."""
+    plan = plan_of(folder / "model.onnx")
+    packed, disjoint = compute_buffer_layout(plan), compute_buffer_layout(plan, "disjoint")
+    with CUDAGraphExecutor(plan, layout=packed) as executor:
+        inputs = inputs_of(plan, 0)
+        for _ in range(2):
+            executor.run(*inputs)
+        nodes, captured = executor.stats.nodes, executor.regions.captured
+    registers, spills = assembled(plan, packed)
+    timed = on_gpu(plan, packed)
+    figures: list[object] = [
+        plan.instruction_count, captured, sum(nodes), packed.total_bytes, disjoint.total_bytes, registers, spills,
+    ]  # fmt: skip
+    if timed is None:
+        figures += [None] * 6
+    else:
+        figures += [
+            f"{timed.equal}/{REPEATS}", round(timed.eager, 1), round(timed.replay, 1), round(timed.megakernel, 1),
+            round(timed.replay / timed.eager, 2), round(timed.megakernel / timed.replay, 2),
+        ]  # fmt: skip
+    return (folder.name, *("null" if figure is None else str(figure) for figure in figures))
+
+
+def plan_of(file: Path) -> ExecutionPlan:
+    """The plan on the platform cuda, with its sweeps."""
+    chosen = platform("cuda")
+    model, _ = run_passes(lower(load(file, name="net")))
+    plan = build(TiledGraph(bind(model, chosen, kernels_of(chosen)), {}))
+    return with_groups(plan, schedule_batches(plan))
+
+
+def inputs_of(plan: ExecutionPlan, seed: int) -> list[Array]:
+    """Seeded inputs."""
+    generator = np.random.default_rng(seed)
+    return [random_values(plan.slots[slot].tensor, generator) for slot in plan.input_slots]
+
+
+def assembled(plan: ExecutionPlan, layout: BufferLayout) -> tuple[int | None, int | None]:
+    """Most registers of a kernel and bytes spilled by all, as ptxas counts them for sm_90; None without nvcc."""
+    target = load_target("cuda_sm90")
+    try:
+        driver = find_compiler(target)
+    except ToolMissing:
+        return None, None
+    from tilewright.platforms.cuda.emit import emit_network
+
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "network.cu").write_text(emit_network(plan, layout))
+        command = [driver, *target.flags, "-Xptxas", "-v", "-o", "network.so", "network.cu"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    registers = [int(n) for n in re.findall(r"Used (\d+) registers", done.stderr)]
+    return max(registers, default=0), sum(int(n) for n in re.findall(r"(\d+) bytes spill stores", done.stderr))
+
+
+def on_gpu(plan: ExecutionPlan, layout: BufferLayout) -> Timed | None:
+    """Timings on the GPU of this machine, None where there is none."""
+    for name in ("cuda_sm90", "cuda_sm80"):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                library = build_plan(plan, layout, load_target(name), Path(folder))
+                executor = CUDAGraphExecutor(plan, layout=layout, library=library, poison=True)
+            except ToolMissing:
+                continue
+            with executor:
+                return timed(plan, executor, library, layout)
+    return None
+
+
+def timed(plan: ExecutionPlan, executor: CUDAGraphExecutor, library: Path, layout: BufferLayout) -> Timed:
+    """Equal replays with a poisoned arena first, then the times without poison."""
+    drawn = [inputs_of(plan, seed) for seed in range(8)]
+    known = [[run_slots(plan, inputs)[slot] for slot in plan.output_slots] for inputs in drawn]
+    equal = 0
+    for number in range(REPEATS):
+        outputs = executor.run(*drawn[number % len(drawn)])
+        wanted = known[number % len(drawn)]
+        equal += all(a.tobytes() == b.tobytes() for a, b in zip(outputs, wanted, strict=True))
+    executor.poison = False
+    inputs = inputs_of(plan, 0)
+    replay = median(lambda: executor.run(*inputs))
+    megakernel = median(lambda: executor.run_megakernel(inputs))
+    with CUDAGraphExecutor(plan, 10 * REPEATS, layout=layout, library=library) as eager:
+        return Timed(equal, median(lambda: eager.run(*inputs)), replay, megakernel)
+
+
+def median(work: Callable[[], object]) -> float:
+    """Median microseconds of `REPEATS` calls."""
+    times = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        work()
+        times.append((time.perf_counter() - start) * 1e6)
+    return statistics.median(times)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
