@@ -55,6 +55,9 @@ def _float(value: float, dtype: DType) -> str:
 def initialiser(dtype: DType, values: Array, per_line: int = 12) -> str:
     """The elements of a constant array as C text, `per_line` to a line."""
     flat = packed(dtype, values).reshape(-1)
+    count = flat.size
+    if count > per_line and bool((flat == flat[0]).all()):
+        flat = flat[:1]  # one text serves all, e.g. where weights are yet to be set
     kind = DType.U8 if dtype in (DType.I4, DType.U4) else dtype
     if kind.is_float and bool(np.isfinite(flat).all()):
         form, suffix = ("%.17e", "") if kind is DType.F64 else ("%.8e", "f" if kind is DType.F32 else "f16")
@@ -63,5 +66,6 @@ def initialiser(dtype: DType, values: Array, per_line: int = 12) -> str:
         words = list(map(str, flat.astype(np.int64).tolist()))
     else:
         words = [literal(kind, v) for v in flat.tolist()]
+    words = words * count if len(words) < count else words
     lines = [", ".join(words[i : i + per_line]) for i in range(0, len(words), per_line)]
     return ",\n    ".join(lines)
