@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from bench import text
 from tilewright.binding.bind import bind
 from tilewright.errors import ToolMissing
 from tilewright.frontend.load import load
@@ -56,7 +55,9 @@ def main(folders: list[str]) -> int:
     for folder in map(Path, folders or [str(NETWORKS / name) for name in NAMES]):
         rows.append(row(folder))
         print(f"{folder.name} done", file=sys.stderr, flush=True)
-    print(text(rows))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for cells in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip())
     return 0
 
 

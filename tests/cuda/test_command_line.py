@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import MODELS
+from network_files import save_arrays
 from tilewright.cli import main
 
 
@@ -35,7 +36,7 @@ def test_a_set_with_labels_gives_the_accuracy(tmp_path: Path, capsys: pytest.Cap
     (output,) = (key for key in arrays if key != name)
     labels = arrays[output].reshape(len(values), -1).argmax(axis=1)
     labels[0] = (labels[0] + 1) % 10
-    np.savez(tmp_path / "set.npz", **{name: values, "labels": labels})
+    save_arrays(tmp_path / "set.npz", {name: values, "labels": labels})
     asked = ["run", str(folder / "model.onnx"), "-t", "cuda_host", "--inputs", str(tmp_path / "set.npz")]
     assert main([*asked, "--json", str(tmp_path / "r.json")]) == 0
     run = json.loads((tmp_path / "r.json").read_text())["run"]
@@ -51,11 +52,11 @@ def test_sets_that_do_not_fit_are_refused(tmp_path: Path, capsys: pytest.Capture
         (name,) = archive.files
         value = archive[name]
     many = np.repeat(value, 5, axis=0)
-    np.savez(tmp_path / "set.npz", **{name: many, "labels": np.zeros(4, np.int64)})
+    save_arrays(tmp_path / "set.npz", {name: many, "labels": np.zeros(4, np.int64)})
     asked = ["run", str(folder / "model.onnx"), "-t", "cuda_host", "--inputs", str(tmp_path / "set.npz")]
     assert main(asked) == 2
     assert "holds different numbers of samples: 4, 5" in capsys.readouterr().err
-    np.savez(tmp_path / "set.npz", **{name: many})
+    save_arrays(tmp_path / "set.npz", {name: many})
     np.savez(tmp_path / "want.npz", nothing=np.zeros(3))
     assert main([*asked, "--expect", str(tmp_path / "want.npz")]) == 2
     assert "does not hold 5 samples of the output" in capsys.readouterr().err
@@ -66,7 +67,7 @@ def test_without_a_gpu_the_exit_code_is_that_of_a_missing_tool(
 ) -> None:
     from tilewright.run import cuda_library
 
-    monkeypatch.setattr(cuda_library.shutil, "which", lambda name: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
     monkeypatch.setattr(cuda_library, "_toolkit", lambda name: None)
     assert main(["run", str(MODELS / "digits_int8" / "model.onnx"), "-t", "cuda_sm90"]) == 6
     assert "nvcc is not installed" in capsys.readouterr().err

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,9 @@ from cuda.gpu import Built, build_text, built, gpu_plan
 from graphs import node, onnx_model
 from plan.plans import chain, model_of, random_inputs
 from tilewright.errors import UsageError
-from tilewright.plan.execute import run_slots
+from tilewright.model import Array
+from tilewright.ops.operator import Call
+from tilewright.plan.execute import evaluate_call, run_slots
 from tilewright.plan.layout import compute_buffer_layout
 from tilewright.plan.state import add_kv_pair
 from tilewright.platforms.cuda.emit import emit_network
@@ -108,10 +110,12 @@ def test_a_refused_capture_falls_back_for_ever(small: Built, tmp_path: Path, sta
 
 def test_the_fallback_starts_at_the_region_not_before(small: Built, tmp_path: Path) -> None:
     """Operators of the host count their calls: one per run, also in the run whose capture fails."""
-    from tilewright.run import cuda_executor
-
     calls: list[str] = []
-    original = cuda_executor.evaluate_call
+
+    def counted(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
+        calls.append(call.node.op)
+        return evaluate_call(call, arrays)
+
     library = broken(small, tmp_path, SYNC, instruction=6)
     restored: list[str] = []
 
@@ -119,9 +123,7 @@ def test_the_fallback_starts_at_the_region_not_before(small: Built, tmp_path: Pa
         return lambda: restored.append("put back")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            cuda_executor, "evaluate_call", lambda call, arrays: (calls.append(call.node.op), original(call, arrays))[1]
-        )
+        patch.setattr("tilewright.run.cuda_executor.evaluate_call", counted)
         with CUDAGraphExecutor(
             small.plan, regions="all", snapshot_cache=snapshot, layout=small.layout, library=library,
             host_operators={"Tanh"}, poison=True,

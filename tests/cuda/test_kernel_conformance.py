@@ -12,14 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cuda.gpu import STAND_IN, TEMPLATES
 from tilewright.conformance.kernels import Attempt, attempts, bound, difference
 from tilewright.errors import UnsupportedNode
 from tilewright.model import DType
 from tilewright.plan.execute import run
 from tilewright.plan.layout import layout_of
 from tilewright.platform import Kernel
-from tilewright.platforms.cuda.emit import emit_network
+from tilewright.platforms.cuda.emit import STAND_IN, TEMPLATES, emit_network
 from tilewright.platforms.cuda.platform import PLATFORM
 from tilewright.plugins import kernels_of
 from tilewright.run.cuda_executor import CUDAGraphExecutor

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cuda.gpu import STAND_IN, TEMPLATES, Built
+from cuda.gpu import Built
 from tilewright.errors import TilewrightError, ToolMissing
+from tilewright.platforms.cuda.emit import STAND_IN, TEMPLATES
 from tilewright.run.cuda_library import Library, build_library, find_compiler
 from tilewright.target import load_target
 
@@ -44,7 +45,7 @@ def test_nvcc_compiles_without_a_warning(
 def test_without_nvcc_the_target_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     from tilewright.run import cuda_library
 
-    monkeypatch.setattr(cuda_library.shutil, "which", lambda name: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
     monkeypatch.setattr(cuda_library, "_toolkit", lambda name: None)
     with pytest.raises(ToolMissing, match=r"nvcc is not installed: .*; install the package 'nvidia-cuda-toolkit', or"):
         find_compiler(load_target("cuda_sm80"))

@@ -116,10 +116,10 @@ def test_parallel_forward_equals_sequential(network: Callable[[str], Any], name:
 def test_parallel_forward_starts_what_has_no_operands() -> None:
     """An instruction of constants alone waits for nothing."""
     nodes = [node("Add", "a b", "c", "sum"), node("Mul", "c x", "y", "product")]
-    constants = {"a": np.float32([1, 2]), "b": np.float32([3, 4])}
+    constants = {"a": np.array([1, 2], np.float32), "b": np.array([3, 4], np.float32)}
     model = model_of(onnx_model(nodes, {"x": (2,)}, ["y"], constants), passes=False)
     plan = plan_of(model)
-    assert np.array_equal(parallel_forward(plan, [np.float32([1, 1])])[plan.output_slot], [4, 6])
+    assert np.array_equal(parallel_forward(plan, [np.array([1, 1], np.float32)])[plan.output_slot], [4, 6])
 
 
 def test_a_result_is_computed_again_where_that_saves_bytes() -> None:

@@ -24,7 +24,10 @@ from tilewright.plan.parameters import (
 
 @pytest.fixture
 def model() -> Model:
-    constants: dict[str, Any] = {"w": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.float32([1, 2, 3])}
+    constants: dict[str, Any] = {
+        "w": np.arange(6, dtype=np.float32).reshape(2, 3),
+        "b": np.array([1, 2, 3], np.float32),
+    }
     nodes = [node("MatMul", "x w", "p", "product"), node("Add", "p b", "y", "sum")]
     return model_of(onnx_model(nodes, {"x": (4, 2)}, ["y"], constants), passes=False)
 
@@ -36,20 +39,20 @@ def test_parameters_stand_by_name(model: Model) -> None:
 
 
 def test_loading_is_all_or_nothing(model: Model) -> None:
-    changed = load_parameters(model, {"b": np.float32([7, 8, 9])})
+    changed = load_parameters(model, {"b": np.array([7, 8, 9], np.float32)})
     assert changed.constants["b"][0] == 7
     assert model.constants["b"][0] == 1
     with pytest.raises(UsageError, match="parameter 'z' is not in the network"):
-        load_parameters(model, {"b": np.float32([7, 8, 9]), "z": np.zeros(1)})
+        load_parameters(model, {"b": np.array([7, 8, 9], np.float32), "z": np.zeros(1)})
     with pytest.raises(UsageError, match=r"parameter 'b' is float32\[2\]: the network has float32\[3\]"):
-        load_parameters(model, {"b": np.float32([7, 8])})
+        load_parameters(model, {"b": np.array([7, 8], np.float32)})
     with pytest.raises(UsageError, match=r"parameter 'b' is float64\[3\]"):
         load_parameters(model, {"b": np.zeros(3)})
     assert model.constants["b"][0] == 1
 
 
 def test_files_keep_every_bit(model: Model, tmp_path: Path) -> None:
-    odd = np.float32([np.nan, np.inf, -0.0])
+    odd = np.array([np.nan, np.inf, -0.0], np.float32)
     save_parameters([Parameter("b", odd), *(p for p in parameters(model) if p.name == "w")], tmp_path / "p.npz")
     loaded = load_parameters_from_file(model, tmp_path / "p.npz")
     assert loaded.constants["b"].tobytes() == odd.tobytes()

@@ -24,11 +24,11 @@ def test_a_saved_plan_computes_the_same(network: Callable[[str], Any], tmp_path:
     assert [i.name for i in again.instructions] == [i.name for i in plan.instructions]
     assert again.slots == plan.slots
     assert all(a.kernel is b.kernel for a, b in zip(again.instructions, plan.instructions, strict=True))
-    for one, other in zip(again.frozen_slots, plan.frozen_slots, strict=True):
-        assert np.array_equal(one.constant.values, other.constant.values)
+    for mine, other in zip(again.frozen_slots, plan.frozen_slots, strict=True):
+        assert np.array_equal(mine.constant.values, other.constant.values)
     inputs = random_inputs(plan)
-    for one, other in zip(run_slots(again, inputs), run_slots(plan, inputs), strict=True):
-        assert np.array_equal(one, other)
+    for one, same in zip(run_slots(again, inputs), run_slots(plan, inputs), strict=True):
+        assert np.array_equal(one, same)
 
 
 def test_the_same_plan_gives_the_same_bytes(tmp_path: Path) -> None:
