@@ -26,7 +26,19 @@ from tilewright.version import VERSION
 if TYPE_CHECKING:
     from tilewright.report.codec import Json
 
-VERBS = ("check", "compile", "run", "memory", "report", "diff", "ops", "targets", "platforms")
+VERBS = (
+    "check",
+    "compile",
+    "run",
+    "memory",
+    "report",
+    "diff",
+    "export-torch",
+    "import-torch",
+    "ops",
+    "targets",
+    "platforms",
+)
 INTERRUPTED = 130
 
 

@@ -38,11 +38,16 @@ def staged(folder: Path) -> Iterator[Path]:
 
 def write_text(file: Path, text: str) -> None:
     """Write one file whole or not at all, by renaming; UsageError where it cannot be written."""
+    write_bytes(file, text.encode("utf-8"))
+
+
+def write_bytes(file: Path, data: bytes) -> None:
+    """Write one file whole or not at all, by renaming; UsageError where it cannot be written."""
     try:
         handle, name = tempfile.mkstemp(prefix=".tilewright-", dir=file.parent)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
             _open_to_readers(Path(name))
             os.replace(name, file)
         except BaseException:

@@ -74,6 +74,11 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
     return options
 
 
+def shape_pairs(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """What `--shape` options say; UsageError for one that cannot be read."""
+    return _pairs("--shape", texts, _shape)
+
+
 def existing(file: Path | None) -> None:
     """Refuse a file that the user names and that is not there."""
     if file is not None and not file.is_file():

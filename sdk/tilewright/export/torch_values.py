@@ -1,0 +1,232 @@
+"""Operators without weights as PyTorch expressions: element by element, moves, reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+
+from tilewright.export.torch_layers import Expression
+from tilewright.export.torch_site import TORCH_TYPES, Site, real, tuple_of
+
+_UNARY = {
+    "Relu": "F.relu({0})", "Tanh": "torch.tanh({0})", "Sigmoid": "torch.sigmoid({0})", "Exp": "torch.exp({0})",
+    "Log": "torch.log({0})", "Abs": "torch.abs({0})", "Neg": "-{0}", "Sqrt": "torch.sqrt({0})",
+    "Reciprocal": "torch.reciprocal({0})", "Floor": "torch.floor({0})", "Ceil": "torch.ceil({0})",
+    "Round": "torch.round({0})", "Sign": "torch.sign({0})", "Sin": "torch.sin({0})", "Cos": "torch.cos({0})",
+    "Tan": "torch.tan({0})", "Asin": "torch.asin({0})", "Acos": "torch.acos({0})", "Atan": "torch.atan({0})",
+    "Sinh": "torch.sinh({0})", "Cosh": "torch.cosh({0})", "Asinh": "torch.asinh({0})", "Acosh": "torch.acosh({0})",
+    "Atanh": "torch.atanh({0})", "Erf": "torch.erf({0})", "Not": "torch.logical_not({0})",
+    "Softplus": "F.softplus({0})", "Softsign": "F.softsign({0})", "HardSwish": "F.hardswish({0})",
+    "Mish": "F.mish({0})", "Identity": "{0}", "Relayout": "{0}", "IsNaN": "torch.isnan({0})",
+}  # fmt: skip
+_BINARY = {
+    "Add": "{0} + {1}", "Sub": "{0} - {1}", "Mul": "{0} * {1}", "Pow": "{0} ** {1}", "Equal": "{0} == {1}",
+    "Less": "{0} < {1}", "LessOrEqual": "{0} <= {1}", "Greater": "{0} > {1}", "GreaterOrEqual": "{0} >= {1}",
+    "And": "{0} & {1}", "Or": "{0} | {1}", "Xor": "{0} ^ {1}", "PRelu": "torch.where({0} < 0, {1} * {0}, {0})",
+}  # fmt: skip
+_MANY = {"Max": "torch.maximum({0}, {1})", "Min": "torch.minimum({0}, {1})", "Sum": "{0} + {1}"}
+_REDUCTIONS = {
+    "ReduceSum": "{0}.sum({1})", "ReduceMean": "{0}.mean({1})", "ReduceMax": "{0}.amax({1})",
+    "ReduceMin": "{0}.amin({1})", "ReduceL1": "{0}.abs().sum({1})", "ReduceL2": "({0} ** 2).sum({1}).sqrt()",
+    "ReduceSumSquare": "({0} ** 2).sum({1})", "ReduceLogSumExp": "{0}.logsumexp({1})",
+}  # fmt: skip
+
+
+def _unary(site: Site) -> str:
+    return _UNARY[site.call.node.op].format(site.operand())
+
+
+def _binary(site: Site) -> str:
+    return _BINARY[site.call.node.op].format(site.operand(0), site.operand(1))
+
+
+def _many(site: Site) -> str:
+    texts = [site.operand(i) for i in range(len(site.call.inputs))]
+    return reduce(_MANY[site.call.node.op].format, texts)
+
+
+def _mean(site: Site) -> str:
+    return "(" + " + ".join(site.operand(i) for i in range(len(site.call.inputs))) + f") / {len(site.call.inputs)}"
+
+
+def _divide(site: Site) -> str:
+    whole = not site.call.tensor(0).dtype.is_float
+    if whole:
+        return f'torch.div({site.operand(0)}, {site.operand(1)}, rounding_mode="trunc")'
+    return f"{site.operand(0)} / {site.operand(1)}"
+
+
+def _where(site: Site) -> str:
+    return f"torch.where({site.operand(0)}, {site.operand(1)}, {site.operand(2)})"
+
+
+def _leaky(site: Site) -> str:
+    return f"F.leaky_relu({site.operand()}, {real(site.call.real('alpha', 0.01))})"
+
+
+def _elu(site: Site) -> str:
+    return f"F.elu({site.operand()}, {real(site.call.real('alpha', 1.0))})"
+
+
+def _hard_sigmoid(site: Site) -> str:
+    alpha, beta = site.call.real("alpha", 0.2), site.call.real("beta", 0.5)
+    return f"torch.clamp({real(alpha)} * {site.operand()} + {real(beta)}, 0, 1)"
+
+
+def _gelu(site: Site) -> str:
+    return f'F.gelu({site.operand()}, approximate="{site.call.text("approximate", "none")}")'
+
+
+def _clip(site: Site) -> str:
+    low, high = (site.optional(i) for i in (1, 2))
+    return f"torch.clamp({site.operand()}, {low}, {high})"
+
+
+def _reshape(site: Site) -> str:
+    return f"{site.operand()}.reshape({tuple_of(site.call.outputs[0].shape)})"
+
+
+def _transpose(site: Site) -> str:
+    order = site.call.integers("perm", tuple(reversed(range(len(site.call.shape())))))
+    return f"{site.operand()}.permute({tuple_of(order)})"
+
+
+def _concat(site: Site) -> str:
+    texts = ", ".join(site.operand(i) for i in range(len(site.call.inputs)))
+    return f"torch.cat(({texts}), {site.call.integer('axis')})"
+
+
+def _split(site: Site) -> str:
+    from tilewright.ops.split import parts
+
+    axis, sizes = parts(site.call)
+    return f"torch.split({site.operand()}, {list(sizes)}, {axis})"
+
+
+def _slice(site: Site) -> str:
+    from tilewright.ops.slice import ranges
+
+    words = []
+    for size, taken in zip(site.call.shape(), ranges(site.call), strict=True):
+        if taken.step < 0:
+            words.append(str(list(taken)))
+        elif taken == range(size):
+            words.append(":")
+        else:
+            words.append(f"{taken.start}:{taken.stop}" + (f":{taken.step}" if taken.step > 1 else ""))
+    if sum(word[0] == "[" for word in words) > 1:
+        raise site.refuse("several axes are turned round")
+    return f"{site.operand()}[{', '.join(words)}]" if words else site.operand()
+
+
+def _gather(site: Site) -> str:
+    rank = len(site.call.shape())
+    axis = site.call.integer("axis", 0) % rank
+    return f"{site.operand()}[{':, ' * axis}{site.operand(1)}.long()]"
+
+
+def _pad(site: Site) -> str:
+    from tilewright.ops.pad import amounts, pad_value
+
+    pairs = [side for pair in reversed(amounts(site.call)) for side in pair]
+    mode = site.call.text("mode", "constant")
+    if mode == "constant":
+        value = pad_value(site.call, site.call.constants.get(2))
+        return f"F.pad({site.operand()}, {tuple_of(pairs)}, value={real(float(value))})"
+    while pairs and not any(pairs[-2:]):
+        del pairs[-2:]
+    if mode not in ("reflect", "edge") or len(pairs) > 2 * (len(site.call.shape()) - 2):
+        raise site.refuse(f"padding in mode '{mode}' over these axes is not written")
+    return f'F.pad({site.operand()}, {tuple_of(pairs)}, mode="{"replicate" if mode == "edge" else mode}")'
+
+
+def _expand(site: Site) -> str:
+    return f"{site.operand()}.expand({tuple_of(site.call.outputs[0].shape)})"
+
+
+def _tile(site: Site) -> str:
+    repeats = [o // max(i, 1) for o, i in zip(site.call.outputs[0].shape, site.call.shape(), strict=True)]
+    return f"{site.operand()}.repeat({tuple_of(repeats)})"
+
+
+def _depth_to_space(site: Site) -> str:
+    n, c, h, w = site.call.shape()
+    b = site.call.integer("blocksize")
+    shape = tuple_of(site.call.outputs[0].shape)
+    if site.call.text("mode", "DCR") == "CRD":
+        return f"F.pixel_shuffle({site.operand()}, {b})"
+    parts = tuple_of((n, b, b, c // (b * b), h, w))
+    return f"{site.operand()}.reshape({parts}).permute(0, 3, 4, 1, 5, 2).reshape({shape})"
+
+
+def _space_to_depth(site: Site) -> str:
+    n, c, h, w = site.call.shape()
+    b = site.call.integer("blocksize")
+    parts = tuple_of((n, c, h // b, b, w // b, b))
+    shape = tuple_of(site.call.outputs[0].shape)
+    return f"{site.operand()}.reshape({parts}).permute(0, 3, 5, 1, 2, 4).reshape({shape})"
+
+
+def _reduce(site: Site) -> str:
+    from tilewright.ops.reduce import keeps_axes, reduced_axes
+
+    axes = reduced_axes(site.call)
+    if not site.call.tensor(0).dtype.is_float and site.call.node.op not in ("ReduceMax", "ReduceMin"):
+        raise site.refuse("reductions of integers are not written")
+    if not axes:
+        raise site.refuse("it reduces no axis")
+    keep = ", keepdim=True" if keeps_axes(site.call) else ""
+    return _REDUCTIONS[site.call.node.op].format(site.operand(), tuple_of(axes) + keep)
+
+
+def _arg(site: Site) -> str:
+    if site.call.integer("select_last_index", 0):
+        raise site.refuse("'select_last_index' is not written")
+    word = "argmax" if site.call.node.op == "ArgMax" else "argmin"
+    keep = bool(site.call.integer("keepdims", 1))
+    return f"torch.{word}({site.operand()}, {site.call.integer('axis', 0)}, keepdim={keep})"
+
+
+def _cast(site: Site) -> str:
+    return f"{site.operand()}.to({TORCH_TYPES[site.call.outputs[0].dtype]})"
+
+
+def _resize(site: Site) -> str:
+    call = site.call
+    mode, scale = call.text("mode", "nearest"), call.text("coordinate_transformation_mode", "half_pixel")
+    sizes = call.outputs[0].shape
+    doubled = all(o % i == 0 for o, i in zip(sizes, call.shape(), strict=True))
+    simple = scale == "asymmetric" and call.text("nearest_mode", "round_prefer_floor") == "floor"
+    exact = doubled and (simple or scale == "half_pixel" or call.node.op == "Upsample")
+    if mode != "nearest" or sizes[:2] != call.shape()[:2] or not exact:
+        raise site.refuse("only Resize to the nearest element by whole factors of the spatial axes is written")
+    return f'F.interpolate({site.operand()}, size={tuple_of(sizes[2:])}, mode="nearest")'
+
+
+def _einsum(site: Site) -> str:
+    texts = ", ".join(site.operand(i) for i in range(len(site.call.inputs)))
+    return f"torch.einsum({site.call.text('equation')!r}, {texts})"
+
+
+EXPRESSIONS: Mapping[str, Expression] = {
+    **dict.fromkeys(_UNARY, _unary), **dict.fromkeys(_BINARY, _binary), **dict.fromkeys(_MANY, _many),
+    **dict.fromkeys(_REDUCTIONS, _reduce),
+    **dict.fromkeys(("Reshape", "Flatten", "Squeeze", "Unsqueeze"), _reshape),
+    "Mean": _mean, "Div": _divide, "Where": _where, "LeakyRelu": _leaky, "Elu": _elu, "HardSigmoid": _hard_sigmoid,
+    "Gelu": _gelu, "Clip": _clip, "Transpose": _transpose, "Concat": _concat, "Split": _split, "Slice": _slice,
+    "Gather": _gather, "Pad": _pad, "Expand": _expand, "Tile": _tile, "DepthToSpace": _depth_to_space,
+    "SpaceToDepth": _space_to_depth, "ArgMax": _arg, "ArgMin": _arg, "Cast": _cast, "Resize": _resize,
+    "Upsample": _resize, "Einsum": _einsum,
+}  # fmt: skip
+
+
+def clamped(site: Site, text: str) -> str:
+    """The expression within the node's fused activation."""
+    clamp = site.call.node.clamp
+    if clamp is None:
+        return text
+    if (clamp.low, clamp.high) == (0.0, float("inf")):
+        return f"F.relu({text})"
+    if not site.call.outputs[0].dtype.is_float:
+        raise site.refuse("a limit on integers is not written")
+    return f"torch.clamp({text}, {real(clamp.low)}, {real(clamp.high)})"
