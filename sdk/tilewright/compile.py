@@ -216,11 +216,24 @@ def memory(
         return placed
 
 
+Generator = Callable[[PlacedPlan, Sequence[MemoryLevel], Sequence[str]], Artifacts]
+
+
+def generator(asked: Request = Depends(request)) -> Generator:
+    """What writes the project."""
+    return emitter(asked.platform)
+
+
 @compiler.step
-def codegen(placed: PlacedPlan, asked: Request = Depends(request), log: Journal = Depends(journal)) -> Compiled:
+def codegen(
+    placed: PlacedPlan,
+    asked: Request = Depends(request),
+    write_code: Generator = Depends(generator),
+    log: Journal = Depends(journal),
+) -> Compiled:
     """The C project and its report."""
     with log.stage("codegen"):
-        artifacts = emitter(asked.platform)(placed, asked.levels, asked.target.flags)
+        artifacts = write_code(placed, asked.levels, asked.target.flags)
     log.seconds["total"] = round(sum(log.seconds.values()), 6)
     tiled: TiledGraph = log.stages["tiled"]
     report = collect(
@@ -228,19 +241,27 @@ def codegen(placed: PlacedPlan, asked: Request = Depends(request), log: Journal 
         levels=asked.levels, constant_bytes=artifacts.constant_bytes, target=asked.target.name, seconds=log.seconds,
         float_tensors=_float_tensors(log.stages["model"]),
     )  # fmt: skip
+    if artifacts.runtime_bytes:
+        report = with_weights_in_ram(report, placed.level, artifacts.runtime_bytes)
     return Compiled(
         asked, log.stages["loaded"], log.stages["model"], tiled.graph, tiled, placed.plan, placed, artifacts, report
     )
 
 
-def emitter(chosen: Platform) -> Callable[[PlacedPlan, Sequence[MemoryLevel], Sequence[str]], Artifacts]:
+def with_weights_in_ram(report: Report, level: str, size_bytes: int) -> Report:
+    """The report with constants that lie in the compute level counted there."""
+    memory = dict(report.memory)
+    at = memory[level]
+    memory[level] = replace(at, worst_case=at.worst_case + size_bytes, constants=at.constants + size_bytes)
+    return replace(report, memory=memory)
+
+
+def emitter(chosen: Platform) -> Generator:
     """What writes the project: the platform's own module where it names one."""
     if not chosen.emitter:
         return emit
     try:
-        own: Callable[[PlacedPlan, Sequence[MemoryLevel], Sequence[str]], Artifacts] = importlib.import_module(
-            chosen.emitter
-        ).emit
+        own: Generator = importlib.import_module(chosen.emitter).emit
     except (ImportError, AttributeError) as error:
         raise PlatformError(
             f"platform '{chosen.name}' cannot write its code", why=str(error), fix=f"mend '{chosen.emitter}'"
@@ -258,6 +279,11 @@ def compile_model(
     asked = make_request(source, options, target)
     run = (pipeline or compiler).copy()
     run.dependency_overrides.setdefault(request, lambda: asked)
+    if options.program is not None:
+        from tilewright.program.deploy import with_program
+        from tilewright.program.schema import read_schema
+
+        run = with_program(run, read_schema(options.program))
     if options.dump_dir is not None:
         from tilewright.report.dump import add_dumps
 
@@ -294,6 +320,10 @@ def write(compiled: Compiled, folder: Path) -> None:
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
+    for path, data in compiled.artifacts.blobs.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
 
 
 def run_model(compiled: Compiled, target: Target, asked: RunOptions, project: Path) -> Report:

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from tilewright.errors import UsageError
 from tilewright.export.safetensors import TensorFile, dumps, loads
+from tilewright.model import Array
 
 
 def test_what_is_written_comes_back() -> None:
-    arrays = {
+    arrays: dict[str, Array] = {
         "a": np.arange(6, dtype=np.float32).reshape(2, 3),
         "b": np.asarray([-128, 127], np.int8),
         "c": np.asarray(True),

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tilewright.codegen.artifacts import Artifacts
+from tilewright.codegen.blob import Blob, blob_bytes, constant_texts, identity, lay_out
 from tilewright.codegen.c_types import C_TYPES, initialiser, literal, packed
-from tilewright.codegen.comments import constant_comment, layer_comment, port_comment
+from tilewright.codegen.comments import constant_comment, layer_comment, port_comment, safe
 from tilewright.codegen.functions import Functions, pointer, render_functions
 from tilewright.codegen.render import render
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import DType
 from tilewright.platform import MemoryLevel
+from tilewright.program.placement import WeightRegion
 from tilewright.version import VERSION
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -53,6 +55,7 @@ class ConstantArray:
     length: int
     text: str
     comment: str
+    fixed: bool = True
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,16 @@ class CallLine:
     function: str
     arguments: str
     comment: str
+
+
+@dataclass(frozen=True)
+class BlobText:
+    """A region's weights outside of the code: their layout, their name in a comment, and the identity in two words."""
+
+    blob: Blob
+    comment: str
+    low: int
+    high: int
 
 
 @dataclass(frozen=True)
@@ -91,15 +104,46 @@ class Context:
     calls: tuple[CallLine, ...]
     flags: str
     cmake_flags: str
+    blobs: tuple[BlobText, ...] = ()
+    runtime_bytes: int = 0
 
 
-def emit(placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str]) -> Artifacts:
-    """Render the project. `levels` with the target's sizes, `flags` those that the kernels were made for."""
+def emit(
+    placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str], regions: Sequence[WeightRegion] = ()
+) -> Artifacts:
+    """Render the project. `levels` with the target's sizes, `flags` those that the kernels were made for.
+
+    The constants of `regions` are no `const` arrays: they lie in blobs beside the code, or in RAM.
+    """
     plan = placed.plan
-    functions = render_functions(placed, plan.name, f"{plan.name}_arena")
-    constants = _constants(placed)
+    blobs = lay_out(plan, regions)
+    functions = render_functions(placed, plan.name, f"{plan.name}_arena", constant_texts(plan, blobs))
+    code = [*functions.texts, *(f"{call.function}({call.arguments})" for call in functions.calls)]
+    known = {blob: identity(code, blob) for blob in blobs}
+    context = _context(placed, levels, flags, functions, known)
+    files = {
+        f"src/{plan.name}.h": "model.h.mako",
+        f"src/{plan.name}.c": "model.c.mako",
+        f"src/{plan.name}_internal.h": "model_internal.h.mako",
+        f"src/{plan.name}_weights.c": "model_weights.c.mako",
+        "Makefile": "Makefile.mako",
+        "CMakeLists.txt": "CMakeLists.txt.mako",
+    }
+    texts = {path: render(TEMPLATES / template, m=context) for path, template in files.items()}
+    beside = {f"weights/{blob.identifier}.bin": blob_bytes(plan, blob, key) for blob, key in known.items()}
+    return Artifacts(plan.name, texts, context.constant_bytes, functions.names, beside, context.runtime_bytes)
+
+
+def _context(
+    placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str], functions: Functions,
+    known: Mapping[Blob, int],
+) -> Context:  # fmt: skip
+    plan = placed.plan
+    constants = _constants(placed, tuple(known))
+    runtime_bytes = sum(blob.weight_bytes for blob in known if not blob.mapped)
     constant_bytes = sum(packed(s.constant.dtype, s.constant.values).nbytes for s in plan.frozen_slots)
-    context = Context(
+    constant_bytes -= sum(blob.weight_bytes for blob in known)
+    return Context(
         name=plan.name,
         upper=plan.name.upper(),
         tool=f"tilewright {VERSION}",
@@ -109,7 +153,7 @@ def emit(placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str]
         arena_bytes=placed.arena_bytes,
         align=max(placed.align, 8),
         constant_bytes=constant_bytes,
-        levels=_levels(placed, levels, constant_bytes),
+        levels=_levels(placed, levels, constant_bytes, runtime_bytes),
         inputs=_ports(placed, plan.input_slots, "input"),
         outputs=_ports(placed, plan.output_slots, "output"),
         io=placed.io,
@@ -126,17 +170,9 @@ def emit(placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str]
         ),
         flags=" ".join(flags),
         cmake_flags=";".join(flags),
+        blobs=tuple(BlobText(b, safe(b.name), key & 0xFFFFFFFF, key >> 32) for b, key in known.items()),
+        runtime_bytes=runtime_bytes,
     )
-    files = {
-        f"src/{plan.name}.h": "model.h.mako",
-        f"src/{plan.name}.c": "model.c.mako",
-        f"src/{plan.name}_internal.h": "model_internal.h.mako",
-        f"src/{plan.name}_weights.c": "model_weights.c.mako",
-        "Makefile": "Makefile.mako",
-        "CMakeLists.txt": "CMakeLists.txt.mako",
-    }
-    texts = {path: render(TEMPLATES / template, m=context) for path, template in files.items()}
-    return Artifacts(plan.name, texts, constant_bytes, functions.names)
 
 
 def _uses_half(placed: PlacedPlan) -> bool:
@@ -146,27 +182,35 @@ def _uses_half(placed: PlacedPlan) -> bool:
     return DType.F16 in kinds
 
 
-def _levels(placed: PlacedPlan, levels: Sequence[MemoryLevel], constant_bytes: int) -> tuple[Level, ...]:
-    """The compute level with the arena, the read-only level with the constants; code and stack come from the build."""
+def _levels(
+    placed: PlacedPlan, levels: Sequence[MemoryLevel], constant_bytes: int, runtime_bytes: int
+) -> tuple[Level, ...]:
+    """The compute level with the arena and the weights in RAM, the read-only level with the constants.
+
+    Code and stack come from the build.
+    """
     found = []
     for level in levels:
         if level.name == placed.level or level.readonly:
-            bytes_used = placed.arena_bytes if level.name == placed.level else constant_bytes
+            bytes_used = placed.arena_bytes + runtime_bytes if level.name == placed.level else constant_bytes
             found.append(Level(level.name, level.name.upper(), bytes_used, level.size))
     return tuple(found)
 
 
-def _constants(placed: PlacedPlan) -> tuple[ConstantArray, ...]:
+def _constants(placed: PlacedPlan, blobs: Sequence[Blob]) -> tuple[ConstantArray, ...]:
     plan = placed.plan
+    mapped = {piece.slot for blob in blobs if blob.mapped for piece in blob.pieces}
+    in_ram = {piece.slot for blob in blobs if not blob.mapped for piece in blob.pieces}
     found = []
     for slot in plan.frozen_slots:
+        if slot.index in mapped:
+            continue
         constant = slot.constant
         length = int(packed(constant.dtype, constant.values).size)
         text = initialiser(constant.dtype, constant.values) if length else "0"
         comment = constant_comment(slot)
-        found.append(
-            ConstantArray(f"{plan.name}_c{slot.index}", C_TYPES[constant.dtype], max(length, 1), text, comment)
-        )
+        name, fixed = f"{plan.name}_c{slot.index}", slot.index not in in_ram
+        found.append(ConstantArray(name, C_TYPES[constant.dtype], max(length, 1), text, comment, fixed))
     return tuple(found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,9 +86,14 @@ def _name(names: tuple[str, ...], index: int) -> str:
     return names[index]
 
 
-def render_functions(placed: PlacedPlan, prefix: str, arena: str) -> Functions:
-    """Render every instruction's kernel; two layers whose text is the same share one function."""
-    plan = placed.plan
+def render_functions(
+    placed: PlacedPlan, prefix: str, arena: str, elsewhere: Mapping[int, str] | None = None
+) -> Functions:
+    """Render every instruction's kernel; two layers whose text is the same share one function.
+
+    `elsewhere` are C expressions for frozen slots that are no arrays of the weights file.
+    """
+    plan, moved = placed.plan, elsewhere or {}
     texts: dict[str, str] = {}
     calls, sources = [], []
     layouts: dict[str, Layout] = {slot.tensor.name: slot.layout for slot in plan.slots}
@@ -100,7 +105,8 @@ def render_functions(placed: PlacedPlan, prefix: str, arena: str) -> Functions:
         text = render(kernel.template, f=function, k=kernel.context(Operands(call, layouts)))
         if text not in texts:
             texts[text] = f"{prefix}_{kernel.name.lower()}_{len(texts)}"
-        calls.append(LayerCall(instruction, texts[text], ", ".join(_arguments(placed, instruction, prefix, arena))))
+        arguments = _arguments(placed, instruction, prefix, arena, moved)
+        calls.append(LayerCall(instruction, texts[text], ", ".join(arguments)))
         sources += [s for s in _used(text, kernel.sources) if s not in sources]
     named = tuple(text.replace(_NAME, name).strip() + "\n" for text, name in texts.items())
     return Functions(named, tuple(texts.values()), tuple(calls), tuple(sources))
@@ -121,12 +127,14 @@ def _used(text: str, sources: Sequence[Path]) -> list[Path]:
     return found
 
 
-def _arguments(placed: PlacedPlan, instruction: Instruction, prefix: str, arena: str) -> list[str]:
+def _arguments(
+    placed: PlacedPlan, instruction: Instruction, prefix: str, arena: str, moved: Mapping[int, str]
+) -> list[str]:
     found = []
     for slot in (*(s for s in instruction.inputs if s >= 0), *instruction.outputs):
         readonly = slot in instruction.inputs
         found.append(pointer(placed, slot, prefix, arena, readonly))
-    found += [f"{prefix}_c{index}" for index in instruction.frozen]
+    found += [moved.get(index, f"{prefix}_c{index}") for index in instruction.frozen]
     if instruction.scratch_bytes:
         found.append(f"{arena} + {placed.scratch_offsets[instruction.index]}")
     return found

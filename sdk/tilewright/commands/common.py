@@ -46,6 +46,7 @@ def add_compilation(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--optimize", choices=("speed", "size", "balanced"), default="balanced", help="what to favour")
     group.add_argument("--without-pass", metavar="NAME", action="append", default=[], help="leave a pass out")
     group.add_argument("--solver-seconds", metavar="S", type=float, default=5.0, help="limit of each solver question")
+    group.add_argument("--program", metavar="FILE", type=Path, help="regions of the network and how each is shipped")
     group.add_argument("--dump-dir", metavar="DIR", type=Path, help="write every stage's value there")
 
 
@@ -67,9 +68,10 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
         solver_seconds=arguments.solver_seconds,
         measure=measure,
         dump_dir=arguments.dump_dir,
+        program=arguments.program,
     )
     existing(arguments.model)
-    for file in options.freeze.values():
+    for file in (*options.freeze.values(), options.program):
         existing(file)
     return options
 

@@ -54,6 +54,9 @@ def build(
         options += (f"-D{interface.trace_macro}",)
     sources = sorted((project / "src").glob("*.c"))
     objects = [_compile(driver, target, source, options, work / "model") for source in sources]
+    for blob in sorted((project / "weights").glob("*.bin")) if interface.blobs else ():
+        data = blob.read_bytes()  # the region's number stands in its header
+        (work / f"blob_{int.from_bytes(data[24:28], 'little')}.bin").write_bytes(data)
     own = _compile_harness(driver, interface, target, everywhere, project, work, fence)
     path = work / f"{model}.elf"
     map_file = work / f"{model}.map"

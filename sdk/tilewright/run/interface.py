@@ -16,6 +16,7 @@ class Interface:
     """Bytes of each input and output of a model.
 
     `has_init` says that it must be initialised, `takes_pointers` that inputs and outputs are the caller's memory.
+    `blobs` are the bytes of weights that are loaded at run time.
     """
 
     model: str
@@ -24,6 +25,7 @@ class Interface:
     outputs: tuple[int, ...]
     has_init: bool
     takes_pointers: bool = False
+    blobs: tuple[int, ...] = ()
 
     @property
     def trace_macro(self) -> str:
@@ -49,7 +51,8 @@ def read_interface(project: Path, model: str) -> Interface:
     has_init = re.search(rf"\b{model}_init\s*\(\s*void\s*\)", text) is not None
     takes_pointers = re.search(rf"\b{model}_run\s*\(\s*void\s*\)", text) is None
     inputs, outputs = (_bytes(text, prefix, kind, header) for kind in ("INPUT", "OUTPUT"))
-    return Interface(model, prefix, inputs, outputs, has_init, takes_pointers)
+    blobs = _bytes(text, prefix, "BLOB", header) if f"{prefix}_BLOB_COUNT" in text else ()
+    return Interface(model, prefix, inputs, outputs, has_init, takes_pointers, blobs)
 
 
 def caller_memory(parameter: str) -> str:
@@ -88,7 +91,7 @@ def glue_code(interface: Interface) -> str:
         "",
         f"void {model}_trace(int instruction, int phase);",
         f"void {model}_trace(int instruction, int phase) {{ tw_trace(instruction, phase); }}",
-        f"int tw_init(void) {{ return {f'{model}_init()' if interface.has_init else '0'}; }}",
+        *_initialise(interface),
         *_run(interface),
     ]
     for kind, result, sizes in (("input", "void *", interface.inputs), ("output", "const void *", interface.outputs)):
@@ -100,6 +103,28 @@ def glue_code(interface: Interface) -> str:
         lines += _switch(f"{result}tw_{kind}(uint32_t index)", places, "0")
         lines += _switch(f"uint32_t tw_{kind}_bytes(uint32_t index)", [f"{size}u" for size in sizes], "0u")
     return "\n".join(lines) + "\n"
+
+
+def _initialise(interface: Interface) -> list[str]:
+    """C that initialises the model and loads its weights from `blob_N.bin`; what is missing of a file stays zero."""
+    first = f"{interface.model}_init()" if interface.has_init else "0"
+    if not interface.blobs:
+        return [f"int tw_init(void) {{ return {first}; }}"]
+    lines = [
+        f"static uint8_t tw_blob_{i}[{size}] __attribute__((aligned({interface.prefix}_BLOB_ALIGN)));"
+        for i, size in enumerate(interface.blobs)
+    ]
+    lines += ["int tw_init(void)", "{", f"    int status = {first};", "    tw_file file;"]
+    for i, size in enumerate(interface.blobs):
+        lines += [
+            f'    file = tw_open("blob_{i}.bin", 0);',
+            "    if (status == 0 && file != 0) {",
+            f"        int short_file = tw_read(file, tw_blob_{i}, {size}u) != 0;",
+            f"        status = {interface.model}_load_weights(tw_blob_{i}, short_file ? 0u : {size}u);",
+            "        tw_close(file);",
+            "    }",
+        ]
+    return [*lines, "    return status;", "}"]
 
 
 def _run(interface: Interface) -> list[str]:

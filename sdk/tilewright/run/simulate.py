@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import struct
 import tempfile
 from collections.abc import Sequence
@@ -132,6 +133,9 @@ def _write_files(
         control += struct.pack("<2I2Q", entry.instruction, int(not entry.before), address, entry.size_bytes)
     (folder / "control.bin").write_bytes(control)
     (folder / "input.bin").write_bytes(b"".join(inputs))
+    for index in range(len(image.interface.blobs)):
+        if (blob := image.work / f"blob_{index}.bin").is_file():
+            shutil.copyfile(blob, folder / blob.name)
     if fence and native:
         (folder / "guard.bin").write_bytes(guard_file(image, fence))
 

@@ -69,6 +69,86 @@ int ${m.name}_init(void *memory, size_t size_bytes)
 }
 #endif
 % endif
+% if m.blobs:
+% for b in m.blobs:
+% if b.blob.mapped:
+static const unsigned char *${b.blob.pointer};
+% endif
+% endfor
+
+static uint32_t ${m.name}_crc32(const unsigned char *bytes, size_t count)
+{
+    uint32_t sum = 0xffffffffu;
+    size_t i;
+    int bit;
+    for (i = 0; i < count; i++) {
+        sum ^= bytes[i];
+        for (bit = 0; bit < 8; bit++) {
+            sum = (sum >> 1) ^ ((sum & 1u) != 0u ? 0xedb88320u : 0u);
+        }
+    }
+    return ~sum;
+}
+
+static uint32_t ${m.name}_word(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+int ${m.name}_load_weights(const void *blob, size_t size_bytes)
+{
+    static const uint32_t known[${len(m.blobs)}][3] = {
+% for b in m.blobs:
+        {${b.low}u, ${b.high}u, ${b.blob.payload_bytes}u},
+% endfor
+    };
+    const unsigned char *head = blob;
+    const unsigned char *payload;
+    uint32_t region;
+    if (head == NULL || size_bytes < 32u) {
+        return ${m.upper}_ERROR_WEIGHTS_TOO_SHORT;
+    }
+    if (${m.name}_crc32(head, 28u) != ${m.name}_word(head + 28)) {
+        return ${m.upper}_ERROR_WEIGHTS_DAMAGED;
+    }
+    if (${m.name}_word(head) != 0x42575754u || ${m.name}_word(head + 4) != 1u) {
+        return ${m.upper}_ERROR_WEIGHTS_FORMAT;
+    }
+    region = ${m.name}_word(head + 24);
+    if (region >= ${len(m.blobs)}u || ${m.name}_word(head + 16) != known[region][0] ||
+        ${m.name}_word(head + 20) != known[region][1] || ${m.name}_word(head + 8) != known[region][2]) {
+        return ${m.upper}_ERROR_WEIGHTS_OTHER_MODEL;
+    }
+    if (size_bytes - 32u < known[region][2]) {
+        return ${m.upper}_ERROR_WEIGHTS_TOO_SHORT;
+    }
+    payload = head + 32;
+    if (${m.name}_crc32(payload, known[region][2]) != ${m.name}_word(head + 12)) {
+        return ${m.upper}_ERROR_WEIGHTS_DAMAGED;
+    }
+    if ((uintptr_t)head % ${m.upper}_BLOB_ALIGN != 0) {
+        return ${m.upper}_ERROR_WEIGHTS_MISALIGNED;
+    }
+    switch (region) {
+% for b in m.blobs:
+    case ${b.blob.index}u: /* ${b.comment} */
+% if b.blob.mapped:
+        ${b.blob.pointer} = payload;
+% else:
+% for p in b.blob.pieces:
+% if p.size_bytes:
+        memcpy(${p.array}, payload + ${p.offset}, ${p.size_bytes}u);
+% endif
+% endfor
+% endif
+        break;
+% endfor
+    default:
+        return ${m.upper}_ERROR_WEIGHTS_OTHER_MODEL;
+    }
+    return ${m.upper}_OK;
+}
+% endif
 % for text in m.sources:
 
 ${text}
@@ -98,6 +178,13 @@ int ${m.name}_run(${m.run_parameters})
     }
 #endif
 % endif
+% for b in m.blobs:
+% if b.blob.mapped:
+    if (${b.blob.pointer} == NULL) {
+        return ${m.upper}_ERROR_NO_WEIGHTS;
+    }
+% endif
+% endfor
 % for name in m.unused_parameters:
     (void)${name};
 % endfor

@@ -24,6 +24,14 @@ extern "C" {
 #define ${m.upper}_ERROR_NO_ARENA 1 /* built with ${m.upper}_EXTERNAL_ARENA and ${m.name}_init was not called */
 #define ${m.upper}_ERROR_ARENA_TOO_SMALL 2
 #define ${m.upper}_ERROR_ARENA_MISALIGNED 3
+% if m.blobs:
+#define ${m.upper}_ERROR_NO_WEIGHTS 4 /* a blob has not been loaded */
+#define ${m.upper}_ERROR_WEIGHTS_TOO_SHORT 5
+#define ${m.upper}_ERROR_WEIGHTS_DAMAGED 6 /* a checksum differs */
+#define ${m.upper}_ERROR_WEIGHTS_FORMAT 7 /* no blob of weights, or one of another version */
+#define ${m.upper}_ERROR_WEIGHTS_OTHER_MODEL 8
+#define ${m.upper}_ERROR_WEIGHTS_MISALIGNED 9
+% endif
 
 /* Worst-case bytes of each memory, known before flashing. Stack and code are in report.json. */
 #define ${m.upper}_ARENA_BYTES ${m.arena_bytes}
@@ -50,6 +58,22 @@ extern "C" {
 % endfor
 % endfor
 
+% if m.blobs:
+/* Weights that are no part of the code. */
+#define ${m.upper}_BLOB_COUNT ${len(m.blobs)}
+#define ${m.upper}_BLOB_ALIGN ${m.align}
+#define ${m.upper}_RUNTIME_WEIGHTS_BYTES ${m.runtime_bytes}
+% for b in m.blobs:
+/* blob ${b.blob.index}: region '${b.comment}', weights/${b.blob.identifier}.bin, \
+${"read where it lies" if b.blob.mapped else "copied into RAM"} */
+#define ${m.upper}_BLOB_${b.blob.index}_BYTES ${b.blob.size_bytes}
+% endfor
+
+/* Takes the weights of one region from a blob aligned to ${m.align}. A blob that is read where it lies must stay there.
+ * Returns ${m.upper}_OK or an error code; then nothing was changed. Not during a run. */
+int ${m.name}_load_weights(const void *blob, size_t size_bytes);
+
+% endif
 /* Tells in the field which network an image runs: tool version and model hash. */
 extern const char ${m.name}_version[];
 

@@ -15,9 +15,16 @@
 #ifndef ${m.upper}_WEIGHTS_SECTION
 #define ${m.upper}_WEIGHTS_SECTION
 #endif
+% if m.runtime_bytes:
+
+/* Memory section of weights that are updated at run time. */
+#ifndef ${m.upper}_RUNTIME_WEIGHTS_SECTION
+#define ${m.upper}_RUNTIME_WEIGHTS_SECTION
+#endif
+% endif
 
 % for c in m.constants:
-extern const ${c.c_type} ${c.name}[${c.length}];
+extern ${"const " if c.fixed else ""}${c.c_type} ${c.name}[${c.length}];
 % endfor
 
 #ifdef ${m.upper}_TRACE

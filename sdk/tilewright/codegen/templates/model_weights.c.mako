@@ -7,7 +7,7 @@
 % for c in m.constants:
 
 /* ${c.comment} */
-${m.upper}_WEIGHTS_SECTION const ${c.c_type} ${c.name}[${c.length}] = {
+${m.upper}_${"WEIGHTS_SECTION const" if c.fixed else "RUNTIME_WEIGHTS_SECTION"} ${c.c_type} ${c.name}[${c.length}] = {
     ${c.text}};
 % endfor
 % if not m.constants:

@@ -1,0 +1,56 @@
+"""Deploys a network by regions: the SDK's pipeline with two changes, for modes that decide placement.
+
+freeze: `const` in flash, as without a program. constant: must have become a value before binding. export: a blob beside
+the firmware that the generated code reads where the caller put it. runtime: RAM, updatable by such a blob.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tilewright.codegen.artifacts import Artifacts
+from tilewright.codegen.emit import emit
+from tilewright.compile import Compiled, Journal, Request, generator, journal, request
+from tilewright.memory.placed import PlacedPlan
+from tilewright.model import Model
+from tilewright.pipeline import Compiler, Depends
+from tilewright.platform import MemoryLevel
+from tilewright.program.network import check_folded
+from tilewright.program.placement import refuse_regions, weight_regions
+from tilewright.program.schema import Schema
+
+
+def with_program(pipeline: Compiler[Compiled], schema: Schema) -> Compiler[Compiled]:
+    """A copy of the pipeline that places each region as the schema says."""
+
+    def folded(model: Model, asked: Request = Depends(request), log: Journal = Depends(journal)) -> Model:
+        """Refuse prefixes that fit no node, and constant regions that still compute."""
+        loaded: Model = log.stages["loaded"]
+        check_folded([*_names_in(asked.source), *(node.name for node in loaded.nodes)], model, schema)
+        return model
+
+    def by_region(
+        asked: Request = Depends(request),
+    ) -> Callable[[PlacedPlan, Sequence[MemoryLevel], Sequence[str]], Artifacts]:
+        """Write the code with the weights of each region in their place."""
+
+        def write(placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str]) -> Artifacts:
+            regions = weight_regions(placed.plan, schema)
+            if asked.platform.emitter:
+                refuse_regions(regions, asked.platform.name)
+            return emit(placed, levels, flags, regions)
+
+        return write
+
+    changed = pipeline.copy()
+    changed.insert(folded, after="passes")
+    changed.dependency_overrides[generator] = by_region
+    return changed
+
+
+def _names_in(source: Path) -> list[str]:
+    """The names of the nodes in an ONNX file; loading has folded some of them away."""
+    import onnx
+
+    return [node.name for node in onnx.load(str(source), load_external_data=False).graph.node if node.name]
