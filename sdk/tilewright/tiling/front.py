@@ -17,11 +17,13 @@ from tilewright.tiling.geometry import Ints, pieces
 from tilewright.tiling.hierarchy import align_up, copy_cycles
 from tilewright.tiling.schedule import Operand
 from tilewright.tiling.subject import Subject
-from tilewright.tiling.walk import Cut, Objective, engine_of, stage_sizes, walk
+from tilewright.tiling.walk import Cut, Objective, cost_of, engine_of, stage_sizes, walk
 
 MOST_CANDIDATES = 20_000
 MOST_ORDERS = 24
 THRESHOLDS = 10
+ESTIMATE = 1.03
+"""How far an estimate may lie above the exact figure."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,13 @@ def candidate_sizes(subject: Subject) -> dict[str, list[int]]:
     return found
 
 
-def walked(subject: Subject, capacity: int) -> tuple[Cut, ...]:
-    """Candidates near the front of at most `capacity` bytes, walked exactly, in a fixed order; empty if none fits."""
+def walked(
+    subject: Subject, capacity: int, limit: int | None = None, objective: Objective = "cycles"
+) -> tuple[Cut, ...]:
+    """Candidates near the front of at most `capacity` bytes, walked exactly, in a fixed order; empty if none fits.
+
+    Nothing is walked where even the cheapest estimate lies clearly above the cost `limit`.
+    """
     choices = candidate_sizes(subject)
     sizes, rows = _estimates(subject, choices, capacity)
     if not rows:
@@ -60,6 +67,11 @@ def walked(subject: Subject, capacity: int) -> tuple[Cut, ...]:
     cycles = np.concatenate([row.cycles for row in rows])
     traffic = np.concatenate([row.traffic for row in rows])
     count = rows[0].used.size
+    if limit is not None:
+        fitting = used <= capacity
+        estimates = cost_of(cycles[fitting].astype(np.float64), traffic[fitting].astype(np.float64), objective)
+        if not fitting.any() or estimates.min() > limit * ESTIMATE:
+            return ()
     found: dict[tuple[object, ...], Cut] = {}
     few = len(subject.works) > 1
     for flat in _near_front(used, cycles, traffic, capacity, few):
@@ -274,19 +286,23 @@ def _ordered(subject: Subject, tables: _Tables, order: tuple[str, ...]) -> list[
 
 def _near_front(used: Any, cycles: Any, traffic: Any, capacity: int, few: bool) -> list[int]:
     """Places worth walking: for each of some byte thresholds the best few by cycles and by bytes moved."""
-    thresholds, most = (THRESHOLDS // 2, 6) if few else (THRESHOLDS, 10)
-    fits = used <= capacity
-    if not fits.any():
+    thresholds, most, others = (THRESHOLDS // 3, 4, 1) if few else (THRESHOLDS, 10, 2)
+    by_bytes = np.lexsort((cycles, used))
+    by_bytes = by_bytes[used[by_bytes] <= capacity]
+    if not by_bytes.size:
         return []
-    low, high = int(used[fits].min()), int(used[fits].max())
+    close = cycles[by_bytes] <= np.minimum.accumulate(cycles[by_bytes]) * 1.01
+    lean = traffic[by_bytes] <= np.minimum.accumulate(traffic[by_bytes])
+    kept = by_bytes[close | lean]
+    low, high = int(used[kept[0]]), int(used[kept[-1]])
     found: dict[int, None] = {}
     for bound in np.unique(np.geomspace(max(low, 1), max(high, 1), thresholds).astype(np.int64).clip(low, high)):
-        inside = np.flatnonzero(used <= bound)
+        inside = kept[used[kept] <= bound]
         by_cycles = inside[np.lexsort((traffic[inside], cycles[inside]))]
         near = by_cycles[cycles[by_cycles] <= cycles[by_cycles[0]] * 1.01]
         by_traffic = near[np.lexsort((cycles[near], traffic[near]))]
-        lean = inside[np.lexsort((cycles[inside], traffic[inside]))][:1]
-        amount = most if bound == high else 2
-        for place in (*by_cycles[:amount], *by_traffic[: amount // 2 + 1], *lean):
+        leanest = inside[np.lexsort((cycles[inside], traffic[inside]))][:1]
+        amount = most if bound == high else others
+        for place in (*by_cycles[:amount], *by_traffic[: amount // 2 + 1], *leanest):
             found[int(place)] = None
     return list(found)

@@ -43,11 +43,12 @@ class Fronts:
         """Nothing is known yet."""
         self._known: dict[object, tuple[Cut, ...]] = {}
 
-    def of(self, subject: Subject) -> tuple[Cut, ...]:
-        """The front of a subject; empty where nothing fits."""
-        key = signature(subject)
+    def of(self, subject: Subject, limit: int | None = None) -> tuple[Cut, ...]:
+        """The front of a subject; empty where nothing fits, or where nothing could cost less than `limit`."""
+        key = (limit, signature(subject))
         if key not in self._known:
-            self._known[key] = front_of(walked(subject, self.capacity), self.most, self.objective)
+            cuts = walked(subject, self.capacity, limit, self.objective)
+            self._known[key] = front_of(cuts, self.most, self.objective)
         return self._known[key]
 
 
@@ -156,8 +157,8 @@ def _fused(
         if len(names) > 2 and not taken & {names[1:], names[:-1]}:
             continue
         subject = subject_of([works[name] for name in names], levels)
-        cuts = fronts.of(subject) if subject is not None else ()
         apart = sum(best.get(name, 1 << 62) for name in names)
+        cuts = fronts.of(subject, None if tight else apart) if subject is not None else ()
         if subject is not None and cuts and (cuts[-1].cost(fronts.objective) < apart or tight):
             found.append(Option(subject, cuts))
             taken.add(names)

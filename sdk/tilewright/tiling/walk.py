@@ -38,10 +38,15 @@ class Cut:
     tiles: int
 
     def cost(self, objective: Objective = "cycles") -> int:
-        """What is minimised: cycles, a byte moved counting a little; or bytes moved, a cycle counting a little."""
-        if objective == "bytes":
-            return (self.traffic << 20) + self.cycles // 16
-        return self.cycles * BYTES_PER_CYCLE + self.traffic
+        """What is minimised, see `cost_of`."""
+        return int(cost_of(self.cycles, self.traffic, objective))
+
+
+def cost_of(cycles: Any, traffic: Any, objective: Objective) -> Any:
+    """Cycles, a byte moved counting a little; or bytes moved, a cycle counting a little. Numbers or arrays."""
+    if objective == "bytes":
+        return traffic * (1 << 20) + cycles // 16
+    return cycles * BYTES_PER_CYCLE + traffic
 
 
 def stage_sizes(
@@ -125,19 +130,30 @@ def _tiles(subject: Subject, number: int, operand: Operand, sizes: Mapping[str, 
 
 
 def _made(subject: Subject, number: int, operand: Operand, sizes: Mapping[str, int], loops: tuple[str, ...]) -> _Tiles:
-    ranges = subject.chain.ranges(sizes, loops)
+    trips = tuple(-(-subject.extents[n] // sizes[n]) for n in loops)
     axes: list[Any] = []
     elements: Any = np.asarray(1)
     for axis in range(len(operand.shape)):
-        low, high = subject.chain.axis_range(number, operand, axis, ranges)
-        axes.append(np.maximum(high - low, 0))
+        axes.append(_axis(subject, number, operand, axis, sizes, loops))
         elements = elements * axes[-1]
-    trips = tuple(-(-subject.extents[n] // sizes[n]) for n in loops)
-    axes = [np.broadcast_to(axis, trips) for axis in axes]
     moved = np.broadcast_to(-(-elements * operand.bits // 8), trips)
     engine = engine_of(subject, operand)
     runs, orders = pieces(axes, operand.shape, operand.axes, engine.ranks)
-    return _Tiles(loops, moved, copy_cycles(engine, moved, runs, orders) * (moved > 0), tuple(axes))
+    cost = np.broadcast_to(copy_cycles(engine, moved, runs, orders) * (moved > 0), trips)
+    return _Tiles(loops, moved, cost, tuple(np.broadcast_to(axis, trips) for axis in axes))
+
+
+def _axis(
+    subject: Subject, number: int, operand: Operand, axis: int, sizes: Mapping[str, int], loops: Sequence[str]
+) -> Any:
+    """Lengths of an axis, broadcastable over the trips of `loops`."""
+    own = [name for name in subject.axis_loops(number, operand, axis) if name in sizes]
+    key = (operand.key, axis, *((name, sizes[name]) for name in own))
+    if key not in subject.known:
+        subject.known[key] = subject.chain.axis_lengths(number, operand, axis, {name: sizes[name] for name in own})
+    found = np.asarray(subject.known[key])
+    steps = iter(found.shape)
+    return found.reshape([next(steps) if name in own else 1 for name in loops])
 
 
 def _changes(order: Sequence[str], trips: Sequence[int], moved: Sequence[str]) -> Any:
