@@ -1,6 +1,6 @@
 """32-bit RISC-V: blocks that fill thirty-one registers; kernels for vectors and floats name the extension they need."""
 
-from tilewright.platform import Platform, load_kernels
+from tilewright.platform import Allowance, Platform, load_kernels
 from tilewright.platforms.generic.platform import PLATFORM as PORTABLE
 from tilewright.platforms.riscv.memory import LEVELS
 
@@ -11,6 +11,7 @@ PLATFORM = Platform(
     compute_in="ram",
     constants_in="flash",
     inherits=PORTABLE.name,
+    allowance=Allowance(8 * 1024, integer=0.24, real=0.8),
 )
 
 load_kernels("tilewright.platforms.riscv.kernels")

@@ -68,6 +68,7 @@ class RunOptions:
 
     `inputs` and `expect` are .npz files whose keys are the model's inputs and outputs; without `inputs` values are
     drawn from `seed`. `layers` compares every tensor, `profile` counts per layer. `atol` and `rtol` hold for floats.
+    `reference` off leaves out the comparison of NumPy with ONNX Runtime.
     """
 
     inputs: Path | None = None
@@ -77,6 +78,7 @@ class RunOptions:
     atol: float = 1e-4
     rtol: float = 1e-4
     seed: int = 0
+    reference: bool = True
 
     def __post_init__(self) -> None:
         """Refuse tolerances that nothing could meet."""

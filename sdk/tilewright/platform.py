@@ -27,9 +27,9 @@ from tilewright.model import Array, Clamp, DType, Node, Quantisation, Shape, Ten
 from tilewright.ops.operator import Call
 
 __all__ = [
-    "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Kernel", "KernelMethods", "KiB", "Layout", "MemoryLevel",
-    "MiB", "Node", "Operands", "Platform", "Quantisation", "Rule", "Shape", "Tensor", "load_kernels", "multiple",
-    "prefer", "whole",
+    "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Kernel", "KernelMethods", "KiB", "Layout",
+    "MemoryLevel", "MiB", "Node", "Operands", "Platform", "Quantisation", "Rule", "Shape", "Tensor", "load_kernels",
+    "multiple", "prefer", "whole",
 ]  # fmt: skip
 
 KiB = 1024
@@ -62,6 +62,17 @@ class Copy:
     burst_cycles: int = 0
     bytes_per_cycle: float = 1.0
     asynchronous: bool = False
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What `check` takes for code and stack before a build: bytes of libraries, bytes of code for a character of the
+    generated C (functions on integers, functions on floats), bytes of stack."""
+
+    library_bytes: int = 16 * 1024
+    integer: float = 0.6
+    real: float = 1.0
+    stack_bytes: int = 1024
 
 
 @dataclass(frozen=True)
@@ -263,6 +274,7 @@ class Platform:
     inherits: str | None = None
     headers: Sequence[str] = ()
     cores: int = 1
+    allowance: Allowance = Allowance()
     kernels: list[Kernel] = field(default_factory=list)
     emitter: str = ""
     sweeps: bool = False

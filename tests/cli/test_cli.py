@@ -151,7 +151,7 @@ def test_a_budget_that_is_exceeded_exits_4_and_writes_nothing(
     captured = capsys.readouterr()
     assert not out.exists()
     assert captured.err.endswith(
-        "tilewright: error: 'digits' does not fit on 'host': ram needs 5,536 B and the budget is 5,120 B; "
+        "tilewright: error: 'digits' does not fit on 'host': ram needs 5,536 B and the budget is 5,120 B, 416 B less; "
         "take a larger memory, or a smaller network (smallest that fits: ram=5536)\n"
     )
     assert valid(captured.out)["smallest"] == {"ram": 5536}
@@ -262,7 +262,7 @@ def test_check_prints_what_does_not_fit(fake: Any, model: str, capsys: pytest.Ca
     assert main(["check", model, "-t", "host"]) == 4
     captured = capsys.readouterr()
     assert captured.out.splitlines()[-1] == "host    5,536 / 5,000  does not fit"
-    assert "ram needs 5,536 B and the level has 5,000 B" in captured.err
+    assert "ram needs 5,536 B and the level has 5,000 B, 536 B less" in captured.err
 
 
 def test_memory_compares_strategies(fake: Any, model: str, capsys: pytest.CaptureFixture[str]) -> None:

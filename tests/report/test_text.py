@@ -12,6 +12,7 @@ from tilewright.report.text import (
     memory_table,
     number,
     printable,
+    profile_table,
     render,
     rows_table,
     run_lines,
@@ -43,13 +44,21 @@ def test_the_status_of_a_level() -> None:
 
 def test_the_layer_table_shows_what_was_measured_only() -> None:
     lines = layer_table(SAMPLE).splitlines()
-    assert lines[0].endswith("copied        instructions  max abs error")
+    assert lines[0].endswith("copied        max abs error")
     assert lines[2].split() == [
-        "conv1", "Conv", "ConvF32", "1e-5", "oh=4", "ow=8", "2", "9,216", "320", "4,096", "flash>ram", "64", "41,000",
-        "1e-07",
+        "conv1", "Conv", "ConvF32", "1e-5", "oh=4", "ow=8", "2", "9,216", "flash>ram", "64", "1e-07",
     ]  # fmt: skip
     assert "whole" in lines[3]
-    assert lines[5].endswith("-              -")
+    assert lines[5].endswith("-                         -")
+
+
+def test_the_profile_splits_the_network_by_layer_and_level() -> None:
+    lines = profile_table(SAMPLE).splitlines()
+    assert lines[0].split() == ["network", ">", "layer", "instructions", "share", "per", "mac", "loaded", "ram",
+                                "stored", "ram"]  # fmt: skip
+    assert lines[2].startswith("digits  ")
+    assert lines[3].split()[:6] == [">", "conv1", "41,000", "89.1", "%", "4.45"]
+    assert len({len(line) for line in lines}) <= 2
 
 
 def test_the_whole_report() -> None:
@@ -71,7 +80,8 @@ def test_long_names_are_cut_in_the_terminal() -> None:
     layer = LayerReport("model/" + "x" * 200, "Relu", "ReluF32", "exact", None, 1, 0, {}, None, None)
     text = layer_table(replace(SAMPLE, layers=(layer,)))
     assert text.splitlines()[2].startswith("model/xxx")
-    assert "…  Relu" in text
+    assert "x…x" in text
+    assert max(map(len, text.splitlines())) < 160
     assert max(map(len, text.splitlines())) < 130
 
 

@@ -151,17 +151,17 @@ def instructions(call: Call, gather: bool) -> float:
     """Estimated instructions: blocks, with copies of the windows or with a test per pixel and tap at the edges."""
     weights, _ = square(call)
     h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
-    channels, taps = weights.shape[1], h.kernel * w.kernel
+    channels, taps, out = int(weights.shape[1]), h.kernel * w.kernel, int(weights.shape[0])
     results = h.out * w.out if gather else w.out
     pixels = pixels_at_once(results)
     blocks = -(-results // pixels) * (1 if gather else h.out)
-    products: float = blocks * weights.shape[0] / WIDTH * channels * taps * (WIDTH + pixels + 2 * WIDTH * pixels)
+    products: float = blocks * out / WIDTH * channels * taps * (WIDTH + pixels + 2 * WIDTH * pixels)
     if gather:
         per_byte = 1.0 if channels % 4 == 0 else 4.0
         return products + blocks * pixels * taps * call.integer("group", 1) * (channels * per_byte + 6)
     inner = w.inner_last - w.inner_first if w.dilation == 1 else 0
     edges: int = -(-w.out // pixels) - inner // pixels
-    return products + edges * h.out * weights.shape[0] / WIDTH * taps * (10 + 6 * pixels)
+    return products + edges * h.out * out / WIDTH * taps * (10 + 6 * pixels)
 
 
 @PLATFORM.kernel(

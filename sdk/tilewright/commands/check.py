@@ -20,18 +20,23 @@ SUMMARY = "does it fit? a row per target; needs no compiler"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """MODEL, targets and the compilation options."""
     add_compilation(parser)
-    parser.add_argument("-t", "--target", metavar="TARGET,...", help="targets between commas; default: all installed")
+    parser.add_argument("-t", "--target", metavar="TARGET,...", help="targets between commas, or all; default: all")
 
 
 def execute(arguments: argparse.Namespace) -> Answer:
     """Compile for every target without writing anything, and say whether it fits."""
     options = compile_options(arguments)
-    return answer([row(arguments, name, options) for name in target_names(arguments.target)])
+    named = None if arguments.target == "all" else arguments.target
+    return answer([row(arguments, name, options, allowance=True) for name in target_names(named)])
 
 
-def row(arguments: argparse.Namespace, target_name: str, options: CompileOptions, strategy: str = "") -> Row:
-    """The report of one target, or the error that stands in its place."""
+def row(
+    arguments: argparse.Namespace, target_name: str, options: CompileOptions, strategy: str = "", *,
+    allowance: bool = False,
+) -> Row:  # fmt: skip
+    """The report of one target, or the error that stands in its place; `allowance` adds estimated code and stack."""
     from tilewright.compile import compile_model
+    from tilewright.report.allowance import with_allowance
     from tilewright.report.envelope import Row
 
     try:
@@ -40,7 +45,10 @@ def row(arguments: argparse.Namespace, target_name: str, options: CompileOptions
             options = replace(options, dump_dir=options.dump_dir / target.name / strategy)
         compiled = compile_model(arguments.model, options, target)
         tell(compiled.model.notes)
-        return Row(target_name, compiled.report, overflow(compiled.report, options.budgets), strategy)
+        report = compiled.report
+        if allowance and target.simulator != "native":
+            report = with_allowance(report, compiled.request.platform, compiled.artifacts)
+        return Row(target_name, report, overflow(report, options.budgets), strategy)
     except TilewrightError as error:
         return Row(target_name, error=error, strategy=strategy)
 

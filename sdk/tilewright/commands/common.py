@@ -123,7 +123,9 @@ def overflow(report: Report, budgets: Mapping[str, int]) -> DoesNotFit | None:
         limits = [("the level has", level.size), ("the budget is", budgets.get(name))]
         for words, limit in limits:
             if limit is not None and level.needed > limit:
-                sentences.append(f"{name} needs {level.needed:,} B and {words} {limit:,} B")
+                sentences.append(
+                    f"{name} needs {level.needed:,} B and {words} {limit:,} B, {level.needed - limit:,} B less"
+                )
                 smallest[name] = level.needed
     if not sentences:
         return None

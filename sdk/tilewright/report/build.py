@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -144,7 +144,10 @@ class PassReport:
 
 @dataclass(frozen=True)
 class LayerReport:
-    """One instruction: how it is computed, cut and fed, and what was measured of it."""
+    """One instruction: how it is computed, cut and fed, and what was measured of it.
+
+    `loaded_by_level` and `stored_by_level` split the bytes by memory; empty where nothing was counted.
+    """
 
     name: str
     op: str
@@ -160,6 +163,8 @@ class LayerReport:
     cycles: int | None = None
     max_abs_error: float | None = None
     max_lsb_error: int | None = None
+    loaded_by_level: Mapping[str, int] = field(default_factory=dict)
+    stored_by_level: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -177,6 +182,8 @@ class RunReport:
 
     An error that is not finite is written as null; `match` is then false. `samples` were run where a set was given,
     `accuracy` is the part of them whose largest output is the label's.
+    An error that is not finite is written as null; `match` is then false. `fences` names what watched every access of
+    a further run: `hardware` (the core's memory protection), `plugin` (the bytes that each layer declares).
     """
 
     match: bool
@@ -192,6 +199,8 @@ class RunReport:
     ram_bytes: int | None = None
     samples: int | None = None
     accuracy: float | None = None
+    stack_bytes: int | None = None
+    fences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tilewright.errors import DoesNotFit
-from tilewright.report.build import PARTS, MemoryReport, Report, RunReport, ToolchainReport
+from tilewright.report.build import PARTS, LayerReport, MemoryReport, Report, RunReport, ToolchainReport
 from tilewright.report.envelope import Row
 
 UNKNOWN = "-"
@@ -17,6 +17,8 @@ def render(report: Report) -> str:
     parts = [header(report), memory_table(report)]
     if report.layers:
         parts.append(layer_table(report))
+    if any(layer.instructions is not None for layer in report.layers):
+        parts.append(profile_table(report))
     if report.run is not None:
         parts.append(run_lines(report.run))
     return "\n\n".join(parts) + "\n"
@@ -77,10 +79,10 @@ def status(level: MemoryReport) -> str:
 
 def layer_table(report: Report) -> str:
     """One row per layer; columns of what was measured appear where something was."""
-    heads = ["layer", "op", "kernel", "numerics", "tile", "tiles", "macs", "loaded", "stored", "copied"]
+    heads = ["layer", "op", "kernel", "numerics", "tile", "tiles", "macs", "copied"]
     measured = [
         name
-        for name in ("instructions", "cycles", "max_abs_error", "max_lsb_error")
+        for name in ("cycles", "max_abs_error", "max_lsb_error")
         if any(getattr(layer, name) is not None for layer in report.layers)
     ]
     heads += [name.replace("_", " ") for name in measured]
@@ -97,9 +99,34 @@ def layer_table(report: Report) -> str:
             number(layer.tiles),
             number(layer.macs),
         ]
-        row += [number(layer.loaded_bytes), number(layer.stored_bytes), copied]
+        row.append(copied)
         rows.append(row + [number(getattr(layer, name)) for name in measured])
-    return table(heads, rows, right=[5, 6, 7, 8, *range(10, len(heads))])
+    return table(heads, rows, right=[5, 6, *range(8, len(heads))])
+
+
+def profile_table(report: Report) -> str:
+    """The network, then its layers: instructions, their share and per multiply-accumulate, bytes moved per level."""
+    total = sum(layer.instructions or 0 for layer in report.layers)
+    levels = [name for name in report.memory if any(name in moved for x in report.layers for moved in _moved(x))]
+    heads = ["network > layer", "instructions", "share", "per mac"]
+    heads += [f"{verb} {level}" for level in levels for verb in ("loaded", "stored")]
+    rows = [[printable(report.model.name, NAME_WIDTH), *_cost(total, total, report.model.macs)]]
+    rows[0] += [number(sum(_moved(x)[way].get(level, 0) for x in report.layers)) for level in levels for way in (0, 1)]
+    for layer in report.layers:
+        if layer.instructions is not None:
+            row = [f"> {printable(layer.name, NAME_WIDTH - 2)}", *_cost(layer.instructions, total, layer.macs)]
+            rows.append(row + [number(_moved(layer)[way].get(level, 0)) for level in levels for way in (0, 1)])
+    return table(heads, rows, right=range(1, len(heads)))
+
+
+def _moved(layer: LayerReport) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    return layer.loaded_by_level, layer.stored_by_level
+
+
+def _cost(instructions: int, total: int, macs: int) -> list[str]:
+    """Instructions, their share of all, and for one multiply-accumulate."""
+    share = f"{100 * instructions / total:.1f} %" if total else UNKNOWN
+    return [number(instructions), share, f"{instructions / macs:.2f}" if macs else UNKNOWN]
 
 
 def run_lines(run: RunReport) -> str:
@@ -125,6 +152,8 @@ def run_lines(run: RunReport) -> str:
         ("instructions", run.instructions), ("cycles", run.cycles), ("bytes of code", run.text_bytes),
         ("bytes of constants", run.rodata_bytes), ("bytes of RAM", run.ram_bytes),
     ]  # fmt: skip
+    if run.fences:
+        lines.append(f"nothing touched outside what is declared (fences: {', '.join(run.fences)})")
     figures = [f"{number(value)} {what}" for what, value in counted if value is not None]
     return "\n".join(lines + ([", ".join(figures)] if figures else []))
 
@@ -180,6 +209,9 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequenc
 
 
 def printable(text: str, limit: int = 200) -> str:
-    """A name as a terminal may show it: control characters escaped, long ones cut."""
+    """A name as a terminal may show it: control characters escaped, the middle of long ones left out."""
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
-    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+    if len(shown) <= limit:
+        return shown
+    tail = (limit - 1) // 2
+    return f"{shown[: limit - 1 - tail]}…{shown[-tail:]}"

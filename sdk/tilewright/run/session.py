@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tilewright.errors import FenceError
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Array
 from tilewright.options import RunOptions
@@ -16,11 +17,16 @@ from tilewright.report.build import LayerReport, ReferenceReport, Report, RunRep
 from tilewright.run.build import build
 from tilewright.run.compare import Comparison, compare
 from tilewright.run.counts import Counts
-from tilewright.run.image import Image
+from tilewright.run.image import Image, arena_symbol
 from tilewright.run.inputs import expected_outputs, input_arrays
 from tilewright.run.measure import measured_memory, toolchain
+from tilewright.run.plugin import plugin_compiler
+from tilewright.run.ranges import fence_map
 from tilewright.run.simulate import DumpEntry, Execution, execute
 from tilewright.target import Target
+
+PROTECTION = frozenset({"pmp", "mpu"})
+"""Capabilities of cores whose memory protection the start-up code sets."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,11 @@ class Subject:
 
 
 def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
-    """The report with `run`, `toolchain` and measured stack and code filled in. Differences are in it, not raised."""
+    """The report with `run`, `toolchain` and measured stack and code filled in. Differences are in it, not raised.
+
+    On a simulator the image is counted, then run once more inside both fences: FenceError where a layer touches what it
+    did not declare, or where more stack or arena was used than the report promises.
+    """
     if target.simulator == "cuda":
         from tilewright.run.cuda import run_on_gpu
 
@@ -47,24 +57,74 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
         work = Path(folder)
         image = build(subject.project, plan.name, target, work / "plain")
         raw = [np_bytes(array) for array in inputs]
-        execution = execute(image, raw, count=False)
+        simulated = target.simulator == "qemu"
+        execution = execute(image, raw, count=simulated and _countable(target))
         outputs = read_outputs(plan, execution)
+        keep_promises(subject.placed, image, execution)
         layers: dict[int, Comparison] = {}
-        counts: Counts | None = None
-        if asked.layers or asked.profile:
-            traced = build(subject.project, plan.name, target, work / "traced", trace=True)
+        counts, fences = execution.counts, tuple[str, ...]()
+        if asked.layers or asked.profile or simulated:
+            traced = build(subject.project, plan.name, target, work / "traced", trace=True, fence=simulated)
+            if simulated:
+                fences = run_fenced(subject.placed, traced, raw, execution)
             if asked.layers:
                 layers = compare_layers(subject.placed, traced, raw, slots, asked)
             if asked.profile:
-                counts = execute(traced, raw, count=True).counts
+                counts = with_layers(counts, execute(traced, raw, count=True).counts)
     against = expected if expected is not None else [slots[s] for s in plan.output_slots]
     results = [compare_slot(plan, s, a, b, asked) for s, a, b in zip(plan.output_slots, outputs, against, strict=True)]
     reference = None
-    if expected is None:
+    if expected is None and asked.reference:
         from tilewright.run.reference import compare_with_reference
 
         reference = compare_with_reference(subject.source, plan, inputs)
-    return _report(subject, image, execution, results, layers, counts, reference)
+    return _report(subject, image, execution, results, layers, counts, reference, fences)
+
+
+def _countable(target: Target) -> bool:
+    """True where instructions can be counted: by the plugin, or by the core's own counter."""
+    return target.icount_shift is not None or (target.plugin and plugin_compiler() is not None)
+
+
+def with_layers(total: Counts | None, traced: Counts | None) -> Counts | None:
+    """The layers of an image with trace under the total of one without; that of the former where there is no other."""
+    if total is None or traced is None:
+        return traced or total
+    return replace(total, layers=traced.layers)
+
+
+def run_fenced(placed: PlacedPlan, traced: Image, raw: Sequence[bytes], before: Execution) -> tuple[str, ...]:
+    """Run inside the core's memory protection and, where the simulator takes the plugin, the declared bytes.
+
+    FenceError at the first access outside. Returns the fences that stood.
+    """
+    hardware = ("hardware",) if PROTECTION.intersection(traced.target.capabilities) else ()
+    software = traced.target.plugin and plugin_compiler() is not None
+    if not hardware and not software:
+        return ()
+    fenced = execute(traced, raw, fence=fence_map(placed) if software else None)
+    if fenced.outputs != before.outputs:
+        raise FenceError(
+            f"the outputs of '{traced.model}' change inside the fences",
+            why="the layers read bytes that they did not write",
+            fix="the kernel or its tile computation is wrong",
+        )
+    return (*hardware, *(("plugin",) if software else ()))
+
+
+def keep_promises(placed: PlacedPlan, image: Image, execution: Execution) -> None:
+    """FenceError where the stack goes deeper than its proved bound or the arena has another size than was planned."""
+    bound, used = image.stack, execution.stack_bytes
+    if bound is not None and bound.proved and used is not None and used > bound.size_bytes:
+        raise FenceError(
+            f"'{image.model}' uses {used} bytes of stack", why=f"the proved bound is {bound.size_bytes} bytes"
+        )
+    arena = image.elf.symbol(arena_symbol(image))
+    size = arena.size_bytes if arena is not None else 0
+    if size != placed.arena_bytes:
+        raise FenceError(
+            f"the arena of '{image.model}' has {size} bytes", why=f"the plan promises {placed.arena_bytes}"
+        )
 
 
 def np_bytes(array: Array) -> bytes:
@@ -131,6 +191,7 @@ def _report(
     layers: Mapping[int, Comparison],
     counts: Counts | None,
     reference: ReferenceReport | None,
+    fences: tuple[str, ...],
 ) -> Report:
     sizes = image.sizes
     steps = [r.max_lsb_error for r in results if r.max_lsb_error is not None]
@@ -146,6 +207,8 @@ def _report(
         text_bytes=sizes.text_bytes,
         rodata_bytes=sizes.rodata_bytes,
         ram_bytes=sizes.ram_bytes,
+        stack_bytes=execution.stack_bytes,
+        fences=fences,
     )
     stack = max(image.stack.size_bytes if image.stack else 0, execution.stack_bytes or 0)
     return replace(
@@ -170,5 +233,7 @@ def _layer(row: LayerReport, index: int, layers: Mapping[int, Comparison], count
                     instructions=layer.instructions,
                     loaded_bytes=sum(layer.loaded_bytes.values()) if known else None,
                     stored_bytes=sum(layer.stored_bytes.values()) if known else None,
+                    loaded_by_level=dict(layer.loaded_bytes),
+                    stored_by_level=dict(layer.stored_bytes),
                 )
     return row
