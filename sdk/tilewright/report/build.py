@@ -181,9 +181,8 @@ class RunReport:
     """What the target answered. `instructions` and `cycles` count one inference without start-up.
 
     An error that is not finite is written as null; `match` is then false. `samples` were run where a set was given,
-    `accuracy` is the part of them whose largest output is the label's.
-    An error that is not finite is written as null; `match` is then false. `fences` names what watched every access of
-    a further run: `hardware` (the core's memory protection), `plugin` (the bytes that each layer declares).
+    `accuracy` is the part of them whose largest output is the label's. `fences` names what watched every access of a
+    further run: `hardware` (the core's memory protection), `plugin` (the bytes that each layer declares).
     """
 
     match: bool
