@@ -39,6 +39,7 @@ class MveConvContext:
     first: int
     pairs: int
     sparse: bool
+    own: bool
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,12 @@ def columns_of(call: Call, found: matrix_i8.Channels) -> tuple[Array, Array, Arr
     fixed = matrix_i8.fixed_point(call)
     addend, left = (np.broadcast_to(p.astype(np.int64), found.start.shape) for p in (fixed.addend, -fixed.shift))
     return found.start, found.multiplier, addend, left
+
+
+def needs_own(call: Call) -> bool:
+    """True where channels differ in addend or shift, or codes do more than saturate to int8."""
+    fixed = matrix_i8.fixed_point(call)
+    return matrix_i8.is_own(call) or (fixed.low, fixed.high) != (-128, 127)
 
 
 def words(values: Array) -> Array:
@@ -93,7 +100,8 @@ class ConvMve:
         firsts = np.asarray(found.pairs)
         split = np.stack([weights[firsts], weights[firsts + 1]], axis=1).reshape(firsts.size, 2, -1, VECTOR)
         both = [part[firsts + side] for part in columns_of(call, found) for side in (0, 1)]
-        table = np.stack([*both, np.diff(firsts, append=firsts[-1] + 2)], axis=1)
+        step = np.diff(firsts, append=firsts[-1] + 2)
+        table = np.stack([*both[:4], step, *(both[4:] if needs_own(call) else [])], axis=1)
         constants = [
             Constant("w", DType.U32, bytes_as_words(split.transpose(0, 2, 1, 3))),
             Constant("table", DType.I32, words(table)),
@@ -147,6 +155,7 @@ class ConvMve:
             first=found.pairs[0],
             pairs=len(found.pairs),
             sparse=bool(found.constant.any()),
+            own=needs_own(call),
         )
 
 

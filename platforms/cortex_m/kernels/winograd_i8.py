@@ -68,7 +68,7 @@ def transformed(call: Call) -> Array:
     channels = full.shape[1]
     flat = full.reshape(full.shape[0], channels // 4, 4, 16)[:, :, list(matrix_i8.ORDER)]
     split: Array = flat.reshape(full.shape[0] // 2, 2, channels // 2, 2, 16).transpose(0, 4, 2, 1, 3)
-    halves: Array = split & 0xFFFF
+    halves: Array = np.bitwise_and(split, 0xFFFF)
     return np.asarray(halves[..., 0] | halves[..., 1] << 16, np.uint32).reshape(-1)
 
 

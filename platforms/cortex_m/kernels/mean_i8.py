@@ -1,0 +1,70 @@
+"""Means of whole maps of codes, channels innermost: four channels at a time in two words of halves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.ops.quantised_mean import mean_proof, window_counts
+from tilewright.ops.quantised_real import code_limits
+from tilewright.platform import Call, DType, Operands
+from tilewright.platforms.cortex_m.platform import PLATFORM
+from tilewright.platforms.generic.kernels.requantise_text import refusal, requantise_text
+
+MOST_PIXELS = 256
+"""Codes whose sum fits sixteen bits."""
+
+
+@dataclass(frozen=True)
+class MeanContext:
+    """`pixels` x `channels` codes; `code` is the requantised sum `acc` as a C expression."""
+
+    y_type: str
+    pixels: int
+    channels: int
+    offset: int
+    code: str
+    low: int
+    high: int
+
+
+@PLATFORM.kernel(
+    "AveragePool", "GlobalAveragePool", types="qi8 -> qi8|qu8", template="mean_i8.c.mako",
+    layout="channels_last", sources=["dsp.h", "../../generic/kernels/half_even.h"], preference=20, requires=("dsp",),
+)  # fmt: skip
+class MeanDsp:
+    """Means of whole maps in sums of halves."""
+
+    def accepts(self, call: Call) -> str | None:
+        """One mean per channel over at most 256 pixels, channels in fours, batch 1."""
+        x, y = call.tensor(0), call.outputs[0]
+        counts = window_counts(call)
+        pixels = x.elements // x.shape[1] if len(x.shape) > 2 else 0
+        if x.shape[0] != 1 or y.elements != x.shape[1] or counts.size != 1 or int(counts[0]) != pixels:
+            return "the kernel takes means of whole maps"
+        if x.shape[1] % 4 or pixels > MOST_PIXELS:
+            return f"the kernel takes channels in fours and up to {MOST_PIXELS} pixels"
+        return refusal(mean_proof(call, pixels))
+
+    def cost(self, call: Call) -> float:
+        """Three instructions for four codes."""
+        return 0.85 * call.tensor(0).elements
+
+    def context(self, operands: Operands) -> MeanContext:
+        """The numbers of the layer."""
+        call = operands.call
+        x, y = call.tensor(0), call.outputs[0]
+        assert x.quantisation is not None
+        pixels = x.elements // x.shape[1]
+        text, _ = requantise_text(mean_proof(call, pixels), 1)
+        low, high = code_limits(call, y)
+        assert x.dtype is DType.I8
+        return MeanContext(
+            y_type=C_TYPES[y.dtype],
+            pixels=pixels,
+            channels=x.shape[1],
+            offset=pixels * x.quantisation.zero_point[0],
+            code=text.code("acc", "0"),
+            low=low,
+            high=high,
+        )
