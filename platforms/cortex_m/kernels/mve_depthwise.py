@@ -1,0 +1,101 @@
+"""Integer depthwise 3x3 convolution on cores with the vector extension: sixteen channels of one pixel at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platforms.cortex_m.kernels import matrix_i8, mve
+from tilewright.platforms.cortex_m.platform import PLATFORM
+from tilewright.platforms.generic.kernels import conv_i8 as portable
+from tilewright.platforms.generic.kernels import depthwise_i8 as portable_depthwise
+from tilewright.platforms.generic.kernels.blocks import Axis
+
+LANES = 16
+TAPS = 9
+SMALLEST = -127
+"""Two products of such weights and any two codes fit sixteen bits."""
+
+
+@dataclass(frozen=True)
+class MveDepthwiseContext:
+    """Every number of one layer; strides in elements."""
+
+    y_type: str
+    h: Axis
+    w: Axis
+    channels: int
+    padded: bool
+    own: bool
+
+
+def interleaved(values: Array) -> Array:
+    """[channel] as [group][remainder by four in the order 0, 2, 1, 3][4]."""
+    return values.reshape(-1, LANES // 4, 4).transpose(0, 2, 1)[:, [0, 2, 1, 3]]
+
+
+@PLATFORM.kernel(
+    "Conv", types=mve.TYPES, template="mve_depthwise.c.mako", layout="channels_last",
+    sources=["mve.h", "mve_depthwise.h"], preference=50, requires=("mve",),
+)  # fmt: skip
+class DepthwiseMve:
+    """Integer depthwise 3x3 convolution of any stride in vectors of sixteen channels."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Nine taps, channels in sixteens, weights above -128, codes that saturate."""
+        if (why := portable_depthwise.accepts(call)) is not None:
+            return why
+        weights, dtype = portable.weights_of(call)
+        if weights.shape[2:] != (3, 3) or call.shape(0)[1] % LANES:
+            return "the kernel takes windows of 3x3 and channels in sixteens"
+        if dtype is not DType.I8 or int(weights.min()) < SMALLEST:
+            return f"a weight lies below {SMALLEST}, two products would leave 16 bits"
+        if (why := matrix_i8.refusal(call)) is not None:
+            return why
+        fixed = matrix_i8.fixed_point(call)
+        return None if (fixed.low, fixed.high) == (-128, 127) else "the kernel saturates to int8"
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Weights [group][tap][16], the table, codes, and a run of zero points for taps outside."""
+        call = operands.call
+        x = call.tensor(0)
+        assert x.quantisation is not None
+        weights, _ = portable.weights_of(call)
+        channels = weights.shape[0]
+        by_group = weights.reshape(channels // LANES, LANES, TAPS).transpose(0, 2, 1)
+        parts = matrix_i8.channel_table(call, channels).astype(np.int64)
+        start, multiplier, *others = (interleaved(part) for part in parts.T)
+        blocks = []
+        for at in (0, 2):
+            blocks += [start[:, at], start[:, at + 1], multiplier[:, at], multiplier[:, at + 1]]
+            if others:
+                addend, shift = others
+                blocks += [addend[:, at], -shift[:, at], addend[:, at + 1], -shift[:, at + 1]]
+        table = np.concatenate(blocks, axis=1)
+        found = [
+            Constant("w", DType.U32, mve.bytes_as_words(by_group)),
+            Constant("table", DType.I32, mve.words(table)),
+            matrix_i8.codes_constant(call),
+        ]
+        if portable.is_padded(*matrix_i8.axes_of(call)):
+            found.append(Constant("pad", x.dtype, np.full(channels, x.quantisation.zero_point[0], x.dtype.numpy)))
+        return tuple(found)
+
+    def cost(self, call: Call) -> float:
+        """133 instructions for sixteen channels of a pixel."""
+        return call.outputs[0].elements / LANES * 133 + 60 * call.outputs[0].elements / call.shape(0)[1]
+
+    def context(self, operands: Operands) -> MveDepthwiseContext:
+        """The numbers of the layer."""
+        call = operands.call
+        h, w = matrix_i8.axes_of(call)
+        return MveDepthwiseContext(
+            y_type=C_TYPES[call.outputs[0].dtype],
+            h=h,
+            w=w,
+            channels=call.shape(0)[1],
+            padded=portable.is_padded(h, w),
+            own=matrix_i8.is_own(call),
+        )
