@@ -27,7 +27,7 @@ class MveDepthwiseContext:
     h: Axis
     w: Axis
     channels: int
-    padded: bool
+    in_place: bool
     own: bool
 
 
@@ -83,6 +83,21 @@ class DepthwiseMve:
             found.append(Constant("pad", x.dtype, np.full(channels, x.quantisation.zero_point[0], x.dtype.numpy)))
         return tuple(found)
 
+    def _keeps(self, call: Call) -> bool:
+        """True where results have the place of their inputs, so that two rows kept aside let them share memory."""
+        h, w = matrix_i8.axes_of(call)
+        x, y = call.tensor(0), call.outputs[0]
+        return x.shape == y.shape and h.stride == w.stride == 1 and h.pad == h.dilation == 1
+
+    def scratch(self, operands: Operands) -> int:
+        """Two rows kept aside, where the result may lie over its input."""
+        x = operands.call.tensor(0)
+        return 2 * x.shape[-1] * x.shape[1] if self._keeps(operands.call) else 0
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """The operand, whose rows are kept aside before they are overwritten."""
+        return ((0, 0),) if self._keeps(call) else ()
+
     def cost(self, call: Call) -> float:
         """133 instructions for sixteen channels of a pixel."""
         return call.outputs[0].elements / LANES * 133 + 60 * call.outputs[0].elements / call.shape(0)[1]
@@ -96,6 +111,6 @@ class DepthwiseMve:
             h=h,
             w=w,
             channels=call.shape(0)[1],
-            padded=portable.is_padded(h, w),
+            in_place=self._keeps(call),
             own=matrix_i8.is_own(call),
         )
