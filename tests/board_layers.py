@@ -243,6 +243,11 @@ DEPTHWISE = (
           attributes={"pads": [0, 0, 1, 1], "strides": [2, 2], "group": 4}),
     Layer("unsigned", (1, 8, 6, 5), (8, 1, 3, 3), unsigned=True, attributes={"pads": [1, 1, 1, 1], "group": 8}),
     Layer("lowest", (1, 4, 6, 5), (4, 1, 3, 3), weights="-128", attributes={"pads": [1, 1, 1, 1], "group": 4}),
+    Layer("sixteen", (1, 16, 9, 7), (16, 1, 3, 3), x_zero=5, attributes={"pads": [1, 1, 1, 1], "group": 16}),
+    Layer("sixteen_heavy", (1, 16, 4, 6), (16, 1, 3, 3), weights="-127", attributes={"group": 16}),
+    Layer("sixteen_valid", (1, 32, 6, 5), (32, 1, 3, 3), attributes={"group": 32}),
+    Layer("sixteen_stride", (1, 32, 9, 8), (32, 1, 3, 3), y_zero=4,
+          attributes={"pads": [0, 1, 1, 1], "strides": [2, 2], "group": 32}),
 )  # fmt: skip
 DENSE = (
     Layer("row", (1, 64), (64, 10), x_zero=3, y_zero=4),
@@ -257,6 +262,30 @@ DENSE = (
 )
 DILATED = Layer("line_dilated", (1, 8, 21), (8, 1, 3), attributes={"pads": [4, 0], "dilations": [2], "group": 8})
 EXTREMES = ("random", "low", "high")
+
+
+def means() -> Network:
+    """Means of whole maps of codes."""
+    network = Network(np.random.default_rng(5))
+    for n, shape, op in (
+        ("global", (1, 8, 5, 5), "GlobalAveragePool"),
+        ("window", (1, 12, 4, 3), "AveragePool"),
+        ("large", (1, 16, 16, 16), "GlobalAveragePool"),
+        ("odd", (1, 5, 3, 3), "GlobalAveragePool"),
+    ):
+        scale, zero = network.constant(f"{n}_s", np.float32(0.07)), network.constant(f"{n}_z", np.int8(-9))
+        y_scale, y_zero = network.constant(f"{n}_ys", np.float32(0.03)), network.constant(f"{n}_yz", np.int8(11))
+        attributes = {"kernel_shape": shape[2:]} if op == "AveragePool" else {}
+        network.inputs[f"{n}_x"] = (shape, np.int8)
+        network.outputs[f"{n}_y"] = np.int8
+        network.nodes += [
+            helper.make_node("DequantizeLinear", [f"{n}_x", scale, zero], [f"{n}_r"]),
+            helper.make_node(op, [f"{n}_r"], [f"{n}_m"], n, **attributes),
+            helper.make_node("QuantizeLinear", [f"{n}_m", y_scale, y_zero], [f"{n}_y"]),
+        ]
+    return network
+
+
 SAME = {"pads": [1, 1, 1, 1]}
 WINOGRAD = (
     Layer("even", (1, 16, 8, 8), (8, 16, 3, 3), x_zero=5, attributes=SAME),

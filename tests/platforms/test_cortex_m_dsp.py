@@ -6,7 +6,19 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from board_layers import CONVS, DENSE, DEPTHWISE, DILATED, EXTREMES, WINOGRAD, check, check_network, kernels, sums
+from board_layers import (
+    CONVS,
+    DENSE,
+    DEPTHWISE,
+    DILATED,
+    EXTREMES,
+    WINOGRAD,
+    check,
+    check_network,
+    kernels,
+    means,
+    sums,
+)
 
 
 def test_convolutions_of_every_kind(tmp_path: Path) -> None:
@@ -38,6 +50,12 @@ def test_dense_layers_of_every_kind(tmp_path: Path) -> None:
 def test_sums_of_codes(tmp_path: Path) -> None:
     done = check_network(sums(), "qemu_mps2_an386", tmp_path, EXTREMES)
     assert "PairDsp" in kernels(done).values()
+
+
+def test_means_of_whole_maps(tmp_path: Path) -> None:
+    taken = kernels(check_network(means(), "qemu_mps2_an386", tmp_path, EXTREMES))
+    assert [taken[name] for name in ("global", "window", "large")] == ["MeanDsp"] * 3
+    assert taken["odd"] == "MeanCodes"
 
 
 def test_what_the_pairs_cannot_do_goes_to_the_portable_kernel(tmp_path: Path) -> None:

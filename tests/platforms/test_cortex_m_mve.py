@@ -19,6 +19,7 @@ def test_convolutions_in_vectors(tmp_path: Path) -> None:
 def test_dense_and_depthwise_layers_in_vectors(tmp_path: Path) -> None:
     layers = [dataclasses.replace(layer, name=f"depthwise_{layer.name}") for layer in DEPTHWISE]
     taken = kernels(check([*DENSE, *layers], BOARD, tmp_path, EXTREMES))
+    assert {taken[layer.name] for layer in layers if layer.name.startswith("depthwise_sixteen")} == {"DepthwiseMve"}
     assert {taken[layer.name] for layer in DENSE if not layer.unsigned} == {"DenseMve"}
 
 

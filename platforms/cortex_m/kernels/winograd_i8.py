@@ -67,8 +67,8 @@ def transformed(call: Call) -> Array:
     full: Array = np.einsum("ij,ocjk,lk->ocil", FILTER, weights.astype(np.int64), FILTER)
     channels = full.shape[1]
     flat = full.reshape(full.shape[0], channels // 4, 4, 16)[:, :, list(matrix_i8.ORDER)]
-    split: Array = flat.reshape(full.shape[0] // 2, 2, channels // 2, 2, 16).transpose(0, 4, 2, 1, 3)
-    halves: Array = np.bitwise_and(split, 0xFFFF)
+    split = flat.reshape(full.shape[0] // 2, 2, channels // 2, 2, 16).transpose(0, 4, 2, 1, 3)
+    halves: Array = np.bitwise_and(split.astype(np.int64), 0xFFFF)
     return np.asarray(halves[..., 0] | halves[..., 1] << 16, np.uint32).reshape(-1)
 
 
