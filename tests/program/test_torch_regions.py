@@ -8,11 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tilewright.compile import compile_model, compiler
 from tilewright.errors import UsageError
 from tilewright.export.safetensors import loads
+from tilewright.options import CompileOptions
+from tilewright.plan.execute import run
 from tilewright.program.compiler import ProgramCompiler
-from tilewright.program.modules import schema_of
+from tilewright.program.deploy import with_program
+from tilewright.program.modules import export_onnx, schema_of
 from tilewright.program.schema import Connection, Schema, schema_from
+from tilewright.target import load_target
 
 torch: Any = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -100,3 +105,23 @@ def test_a_runtime_region_still_trains() -> None:
     compiled = ProgramCompiler(schema).compile(module)
     assert all(p.requires_grad for p in module.parameters())
     assert compiled.active_connections == schema.connections
+
+
+def test_a_module_goes_through_onnx_into_the_deployer(tmp_path: Path) -> None:
+    layers = torch.nn.Sequential()
+    layers.add_module("eyes", torch.nn.Conv2d(1, 4, 3))
+    layers.add_module("table", torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Flatten()))
+    layers.add_module("past", torch.nn.Linear(16, 2))
+    layers.regions = {"eyes": layers.eyes, "past": layers.past}
+    x = torch.linspace(-1, 1, 16).reshape(1, 1, 4, 4)
+    schema = schema_of(layers, {"eyes": "constant", "past": "export"})
+    compiled = ProgramCompiler(schema).compile(layers, tmp_path)
+    expected = layers(x).detach().numpy()
+    placed = export_onnx(layers, (x,), tmp_path / "net.onnx", compiled.original)
+    assert [region.nodes for region in placed.regions] == [("/eyes/",), ("/past/",)]
+    pipeline = with_program(compiler, placed)
+    found = compile_model(tmp_path / "net.onnx", CompileOptions(), load_target("host"), pipeline=pipeline)
+    assert list(found.artifacts.blobs) == ["weights/past.bin"]
+    assert found.artifacts.constant_bytes == 4 * (36 + 4)
+    (actual,) = run(found.plan, [x.numpy()])
+    np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -96,3 +98,27 @@ def _export(part: torch.nn.Module, region: str, family: str, folder: Path) -> st
     manifest = {"region": region, "family": family, "path": path.name, "tensors": sorted(arrays)}
     write_text(path.with_name(path.name + ".json"), json.dumps(manifest, indent=2) + "\n")
     return str(path)
+
+
+def export_onnx(module: torch.nn.Module, example: tuple[torch.Tensor, ...], file: Path, schema: Schema) -> Schema:
+    """Write the module as ONNX and return the schema with the prefixes that its regions' nodes have there.
+
+    A constant region's weights are buffers by now, so on the device it is a frozen one.
+    """
+    import torch
+
+    paths = {id(part): path for path, part in module.named_modules()}
+    regions = []
+    for region in schema.regions:
+        path = paths.get(id(_part(module, region.name)), "")
+        if not path:
+            raise UsageError(
+                f"region '{region.name}' is no submodule", why="ONNX nodes are named after submodules",
+                fix="assign it to an attribute of the module",
+            )  # fmt: skip
+        mode = CompileMode.FREEZE if region.mode is CompileMode.CONSTANT else region.mode
+        regions.append(replace(region, compile_mode=mode, nodes=("/" + path.replace(".", "/") + "/",)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its older exporter, which needs no other package, warns
+        torch.onnx.export(module.eval(), example, str(file), dynamo=False)
+    return replace(schema, regions=tuple(regions))
