@@ -70,7 +70,7 @@ def through(path: Path, most: int, folder: Path) -> tuple[str, bool]:
     source = folder / f"{path.stem.removeprefix('light_')}.onnx"
     source.write_bytes(model.SerializeToString() if small else path.read_bytes())
     begun, parts = time.monotonic(), []
-    verbs = [("check", ("-t", "host"))]
+    verbs: list[tuple[str, tuple[str, ...]]] = [("check", ("-t", "host"))]
     verbs.append(
         ("run", ("-t", "host", "-o", str(folder / "out")))
         if small

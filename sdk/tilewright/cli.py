@@ -38,6 +38,7 @@ VERBS = (
     "ops",
     "targets",
     "platforms",
+    "conform",
 )
 INTERRUPTED = 130
 
