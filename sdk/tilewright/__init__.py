@@ -20,6 +20,7 @@ from tilewright.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from tilewright.compile import Compiled, compile_model, compiler, run_model, write
+    from tilewright.deployer import NetworkDeployer, TilerDeployerWrapper
     from tilewright.errors import TilewrightError
     from tilewright.frontend.load import load
     from tilewright.model import Model
@@ -28,12 +29,14 @@ if TYPE_CHECKING:
     from tilewright.target import Target, all_targets, load_target
 
 __all__ = [
-    "CompileOptions", "Compiled", "Model", "Report", "RunOptions", "Target", "TilewrightError", "__version__",
-    "all_targets", "compile_model", "compiler", "load", "load_target", "run_model", "write",
+    "CompileOptions", "Compiled", "Model", "NetworkDeployer", "Report", "RunOptions", "Target",
+    "TilerDeployerWrapper", "TilewrightError", "__version__", "all_targets", "compile_model", "compiler", "load",
+    "load_target", "run_model", "write",
 ]  # fmt: skip
 
 _HOMES = {
     "compile": ("Compiled", "compile_model", "compiler", "run_model", "write"),
+    "deployer": ("NetworkDeployer", "TilerDeployerWrapper"),
     "errors": ("TilewrightError",),
     "frontend.load": ("load",),
     "model": ("Model",),

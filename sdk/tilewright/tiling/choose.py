@@ -64,10 +64,7 @@ def _obvious(network: Network) -> Choice | None:
         return None
     if not all(option.cuts for option in network.options):
         return None
-    if network.levels.fetch is not None and network.constants:
-        if network.home_capacity < sum(network.constants.values()) + peak(network):
-            return None
-    elif network.home_capacity < peak(network):
+    if not roomy(network):
         return None
     taken = tuple((option, option.cuts[-1]) for option in network.options)
     cost = sum(cut.cost(network.objective) for _, cut in taken)
@@ -81,6 +78,12 @@ def peak(network: Network) -> int:
     return max((_alive(network, moment) for moment in moments), default=0)
 
 
+def roomy(network: Network) -> bool:
+    """True where the home level holds all that is ever alive, and all constants beside it."""
+    constants = sum(network.constants.values()) if network.levels.fetch is not None else 0
+    return peak(network) + constants <= network.home_capacity
+
+
 def _alive(network: Network, moment: int) -> int:
     held = sum(live.size_bytes for live in network.live if live.first <= moment <= live.last)
     return held + network.scratch.get(moment, 0)
@@ -91,30 +94,19 @@ def _solved(network: Network, work_limit: float) -> Choice | None:
 
     model = cp_model.CpModel()
     points = [[model.new_bool_var("") for _ in option.cuts] for option in network.options]
-    for name in network.times:
-        covering = [p for option, ps in zip(network.options, points, strict=True) if name in option.names for p in ps]
-        if any(name in option.names for option in network.options):
-            model.add_exactly_one(covering)
-    pinned = sum(
-        network.constants[next(iter(option.pinned))] * p
-        for option, ps in zip(network.options, points, strict=True)
-        if option.pinned
-        for p in ps
-    )
-    for name in network.times:
-        terms = [
-            cut.compute_bytes * p
-            for option, ps in zip(network.options, points, strict=True)
-            if name in option.names
-            for cut, p in zip(option.cuts, ps, strict=True)
-        ]
-        if terms:
-            model.add(sum(terms) + pinned <= network.levels.capacity)
-    cost = [
-        cut.cost(network.objective) * p
-        for option, ps in zip(network.options, points, strict=True)
-        for cut, p in zip(option.cuts, ps, strict=True)
-    ]
+    held = model.new_int_var(0, min(network.levels.capacity, 1 << 40), "pinned")
+    covering: dict[str, list[tuple[Any, int]]] = {}
+    pinned, cost = [], []
+    for option, variables in zip(network.options, points, strict=True):
+        for cut, point in zip(option.cuts, variables, strict=True):
+            cost.append(cut.cost(network.objective) * point)
+            pinned += [network.constants[name] * point for name in option.pinned]
+            for name in option.names:
+                covering.setdefault(name, []).append((point, cut.compute_bytes))
+    model.add(held == sum(pinned))
+    for found in covering.values():
+        model.add_exactly_one([point for point, _ in found])
+        model.add(sum(size * point for point, size in found) + held <= network.levels.capacity)
     resident = _home_level(network, model, points, cost)
     model.minimize(sum(cost))
     solver = cp_model.CpSolver()
@@ -133,7 +125,7 @@ def _solved(network: Network, work_limit: float) -> Choice | None:
         if solver.boolean_value(p)
     ]
     kept = frozenset(n for option, _ in taken for n in option.pinned)
-    there = frozenset(name for name, var in resident.items() if solver.boolean_value(var)) - kept
+    there = frozenset(name for name, var in resident.items() if var is True or solver.boolean_value(var)) - kept
     away = frozenset(resident) - there - kept
     order = sorted(taken, key=lambda item: network.times[item[0].names[-1]])
     return Choice(
@@ -153,11 +145,16 @@ def _hint(network: Network, model: Any, points: Sequence[Sequence[Any]]) -> None
 def _home_level(network: Network, model: Any, points: Sequence[Sequence[Any]], cost: list[Any]) -> dict[str, Any]:
     """Capacity of the home level at every moment; returns per node whether its constants stay there."""
     fetch = network.levels.fetch
+    if roomy(network):
+        return dict.fromkeys(network.constants, True) if fetch is not None else {}
     resident: dict[str, Any] = {}
     kept: dict[str, Any] = {}
+    pins: dict[str, list[Any]] = {}
+    for option, variables in zip(network.options, points, strict=True):
+        for name in option.pinned:
+            pins.setdefault(name, []).extend(variables)
     for name, size in network.constants.items():
-        pins = [p for o, ps in zip(network.options, points, strict=True) if name in o.pinned for p in ps]
-        kept[name] = sum(pins)
+        kept[name] = sum(pins.get(name, []))
         if fetch is None:
             continue
         there = model.new_bool_var(f"resident {name}")

@@ -16,7 +16,7 @@ from tilewright.plan.liveness import storages
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
 from tilewright.platform import MemoryLevel
 from tilewright.tiling.check import check
-from tilewright.tiling.choose import Choice, Live, Network, choose, peak
+from tilewright.tiling.choose import Choice, Live, Network, choose, roomy
 from tilewright.tiling.expand import expand
 from tilewright.tiling.explain import does_not_fit, home_does_not_fit
 from tilewright.tiling.hierarchy import Hierarchy, align_up, hierarchy
@@ -61,7 +61,7 @@ def tile(
     fronts = Fronts(there.capacity, asked.objective, 30 if len(works) <= 100 else 8)
     plan = build(TiledGraph(graph, {}), constants=False)
     empty = network_of(works, (), plan, there, asked.objective)
-    tight = peak(empty) + sum(empty.constants.values()) > empty.home_capacity
+    tight = not roomy(empty)
     offered = options_of(graph, works, there, fronts, asked.fuse, asked.pin, tight)
     if any(len(o.names) == 1 and not o.pinned and not o.cuts for o in offered):
         raise does_not_fit(list(works.values()), there)
