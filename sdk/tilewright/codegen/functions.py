@@ -17,6 +17,8 @@ from tilewright.platform import Operands
 
 _NAME = "LAYER_FUNCTION_NAME"
 _BROUGHT = re.compile(r"\btilewright_\w+|\bTILEWRIGHT_\w+")
+_WORD = re.compile(r"\b[A-Za-z_]\w*")
+_DEFINED = re.compile(r"^\s*#\s*define\s+(\w+)|^(?:static|inline)\b[^;={(]*?\b(\w+)\s*\(", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -118,12 +120,14 @@ def _used(text: str, sources: Sequence[Path]) -> list[Path]:
     Functions that nothing calls are warnings to a compiler.
     """
     found: list[Path] = []
-    named = set(_BROUGHT.findall(text))
+    named = set(_WORD.findall(text))
     for source in reversed(sources):
-        brought = set(_BROUGHT.findall(source.read_text()))
+        content = source.read_text()
+        brought = set(_BROUGHT.findall(content))  # a plug-in's functions and macros bear a prefix of its own
+        brought |= {function or macro for macro, function in _DEFINED.findall(content)}
         if brought & named:
             found.insert(0, source)
-            named |= brought
+            named |= set(_WORD.findall(content))
     return found
 
 
