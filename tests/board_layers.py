@@ -14,6 +14,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from tilewright.compile import Compiled, compile_model, run_model, write
 from tilewright.options import CompileOptions, RunOptions
+from tilewright.run.build import build
+from tilewright.run.ranges import fence_map
+from tilewright.run.simulate import execute
 from tilewright.target import load_target, missing_tools
 
 Array = npt.NDArray[Any]
@@ -298,3 +301,19 @@ WINOGRAD = (
     Layer("lowest", (1, 64, 5, 8), (4, 64, 3, 3), weights="-128", attributes=SAME),
     Layer("highest", (1, 32, 4, 8), (4, 32, 3, 3), weights="127", x_zero=127, attributes=SAME),
 )
+
+
+def fenced(layers: Sequence[Layer], board: str, work: Path) -> None:
+    """Run the layers with every access of every layer checked against the bytes that it declares."""
+    board_or_skip(board)
+    network = Network(np.random.default_rng(2))
+    for layer in layers:
+        network.add(layer)
+    target = load_target(board)
+    done = compile_model(network.save(work / "layers.onnx"), CompileOptions(), target)
+    project = work / "project"
+    project.mkdir()
+    write(done, project)
+    image = build(project, "layers", target, work / "work", trace=True, fence=True)
+    feeds = network.feeds("random")
+    assert execute(image, [array.tobytes() for array in feeds.values()], fence=fence_map(done.placed)).outputs

@@ -94,7 +94,7 @@ class WinogradDsp:
         """Transformed weights; starts times four and multipliers of pairs; codes."""
         call = operands.call
         channels = call.outputs[0].shape[1]
-        table = matrix_i8.channel_table(call, channels).astype(np.int64) * [4, 1]
+        table = matrix_i8.channel_table(call, channels).astype(np.int64) * np.asarray([4, 1], np.int64)
         return (
             Constant("w", DType.U32, transformed(call)),
             Constant("table", DType.I32, (table.reshape(-1) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)),

@@ -1,0 +1,18 @@
+"""Kernels with intrinsics and assembly stay inside the bytes that their layers declare."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from board_layers import CONVS, DENSE, DEPTHWISE, Layer, fenced
+
+
+def named(kind: str, layers: tuple[Layer, ...]) -> list[Layer]:
+    return [dataclasses.replace(layer, name=f"{kind}_{layer.name}") for layer in layers]
+
+
+@pytest.mark.parametrize("board", ["qemu_mps2_an386", "qemu_mps3_an547"])
+def test_no_layer_leaves_its_bytes(board: str, tmp_path: Path) -> None:
+    fenced(named("conv", CONVS) + named("depthwise", DEPTHWISE[::2]) + named("dense", DENSE), board, tmp_path)
