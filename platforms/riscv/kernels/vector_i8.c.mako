@@ -1,0 +1,65 @@
+<%
+h, w, q = k.h, k.w, k.requantise
+stride = 0 if k.pixels == 1 else k.depth if k.gather else k.x_stride
+%>\
+static void ${f.name}_block(const ${k.x_type} *x, const ${k.w_type} *w, int width, const int32_t *b, ${q.parameters}${k.y_type} *y)
+{
+    int32_t acc[4][16];
+    ${k.products}(x, ${stride}, w, ${k.depth}, width, b, &acc[0][0]);
+    for (int o = 0; o < width; o++) {
+        for (int p = 0; p < ${k.pixels}; p++) {
+            int32_t code = (int32_t)(${q.code("acc[p][o]", "o")});
+            code = code < ${q.low} ? ${q.low} : code;
+            code = code > ${q.high} ? ${q.high} : code;
+            y[p * ${k.out_channels} + o] = (${k.y_type})code;
+        }
+    }
+}
+
+% if k.gather:
+static void ${f.name}_gather(const ${k.x_type} *restrict x, int top, int left, ${k.x_type} *restrict to)
+{
+    for (int kh = 0; kh < ${h.kernel}; kh++) {
+        const int row = top + kh * ${h.dilation};
+        for (int kw = 0; kw < ${w.kernel}; kw++) {
+            const int column = left + kw * ${w.dilation};
+% if k.padded:
+            if (row < 0 || row >= ${h.size} || column < 0 || column >= ${w.size}) {
+                for (int i = 0; i < ${k.channels}; i++) {
+                    *to++ = ${k.zero};
+                }
+                continue;
+            }
+% endif
+            const ${k.x_type} *from = x + row * ${h.x_stride} + column * ${w.x_stride};
+            for (int i = 0; i < ${k.channels}; i++) {
+                *to++ = *from++;
+            }
+        }
+    }
+}
+
+% endif
+static void ${f.name}(${f.parameters})
+{
+% if k.gather:
+    ${k.x_type} *const windows = scratch;
+% endif
+    for (int g = 0; g < ${k.groups}; g++) {
+        for (int n = 0; n < ${k.results}; n += ${k.pixels}) {
+            const int at = n < ${k.results - k.pixels} ? n : ${k.results - k.pixels};
+% if k.gather:
+            for (int p = 0; p < ${k.pixels}; p++) {
+                ${f.name}_gather(${k.x_name} + g * ${k.channels}, (at + p) / ${w.out} * ${h.stride} - ${h.pad}, (at + p) % ${w.out} * ${w.stride} - ${w.pad}, windows + p * ${k.depth});
+            }
+            const ${k.x_type} *const from = windows;
+% else:
+            const ${k.x_type} *const from = ${k.x_name} + at * ${k.x_stride} + g * ${k.channels};
+% endif
+            for (int o = 0; o < ${k.out_group}; o += 16) {
+                const int channel = g * ${k.out_group} + o;
+                ${f.name}_block(from, w + channel * ${k.depth}, ${k.out_group} - o < 16 ? ${k.out_group} - o : 16, ${k.bias_name} + channel, ${q.arguments("channel")}y + at * ${k.out_channels} + channel);
+            }
+        }
+    }
+}
