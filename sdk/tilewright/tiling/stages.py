@@ -189,7 +189,8 @@ def _merged(call: Call, nests: tuple[Nest, ...]) -> Merged:
         nest = nests[0]
         accesses: dict[str, tuple[Access, ...]] = {}
         for access in nest.operands:
-            accesses[access.tensor.name] = (*accesses.get(access.tensor.name, ()), access)
+            if access is not nest.out or nest.complete:  # else points alone do not cover the result: all of it
+                accesses[access.tensor.name] = (*accesses.get(access.tensor.name, ()), access)
         return dict(nest.space.extents), set(nest.parallel) if nest.complete else set(), accesses
     straight = set.intersection(*(_straight(nest) for nest in nests))
     straight = {loop for loop in straight if len({nest.space.extents[loop] for nest in nests}) == 1}
