@@ -47,7 +47,7 @@ def graph(made: object, found: Kernel) -> BoundGraph:
 def test_tiles_of_an_operator_compute_the_operator(family: str) -> None:
     draw = random.Random(family)
     cut_somewhere = False
-    for _ in range(3):
+    for _ in range(4):
         made = FAMILIES[family](draw)
         found = replace(kernel("Relu"), op=made.node.op, methods=Anything())
         bound = graph(made, found)

@@ -174,7 +174,7 @@ def _ends(operand: Operand, box: Box) -> tuple[int, int]:
 
 def _partition(operand: Operand, boxes: list[Box], where: str) -> None:
     """The stored boxes cover the result exactly once."""
-    counts = np.zeros(operand.shape, np.int8)
+    counts = np.zeros(operand.shape or (1,), np.int8)
     for box in boxes:
         part = counts[tuple(slice(low, high) for low, high in box)]
         if part.any():
