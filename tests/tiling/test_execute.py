@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -11,10 +12,15 @@ from conftest import NetworkFiles
 from tilewright.plan.build import build
 from tilewright.plan.execute import run as run_whole
 from tilewright.plan.plan import TiledGraph
+from tilewright.tiling.check import check
 from tilewright.tiling.execute import run as run_tiled
+from tilewright.tiling.expand import expand
+from tilewright.tiling.front import walked
+from tilewright.tiling.options import works_of
 from tilewright.tiling.schedule import Stage
+from tilewright.tiling.subject import subject_of
 from tilewright.tiling.tile import TileOptions, tile
-from tiling.cutting import conv_call, matmul_call, unary_call
+from tiling.cutting import conv_call, levels, matmul_call, unary_call
 from tiling.networks import bound, graph_of, sized
 
 KIB = 1024
@@ -64,3 +70,31 @@ def test_a_box_that_is_too_small_is_seen() -> None:
     plan = build(TiledGraph(graph, {name: broken}), constants=False)
     data = np.random.default_rng(5).integers(-100, 100, (1, 8, 12, 12)).astype(np.int8)
     assert not np.array_equal(run_tiled(plan, [data])[0], run_whole(plan, [data])[0])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_chains_equal_the_layers(seed: int) -> None:
+    """Chains of convolutions with halos and strides, every tiling of the front forced in turn."""
+    draw = random.Random(seed)
+    calls, size, channels = [], draw.choice([7, 9, 12]), 4
+    for index in range(draw.choice([2, 3])):
+        outputs, taps, stride = draw.choice([4, 8]), draw.choice([1, 3]), draw.choice([1, 1, 2])
+        group = channels if draw.random() < 0.3 else 1
+        outputs = channels if group > 1 else outputs
+        names = {"name": f"n{index}", "x": f"t{index}", "y": f"t{index + 1}"}
+        calls.append(conv_call(channels, outputs, size, taps, stride, group, **names))
+        size, channels = calls[-1].outputs[0].shape[2], outputs
+    graph = graph_of(calls)
+    works = works_of(graph)
+    subject = subject_of(list(works.values()), levels(1 << 30))
+    assert subject is not None
+    data = np.random.default_rng(seed).integers(-100, 100, calls[0].shape(0)).astype(np.int8)
+    cuts = [cut for cut in walked(subject, 1 << 30) if cut.tiles <= 40]
+    for cut in draw.sample(cuts, min(4, len(cuts))):
+        schedule = expand(subject, cut)
+        check(schedule, None, 4)
+        names = [call.node.name for call in calls]
+        local = {call.outputs[0].name: "" for call in calls[:-1]}
+        tiled = TiledGraph(graph, {names[-1]: schedule}, dict.fromkeys(names[:-1], names[-1]), local)
+        plan = build(tiled, constants=False)
+        np.testing.assert_array_equal(run_tiled(plan, [data])[0], run_whole(plan, [data])[0])
