@@ -93,8 +93,8 @@ def test_random_chains_equal_the_layers(seed: int) -> None:
     for cut in draw.sample(cuts, min(4, len(cuts))):
         schedule = expand(subject, cut)
         check(schedule, None, 4)
-        names = [call.node.name for call in calls]
+        chain = [call.node.name for call in calls]
         local = {call.outputs[0].name: "" for call in calls[:-1]}
-        tiled = TiledGraph(graph, {names[-1]: schedule}, dict.fromkeys(names[:-1], names[-1]), local)
+        tiled = TiledGraph(graph, {chain[-1]: schedule}, dict.fromkeys(chain[:-1], chain[-1]), local)
         plan = build(tiled, constants=False)
         np.testing.assert_array_equal(run_tiled(plan, [data])[0], run_whole(plan, [data])[0])
