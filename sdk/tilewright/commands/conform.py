@@ -1,15 +1,19 @@
-"""The conformance suite over one platform's kernels: drawn calls, C against the operators' meaning in NumPy."""
+"""The conformance suite over one platform's kernels: drawn calls in fenced C against what the operators mean."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.commands.answer import Answer
-from tilewright.errors import MismatchError, UnsupportedError
+from tilewright.errors import MismatchError, UnsupportedError, UsageError
 
 if TYPE_CHECKING:
-    from tilewright.conformance.kernels import Findings
+    from collections.abc import Sequence
+
+    from tilewright.conformance.author import Row
+    from tilewright.platform import Platform
     from tilewright.report.codec import Json
 
 SUMMARY = "the conformance suite over one platform's kernels"
@@ -17,56 +21,80 @@ SCHEMA = "tilewright/conform/1"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The platform, and how many calls are drawn."""
-    parser.add_argument("platform", metavar="PLATFORM", help="whose kernels, with those that it inherits")
+    """The platform, which of its kernels, and how many calls are drawn."""
+    parser.add_argument("platform", metavar="PLATFORM", help="whose kernels")
     group = parser.add_argument_group("calls")
-    group.add_argument("--each", metavar="N", type=int, default=2, help="calls for each kernel and operator")
+    group.add_argument("--all", action="store_true", help="the kernels that it inherits, too")
+    group.add_argument("--each", metavar="N", type=int, default=4, help="calls for each kernel and operator")
     group.add_argument("--seed", metavar="S", type=int, default=0, help="which calls are drawn")
     group.add_argument("--kernel", metavar="NAME", help="only kernels with this in their name")
 
 
 def execute(arguments: argparse.Namespace) -> Answer:
-    """One row per kernel; exit 5 where one differs, 3 where this machine cannot run the platform's code."""
+    """One row per kernel; exit 5 where one is wrong, 3 where this machine cannot run the platform's code."""
     from tempfile import TemporaryDirectory
 
-    from tilewright.conformance.kernels import attempts, compare
+    from tilewright.conformance.author import examine
     from tilewright.plugins import kernels_of, platform
-    from tilewright.target import all_targets
 
     chosen = platform(arguments.platform)
-    if not any(t.platform == chosen.name and t.simulator == "native" for t in all_targets()):
+    _runs_here(chosen)
+    every = kernels_of(chosen) if arguments.all else chosen.kernels
+    wanted = [kernel for kernel in every if (arguments.kernel or "") in kernel.name]
+    if not wanted:
+        raise UsageError(
+            f"platform '{chosen.name}' has no kernel" + (f" '{arguments.kernel}'" if arguments.kernel else ""),
+            why="it declares " + (", ".join(sorted({kernel.name for kernel in every})) or "none of its own"),
+            fix="name another" if arguments.all else "--all adds those that it inherits",
+        )
+    with TemporaryDirectory() as folder:
+        return _answer(examine(wanted, chosen, Path(folder), arguments.seed, arguments.each), arguments.seed)
+
+
+def _runs_here(chosen: Platform) -> None:
+    """Refuse a platform of which no target is this machine; one without any target of ours is tried."""
+    from tilewright.target import all_targets
+
+    simulators = {target.simulator for target in all_targets() if target.platform == chosen.name}
+    if chosen.emitter or (simulators and "native" not in simulators):
         raise UnsupportedError(
             f"the kernels of platform '{chosen.name}' do not run on this machine",
             why="none of its targets does",
             fix="compare networks in its simulator: tilewright run MODEL -t TARGET --layers",
         )
-    kernels = kernels_of(chosen)
-    wanted = [k for k in kernels if not k.requires and (arguments.kernel or "") in k.name]
-    relayouts = [k for k in kernels if k.op == "Relayout"]
-    drawn = attempts(wanted, chosen, relayouts, arguments.seed, arguments.each)
-    with TemporaryDirectory() as folder:
-        from pathlib import Path
-
-        findings = compare(drawn, Path(folder))
-    return _answer(findings, arguments.seed)
 
 
-def _answer(findings: Findings, seed: int) -> Answer:
-    from tilewright.report.text import table
+def _answer(rows: Sequence[Row], seed: int) -> Answer:
+    from tilewright.report.text import printable, table
 
-    kernels = sorted({name for name, _ in findings.compared})
-    rows, plain = [], list["Json"]()
-    for name in kernels:
-        counts = {op: count for (kernel, op), count in findings.compared.items() if kernel == name}
-        wrong = [text for text in findings.differences if text.startswith(f"{name}: ")]
-        rows.append([name, str(len(counts)), str(sum(counts.values())), str(len(wrong))])
-        plain.append({"kernel": name, "operators": dict(sorted(counts.items())), "differences": list(wrong)})
-    text = table(["kernel", "operators", "calls", "differ"], rows, right=[1, 2, 3])
-    if not findings.differences:
-        return Answer(text, {"schema": SCHEMA, "seed": seed, "rows": plain})
-    error = MismatchError(
-        f"{len(findings.differences)} of {sum(findings.compared.values())} calls differ",
-        why=findings.differences[0],
-        fix=f"the same calls again: --seed {seed}",
-    )
-    return Answer(text, {"schema": SCHEMA, "seed": seed, "rows": plain}, error)
+    cells = [
+        [row.kernel, " ".join(sorted(row.compared)) or "-", str(sum(row.compared.values())), row.verdict]
+        for row in rows
+    ]  # fmt: skip
+    text = table(["kernel", "operators", "calls", "verdict"], cells, right=[2])
+    faults = [fault for row in rows for fault in row.faults]
+    notes = [f"{row.kernel}: not compared, {row.skipped}" for row in rows if row.skipped]
+    text += "".join(f"\n{printable(sentence, 2000)}" for sentence in [*(f.sentence for f in faults), *notes])
+    plain: list[Json] = [
+        {
+            "kernel": row.kernel,
+            "operators": dict(sorted(row.compared.items())),
+            "differences": [fault.sentence for fault in row.faults],
+        }
+        for row in rows
+        if not row.skipped
+    ]
+    skipped: list[Json] = [{"kernel": row.kernel, "why": row.skipped} for row in rows if row.skipped]
+    answer: dict[str, Json] = {"schema": SCHEMA, "seed": seed, "rows": plain, "not_compared": skipped}
+    if faults:
+        wrong = [row.kernel for row in rows if row.faults]
+        error = MismatchError(
+            f"{len(wrong)} of {len(rows)} kernels do not do what they declare",
+            why=faults[0].sentence,
+            fix=f"the same calls again: --seed {seed}",
+        )
+        return Answer(text, answer, error)
+    if not plain:
+        why = notes[0]
+        return Answer(text, answer, UnsupportedError("no kernel could be compared", why=why, fix="compare on a target"))
+    return Answer(text, answer)
