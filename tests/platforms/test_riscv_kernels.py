@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 import pytest
 from board_layers import Layer, board_or_skip, check, kernels
@@ -76,19 +76,47 @@ def test_extreme_codes_and_weights_are_bit_exact(board: str, tmp_path: Path) -> 
     check(EXTREMES, board, tmp_path, ("random", "low", "high"))
 
 
+def test_winograd_is_exact_and_offered_for_speed_only(tmp_path: Path) -> None:
+    layers = [
+        Layer("plain", (1, 8, 8, 8), (8, 8, 3, 3), attributes=SAME),
+        Layer("wide", (1, 4, 6, 22), (12, 4, 3, 3), x_zero=11, attributes={"pads": [1, 1, 1, 1]}),
+        Layer("valid", (1, 16, 8, 12), (4, 16, 3, 3)),
+        Layer("bytes", (1, 4, 8, 8), (4, 4, 3, 3), unsigned=True, x_zero=-9, attributes=SAME),
+        Layer("lowest", (1, 16, 8, 8), (8, 16, 3, 3), weights="-127", attributes=SAME),
+        Layer("odd", (1, 4, 7, 9), (4, 4, 3, 3), attributes=SAME),
+    ]
+    done = check(layers, "qemu_rv32imc", tmp_path, ("random", "low", "high"), optimize="speed")
+    assert {name for name, kernel in kernels(done).items() if kernel == "WinogradBlockI8"} == {
+        "plain", "wide", "valid", "bytes", "lowest",
+    }  # fmt: skip
+
+
 def test_vectors_compute_every_shape(tmp_path: Path) -> None:
     check([*CONVOLUTIONS, *DEPTHWISE, *DENSE], "qemu_rv32gcv", tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("name", "most"), [("resnet8_int8", 35_700_000), ("dscnn_int8", 7_950_000), ("ad_int8", 920_000)]
+    ("name", "board", "optimize", "most"),
+    [
+        ("resnet8_int8", "qemu_rv32imc", "balanced", 36_000_000),
+        ("resnet8_int8", "qemu_rv32imc", "speed", 24_000_000),
+        ("dscnn_int8", "qemu_rv32imc", "balanced", 8_000_000),
+        ("vww_int8", "qemu_rv32imc", "balanced", 24_000_000),
+        ("ad_int8", "qemu_rv32imc", "balanced", 920_000),
+        ("resnet8_int8", "qemu_rv32gcv", "balanced", 9_000_000),
+    ],
 )
 def test_networks_stay_below_their_counts(
-    name: str, most: int, tmp_path: Path, network: Callable[[str], Files]
+    name: str,
+    board: str,
+    optimize: Literal["speed", "balanced"],
+    most: int,
+    tmp_path: Path,
+    network: Callable[[str], Files],
 ) -> None:
-    board_or_skip("qemu_rv32imc")
-    target = load_target("qemu_rv32imc")
-    done = compile_model(network(name).model, CompileOptions(quantized_io=True), target)
+    board_or_skip(board)
+    target = load_target(board)
+    done = compile_model(network(name).model, CompileOptions(quantized_io=True, optimize=optimize), target)
     (tmp_path / "project").mkdir()
     write(done, tmp_path / "project")
     image = build(tmp_path / "project", name, target, tmp_path / "work")
