@@ -82,7 +82,7 @@ def _axes(call: Call) -> tuple[str, ...]:
     return ("h", "w")[2 - (len(call.shape(0)) - 2) :]
 
 
-@PLATFORM.kernel("Add", "Gelu", "Relu", types="qi8, qi8? -> qi8", template="none.mako", layout="same")
+@PLATFORM.kernel("Add", "Gelu", "Relu", "Lookup", types="qi8, qi8? -> qi8", template="none.mako", layout="same")
 class Pointwise:
     """Anything element by element."""
 

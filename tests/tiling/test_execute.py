@@ -72,6 +72,19 @@ def test_a_box_that_is_too_small_is_seen() -> None:
     assert not np.array_equal(run_tiled(plan, [data])[0], run_whole(plan, [data])[0])
 
 
+def test_a_dense_layer_and_its_table_are_fused() -> None:
+    """What an activation on codes becomes when a quantised network is lowered."""
+    table = np.random.default_rng(6).integers(-128, 128, 256).astype(np.int8)
+    look = unary_call("Lookup", (23, 40))
+    look = replace(look, node=replace(look.node, attributes={"table": table}))
+    graph = graph_of([matmul_call(23, 16, 40), look])
+    tiled = tile(graph, sized(2 * KIB), options=TileOptions(objective="bytes", pin=False))
+    assert tiled.fused == {"matmul": "unary"}
+    plan = build(tiled, constants=False)
+    data = np.random.default_rng(5).integers(-100, 100, (23, 16)).astype(np.int8)
+    np.testing.assert_array_equal(run_tiled(plan, [data])[0], run_whole(plan, [data])[0])
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_random_chains_equal_the_layers(seed: int) -> None:
     """Chains of convolutions with halos and strides, every tiling of the front forced in turn."""

@@ -16,12 +16,15 @@ from tilewright.errors import ModelError, PlatformError, UnsupportedNode
 from tilewright.layout import Layout
 from tilewright.model import DType, Tensor
 from tilewright.ops.index.affine import Affine
-from tilewright.ops.index.nest import Access, Nest
+from tilewright.ops.index.nest import Access, Nest, Space
 from tilewright.ops.index.nest import Tensor as IndexTensor
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.registry import find
 from tilewright.platform import Constant, Kernel, Operands, Rule
 from tilewright.tiling.schedule import Operand, OperandKind, Stage
+
+TABLES = frozenset({"Lookup"})
+"""Operators whose meaning is a table and no expression that nests could hold; they go element by element."""
 
 
 @dataclass(frozen=True)
@@ -89,13 +92,22 @@ def nests_of(call: Call) -> tuple[Nest, ...]:
     """The operator's index maps for this call; empty where it has none."""
     operator = _operator(call)
     if operator.nests is None:
-        return ()
+        return (_element_by_element(call),) if operator.name in TABLES else ()
     for asked in (call, _real(call)):
         try:
             return operator.nests(asked)
         except (ModelError, UnsupportedNode):
             continue
     return ()
+
+
+def _element_by_element(call: Call) -> Nest:
+    """The index map of a table: which elements it reads, not what it makes of them."""
+    x, y = call.tensor(0), call.outputs[0]
+    space = Space.of(**{f"i{axis}": extent for axis, extent in enumerate(x.shape)})
+    return Nest(
+        space, IndexTensor("y", y.shape, y.dtype)[tuple(space)], (IndexTensor("x", x.shape, x.dtype)[tuple(space)],)
+    )
 
 
 def _operator(call: Call) -> Operator:
