@@ -124,9 +124,9 @@ class _Writer:
             self.bindings[name] = ConstantBinding(name, identifier(name, self.book.taken), kind, tensor, value)
         return self.bindings[name].text
 
-    def value(self, name: str, readers_op: str = "") -> str:
-        """The text of a tensor that a result or an operand names."""
-        return self.names[name] if name in self.names else self.constant(name, 0, readers_op)
+    def value(self, name: str) -> str:
+        """The text of a tensor that is an output."""
+        return self.names[name] if name in self.names else self.constant(name, 0, "")
 
     def opening(self) -> list[str]:
         """Lines that turn inputs of codes into float tensors."""
@@ -163,6 +163,8 @@ class _Writer:
         rule = VALUES.get(node.op) or LAYERS.get(node.op)
         if rule is None or node.domain not in ("", "ai.onnx", "tilewright"):
             raise site.refuse(f"operator '{node.op}' has no line in PyTorch")
+        if any(t is not None and t.dtype in (DType.U16, DType.U32, DType.U64) for t in site.call.inputs):
+            raise site.refuse("PyTorch does not compute with unsigned integers of more than 8 bits")
         if any(t is not None and t.dtype is DType.F16 for t in site.call.inputs):
             raise UnsupportedError(
                 f"node '{node.name}' ({node.op})", why="half floats are not mirrored", fix="export the float32 model"

@@ -12,7 +12,7 @@ from tilewright.model import Array, DType, Tensor
 
 _LAYERS = frozenset({
     "Conv", "ConvTranspose", "Gemm", "MatMul", "BatchNormalization", "LayerNormalization", "InstanceNormalization",
-    "LSTM", "GRU", "PRelu",
+    "LSTM", "GRU", "PRelu", "GroupNormalization", "RMSNormalization",
 })  # fmt: skip
 _STATISTICS = {"BatchNormalization": (3, 4)}
 
@@ -61,13 +61,15 @@ def broadcast_row(values: Array) -> Array | None:
 
 
 def kind_of(tensor: Tensor, value: Array, op: str, index: int, *, learnable: bool, compress: bool) -> ConstantKind:
-    """The kind for a constant that is operand `index` of an operator.
+    """The kind for a constant that is operand `index` of an operator; `op` is empty for an output of the network.
 
     Weights of a layer are learnt; other constants too, except where all elements are equal.
     """
     if not learnable or not tensor.dtype.is_float or tensor.quantisation is not None:
         return ConstantKind.BUFFER
     if index in _STATISTICS.get(op, ()):
+        return ConstantKind.BUFFER
+    if op in ("", "Identity", "Relayout"):
         return ConstantKind.BUFFER
     layer = op in _LAYERS and index > 0
     if not layer and all_equal(value):

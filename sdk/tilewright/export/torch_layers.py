@@ -19,7 +19,8 @@ def _padded(site: Site, x: str, window: Window, value: str = "") -> tuple[str, s
     """The operand and the text of a `padding=` argument; padding that differs at the two ends is a line of its own."""
     if not any((*window.begins, *window.ends)):
         return x, ""
-    if window.begins == window.ends and not value:
+    half = all(b <= k // 2 for b, k in zip(window.begins, window.kernel, strict=True))
+    if window.begins == window.ends and not value and half:
         return x, f", padding={numbers(window.begins)}"
     pairs = [side for pair in zip(reversed(window.begins), reversed(window.ends), strict=True) for side in pair]
     return f"F.pad({x}, {tuple_of(pairs)}{value})", ""
@@ -99,6 +100,8 @@ def max_pool(site: Site) -> str:
     """`F.max_pool2d`; padding never wins."""
     if len(site.call.outputs) > 1:
         raise site.refuse("the indices of a MaxPool are not written")
+    if not site.call.tensor(0).dtype.is_float and site.call.tensor(0).quantisation is None:
+        raise site.refuse("the largest of plain integers is not written")
     window, x = pool_window(site.call), site.operand()
     if window.kernel == site.call.shape()[2:] and set(window.outs) == {1} and not any(window.begins):
         return f"{x}.amax({tuple_of(range(2, len(site.call.shape())))}, keepdim=True)"
@@ -176,6 +179,29 @@ def _instance_norm(site: Site) -> str:
     return f"F.instance_norm({x}, weight={scale}, bias={bias}, eps={real(site.call.real('epsilon', 1e-5))})"
 
 
+def _group_norm(site: Site) -> str:
+    if site.call.shape(1) != site.call.shape()[1:2]:
+        raise site.refuse("scales of a group are not written, only those of a channel")
+    x, scale, bias = (site.operand(i) for i in range(3))
+    groups, epsilon = site.call.integer("num_groups"), real(site.call.real("epsilon", 1e-5))
+    return f"F.group_norm({x}, {groups}, {scale}, {bias}, eps={epsilon})"
+
+
+def _rms_norm(site: Site) -> str:
+    shape = site.call.shape()
+    over = tuple_of(range(site.call.integer("axis", -1) % len(shape), len(shape)))
+    x, epsilon = site.operand(), real(site.call.real("epsilon", 1e-5))
+    return f"{x} * torch.rsqrt(({x} ** 2).mean({over}, keepdim=True) + {epsilon}) * {site.operand(1)}"
+
+
+def _response_norm(site: Site) -> str:
+    call, size = site.call, site.call.integer("size")
+    if size % 2 == 0:
+        raise site.refuse("an even number of channels is taken from other sides in PyTorch")
+    values = [real(call.real(n, d)) for n, d in (("alpha", 1e-4), ("beta", 0.75), ("bias", 1.0))]
+    return f"F.local_response_norm({site.operand()}, {size}, {', '.join(values)})"
+
+
 def _softmax(site: Site) -> str:
     word = {"Softmax": "softmax", "LogSoftmax": "log_softmax"}[site.call.node.op]
     axes, shape, x = softmax_axes(site.call), site.call.shape(), site.operand()
@@ -228,5 +254,6 @@ EXPRESSIONS: Mapping[str, Expression] = {
     "MatMul": lambda s: f"{s.operand(0)} @ {s.operand(1)}",
     "MaxPool": max_pool, "GlobalMaxPool": max_pool, "AveragePool": _average_pool, "GlobalAveragePool": _average_pool,
     "BatchNormalization": _batch_norm, "LayerNormalization": _layer_norm, "InstanceNormalization": _instance_norm,
+    "GroupNormalization": _group_norm, "RMSNormalization": _rms_norm, "LRN": _response_norm,
     "Softmax": _softmax, "LogSoftmax": _softmax, "LSTM": _recurrent, "GRU": _recurrent,
 }  # fmt: skip

@@ -18,17 +18,20 @@ _UNARY = {
     "Atanh": "torch.atanh({0})", "Erf": "torch.erf({0})", "Not": "torch.logical_not({0})",
     "Softplus": "F.softplus({0})", "Softsign": "F.softsign({0})", "HardSwish": "F.hardswish({0})",
     "Mish": "F.mish({0})", "Identity": "{0}", "Relayout": "{0}", "IsNaN": "torch.isnan({0})",
+    "BitwiseNot": "~{0}",
 }  # fmt: skip
 _BINARY = {
     "Add": "{0} + {1}", "Sub": "{0} - {1}", "Mul": "{0} * {1}", "Pow": "{0} ** {1}", "Equal": "{0} == {1}",
     "Less": "{0} < {1}", "LessOrEqual": "{0} <= {1}", "Greater": "{0} > {1}", "GreaterOrEqual": "{0} >= {1}",
     "And": "{0} & {1}", "Or": "{0} | {1}", "Xor": "{0} ^ {1}", "PRelu": "torch.where({0} < 0, {1} * {0}, {0})",
+    "BitwiseAnd": "{0} & {1}", "BitwiseOr": "{0} | {1}", "BitwiseXor": "{0} ^ {1}",
 }  # fmt: skip
 _MANY = {"Max": "torch.maximum({0}, {1})", "Min": "torch.minimum({0}, {1})", "Sum": "{0} + {1}"}
 _REDUCTIONS = {
     "ReduceSum": "{0}.sum({1})", "ReduceMean": "{0}.mean({1})", "ReduceMax": "{0}.amax({1})",
     "ReduceMin": "{0}.amin({1})", "ReduceL1": "{0}.abs().sum({1})", "ReduceL2": "({0} ** 2).sum({1}).sqrt()",
     "ReduceSumSquare": "({0} ** 2).sum({1})", "ReduceLogSumExp": "{0}.logsumexp({1})",
+    "ReduceLogSum": "{0}.sum({1}).log()",
 }  # fmt: skip
 
 
@@ -79,6 +82,8 @@ def _gelu(site: Site) -> str:
 
 def _clip(site: Site) -> str:
     low, high = (site.optional(i) for i in (1, 2))
+    if low is None and high is None:
+        return site.operand()
     return f"torch.clamp({site.operand()}, {low}, {high})"
 
 
@@ -164,7 +169,8 @@ def _space_to_depth(site: Site) -> str:
     b = site.call.integer("blocksize")
     parts = tuple_of((n, c, h // b, b, w // b, b))
     shape = tuple_of(site.call.outputs[0].shape)
-    return f"{site.operand()}.reshape({parts}).permute(0, 3, 5, 1, 2, 4).reshape({shape})"
+    order = "0, 1, 3, 5, 2, 4" if site.call.text("mode", "DCR") == "CRD" else "0, 3, 5, 1, 2, 4"
+    return f"{site.operand()}.reshape({parts}).permute({order}).reshape({shape})"
 
 
 def _reduce(site: Site) -> str:
@@ -187,7 +193,52 @@ def _arg(site: Site) -> str:
     return f"torch.{word}({site.operand()}, {site.call.integer('axis', 0)}, keepdim={keep})"
 
 
+def _selu(site: Site) -> str:
+    alpha, gamma = site.call.real("alpha", 1.6732632423543772), site.call.real("gamma", 1.0507009873554805)
+    return f"{real(gamma)} * F.elu({site.operand()}, {real(alpha)})"
+
+
+def _celu(site: Site) -> str:
+    return f"F.celu({site.operand()}, {real(site.call.real('alpha', 1.0))})"
+
+
+def _thresholded(site: Site) -> str:
+    return f"F.threshold({site.operand()}, {real(site.call.real('alpha', 1.0))}, 0.0)"
+
+
+def _swish(site: Site) -> str:
+    return f"{site.operand()} * torch.sigmoid({real(site.call.real('alpha', 1.0))} * {site.operand()})"
+
+
+def _mod(site: Site) -> str:
+    return f"torch.{'fmod' if site.call.integer('fmod', 0) else 'remainder'}({site.operand(0)}, {site.operand(1)})"
+
+
+def _gather_elements(site: Site) -> str:
+    shape = site.call.shape()
+    axis = site.call.integer("axis", 0) % len(shape)
+    outer = [i for i, (a, b) in enumerate(zip(shape, site.call.shape(1), strict=True)) if b > a and i != axis]
+    if outer:
+        raise site.refuse("its indices reach beyond the operand")
+    return f"torch.gather({site.operand(0)}, {axis}, {site.operand(1)}.long() % {shape[axis]})"
+
+
+def _trilu(site: Site) -> str:
+    diagonal = 0 if site.call.optional(1) is None else int(site.call.constant(1, "the diagonal").reshape(-1)[0])
+    return f"torch.{'triu' if site.call.integer('upper', 1) else 'tril'}({site.operand()}, {diagonal})"
+
+
+def _cumsum(site: Site) -> str:
+    if site.call.integer("exclusive", 0) or site.call.integer("reverse", 0):
+        raise site.refuse("an exclusive or reversed CumSum is not written")
+    if not site.call.tensor(0).dtype.is_float:
+        raise site.refuse("a CumSum of integers is not written")
+    return f"torch.cumsum({site.operand()}, {int(site.call.constant(1, 'the axis').reshape(-1)[0])})"
+
+
 def _cast(site: Site) -> str:
+    if site.call.outputs[0].dtype.bits == 4:
+        raise site.refuse("PyTorch has no four-bit integers")
     return f"{site.operand()}.to({TORCH_TYPES[site.call.outputs[0].dtype]})"
 
 
@@ -196,8 +247,9 @@ def _resize(site: Site) -> str:
     mode, scale = call.text("mode", "nearest"), call.text("coordinate_transformation_mode", "half_pixel")
     sizes = call.outputs[0].shape
     doubled = all(o % i == 0 for o, i in zip(sizes, call.shape(), strict=True))
-    simple = scale == "asymmetric" and call.text("nearest_mode", "round_prefer_floor") == "floor"
-    exact = doubled and (simple or scale == "half_pixel" or call.node.op == "Upsample")
+    rounding = call.text("nearest_mode", "round_prefer_floor")
+    simple = (scale, rounding) in (("asymmetric", "floor"), ("half_pixel", "round_prefer_floor"))
+    exact = doubled and (simple or call.node.op == "Upsample")
     if mode != "nearest" or sizes[:2] != call.shape()[:2] or not exact:
         raise site.refuse("only Resize to the nearest element by whole factors of the spatial axes is written")
     return f'F.interpolate({site.operand()}, size={tuple_of(sizes[2:])}, mode="nearest")'
@@ -216,7 +268,8 @@ EXPRESSIONS: Mapping[str, Expression] = {
     "Gelu": _gelu, "Clip": _clip, "Transpose": _transpose, "Concat": _concat, "Split": _split, "Slice": _slice,
     "Gather": _gather, "Pad": _pad, "Expand": _expand, "Tile": _tile, "DepthToSpace": _depth_to_space,
     "SpaceToDepth": _space_to_depth, "ArgMax": _arg, "ArgMin": _arg, "Cast": _cast, "Resize": _resize,
-    "Upsample": _resize, "Einsum": _einsum,
+    "Upsample": _resize, "Einsum": _einsum, "Selu": _selu, "Celu": _celu, "ThresholdedRelu": _thresholded,
+    "Swish": _swish, "Mod": _mod, "GatherElements": _gather_elements, "Trilu": _trilu, "CumSum": _cumsum,
 }  # fmt: skip
 
 
