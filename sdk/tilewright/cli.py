@@ -39,6 +39,7 @@ VERBS = (
     "targets",
     "platforms",
     "conform",
+    "new-platform",
 )
 INTERRUPTED = 130
 

@@ -1,0 +1,17 @@
+"""The platform ${name}: its memories; its kernels declare themselves in `${name}.kernels`."""
+
+from tilewright.platform import MemoryLevel, Platform, load_kernels
+
+PLATFORM = Platform(
+    name="${name}",
+    summary="portable C, and kernels of its own",
+    memory=[
+        MemoryLevel("ram", align=16, section=".bss"),
+        MemoryLevel("flash", align=4, section=".rodata", readonly=True),
+    ],
+    compute_in="ram",
+    constants_in="flash",
+    inherits="generic",
+)
+
+load_kernels("${name}.kernels")
