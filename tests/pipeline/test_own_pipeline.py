@@ -30,7 +30,7 @@ def test_the_page_works(monkeypatch: pytest.MonkeyPatch) -> None:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(code, {"__name__": "page"})
-    assert printed.getvalue() == "3072\n"
+    assert printed.getvalue() == "2560\n"
 
 
 def test_clock_and_progress_are_dependencies() -> None:
