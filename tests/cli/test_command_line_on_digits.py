@@ -49,7 +49,7 @@ def test_run_matches_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert report.run.max_abs_error <= 1e-4
     jsonschema.validate(json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8")), SCHEMA)
     ram = report.memory["ram"]
-    assert (ram.status, ram.activations + ram.io, ram.live_set) == ("optimal", 3072, 3072)
+    assert (ram.status, ram.activations + ram.io, ram.live_set) == ("optimal", 2560, 3072)
     assert ram.stack
     assert main(["report", str(tmp_path / "out"), "--html", str(tmp_path / "r.html")]) == 0
     assert 'data-name="t1"' in (tmp_path / "r.html").read_text(encoding="utf-8")
@@ -76,9 +76,9 @@ def test_measure_builds_and_tells_code_and_stack(tmp_path: Path) -> None:
     assert report.toolchain is not None
     ram, flash = report.memory["ram"], report.memory["flash"]
     assert ram.stack
-    assert ram.worst_case == 3072 + ram.stack
+    assert ram.worst_case == 2560 + ram.stack
     assert flash.code
-    assert main([*words, "-o", str(tmp_path / "tight"), "--budget", "ram=3K"]) == 4, "the stack is what is too much"
+    assert main([*words, "-o", str(tmp_path / "tight"), "--budget", "ram=2560"]) == 4, "the stack is what is too much"
     assert not (tmp_path / "tight").exists()
 
 
@@ -105,8 +105,8 @@ def test_wrong_outputs_exit_5(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (["--set", "ram=2K"], 4, "smallest that fits: ram=3072"),
-        (["--budget", "ram=2K"], 4, "smallest that fits: ram=3072"),
+        (["--set", "ram=2K"], 4, "smallest that fits: ram=2560"),
+        (["--budget", "ram=2K"], 4, "smallest that fits: ram=2560"),
         (["--shape", "inptu=1,1,8,8"], 2, "inptu"),
         (["--allocator", "magic"], 2, "there is no allocator 'magic'; take one of"),
         (["-t", "hots"], 2, "unknown target 'hots'"),
@@ -152,7 +152,7 @@ def test_every_stage_is_dumped_as_far_as_it_came(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert "conv0: Conv(input f32[1, 1, 8, 8], " in (dump / "1_frontend.txt").read_text(encoding="utf-8")
     assert "clamp [0.0, inf]" in (dump / "2_passes.txt").read_text(encoding="utf-8")
-    assert "3072 bytes of ram, live set 3072, lower bound 3072" in (dump / "6_memory.txt").read_text(encoding="utf-8")
+    assert "2560 bytes of ram, live set 3072, lower bound 2560" in (dump / "6_memory.txt").read_text(encoding="utf-8")
     shutil.rmtree(dump)
     assert main(["check", MODEL, "-t", "host", "--allocator", "magic", "--dump-dir", str(dump)]) == 2
     assert list(files(dump))[-1] == "host/5_plan.txt"
