@@ -11,7 +11,7 @@ from tilewright.conformance.draws import Drawn, Sketch
 from tilewright.conformance.families import FAMILIES
 from tilewright.conformance.program import SANITIZE, run_batch
 from tilewright.conformance.subject import Subject, place, subject
-from tilewright.conformance.typing import one_node_model, trial
+from tilewright.conformance.trials import one_node_model, trial
 from tilewright.errors import UnsupportedError
 from tilewright.plugins import platform
 

@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tilewright.conformance.kernels import attempts, compare, refusals
+from tilewright.conformance.kernels import Attempt, attempts, compare, refusals
 from tilewright.conformance.program import STRICT
 from tilewright.platform import Kernel
 from tilewright.plugins import find_platforms, kernels_of
@@ -31,7 +31,7 @@ def test_kernels_compute_what_their_operators_mean(name: str, tmp_path: Path) ->
     platform = find_platforms()[name]
     relayouts = [kernel for kernel in kernels_of(platform) if kernel.op == "Relayout"]
     operators = Counter(kernel.name for kernel in declared(name))
-    drawn = []
+    drawn: list[Attempt] = []
     for kernel in declared(name):
         each = SPECIAL if operators[kernel.name] < 8 else ORDINARY
         drawn += attempts([kernel], platform, relayouts, SEED, each, first=len(drawn))

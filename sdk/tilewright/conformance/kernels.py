@@ -13,7 +13,7 @@ from tilewright.binding.types import mismatch
 from tilewright.conformance.families import FAMILIES
 from tilewright.conformance.program import run_batch
 from tilewright.conformance.subject import Subject, place, subject
-from tilewright.conformance.typing import Trial, one_node_model, trial
+from tilewright.conformance.trials import Trial, one_node_model, trial
 from tilewright.errors import PlatformError, TilewrightError, UnsupportedError
 from tilewright.model import Array, DType, Tensor
 from tilewright.plan.execute import run
