@@ -21,7 +21,7 @@ def _installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(HERE / "faulty_kernels")
     faults = importlib.import_module("faults")
     found: list[Platform] = [importlib.import_module("acme_rv32.platform").PLATFORM]
-    found += [faults.ROUNDING, faults.SCRATCH, faults.OPERAND, faults.LAYOUT]
+    found += [faults.ROUNDING, faults.SCRATCH, faults.OPERAND, faults.LAYOUT, faults.TEXT, faults.PYTHON]
     sources = [Source(platform.name, "a test", lambda p=platform: p) for platform in found]  # type: ignore[misc]
     platforms = Platforms([*folder_sources(plugins.GROUP), *sources])
     monkeypatch.setattr(plugins, "find_platforms", lambda: platforms)
@@ -38,6 +38,8 @@ def test_the_outside_plug_in_conforms(capsys: pytest.CaptureFixture[str]) -> Non
         ("rounding", "its rounding", "it does not round half to even"),
         ("scratch", "its memory", "writes 4 bytes at byte 1 past the end of the declared scratch of 4 bytes"),
         ("operand", "its memory", "past the end of operand 'a'"),
+        ("text", "what it declares", "its C does not compile: "),
+        ("python", "what it declares", "Raises: KeyError: 'count'"),
         ("layout", "its layout", "right if operands lie row-major and the result row-major, but it declares"),
     ],
 )

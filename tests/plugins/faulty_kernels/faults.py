@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Four platforms, each with one kernel that breaks one thing that it declares."""
+"""Platforms, each with one kernel that breaks one thing that it declares."""
 
 import numpy as np
 from acme_rv32.kernels.matmul_dot4 import MatMulDot4
@@ -47,3 +47,19 @@ class RowMajor:
     def context(self, operands):
         batch, channels, *spatial = operands.call.shape(0)
         return batch * channels, int(np.prod(spatial))
+
+
+TEXT, PYTHON = made("wrong_text"), made("wrong_python")
+
+
+@TEXT.kernel("Neg", types="f32 -> f32", template="text.c.mako", layout="same")
+class Untidy:
+    """Its C keeps a variable that nothing reads."""
+
+
+@PYTHON.kernel("Neg", types="f32 -> f32", template="text.c.mako", layout="same")
+class Raises:
+    """Its Python fails."""
+
+    def context(self, operands):
+        return {}["count"]
