@@ -12,6 +12,7 @@ from tilewright.codegen.c_types import C_TYPES, initialiser, literal, packed
 from tilewright.codegen.comments import constant_comment, layer_comment, port_comment, safe
 from tilewright.codegen.functions import Functions, pointer, render_functions
 from tilewright.codegen.render import render
+from tilewright.codegen.tiled import HEADER
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import DType
 from tilewright.platform import MemoryLevel
@@ -79,6 +80,17 @@ class BlobText:
 
 
 @dataclass(frozen=True)
+class FastMemory:
+    """The compute level that schedules fill: its array, its macro, bytes, alignment and section."""
+
+    name: str
+    macro: str
+    size_bytes: int
+    align: int
+    section: str
+
+
+@dataclass(frozen=True)
 class Context:
     """Everything that the templates print."""
 
@@ -106,6 +118,7 @@ class Context:
     cmake_flags: str
     blobs: tuple[BlobText, ...] = ()
     runtime_bytes: int = 0
+    fast: FastMemory | None = None
 
 
 def emit(
@@ -130,6 +143,8 @@ def emit(
         "CMakeLists.txt": "CMakeLists.txt.mako",
     }
     texts = {path: render(TEMPLATES / template, m=context) for path, template in files.items()}
+    if context.fast is not None:
+        texts[f"src/{HEADER}"] = (TEMPLATES / HEADER).read_text()
     beside = {f"weights/{blob.identifier}.bin": blob_bytes(plan, blob, key) for blob, key in known.items()}
     return Artifacts(plan.name, texts, context.constant_bytes, functions.names, beside, context.runtime_bytes)
 
@@ -142,6 +157,7 @@ def _context(
     constants = _constants(placed, tuple(known))
     runtime_bytes = sum(blob.weight_bytes for blob in known if not blob.mapped)
     constant_bytes = sum(packed(s.constant.dtype, s.constant.values).nbytes for s in plan.frozen_slots)
+    constant_bytes += sum(layer.table_bytes for layer in functions.tiled)
     constant_bytes -= sum(blob.weight_bytes for blob in known)
     return Context(
         name=plan.name,
@@ -172,6 +188,7 @@ def _context(
         cmake_flags=";".join(flags),
         blobs=tuple(BlobText(b, safe(b.name), key & 0xFFFFFFFF, key >> 32) for b, key in known.items()),
         runtime_bytes=runtime_bytes,
+        fast=_fast(placed, levels),
     )
 
 
@@ -185,16 +202,34 @@ def _uses_half(placed: PlacedPlan) -> bool:
 def _levels(
     placed: PlacedPlan, levels: Sequence[MemoryLevel], constant_bytes: int, runtime_bytes: int
 ) -> tuple[Level, ...]:
-    """The compute level with the arena and the weights in RAM, the read-only level with the constants.
+    """Bytes of every level that holds something: arena, constants, buffers; code and stack come from the build.
 
-    Code and stack come from the build.
+    Weights in RAM lie beside the arena. Constants lie in the read-only levels, beside the arena where there are none.
     """
+    readonly = any(level.readonly for level in levels)
+    fast = _fast(placed, levels)
     found = []
     for level in levels:
-        if level.name == placed.level or level.readonly:
-            bytes_used = placed.arena_bytes + runtime_bytes if level.name == placed.level else constant_bytes
-            found.append(Level(level.name, level.name.upper(), bytes_used, level.size))
+        if level.name == placed.level:
+            bytes_used = placed.arena_bytes + runtime_bytes + (0 if readonly else constant_bytes)
+        elif level.readonly:
+            bytes_used = constant_bytes
+        elif fast is not None and fast.macro == level.name.upper():
+            bytes_used = fast.size_bytes
+        else:
+            continue
+        found.append(Level(level.name, level.name.upper(), bytes_used, level.size))
     return tuple(found)
+
+
+def _fast(placed: PlacedPlan, levels: Sequence[MemoryLevel]) -> FastMemory | None:
+    """The compute level of the plan's schedules, None where there are none."""
+    plan = placed.plan
+    name = next((i.schedule.compute_level for i in plan.instructions if i.schedule is not None), "")
+    for level in levels:
+        if level.name == name:
+            return FastMemory(f"{plan.name}_{name}", name.upper(), plan.compute_bytes, level.align, level.section)
+    return None
 
 
 def _constants(placed: PlacedPlan, blobs: Sequence[Blob]) -> tuple[ConstantArray, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.render import render
+from tilewright.codegen.tiled import Home, Member, TiledLayer, home_of, tile_parameters, tiled_function
 from tilewright.layout import Layout
 from tilewright.memory.placed import PlacedPlan
 from tilewright.ops.registry import find
@@ -59,6 +60,7 @@ class Functions:
     names: tuple[str, ...]
     calls: tuple[LayerCall, ...]
     sources: tuple[Path, ...]
+    tiled: tuple[TiledLayer, ...] = ()
 
 
 def parameters(plan: ExecutionPlan, instruction: Instruction) -> tuple[Parameter, ...]:
@@ -93,25 +95,73 @@ def render_functions(
 ) -> Functions:
     """Render every instruction's kernel; two layers whose text is the same share one function.
 
+    A schedule becomes a function of its own behind those of its kernels; nodes that it runs as stages have no call.
     `elsewhere` are C expressions for frozen slots that are no arrays of the weights file.
     """
     plan, moved = placed.plan, elsewhere or {}
     texts: dict[str, str] = {}
     calls, sources = [], []
+    scheduled = {name for i in plan.instructions if i.schedule is not None for name in i.schedule.nodes}
+    kernel_of: dict[str, str] = {}
+    layers: list[tuple[str, TiledLayer]] = []
     layouts: dict[str, Layout] = {slot.tensor.name: slot.layout for slot in plan.slots}
     for instruction in plan.instructions:
         kernel, call = instruction.kernel, instruction.call
         listed = parameters(plan, instruction)
         restrict = not kernel.in_place(call) and not instruction.overlaps
-        function = Function(_NAME, ", ".join(p.text(restrict) for p in listed) or "void")
+        tiled = tile_parameters(kernel) if instruction.name in scheduled else ""
+        function = Function(_NAME, ", ".join([*(p.text(restrict) for p in listed), *filter(None, [tiled])]) or "void")
         text = render(kernel.template, f=function, k=kernel.context(Operands(call, layouts)))
         if text not in texts:
             texts[text] = f"{prefix}_{kernel.name.lower()}_{len(texts)}"
-        arguments = _arguments(placed, instruction, prefix, arena, moved)
-        calls.append(LayerCall(instruction, texts[text], ", ".join(arguments)))
+        kernel_of[instruction.name] = texts[text]
         sources += [s for s in _used(text, kernel.sources) if s not in sources]
-    named = tuple(text.replace(_NAME, name).strip() + "\n" for text, name in texts.items())
-    return Functions(named, tuple(texts.values()), tuple(calls), tuple(sources))
+        if instruction.schedule is not None:
+            members = _members(placed, instruction, kernel_of, prefix, arena, moved)
+            name = f"{prefix}_layer{instruction.index}"
+            layers.append(tiled_function(name, fast_memory(prefix, instruction), plan, instruction.schedule, members))
+            homes = ", ".join(home.argument for member in members for home in member.homes)
+            calls.append(LayerCall(instruction, name, homes))
+        elif instruction.name not in scheduled:
+            arguments = _arguments(placed, instruction, prefix, arena, moved)
+            calls.append(LayerCall(instruction, texts[text], ", ".join(arguments)))
+    named = [text.replace(_NAME, name).strip() + "\n" for text, name in texts.items()]
+    named += [text for text, _ in layers]
+    names = (*texts.values(), *(layer.name for _, layer in layers))
+    return Functions(tuple(named), names, tuple(calls), tuple(sources), tuple(layer for _, layer in layers))
+
+
+def fast_memory(prefix: str, instruction: Instruction) -> str:
+    """The array that holds the buffers of all schedules."""
+    assert instruction.schedule is not None
+    return f"{prefix}_{instruction.schedule.compute_level}"
+
+
+def _members(
+    placed: PlacedPlan, last: Instruction, kernel_of: Mapping[str, str], prefix: str, arena: str,
+    moved: Mapping[int, str],
+) -> list[Member]:  # fmt: skip
+    """The stages of a schedule with their instructions, kernels and addresses at home."""
+    plan, schedule = placed.plan, last.schedule
+    assert schedule is not None
+    by_name = {instruction.name: instruction for instruction in plan.instructions}
+    found = []
+    for number, stage in enumerate(schedule.stages):
+        instruction = by_name[stage.node]
+        homes: list[Home] = []
+        for operand in stage.operands:
+            if operand.kind == "local":
+                continue
+            if operand.kind == "constant":
+                index = instruction.frozen[operand.index]
+                argument = moved.get(index, f"{prefix}_c{index}")
+            else:
+                output = operand.kind == "output"
+                slot = (instruction.outputs if output else instruction.inputs)[operand.index]
+                argument = pointer(placed, slot, prefix, arena, not output)
+            homes.append(home_of(plan, operand, instruction, number, argument, len(schedule.stages) > 1))
+        found.append(Member(instruction, stage, kernel_of[stage.node], tuple(homes)))
+    return found
 
 
 def _used(text: str, sources: Sequence[Path]) -> list[Path]:

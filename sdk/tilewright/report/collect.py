@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from tilewright.binding.graph import BoundGraph
 from tilewright.memory.placed import PlacedPlan, Region
@@ -91,9 +92,20 @@ def layer_reports(plan: ExecutionPlan) -> tuple[LayerReport, ...]:
 def memory_reports(placed: PlacedPlan, levels: Sequence[MemoryLevel], constant_bytes: int) -> dict[str, MemoryReport]:
     """Per level the worst moment decomposed; levels that hold nothing are reported as such."""
     found = {}
+    readonly = any(level.readonly for level in levels)
+    fast = next((i.schedule.compute_level for i in placed.plan.instructions if i.schedule is not None), "")
     for level in levels:
         if level.name == placed.level:
-            found[level.name] = _compute_level(placed, level)
+            row = _compute_level(placed, level)
+            if not readonly:
+                row = replace(row, worst_case=row.worst_case + constant_bytes, constants=constant_bytes)
+            found[level.name] = row
+        elif level.name == fast:
+            used = placed.plan.compute_bytes
+            found[level.name] = MemoryReport(
+                size=level.size, readonly=False, worst_case=used, live_set=None, lower_bound=None, status=None,
+                copy_buffers=used,
+            )  # fmt: skip
         else:
             tiled = level.name == _tile_level(placed)
             bytes_used = placed.plan.compute_bytes if tiled else constant_bytes if level.readonly else 0

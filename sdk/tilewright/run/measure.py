@@ -35,7 +35,7 @@ def measured_memory(report: Report, image: Image, level: str, stack_bytes: int |
         if name == level and stack_bytes is not None:
             without = row.worst_case - (row.stack or 0)
             row = replace(row, stack=stack_bytes, worst_case=without + stack_bytes, estimated=False)
-        elif row.readonly:
+        if row.readonly or (name == level and row.constants):
             row = replace(row, code=image.sizes.text_bytes, estimated=False)
         found[name] = row
     return found

@@ -4,6 +4,9 @@
 #include "${m.name}.h"
 
 #include "${m.name}_internal.h"
+% if m.fast:
+#include "tilewright_cluster.h"
+% endif
 
 #include <float.h>
 #include <math.h>
@@ -148,6 +151,18 @@ int ${m.name}_load_weights(const void *blob, size_t size_bytes)
     }
     return ${m.upper}_OK;
 }
+% endif
+% if m.fast:
+
+/* The buffers of all tiles. */
+#ifndef ${m.upper}_${m.fast.macro}_SECTION
+#if defined(__GNUC__)
+#define ${m.upper}_${m.fast.macro}_SECTION __attribute__((section("${m.fast.section}"), aligned(${m.fast.align})))
+#else
+#define ${m.upper}_${m.fast.macro}_SECTION
+#endif
+#endif
+${m.upper}_${m.fast.macro}_SECTION static unsigned char ${m.fast.name}[${m.fast.size_bytes}];
 % endif
 % for text in m.sources:
 

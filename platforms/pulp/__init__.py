@@ -1,0 +1,1 @@
+"""A cluster of small RISC-V cores with a fast memory of its own, filled by DMA."""

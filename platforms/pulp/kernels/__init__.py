@@ -1,0 +1,1 @@
+"""Kernels of the platform `pulp`; each computes one tile in L1 on all cores."""

@@ -1,0 +1,138 @@
+"""Integer convolution of one tile: every core takes some pixels, or some channels where there are few pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.tiled import TileView
+from tilewright.ops.conv import conv_window
+from tilewright.ops.quantised_linear import accumulator, proof
+from tilewright.ops.quantised_real import the_quantisation
+from tilewright.platform import Call, Constant, DType, Operands, Rule
+from tilewright.platforms.generic.kernels.conv_i8 import accepts, weights_of
+from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, requantise_text
+from tilewright.platforms.pulp.kernels.windows import (
+    HALF_EVEN,
+    SOURCES,
+    TILE,
+    per_channel,
+    two_axes,
+    window_cycles,
+    window_rules,
+    window_tile,
+)
+from tilewright.platforms.pulp.platform import PLATFORM
+
+TYPES = "qi8|qu8, qi8|qu8, i32? -> qi8|qu8"
+
+
+@dataclass(frozen=True)
+class ConvContext:
+    """The numbers of one convolution that all its tiles share. `depth` input channels enter one result."""
+
+    x_type: str
+    w_type: str
+    y_type: str
+    depth: int
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    zero_point: int
+    requantise: RequantiseText
+
+
+def context(call: Call, depth: int) -> ConvContext:
+    """The context of a convolution."""
+    window = conv_window(call)
+    text, _ = requantise_text(proof(call), call.outputs[0].shape[1])
+    return ConvContext(
+        C_TYPES[call.tensor(0).dtype], C_TYPES[weights_of(call)[1]], C_TYPES[call.outputs[0].dtype], depth,
+        window.kernel, window.strides, window.dilations, the_quantisation(call.tensor(0)).zero_point[0], text,
+    )  # fmt: skip
+
+
+def constants(call: Call, loop: str) -> tuple[Constant, ...]:
+    """Weights as [output channel][kh][kw][input channel], folded starts, requantisation; all cut along `loop`."""
+    weights, dtype = weights_of(call)
+    channels = weights.shape[0]
+    start = np.asarray(accumulator(call).start, np.int32)
+    _, requantisation = requantise_text(proof(call), channels)
+    packed = Constant("w", dtype, np.moveaxis(weights, 1, -1).reshape(-1), along=(loop,))
+    return (packed, *per_channel((Constant("b", DType.I32, start), *requantisation), channels, loop))
+
+
+@PLATFORM.kernel(
+    "Conv", types=TYPES, template="conv_i8.c.mako", layout="channels_last", sources=[*SOURCES, HALF_EVEN],
+    preference=10,
+)  # fmt: skip
+class TiledConvI8:
+    """Integer convolution over tiles in L1, all input channels at once."""
+
+    tile_type = TILE
+
+    def accepts(self, call: Call) -> str | None:
+        """One group, two spatial axes, and what every integer convolution asks for."""
+        if call.integer("group", 1) != 1:
+            return f"{call.integer('group', 1)} groups, the kernel handles one"
+        return two_axes(call) or accepts(call)
+
+    def rules(self, call: Call) -> list[Rule]:
+        """Input channels and taps stay whole."""
+        return window_rules("n", "g", "ic", "kh", "kw")
+
+    def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
+        """Six cycles for a multiplication and its share of the loops."""
+        return window_cycles(call, sizes, sizes["ic"] * sizes["kh"] * sizes["kw"], sizes["oc"], 6)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """See `constants` of this module."""
+        return constants(operands.call, "oc")
+
+    def context(self, operands: Operands) -> ConvContext:
+        """See `context` of this module."""
+        return context(operands.call, operands.call.shape(0)[1])
+
+    def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
+        """Sizes and padding of one tile."""
+        return window_tile(view, "oc")
+
+
+@PLATFORM.kernel(
+    "Conv", types=TYPES, template="depthwise_i8.c.mako", layout="channels_last", sources=[*SOURCES, HALF_EVEN],
+    preference=20,
+)  # fmt: skip
+class TiledDepthwiseI8:
+    """Integer depthwise convolution over tiles in L1."""
+
+    tile_type = TILE
+
+    def accepts(self, call: Call) -> str | None:
+        """As many groups as input and output channels."""
+        channels = call.shape(0)[1]
+        if call.integer("group", 1) != channels or call.outputs[0].shape[1] != channels or channels == 1:
+            return "the kernel handles as many groups as channels, with one result each"
+        return two_axes(call) or accepts(call)
+
+    def rules(self, call: Call) -> list[Rule]:
+        """Taps stay whole."""
+        return window_rules("n", "oc", "ic", "kh", "kw")
+
+    def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
+        """Ten cycles a tap."""
+        return window_cycles(call, sizes, sizes["kh"] * sizes["kw"], sizes["g"], 10)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """See `constants` of this module."""
+        return constants(operands.call, "g")
+
+    def context(self, operands: Operands) -> ConvContext:
+        """See `context` of this module."""
+        return context(operands.call, 1)
+
+    def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
+        """Sizes and padding of one tile."""
+        return window_tile(view, "g")

@@ -1,0 +1,77 @@
+"""Integer Gemm and MatMul with constant weights: the columns of a tile are shared among the cores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.tiled import TileView
+from tilewright.ops.quantised_linear import accumulator, proof
+from tilewright.platform import Call, Constant, DType, Operands, Rule, prefer, whole
+from tilewright.platforms.generic.kernels.dense_i8 import accepts, matrix
+from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, requantise_text
+from tilewright.platforms.pulp.kernels.conv_i8 import TYPES
+from tilewright.platforms.pulp.kernels.windows import CORES, HALF_EVEN, per_channel
+from tilewright.platforms.pulp.platform import PLATFORM
+
+
+@dataclass(frozen=True)
+class DenseContext:
+    """The numbers of one matrix product that all its tiles share."""
+
+    x_type: str
+    w_type: str
+    y_type: str
+    depth: int
+    requantise: RequantiseText
+
+
+@PLATFORM.kernel(
+    "Gemm", "MatMul", types=TYPES, template="dense_i8.c.mako", sources=["tiles.h", "line_tile.h", HALF_EVEN],
+    preference=10,
+)  # fmt: skip
+class TiledDenseI8:
+    """Integer matrix product with a constant right-hand side over tiles in L1."""
+
+    tile_type = "tilewright_line_tile"
+
+    def accepts(self, call: Call) -> str | None:
+        """Two matrices, the second constant."""
+        if len(call.shape(0)) != 2:
+            return f"the left-hand side has {len(call.shape(0))} axes, the kernel handles two"
+        return accepts(call)
+
+    def rules(self, call: Call) -> list[Rule]:
+        """The sum stays whole."""
+        return [
+            *whole("k", why="a sum stays in one register from the first product to the last"),
+            prefer("n", CORES, why="eight cores take a column each"),
+        ]
+
+    def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
+        """Six cycles a product."""
+        return 400 + sizes["m"] * -(-sizes["n"] // CORES) * (20 + sizes["k"] * 6)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Weights by column, folded starts, requantisation; all cut along the columns."""
+        call = operands.call
+        weights, dtype = matrix(call)
+        columns = weights.shape[1]
+        start = np.broadcast_to(np.asarray(accumulator(call).start, np.int32), (columns,))
+        _, requantisation = requantise_text(proof(call), columns)
+        packed = Constant("w", dtype, np.ascontiguousarray(weights.T).reshape(-1), along=("n",))
+        return (packed, *per_channel((Constant("bias", DType.I32, start), *requantisation), columns, "n"))
+
+    def context(self, operands: Operands) -> DenseContext:
+        """Types, depth and requantisation."""
+        call = operands.call
+        text, _ = requantise_text(proof(call), call.outputs[0].shape[-1])
+        types = C_TYPES[call.tensor(0).dtype], C_TYPES[matrix(call)[1]], C_TYPES[call.outputs[0].dtype]
+        return DenseContext(*types, call.shape(0)[-1], text)
+
+    def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
+        """Rows and columns of one tile."""
+        return {"rows": view.size("m"), "columns": view.size("n")}

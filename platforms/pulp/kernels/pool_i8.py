@@ -1,0 +1,85 @@
+"""Average pools on codes whose windows are all full: one exact sum and one requantisation per result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.tiled import TileView
+from tilewright.ops.pool import pool_window
+from tilewright.ops.quantised_mean import mean_proof, window_counts
+from tilewright.ops.quantised_real import code_limits, the_quantisation
+from tilewright.platform import Call, Constant, Operands, Rule
+from tilewright.platforms.generic.kernels.requantise_text import refusal, requantise_text
+from tilewright.platforms.pulp.kernels.windows import (
+    HALF_EVEN,
+    SOURCES,
+    TILE,
+    two_axes,
+    window_cycles,
+    window_rules,
+    window_tile,
+)
+from tilewright.platforms.pulp.platform import PLATFORM
+
+
+@dataclass(frozen=True)
+class PoolContext:
+    """The numbers of one pool that all its tiles share; `form` makes a code of the sum `acc`."""
+
+    y_type: str
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    zero_point: int
+    form: str
+    low: int
+    high: int
+
+
+@PLATFORM.kernel(
+    "AveragePool", "GlobalAveragePool", types="qi8|qu8 -> qi8|qu8", template="pool_i8.c.mako", layout="channels_last",
+    sources=[*SOURCES, HALF_EVEN], preference=20,
+)  # fmt: skip
+class TiledPoolI8:
+    """Average pool over tiles in L1."""
+
+    tile_type = TILE
+
+    def accepts(self, call: Call) -> str | None:
+        """Two spatial axes and windows that are all full."""
+        if (why := two_axes(call)) is not None:
+            return why
+        window = pool_window(call)
+        counts = window_counts(call).tolist()
+        if any((*window.begins, *window.ends)) or len(counts) != 1:
+            return "the pool is padded, the kernel takes full windows"
+        return refusal(mean_proof(call, int(counts[0])))
+
+    def rules(self, call: Call) -> list[Rule]:
+        """Windows stay whole."""
+        return window_rules("n", "kh", "kw")
+
+    def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
+        """Six cycles a tap."""
+        return window_cycles(call, sizes, sizes["kh"] * sizes["kw"], sizes["c"], 6)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """None: the requantisation is in the code."""
+        return ()
+
+    def context(self, operands: Operands) -> PoolContext:
+        """The window and the mean."""
+        call = operands.call
+        window, y = pool_window(call), call.outputs[0]
+        text, _ = requantise_text(mean_proof(call, int(window_counts(call)[0])), 1)
+        return PoolContext(
+            C_TYPES[y.dtype], window.kernel, window.strides, window.dilations,
+            the_quantisation(call.tensor(0)).zero_point[0], text.code("acc", "0"), *code_limits(call, y),
+        )  # fmt: skip
+
+    def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
+        """Sizes of one tile."""
+        return window_tile(view, "c")

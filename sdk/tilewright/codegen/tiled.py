@@ -1,0 +1,304 @@
+"""Tiled layers in C: per schedule one function with static tables of tiles and copies, and its tile loop.
+
+A kernel that can be cut computes one tile: beside its pointers, which point to buffers in the compute level, it is
+given `const <tile_type> *tile, int core, int cores`. Its class says `tile_type`, a struct that its sources declare, and
+`tile(call, view)`, the struct's members for one tile. Copies are lists that the HAL of the target starts and waits for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.comments import safe
+from tilewright.codegen.render import render
+from tilewright.errors import PlatformError
+from tilewright.ops.index.affine import Tile
+from tilewright.ops.index.nest import Footprint
+from tilewright.plan.plan import ExecutionPlan, Instruction
+from tilewright.platform import Kernel
+from tilewright.tiling.schedule import Move, Operand, Stage, Step, TileSchedule
+
+TEMPLATES = Path(__file__).parent / "templates"
+HEADER = "tilewright_cluster.h"
+
+
+@dataclass(frozen=True)
+class TileView:
+    """One tile as its kernel sees it: loop ranges, and box and lacking padding by operand name."""
+
+    loops: Tile
+    boxes: Mapping[str, Footprint]
+
+    def size(self, loop: str) -> int:
+        """Steps of a loop in this tile."""
+        low, high = self.loops[loop]
+        return high - low
+
+
+@dataclass(frozen=True)
+class CopyRow:
+    """`runs` runs of `size` bytes, `stride` bytes apart at home and dense in the compute level."""
+
+    operand: int
+    near: int
+    far: int
+    size: int
+    runs: int
+    stride: int
+    store: bool
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One pointer of a kernel: its type and name, and where it points to as C text."""
+
+    declaration: str
+    name: str
+    at: str
+
+
+@dataclass(frozen=True)
+class StageText:
+    """One kernel call per tile. `guard` is its bit in a tile's `computed`, 0 where every tile computes it."""
+
+    number: int
+    kernel: str
+    tile_type: str
+    arguments: tuple[Argument, ...]
+    guard: int
+    comment: str
+
+
+@dataclass(frozen=True)
+class TileRow:
+    """One line of the tile table: where its copies end in their table, moving buffers, and the kernels' numbers."""
+
+    early: int
+    late: int
+    stores: int
+    buffers: tuple[int, ...]
+    computed: int
+    numbers: tuple[str, ...]
+    comment: str
+
+
+@dataclass(frozen=True)
+class TiledLayer:
+    """Everything that the template prints of one schedule. `homes` are the function's own parameters."""
+
+    name: str
+    level: str
+    parameters: str
+    homes: tuple[str, ...]
+    buffers: tuple[str, ...]
+    stages: tuple[StageText, ...]
+    copies: tuple[CopyRow, ...]
+    tiles: tuple[TileRow, ...]
+    double: bool
+    waits_behind: int
+    table_bytes: int
+    comment: str
+    guarded: bool = field(default=False)
+
+    @property
+    def count(self) -> int:
+        """Number of tiles."""
+        return len(self.tiles)
+
+
+@dataclass(frozen=True)
+class Home:
+    """A tensor or constant outside the compute level: the operand, its parameter, its address in the call."""
+
+    key: str
+    declaration: str
+    name: str
+    argument: str
+
+
+@dataclass(frozen=True)
+class Member:
+    """A stage's instruction, the name of its kernel's function, and the addresses of its operands at home by key."""
+
+    instruction: Instruction
+    stage: Stage
+    function: str
+    homes: tuple[Home, ...]
+
+
+def tile_parameters(kernel: Kernel) -> str:
+    """What a tiled kernel's function takes beside its pointers; PlatformError where the class does not say."""
+    tile_type = getattr(kernel.methods, "tile_type", "")
+    if not tile_type or not hasattr(kernel.methods, "tile"):
+        raise PlatformError(
+            f"kernel '{kernel.name}' can be cut but does not describe its tiles",
+            why="its class lacks 'tile_type' or the method 'tile'", fix="declare both, or drop 'rules'",
+        )  # fmt: skip
+    return f"const {tile_type} *tile, int core, int cores"
+
+
+def home_of(
+    plan: ExecutionPlan, operand: Operand, instruction: Instruction, number: int, argument: str, many: bool
+) -> Home:
+    """The parameter through which a tiled function reaches an operand at home."""
+    if operand.kind == "constant":
+        dtype = plan.frozen_slots[instruction.frozen[operand.index]].constant.dtype
+    else:
+        slots = instruction.outputs if operand.kind == "output" else instruction.inputs
+        dtype = plan.slots[slots[operand.index]].tensor.dtype
+    name = f"{operand.name}_{number}" if many else operand.name
+    const = "" if operand.kind == "output" else "const "
+    return Home(operand.key, f"{const}{C_TYPES[dtype]} *{name}", name, argument)
+
+
+def tiled_function(
+    name: str, level: str, plan: ExecutionPlan, schedule: TileSchedule, members: Sequence[Member]
+) -> tuple[str, TiledLayer]:
+    """C of one schedule, and what it prints."""
+    steps = tuple(schedule.steps())
+    homes = [home for member in members for home in member.homes]
+    at = {home.key: index for index, home in enumerate(homes)}
+    deep = [o for stage in schedule.stages for o in stage.operands if o.depth > 1 and _own(o)]
+    copies, ends = _copies(schedule, steps, at)
+    guards = [number for number in range(len(members)) if not all(step.computed[number] for step in steps)]
+    stages = tuple(_stage(plan, number, member, deep, level, number in guards) for number, member in enumerate(members))
+    rows = tuple(
+        TileRow(
+            *ends[step.index],
+            tuple(o.offset + step.buffers[o.key] * o.size for o in deep),
+            sum(1 << number for number, computed in enumerate(step.computed) if computed),
+            tuple(_numbers(member, step, number) for number, member in enumerate(members)),
+            _ranges(step, schedule.order),
+        )
+        for step in steps
+    )
+    outputs = [o for o in schedule.stages[-1].operands if o.kind == "output"]
+    numbers = sum(row.count(".") for row in rows[0].numbers)
+    layer = TiledLayer(
+        name=name,
+        level=level,
+        parameters=", ".join(home.declaration for home in homes),
+        homes=tuple(home.name for home in homes),
+        buffers=tuple(_buffer(o) for o in deep),
+        stages=stages,
+        copies=copies,
+        tiles=rows,
+        double=schedule.double,
+        waits_behind=min((o.depth for o in outputs), default=1),
+        table_bytes=20 * len(copies) + len(rows) * 4 * (3 + len(deep) + bool(guards) + numbers),
+        comment=_comment(schedule),
+        guarded=bool(guards),
+    )
+    return render(TEMPLATES / "tiled.c.mako", m=layer), layer
+
+
+def _own(operand: Operand) -> bool:
+    """True for operands with buffers of their own: a local result is counted where it is made."""
+    return not (operand.kind == "local" and operand.index >= 0)
+
+
+def _buffer(operand: Operand) -> str:
+    return f"at_{operand.key.replace('.', '_')}"
+
+
+def _stage(
+    plan: ExecutionPlan, number: int, member: Member, deep: Sequence[Operand], level: str, guarded: bool
+) -> StageText:
+    from tilewright.codegen.functions import parameters
+
+    instruction, stage = member.instruction, member.stage
+    moving = {operand.key for operand in deep}
+    arguments = []
+    operands = _in_order(instruction, stage)
+    for parameter, operand in zip(parameters(plan, instruction), [*operands, None], strict=False):
+        if operand is None:
+            place = str(stage.scratch_offset)
+        else:
+            place = f"tile->{_buffer(operand)}" if operand.key in moving else str(operand.offset)
+        cast = f"({'const ' if parameter.readonly else ''}{parameter.c_type} *)(void *)"
+        arguments.append(Argument(parameter.text(False), parameter.name, f"{cast}({level} + {place})"))
+    node = instruction.call.node
+    return StageText(
+        number, member.function, instruction.kernel.methods.tile_type, tuple(arguments), 1 << number if guarded else 0,
+        f"{safe(node.op)} '{safe(node.name)}'",
+    )  # fmt: skip
+
+
+def _in_order(instruction: Instruction, stage: Stage) -> list[Operand]:
+    """The stage's operands in the order of the kernel's parameters: operands, results, constants."""
+    inputs = [o for o in stage.operands if o.kind == "input" or (o.kind == "local" and o.index >= 0)]
+    results = [o for o in stage.operands if o.kind == "output" or (o.kind == "local" and o.index < 0)]
+    fixed = [o for o in stage.operands if o.kind == "constant"]
+    assert len(fixed) == len(instruction.frozen), instruction.name
+    return [*sorted(inputs, key=lambda o: o.index), *results, *sorted(fixed, key=lambda o: o.index)]
+
+
+def _copies(
+    schedule: TileSchedule, steps: Sequence[Step], at: Mapping[str, int]
+) -> tuple[tuple[CopyRow, ...], list[tuple[int, int, int]]]:
+    """All copies in the order in which they start, and per tile the ends of early loads, late loads and stores.
+
+    Loads into a second buffer start one tile early; pinned constants come with the first tile.
+    """
+    depth = {o.key: o.depth for stage in schedule.stages for o in stage.operands}
+    found: list[CopyRow] = []
+    ends = []
+    for step in steps:
+        if step.index == 0:
+            for stage in schedule.stages:
+                for operand in stage.operands:
+                    if operand.kind == "constant" and schedule.resident(operand):
+                        box = tuple((0, size) for size in operand.shape)
+                        size = operand.bytes_of(box)
+                        found.append(CopyRow(at[operand.key], operand.offset, 0, size, 1, 0, False))
+        for move in step.loads:
+            if depth[move.key] > 1:
+                found += _rows(schedule, move, at, False)
+        early = len(found)
+        for move in step.loads:
+            if depth[move.key] == 1:
+                found += _rows(schedule, move, at, False)
+        late = len(found)
+        for move in step.stores:
+            found += _rows(schedule, move, at, True)
+        ends.append((early, late, len(found)))
+    return tuple(found), ends
+
+
+def _rows(schedule: TileSchedule, move: Move, at: Mapping[str, int], store: bool) -> list[CopyRow]:
+    """One move as copies of two dimensions."""
+    scale = schedule.operand(move.key).bits // 8
+    *outer, (runs, stride) = move.transfer.repeats or ((1, 0),)
+    size = move.transfer.run * scale
+    found = []
+    for number, place in enumerate(product(*(range(count) for count, _ in outer))):
+        far = move.transfer.offset + sum(i * step for i, (_, step) in zip(place, outer, strict=True))
+        near = move.address + number * runs * size
+        found.append(CopyRow(at[move.key], near, far * scale, size, runs, stride * scale, store))
+    return found
+
+
+def _numbers(member: Member, step: Step, number: int) -> str:
+    """Designated initialisers of one stage's tile."""
+    boxes = {o.name: step.boxes[o.key] for o in member.stage.operands if o.kind != "constant"}
+    call = member.instruction.call
+    values = member.instruction.kernel.methods.tile(call, TileView(step.tiles[number], boxes))
+    return ", ".join(f".{name} = {value}" for name, value in values.items())
+
+
+def _ranges(step: Step, order: Sequence[str]) -> str:
+    return ", ".join(f"{name} {step.tiles[-1][name][0]}..{step.tiles[-1][name][1]}" for name in order) or "whole"
+
+
+def _comment(schedule: TileSchedule) -> str:
+    cut = ", ".join(f"{name} by {schedule.sizes[name]}" for name in schedule.order) or "whole"
+    last = schedule.stages[-1].extents
+    extents = ", ".join(f"{name} {size}" for name, size in last.items() if "." not in name and size > 1)
+    return (
+        f"{schedule.tiles} tiles ({cut} of {extents}), {schedule.compute_bytes} bytes of {schedule.compute_level}, "
+        f"{schedule.traffic_bytes} bytes copied"
+    )
