@@ -59,13 +59,8 @@ _start:
     sw      t2, 0(t0)
     addi    t0, t0, 4
     j       3b
-4:  la      t0, __shared_start
-    la      t1, __shared_end
-5:  bgeu    t0, t1, 6f
-    sw      zero, 0(t0)
-    addi    t0, t0, 4
-    j       5b
-6:  call    main
+4:  call    tw_wait_for_cores
+    call    main
 7:  wfi
     j       7b
 

@@ -15,6 +15,7 @@
 #define TW_FENCE_MEMORY() __asm__ volatile("fence" ::: "memory")
 
 void tw_core_main(uint32_t hart);
+void tw_wait_for_cores(void);
 void tw_riscv_trap(uint32_t cause, uint32_t pc, uint32_t address);
 
 struct tw_fault_record {
@@ -26,6 +27,7 @@ struct tw_job {
     const void *work;
     uint32_t number;
     uint32_t done[TW_CORES];
+    uint32_t ready[TW_CORES];
 };
 
 #ifdef TW_TILED
@@ -39,7 +41,7 @@ struct tw_list {
 static struct tw_list tw_lists[TW_LISTS];
 #endif
 
-/* All that the cores may touch beside L1 and their stacks; start-up clears it. */
+/* All that the cores may touch beside L1 and their stacks. */
 __attribute__((section(".shared"))) volatile struct tw_fault_record tw_core_fault;
 __attribute__((section(".shared"))) static volatile struct tw_job tw_job;
 
@@ -48,6 +50,7 @@ static void tw_wait_for_interrupt(void) { __asm__ volatile("wfi" ::: "memory"); 
 void tw_core_main(uint32_t hart)
 {
     uint32_t seen = 0;
+    tw_job.ready[hart - 1u] = 1u;
     for (;;) {
         TW_INTERRUPT[hart] = 0;
         TW_FENCE_MEMORY();
@@ -64,6 +67,15 @@ void tw_core_main(uint32_t hart)
     }
 }
 
+/* The program begins when every core has left the machine's own start-up code. */
+void tw_wait_for_cores(void)
+{
+    int core = 0;
+    while (core < TW_CORES) {
+        core += tw_job.ready[core] != 0u;
+    }
+}
+
 #ifdef TW_TILED
 static int tw_cores_done(void)
 {
@@ -76,7 +88,7 @@ static int tw_cores_done(void)
     return 1;
 }
 
-void tilewright_on_cores(void (*function)(const void *work, int core, int cores), const void *work)
+__attribute__((used)) static void tw_on_cores(void (*function)(const void *work, int core, int cores), const void *work)
 {
     uint32_t hart;
     tw_job.function = function;
@@ -136,8 +148,8 @@ static void tw_play(struct tw_list *list)
     list->count = 0;
 }
 
-tilewright_future tilewright_start(const tilewright_copy *copies, int first, int end, unsigned char *fast,
-                                   unsigned char *const *home)
+__attribute__((used)) static tilewright_future tw_start(const tilewright_copy *copies, int first, int end, unsigned char *fast,
+                                  unsigned char *const *home)
 {
     int slot = 0;
     if (first == end) {
@@ -160,10 +172,17 @@ tilewright_future tilewright_start(const tilewright_copy *copies, int first, int
     return slot + 1;
 }
 
-void tilewright_wait(tilewright_future future)
+__attribute__((used)) static void tw_wait(tilewright_future future)
 {
     if (future != 0 && tw_lists[future - 1].count != 0) {
         tw_play(&tw_lists[future - 1]);
     }
 }
+
+/* Under names that say whose code it is: what plays the hardware is neither counted nor fenced. */
+void tilewright_on_cores(void (*function)(const void *work, int core, int cores), const void *work)
+    __attribute__((alias("tw_on_cores")));
+tilewright_future tilewright_start(const tilewright_copy *copies, int first, int end, unsigned char *fast,
+                                   unsigned char *const *home) __attribute__((alias("tw_start")));
+void tilewright_wait(tilewright_future future) __attribute__((alias("tw_wait")));
 #endif
