@@ -91,6 +91,19 @@ def test_winograd_is_exact_and_offered_for_speed_only(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def test_pairs_of_channels_in_a_word_are_exact_and_offered_for_speed_only(tmp_path: Path) -> None:
+    layers = [
+        Layer("pairs", (1, 40), (40, 24)),
+        Layer("lowest", (1, 128), (128, 8), weights="-127"),
+        Layer("highest", (1, 128), (128, 8), weights="127", x_zero=5),
+        Layer("bytes", (1, 16), (16, 8), unsigned=True, x_zero=0),
+        Layer("odd", (1, 42), (42, 8)),
+    ]
+    done = check(layers, "qemu_rv32imc", tmp_path, ("random", "low", "high"), optimize="speed")
+    bound = kernels(done)
+    assert [bound[layer.name] for layer in layers] == ["DensePairsI8"] * 3 + ["DenseBlockI8"] * 2
+
+
 def test_vectors_compute_every_shape(tmp_path: Path) -> None:
     check([*CONVOLUTIONS, *DEPTHWISE, *DENSE], "qemu_rv32gcv", tmp_path)
 
@@ -103,6 +116,7 @@ def test_vectors_compute_every_shape(tmp_path: Path) -> None:
         ("dscnn_int8", "qemu_rv32imc", "balanced", 8_000_000),
         ("vww_int8", "qemu_rv32imc", "balanced", 24_000_000),
         ("ad_int8", "qemu_rv32imc", "balanced", 920_000),
+        ("ad_int8", "qemu_rv32imc", "speed", 750_000),
         ("resnet8_int8", "qemu_rv32gcv", "balanced", 9_000_000),
     ],
 )

@@ -42,6 +42,20 @@ def width_of(call: Call) -> int:
     return 8 if rows_of(call) == 1 else 4
 
 
+def dense_context(operands: Operands) -> DenseContext:
+    """The numbers of a block."""
+    call = operands.call
+    x, y = call.tensor(0), call.outputs[0]
+    _, dtype = dense_i8.matrix(call)
+    depth, columns = x.shape[-1], y.shape[-1]
+    text, _ = requantise_text(proof(call), columns)
+    return DenseContext(
+        attribute=ATTRIBUTE, x_type=C_TYPES[x.dtype], w_type=C_TYPES[dtype], y_type=C_TYPES[y.dtype],
+        rows=rows_of(call), depth=depth, columns=columns, at_once=pixels_at_once(rows_of(call)),
+        blocks=channel_blocks(columns, depth, min(width_of(call), columns)), requantise=scalars(text),
+    )  # fmt: skip
+
+
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=TYPES, template="dense_i8.c.mako", layout=("rows", "default"),
     sources=["scalar.h", HALF_EVEN], preference=30,
@@ -66,13 +80,4 @@ class DenseBlockI8:
 
     def context(self, operands: Operands) -> DenseContext:
         """The numbers of the block."""
-        call = operands.call
-        x, y = call.tensor(0), call.outputs[0]
-        _, dtype = dense_i8.matrix(call)
-        depth, columns = x.shape[-1], y.shape[-1]
-        text, _ = requantise_text(proof(call), columns)
-        return DenseContext(
-            attribute=ATTRIBUTE, x_type=C_TYPES[x.dtype], w_type=C_TYPES[dtype], y_type=C_TYPES[y.dtype],
-            rows=rows_of(call), depth=depth, columns=columns, at_once=pixels_at_once(rows_of(call)),
-            blocks=channel_blocks(columns, depth, min(width_of(call), columns)), requantise=scalars(text),
-        )  # fmt: skip
+        return dense_context(operands)
