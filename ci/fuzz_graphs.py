@@ -45,18 +45,20 @@ def main() -> int:
         begun = time.monotonic()
         with ProcessPoolExecutor(asked.jobs, mp_context=multiprocessing.get_context("fork")) as pool:
             work = partial(batch, name=asked.platform, quantised=kind == "quantised")
-            parts = list(pool.map(work, starts, sizes))
-        differences = [text for part in parts for text in part.differences]
+            parts = []
+            for part in pool.map(work, starts, sizes):
+                parts.append(part)
+                for text in part.differences:
+                    print(f"{kind} {text}", flush=True)
+        differences = sum(len(part.differences) for part in parts)
         networks, layers, elements = (
             sum(getattr(part, name) for part in parts) for name in ("networks", "layers", "elements")
         )
         print(
             f"{kind}: seeds {first} to {first + count - 1}, {networks} networks, {layers} layers, {elements} results, "
-            f"{len(differences)} differences, {time.monotonic() - begun:.0f} s",
+            f"{differences} differences, {time.monotonic() - begun:.0f} s",
             flush=True,
         )
-        for text in differences:
-            print("  " + text)
         wrong |= bool(differences)
     return int(wrong)
 
