@@ -77,7 +77,7 @@ SIGNED = {
 """Division by -1 apart: the smallest number has no counterpart."""
 
 UNSIGNED = {
-    "mod": "b == 0 ? 0 : a % b", "abs": "a", "sign": "a > 0", "relu": "a", "prelu": "a",
+    "mod": "b == 0 ? 0 : a % b", "abs": "a", "sign": "a > 0", "relu": "a", "prelu": "((void)b, a)",
     "shrink": "a > {p} ? a - {q} : 0",
 }  # fmt: skip
 """Without comparisons that are never true."""

@@ -14,7 +14,7 @@ from tilewright.conformance.fences import FLAGS, MARK, fenced
 from tilewright.conformance.kernels import Attempt, attempts, bound, difference, refusals
 from tilewright.conformance.program import STRICT, Outcome, run_batch
 from tilewright.conformance.subject import Subject, place, subject
-from tilewright.conformance.typing import Trial, one_node_model
+from tilewright.conformance.trials import Trial, one_node_model
 from tilewright.errors import TilewrightError
 from tilewright.layout import Layout
 from tilewright.model import Array
