@@ -167,7 +167,7 @@ def test_cores_may_not_read_l2(tmp_path: Path, trained: Callable[[str], Files]) 
 
 
 def test_layers_stay_inside_their_own_bytes_of_l2(tmp_path: Path, trained: Callable[[str], Files]) -> None:
-    done = compiled(trained("ad_int8").model, 32 * 1024, tmp_path / "project")
+    done = compiled(trained("dscnn_int8").model, 16 * 1024, tmp_path / "project")
     image = build(tmp_path / "project", done.plan.name, load_target("qemu_pulp"), tmp_path / "work", trace=True)
     inputs = [array.tobytes() for array in inputs_of(done, 1)]
     assert execute(image, inputs, fence=fence_map(done.placed)).outputs == execute(image, inputs).outputs

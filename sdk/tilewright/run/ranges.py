@@ -22,18 +22,19 @@ def fence_map(placed: PlacedPlan) -> FenceMap:
 
 def _ranges(placed: PlacedPlan, instruction: Instruction) -> Iterator[FenceRange]:
     plan = placed.plan
+    at = next((i.index for i in plan.instructions if i.name == instruction.fused_into), instruction.index)
     for slots, writes in ((instruction.inputs, False), (instruction.outputs, True)):
         for slot in slots:
-            if slot >= 0:
-                yield _slot_range(placed, instruction.index, slot, writes)
+            if slot >= 0 and not plan.slots[slot].local:
+                yield _slot_range(placed, at, slot, writes)
     for index in instruction.frozen:
         constant = plan.frozen_slots[index].constant
         size = (constant.values.size * constant.dtype.bits + 7) // 8
         if size:
-            yield FenceRange(instruction.index, constant.name, 0, size, False, f"{plan.name}_c{index}")
+            yield FenceRange(at, constant.name, 0, size, False, f"{plan.name}_c{index}")
     if instruction.scratch_bytes:
         offset = placed.scratch_offsets[instruction.index]
-        yield FenceRange(instruction.index, "scratch", offset, instruction.scratch_bytes, True)
+        yield FenceRange(at, "scratch", offset, instruction.scratch_bytes, True)
 
 
 def _slot_range(placed: PlacedPlan, instruction: int, slot: int, writes: bool) -> FenceRange:
