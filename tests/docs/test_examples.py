@@ -64,6 +64,8 @@ def test_the_plug_in_of_the_pages_runs(acme: Path) -> None:
     assert [layer["kernel"] for layer in report["layers"]] == ["HardSwish"]
     assert report["run"]["match"]
     assert "acme" in tilewright(acme, "platforms").stdout
+    conforms = tilewright(acme, "conform", "acme")
+    assert conforms.returncode == 0, conforms.stdout + conforms.stderr
 
 
 SHELL = re.compile(r"^```sh(?: exit=(\d))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
