@@ -52,7 +52,7 @@ def build(
     options = (*everywhere, "-std=c99", *(("-fcallgraph-info=su",) if graphs else ()))
     if trace:
         options += (f"-D{interface.trace_macro}",)
-    sources = sorted((project / "src").glob("*.c"))
+    sources = [s for s in (project / "src" / f"{model}.c", project / "src" / f"{model}_weights.c") if s.is_file()]
     objects = [_compile(driver, target, source, options, work / "model") for source in sources]
     for blob in sorted((project / "weights").glob("*.bin")) if interface.blobs else ():
         data = blob.read_bytes()  # the region's number stands in its header
