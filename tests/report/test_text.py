@@ -112,6 +112,7 @@ def test_rows_side_by_side() -> None:
         "tiny                 -       -  12 / 10  does not fit",
         "none            70,000       -        -  does not fit",
         "far                  -       -        -  error: no compiler",
+        "code and stack are the platforms' allowance; 'compile --measure' and 'run' measure them",
     ]
     assert "greedy" in rows_table([Row("host", SAMPLE, strategy="greedy")])
 

@@ -171,7 +171,10 @@ def rows_table(rows: Sequence[Row]) -> str:
             verdict = f"error: {row.error.what}"
         body.append([*cells, verdict])
     heads = ["target", *(["strategy"] * strategies), *levels, "verdict"]
-    return table(heads, body, right=range(1 + strategies, len(heads) - 1))
+    text = table(heads, body, right=range(1 + strategies, len(heads) - 1))
+    if any(level.estimated for row in rows if row.report is not None for level in row.report.memory.values()):
+        text += "\ncode and stack are the platforms' allowance; 'compile --measure' and 'run' measure them"
+    return text
 
 
 def _needed(row: Row) -> dict[str, str]:
