@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -171,3 +173,14 @@ def test_layers_stay_inside_their_own_bytes_of_l2(tmp_path: Path, trained: Calla
     image = build(tmp_path / "project", done.plan.name, load_target("qemu_pulp"), tmp_path / "work", trace=True)
     inputs = [array.tobytes() for array in inputs_of(done, 1)]
     assert execute(image, inputs, fence=fence_map(done.placed)).outputs == execute(image, inputs).outputs
+
+
+@pytest.mark.parametrize("driver", ["gcc", "clang"])
+def test_tiled_code_is_clean_under_every_warning(driver: str, tmp_path: Path, trained: Callable[[str], Files]) -> None:
+    if shutil.which(driver) is None:
+        pytest.skip(f"{driver} is not installed")
+    done = compiled(trained("resnet8_int8").model, 16 * 1024, tmp_path / "project")
+    source = tmp_path / "project" / "src" / f"{done.plan.name}.c"
+    warnings = ["-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Wshadow", "-Wstrict-prototypes", "-Werror"]
+    command = [driver, "-std=c99", "-O1", *warnings, "-c", str(source), "-o", str(tmp_path / "object.o")]
+    assert subprocess.run(command, capture_output=True, text=True).stderr == ""

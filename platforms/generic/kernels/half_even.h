@@ -1,4 +1,7 @@
 /* value / 2^exponent rounded to the nearest integer, ties to the even one. */
+#if defined(__GNUC__)
+__attribute__((unused)) /* a network may need only the other one */
+#endif
 static inline int64_t tilewright_divide_half_even(int64_t value, int exponent)
 {
     if (exponent == 0) {
@@ -11,6 +14,9 @@ static inline int64_t tilewright_divide_half_even(int64_t value, int exponent)
 }
 
 /* value / divisor rounded to the nearest integer, ties to the even one; the divisor is positive. */
+#if defined(__GNUC__)
+__attribute__((unused)) /* a network may need only the other one */
+#endif
 static inline int64_t tilewright_quotient_half_even(int64_t value, int64_t divisor)
 {
     const int64_t cut = value / divisor;
