@@ -41,8 +41,9 @@ def apply(model: Model) -> Model:
 
 def _reduction(edit: Edit, node: Node) -> None:
     source, target = edit.tensors[node.inputs[0]], edit.tensors[node.outputs[0]]
-    axes = edit.constant(node, 1)
-    if axes is None or sorted(int(axis) % len(source.shape) for axis in axes) != list(range(2, len(source.shape))):
+    axes, rank = edit.constant(node, 1), len(source.shape)
+    # one axis may be written as a scalar
+    if axes is None or sorted(int(axis) % rank for axis in axes.reshape(-1)) != list(range(2, rank)):
         return
     pooled_shape = (*source.shape[:2], *[1] * (len(source.shape) - 2))
     if target.shape == pooled_shape:
