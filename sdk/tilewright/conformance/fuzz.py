@@ -53,6 +53,8 @@ def fuzz(
                 wanted = run(plan, inputs)
             for tensor, got, want in zip(found.outputs, results, wanted, strict=True):
                 elements += got.size
+                if not quantised and np.allclose(got, want, rtol=_FLOAT_BOUND, atol=1e-6, equal_nan=True):
+                    continue  # sums of order one may cancel
                 if why := difference(tensor, got, want, 0.0 if quantised else _FLOAT_BOUND):
                     differences.append(f"seed {seed}: '{tensor.name}' {why}")
     return Fuzzed(len(subjects), layers, elements, tuple(differences))
