@@ -5,75 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import onnx
 import pytest
-from graphs import node, onnx_model
 from integers.codes import calls, compare, feeds_for, run_codes
-from onnx import TensorProto, helper
-from tilewright.errors import UnsupportedNode
-from tilewright.frontend.load import load
-from tilewright.model import Clamp, DType, Model
+from integers.qdq_writer import I8, RNG, Writer, conv, inner, ops, weight
+from tilewright.model import Clamp, DType
 from tilewright.ops.quantised_linear import proof
 from tilewright.ops.quantised_meaning import table
 from tilewright.ops.quantised_resize import resize_form, resize_proof
 from tilewright.ops.registry import find
-from tilewright.passes.quantise import integer_border, lower
+from tilewright.passes.quantise import integer_border
 from tilewright.passes.quantise_report import quantisation_report
-
-Constants = dict[str, npt.ArrayLike]
-RNG = np.random.default_rng(11)
-I8, U8, I16 = TensorProto.INT8, TensorProto.UINT8, TensorProto.INT16
-BORDER = ("QuantizeLinear", "DequantizeLinear")
-
-
-class Writer:
-    """Collects nodes and constants of a QDQ model."""
-
-    def __init__(self, opset: int = 17) -> None:
-        self.nodes: list[onnx.NodeProto] = []
-        self.constants: Constants = {}
-        self.opset = opset
-
-    def add(self, op: str, inputs: str, output: str, **attributes: Any) -> str:
-        self.nodes.append(node(op, inputs, output, f"n_{output.split()[0]}", **attributes))
-        return output
-
-    def parameters(self, name: str, scale: npt.ArrayLike, zero: npt.ArrayLike, dtype: type = np.int8) -> str:
-        self.constants[f"{name}_s"] = np.asarray(scale, np.float32)
-        self.constants[f"{name}_z"] = np.broadcast_to(np.asarray(zero, dtype), np.shape(scale)).astype(dtype)
-        return f"{name}_s {name}_z"
-
-    def pair(self, real: str, scale: float = 0.05, zero: int = 3, dtype: type = np.int8) -> str:
-        """QuantizeLinear and DequantizeLinear behind a tensor; returns the name of the real result."""
-        parameters = self.parameters(f"{real}_q", scale, zero, dtype)
-        self.add("QuantizeLinear", f"{real} {parameters}", f"{real}_q")
-        return self.add("DequantizeLinear", f"{real}_q {parameters}", f"{real}_d")
-
-    def weights(self, name: str, value: npt.NDArray[Any], scale: npt.ArrayLike, axis: int = 0) -> str:
-        parameters = self.parameters(name, scale, 0, value.dtype.type)
-        self.constants[name] = value
-        return self.add("DequantizeLinear", f"{name} {parameters}", f"{name}_d", axis=axis)
-
-    def model(self, inputs: dict[str, tuple[int, ...]], types: dict[str, int] | None = None) -> onnx.ModelProto:
-        return onnx_model(self.nodes, inputs, ["y"], self.constants, opset=self.opset, types=types)
-
-
-def weight(*shape: int) -> npt.NDArray[np.int8]:
-    return RNG.integers(-127, 128, shape).astype(np.int8)
-
-
-def ops(model: Model) -> list[str]:
-    return [each.op for each in model.nodes]
-
-
-def inner(model: Model) -> list[str]:
-    return [op for op in ops(model) if op not in BORDER]
-
-
-def conv(write: Writer, source: str, name: str, outputs: int = 4, inputs: int = 3, bias: str = "") -> str:
-    weights = write.weights(f"{name}_w", weight(outputs, inputs, 3, 3), RNG.uniform(0.002, 0.01, outputs))
-    return write.add("Conv", f"{source} {weights} {bias}".strip(), name, pads=[1, 1, 1, 1])
 
 
 @pytest.mark.parametrize(
@@ -334,106 +275,3 @@ def test_sixteen_bit_activations() -> None:
     assert found.codes > 0
     # Sixteen bits show float32's own rounding: 2**-16 of a step is less than its last bit there.
     assert found.mismatches <= 2
-
-
-def test_four_bit_weights_are_constants_of_four_bits() -> None:
-    write = Writer(21)
-    real = write.pair("x", 0.02, -4)
-    values = RNG.integers(-8, 8, (6, 7))
-    scales = RNG.uniform(0.01, 0.1, 7).astype(np.float32)
-    write.add("DequantizeLinear", "w ws wz", "wd", axis=1)
-    write.constants["ws"] = scales
-    write.add("Identity", write.pair(write.add("MatMul", f"{real} wd", "m"), 0.02), "y")
-    proto = write.model({"x": (5, 6)})
-    for name, array in (("w", values), ("wz", np.zeros(7, int))):
-        proto.graph.initializer.append(
-            helper.make_tensor(name, TensorProto.INT4, array.shape, array.reshape(-1).tolist())
-        )
-    lowered, found = compare(proto)
-    (call,) = (call for call in calls(lowered) if call.node.op == "MatMul")
-    assert call.tensor(1).dtype is DType.I4
-    assert call.tensor(1).size_bytes == 21
-    assert found.unexplained == 0
-
-
-def test_an_accumulator_beyond_int32_is_refused() -> None:
-    write = Writer(21)
-    weights = write.weights("w", np.full((1, 900), 127, np.int8), 0.01)
-    real = write.pair("x", 0.0002, 0, np.int16)
-    write.add("Gemm", f"{real} {weights}", "c", transB=1)
-    write.add("Identity", write.pair("c", 0.03, 0, np.int16), "y")
-    with pytest.raises(UnsupportedNode, match="32 bits do not hold") as caught:
-        lower(load(write.model({"x": (1, 900)})))
-    assert caught.value.where.node == "n_c"
-
-
-def test_dynamic_quantisation_stays_as_its_operators() -> None:
-    write = Writer()
-    write.constants |= {"w": weight(6, 4), "wz": np.int8(0), "ws": np.float32(0.01)}
-    write.nodes.append(node("DynamicQuantizeLinear", "x", "q s z", "dynamic"))
-    write.add("MatMulInteger", "q w z wz", "i")
-    write.add("Cast", "i", "f", to=TensorProto.FLOAT)
-    write.add("Mul", "s ws", "k")
-    write.add("Mul", "f k", "y")
-    lowered, found = compare(write.model({"x": (5, 6)}))
-    assert "DynamicQuantizeLinear" in ops(lowered)
-    assert lowered.quantisation_form == "QOperator"
-    assert found.float_error < 1e-5
-
-
-def test_a_float_network_passes_through() -> None:
-    plain = load(onnx_model([node("Relu", "x", "y", "act")], {"x": (4,)}, ["y"]))
-    assert lower(plain) is plain or ops(lower(plain)) == ["Relu"]
-    assert lower(plain).quantisation_form == ""
-
-
-@pytest.mark.parametrize("form", ["hard_swish", "swish", "gelu"])
-def test_a_chain_of_functions_of_one_tensor_is_one_table(form: str) -> None:
-    write = Writer()
-    write.constants |= {
-        "three": np.float32(3), "zero": np.float32(0), "six": np.float32(6), "root": np.float32(2**0.5),
-        "one": np.float32(1), "half": np.float32(0.5),
-    }  # fmt: skip
-    real = write.pair("x", 0.04, -9)
-    if form == "hard_swish":
-        gate = write.add("Clip", f"{write.add('Add', f'{real} three', 'a')} zero six", "k")
-        name = write.add("Div", f"{write.add('Mul', f'{real} {gate}', 'm')} six", "d")
-    elif form == "swish":
-        name = write.add("Mul", f"{real} {write.add('Sigmoid', real, 's')}", "m")
-    else:
-        erf = write.add("Erf", write.add("Div", f"{real} root", "a"), "e")
-        name = write.add("Mul", f"{write.add('Mul', f'{real} half', 'h')} {write.add('Add', f'{erf} one', 'p')}", "m")
-    write.add("Identity", write.pair(name, 0.03, -100), "y")
-    lowered, found = compare(write.model({"x": (3, 200)}))
-    assert ops(lowered)[:2] == ["QuantizeLinear", "Lookup"]
-    assert quantisation_report(lowered).float_tensors == ()
-    assert (found.codes, found.mismatches) == (1200, 0)
-
-
-def test_weight_only_quantisation_leaves_real_constants_and_no_conversion_at_run_time() -> None:
-    write = Writer()
-    weights = write.weights("w", weight(6, 7), RNG.uniform(0.002, 0.01, 7), axis=1)
-    write.add("MatMul", f"x {weights}", "y")
-    lowered, found = compare(write.model({"x": (5, 6)}))
-    assert ops(lowered) == ["MatMul"]
-    assert found.float_error < 1e-5
-
-
-def test_rows_of_a_quantised_table_are_gathered_before_they_become_real() -> None:
-    write = Writer()
-    table_ = write.weights("w", weight(50, 4), 0.02)
-    write.add("Sin", write.add("Gather", f"{table_} x", "g"), "y")
-    lowered, found = compare(write.model({"x": (5,)}, {"x": TensorProto.INT64}), {"x": np.arange(5)})
-    assert ops(lowered) == ["Gather", "DequantizeLinear", "Sin"]
-    assert found.float_error < 1e-6
-
-
-def test_a_pad_fills_with_the_code_of_its_value() -> None:
-    write = Writer()
-    write.constants |= {"pads": np.asarray([1, 0]), "fill": np.float32(0.1)}
-    name = write.add("Pad", f"{write.pair('x', 0.05, 3)} pads fill", "p")
-    write.add("Identity", write.pair(name, 0.05, 3), "y")
-    lowered, found = compare(write.model({"x": (6,)}))
-    (call,) = (call for call in calls(lowered) if call.node.op == "Pad")
-    assert call.constants[2].tolist() == 5
-    assert found.unexplained == 0
