@@ -47,8 +47,8 @@ class Network:
     inputs: dict[str, tuple[tuple[int, ...], type]] = field(default_factory=dict)
     outputs: dict[str, type] = field(default_factory=dict)
 
-    def constant(self, name: str, value: Array) -> str:
-        self.constants.append(numpy_helper.from_array(value, name))
+    def constant(self, name: str, value: npt.ArrayLike) -> str:
+        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
         return name
 
     def values(self, layer: Layer) -> Array:
@@ -90,7 +90,7 @@ class Network:
         self.outputs[f"{n}_y"] = kind
 
     def save(self, path: Path) -> Path:
-        types = {np.int8: TensorProto.INT8, np.uint8: TensorProto.UINT8, np.float32: TensorProto.FLOAT}
+        types: dict[type, int] = {np.int8: TensorProto.INT8, np.uint8: TensorProto.UINT8, np.float32: TensorProto.FLOAT}
         graph = helper.make_graph(
             self.nodes, "layers",
             [helper.make_tensor_value_info(n, types[kind], shape) for n, (shape, kind) in self.inputs.items()],
@@ -148,7 +148,7 @@ def check_network(
     write(done, project)
     for which in how:
         feeds = work / f"{which}.npz"
-        np.savez(feeds, **network.feeds(which))
+        np.savez(feeds, allow_pickle=False, **network.feeds(which))
         report = run_model(done, target, RunOptions(inputs=feeds), project)
         assert report.run is not None
         assert report.run.match, (board, which)
@@ -278,7 +278,7 @@ def means() -> Network:
     ):
         scale, zero = network.constant(f"{n}_s", np.float32(0.07)), network.constant(f"{n}_z", np.int8(-9))
         y_scale, y_zero = network.constant(f"{n}_ys", np.float32(0.03)), network.constant(f"{n}_yz", np.int8(11))
-        attributes = {"kernel_shape": shape[2:]} if op == "AveragePool" else {}
+        attributes: dict[str, Any] = {"kernel_shape": shape[2:]} if op == "AveragePool" else {}
         network.inputs[f"{n}_x"] = (shape, np.int8)
         network.outputs[f"{n}_y"] = np.int8
         network.nodes += [

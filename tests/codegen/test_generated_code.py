@@ -81,7 +81,20 @@ def test_the_header_is_for_cplusplus_too(network: Network, tmp_path: Path) -> No
     weights = tmp_path / "weights.o"
     subprocess.run(["gcc", "-std=c99", "-c", tmp_path / "src" / "digits_weights.c", "-o", weights], check=True)
     program = tmp_path / "program"
-    command = ["g++", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path / 'src'}", main, code, weights, "-o", program, "-lm"]
+    strict = ["-Wall", "-Wextra", "-Werror", f"-I{tmp_path / 'src'}"]
+    command: list[str | Path] = ["g++", *strict, main, code, weights, "-o", program, "-lm"]
+        "g++",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        f"-I{tmp_path / 'src'}",
+        main,
+        code,
+        weights,
+        "-o",
+        program,
+        "-lm",
+    ]
     subprocess.run(command, check=True)
     assert subprocess.run([program]).returncode == 0
 

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 from graphs import node
 from integers.codes import feeds_for
-from integers.test_quantised_patterns import Writer
+from integers.qdq_writer import Writer
 from onnx import TensorProto, helper
 from tilewright.conformance.program import STRICT, run_batch
 from tilewright.conformance.subject import Subject, load_and_pass, place, subject
