@@ -83,18 +83,6 @@ def test_the_header_is_for_cplusplus_too(network: Network, tmp_path: Path) -> No
     program = tmp_path / "program"
     strict = ["-Wall", "-Wextra", "-Werror", f"-I{tmp_path / 'src'}"]
     command: list[str | Path] = ["g++", *strict, main, code, weights, "-o", program, "-lm"]
-        "g++",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        f"-I{tmp_path / 'src'}",
-        main,
-        code,
-        weights,
-        "-o",
-        program,
-        "-lm",
-    ]
     subprocess.run(command, check=True)
     assert subprocess.run([program]).returncode == 0
 
