@@ -55,7 +55,7 @@ class PlacedRange:
 
 
 def place(image: Image, fence: FenceMap) -> tuple[PlacedRange, ...]:
-    """The guarded objects, then all ranges by instruction. TilewrightError where the image lacks a symbol."""
+    """The guarded objects, then all ranges by instruction. TilewrightError where the image lacks what is written."""
     arena = arena_symbol(image)
     names = sorted({entry.symbol or arena for entry in fence.ranges} | {arena})
     placed = []
@@ -64,6 +64,8 @@ def place(image: Image, fence: FenceMap) -> tuple[PlacedRange, ...]:
         if symbol is not None:
             placed.append(PlacedRange(EVERYTHING, symbol.address, symbol.size_bytes, False, name))
     for entry in sorted(fence.ranges, key=lambda r: r.instruction):
+        if entry.symbol and not entry.writes and image.elf.symbol(entry.symbol) is None:
+            continue  # a constant that nothing reads: the linker has dropped it
         address = locate(image, entry.symbol, entry.offset, entry.size_bytes)
         placed.append(PlacedRange(entry.instruction, address, entry.size_bytes, entry.writes, entry.tensor))
     return tuple(placed)
