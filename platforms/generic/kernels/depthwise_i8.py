@@ -49,7 +49,7 @@ def depthwise_constants(operands: Operands, width: int) -> tuple[Constant, ...]:
     if weights.ndim == 3:
         weights = weights[:, :, None, :]
     channels = weights.shape[0]
-    h, w = conv_i8.spatial_axes(call, _strides(call))
+    h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
     _, requantisation = requantise_text(proof(call), channels)
     return (
         Constant("w", dtype, np.ascontiguousarray(weights[:, 0].transpose(1, 2, 0)).reshape(-1)),
@@ -63,7 +63,7 @@ def depthwise_context(operands: Operands, width: int, attribute: str) -> Depthwi
     """The numbers of the block."""
     call = operands.call
     _, dtype = conv_i8.weights_of(call)
-    h, w = conv_i8.spatial_axes(call, _strides(call))
+    h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
     channels = call.shape(0)[1]
     text, _ = requantise_text(proof(call), channels)
     return DepthwiseI8Context(
@@ -84,14 +84,9 @@ def depthwise_overlap(operands: Operands) -> tuple[tuple[int, int, int], ...]:
     """Gap of a kernel that goes row by row."""
     call = operands.call
     x, y = call.tensor(0), call.outputs[0]
-    h, w = conv_i8.spatial_axes(call, _strides(call))
+    h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
     steps = row_steps(h, w, y.shape[1], x.dtype.bits // 8, y.dtype.bits // 8)
     return ((0, 0, gap_bytes(*steps, reads_before_writing=False)),)
-
-
-def _strides(call: Call) -> tuple[int, int]:
-    shape = call.shape(0)
-    return (shape[-1] * shape[1], shape[1])
 
 
 @PLATFORM.kernel(
