@@ -6,7 +6,7 @@ row = w.kernel * k.channels
 % if w.inner_last > w.inner_first:
 ${k.attribute} static void ${f.name}_block${block.width}(const float *restrict x, int base, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y, int kh_first, int kh_last)
 {
-    enum { PIXELS = TILEWRIGHT_PIXELS < ${k.longest_run} ? TILEWRIGHT_PIXELS : ${k.longest_run} };
+    enum { PIXELS = ${k.pixels[loop.index]} };
     float acc[PIXELS][${block.width}];
     for (int p = 0; p < PIXELS; p++) {
         for (int o = 0; o < ${block.width}; o++) {
@@ -53,6 +53,15 @@ ${k.attribute} static void ${f.name}_pixel${block.width}(const float *restrict x
         acc[o] = ${"b[o]" if k.bias else "0.0f"};
     }
     for (int kh = kh_first; kh < kh_last; kh++) {
+% if k.contiguous:
+        const float *restrict xr = x + base + kh * ${h.dilation * h.x_stride};
+        const float *restrict wr = w + kh * ${row * block.width};
+        for (int i = kw_first * ${k.channels}; i < kw_last * ${k.channels}; i++) {
+            for (int o = 0; o < ${block.width}; o++) {
+                acc[o] += xr[i] * wr[i * ${block.width} + o];
+            }
+        }
+% else:
         for (int kw = kw_first; kw < kw_last; kw++) {
             const float *restrict xr = x + base + kh * ${h.dilation * h.x_stride} + kw * ${w.dilation * w.x_stride};
             const float *restrict wr = w + (kh * ${w.kernel} + kw) * ${k.channels * block.width};
@@ -62,6 +71,7 @@ ${k.attribute} static void ${f.name}_pixel${block.width}(const float *restrict x
                 }
             }
         }
+% endif
     }
     for (int o = 0; o < ${block.width}; o++) {
         const float v = acc[o];
@@ -73,9 +83,6 @@ ${k.attribute} static void ${f.name}_pixel${block.width}(const float *restrict x
 % endfor
 ${k.attribute} static void ${f.name}(${f.parameters})
 {
-% if w.inner_last > w.inner_first:
-    enum { PIXELS = TILEWRIGHT_PIXELS < ${k.longest_run} ? TILEWRIGHT_PIXELS : ${k.longest_run} };
-% endif
     for (int g = 0; g < ${k.groups}; g++) {
         for (int oh = 0; oh < ${h.out}; oh++) {
             const int top = oh * ${h.stride} - ${h.pad};
@@ -97,6 +104,7 @@ weights = f"w + g * {k.weights_group} + {block.weights} + n * {block.width * h.k
             for (int n = 0; n < ${block.count}; n++) {
                 float *const yb = yr + ${block.first} + n * ${block.width};
 % if w.inner_last > w.inner_first:
+                enum { PIXELS = ${k.pixels[loop.index]} };
                 for (int ow = ${w.inner_first}; ow < ${w.inner_last}; ow += PIXELS) {
                     const int at = ow < ${w.inner_last} - PIXELS ? ow : ${w.inner_last} - PIXELS;
                     ${f.name}_block${block.width}(x, row + (at * ${w.stride} - ${w.pad}) * ${w.x_stride}, ${weights}, ${bias}yb + at * ${k.out_channels}, kh_first, kh_last);

@@ -1,15 +1,15 @@
 <%
 h, w = k.h, k.w
 %>\
-<%def name="kernel(block, name, kw_first, kw_last, extra)">
-${k.attribute} static void ${f.name}_${name}${block.width}(const float *restrict x, int base, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y, int kh_first, int kh_last${extra})
+<%def name="kernel(block)">
+${k.attribute} static void ${f.name}_border${block.width}(const float *restrict x, int base, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y, int kh_first, int kh_last, int kw_first, int kw_last)
 {
     float acc[${block.width}];
     for (int o = 0; o < ${block.width}; o++) {
         acc[o] = ${"b[o]" if k.bias else "0.0f"};
     }
     for (int kh = kh_first; kh < kh_last; kh++) {
-        for (int kw = ${kw_first}; kw < ${kw_last}; kw++) {
+        for (int kw = kw_first; kw < kw_last; kw++) {
             const float *restrict xr = x + base + kh * ${h.dilation * h.x_stride} + kw * ${w.dilation * w.x_stride};
             const float *restrict wr = w + (kh * ${w.kernel} + kw) * ${k.channels};
             for (int o = 0; o < ${block.width}; o++) {
@@ -24,9 +24,38 @@ ${k.attribute} static void ${f.name}_${name}${block.width}(const float *restrict
 }
 </%def>\
 % for block in k.blocks:
-${kernel(block, "pixel", "0", w.kernel, "")}
+% if w.inner_last > w.inner_first:
+${k.attribute} static void ${f.name}_block${block.width}(const float *restrict x, int base, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y, int kh_first, int kh_last)
+{
+    enum { PIXELS = ${k.pixels[loop.index]} };
+    float acc[PIXELS][${block.width}];
+    for (int p = 0; p < PIXELS; p++) {
+        for (int o = 0; o < ${block.width}; o++) {
+            acc[p][o] = ${"b[o]" if k.bias else "0.0f"};
+        }
+    }
+    for (int kh = kh_first; kh < kh_last; kh++) {
+        for (int kw = 0; kw < ${w.kernel}; kw++) {
+            const float *restrict xr = x + base + kh * ${h.dilation * h.x_stride} + kw * ${w.dilation * w.x_stride};
+            const float *restrict wr = w + (kh * ${w.kernel} + kw) * ${k.channels};
+            for (int p = 0; p < PIXELS; p++) {
+                for (int o = 0; o < ${block.width}; o++) {
+                    acc[p][o] += xr[p * ${w.stride * w.x_stride} + o] * wr[o];
+                }
+            }
+        }
+    }
+    for (int p = 0; p < PIXELS; p++) {
+        for (int o = 0; o < ${block.width}; o++) {
+            const float v = acc[p][o];
+            y[p * ${k.channels} + o] = ${k.clamp};
+        }
+    }
+}
+
+% endif
 % if w.inner_first > 0 or w.inner_last < w.out:
-${kernel(block, "border", "kw_first", "kw_last", ", int kw_first, int kw_last")}
+${kernel(block)}
 % endif
 % endfor
 ${k.attribute} static void ${f.name}(${f.parameters})
@@ -49,8 +78,10 @@ bias = "b + c, " if k.bias else ""
         for (int c = ${block.first}; c < ${block.first + block.count * block.width}; c += ${block.width}) {
             const int row = top * ${h.x_stride} + c;
 % if w.inner_last > w.inner_first:
-            for (int ow = ${w.inner_first}; ow < ${w.inner_last}; ow++) {
-                ${f.name}_pixel${block.width}(x, row + (ow * ${w.stride} - ${w.pad}) * ${w.x_stride}, w + c, ${bias}yr + ow * ${k.channels} + c, kh_first, kh_last);
+            enum { PIXELS = ${k.pixels[loop.index]} };
+            for (int ow = ${w.inner_first}; ow < ${w.inner_last}; ow += PIXELS) {
+                const int at = ow < ${w.inner_last} - PIXELS ? ow : ${w.inner_last} - PIXELS;
+                ${f.name}_block${block.width}(x, row + (at * ${w.stride} - ${w.pad}) * ${w.x_stride}, w + c, ${bias}yr + at * ${k.channels} + c, kh_first, kh_last);
             }
 % endif
 % for first, last in ((0, w.inner_first), (w.inner_last, w.out)):

@@ -1,4 +1,4 @@
-"""Float depthwise convolution over blocks of channels: one accumulator per channel, weights and pixels side by side."""
+"""Float depthwise convolution in register blocks: some neighbouring pixels times a vector of channels."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from tilewright.platforms.generic.kernels.blocks import Axis, Block, axis, chann
 from tilewright.platforms.generic.kernels.conv_f32 import spatial
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE, clamp_text
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, row_steps
+from tilewright.platforms.generic.kernels.vectors import pixels_text
 from tilewright.platforms.generic.platform import PLATFORM
 
-WIDTH = 32
+WIDTH = 16
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class DepthwiseContext:
     w: Axis
     channels: int
     blocks: tuple[Block, ...]
+    pixels: tuple[str, ...]
     bias: bool
     clamp: str
 
@@ -75,12 +77,15 @@ class DepthwiseF32:
             axis(size, out, k, s, d, p, step)
             for size, out, (k, s, d, p), step in zip(x_shape, y_shape, axes, steps, strict=True)
         )
+        run = w.inner_last - w.inner_first
+        blocks = channel_blocks(channels, 0, min(WIDTH, channels))
         return DepthwiseContext(
             attribute=ATTRIBUTE,
             h=h,
             w=w,
             channels=channels,
-            blocks=channel_blocks(channels, 0, min(WIDTH, channels)),
+            blocks=blocks,
+            pixels=tuple(pixels_text(block.width, run, broadcasts=False) for block in blocks),
             bias=2 in call.constants,
             clamp=clamp_text("v", call.node.clamp),
         )
