@@ -22,8 +22,8 @@ from tilewright.layout import Layout
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import align_up
 from tilewright.model import DType
+from tilewright.plan.clusters import view_shift
 from tilewright.plan.layout import BufferLayout, layout_of, view_root
-from tilewright.plan.overlap import view_shift
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.platform import MemoryLevel, Operands
 from tilewright.version import VERSION

@@ -21,6 +21,7 @@ from tilewright.frontend.load import load
 from tilewright.memory.peak import within_peak
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
+from tilewright.memory.views import smaller_with_views
 from tilewright.model import Array, Model
 from tilewright.options import CompileOptions, RunOptions
 from tilewright.passes import reorder
@@ -122,8 +123,9 @@ def solver_seconds(asked: Request = Depends(request)) -> float:
     return asked.options.solver_seconds
 
 
-MEMORY_PASSES = frozenset({"reorder", "in_place", "overlap"})
-"""Switches of `--without-pass` that act on memory: node order, results in an operand's place, and over a part of it."""
+MEMORY_PASSES = frozenset({"reorder", "in_place", "overlap", "views"})
+"""Switches of `--without-pass` that act on memory: node order, results in an operand's place, and over a part of it,
+parts of a Concat that lie in its result and those of a Split that stay in its operand."""
 
 compiler: Compiler[Compiled] = Compiler()
 
@@ -185,6 +187,9 @@ def plan(tiled: TiledGraph, asked: Request = Depends(request), log: Journal = De
         built = build(tiled)
         if asked.platform.sweeps:
             built = with_groups(built, schedule_batches(built))
+        if "views" not in asked.options.disabled_passes and not asked.platform.emitter:
+            built, saved = smaller_with_views(built, asked.platform, asked.options)
+            log.passes += (PassReport("views", saved, any(i.sharing for i in built.instructions)),)
         check_plan(built)
         return built
 

@@ -37,6 +37,8 @@ def layer_comment(placed: PlacedPlan, instruction: Instruction) -> str:
     constants = f", {frozen} B constants" if frozen else ""
     scratch = f", {instruction.scratch_bytes} B scratch" if instruction.scratch_bytes else ""
     node = instruction.call.node
+    if instruction.sharing is not None:
+        scratch = ", in place"
     return f"{safe(node.op)} '{safe(node.name)}': {ins} -> {outs}{constants}{scratch}"
 
 

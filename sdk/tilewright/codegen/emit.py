@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tilewright.codegen.artifacts import Artifacts
@@ -61,11 +61,10 @@ class ConstantArray:
 
 @dataclass(frozen=True)
 class CallLine:
-    """One call in `run`."""
+    """The statements of one instruction in `run`; none where its operands and results are the same bytes."""
 
     index: int
-    function: str
-    arguments: str
+    statements: tuple[str, ...]
     comment: str
 
 
@@ -180,16 +179,24 @@ def _context(
         half=_uses_half(placed),
         sources=tuple(source.read_text().strip() for source in functions.sources),
         functions=functions.texts,
-        calls=tuple(
-            CallLine(c.instruction.index, c.function, c.arguments, layer_comment(placed, c.instruction))
-            for c in functions.calls
-        ),
+        calls=_lines(placed, functions),
         flags=" ".join(flags),
         cmake_flags=";".join(flags),
         blobs=tuple(BlobText(b, safe(b.name), key & 0xFFFFFFFF, key >> 32) for b, key in known.items()),
         runtime_bytes=runtime_bytes,
         fast=_fast(placed, levels),
     )
+
+
+def _lines(placed: PlacedPlan, functions: Functions) -> tuple[CallLine, ...]:
+    """The calls of every instruction together, in the plan's order."""
+    found: dict[int, CallLine] = {}
+    for call in functions.calls:
+        index = call.instruction.index
+        line = found.setdefault(index, CallLine(index, (), layer_comment(placed, call.instruction)))
+        if call.function:
+            found[index] = replace(line, statements=(*line.statements, f"{call.function}({call.arguments})"))
+    return tuple(found.values())
 
 
 def _uses_half(placed: PlacedPlan) -> bool:

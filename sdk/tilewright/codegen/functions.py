@@ -13,7 +13,7 @@ from tilewright.codegen.tiled import Home, Member, TiledLayer, home_of, tile_par
 from tilewright.layout import Layout
 from tilewright.memory.placed import PlacedPlan
 from tilewright.ops.registry import find
-from tilewright.plan.plan import ExecutionPlan, Instruction
+from tilewright.plan.plan import ExecutionPlan, Instruction, Sharing
 from tilewright.platform import Operands
 
 _NAME = "LAYER_FUNCTION_NAME"
@@ -45,7 +45,7 @@ class Function:
 
 @dataclass(frozen=True)
 class LayerCall:
-    """A call of a layer function in the plan's order; `arguments` as C text."""
+    """A call of a layer function in the plan's order; `arguments` as C text. `function` is empty for no call at all."""
 
     instruction: Instruction
     function: str
@@ -106,6 +106,9 @@ def render_functions(
     layers: list[tuple[str, TiledLayer]] = []
     layouts: dict[str, Layout] = {slot.tensor.name: slot.layout for slot in plan.slots}
     for instruction in plan.instructions:
+        if instruction.sharing is not None:
+            calls += _shared_calls(placed, instruction, instruction.sharing, prefix, arena, moved)
+            continue
         kernel, call = instruction.kernel, instruction.call
         listed = parameters(plan, instruction)
         restrict = not kernel.in_place(call) and not instruction.overlaps
@@ -129,6 +132,26 @@ def render_functions(
     named += [text for text, _ in layers]
     names = (*texts.values(), *(layer.name for _, layer in layers))
     return Functions(tuple(named), names, tuple(calls), tuple(sources), tuple(layer for _, layer in layers))
+
+
+def _shared_calls(
+    placed: PlacedPlan, instruction: Instruction, sharing: Sharing, prefix: str, arena: str, moved: Mapping[int, str]
+) -> list[LayerCall]:
+    """What is left to move and fill where operands and results are the same bytes."""
+    result = placed.slot_offsets[instruction.outputs[0]]
+    found = []
+    for copy in sharing.copies:
+        source = f"{arena} + {placed.slot_offsets.get(instruction.inputs[copy.operand], 0)}"
+        if copy.frozen is not None:
+            source = moved.get(copy.frozen, f"{prefix}_c{copy.frozen}")
+        elif instruction.inputs[copy.operand] not in placed.slot_offsets:
+            source = caller_name(placed, instruction.inputs[copy.operand])
+        arguments = f"{arena} + {result + copy.start}, {source}, {copy.size_bytes}u"
+        found.append(LayerCall(instruction, "memcpy", arguments))
+    for fill in sharing.fills:
+        arguments = f"{arena} + {result + fill.start}, {fill.byte}, {fill.size_bytes}u"
+        found.append(LayerCall(instruction, "memset", arguments))
+    return found or [LayerCall(instruction, "", "")]
 
 
 def fast_memory(prefix: str, instruction: Instruction) -> str:

@@ -13,8 +13,8 @@ from tilewright.codegen.emit import emit
 from tilewright.codegen.functions import parameters
 from tilewright.conformance.subject import Subject
 from tilewright.memory.placed import PlacedPlan
+from tilewright.plan.clusters import view_shift
 from tilewright.plan.liveness import storages
-from tilewright.plan.overlap import view_shift
 from tilewright.platform import Kernel, Platform
 
 FLAGS = ("-fsanitize=address", "-fno-omit-frame-pointer")
@@ -111,9 +111,14 @@ def _spread(placed: PlacedPlan, names: Mapping[int, str]) -> tuple[PlacedPlan, l
         at += -(-(size + _GAP) // _GAP) * _GAP
         return start
 
-    for group in groups:
+    starts: dict[int, int] = {}
+    for group in sorted(groups, key=lambda group: group.within is not None):
+        if group.within is not None:
+            start = starts[group.within[0]] + group.within[1]
+            slots.update({member: start + view_shift(plan, member) for member in group.members})
+            continue
         word = next((names[s] for s in group.members if s in names), f"tensor '{plan.slots[group.root].tensor.name}'")
-        start = take(word, group.size_bytes)
+        start = starts[group.root] = take(word, group.size_bytes)
         slots.update({member: start + view_shift(plan, member) for member in group.members})
     for instruction in plan.instructions:
         if instruction.scratch_bytes:

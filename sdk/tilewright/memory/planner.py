@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from tilewright.memory.check import check
 from tilewright.memory.place import place
 from tilewright.memory.placed import PlacedPlan, Region
-from tilewright.memory.problem import Buffer, Overlap, PlacementProblem
+from tilewright.memory.problem import Buffer, Overlap, PlacementProblem, View
+from tilewright.plan.clusters import view_shift
 from tilewright.plan.liveness import Storage, storages
-from tilewright.plan.overlap import overlaps, view_shift
+from tilewright.plan.overlap import overlaps
 from tilewright.plan.plan import ExecutionPlan, FrozenSlot
 from tilewright.platform import Platform
 
@@ -39,7 +40,7 @@ def place_plan(
     groups = storages(plan, in_place=in_place, pinned=outside)
     inside = [group for group in groups if not outside.intersection(group.members)]
     buffers = (*_buffers(plan, inside, level.align), *_copies(plan, level.align, level.name))
-    problem = PlacementProblem(buffers, capacity, _permitted(plan, inside) if overlap else ())
+    problem = PlacementProblem(buffers, capacity, _permitted(plan, inside) if overlap else (), _views(inside))
     solution = place(problem, allocator=allocator, effort=effort)
     check(problem, solution)
     slot_offsets = {
@@ -59,7 +60,7 @@ def place_plan(
         regions=_regions(plan, inside, solution.offsets, level.name),
         problem=problem,
         solution=solution,
-        live_set=_live_set([b for b in buffers if b.name.startswith("slot")]),
+        live_set=_live_set(inside, level.align),
         lower_bound=solution.lower_bound,
         frozen_offsets={f.index: solution.offsets[_copy_name(f)] for f in copied_constants(plan, level.name)},
     )
@@ -106,10 +107,31 @@ def _copies(plan: ExecutionPlan, align: int, level: str) -> list[Buffer]:
     return found
 
 
-def _live_set(buffers: Sequence[Buffer]) -> int:
-    """Most bytes alive at once."""
-    times = {b.lower for b in buffers}
-    return max((sum(b.size for b in buffers if b.lower <= t < b.upper) for t in times), default=0)
+def _views(groups: Sequence[Storage]) -> tuple[View, ...]:
+    """Storages that lie in another one's bytes."""
+    return tuple(View(_name(g), f"slot{g.within[0]}", g.within[1]) for g in groups if g.within is not None)
+
+
+def _live_set(groups: Sequence[Storage], align: int) -> int:
+    """Most bytes of storages alive at once; those that several share count once."""
+    most = 0
+    for time in {group.first for group in groups}:
+        spans: dict[int, list[tuple[int, int]]] = {}
+        for group in groups:
+            if group.first <= time <= group.last:
+                home, start = group.within or (group.root, 0)
+                spans.setdefault(home, []).append((start, start + align_up(max(group.size_bytes, 1), align)))
+        most = max(most, sum(_covered(parts) for parts in spans.values()))
+    return most
+
+
+def _covered(spans: Sequence[tuple[int, int]]) -> int:
+    """Bytes of a union of intervals."""
+    total, end = 0, 0
+    for low, high in sorted(spans):
+        total += max(0, high - max(low, end))
+        end = max(end, high)
+    return total
 
 
 def _regions(

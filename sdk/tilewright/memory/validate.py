@@ -84,7 +84,25 @@ def _resolve_views(problem: PlacementProblem, buffers: Mapping[str, Buffer]) -> 
                 tensor=name,
             )
         roots[name] = (at, shift)
+    _check_lives(buffers, roots)
     return roots
+
+
+def _check_lives(buffers: Mapping[str, Buffer], roots: Mapping[str, tuple[str, int]]) -> None:
+    """Refuses views with a time between them at which none of those that share the bytes is alive."""
+    latest: dict[str, Buffer] = {}
+    for name in sorted(roots, key=lambda name: (buffers[name].lower, name)):
+        buffer, root = buffers[name], roots[name][0]
+        before = latest.get(root, buffer)
+        if buffer.lower > before.upper:
+            one, other = (buffer, before) if name != root else (before, buffer)
+            raise UsageError(
+                f"view '{one.name}' lives in [{one.lower}, {one.upper}) but '{other.name}' in "
+                f"[{other.lower}, {other.upper})",
+                why="between the two nobody keeps the bytes",
+                tensor=one.name,
+            )
+        latest[root] = max(before, buffer, key=lambda one: one.upper)
 
 
 def _check_view(view: View, buffers: Mapping[str, Buffer]) -> None:
@@ -96,13 +114,6 @@ def _check_view(view: View, buffers: Mapping[str, Buffer]) -> None:
         raise UsageError(
             f"view '{view.name}' shows bytes {view.shift} to {view.shift + inner.size} of '{view.of}'",
             why=f"'{view.of}' has {outer.size} bytes",
-            tensor=view.name,
-        )
-    if inner.lower > outer.upper or outer.lower > inner.upper:
-        raise UsageError(
-            f"view '{view.name}' lives in [{inner.lower}, {inner.upper}) but '{view.of}' in "
-            f"[{outer.lower}, {outer.upper})",
-            why="between the two nobody keeps the bytes",
             tensor=view.name,
         )
 

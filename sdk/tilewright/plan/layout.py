@@ -19,8 +19,8 @@ from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import align_up
 from tilewright.memory.problem import Buffer, PlacementProblem
 from tilewright.model import Array, Tensor
+from tilewright.plan.clusters import view_shift
 from tilewright.plan.liveness import Storage, storages
-from tilewright.plan.overlap import view_shift
 from tilewright.plan.plan import ExecutionPlan
 
 Policy = Literal["packed", "disjoint"]

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tilewright.plan.clusters import bases_of, relations_of
 from tilewright.plan.plan import ExecutionPlan, Instruction
 
 
 @dataclass(frozen=True)
 class Storage:
-    """Memory shared by `members`; `root` is the slot it is named after. `kind` is activation, input, output or io."""
+    """Memory shared by `members`; `root` is the slot it is named after. `kind` is activation, input, output or io.
+
+    `within` is (root of another storage, byte offset) where that one's bytes are shown: the hull of a cluster.
+    """
 
     root: int
     members: tuple[int, ...]
@@ -21,6 +25,11 @@ class Storage:
     first: int
     last: int
     kind: str
+    within: tuple[int, int] | None = None
+
+
+Bases = dict[int, tuple[int, int]]
+"""Storage to (cluster, start in the cluster) for all storages that share bytes with others."""
 
 
 def last_use(plan: ExecutionPlan) -> tuple[int, ...]:
@@ -44,8 +53,9 @@ def storages(
         if slot.storage is not None:
             root[slot.index] = root[slot.storage[0]]
     first, last = _extents(plan, root)
+    bases = bases_of(relations_of(plan, root))
     if in_place:
-        _merge_in_place(plan, root, first, last, pinned)
+        _merge_in_place(plan, root, first, last, pinned, bases)
         first, last = _extents(plan, root)
     members: dict[int, list[int]] = {}
     for slot in plan.slots:
@@ -53,14 +63,27 @@ def storages(
             members.setdefault(root[slot.index], []).append(slot.index)
     outputs = {root[s] for s in plan.output_slots}
     inputs = {root[s] for s in plan.input_slots}
+    sizes = {head: max(plan.slots[s].tensor.size_bytes for s in group) for head, group in members.items()}
+    hulls = _hulls(bases, sizes)
     found = []
     for head, group in members.items():
         kind = {(True, True): "io", (True, False): "input", (False, True): "output"}.get(
             (head in inputs, head in outputs), "activation"
         )
-        size = max(plan.slots[s].tensor.size_bytes for s in group)
-        found.append(Storage(head, tuple(group), size, first[head], last[head], kind))
+        found.append(Storage(head, tuple(group), sizes[head], first[head], last[head], kind, hulls.get(head)))
     return tuple(found)
+
+
+def _hulls(bases: Bases, sizes: dict[int, int]) -> dict[int, tuple[int, int]]:
+    """(hull, offset in it) of every storage that is not the hull of its cluster: the largest, the first of several."""
+    hull: dict[int, int] = {}
+    for head, (cluster, _) in sorted(bases.items(), key=lambda entry: (-sizes[entry[0]], entry[0])):
+        hull.setdefault(cluster, head)
+    return {
+        head: (hull[cluster], start - bases[hull[cluster]][1])
+        for head, (cluster, start) in bases.items()
+        if head != hull[cluster]
+    }
 
 
 def _extents(plan: ExecutionPlan, root: list[int]) -> tuple[dict[int, int], dict[int, int]]:
@@ -101,7 +124,12 @@ def _tilewise(instruction: Instruction, operand: int, result: int) -> bool:
 
 
 def _merge_in_place(
-    plan: ExecutionPlan, root: list[int], first: dict[int, int], last: dict[int, int], pinned: frozenset[int]
+    plan: ExecutionPlan,
+    root: list[int],
+    first: dict[int, int],
+    last: dict[int, int],
+    pinned: frozenset[int],
+    bases: Bases,
 ) -> None:
     """Let a result take the memory of an operand that dies at the same instruction, where the kernel allows it."""
     fixed = {root[s] for s in (*pinned, *plan.state_slots)}
@@ -109,7 +137,8 @@ def _merge_in_place(
     inputs = {root[s] for s in plan.input_slots}
     swept = {i: {o for m in plan.instructions[a:b] for o in m.outputs} for a, b in plan.groups for i in range(a, b)}
     for instruction in plan.instructions:
-        for operand, result in instruction.kernel.in_place(instruction.call):
+        pairs = () if instruction.sharing is not None else instruction.kernel.in_place(instruction.call)
+        for operand, result in pairs:
             source = instruction.inputs[operand] if operand < len(instruction.inputs) else -1
             target = instruction.outputs[result]
             if not _tilewise(instruction, operand, result):
@@ -128,10 +157,42 @@ def _merge_in_place(
             # other members of a sweep may still read, element by element, what was made outside of it
             if head not in swept.get(instruction.index, {head}):
                 continue
+            if not _free_to_take(plan, root, (head, target), first, last, bases):
+                continue
             for slot in range(len(root)):
                 if root[slot] == target:
                     root[slot] = head
             last[head] = max(last[head], last[target])
+            if target in bases:
+                bases[head] = bases.pop(target)
             if target in outputs:
                 outputs.add(head)
             break
+
+
+def _free_to_take(
+    plan: ExecutionPlan,
+    root: list[int],
+    pair: tuple[int, int],
+    first: dict[int, int],
+    last: dict[int, int],
+    bases: Bases,
+) -> bool:
+    """True where no other storage of a cluster needs the bytes that the two take together, while they take them."""
+    head, target = pair
+    if head in bases and target in bases:
+        return False
+    member = head if head in bases else target
+    if member not in bases:
+        return True
+    sizes = {one: max(s.tensor.size_bytes for s in plan.slots if root[s.index] == one) for one in {*bases, *pair}}
+    if sizes[head] != sizes[target]:
+        return False
+    cluster, start = bases[member]
+    begin, end = (last[head], last[target]) if member == head else (first[head], last[head])
+    for other, (home, at) in bases.items():
+        if other == member or home != cluster or at >= start + sizes[head] or at + sizes[other] <= start:
+            continue
+        if not (last[other] < begin or first[other] > end):
+            return False
+    return True

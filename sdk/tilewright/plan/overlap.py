@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tilewright.plan.clusters import view_shift
 from tilewright.plan.liveness import Storage
 from tilewright.plan.plan import ExecutionPlan
-
-
-def view_shift(plan: ExecutionPlan, slot: int) -> int:
-    """Bytes between the start of a storage and a view into it."""
-    shift = 0
-    view = plan.slots[slot].storage
-    while view is not None:
-        shift += view[1]
-        view = plan.slots[view[0]].storage
-    return shift
 
 
 def overlaps(plan: ExecutionPlan, groups: Sequence[Storage]) -> tuple[tuple[Storage, Storage, int], ...]:

@@ -33,7 +33,7 @@ VERSION = 1
 
 PLAN_CLASSES = (
     Clamp, Constant, Call, Layout, Node, Quantisation, Tensor, ExecutionPlan,
-    plans.FrozenSlot, plans.Instruction, plans.Slot, plans.StatePair,
+    plans.Fill, plans.FrozenSlot, plans.Instruction, plans.PartCopy, plans.Sharing, plans.Slot, plans.StatePair,
 )  # fmt: skip
 CUT_MODULES = (schedule, nest, affine, table, transfer, body)
 

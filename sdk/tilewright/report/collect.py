@@ -28,6 +28,8 @@ from tilewright.report.build import (
 from tilewright.version import VERSION
 
 BUFFER_KINDS: Mapping[str, str] = {"activations": "activation", "io": "io", "scratch": "scratch"}
+VIEW = "view"
+"""What stands for the kernel of an instruction whose operands and results are the same bytes."""
 
 
 def multiply_accumulates(call: Call) -> int:
@@ -76,7 +78,7 @@ def layer_reports(plan: ExecutionPlan) -> tuple[LayerReport, ...]:
         LayerReport(
             name=i.name,
             op=i.call.node.op,
-            kernel=i.kernel.name,
+            kernel=i.kernel.name if i.sharing is None else VIEW,
             numerics=numerics_of(i.call, i.kernel.numerics),
             tile=dict(i.schedule.sizes) if i.schedule else None,
             tiles=i.schedule.tiles if i.schedule else 1,

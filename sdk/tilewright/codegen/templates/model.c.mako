@@ -206,7 +206,9 @@ int ${m.name}_run(${m.run_parameters})
 % for call in m.calls:
     /* ${call.index}: ${call.comment} */
     ${m.upper}_MARK(${call.index}, 0);
-    ${call.function}(${call.arguments});
+% for statement in call.statements:
+    ${statement};
+% endfor
     ${m.upper}_MARK(${call.index}, 1);
 % endfor
     return ${m.upper}_OK;

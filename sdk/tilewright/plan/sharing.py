@@ -1,0 +1,199 @@
+"""Concat, Split, Slice, Gather and Pad without copies: producers write where the result lies, readers read there.
+
+An instruction of the plan that only copies ranges keeps its place and its meaning, but its operands and results get
+the same bytes. Where an operand cannot lie in the result (it is constant, or lies in another result already), its part
+alone is copied; what a Pad adds is filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tilewright.layout import Layout
+from tilewright.plan.clusters import Clusters, Life, Part, Relation, view_shift
+from tilewright.plan.execute import evaluate_call
+from tilewright.plan.layout import view_root
+from tilewright.plan.liveness import storages
+from tilewright.plan.plan import ExecutionPlan, Fill, Instruction, PartCopy, Sharing
+from tilewright.plan.windows import Range, gaps, ranges_of, same_kind, start_of
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A range in bytes: `start` in the larger tensor; `slot` is the smaller one's, -1 where it is constant."""
+
+    range: Range
+    start: int
+    size: int
+    slot: int
+
+
+def with_sharing(plan: ExecutionPlan, align: int, outside: frozenset[int] = frozenset()) -> ExecutionPlan:
+    """The plan with `sharing` wherever that is possible; the same plan where it is nowhere.
+
+    `align` bytes is what every tensor starts at a multiple of; `outside` are slots whose memory is not ours.
+    """
+    lives = {
+        storage.root: Life(storage.size_bytes, storage.first, storage.last, storage.kind)
+        for storage in storages(plan, in_place=False)
+    }
+    fixed = frozenset(view_root(plan, slot) for slot in (*outside, *plan.state_slots))
+    clusters, made = Clusters(lives, fixed), list[Instruction]()
+    for instruction in plan.instructions:
+        places = _places(plan, instruction, align)
+        found = _shared(plan, instruction, places, clusters) if places else None
+        if found is not None:
+            clusters = found[1]
+            instruction = replace(instruction, sharing=found[0], schedule=None, scratch_bytes=0, overlaps=())
+        made.append(instruction)
+    return replace(plan, instructions=tuple(made)) if clusters.base else plan
+
+
+def _places(plan: ExecutionPlan, instruction: Instruction, align: int) -> list[_Place]:
+    """Every range of the instruction as a run of bytes; none where one is no aligned run, or the code is fixed."""
+    call, schedule = instruction.call, instruction.schedule
+    swept = any(low <= instruction.index < high for low, high in plan.groups)
+    if swept or instruction.fused_into or (schedule is not None and len(schedule.stages) > 1):
+        return []
+    found = []
+    for one in ranges_of(call):
+        tensor, slot = call.tensor(one.operand), instruction.inputs[one.operand]
+        result = plan.slots[instruction.outputs[one.result]]
+        if not same_kind(tensor, result.tensor) or result.local or (slot >= 0 and plan.slots[slot].local):
+            return []
+        if slot < 0:
+            small, large = Layout.default(one.shape), result
+            if not one.inward or not result.layout.is_default:
+                return []
+        else:
+            small, large = plan.slots[slot].layout, result
+            if not one.inward:
+                small, large = result.layout, plan.slots[slot]
+        start = start_of(one, (large.layout, large.tensor.shape), small)
+        width = tensor.dtype.bits // 8
+        if start is None or start * width % align:
+            return []
+        size = (tensor if one.inward else result.tensor).size_bytes
+        found.append(_Place(one, start * width, size, slot if one.inward else result.index))
+    return found
+
+
+def _shared(
+    plan: ExecutionPlan, instruction: Instruction, places: Sequence[_Place], clusters: Clusters
+) -> tuple[Sharing, Clusters] | None:
+    """How the instruction shares bytes, with as many of its ranges as the clusters allow."""
+    inward = places[0].range.inward
+    if not inward:
+        joined = _attempt(plan, instruction, places, clusters)
+        return None if joined is None else (_sharing(places), joined)
+    runtime = sorted((place for place in places if place.slot >= 0), key=lambda place: -place.size)
+    joined, taken = _attempt(plan, instruction, runtime, clusters), list(runtime)
+    if joined is None:
+        taken = []
+        for place in runtime:
+            further = _attempt(plan, instruction, [*taken, place], clusters)
+            if further is not None:
+                taken, joined = [*taken, place], further
+    if joined is None or not taken:
+        return None
+    copies = _copies(plan, instruction, [place for place in places if place not in taken])
+    fills = _fills(plan, instruction, places)
+    if copies is None or fills is None:
+        return None
+    sharing = _sharing(sorted(taken, key=lambda place: place.start))
+    return replace(sharing, copies=copies, fills=fills), joined
+
+
+def _sharing(places: Sequence[_Place]) -> Sharing:
+    return Sharing(tuple((p.range.operand, p.range.result, p.start if p.range.inward else -p.start) for p in places))
+
+
+def _attempt(
+    plan: ExecutionPlan, instruction: Instruction, places: Sequence[_Place], clusters: Clusters
+) -> Clusters | None:
+    """The clusters in which all these ranges are shared; None where that is impossible."""
+    if not places:
+        return None
+    relations: list[Relation] = []
+    content: dict[int, tuple[Part, ...]] = {}
+    for place in places:
+        one = place.range
+        operand, result = instruction.inputs[one.operand], instruction.outputs[one.result]
+        source = view_root(plan, operand)
+        shift = place.start if one.inward else -place.start
+        relations.append((source, result, shift - view_shift(plan, operand)))
+        if not one.inward:
+            begin = place.start + view_shift(plan, operand)
+            content[result] = _cut(clusters.parts(source), begin, begin + place.size)
+    if places[0].range.inward:
+        content[instruction.outputs[0]] = _assembled(plan, instruction, places, clusters)
+    return clusters.joined(relations, content)
+
+
+def _assembled(
+    plan: ExecutionPlan, instruction: Instruction, places: Sequence[_Place], clusters: Clusters
+) -> tuple[Part, ...]:
+    """What a result holds: the values of the parts that lie in it, its own everywhere else."""
+    (result,) = instruction.outputs
+    found: list[Part] = []
+    for place in places:
+        operand = instruction.inputs[place.range.operand]
+        begin = view_shift(plan, operand)
+        inner = _cut(clusters.parts(view_root(plan, operand)), begin, begin + place.size)
+        found += [replace(part, start=part.start + place.start, end=part.end + place.start) for part in inner]
+    rest = gaps([(place.start, place.size) for place in places], clusters.lives[result].size)
+    found += [Part(start, start + length, result, start) for start, length in rest]
+    return tuple(sorted(found, key=lambda part: part.start))
+
+
+def _cut(parts: Sequence[Part], begin: int, end: int) -> tuple[Part, ...]:
+    """Bytes [begin, end) of a content, counted from `begin`."""
+    found = []
+    for part in parts:
+        low, high = max(part.start, begin), min(part.end, end)
+        if low < high:
+            found.append(Part(low - begin, high - begin, part.origin, part.at + low - part.start))
+    return tuple(found)
+
+
+def _copies(plan: ExecutionPlan, instruction: Instruction, left: Sequence[_Place]) -> tuple[PartCopy, ...] | None:
+    """Copies of the parts that do not lie in the result; None where a constant is not there as plain bytes."""
+    names: Mapping[str, int] = {plan.frozen_slots[index].constant.name: index for index in instruction.frozen}
+    found = []
+    for place in left:
+        number, frozen = place.range.operand, None
+        if place.slot < 0:
+            frozen = names.get(f"x{number}")
+            if frozen is None:
+                return None
+            values = np.asarray(plan.frozen_slots[frozen].constant.values).reshape(-1)
+            wanted = instruction.call.constants[number].reshape(-1)
+            if values.nbytes != place.size or not np.array_equal(values, wanted, equal_nan=values.dtype.kind == "f"):
+                return None
+        found.append(PartCopy(number, place.start, place.size, frozen))
+    return tuple(found)
+
+
+def _fills(plan: ExecutionPlan, instruction: Instruction, places: Sequence[_Place]) -> tuple[Fill, ...] | None:
+    """What no operand covers; None where its value is not one byte over and over, or only known at run time."""
+    (result,) = instruction.outputs
+    tensor = plan.slots[result].tensor
+    rest = gaps([(place.start, place.size) for place in places], tensor.size_bytes)
+    if not rest:
+        return ()
+    call = instruction.call
+    if any(slot >= 0 for slot in instruction.inputs[1:]):
+        return None
+    arrays = [None if slot < 0 else np.zeros(call.shape(i), call.tensor(i).dtype.numpy)
+              for i, slot in enumerate(instruction.inputs)]  # fmt: skip
+    (value,) = evaluate_call(call, arrays)
+    raw = np.frombuffer(plan.slots[result].layout.pack(value).tobytes(), np.uint8)
+    found = []
+    for start, length in rest:
+        if (raw[start : start + length] != raw[start]).any():
+            return None
+        found.append(Fill(start, length, int(raw[start])))
+    return tuple(found)
