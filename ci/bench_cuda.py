@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -11,8 +12,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
+from bench_cuda_peers import measure
 from tilewright.binding.bind import bind
 from tilewright.errors import ToolMissing
 from tilewright.frontend.load import load
@@ -26,17 +29,21 @@ from tilewright.plan.plan import ExecutionPlan, TiledGraph
 from tilewright.plan.schedule import schedule_batches, with_groups
 from tilewright.plugins import kernels_of, platform
 from tilewright.run.cuda_executor import CUDAGraphExecutor, build_plan
-from tilewright.run.cuda_library import find_compiler
+from tilewright.run.cuda_library import compile_command, find_compiler
 from tilewright.run.inputs import random_values
 from tilewright.target import load_target
 
 NETWORKS = Path(__file__).parents[1] / "tests" / "models"
-NAMES = ("resnet8_int8", "dscnn_int8", "vww_int8", "ad_int8")
+NAMES = ("resnet8_int8", "dscnn_int8", "vww_int8", "ad_int8", "dscnn")
 REPEATS = 1000
 HEADING = (
     "network", "instructions", "captured", "graph nodes", "arena B", "disjoint B", "registers", "spills B",
-    "replays equal", "eager us", "replay us", "megakernel us", "replay/eager", "megakernel/replay",
+    "sanitizer", "replays equal", "eager us", "replay us", "megakernel us", "replay/eager", "megakernel/replay",
+    "torch us", "replay/torch",
 )  # fmt: skip
+
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,9 @@ class Timed:
 
 
 def main(folders: list[str]) -> int:
-    """Print the table."""
+    """Print the table; `--once FOLDER` runs one network and its megakernel, for compute-sanitizer."""
+    if folders[:1] == ["--once"]:
+        return 0 if once(Path(folders[1])) else 6
     rows: list[tuple[str, ...]] = [HEADING]
     for folder in map(Path, folders or [str(NETWORKS / name) for name in NAMES]):
         rows.append(row(folder))
@@ -71,16 +80,19 @@ def row(folder: Path) -> tuple[str, ...]:
             executor.run(*inputs)
         nodes, captured = executor.stats.nodes, executor.regions.captured
     registers, spills = assembled(plan, packed)
-    timed = on_gpu(plan, packed)
+    timed = on_gpu(plan, packed, lambda executor, library: time_it(plan, executor, library, packed))
     figures: list[object] = [
         plan.instruction_count, captured, sum(nodes), packed.total_bytes, disjoint.total_bytes, registers, spills,
+        sanitized(folder),
     ]  # fmt: skip
     if timed is None:
-        figures += [None] * 6
+        figures += [None] * 8
     else:
+        peer = measure(folder / "model.onnx", inputs, median).best
         figures += [
             f"{timed.equal}/{REPEATS}", round(timed.eager, 1), round(timed.replay, 1), round(timed.megakernel, 1),
             round(timed.replay / timed.eager, 2), round(timed.megakernel / timed.replay, 2),
+            None if peer is None else round(peer, 1), None if peer is None else round(timed.replay / peer, 2),
         ]  # fmt: skip
     return (folder.name, *("null" if figure is None else str(figure) for figure in figures))
 
@@ -110,14 +122,16 @@ def assembled(plan: ExecutionPlan, layout: BufferLayout) -> tuple[int | None, in
 
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "network.cu").write_text(emit_network(plan, layout))
-        command = [driver, *target.flags, "-Xptxas", "-v", "-o", "network.so", "network.cu"]
+        command = [*compile_command(driver, target), "-Xptxas", "-v", "-o", "network.so", "network.cu"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     registers = [int(n) for n in re.findall(r"Used (\d+) registers", done.stderr)]
     return max(registers, default=0), sum(int(n) for n in re.findall(r"(\d+) bytes spill stores", done.stderr))
 
 
-def on_gpu(plan: ExecutionPlan, layout: BufferLayout) -> Timed | None:
-    """Timings on the GPU of this machine, None where there is none."""
+def on_gpu(
+    plan: ExecutionPlan, layout: BufferLayout, work: Callable[[CUDAGraphExecutor, Path], Result]
+) -> Result | None:
+    """What `work` finds with an executor on the GPU of this machine; None where there is none."""
     for name in ("cuda_sm90", "cuda_sm80"):
         with tempfile.TemporaryDirectory() as folder:
             try:
@@ -126,11 +140,39 @@ def on_gpu(plan: ExecutionPlan, layout: BufferLayout) -> Timed | None:
             except ToolMissing:
                 continue
             with executor:
-                return timed(plan, executor, library, layout)
+                return work(executor, library)
     return None
 
 
-def timed(plan: ExecutionPlan, executor: CUDAGraphExecutor, library: Path, layout: BufferLayout) -> Timed:
+def once(folder: Path) -> bool:
+    """Warm-up, capture, replay and megakernel of one network; whether there was a GPU."""
+    plan = plan_of(folder / "model.onnx")
+    inputs = inputs_of(plan, 0)
+
+    def work(executor: CUDAGraphExecutor, library: Path) -> bool:
+        for _ in range(3):
+            executor.run(*inputs)
+        executor.run_megakernel(inputs)
+        return True
+
+    return bool(on_gpu(plan, compute_buffer_layout(plan), work))
+
+
+def sanitized(folder: Path) -> str | None:
+    """The word of compute-sanitizer's memcheck and racecheck on `once`; None without the tool or a GPU."""
+    if (tool := shutil.which("compute-sanitizer")) is None:
+        return None
+    for check in ("memcheck", "racecheck"):
+        command = [tool, "--tool", check, "--error-exitcode", "9", sys.executable, __file__, "--once", str(folder)]
+        code = subprocess.run(command, capture_output=True, check=False).returncode
+        if code == 6:
+            return None
+        if code != 0:
+            return f"{check} {code}"
+    return "clean"
+
+
+def time_it(plan: ExecutionPlan, executor: CUDAGraphExecutor, library: Path, layout: BufferLayout) -> Timed:
     """Equal replays with a poisoned arena first, then the times without poison."""
     drawn = [inputs_of(plan, seed) for seed in range(8)]
     known = [[run_slots(plan, inputs)[slot] for slot in plan.output_slots] for inputs in drawn]

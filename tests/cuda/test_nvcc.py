@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from cuda.gpu import Built
 from tilewright.errors import TilewrightError, ToolMissing
 from tilewright.platforms.cuda.emit import STAND_IN, TEMPLATES
-from tilewright.run.cuda_library import Library, build_library, find_compiler
+from tilewright.run.cuda_library import Library, build_library, compile_command, find_compiler
 from tilewright.target import load_target
 
 
@@ -47,8 +48,30 @@ def test_without_nvcc_the_target_says_what_is_missing(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr("shutil.which", lambda name: None)
     monkeypatch.setattr(cuda_library, "_toolkit", lambda name: None)
-    with pytest.raises(ToolMissing, match=r"nvcc is not installed: .*; install the package 'nvidia-cuda-toolkit', or"):
+    with pytest.raises(
+        ToolMissing, match=r"nvcc is not installed: .*; install the package 'nvidia-cuda-toolkit' or the"
+    ):
         find_compiler(load_target("cuda_sm80"))
+
+
+def test_nvcc_of_the_python_packages_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from tilewright.run import cuda_library
+
+    root = tmp_path / "nvidia" / "cu13"
+    (root / "bin").mkdir(parents=True)
+    (root / "lib").mkdir()
+    (root / "lib" / "libcudart_static.a").touch()
+    nvcc = root / "bin" / "nvcc"
+    nvcc.write_text("#!/bin/sh\n")
+    nvcc.chmod(0o755)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr(cuda_library, "INSTALLED", ())
+    monkeypatch.delenv("CUDA_HOME", raising=False)
+    monkeypatch.delitem(sys.modules, "nvidia", raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    target = load_target("cuda_sm80")
+    assert find_compiler(target) == str(nvcc)
+    assert compile_command(str(nvcc), target)[-2:] == ["-L", str(root / "lib")]
 
 
 def test_a_file_that_does_not_compile_is_told(gpu_network: Callable[..., Built], tmp_path: Path) -> None:

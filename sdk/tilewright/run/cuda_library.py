@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ NO_GPU = {
     209: "the library holds no code for this GPU",
     999: "the driver fails",
 }
+INSTALLED = ("/usr/local/cuda",)
 CAPTURE = {900: "the operation is not permitted while a stream is captured", 901: "the capture was invalidated"}
 FUNCTIONS = (
     "init", "destroy", "poison", "write", "read", "staging", "copy_in", "copy_out", "advance_state", "run_range",
@@ -57,17 +59,28 @@ def find_compiler(target: Target) -> str:
     raise ToolMissing(
         f"{name} is not installed",
         why=f"it builds the code for target '{target.name}'",
-        fix=f"install the package '{target.tools.get(name, name)}', or try target 'cuda_host', which needs none",
+        fix=f"install the package '{target.tools.get(name, name)}' or the extra 'tilewright[cuda]', "
+        "or try target 'cuda_host', which needs neither",
     )
 
 
 def _toolkit(name: str) -> str | None:
-    """A tool of the CUDA toolkit in its usual places."""
-    for folder in (os.environ.get("CUDA_HOME", ""), "/usr/local/cuda"):
+    """A tool of the CUDA toolkit in its usual places, the Python packages of the extra `cuda` among them."""
+    wheels = importlib.util.find_spec("nvidia")
+    places: Sequence[str] = (wheels.submodule_search_locations or ()) if wheels else ()
+    packaged = [str(cuda) for place in places for cuda in sorted(Path(place).glob("cu[0-9]*"), reverse=True)]
+    for folder in (os.environ.get("CUDA_HOME", ""), *INSTALLED, *packaged):
         path = Path(folder) / "bin" / name
         if folder and path.is_file() and os.access(path, os.X_OK):
             return str(path)
     return None
+
+
+def compile_command(driver: str, target: Target) -> list[str]:
+    """The compiler with the target's flags; the Python packages keep their libraries where nvcc does not look."""
+    libraries = Path(driver).parent.parent / "lib"
+    packaged = any(libraries.glob("libcudart*"))
+    return [driver, *target.flags, *(["-L", str(libraries)] if packaged else [])]
 
 
 def build_library(project: Path, target: Target, work: Path) -> Path:
@@ -76,7 +89,7 @@ def build_library(project: Path, target: Target, work: Path) -> Path:
     work.mkdir(parents=True, exist_ok=True)
     library = work / "network.so"
     source = (project / "network.cu").resolve()
-    command = [driver, *target.flags, "-o", str(library.resolve()), str(source)]
+    command = [*compile_command(driver, target), "-o", str(library.resolve()), str(source)]
     done = start(command, work, timeout=target.timeout_seconds)
     if done.code != 0:
         lines = [line for line in done.errors.splitlines() if "error" in line] or done.errors.splitlines() or [""]
