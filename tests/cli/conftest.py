@@ -84,7 +84,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     module = ModuleType("tilewright.compile")
     module.compile_model = found.compile_model  # type: ignore[attr-defined]
     module.run_model = found.run_model  # type: ignore[attr-defined]
-    module.write = lambda compiled, folder: found.write(compiled, folder)  # type: ignore[attr-defined]
+    module.write = lambda compiled, folder: found.write(compiled, folder) or compiled  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "tilewright.compile", module)
     sources = [Source("generic", "folder platforms/generic", lambda: PLATFORM), Source("acme", "acme 1.0", broken)]
     monkeypatch.setattr(plugins, "find_platforms", lambda: Platforms(sources))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
+from tilewright.codegen.digits import real_text, small_integer_text
 from tilewright.model import Array, DType
 
 C_TYPES = {
@@ -13,6 +15,7 @@ C_TYPES = {
     DType.I8: "int8_t", DType.U8: "uint8_t", DType.I16: "int16_t", DType.U16: "uint16_t", DType.I32: "int32_t",
     DType.U32: "uint32_t", DType.I64: "int64_t", DType.U64: "uint64_t", DType.BOOL: "uint8_t",
 }  # fmt: skip
+_LINES_AT_ONCE = 4096
 
 
 def packed(dtype: DType, values: Array) -> Array:
@@ -54,18 +57,31 @@ def _float(value: float, dtype: DType) -> str:
 
 def initialiser(dtype: DType, values: Array, per_line: int = 12) -> str:
     """The elements of a constant array as C text, `per_line` to a line."""
+    return "".join(initialiser_pieces(dtype, values, per_line))
+
+
+def initialiser_pieces(dtype: DType, values: Array, per_line: int = 12) -> Iterator[str]:
+    """The text of `initialiser` piece by piece: weights of a gigabyte are never one string."""
     flat = packed(dtype, values).reshape(-1)
-    count = flat.size
-    if count > per_line and bool((flat == flat[0]).all()):
-        flat = flat[:1]  # one text serves all, e.g. where weights are yet to be set
     kind = DType.U8 if dtype in (DType.I4, DType.U4) else dtype
-    if kind.is_float and bool(np.isfinite(flat).all()):
-        form, suffix = ("%.17e", "") if kind is DType.F64 else ("%.8e", "f" if kind is DType.F32 else "f16")
-        words = [form % v + suffix for v in flat.astype(np.float64).tolist()]
-    elif kind in (DType.I8, DType.U8, DType.I16, DType.U16, DType.BOOL):
-        words = list(map(str, flat.astype(np.int64).tolist()))
+    piece = per_line * _LINES_AT_ONCE
+    alike = flat.size > per_line and bool((flat == flat[0]).all())
+    repeated = _text(kind, flat[:piece], per_line) if alike else ""  # one text serves all, e.g. weights yet to be set
+    for start in range(0, flat.size, piece):
+        part = flat[start : start + piece]
+        yield (",\n    " if start else "")
+        yield repeated if alike and part.size == piece else _text(kind, part, per_line)
+
+
+def _text(kind: DType, flat: Array, per_line: int) -> str:
+    """The elements of a part of an array."""
+    if kind in (DType.I8, DType.U8, DType.I16, DType.U16, DType.BOOL):
+        return small_integer_text(flat, per_line)
+    finite = np.isfinite(flat) if kind.is_float else np.zeros(0)
+    if kind in (DType.F16, DType.F32) and bool(finite.all()):
+        return real_text(flat, "f" if kind is DType.F32 else "f16", per_line)
+    if kind is DType.F64 and bool(finite.all()):
+        words = [f"{value:.17e}" for value in flat.tolist()]
     else:
-        words = [literal(kind, v) for v in flat.tolist()]
-    words = words * count if len(words) < count else words
-    lines = [", ".join(words[i : i + per_line]) for i in range(0, len(words), per_line)]
-    return ",\n    ".join(lines)
+        words = [literal(kind, value) for value in flat.tolist()]
+    return ",\n    ".join(", ".join(words[i : i + per_line]) for i in range(0, len(words), per_line))

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from tilewright.codegen.artifacts import Artifacts
+import numpy as np
+
+from tilewright.codegen.artifacts import Artifacts, Piece, Texts
 from tilewright.codegen.blob import Blob, blob_bytes, constant_texts, identity, lay_out
-from tilewright.codegen.c_types import C_TYPES, initialiser, literal, packed
+from tilewright.codegen.c_types import C_TYPES, initialiser_pieces, literal, packed
 from tilewright.codegen.comments import constant_comment, layer_comment, port_comment, safe
 from tilewright.codegen.functions import Functions, pointer, render_functions
 from tilewright.codegen.render import render
 from tilewright.codegen.tiled import HEADER
 from tilewright.memory.placed import PlacedPlan
-from tilewright.model import DType
+from tilewright.model import Array, DType
 from tilewright.platform import MemoryLevel
 from tilewright.program.placement import WeightRegion
 from tilewright.version import VERSION
 
 TEMPLATES = Path(__file__).parent / "templates"
+_ELEMENTS = "\0elements {}\0"
+"""Keeps the place of a constant's elements in a rendered text; `safe` lets no such code into a comment."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +55,15 @@ class Port:
 
 @dataclass(frozen=True)
 class ConstantArray:
-    """One array of the weights file."""
+    """One array of the weights file; `text` stands for its elements until the file is read."""
 
     name: str
     c_type: str
     length: int
     text: str
     comment: str
+    dtype: DType
+    values: Array
     fixed: bool = True
 
 
@@ -141,11 +149,20 @@ def emit(
         "Makefile": "Makefile.mako",
         "CMakeLists.txt": "CMakeLists.txt.mako",
     }
-    texts = {path: render(TEMPLATES / template, m=context) for path, template in files.items()}
+    texts = {path: _with_elements(render(TEMPLATES / name, m=context), context) for path, name in files.items()}
     if context.fast is not None:
-        texts[f"src/{HEADER}"] = (TEMPLATES / HEADER).read_text()
+        texts[f"src/{HEADER}"] = ((TEMPLATES / HEADER).read_text(),)
     beside = {f"weights/{blob.identifier}.bin": blob_bytes(plan, blob, key) for blob, key in known.items()}
-    return Artifacts(plan.name, texts, context.constant_bytes, functions.names, beside, context.runtime_bytes)
+    return Artifacts(plan.name, Texts(texts), context.constant_bytes, functions.names, beside, context.runtime_bytes)
+
+
+def _with_elements(text: str, context: Context) -> tuple[Piece, ...]:
+    """The text with the elements of the constants in the places that were kept for them."""
+    pieces: list[Piece] = []
+    for number, piece in enumerate(re.split(_ELEMENTS.format(r"(\d+)"), text)):
+        constant = context.constants[int(piece)] if number % 2 else None
+        pieces.append(piece if constant is None else partial(initialiser_pieces, constant.dtype, constant.values))
+    return tuple(pieces)
 
 
 def _context(
@@ -175,7 +192,7 @@ def _context(
         run_parameters=_run_parameters(placed),
         unused_parameters=_unused(placed, functions),
         constants=constants,
-        needs_math=any("INFINITY" in c.text or "NAN" in c.text for c in constants),
+        needs_math=any(c.dtype.is_float and not bool(np.isfinite(c.values).all()) for c in constants),
         half=_uses_half(placed),
         sources=tuple(source.read_text().strip() for source in functions.sources),
         functions=functions.texts,
@@ -243,16 +260,20 @@ def _constants(placed: PlacedPlan, blobs: Sequence[Blob]) -> tuple[ConstantArray
     plan = placed.plan
     mapped = {piece.slot for blob in blobs if blob.mapped for piece in blob.pieces}
     in_ram = {piece.slot for blob in blobs if not blob.mapped for piece in blob.pieces}
-    found = []
+    found: list[ConstantArray] = []
     for slot in plan.frozen_slots:
         if slot.index in mapped:
             continue
         constant = slot.constant
         length = int(packed(constant.dtype, constant.values).size)
-        text = initialiser(constant.dtype, constant.values) if length else "0"
+        text = _ELEMENTS.format(len(found)) if length else "0"
         comment = constant_comment(slot)
         name, fixed = f"{plan.name}_c{slot.index}", slot.index not in in_ram
-        found.append(ConstantArray(name, C_TYPES[constant.dtype], max(length, 1), text, comment, fixed))
+        found.append(
+            ConstantArray(
+                name, C_TYPES[constant.dtype], max(length, 1), text, comment, constant.dtype, constant.values, fixed
+            )
+        )
     return tuple(found)
 
 

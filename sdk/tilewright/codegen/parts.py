@@ -54,7 +54,7 @@ def marked(artifacts: Artifacts, *, layers: bool, tiles: bool) -> Artifacts:
 
 
 def _file(artifacts: Artifacts, name: str) -> str:
-    return next((text for path, text in artifacts.files.items() if path.rpartition("/")[2] == name), "")
+    return next((artifacts.files[path] for path in artifacts.files if path.rpartition("/")[2] == name), "")
 
 
 def _lines(text: str, pattern: str) -> str:

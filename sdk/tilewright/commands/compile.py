@@ -36,7 +36,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
     if error := overflow(report, options.budgets):
         raise error
     with staged(arguments.output) as folder:
-        write(compiled, folder)
+        report = write(compiled, folder).report
         if arguments.measure:
             from tilewright.run.measure import measure
 

@@ -59,7 +59,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
         raise too_large
     with _folder(arguments.output) as folder:
         with staged(folder) as staging:
-            write(compiled, staging)
+            compiled = write(compiled, staging)
         report = run_model(compiled, target, asked, folder)
         write_text(folder / "report.json", dumps(report.to_json()))
     text = (explain(compiled.bound) + "\n\n" if arguments.explain else "") + render(report)
