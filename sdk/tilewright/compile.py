@@ -226,7 +226,7 @@ Generator = Callable[[PlacedPlan, Sequence[MemoryLevel], Sequence[str]], Artifac
 
 def generator(asked: Request = Depends(request)) -> Generator:
     """What writes the project."""
-    return emitter(asked.platform)
+    return emitter(asked)
 
 
 @compiler.step
@@ -261,10 +261,17 @@ def with_weights_in_ram(report: Report, level: str, size_bytes: int) -> Report:
     return replace(report, memory=memory)
 
 
-def emitter(chosen: Platform) -> Generator:
-    """What writes the project: the platform's own module where it names one."""
+def emitter(asked: Request) -> Generator:
+    """What writes the project: the platform's own module where it names one; that knows no instances."""
+    chosen = asked.platform
     if not chosen.emitter:
-        return emit
+        return partial(emit, context=asked.options.context)
+    if asked.options.context:
+        raise UsageError(
+            "--context asks for several instances",
+            why=f"platform '{chosen.name}' writes its own code, and that is one network",
+            fix="leave it out",
+        )
     try:
         own: Generator = importlib.import_module(chosen.emitter).emit
     except (ImportError, AttributeError) as error:
@@ -338,6 +345,14 @@ def write(compiled: Compiled, folder: Path) -> Compiled:
     for name in ("codegen", "total"):
         seconds[name] = round(seconds.get(name, 0.0) + spent, 6)
     return replace(compiled, report=replace(compiled.report, tool=replace(compiled.report.tool, seconds=seconds)))
+
+
+def write_files(files: Mapping[str, str], folder: Path) -> None:
+    """Write texts by their relative paths, which are ours."""
+    for path, text in files.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
 
 
 def run_model(compiled: Compiled, target: Target, asked: RunOptions, project: Path) -> Report:

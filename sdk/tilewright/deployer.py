@@ -156,7 +156,7 @@ class NetworkDeployer:
         """Expand every layer into its code; `verbose` switches its marks on."""
         if not self.bound or self.placed is None:
             raise OrderError("You need to bind the network before transforming code!", fix="call mid_end() first")
-        made = emitter(self.request.platform)(self.placed, self.request.levels, self.target.flags)
+        made = emitter(self.request)(self.placed, self.request.levels, self.target.flags)
         self.artifacts = marked(made, layers=verbose.untiled_profiling, tiles=verbose.tiled_profiling)
         self.transformed = True
 

@@ -26,7 +26,8 @@ class CompileOptions:
     limits what the network may use. `shapes` and `freeze` map model inputs to a static shape and to a .npy file with
     the value. `disabled_passes` are names of passes. `solver_seconds` limits each question to a solver.
     `measure` builds the code to replace the estimated code and stack bytes. `dump_dir` receives every stage's value.
-    `program` names the file of the network's regions, see docs/regions.md.
+    `program` names the file of the network's regions, see docs/regions.md. `context` gives every function an instance
+    of the network, so that several may exist.
     """
 
     level_sizes: Mapping[str, int] = field(default_factory=dict)
@@ -43,6 +44,7 @@ class CompileOptions:
     measure: bool = False
     dump_dir: Path | None = None
     program: Path | None = None
+    context: bool = False
 
     def __post_init__(self) -> None:
         """Refuse values that no stage could give a meaning to."""

@@ -37,7 +37,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Blob:
-    """The payload of a region; `pointer` is the C variable that shows it where it is mapped."""
+    """The payload of a region; `pointer` is the C expression that shows it where it is mapped."""
 
     index: int
     name: str
@@ -58,8 +58,8 @@ class Blob:
         return sum(piece.size_bytes for piece in self.pieces)
 
 
-def lay_out(plan: ExecutionPlan, regions: Sequence[WeightRegion]) -> tuple[Blob, ...]:
-    """The blobs of the regions, one constant after the other, each aligned."""
+def lay_out(plan: ExecutionPlan, regions: Sequence[WeightRegion], context: bool = False) -> tuple[Blob, ...]:
+    """The blobs of the regions, one constant after the other, aligned; with `context` an instance points to them."""
     found = []
     for index, region in enumerate(regions):
         pieces, at = [], 0
@@ -68,7 +68,7 @@ def lay_out(plan: ExecutionPlan, regions: Sequence[WeightRegion]) -> tuple[Blob,
             size = packed(constant.dtype, constant.values).nbytes
             pieces.append(Piece(slot, f"{plan.name}_c{slot}", C_TYPES[constant.dtype], at, size))
             at += -(-size // PIECE_ALIGN) * PIECE_ALIGN
-        pointer = f"{plan.name}_blob_{index}"
+        pointer = f"context->blob_{index}" if context else f"{plan.name}_blob_{index}"
         found.append(Blob(index, region.name, region.identifier, region.mapped, pointer, tuple(pieces), at))
     return tuple(found)
 

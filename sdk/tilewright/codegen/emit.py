@@ -126,21 +126,48 @@ class Context:
     blobs: tuple[BlobText, ...] = ()
     runtime_bytes: int = 0
     fast: FastMemory | None = None
+    context: bool = False
+
+    @property
+    def arena(self) -> str:
+        """C expression for the first byte of the arena."""
+        return arena_of(self.name, self.context)
+
+    @property
+    def instance(self) -> str:
+        """The parameter that says which instance is meant, alone in its list; `void` where there is one only."""
+        return f"{self.name}_context *context" if self.context else "void"
+
+    @property
+    def first(self) -> str:
+        """The same where other parameters follow."""
+        return f"{self.instance}, " if self.context else ""
+
+
+def arena_of(name: str, context: bool) -> str:
+    """C expression for the arena: an array of the model's, or a member of the caller's context."""
+    return "context->arena" if context else f"{name}_arena"
 
 
 def emit(
-    placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str], regions: Sequence[WeightRegion] = ()
+    placed: PlacedPlan,
+    levels: Sequence[MemoryLevel],
+    flags: Sequence[str],
+    regions: Sequence[WeightRegion] = (),
+    *,
+    context: bool = False,
 ) -> Artifacts:
     """Render the project. `levels` with the target's sizes, `flags` those that the kernels were made for.
 
-    The constants of `regions` are no `const` arrays: they lie in blobs beside the code, or in RAM.
+    The constants of `regions` are no `const` arrays: they lie in blobs beside the code, or in RAM. With `context`
+    every function takes an instance of the network, whose memory the caller declares.
     """
     plan = placed.plan
-    blobs = lay_out(plan, regions)
-    functions = render_functions(placed, plan.name, f"{plan.name}_arena", constant_texts(plan, blobs))
+    blobs = lay_out(plan, regions, context)
+    functions = render_functions(placed, plan.name, arena_of(plan.name, context), constant_texts(plan, blobs))
     code = [*functions.texts, *(f"{call.function}({call.arguments})" for call in functions.calls)]
     known = {blob: identity(code, blob) for blob in blobs}
-    context = _context(placed, levels, flags, functions, known)
+    shown = _context(placed, levels, flags, functions, known, context)
     files = {
         f"src/{plan.name}.h": "model.h.mako",
         f"src/{plan.name}.c": "model.c.mako",
@@ -149,11 +176,11 @@ def emit(
         "Makefile": "Makefile.mako",
         "CMakeLists.txt": "CMakeLists.txt.mako",
     }
-    texts = {path: _with_elements(render(TEMPLATES / name, m=context), context) for path, name in files.items()}
-    if context.fast is not None:
+    texts = {path: _with_elements(render(TEMPLATES / name, m=shown), shown) for path, name in files.items()}
+    if shown.fast is not None:
         texts[f"src/{HEADER}"] = ((TEMPLATES / HEADER).read_text(),)
     beside = {f"weights/{blob.identifier}.bin": blob_bytes(plan, blob, key) for blob, key in known.items()}
-    return Artifacts(plan.name, Texts(texts), context.constant_bytes, functions.names, beside, context.runtime_bytes)
+    return Artifacts(plan.name, Texts(texts), shown.constant_bytes, functions.names, beside, shown.runtime_bytes)
 
 
 def _with_elements(text: str, context: Context) -> tuple[Piece, ...]:
@@ -167,7 +194,7 @@ def _with_elements(text: str, context: Context) -> tuple[Piece, ...]:
 
 def _context(
     placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str], functions: Functions,
-    known: Mapping[Blob, int],
+    known: Mapping[Blob, int], context: bool,
 ) -> Context:  # fmt: skip
     plan = placed.plan
     constants = _constants(placed, tuple(known))
@@ -186,10 +213,10 @@ def _context(
         align=max(placed.align, 8),
         constant_bytes=constant_bytes,
         levels=_levels(placed, levels, constant_bytes, runtime_bytes),
-        inputs=_ports(placed, plan.input_slots, "input"),
-        outputs=_ports(placed, plan.output_slots, "output"),
+        inputs=_ports(placed, plan.input_slots, "input", context),
+        outputs=_ports(placed, plan.output_slots, "output", context),
         io=placed.io,
-        run_parameters=_run_parameters(placed),
+        run_parameters=_run_parameters(placed, context),
         unused_parameters=_unused(placed, functions),
         constants=constants,
         needs_math=any(c.dtype.is_float and not bool(np.isfinite(c.values).all()) for c in constants),
@@ -202,6 +229,7 @@ def _context(
         blobs=tuple(BlobText(b, safe(b.name), key & 0xFFFFFFFF, key >> 32) for b, key in known.items()),
         runtime_bytes=runtime_bytes,
         fast=_fast(placed, levels),
+        context=context,
     )
 
 
@@ -277,7 +305,7 @@ def _constants(placed: PlacedPlan, blobs: Sequence[Blob]) -> tuple[ConstantArray
     return tuple(found)
 
 
-def _ports(placed: PlacedPlan, slots: Sequence[int], word: str) -> tuple[Port, ...]:
+def _ports(placed: PlacedPlan, slots: Sequence[int], word: str, context: bool) -> tuple[Port, ...]:
     plan = placed.plan
     names = plan.output_names if word == "output" else tuple(plan.slots[s].tensor.name for s in slots)
     found = []
@@ -289,7 +317,7 @@ def _ports(placed: PlacedPlan, slots: Sequence[int], word: str) -> tuple[Port, .
             Port(
                 index=index,
                 c_type=C_TYPES[tensor.dtype],
-                pointer=pointer(placed, slot, plan.name, f"{plan.name}_arena", False),
+                pointer=pointer(placed, slot, plan.name, arena_of(plan.name, context), False),
                 comment=port_comment(names[index], tensor),
                 size_bytes=tensor.size_bytes,
                 elements=tensor.elements,
@@ -301,11 +329,13 @@ def _ports(placed: PlacedPlan, slots: Sequence[int], word: str) -> tuple[Port, .
     return tuple(found)
 
 
-def _run_parameters(placed: PlacedPlan) -> str:
-    if placed.io == "arena":
-        return "void"
+def _run_parameters(placed: PlacedPlan, context: bool) -> str:
     plan = placed.plan
-    found = [f"const {C_TYPES[plan.slots[s].tensor.dtype]} *input_{i}" for i, s in enumerate(plan.input_slots)]
+    instance = [f"{plan.name}_context *context"] if context else []
+    if placed.io == "arena":
+        return ", ".join(instance) or "void"
+    found = [*instance]
+    found += [f"const {C_TYPES[plan.slots[s].tensor.dtype]} *input_{i}" for i, s in enumerate(plan.input_slots)]
     found += [f"{C_TYPES[plan.slots[s].tensor.dtype]} *output_{i}" for i, s in enumerate(plan.output_slots)]
     return ", ".join(found) or "void"
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mako import exceptions
+from mako.lookup import TemplateLookup
 from mako.template import Template
 
 from tilewright.errors import PlatformError
@@ -15,7 +16,8 @@ from tilewright.errors import PlatformError
 @cache
 def _template(path: Path) -> Any:
     try:
-        return Template(filename=str(path), strict_undefined=True, output_encoding=None)
+        beside = TemplateLookup([str(path.parent)], strict_undefined=True)
+        return Template(filename=str(path), strict_undefined=True, output_encoding=None, lookup=beside)
     except FileNotFoundError:
         raise PlatformError(
             f"template '{path.name}' is missing", why=f"the kernel names it beside its class in {path.parent.name}",

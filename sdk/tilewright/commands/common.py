@@ -40,6 +40,7 @@ def add_compilation(parser: argparse.ArgumentParser) -> None:
     for option, name, metavar, text in pairs:
         group.add_argument(option, dest=name, metavar=metavar, action="append", default=[], help=text)
     group.add_argument("--io", choices=("arena", "caller"), default="arena", help="where inputs and outputs live")
+    group.add_argument("--context", action="store_true", help="several instances of the network may exist")
     group.add_argument("--quantized-io", action="store_true", help="keep integers at the border of the network")
     group.add_argument("--integer-only", action="store_true", help="refuse a network that computes in floats")
     group.add_argument("--allocator", metavar="NAME", default="auto", help="how buffers are placed")
@@ -69,6 +70,7 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
         measure=measure,
         dump_dir=arguments.dump_dir,
         program=arguments.program,
+        context=arguments.context,
     )
     existing(arguments.model)
     for file in (*options.freeze.values(), options.program):

@@ -16,6 +16,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_compilation(parser)
     parser.add_argument("-t", "--target", metavar="TARGET", required=True, help="a target's name or folder")
     parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="folder for the C project")
+    parser.add_argument(
+        "--project",
+        metavar="A,B",
+        help="build files and examples: cmake, make, zephyr, arduino, platformio, esp-idf, all",
+    )
     parser.add_argument("--explain", action="store_true", help="for each node every kernel that was tried, and why not")
     parser.add_argument("--measure", action="store_true", help="build the code to measure its size and stack")
 
@@ -23,11 +28,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> Answer:
     """Compile, check that it fits, and write."""
     from tilewright.binding.explain import explain
-    from tilewright.compile import compile_model, write
+    from tilewright.compile import compile_model, write, write_files
     from tilewright.output import staged
+    from tilewright.project.ecosystems import parse_ecosystems, project_files
+    from tilewright.project.library import describe
     from tilewright.report.build import dumps
     from tilewright.report.text import header, memory_table
 
+    ecosystems = () if arguments.project is None else parse_ecosystems(arguments.project)
     options = compile_options(arguments, measure=arguments.measure)
     target = target_for(arguments.target, options)
     compiled = compile_model(arguments.model, options, target)
@@ -35,8 +43,10 @@ def execute(arguments: argparse.Namespace) -> Answer:
     report = compiled.report
     if error := overflow(report, options.budgets):
         raise error
+    packed = project_files(describe(compiled), ecosystems) if ecosystems else {}
     with staged(arguments.output) as folder:
         report = write(compiled, folder).report
+        write_files(packed, folder)
         if arguments.measure:
             from tilewright.run.measure import measure
 

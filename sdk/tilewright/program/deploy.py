@@ -39,7 +39,7 @@ def with_program(pipeline: Compiler[Compiled], schema: Schema) -> Compiler[Compi
             regions = weight_regions(placed.plan, schema)
             if asked.platform.emitter:
                 refuse_regions(regions, asked.platform.name)
-            return emit(placed, levels, flags, regions)
+            return emit(placed, levels, flags, regions, context=asked.options.context)
 
         return write
 

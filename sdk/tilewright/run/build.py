@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tilewright.errors import DoesNotFit, TilewrightError, ToolMissing, UsageError
-from tilewright.run.elf import mapped_sizes, read_elf
+from tilewright.run.elf import ElfFile, Sizes, mapped_sizes, read_elf
 from tilewright.run.image import Image, Toolchain
-from tilewright.run.interface import Interface, glue_code, read_interface
+from tilewright.run.interface import INSTANCE, Interface, glue_code, read_interface
 from tilewright.run.stack import read_call_graph, stack_bound
 from tilewright.run.tool import Finished, find_tool, start
 from tilewright.target import Target, targets_folder
@@ -68,10 +69,17 @@ def build(
         ignored = frozenset({f"{model}_trace"})
         bound = stack_bound(read_call_graph(o.with_suffix(".ci") for o in objects), f"{model}_run", ignored)
     version = start([driver, "--version"], work).output.partition("\n")[0].strip()
+    sizes = _with_instance(mapped_sizes(map_file, elf, [str(o) for o in own]), elf, interface)
     return Image(
         path, work, target, interface, Toolchain(driver, version, " ".join(flags)), elf,
-        mapped_sizes(map_file, elf, [str(o) for o in own]), bound, trace, fence, sanitize,
+        sizes, bound, trace, fence, sanitize,
     )  # fmt: skip
+
+
+def _with_instance(sizes: Sizes, elf: ElfFile, interface: Interface) -> Sizes:
+    """The model's sizes with the instance that the test image declares for it."""
+    instance = elf.symbol(INSTANCE) if interface.context else None
+    return replace(sizes, ram_bytes=sizes.ram_bytes + instance.size_bytes) if instance else sizes
 
 
 def choose_compiler(target: Target, wanted: str | None = None) -> str:

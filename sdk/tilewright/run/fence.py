@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
-from tilewright.run.image import Image, arena_symbol, locate
+from tilewright.run.image import Image, arena_range, arena_symbol, locate
 
 EVERYTHING = 0xFFFFFFFF
 
@@ -62,7 +62,8 @@ def place(image: Image, fence: FenceMap) -> tuple[PlacedRange, ...]:
     for name in names:
         symbol = image.elf.symbol(name)
         if symbol is not None:
-            placed.append(PlacedRange(EVERYTHING, symbol.address, symbol.size_bytes, False, name))
+            at, size = arena_range(image) if name == arena else (symbol.address, symbol.size_bytes)
+            placed.append(PlacedRange(EVERYTHING, at, size, False, name))
     for entry in sorted(fence.ranges, key=lambda r: r.instruction):
         if entry.symbol and not entry.writes and image.elf.symbol(entry.symbol) is None:
             continue  # a constant that nothing reads: the linker has dropped it

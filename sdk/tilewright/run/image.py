@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tilewright.errors import TilewrightError
 from tilewright.run.elf import ElfFile, Sizes
-from tilewright.run.interface import Interface
+from tilewright.run.interface import INSTANCE, Interface
 from tilewright.run.stack import StackBound
 from tilewright.target import Target
 
@@ -47,8 +47,17 @@ class Image:
 
 
 def arena_symbol(image: Image) -> str:
-    """Name of the symbol that holds the activations, `<model>_arena`."""
-    return f"{image.model}_arena"
+    """Name of the symbol that holds the activations, `<model>_arena`, or the instance that it begins."""
+    return INSTANCE if image.interface.context else f"{image.model}_arena"
+
+
+def arena_range(image: Image) -> tuple[int, int]:
+    """First address and bytes of the activations; zeros where there are none."""
+    found = image.elf.symbol(arena_symbol(image))
+    if found is None:
+        return 0, 0
+    part = image.interface.context  # an instance holds pointers and the end of its alignment behind the arena
+    return found.address, min(found.size_bytes, image.interface.arena_bytes) if part else found.size_bytes
 
 
 def locate(image: Image, symbol: str, offset: int, size_bytes: int) -> int:

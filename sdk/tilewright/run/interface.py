@@ -16,7 +16,8 @@ class Interface:
     """Bytes of each input and output of a model.
 
     `has_init` says that it must be initialised, `takes_pointers` that inputs and outputs are the caller's memory.
-    `blobs` are the bytes of weights that are loaded at run time.
+    `blobs` are the bytes of weights that are loaded at run time. `context`: every call takes an
+    instance, whose first `arena_bytes` are the arena.
     """
 
     model: str
@@ -26,6 +27,8 @@ class Interface:
     has_init: bool
     takes_pointers: bool = False
     blobs: tuple[int, ...] = ()
+    context: bool = False
+    arena_bytes: int = 0
 
     @property
     def trace_macro(self) -> str:
@@ -49,10 +52,31 @@ def read_interface(project: Path, model: str) -> Interface:
         ) from error
     prefix = model.upper() if _macro(text, f"{model.upper()}_INPUT_COUNT") is not None else model
     has_init = re.search(rf"\b{model}_init\s*\(\s*void\s*\)", text) is not None
-    takes_pointers = re.search(rf"\b{model}_run\s*\(\s*void\s*\)", text) is None
+    plain = rf"\b{model}_run\s*\(\s*(?:void|{model}_context \*context)\s*\)"
+    takes_pointers = re.search(plain, text) is None
+    context = re.search(rf"\b{model}_run\s*\(\s*{model}_context \*", text) is not None
     inputs, outputs = (_bytes(text, prefix, kind, header) for kind in ("INPUT", "OUTPUT"))
     blobs = _bytes(text, prefix, "BLOB", header) if f"{prefix}_BLOB_COUNT" in text else ()
-    return Interface(model, prefix, inputs, outputs, has_init, takes_pointers, blobs)
+    return Interface(
+        model,
+        prefix,
+        inputs,
+        outputs,
+        has_init,
+        takes_pointers,
+        blobs,
+        context,
+        _macro(text, f"{prefix}_ARENA_BYTES") or 0,
+    )
+
+
+INSTANCE = "tw_instance"
+"""The test image's instance of a network that takes one; its arena is the first member."""
+
+
+def instance_of(interface: Interface) -> str:
+    """C for what a call that needs nothing else is given."""
+    return f"&{INSTANCE}" if interface.context else ""
 
 
 def caller_memory(parameter: str) -> str:
@@ -91,12 +115,15 @@ def glue_code(interface: Interface) -> str:
         "",
         f"void {model}_trace(int instruction, int phase);",
         f"void {model}_trace(int instruction, int phase) {{ tw_trace(instruction, phase); }}",
+        *((f"{model}_context {INSTANCE};",) if interface.context else ()),
         *_initialise(interface),
         *_run(interface),
     ]
     for kind, result, sizes in (("input", "void *", interface.inputs), ("output", "const void *", interface.outputs)):
         places = [
-            f"&{caller_memory(f'{kind}_{i}')}" if interface.takes_pointers else f"{model}_{kind}_{i}()"
+            f"&{caller_memory(f'{kind}_{i}')}"
+            if interface.takes_pointers
+            else f"{model}_{kind}_{i}({instance_of(interface)})"
             for i in range(len(sizes))
         ]
         lines.append(f"const uint32_t tw_{kind}_count = {len(sizes)}u;")
@@ -110,6 +137,7 @@ def _initialise(interface: Interface) -> list[str]:
     first = f"{interface.model}_init()" if interface.has_init else "0"
     if not interface.blobs:
         return [f"int tw_init(void) {{ return {first}; }}"]
+    given = f"{instance_of(interface)}, " if interface.context else ""
     lines = [
         f"static uint8_t tw_blob_{i}[{size}] __attribute__((aligned({interface.prefix}_BLOB_ALIGN)));"
         for i, size in enumerate(interface.blobs)
@@ -120,7 +148,7 @@ def _initialise(interface: Interface) -> list[str]:
             f'    file = tw_open("blob_{i}.bin", 0);',
             "    if (status == 0 && file != 0) {",
             f"        int short_file = tw_read(file, tw_blob_{i}, {size}u) != 0;",
-            f"        status = {interface.model}_load_weights(tw_blob_{i}, short_file ? 0u : {size}u);",
+            f"        status = {interface.model}_load_weights({given}tw_blob_{i}, short_file ? 0u : {size}u);",
             "        tw_close(file);",
             "    }",
         ]
@@ -129,15 +157,22 @@ def _initialise(interface: Interface) -> list[str]:
 
 def _run(interface: Interface) -> list[str]:
     """What the test image calls: the model itself, or a function that hands it our memory."""
-    if not interface.takes_pointers:
+    if not interface.takes_pointers and not interface.context:
         return [f"int (*const tw_run)(void) = {interface.model}_run;"]
+    if not interface.takes_pointers:
+        call = f"{interface.model}_run({instance_of(interface)})"
+        return [
+            f"static int tw_instance_run(void) {{ return {call}; }}",
+            "int (*const tw_run)(void) = tw_instance_run;",
+        ]
     names = [f"input_{i}" for i in range(len(interface.inputs))]
     names += [f"output_{i}" for i in range(len(interface.outputs))]
     lines = [
         f"static union {{ uint8_t bytes[{max(size, 1)}]; uint64_t aligned; }} {caller_memory(name)};"
         for name, size in zip(names, interface.inputs + interface.outputs, strict=True)
     ]
-    arguments = ", ".join(f"(void *)&{caller_memory(name)}" for name in names)
+    given = [instance_of(interface)] if interface.context else []
+    arguments = ", ".join([*given, *(f"(void *)&{caller_memory(name)}" for name in names)])
     lines.append(f"static int tw_hand_over(void) {{ return {interface.model}_run({arguments}); }}")
     return [*lines, "int (*const tw_run)(void) = tw_hand_over;"]
 

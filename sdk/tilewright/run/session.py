@@ -17,7 +17,7 @@ from tilewright.report.build import LayerReport, ReferenceReport, Report, RunRep
 from tilewright.run.build import build
 from tilewright.run.compare import Comparison, compare
 from tilewright.run.counts import Counts
-from tilewright.run.image import Image, arena_symbol
+from tilewright.run.image import Image, arena_range
 from tilewright.run.inputs import expected_outputs, input_arrays
 from tilewright.run.measure import measured_memory, toolchain
 from tilewright.run.plugin import plugin_compiler
@@ -120,8 +120,7 @@ def keep_promises(placed: PlacedPlan, image: Image, execution: Execution) -> Non
         raise FenceError(
             f"'{image.model}' uses {used} bytes of stack", why=f"the proved bound is {bound.size_bytes} bytes"
         )
-    arena = image.elf.symbol(arena_symbol(image))
-    size = arena.size_bytes if arena is not None else 0
+    size = arena_range(image)[1]
     if size != placed.arena_bytes:
         raise FenceError(
             f"the arena of '{image.model}' has {size} bytes", why=f"the plan promises {placed.arena_bytes}"

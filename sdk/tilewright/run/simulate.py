@@ -12,7 +12,7 @@ from pathlib import Path
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.run.counts import Counts
 from tilewright.run.fence import FenceMap, guard_file
-from tilewright.run.image import Image, arena_symbol, locate
+from tilewright.run.image import Image, arena_range, locate
 from tilewright.run.outcome import explain
 from tilewright.run.plugin import ARGUMENTS, RESULT, plugin_compiler, prepare, read_counts
 from tilewright.run.tool import Finished, find_tool, start
@@ -122,8 +122,8 @@ def _write_files(
     clock: bool,
 ) -> None:
     """Write what the image reads; the whole arena is poisoned before the inputs are read."""
-    arena = image.elf.symbol(arena_symbol(image))
-    fills = [] if arena is None else [(arena.address, arena.size_bytes)]
+    arena = arena_range(image)
+    fills = [arena] if arena[1] else []
     native = image.target.simulator == "native"
     flags = (0 if image.sanitize else PAINT) | (GUARD if fence and native else 0) | (CLOCK if clock else 0)
     control = struct.pack("<4I", MAGIC, flags, len(fills), len(dump))

@@ -21,6 +21,7 @@
 
 const char ${m.name}_version[] = "${m.tool}; ${m.name} sha256 ${m.sha256}";
 
+% if not m.context:
 /* Memory section of the arena, e.g. -D${m.upper}_ARENA_SECTION='__attribute__((section(".dtcm")))'. */
 #ifndef ${m.upper}_ARENA_SECTION
 #define ${m.upper}_ARENA_SECTION
@@ -30,6 +31,7 @@ const char ${m.name}_version[] = "${m.tool}; ${m.name} sha256 ${m.sha256}";
 #else
 #define ${m.upper}_ALIGNED
 #endif
+% endif
 #ifdef ${m.upper}_TRACE
 #define ${m.upper}_MARK(instruction, phase) ${m.name}_trace(instruction, phase)
 #else
@@ -45,9 +47,11 @@ typedef char ${m.name}_fits_${level.name}[(${m.upper}_${level.macro}_BYTES <= ${
 
 % if m.arena_bytes:
 #ifdef ${m.upper}_EXTERNAL_ARENA
+% if not m.context:
 static unsigned char *${m.name}_arena;
 
-int ${m.name}_init(void *memory, size_t size_bytes)
+% endif
+int ${m.name}_init(${m.first}void *memory, size_t size_bytes)
 {
     if (size_bytes < ${m.upper}_ARENA_BYTES) {
         return ${m.upper}_ERROR_ARENA_TOO_SMALL;
@@ -55,17 +59,22 @@ int ${m.name}_init(void *memory, size_t size_bytes)
     if ((uintptr_t)memory % ${m.upper}_ARENA_ALIGN != 0) {
         return ${m.upper}_ERROR_ARENA_MISALIGNED;
     }
-    ${m.name}_arena = memory;
+    ${m.arena} = memory;
     return ${m.upper}_OK;
 }
+% if not m.context:
 #else
 extern unsigned char ${m.name}_arena[${m.upper}_ARENA_BYTES];
 ${m.upper}_ARENA_SECTION ${m.upper}_ALIGNED unsigned char ${m.name}_arena[${m.upper}_ARENA_BYTES];
+% endif
 #endif
 % else:
 #ifdef ${m.upper}_EXTERNAL_ARENA
-int ${m.name}_init(void *memory, size_t size_bytes)
+int ${m.name}_init(${m.first}void *memory, size_t size_bytes)
 {
+% if m.context:
+    (void)context;
+% endif
     (void)memory;
     (void)size_bytes;
     return ${m.upper}_OK;
@@ -74,7 +83,7 @@ int ${m.name}_init(void *memory, size_t size_bytes)
 % endif
 % if m.blobs:
 % for b in m.blobs:
-% if b.blob.mapped:
+% if b.blob.mapped and not m.context:
 static const unsigned char *${b.blob.pointer};
 % endif
 % endfor
@@ -98,7 +107,7 @@ static uint32_t ${m.name}_word(const unsigned char *bytes)
     return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-int ${m.name}_load_weights(const void *blob, size_t size_bytes)
+int ${m.name}_load_weights(${m.first}const void *blob, size_t size_bytes)
 {
     static const uint32_t known[${len(m.blobs)}][3] = {
 % for b in m.blobs:
@@ -108,6 +117,9 @@ int ${m.name}_load_weights(const void *blob, size_t size_bytes)
     const unsigned char *head = blob;
     const unsigned char *payload;
     uint32_t region;
+% if m.context:
+    (void)context; /* weights in RAM are those of all instances */
+% endif
     if (head == NULL || size_bytes < 32u) {
         return ${m.upper}_ERROR_WEIGHTS_TOO_SHORT;
     }
@@ -176,7 +188,7 @@ ${text}
 % for word, ports in (("input", m.inputs), ("output", m.outputs)):
 % for p in ports:
 
-${p.c_type} *${m.name}_${word}_${p.index}(void)
+${p.c_type} *${m.name}_${word}_${p.index}(${m.instance})
 {
     return ${p.pointer};
 }
@@ -188,7 +200,7 @@ int ${m.name}_run(${m.run_parameters})
 {
 % if m.arena_bytes:
 #ifdef ${m.upper}_EXTERNAL_ARENA
-    if (${m.name}_arena == NULL) {
+    if (${m.arena} == NULL) {
         return ${m.upper}_ERROR_NO_ARENA;
     }
 #endif
@@ -200,6 +212,9 @@ int ${m.name}_run(${m.run_parameters})
     }
 % endif
 % endfor
+% if m.context:
+    (void)context; /* a network without memory of its own has no other use for it */
+% endif
 % for name in m.unused_parameters:
     (void)${name};
 % endfor

@@ -58,6 +58,29 @@ extern "C" {
 % endfor
 % endfor
 
+% if m.context:
+#if defined(__GNUC__)
+#define ${m.upper}_ALIGNED __attribute__((aligned(${m.align})))
+#else
+#define ${m.upper}_ALIGNED
+#endif
+
+/* One instance of the network: the memory of one inference. Weights are shared. Declare as many as you want, in the
+ * section that you want, zero at first; two may run at a time where each has its own. */
+typedef struct ${m.name}_context {
+#ifdef ${m.upper}_EXTERNAL_ARENA
+    unsigned char *arena;
+#else
+    ${m.upper}_ALIGNED unsigned char arena[${max(m.arena_bytes, 1)}];
+#endif
+% for b in m.blobs:
+% if b.blob.mapped:
+    const unsigned char *blob_${b.blob.index};
+% endif
+% endfor
+} ${m.name}_context;
+
+% endif
 % if m.blobs:
 /* Weights that are no part of the code. */
 #define ${m.upper}_BLOB_COUNT ${len(m.blobs)}
@@ -71,7 +94,7 @@ ${"read where it lies" if b.blob.mapped else "copied into RAM"} */
 
 /* Takes the weights of one region from a blob aligned to ${m.align}. A blob that is read where it lies must stay there.
  * Returns ${m.upper}_OK or an error code; then nothing was changed. Not during a run. */
-int ${m.name}_load_weights(const void *blob, size_t size_bytes);
+int ${m.name}_load_weights(${m.first}const void *blob, size_t size_bytes);
 
 % endif
 /* Tells in the field which network an image runs: tool version and model hash. */
@@ -79,19 +102,19 @@ extern const char ${m.name}_version[];
 
 #ifdef ${m.upper}_EXTERNAL_ARENA
 /* Gives the network its memory: ${m.arena_bytes} bytes, aligned to ${m.align}. Call it before anything else. */
-int ${m.name}_init(void *memory, size_t size_bytes);
+int ${m.name}_init(${m.first}void *memory, size_t size_bytes);
 #endif
 
 % if m.io == "arena":
 /* Inputs and outputs live in the arena. An input is dead after its last reader: fill it again before every run. */
 % for word, ports in (("input", m.inputs), ("output", m.outputs)):
 % for p in ports:
-${p.c_type} *${m.name}_${word}_${p.index}(void);
+${p.c_type} *${m.name}_${word}_${p.index}(${m.instance});
 % endfor
 % endfor
 
 /* Runs one inference. Returns ${m.upper}_OK or an error code. */
-int ${m.name}_run(void);
+int ${m.name}_run(${m.instance});
 % else:
 /* Runs one inference on the caller's memory. Inputs are not written. Returns ${m.upper}_OK or an error code. */
 int ${m.name}_run(${m.run_parameters});

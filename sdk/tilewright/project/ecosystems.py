@@ -1,0 +1,97 @@
+"""The files of each ecosystem beside `src/`; one folder serves all that are asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from tilewright.codegen.render import render
+from tilewright.errors import UsageError
+from tilewright.project.library import Library
+
+TEMPLATES = Path(__file__).parent / "templates"
+_FILES: Mapping[str, Mapping[str, str]] = {
+    "cmake": {
+        "CMakeLists.txt": "CMakeLists.txt.mako",
+        "examples/cmake/CMakeLists.txt": "cmake_example.txt.mako",
+        "examples/cmake/main.c": "main.c.mako",
+    },
+    "make": {
+        "Makefile": "Makefile.mako",
+        "examples/make/Makefile": "make_example.mako",
+        "examples/make/main.c": "main.c.mako",
+    },
+    "zephyr": {
+        "zephyr/module.yml": "module.yml.mako",
+        "zephyr/CMakeLists.txt": "zephyr_CMakeLists.txt.mako",
+        "zephyr/Kconfig": "Kconfig.mako",
+        "examples/zephyr/CMakeLists.txt": "zephyr_app.txt.mako",
+        "examples/zephyr/prj.conf": "prj.conf.mako",
+        "examples/zephyr/src/main.c": "main.c.mako",
+    },
+    "arduino": {
+        "library.properties": "library.properties.mako",
+        "examples/arduino/arduino.ino": "sketch.ino.mako",
+    },
+    "platformio": {
+        "examples/platformio/platformio.ini": "platformio.ini.mako",
+        "examples/platformio/src/main.c": "main.c.mako",
+    },
+    "esp-idf": {
+        "CMakeLists.txt": "CMakeLists.txt.mako",
+        "idf_component.yml": "idf_component.yml.mako",
+        "examples/esp-idf/CMakeLists.txt": "idf_app.txt.mako",
+        "examples/esp-idf/main/CMakeLists.txt": "idf_main.txt.mako",
+        "examples/esp-idf/main/main.c": "main.c.mako",
+    },
+}
+ECOSYSTEMS = tuple(_FILES)
+
+
+def parse_ecosystems(text: str) -> tuple[str, ...]:
+    """Names between commas, or `all`, in the order of `ECOSYSTEMS`; UsageError for another name."""
+    names = [name.strip() for name in text.split(",")]
+    if names == ["all"]:
+        return ECOSYSTEMS
+    for name in names:
+        if name not in ECOSYSTEMS:
+            raise UsageError(
+                f"--project {text}",
+                why=f"there is no ecosystem '{name}'",
+                fix="name some of " + ", ".join(ECOSYSTEMS) + ", or all",
+            )
+    return tuple(name for name in ECOSYSTEMS if name in names)
+
+
+def project_files(library: Library, ecosystems: Sequence[str]) -> dict[str, str]:
+    """Relative path with `/` to text, of every file of the ecosystems."""
+    found: dict[str, str] = {}
+    for ecosystem in ecosystems:
+        main = "app_main" if ecosystem == "esp-idf" else "main"
+        result = "void" if ecosystem == "esp-idf" else "int"
+        for path, template in _FILES[ecosystem].items():
+            names = {"m": library, "ecosystems": tuple(ecosystems), "main": main, "result": result}
+            found[path] = render(TEMPLATES / template, **names)
+        if ecosystem in _WRITTEN:
+            path, write = _WRITTEN[ecosystem]
+            found[path] = write(library)
+    return found
+
+
+def _library_json(library: Library) -> str:
+    """The manifest of PlatformIO. A licence would make its tools ask the network for the list of licences."""
+    manifest = {
+        "name": library.name,
+        "version": library.version,
+        "description": library.sentence,
+        "keywords": ["neural network", "inference", "onnx"],
+        "headers": f"{library.name}.h",
+        "frameworks": "*",
+        "platforms": "*",
+        "build": {"srcDir": "src", "includeDir": "src", "flags": list(library.tuning_flags)},
+    }
+    return json.dumps(manifest, indent=2) + "\n"
+
+
+_WRITTEN: Mapping[str, tuple[str, Callable[[Library], str]]] = {"platformio": ("library.json", _library_json)}

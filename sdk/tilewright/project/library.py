@@ -1,0 +1,115 @@
+"""What every ecosystem's files print of one generated library: names made safe for it, sources, flags, ports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.compile import Compiled
+from tilewright.errors import UnsupportedError
+from tilewright.model import DType
+from tilewright.version import VERSION
+
+LIBRARY_VERSION = "1.0.0"
+_CMAKE_TARGETS = frozenset(
+    "all all_build clean depend edit_cache experimental help install list_install_components nightly package "
+    "package_source rebuild_cache run_tests test uninstall zero_check app zephyr kernel m c".split()
+)
+
+
+@dataclass(frozen=True)
+class Port:
+    """One input or output in an example: its call, its macros' stem, and how an element is printed."""
+
+    call: str
+    stem: str
+    c_type: str
+    format: str
+    cast: str
+
+
+@dataclass(frozen=True)
+class Library:
+    """One generated library. `name` prefixes every symbol; the other names are free of what their build reserves.
+
+    `cpu_flags` choose the core and belong to who builds for it; `tuning_flags` are what the kernels were made for.
+    `arguments` are those of `run`; `context` says that it is called with one.
+    """
+
+    name: str
+    upper: str
+    cmake: str
+    zephyr: str
+    kconfig: str
+    tool: str
+    version: str
+    sentence: str
+    sha256: str
+    sources: tuple[str, ...]
+    cpu_flags: tuple[str, ...]
+    tuning_flags: tuple[str, ...]
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    arguments: str
+    caller: bool
+    context: bool
+    blobs: tuple[str, ...]
+
+
+def describe(compiled: Compiled) -> Library:
+    """The library of a compilation; UnsupportedError where its code is no plain C library."""
+    request, plan = compiled.request, compiled.placed.plan
+    if request.platform.emitter:
+        raise UnsupportedError(
+            f"--project cannot pack the code of platform '{request.platform.name}'",
+            why="it is no library of C",
+            fix="choose a target of another platform",
+        )
+    if any(instruction.schedule is not None for instruction in plan.instructions):
+        raise UnsupportedError(
+            f"--project cannot pack the code for '{request.target.name}'",
+            why="its tiles are copied and computed by a cluster, through three functions that the firmware brings",
+            fix="compile without --project and build src/ in that firmware",
+        )
+    name, caller = plan.name, compiled.placed.io == "caller"
+    context = request.options.context
+    inputs = tuple(_port(compiled, "input", i, slot) for i, slot in enumerate(plan.input_slots))
+    outputs = tuple(_port(compiled, "output", i, slot) for i, slot in enumerate(plan.output_slots))
+    given = ["&context"] if context else []
+    given += [port.call for port in (*inputs, *outputs)] if caller else []
+    return Library(
+        name=name,
+        upper=name.upper(),
+        cmake=f"{name}_network" if name.lower() in _CMAKE_TARGETS else name,
+        zephyr=f"tilewright_{name}",
+        kconfig=f"TILEWRIGHT_{name.upper()}",
+        tool=f"tilewright {VERSION}",
+        version=LIBRARY_VERSION,
+        sentence=f"Runs the network {name} in {compiled.placed.arena_bytes} bytes of RAM without a heap.",
+        sha256=plan.sha256,
+        sources=tuple(sorted(p.removeprefix("src/") for p in compiled.artifacts.files if p.endswith(".c"))),
+        cpu_flags=request.target.cpu_flags,
+        tuning_flags=request.target.compile_flags,
+        inputs=inputs,
+        outputs=outputs,
+        arguments=", ".join(given),
+        caller=caller,
+        context=context,
+        blobs=tuple(sorted(compiled.artifacts.blobs)),
+    )
+
+
+def _port(compiled: Compiled, word: str, index: int, slot: int) -> Port:
+    name = compiled.placed.plan.name
+    dtype = compiled.placed.plan.slots[slot].tensor.dtype
+    given = "&context" if compiled.request.options.context else ""
+    call = f"{word}_{index}" if compiled.placed.io == "caller" else f"{name}_{word}_{index}({given})"
+    real = dtype.is_float
+    unsigned = dtype in (DType.U32, DType.U64)
+    return Port(
+        call=call,
+        stem=f"{name.upper()}_{word.upper()}_{index}",
+        c_type=C_TYPES[dtype],
+        format="%g" if real else "%lu" if unsigned else "%ld",
+        cast="double" if real else "unsigned long" if unsigned else "long",
+    )

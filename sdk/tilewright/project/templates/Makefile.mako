@@ -1,0 +1,17 @@
+# ${m.name}: builds lib${m.name}.a. ${m.tool}.
+# Another core: make CC="arm-none-eabi-gcc --specs=picolibc.specs" CFLAGS="-mcpu=cortex-m4 -mthumb -O2"
+CC ?= cc
+AR ?= ar
+CFLAGS ?= ${" ".join((*m.cpu_flags, *m.tuning_flags))}
+OBJECTS = ${" ".join(s.removesuffix(".c") + ".o" for s in m.sources)}
+
+lib${m.name}.a: $(OBJECTS)
+	$(AR) rcs $@ $(OBJECTS)
+
+%%.o: src/%.c src/${m.name}.h src/${m.name}_internal.h
+	$(CC) -std=c99 $(CFLAGS) -Isrc -c $< -o $@
+
+clean:
+	rm -f $(OBJECTS) lib${m.name}.a
+
+.PHONY: clean

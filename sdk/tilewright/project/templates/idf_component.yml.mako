@@ -1,0 +1,4 @@
+version: "${m.version}"
+description: "${m.sentence}"
+dependencies:
+  idf: ">=4.4"

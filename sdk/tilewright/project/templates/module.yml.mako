@@ -1,0 +1,4 @@
+name: "${m.zephyr}"
+build:
+  cmake: zephyr
+  kconfig: zephyr/Kconfig
