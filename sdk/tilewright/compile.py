@@ -21,7 +21,7 @@ from tilewright.frontend.load import load
 from tilewright.memory.peak import within_peak
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
-from tilewright.memory.views import smaller_with_views
+from tilewright.memory.views import ordered_for_views, smaller_with_views
 from tilewright.model import Array, Model
 from tilewright.options import CompileOptions, RunOptions
 from tilewright.passes import reorder
@@ -162,9 +162,16 @@ def passes(loaded: Model, asked: Request = Depends(request), log: Journal = Depe
 @compiler.step
 def binding(model: Model, asked: Request = Depends(request), log: Journal = Depends(journal)) -> BoundGraph:
     """One kernel per node."""
-    log.stages["model"] = model
     with log.stage("binding"):
         graph = bind(model, asked.platform, asked.kernels)
+        graph, model, saved = ordered_for_views(
+            graph, model, lambda other: bind(other, asked.platform, asked.kernels), asked.options
+        )
+        log.stages["model"] = model
+        log.passes = tuple(
+            PassReport(p.name, p.saved_bytes + saved, p.changed or saved > 0) if p.name == reorder.name else p
+            for p in log.passes
+        )
         if asked.options.optimize == "speed":
             return graph
         return within_peak(graph, lambda refused: bind(model, asked.platform, asked.kernels, refused), asked.options.io)

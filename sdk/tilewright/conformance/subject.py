@@ -17,6 +17,7 @@ from tilewright.passes.driver import run as run_passes
 from tilewright.passes.quantise import lower
 from tilewright.plan.build import build
 from tilewright.plan.check import check as check_plan
+from tilewright.plan.sharing import with_sharing
 from tilewright.platform import Kernel, Platform
 from tilewright.plugins import kernels_of
 from tilewright.tiling.tile import tile
@@ -62,12 +63,26 @@ def load_and_pass(
     return run_passes(model)[0] if passes else model
 
 
-def place(model: Model, platform: Platform, kernels: Sequence[Kernel] | None = None, io: str = "arena") -> PlacedPlan:
-    """Bind, tile, plan and place; `kernels` instead of all that the platform has."""
+def place(
+    model: Model,
+    platform: Platform,
+    kernels: Sequence[Kernel] | None = None,
+    io: str = "arena",
+    *,
+    views: bool = False,
+) -> PlacedPlan:
+    """Bind, tile, plan and place; `kernels` instead of all that the platform has. With `views` moves share bytes."""
     bound = bind(model, platform, kernels_of(platform) if kernels is None else kernels)
     plan = build(tile(bound))
+    if views and not platform.emitter:
+        plan = with_sharing(plan, compute_align(platform, plan.home))
     check_plan(plan)
     return place_plan(plan, platform, io=io, allocator=ALLOCATOR)
+
+
+def compute_align(platform: Platform, home: str) -> int:
+    """What addresses in the level of activations are multiples of."""
+    return next(level.align for level in platform.memory if level.name == (home or platform.compute_in))
 
 
 def subject(placed: PlacedPlan, platform: Platform, runs: Sequence[Sequence[Array]]) -> Subject:

@@ -2,11 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from tilewright.binding.graph import BoundGraph
 from tilewright.memory.planner import place_plan
+from tilewright.model import Model
 from tilewright.options import CompileOptions
-from tilewright.plan.plan import ExecutionPlan
+from tilewright.passes import reorder
+from tilewright.plan.build import build
+from tilewright.plan.plan import ExecutionPlan, TiledGraph
 from tilewright.plan.sharing import with_sharing
 from tilewright.platform import Platform
+
+
+def ordered_for_views(
+    graph: BoundGraph, model: Model, rebind: Callable[[Model], BoundGraph], options: CompileOptions
+) -> tuple[BoundGraph, Model, int]:
+    """The graph and model in the order that is best where views move no bytes, and what that saves; else as they were.
+
+    Which operators are views is known once layouts are, and layouts need an order first.
+    """
+    if {reorder.name, "views"} & options.disabled_passes or graph.platform.emitter:
+        return graph, model, 0
+    plan, shared = _plans(graph, options)
+    names = {i.name for i in shared.instructions if i.sharing and not i.sharing.copies and not i.sharing.fills}
+    if not names:
+        return graph, model, 0
+    changed, expected = reorder.apply(model, frozenset(names))
+    if not expected:
+        return graph, model, 0
+    other = rebind(changed)
+    before = min(_peak(each, graph.platform, options) for each in (plan, shared))
+    after = min(_peak(each, graph.platform, options) for each in _plans(other, options))
+    return (other, changed, before - after) if after < before else (graph, model, 0)
+
+
+def _plans(graph: BoundGraph, options: CompileOptions) -> tuple[ExecutionPlan, ExecutionPlan]:
+    """The plan of a graph without and with views."""
+    plan = build(TiledGraph(graph, {}), constants=False)
+    return plan, _shared(plan, graph.platform, options)
+
+
+def _shared(plan: ExecutionPlan, platform: Platform, options: CompileOptions) -> ExecutionPlan:
+    level = next(found for found in platform.memory if found.name == (plan.home or platform.compute_in))
+    outside = frozenset((*plan.input_slots, *plan.output_slots)) if options.io == "caller" else frozenset()
+    return with_sharing(plan, level.align, outside)
 
 
 def smaller_with_views(plan: ExecutionPlan, platform: Platform, options: CompileOptions) -> tuple[ExecutionPlan, int]:
@@ -14,9 +54,7 @@ def smaller_with_views(plan: ExecutionPlan, platform: Platform, options: Compile
 
     For `--optimize speed` the copies go even then.
     """
-    level = next(found for found in platform.memory if found.name == (plan.home or platform.compute_in))
-    outside = frozenset((*plan.input_slots, *plan.output_slots)) if options.io == "caller" else frozenset()
-    shared = with_sharing(plan, level.align, outside)
+    shared = _shared(plan, platform, options)
     if shared is plan:
         return plan, 0
     before, after = (_peak(each, platform, options) for each in (plan, shared))

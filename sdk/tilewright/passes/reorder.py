@@ -13,48 +13,63 @@ from tilewright.ops.registry import find
 name = "reorder"
 
 
-def apply(model: Model) -> tuple[Model, int]:
-    """The model with its nodes in the better order, and the bytes by which the peak of live tensors falls."""
-    roots: dict[str, str] = {}
-    followers: dict[str, list[Node]] = {}
+def apply(model: Model, shared: frozenset[str] = frozenset()) -> tuple[Model, int]:
+    """The model with its nodes in the better order, and the bytes by which the peak of live tensors falls.
+
+    `shared` are nodes whose operands and results are the same bytes: what reads their results reads their operands.
+    """
+    roots: dict[str, tuple[str, ...]] = {}
+    followers: list[Node] = []
     nodes: list[Node] = []
     for node in model.nodes:
         operator = find(node.op, node.domain)
-        source = node.inputs[0] if node.inputs else ""
-        if operator is not None and operator.kind is Kind.VIEW and source not in model.constants and source:
-            roots[node.outputs[0]] = roots.get(source, source)
-            followers.setdefault(source, []).append(node)
+        view = operator is not None and operator.kind is Kind.VIEW
+        sources = tuple(n for n in (node.inputs[:1] if view else node.inputs) if n and n not in model.constants)
+        if (view or node.name in shared) and sources:
+            seen = dict.fromkeys(root for source in sources for root in roots.get(source, (source,)))
+            roots.update({output: tuple(seen) for output in node.outputs if output})
+            followers.append(node)
         else:
             nodes.append(node)
     order = reorder(_problem(model, nodes, roots))
     if order.peak >= order.model_peak:
         return model, 0
     by_name = {node.name: node for node in nodes}
+    placed = _with_followers(model, [by_name[name] for name in order.nodes], followers)
+    return model.replace(nodes=tuple(placed)), order.model_peak - order.peak
+
+
+def _with_followers(model: Model, ordered: list[Node], followers: list[Node]) -> list[Node]:
+    """The nodes in order, each view as soon as all that it shows is there."""
+    missing: dict[str, int] = {}
+    waiting: dict[str, list[Node]] = {}
+    for node in followers:
+        sources = {n for n in node.inputs if n and n not in model.constants}
+        missing[node.name] = len(sources)
+        for source in sources:
+            waiting.setdefault(source, []).append(node)
     placed: list[Node] = []
-    for found in order.nodes:
-        _place(by_name[found], followers, placed)
-    first = [node for source in model.inputs for node in _views_of(source, followers)]
-    return model.replace(nodes=(*first, *placed)), order.model_peak - order.peak
+
+    def made(names: tuple[str, ...]) -> None:
+        ready = list(names)
+        while ready:
+            for node in waiting.get(ready.pop(0), []):
+                missing[node.name] -= 1
+                if missing[node.name] == 0:
+                    placed.append(node)
+                    ready += [output for output in node.outputs if output]
+
+    made(tuple(model.inputs))
+    for node in ordered:
+        placed.append(node)
+        made(tuple(output for output in node.outputs if output))
+    return placed
 
 
-def _place(node: Node, followers: dict[str, list[Node]], placed: list[Node]) -> None:
-    placed.append(node)
-    for output in node.outputs:
-        placed.extend(_views_of(output, followers))
-
-
-def _views_of(source: str, followers: dict[str, list[Node]]) -> list[Node]:
-    """The views of a tensor and theirs, in order."""
-    found: list[Node] = []
-    for view in followers.get(source, []):
-        found.append(view)
-        found += _views_of(view.outputs[0], followers)
-    return found
-
-
-def _problem(model: Model, nodes: list[Node], roots: dict[str, str]) -> OrderProblem:
+def _problem(model: Model, nodes: list[Node], roots: dict[str, tuple[str, ...]]) -> OrderProblem:
     def runtime(names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(roots.get(n, n) for n in names if n and n not in model.constants))
+        there = [n for n in names if n and n not in model.constants]
+        return tuple(dict.fromkeys(root for n in there for root in roots.get(n, (n,))))
 
     found = []
     for node in nodes:
@@ -63,7 +78,7 @@ def _problem(model: Model, nodes: list[Node], roots: dict[str, str]) -> OrderPro
         over = [n for n in reads if model.tensors[n].size_bytes == size] if _elementwise(model, node) else []
         found.append(OrderNode(node.name, reads, writes, in_place=tuple((n, writes[0]) for n in over)))
     named = {n for node in found for n in (*node.reads, *node.writes)} | {*model.inputs}
-    kept = frozenset(roots.get(n, n) for n in model.outputs if n not in model.constants)
+    kept = frozenset(runtime(tuple(model.outputs)))
     return OrderProblem(tuple(found), {n: model.tensors[n].size_bytes for n in sorted(named)}, kept)
 
 

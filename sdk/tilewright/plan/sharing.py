@@ -23,7 +23,10 @@ from tilewright.plan.windows import Range, gaps, ranges_of, same_kind, start_of
 
 @dataclass(frozen=True)
 class _Place:
-    """A range in bytes: `start` in the larger tensor; `slot` is the smaller one's, -1 where it is constant."""
+    """A range in bytes: `start` in the larger tensor; `slot` is the smaller one's, -1 where its bytes must be copied.
+
+    Constants must, and parts that would lie at an address that their kernel may not use.
+    """
 
     range: Range
     start: int
@@ -53,7 +56,7 @@ def with_sharing(plan: ExecutionPlan, align: int, outside: frozenset[int] = froz
 
 
 def _places(plan: ExecutionPlan, instruction: Instruction, align: int) -> list[_Place]:
-    """Every range of the instruction as a run of bytes; none where one is no aligned run, or the code is fixed."""
+    """Every range of the instruction as a run of bytes; none where one is no run, or where the code is fixed."""
     call, schedule = instruction.call, instruction.schedule
     swept = any(low <= instruction.index < high for low, high in plan.groups)
     if swept or instruction.fused_into or (schedule is not None and len(schedule.stages) > 1):
@@ -74,8 +77,10 @@ def _places(plan: ExecutionPlan, instruction: Instruction, align: int) -> list[_
                 small, large = result.layout, plan.slots[slot]
         start = start_of(one, (large.layout, large.tensor.shape), small)
         width = tensor.dtype.bits // 8
-        if start is None or start * width % align:
+        if start is None or (start * width % align and not one.inward):
             return []
+        if start * width % align:
+            slot = -1
         size = (tensor if one.inward else result.tensor).size_bytes
         found.append(_Place(one, start * width, size, slot if one.inward else result.index))
     return found
@@ -165,7 +170,7 @@ def _copies(plan: ExecutionPlan, instruction: Instruction, left: Sequence[_Place
     found = []
     for place in left:
         number, frozen = place.range.operand, None
-        if place.slot < 0:
+        if instruction.inputs[number] < 0:
             frozen = names.get(f"x{number}")
             if frozen is None:
                 return None
