@@ -354,14 +354,6 @@ def write(compiled: Compiled, folder: Path) -> Compiled:
     return replace(compiled, report=replace(compiled.report, tool=replace(compiled.report.tool, seconds=seconds)))
 
 
-def write_files(files: Mapping[str, str], folder: Path) -> None:
-    """Write texts by their relative paths, which are ours."""
-    for path, text in files.items():
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-
-
 def run_model(compiled: Compiled, target: Target, asked: RunOptions, project: Path) -> Report:
     """Build the written project, run it on the target and compare; the report says what was found."""
     from tilewright.run.session import Subject, run_project

@@ -52,6 +52,10 @@ class TilewrightError(Exception):
         self.smallest: dict[str, int] = dict(smallest or {})
         super().__init__(what, why, fix)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """An error crosses the border of a process whole, without what caused it."""
+        return _remade, (type(self), self.args, self.__dict__)
+
     def __str__(self) -> str:
         text = self.what
         if self.why:
@@ -59,6 +63,12 @@ class TilewrightError(Exception):
         if self.fix:
             text += f"; {self.fix}"
         return text
+
+
+def _remade(kind: type[TilewrightError], args: tuple[str, ...], state: dict[str, object]) -> TilewrightError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 class UsageError(TilewrightError):

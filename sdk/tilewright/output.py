@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -34,6 +34,13 @@ def staged(folder: Path) -> Iterator[Path]:
         if isinstance(error, OSError):
             raise _unwritable(folder, error) from error
         raise
+
+
+def write_files(files: Mapping[str, str], folder: Path) -> None:
+    """Write texts by their relative paths, which are ours, into a staged folder."""
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
 
 
 def write_text(file: Path, text: str) -> None:

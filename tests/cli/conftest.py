@@ -39,7 +39,9 @@ class Fake:
     run: RunReport | None = None
     write: Callable[[Any, Path], None] = lambda _, folder: write_c(folder)
 
-    def compile_model(self, source: Path, options: CompileOptions, target: Target) -> SimpleNamespace:
+    def compile_model(
+        self, source: Path, options: CompileOptions, target: Target, *, pipeline: object = None
+    ) -> SimpleNamespace:
         self.asked.append(options)
         for name in (target.name, options.allocator):
             if name in self.errors:

@@ -1,4 +1,4 @@
-"""Does the network fit? One row per target, without a compiler; code and stack are estimated."""
+"""Do the networks fit? One row per model and target, without a compiler; code and stack are estimated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tilewright.commands.answer import Answer
-from tilewright.commands.common import add_compilation, compile_options, overflow, target_for, target_names, tell
+from tilewright.commands.common import add_compilation, compile_options, overflow, target_for, target_names
+from tilewright.commands.sweeping import Question, add_sweep, folders_of, rows_of
 from tilewright.errors import TilewrightError
 
 if TYPE_CHECKING:
@@ -18,39 +19,53 @@ SUMMARY = "does it fit? a row per target; needs no compiler"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """MODEL, targets and the compilation options."""
-    add_compilation(parser)
+    """Models, targets and the compilation options."""
+    add_compilation(parser, several=True)
     parser.add_argument("-t", "--target", metavar="TARGET,...", help="targets between commas, or all; default: all")
+    add_sweep(parser)
 
 
 def execute(arguments: argparse.Namespace) -> Answer:
-    """Compile for every target without writing anything, and say whether it fits."""
+    """Compile every model for every target without writing anything, and say whether it fits."""
     options = compile_options(arguments)
-    named = None if arguments.target == "all" else arguments.target
-    return answer([row(arguments, name, options, allowance=True) for name in target_names(named)])
+    targets = target_names(None if arguments.target == "all" else arguments.target)
+    questions = [
+        Question(model, target, options, folder=folder)
+        for model, folder in folders_of(arguments.models).items()
+        for target in targets
+    ]
+    return answer(rows_of(fitting, questions, arguments))
 
 
-def row(
-    arguments: argparse.Namespace, target_name: str, options: CompileOptions, strategy: str = "", *,
-    allowance: bool = False,
-) -> Row:  # fmt: skip
+def fitting(question: Question) -> Row:
+    """The row of a question, code and stack estimated."""
+    return row(question, allowance=True)
+
+
+def row(question: Question, *, allowance: bool = False) -> Row:
     """The report of one target, or the error that stands in its place; `allowance` adds estimated code and stack."""
     from tilewright.compile import compile_model
     from tilewright.report.allowance import with_allowance
     from tilewright.report.envelope import Row
 
+    options, name, source = question.options, question.target, str(question.model)
     try:
-        target = target_for(target_name, options)
-        if options.dump_dir is not None:
-            options = replace(options, dump_dir=options.dump_dir / target.name / strategy)
-        compiled = compile_model(arguments.model, options, target)
-        tell(compiled.model.notes)
+        target = target_for(name, options)
+        compiled = compile_model(question.model, dumped(options, question), target)
         report = compiled.report
         if allowance and target.simulator != "native":
             report = with_allowance(report, compiled.request.platform, compiled.artifacts)
-        return Row(target_name, report, overflow(report, options.budgets), strategy)
+        error = overflow(report, options.budgets)
+        return Row(name, report, error, question.strategy, source, tuple(compiled.model.notes))
     except TilewrightError as error:
-        return Row(target_name, error=error, strategy=strategy)
+        return Row(name, error=error, strategy=question.strategy, source=source)
+
+
+def dumped(options: CompileOptions, question: Question) -> CompileOptions:
+    """The options with a folder of its own for what each question dumps."""
+    if options.dump_dir is None:
+        return options
+    return replace(options, dump_dir=options.dump_dir / question.folder / question.target / question.strategy)
 
 
 def answer(rows: list[Row]) -> Answer:

@@ -27,9 +27,12 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-q", "--quiet", action="store_true", help="log errors only")
 
 
-def add_compilation(parser: argparse.ArgumentParser) -> None:
-    """MODEL and the options that become `CompileOptions`."""
-    parser.add_argument("model", metavar="MODEL", type=Path, help="the network, an ONNX file")
+def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """MODEL, or `several`, and the options that become `CompileOptions`."""
+    if several:
+        parser.add_argument("models", metavar="MODEL", type=Path, nargs="+", help="networks, ONNX files")
+    else:
+        parser.add_argument("model", metavar="MODEL", type=Path, help="the network, an ONNX file")
     group = parser.add_argument_group("compilation")
     pairs = [
         ("--set", "level_sizes", "LEVEL=SIZE", "size of a memory level instead of the target's, e.g. l1=64K"),
@@ -72,8 +75,8 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
         program=arguments.program,
         context=arguments.context,
     )
-    existing(arguments.model)
-    for file in (*options.freeze.values(), options.program):
+    models: Sequence[Path] = arguments.models if "models" in arguments else [arguments.model]
+    for file in (*models, *options.freeze.values(), options.program):
         existing(file)
     return options
 

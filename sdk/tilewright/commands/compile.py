@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tilewright.commands.answer import Answer
 from tilewright.commands.common import add_compilation, compile_options, overflow, target_for, tell
+from tilewright.commands.progress import stages, watched
 
 SUMMARY = "write the C project and report.json"
 
@@ -28,22 +29,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> Answer:
     """Compile, check that it fits, and write."""
     from tilewright.binding.explain import explain
-    from tilewright.compile import compile_model, write, write_files
-    from tilewright.output import staged
+    from tilewright.compile import compile_model, write
+    from tilewright.output import staged, write_files
     from tilewright.project.ecosystems import parse_ecosystems, project_files
-    from tilewright.project.library import describe
     from tilewright.report.build import dumps
     from tilewright.report.text import header, memory_table
 
     ecosystems = () if arguments.project is None else parse_ecosystems(arguments.project)
     options = compile_options(arguments, measure=arguments.measure)
     target = target_for(arguments.target, options)
-    compiled = compile_model(arguments.model, options, target)
+    with stages(arguments.quiet) as stage:
+        compiled = compile_model(arguments.model, options, target, pipeline=watched(stage))
     tell(compiled.model.notes)
     report = compiled.report
     if error := overflow(report, options.budgets):
         raise error
-    packed = project_files(describe(compiled), ecosystems) if ecosystems else {}
+    packed = {}
+    if ecosystems:
+        from tilewright.project.library import describe
+
+        packed = project_files(describe(compiled), ecosystems)
     with staged(arguments.output) as folder:
         report = write(compiled, folder).report
         write_files(packed, folder)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.commands.answer import Answer
-from tilewright.errors import MismatchError, UnsupportedError, UsageError
+from tilewright.commands.sweeping import add_sweep, in_order, place_of
+from tilewright.errors import MismatchError, TilewrightError, UnsupportedError, UsageError
+from tilewright.sweep import Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,35 +23,81 @@ SUMMARY = "the conformance suite over one platform's kernels"
 SCHEMA = "tilewright/conform/1"
 
 
+@dataclass(frozen=True)
+class Kernels:
+    """Kernels of one platform by name, and how many calls are drawn for each; `inherited` ones count too."""
+
+    platform: str
+    names: tuple[str, ...]
+    inherited: bool
+    seed: int
+    each: int
+
+    def __str__(self) -> str:
+        return " ".join(self.names)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The platform, which of its kernels, and how many calls are drawn."""
-    parser.add_argument("platform", metavar="PLATFORM", help="whose kernels")
+    parser.add_argument("platform", metavar="PLATFORM", nargs="+", help="whose kernels")
     group = parser.add_argument_group("calls")
     group.add_argument("--all", action="store_true", help="the kernels that it inherits, too")
     group.add_argument("--each", metavar="N", type=int, default=4, help="calls for each kernel and operator")
     group.add_argument("--seed", metavar="S", type=int, default=0, help="which calls are drawn")
     group.add_argument("--kernel", metavar="NAME", help="only kernels with this in their name")
+    add_sweep(parser, rows=False)
 
 
 def execute(arguments: argparse.Namespace) -> Answer:
     """One row per kernel; exit 5 where one is wrong, 3 where this machine cannot run the platform's code."""
-    from tempfile import TemporaryDirectory
+    from tilewright.plugins import platform
 
-    from tilewright.conformance.author import examine
-    from tilewright.plugins import kernels_of, platform
+    alone = place_of(arguments) == Place()
+    questions = list[Kernels]()
+    for name in dict.fromkeys(arguments.platform):
+        names = _wanted(platform(name), arguments)
+        parts = [names] if alone else [(one,) for one in names]  # one program for all is built sooner than many
+        questions += [Kernels(name, part, arguments.all, arguments.seed, arguments.each) for part in parts]
+    answers = in_order(compared, questions, arguments, _lost)
+    return _answer([row for rows in answers for row in rows], arguments.seed)
 
-    chosen = platform(arguments.platform)
+
+def _wanted(chosen: Platform, arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Names of the kernels that are asked for; UsageError where there is none."""
+    from tilewright.plugins import kernels_of
+
     _runs_here(chosen)
     every = kernels_of(chosen) if arguments.all else chosen.kernels
-    wanted = [kernel for kernel in every if (arguments.kernel or "") in kernel.name]
+    wanted = [kernel.name for kernel in every if (arguments.kernel or "") in kernel.name]
     if not wanted:
         raise UsageError(
             f"platform '{chosen.name}' has no kernel" + (f" '{arguments.kernel}'" if arguments.kernel else ""),
             why="it declares " + (", ".join(sorted({kernel.name for kernel in every})) or "none of its own"),
             fix="name another" if arguments.all else "--all adds those that it inherits",
         )
+    return tuple(dict.fromkeys(wanted))
+
+
+def compared(question: Kernels) -> tuple[Row, ...]:
+    """The rows of these kernels."""
+    from tempfile import TemporaryDirectory
+
+    from tilewright.conformance.author import examine
+    from tilewright.plugins import kernels_of, platform
+
+    chosen = platform(question.platform)
+    every = kernels_of(chosen) if question.inherited else chosen.kernels
+    wanted = [kernel for kernel in every if kernel.name in question.names]
     with TemporaryDirectory() as folder:
-        return _answer(examine(wanted, chosen, Path(folder), arguments.seed, arguments.each), arguments.seed)
+        return examine(wanted, chosen, Path(folder), question.seed, question.each)
+
+
+def _lost(question: Kernels, error: TilewrightError) -> tuple[Row, ...]:
+    """What stands for kernels whose worker died."""
+    from tilewright.conformance.author import Fault, Row
+
+    faults = (Fault("declaration", str(error)),)
+    return tuple(Row(name, question.platform, {}, faults) for name in question.names)
 
 
 def _runs_here(chosen: Platform) -> None:

@@ -8,20 +8,22 @@ from dataclasses import replace
 from tilewright.commands import check
 from tilewright.commands.answer import Answer
 from tilewright.commands.common import add_compilation, compile_options, target_names
+from tilewright.commands.sweeping import Question, add_sweep, folders_of, rows_of
 from tilewright.errors import UsageError
 
 SUMMARY = "worst-case bytes per level, side by side"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """MODEL, targets, strategies and the compilation options."""
-    add_compilation(parser)
+    """Models, targets, strategies and the compilation options."""
+    add_compilation(parser, several=True)
     parser.add_argument("-t", "--target", metavar="TARGET,...", default="host", help="targets between commas")
     parser.add_argument("--strategies", metavar="A,B", help="allocators between commas; default: that of --allocator")
+    add_sweep(parser)
 
 
 def execute(arguments: argparse.Namespace) -> Answer:
-    """Compile for every target and strategy without writing anything."""
+    """Compile every model for every target and strategy without writing anything."""
     options = compile_options(arguments)
     names = [options.allocator] if arguments.strategies is None else arguments.strategies.split(",")
     strategies = list(dict.fromkeys(name.strip() for name in names))
@@ -29,9 +31,10 @@ def execute(arguments: argparse.Namespace) -> Answer:
         raise UsageError(
             f"--strategies {arguments.strategies}", why="a name is empty", fix="write names between commas"
         )
-    rows = [
-        check.row(arguments, target, replace(options, allocator=strategy), strategy)
+    questions = [
+        Question(model, target, replace(options, allocator=strategy), strategy, folder)
+        for model, folder in folders_of(arguments.models).items()
         for target in target_names(arguments.target)
         for strategy in strategies
     ]
-    return check.answer(rows)
+    return check.answer(rows_of(check.row, questions, arguments))

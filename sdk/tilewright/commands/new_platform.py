@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> Answer:
     """The files that were written; UsageError where the name is taken or the folder holds something."""
-    from tilewright.output import staged
+    from tilewright.output import staged, write_files
     from tilewright.plugins import find_platforms
     from tilewright.skeleton import skeleton
 
@@ -46,9 +46,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
         raise UsageError(f"'{folder}' holds something already", fix="name a new or empty folder with -o")
     files = skeleton(name)
     with staged(folder) as place:
-        for path, text in files.items():
-            (place / path).parent.mkdir(parents=True, exist_ok=True)
-            (place / path).write_text(text, encoding="utf-8")
+        write_files(files, place)
     text = "\n".join(
         [
             f"wrote {len(files)} files to {folder}:",

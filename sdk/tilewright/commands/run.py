@@ -1,29 +1,44 @@
-"""Compile the network, build it, start it on the target, compare every output and count."""
+"""Compile the networks, build them, start each on the targets, compare every output and count."""
 
 from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.commands.answer import Answer
-from tilewright.commands.common import add_compilation, compile_options, existing, overflow, target_for, tell
-from tilewright.errors import MismatchError
+from tilewright.commands.check import answer, dumped
+from tilewright.commands.common import (
+    add_compilation,
+    compile_options,
+    existing,
+    overflow,
+    target_for,
+    target_names,
+    tell,
+)
+from tilewright.commands.progress import silent, stages, watched
+from tilewright.commands.sweeping import Question, add_sweep, folders_of, rows_of
+from tilewright.errors import MismatchError, TilewrightError, UsageError
 
 if TYPE_CHECKING:
+    from tilewright.compile import Compiled
+    from tilewright.options import CompileOptions, RunOptions
     from tilewright.report.build import Report
+    from tilewright.report.envelope import Row
 
 SUMMARY = "compile, build, start on the target, compare, count"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """MODEL, target, the compilation options and what is compared."""
-    add_compilation(parser)
-    parser.add_argument("-t", "--target", metavar="TARGET", required=True, help="a target's name or folder")
-    parser.add_argument("-o", "--output", metavar="DIR", type=Path, help="keep the C project there")
+    """Models, targets, the compilation options and what is compared."""
+    add_compilation(parser, several=True)
+    parser.add_argument("-t", "--target", metavar="TARGET,...", required=True, help="targets' names or folders")
+    parser.add_argument("-o", "--output", metavar="DIR", type=Path, help="keep the C projects there")
     parser.add_argument("--explain", action="store_true", help="for each node every kernel that was tried, and why not")
     group = parser.add_argument_group("comparison")
     group.add_argument("--inputs", metavar="FILE.npz", type=Path, help="input values by name; default: random ones")
@@ -33,17 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--atol", metavar="A", type=float, default=1e-4, help="absolute tolerance of floats")
     group.add_argument("--rtol", metavar="R", type=float, default=1e-4, help="relative tolerance of floats")
     group.add_argument("--seed", metavar="N", type=int, default=0, help="seed of random inputs")
+    add_sweep(parser)
 
 
 def execute(arguments: argparse.Namespace) -> Answer:
     """Compile and run; a difference is an answer with an error, so that its report is told and written too."""
-    from tilewright.binding.explain import explain
-    from tilewright.compile import compile_model, run_model, write
     from tilewright.options import RunOptions
-    from tilewright.output import staged, write_text
-    from tilewright.report.build import dumps
-    from tilewright.report.envelope import error_json
-    from tilewright.report.text import render
 
     options = compile_options(arguments, measure=True)
     asked = RunOptions(
@@ -52,21 +62,72 @@ def execute(arguments: argparse.Namespace) -> Answer:
     )  # fmt: skip
     existing(asked.inputs)
     existing(asked.expect)
-    target = target_for(arguments.target, options)
-    compiled = compile_model(arguments.model, options, target)
-    tell(compiled.model.notes)
-    if too_large := overflow(compiled.report, options.budgets):
-        raise too_large
-    with _folder(arguments.output) as folder:
-        with staged(folder) as staging:
-            compiled = write(compiled, staging)
-        report = run_model(compiled, target, asked, folder)
-        write_text(folder / "report.json", dumps(report.to_json()))
+    targets = target_names(arguments.target)
+    if len(targets) == 1 and len(arguments.models) == 1:
+        return _alone(arguments, options, asked)
+    if len(arguments.models) > 1 and (asked.inputs or asked.expect):
+        raise UsageError(
+            "--inputs and --expect", why="they belong to one model, and several are named", fix="run each by itself"
+        )
+    if arguments.explain:
+        raise UsageError("--explain", why="it is long, and several networks run", fix="run each by itself")
+    questions = [
+        Question(model, target, dumped(options, Question(model, target, options, folder=folder)), folder=folder)
+        for model, folder in folders_of(arguments.models).items()
+        for target in targets
+    ]
+    return answer(rows_of(partial(row, asked=asked, output=arguments.output), questions, arguments))
+
+
+def _alone(arguments: argparse.Namespace, options: CompileOptions, asked: RunOptions) -> Answer:
+    """One network on one target: its whole report."""
+    from tilewright.binding.explain import explain
+    from tilewright.report.envelope import error_json
+    from tilewright.report.text import render
+
+    with stages(arguments.quiet) as stage:
+        compiled, report = _run(arguments.models[0], arguments.target, options, asked, arguments.output, stage, tell)
     text = (explain(compiled.bound) + "\n\n" if arguments.explain else "") + render(report)
     error = overflow(report, options.budgets) or mismatch(report)
     if error is None:
         return Answer(text, report.to_json())
     return Answer(text, error_json(error, report=report), error)
+
+
+def row(question: Question, asked: RunOptions, output: Path | None) -> Row:
+    """The row of one network on one target; its project goes to a folder of its own below `output`."""
+    from tilewright.report.envelope import Row
+
+    name, source, options = question.target, str(question.model), question.options
+    folder = None if output is None else output / question.folder / Path(name).name
+    try:
+        compiled, report = _run(question.model, name, options, asked, folder, silent, silent)
+        error = overflow(report, options.budgets) or mismatch(report)
+        return Row(name, report, error, "", source, tuple(compiled.model.notes))
+    except TilewrightError as error:
+        return Row(name, error=error, source=source)
+
+
+def _run(
+    model: Path, name: str, options: CompileOptions, asked: RunOptions, output: Path | None,
+    stage: Callable[[str], None], notes: Callable[[Sequence[str]], None],
+) -> tuple[Compiled, Report]:  # fmt: skip
+    from tilewright.compile import compile_model, run_model, write
+    from tilewright.output import staged, write_text
+    from tilewright.report.build import dumps
+
+    target = target_for(name, options)
+    compiled = compile_model(model, options, target, pipeline=watched(stage))
+    notes(compiled.model.notes)
+    if too_large := overflow(compiled.report, options.budgets):
+        raise too_large
+    stage(f"running on {target.name}")
+    with _folder(output) as folder:
+        with staged(folder) as staging:
+            compiled = write(compiled, staging)
+        report = run_model(compiled, target, asked, folder)
+        write_text(folder / "report.json", dumps(report.to_json()))
+    return compiled, report
 
 
 def mismatch(report: Report) -> MismatchError | None:

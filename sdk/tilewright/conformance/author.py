@@ -101,7 +101,7 @@ def tied(attempt: Attempt, platform: Platform, relayouts: Sequence[Kernel], name
     x, w, y = call.tensor(0).quantisation, call.tensor(1).quantisation, call.outputs[0].quantisation
     if x is None or w is None or y is None:
         return None
-    r = random.Random(name)
+    r = random.Random(f"{attempt.kernel.platform}/{attempt.kernel.name}/{call.node.op}/tied")
     product = np.float32(x.scale[0]) * np.float32(w.scale[0])
     result = replace(call.outputs[0], quantisation=replace(y, scale=(float(product * np.float32(4)),)))
     low, high = call.tensor(0).dtype.range

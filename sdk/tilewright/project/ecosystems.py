@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tilewright.codegen.render import render
 from tilewright.errors import UsageError
-from tilewright.project.library import Library
+
+if TYPE_CHECKING:
+    from tilewright.project.library import Library
 
 TEMPLATES = Path(__file__).parent / "templates"
 _FILES: Mapping[str, Mapping[str, str]] = {

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tilewright.codegen.c_types import C_TYPES
-from tilewright.compile import Compiled
 from tilewright.errors import UnsupportedError
 from tilewright.model import DType
 from tilewright.version import VERSION
+
+if TYPE_CHECKING:
+    from tilewright.compile import Compiled
 
 LIBRARY_VERSION = "1.0.0"
 _CMAKE_TARGETS = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from tilewright.errors import TilewrightError
+from tilewright.errors import MismatchError, TilewrightError
 from tilewright.report.build import Report
 from tilewright.report.codec import Json, to_plain
 
@@ -15,21 +15,29 @@ ERROR_SCHEMA = "tilewright/error/1"
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a table: a target, with a strategy where several were asked for, and its report or its error."""
+    """One line of a table: a target, with a strategy where several were asked for, and its report or its error.
+
+    `source` is the model's file; `notes` are what was chosen for the user.
+    """
 
     target: str
     report: Report | None = None
     error: TilewrightError | None = None
     strategy: str = ""
+    source: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def fits(self) -> bool:
-        """True where there is a report and every level of it is large enough."""
-        return self.error is None and self.report is not None and all(m.fits for m in self.report.memory.values())
+        """True where there is a report and every level of it is large enough, whatever the outputs are."""
+        fine = self.error is None or isinstance(self.error, MismatchError)
+        return fine and self.report is not None and all(m.fits for m in self.report.memory.values())
 
     def to_json(self) -> dict[str, Json]:
         """A report without layers, `fits`, and `error` where there is one."""
         plain: dict[str, Json] = {"target": self.target}
+        if self.source:
+            plain["source"] = self.source
         if self.strategy:
             plain["strategy"] = self.strategy
         plain["fits"] = self.fits

@@ -162,19 +162,34 @@ def rows_table(rows: Sequence[Row]) -> str:
     """Several targets or strategies side by side: bytes needed of each level and whether they fit."""
     levels = list(dict.fromkeys(name for row in rows for name in _needed(row)))
     strategies = any(row.strategy for row in rows)
+    models = len({row.source for row in rows}) > 1
+    ran = any(row.report is not None and row.report.run is not None for row in rows)
     body = []
     for row in rows:
         needed = _needed(row)
-        cells = [row.target] + [row.strategy] * strategies + [needed.get(name, UNKNOWN) for name in levels]
-        verdict = "fits" if row.fits else "does not fit"
-        if row.error is not None and not isinstance(row.error, DoesNotFit):
-            verdict = f"error: {row.error.what}"
-        body.append([*cells, verdict])
-    heads = ["target", *(["strategy"] * strategies), *levels, "verdict"]
-    text = table(heads, body, right=range(1 + strategies, len(heads) - 1))
+        cells = [row.source] * models + [row.target] + [row.strategy] * strategies
+        cells += [needed.get(name, UNKNOWN) for name in levels] + [number(_counted(row))] * ran
+        body.append([*cells, verdict(row)])
+    first = models + 1 + strategies
+    heads = [*(["model"] * models), "target", *(["strategy"] * strategies), *levels, *(["instructions"] * ran)]
+    text = table([*heads, "verdict"], body, right=range(first, len(heads)))
     if any(level.estimated for row in rows if row.report is not None for level in row.report.memory.values()):
         text += "\ncode and stack are the platforms' allowance; 'compile --measure' and 'run' measure them"
     return text
+
+
+def verdict(row: Row) -> str:
+    """Whether it fits, or what its run has shown, or what went wrong."""
+    if row.error is not None and not isinstance(row.error, DoesNotFit):
+        return f"error: {row.error.what}"
+    if row.report is not None and row.report.run is not None and row.error is None:
+        return "outputs match"
+    return "fits" if row.fits else "does not fit"
+
+
+def _counted(row: Row) -> int | None:
+    """Instructions of one inference, where it ran and they were counted."""
+    return row.report.run.instructions if row.report is not None and row.report.run is not None else None
 
 
 def _needed(row: Row) -> dict[str, str]:

@@ -1,0 +1,79 @@
+"""How far long work is: on a terminal, with rich where it is installed, on standard error; silent anywhere else."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tilewright.compile import Compiled
+    from tilewright.pipeline import Compiler
+
+
+@contextmanager
+def stages(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Tells which stage runs. Call what this gives with the name of each stage that begins."""
+    console = None if quiet else _console()
+    if console is None:
+        yield silent
+        return
+    with console.status("starting") as status:
+        yield lambda stage: status.update(_plain(stage))
+
+
+@contextmanager
+def steps(total: int, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Counts steps that are done. Call what this gives with a word on each; a single step is not worth a bar."""
+    console = None if quiet or total < 2 else _console()
+    if console is None:
+        yield silent
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = [BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")]
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda step: bar.update(task, advance=1, description=_plain(step))
+
+
+def silent(step: object) -> None:
+    """Hears what nobody watches."""
+
+
+def watched(tell: Callable[[str], None]) -> Compiler[Compiled] | None:
+    """The SDK's pipeline, telling each stage that begins to the log and to `tell`; None where that is `silent`."""
+    if tell is silent:
+        return None
+    from tilewright.compile import compiler, progress
+
+    def both() -> Callable[[str], None]:
+        log = progress()
+
+        def tell_both(stage: str) -> None:
+            log(stage)
+            tell(stage)
+
+        return tell_both
+
+    changed = compiler.copy()
+    changed.dependency_overrides[progress] = both
+    return changed
+
+
+def _console() -> Any | None:
+    """The console of standard error, None where no one watches it or rich is not there; it obeys NO_COLOR itself."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        return None
+    try:
+        from rich.console import Console
+    except ImportError:
+        return None
+    return Console(stderr=True, highlight=False)
+
+
+def _plain(text: str) -> str:
+    """A name without what rich or a terminal would take for a command."""
+    return "".join(c if c.isprintable() else "?" for c in text).replace("[", "\\[")
