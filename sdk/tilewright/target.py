@@ -18,7 +18,7 @@ from typing import Literal, cast, get_args
 from tilewright.errors import PlatformError, UsageError
 
 FILE = "target.toml"
-Simulator = Literal["native", "qemu", "cuda"]
+Simulator = Literal["native", "qemu", "gvsoc", "cuda"]
 _SIZE = re.compile(r"(\d+)\s*([KMG]?)(?:i?B)?", re.IGNORECASE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEYS = {
@@ -49,10 +49,10 @@ class Memory:
 class Target:
     """A target as its `target.toml` declares it; sizes in bytes. `folder` holds its files.
 
-    `simulator` is `native` (the image is a program of this machine), `qemu` or `cuda` (a library that this process
-    loads); `{elf}` in `command` stands for the
-    image. `tools` maps every program that is needed to the Debian package that brings it; of `compilers`, in order
-    of preference, one is enough; `libraries` does the same for files that the compiler reads. `library_flags` name
+    `simulator` is `native` (the image is a program of this machine), `qemu`, `gvsoc` or `cuda` (a library that this
+    process loads); `{elf}` in `command` stands for the image. `tools` maps every program that is needed to the Debian
+    package that brings it, or to the address where it is published; of `compilers`, in order of preference, one is
+    enough; `libraries` does the same for files that the compiler reads. `library_flags` name
     the C library of the test image: it is the simulator's, not the generated project's. `plugin` says that the
     simulator takes our QEMU plugin.
     """
@@ -166,7 +166,7 @@ class _Reader:
         build, run, stack = (self.table(table, key) for key in ("build", "run", "stack"))
         simulator = self.text(run, "run.simulator") or "native"
         if simulator not in get_args(Simulator):
-            raise self.wrong("run.simulator", f"'{simulator}' is none of 'native', 'qemu' and 'cuda'")
+            raise self.wrong("run.simulator", f"'{simulator}' is none of 'native', 'qemu', 'gvsoc' and 'cuda'")
         command = self.texts(run, "run.command") or ("{elf}",)
         if not any("{elf}" in word for word in command):
             raise self.wrong("run.command", "no word holds {elf}")

@@ -108,7 +108,32 @@ trap:
 10: j       10b
 
     .align 2
-core_trap:                          # hart 0 tells; this core has nothing that it could trust
+core_trap:                          # an instruction of Xpulp is emulated on the core's own stack
+    csrw    mscratch, t0
+    csrr    t0, mcause
+    addi    t0, t0, -2
+    bnez    t0, core_fault
+    csrr    t0, mscratch
+    addi    sp, sp, -128
+    .irp    r, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+    sw      x\r, 4 * \r(sp)
+    .endr
+    sw      zero, 0(sp)
+    addi    t0, sp, 128
+    sw      t0, 8(sp)
+    mv      a0, sp
+    csrr    a1, mepc
+    csrr    a2, mhartid
+    call    tw_emulate
+    beqz    a0, core_fault
+    csrw    mepc, a0
+    .irp    r, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+    lw      x\r, 4 * \r(sp)
+    .endr
+    addi    sp, sp, 128
+    mret
+
+core_fault:                         # hart 0 tells; this core has nothing that it could trust
     la      t0, tw_core_fault
     csrr    t1, mcause
     sw      t1, 4(t0)

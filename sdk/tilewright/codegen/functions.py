@@ -77,9 +77,18 @@ def parameters(plan: ExecutionPlan, instruction: Instruction) -> tuple[Parameter
     for index in instruction.frozen:
         constant = plan.frozen_slots[index].constant
         found.append(Parameter(constant.name, C_TYPES[constant.dtype], True))
-    if instruction.scratch_bytes:
+    if instruction.scratch_bytes or _tile_scratch(plan, instruction):
         found.append(Parameter("scratch", "void", False))
     return tuple(found)
+
+
+def _tile_scratch(plan: ExecutionPlan, instruction: Instruction) -> int:
+    """Bytes of scratch in the compute level where the instruction is a stage of a schedule, else 0."""
+    if not instruction.kernel.tileable:
+        return 0
+    schedules = (i.schedule for i in plan.instructions if i.schedule is not None)
+    stages = (stage for schedule in schedules for stage in schedule.stages)
+    return next((stage.scratch_bytes for stage in stages if stage.node == instruction.name), 0)
 
 
 def _name(names: tuple[str, ...], index: int) -> str:

@@ -162,14 +162,14 @@ def tiled_function(
     steps = tuple(schedule.steps())
     homes = [home for member in members for home in member.homes]
     at = {home.key: index for index, home in enumerate(homes)}
-    deep = [o for stage in schedule.stages for o in stage.operands if o.depth > 1 and _own(o)]
+    deep = [o for stage in schedule.stages for o in stage.operands if _own(o) and (o.depth > 1 or _parted(schedule, o))]
     copies, ends = _copies(schedule, steps, at)
     guards = [number for number in range(len(members)) if not all(step.computed[number] for step in steps)]
     stages = tuple(_stage(plan, number, member, deep, level, number in guards) for number, member in enumerate(members))
     rows = tuple(
         TileRow(
             *ends[step.index],
-            tuple(o.offset + step.buffers[o.key] * o.size for o in deep),
+            tuple(_place(schedule, o, step) for o in deep),
             sum(1 << number for number, computed in enumerate(step.computed) if computed),
             tuple(_numbers(member, step, number) for number, member in enumerate(members)),
             _ranges(step, schedule.order),
@@ -199,6 +199,18 @@ def tiled_function(
 def _own(operand: Operand) -> bool:
     """True for operands with buffers of their own: a local result is counted where it is made."""
     return not (operand.kind == "local" and operand.index >= 0)
+
+
+def _parted(schedule: TileSchedule, operand: Operand) -> bool:
+    """True for constants that lie in the compute level as a whole, and of which a tile needs a part."""
+    return operand.kind == "constant" and schedule.resident(operand) and bool(schedule.moving[operand.key])
+
+
+def _place(schedule: TileSchedule, operand: Operand, step: Step) -> int:
+    """Byte of the compute level at which one tile finds an operand."""
+    if _parted(schedule, operand):
+        return operand.offset + operand.transfer(step.boxes[operand.key].box).offset * operand.bits // 8
+    return operand.offset + step.buffers[operand.key] * operand.size
 
 
 def _buffer(operand: Operand) -> str:

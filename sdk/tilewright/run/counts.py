@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
+
+SpanKind = Literal["layer", "kernel", "copy", "wait"]
 
 
 @dataclass(frozen=True)
@@ -29,3 +32,14 @@ class Counts:
     loaded_bytes: Mapping[str, int] = field(default_factory=dict)
     stored_bytes: Mapping[str, int] = field(default_factory=dict)
     harts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Span:
+    """Cycles of one thing that a plan instruction did: all of it, a kernel on the cores, a list of copies being
+    started, a wait for one. `first` is the cycle at which it began; spans stand in the order in which they end."""
+
+    instruction: int
+    kind: SpanKind
+    first: int
+    cycles: int

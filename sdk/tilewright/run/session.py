@@ -16,7 +16,7 @@ from tilewright.plan.plan import ExecutionPlan
 from tilewright.report.build import LayerReport, ReferenceReport, Report, RunReport
 from tilewright.run.build import build
 from tilewright.run.compare import Comparison, compare
-from tilewright.run.counts import Counts
+from tilewright.run.counts import Counts, Span
 from tilewright.run.image import Image, arena_range
 from tilewright.run.inputs import expected_outputs, input_arrays
 from tilewright.run.measure import measured_memory, toolchain
@@ -57,12 +57,12 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
         work = Path(folder)
         image = build(subject.project, plan.name, target, work / "plain")
         raw = [np_bytes(array) for array in inputs]
-        simulated = target.simulator == "qemu"
-        execution = execute(image, raw, count=simulated and _countable(target))
+        simulated, timed = target.simulator == "qemu", target.simulator == "gvsoc"
+        execution = execute(image, raw, count=timed or (simulated and _countable(target)))
         outputs = read_outputs(plan, execution)
         keep_promises(subject.placed, image, execution)
         layers: dict[int, Comparison] = {}
-        counts, fences = execution.counts, tuple[str, ...]()
+        counts, fences, spans = execution.counts, tuple[str, ...](), tuple[Span, ...]()
         if asked.layers or asked.profile or simulated:
             traced = build(subject.project, plan.name, target, work / "traced", trace=True, fence=simulated)
             if simulated:
@@ -70,7 +70,8 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
             if asked.layers:
                 layers = compare_layers(subject.placed, traced, raw, slots, asked)
             if asked.profile:
-                counts = with_layers(counts, execute(traced, raw, count=True).counts)
+                profiled = execute(traced, raw, count=True)
+                counts, spans = with_layers(counts, profiled.counts), profiled.spans
     against = expected if expected is not None else [slots[s] for s in plan.output_slots]
     results = [compare_slot(plan, s, a, b, asked) for s, a, b in zip(plan.output_slots, outputs, against, strict=True)]
     reference = None
@@ -78,7 +79,8 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
         from tilewright.run.reference import compare_with_reference
 
         reference = compare_with_reference(subject.source, plan, inputs)
-    return _report(subject, image, execution, results, layers, counts, reference, fences)
+    report = _report(subject, image, execution, results, layers, counts, reference, fences)
+    return replace(report, layers=with_cycles(report.layers, spans))
 
 
 def _countable(target: Target) -> bool:
@@ -91,6 +93,12 @@ def with_layers(total: Counts | None, traced: Counts | None) -> Counts | None:
     if total is None or traced is None:
         return traced or total
     return replace(total, layers=traced.layers)
+
+
+def with_cycles(layers: Sequence[LayerReport], spans: Sequence[Span]) -> tuple[LayerReport, ...]:
+    """The layers with the cycles that a simulator with a model of time gave each of them."""
+    cycles = {span.instruction: span.cycles for span in spans if span.kind == "layer"}
+    return tuple(replace(row, cycles=cycles.get(index, row.cycles)) for index, row in enumerate(layers))
 
 
 def run_fenced(placed: PlacedPlan, traced: Image, raw: Sequence[bytes], before: Execution) -> tuple[str, ...]:
@@ -203,7 +211,7 @@ def _report(
         elements=sum(r.elements for r in results),
         reference=reference,
         instructions=counts.instructions if counts else None,
-        cycles=None,
+        cycles=execution.cycles,
         text_bytes=sizes.text_bytes,
         rodata_bytes=sizes.rodata_bytes,
         ram_bytes=sizes.ram_bytes,

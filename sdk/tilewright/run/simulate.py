@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tilewright.errors import TilewrightError, UsageError
-from tilewright.run.counts import Counts
+from tilewright.run.counts import Counts, Span, SpanKind
 from tilewright.run.fence import FenceMap, guard_file
 from tilewright.run.image import Image, arena_range, locate
 from tilewright.run.outcome import explain
@@ -18,7 +18,8 @@ from tilewright.run.plugin import ARGUMENTS, RESULT, plugin_compiler, prepare, r
 from tilewright.run.tool import Finished, find_tool, start
 
 MAGIC = 0x31525754
-PAINT, GUARD, CLOCK = 1, 2, 4
+PAINT, GUARD, CLOCK, PROFILE = 1, 2, 4, 8
+SPANS: tuple[SpanKind, ...] = ("layer", "kernel", "copy", "wait")
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,10 @@ class Dump:
 
 @dataclass(frozen=True)
 class Execution:
-    """What a run brought back. `stack_bytes` is the stack that the model really used, None where not measured."""
+    """What a run brought back. `stack_bytes` is the stack that the model really used, None where not measured.
+
+    `cycles` and, with trace, `spans` come from a simulator that models time, where they were counted.
+    """
 
     outputs: tuple[bytes, ...]
     dumps: tuple[Dump, ...]
@@ -55,6 +59,8 @@ class Execution:
     counts: Counts | None
     stack_bytes: int | None
     console: str
+    cycles: int | None = None
+    spans: tuple[Span, ...] = ()
 
 
 def execute(
@@ -86,6 +92,7 @@ def execute(
         return Execution(
             outputs, tuple(found[at] for at in range(len(dump))), done.code or 0, counts,
             None if image.sanitize or dump or fence else stack, done.output + done.errors,
+            *(_timed(folder) if count and image.target.simulator == "gvsoc" else ()),
         )  # fmt: skip
 
 
@@ -110,6 +117,8 @@ def _check(
 
 def _by_clock(image: Image, count: bool) -> bool:
     """True where the core's own counter must serve: the simulator takes no plugin, or no compiler can build it."""
+    if image.target.simulator == "gvsoc":
+        return count
     return count and image.target.simulator == "qemu" and (not image.target.plugin or plugin_compiler() is None)
 
 
@@ -126,6 +135,7 @@ def _write_files(
     fills = [arena] if arena[1] else []
     native = image.target.simulator == "native"
     flags = (0 if image.sanitize else PAINT) | (GUARD if fence and native else 0) | (CLOCK if clock else 0)
+    flags |= PROFILE if clock and image.trace else 0
     control = struct.pack("<4I", MAGIC, flags, len(fills), len(dump))
     control += b"".join(struct.pack("<2Q", *fill) for fill in fills)
     for entry in dump:
@@ -151,6 +161,8 @@ def _start(
 
             return run_counted(image, folder, timeout)
         return start(_command(image), folder, timeout=timeout, environment=_SANITIZER), None
+    if target.simulator == "gvsoc" and fence is None:
+        return start(_command(image), folder, timeout=timeout), None
     if _by_clock(image, count):
         return _start_clocked(image, folder, timeout)
     if not count and fence is None:
@@ -188,6 +200,14 @@ def _result(folder: Path) -> tuple[int, int, int, int]:
     """Status, what the model returned, stack bytes, instructions by the core's counter."""
     status, returned, stack, ticks = struct.unpack("<4I", (folder / "result.bin").read_bytes())
     return status, returned, stack, ticks
+
+
+def _timed(folder: Path) -> tuple[int, tuple[Span, ...]]:
+    """Cycles of the inference and, where the image has trace, of all that its firmware was asked for."""
+    file = folder / "profile.bin"
+    raw = struct.unpack(f"<{file.stat().st_size // 4}I", file.read_bytes()) if file.is_file() else ()
+    rows = zip(raw[::3], raw[1::3], raw[2::3], strict=True)
+    return _result(folder)[3], tuple(Span(what >> 3, SPANS[what & 7], at, cycles) for what, at, cycles in rows)
 
 
 _SANITIZER = {"ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:exitcode=77", "UBSAN_OPTIONS": "print_stacktrace=0"}

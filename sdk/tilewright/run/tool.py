@@ -22,13 +22,14 @@ class Finished:
 
 
 def find_tool(name: str, package: str) -> str:
-    """Path of a program; ToolMissing names the Debian package that brings it."""
+    """Path of a program; ToolMissing names the Debian package that brings it, or where it is published."""
     path = shutil.which(name)
     if path is None:
+        published = f"it is published at {package}"
         raise ToolMissing(
             f"{name} is not installed",
             why="it is needed to build or run for this target",
-            fix=f"install the Debian package '{package or name}'",
+            fix=published if "://" in package else f"install the Debian package '{package or name}'",
         )
     return path
 

@@ -7,7 +7,8 @@
 #define TW_MAGIC 0x31525754u /* "TWR1" */
 #define TW_PAINT 1u          /* paint the stack and measure it */
 #define TW_GUARD 2u          /* host: poison what an instruction may not touch, compare what it may not write */
-#define TW_CLOCK 4u          /* count instructions by the core's own counter */
+#define TW_CLOCK 4u          /* count instructions, or cycles, by the core's own counter */
+#define TW_PROFILE 8u        /* tell the port where each instruction of the plan begins and ends */
 #define TW_PATTERN 0xa5u
 #define TW_TRACE_MARKS 4096u
 
@@ -38,6 +39,7 @@ int tw_call_on_painted_stack(int (*call)(void)); /* ports without a stack of the
 uint32_t tw_clock(void); /* instructions since any moment, 0 where the core has no such counter */
 int tw_nothing(void);    /* where tw_clock counts: exactly one instruction */
 void tw_fault(const char *access, uint32_t pc, uint32_t address); /* bare cores: reports a trap and ends */
+void tw_mark(int instruction, int phase);
 void tw_guard_load(void);
 void tw_guard_before(int instruction);
 void tw_guard_after(int instruction);

@@ -55,6 +55,12 @@ uint32_t tw_clock(void) { return 0; }
 
 int tw_nothing(void) { return 0; }
 
+void tw_mark(int instruction, int phase)
+{
+    (void)instruction;
+    (void)phase;
+}
+
 uint8_t *tw_stack_low(void) { return tw_stack; }
 
 #ifdef TW_SANITIZED

@@ -51,6 +51,9 @@ static void tw_read_next(void)
 void tw_trace(int instruction, int phase)
 {
     uint32_t mark = 2u * (uint32_t)instruction + (uint32_t)phase;
+    if (phase != 0 && (tw_flags & TW_PROFILE) != 0u) {
+        tw_mark(instruction, phase);
+    }
     tw_layer = instruction;
     if (mark < TW_TRACE_MARKS) {
         (void)*(const volatile uint8_t *)&tw_trace_marks[mark];
@@ -71,6 +74,8 @@ void tw_trace(int instruction, int phase)
     }
     if (phase != 0) {
         tw_layer = -1;
+    } else if ((tw_flags & TW_PROFILE) != 0u) {
+        tw_mark(instruction, phase);
     }
 }
 

@@ -1,4 +1,5 @@
-/* The port to a bare core with a debugger or simulator behind it: files and exit by semihosting, no C library. */
+/* The port to a bare core with a debugger or simulator behind it: files and exit by semihosting, no C library. Where a
+ * target's own start-up code has another way to print, to exit or to count, its function takes the place of ours. */
 #include "harness.h"
 
 enum { SYS_OPEN = 1, SYS_CLOSE = 2, SYS_WRITE0 = 4, SYS_WRITE = 5, SYS_READ = 6, SYS_EXIT_EXTENDED = 0x20 };
@@ -65,9 +66,9 @@ void tw_close(tw_file file)
     (void)tw_call(SYS_CLOSE, block);
 }
 
-void tw_print(const char *text) { (void)tw_call(SYS_WRITE0, text); }
+__attribute__((weak)) void tw_print(const char *text) { (void)tw_call(SYS_WRITE0, text); }
 
-void tw_exit(int status)
+__attribute__((weak)) void tw_exit(int status)
 {
     const uintptr_t block[2] = {0x20026u, (uintptr_t)status};
     for (;;) {
@@ -105,7 +106,7 @@ void tw_fault(const char *access, uint32_t pc, uint32_t address)
 }
 
 #if defined(__riscv)
-uint32_t tw_clock(void)
+__attribute__((weak)) uint32_t tw_clock(void)
 {
     uint32_t count;
     __asm__ volatile(".option push\n"
@@ -121,6 +122,12 @@ __attribute__((naked)) int tw_nothing(void) { __asm__ volatile("ret"); }
 uint32_t tw_clock(void) { return 0; }
 int tw_nothing(void) { return 0; }
 #endif
+
+__attribute__((weak)) void tw_mark(int instruction, int phase)
+{
+    (void)instruction;
+    (void)phase;
+}
 
 /* The fence around live buffers is the simulator's. */
 void tw_guard_load(void) {}

@@ -1,0 +1,222 @@
+"""The core of the Xpulp kernels: some pixels times four output channels at a time, sixteen sums in registers.
+
+Per word of four input channels every column that the pixels' windows share is loaded once and serves all taps that
+read it; four weights of one output channel are one word, and one instruction makes four products. Weights lie as one
+stream in the order of use: starts of the sums; words [row of taps][word of channels][tap][output channel]; numbers of
+the requantisation. Columns that padding leaves out are a constant register, rows are skipped.
+
+Registers: sums s0-s11 and t3-t6, columns a4-a7, weights t0 and t1, pointers a0 (input), a1 (weights), a2 (output);
+a3 is the step to the next row, ra the number of rows, t2 the input of the first row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.platforms.pulp.kernels.listing import Listing, constant
+
+SUMS = (*(f"s{i}" for i in range(12)), "t3", "t4", "t5", "t6")
+COLUMNS = ("a4", "a5", "a6", "a7")
+WEIGHTS = ("t0", "t1")
+CLOBBERED = (*SUMS, *COLUMNS, *WEIGHTS, "a0", "a1", "a2", "a3", "t2", "ra")
+LARGEST_OFFSET = 2047
+
+# bytes in `tilewright_block`
+X, W, Y, Y_END, Y_STEP, ROW_STEP, ROWS, STARTS, WORDS, REST = range(0, 40, 4)
+
+
+@dataclass(frozen=True)
+class Requantise:
+    """How sums become codes: the shared numbers; None where every channel brings its own in the stream."""
+
+    pre_shift: int
+    addend: int | None
+    shift: int | None
+    low: int
+    high: int
+
+    @property
+    def words(self) -> int:
+        """Words per channel behind its weights: the multiplier, and addend and shift where they are its own."""
+        return 1 if self.addend is not None else 3
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """What is the same for every block of a layer. `depth` in bytes; `starts` are variants for missing rows."""
+
+    depth: int
+    taps: int
+    stride: int
+    dilation: int
+    many_rows: bool
+    zero_point: int
+    unsigned: bool
+    starts: int
+    padded_rows: bool
+    requantise: Requantise
+
+    def columns(self, pixels: int) -> list[list[int]]:
+        """For every tap the columns that the pixels read."""
+        return [[p * self.stride + tap * self.dilation for p in range(pixels)] for tap in range(self.taps)]
+
+    def reach(self, pixels: int) -> int:
+        """Columns from the first that a block reads to the last."""
+        return self.columns(pixels)[-1][-1] + 1
+
+
+def listing(geometry: Geometry, pixels: int, channels: int, left: int, right: int) -> Listing:
+    """All output channels of a block. `left` and `right` columns of its reach lie outside the tile."""
+    out = Listing()
+    sums = [[SUMS[channel * pixels + p] for p in range(pixels)] for channel in range(channels)]
+    out(f"lw t2, {X}+%[k]", f"lw a1, {W}+%[k]", f"lw a2, {Y}+%[k]", f"lw a3, {ROW_STEP}+%[k]", f"lw ra, {ROWS}+%[k]")
+    group = out.label()
+    out.here(group)
+    _begin(out, geometry, sums)
+    if geometry.many_rows:
+        out.begin_loop("ra")
+    _words(out, geometry, sums, left, geometry.reach(pixels) - right)
+    if geometry.many_rows:
+        out("nop", "p.addN a0, a0, a3, 0")  # an addition; the nop keeps the ends of the loops apart
+        out.end_loop()
+    if geometry.padded_rows:
+        out(f"lw a4, {REST}+%[k]", "nop", "add a1, a1, a4")
+    _requantise(out, geometry.requantise, sums)
+    _store(out, sums)
+    out(f"lw a4, {Y_END}+%[k]", f"addi a2, a2, {channels}", f"bltu a2, a4, {group}")
+    return out
+
+
+def _begin(out: Listing, geometry: Geometry, sums: list[list[str]]) -> None:
+    """Starts of the sums, the pointer to the first row."""
+    channels = len(sums)
+    at = "a1"
+    if geometry.padded_rows:
+        out(f"lw a4, {STARTS}+%[k]", f"lw a5, {WORDS}+%[k]", "add a4, a4, a1")
+        at = "a4"
+    out("mv a0, t2")
+    out(*(f"lw {row[0]}, {4 * channel}({at})" for channel, row in enumerate(sums)))
+    out("add a1, a1, a5" if geometry.padded_rows else f"addi a1, a1, {4 * channels * geometry.starts}")
+    out(*(f"mv {other}, {row[0]}" for row in sums for other in row[1:]))
+
+
+def _words(out: Listing, geometry: Geometry, sums: list[list[str]], first: int, end: int) -> None:
+    """One row of taps: the loop over words of input channels. Columns from `first` to `end` lie in the tile."""
+    words = geometry.depth // 4
+    if words > 1:
+        out(f"li a4, {words}")
+        out.begin_loop("a4")
+    pixels = len(sums[0])
+    places = _Columns(out, geometry, first, end)
+    wanted = geometry.columns(pixels)
+    for column in sorted(set(wanted[0]), key=lambda c: c == first):  # the post-increment last
+        places.fetch(column, places.free())
+    out(f"p.lw {WEIGHTS[0]}, 4, a1")
+    order = [(tap, channel) for tap in range(geometry.taps) for channel in range(len(sums))]
+    dot = "pv.sdotusp.b" if geometry.unsigned else "pv.sdotsp.b"
+    for at, (tap, channel) in enumerate(order):
+        if at + 1 < len(order):
+            out(f"p.lw {WEIGHTS[(at + 1) % 2]}, 4, a1")
+        last = channel == len(sums) - 1 and tap + 1 < geometry.taps
+        later = wanted[tap + 1] if last else []
+        for p in range(pixels):
+            out(f"{dot} {sums[channel][p]}, {places.of(wanted[tap][p])}, {WEIGHTS[at % 2]}")
+            if last:
+                places.renew(wanted[tap][p + 1 :], later)
+    places.finish()
+    if words > 1:
+        out.end_loop()
+
+
+class _Columns:
+    """Which column each of the four registers holds; the first column's load moves the pointer on by a word."""
+
+    def __init__(self, out: Listing, geometry: Geometry, first: int, end: int) -> None:
+        self.out, self.geometry, self.first, self.end = out, geometry, first, end
+        self.held: dict[str, int | None] = dict.fromkeys(COLUMNS)
+        self.moved = False
+
+    def of(self, column: int) -> str:
+        """The register of a column."""
+        return next(register for register, held in self.held.items() if held == column)
+
+    def free(self) -> str:
+        """A register that holds nothing."""
+        return next(register for register, held in self.held.items() if held is None)
+
+    def fetch(self, column: int, register: str) -> None:
+        """Load a column, or the zero point for one that padding leaves out."""
+        self.held[register] = column
+        if not self.first <= column < self.end:
+            self.out(*constant(register, (self.geometry.zero_point & 0xFF) * 0x01010101))
+            return
+        offset = (column - self.first) * self.geometry.depth - (4 if self.moved else 0)
+        assert offset <= LARGEST_OFFSET
+        if column == self.first and not self.moved:
+            self.out(f"p.lw {register}, 4, a0")
+            self.moved = True
+        else:
+            self.out(f"lw {register}, {offset}(a0)")
+
+    def renew(self, now: list[int], later: list[int]) -> None:
+        """Give the registers that neither the rest of this tap nor the next needs to columns of the next."""
+        missing = [column for column in dict.fromkeys(later) if column not in self.held.values()]
+        for register, held in self.held.items():
+            if missing and (held is None or (held not in now and held not in later)):
+                self.fetch(missing.pop(0), register)
+
+    def finish(self) -> None:
+        """Move the pointer where no column in reach was the first: one dot product must stay last."""
+        if not self.moved:
+            self.out.lines.insert(len(self.out.lines) - 1, "addi a0, a0, 4")
+
+
+def _requantise(out: Listing, form: Requantise, sums: list[list[str]]) -> None:
+    """Sums to codes; the numbers of the next channel are loaded before this one's are needed."""
+    if form.addend is not None:
+        out(*constant("a7", form.addend))
+    narrow = _narrow(form)
+    if not narrow:
+        out(*constant("a5", form.low), *constant("a6", form.high))
+    out(f"p.lw {WEIGHTS[0]}, 4, a1")
+    for channel, row in enumerate(sums):
+        multiplier = WEIGHTS[channel % 2]
+        if form.addend is None:
+            out("p.lw a7, 4, a1", "p.lw a4, 4, a1")
+        if channel + 1 < len(sums):
+            out(f"p.lw {WEIGHTS[(channel + 1) % 2]}, 4, a1")
+        if form.pre_shift:
+            out(*(f"slli {r}, {r}, {form.pre_shift}" for r in row))
+        out(*(f"mulh {r}, {r}, {multiplier}" for r in row))
+        if form.addend is None:
+            out(*(f"add {r}, {r}, a7" for r in row), *(f"sra {r}, {r}, a4" for r in row))
+        else:
+            out(*(f"p.addN {r}, {r}, a7, {form.shift}" for r in row))
+        if narrow:
+            out(*(f"{narrow[0]} {r}, {r}, {narrow[1]}" for r in row))
+        else:
+            out(*(f"p.max {r}, {r}, a5" for r in row), *(f"p.min {r}, {r}, a6" for r in row))
+
+
+def _narrow(form: Requantise) -> tuple[str, int] | None:
+    """The one instruction that clamps, where there is one."""
+    limits = (form.low, form.high)
+    return {(-128, 127): ("p.clip", 8), (0, 255): ("p.clipu", 9), (0, 127): ("p.clipu", 8)}.get(limits)
+
+
+def _store(out: Listing, sums: list[list[str]]) -> None:
+    """The codes of every pixel, side by side."""
+    pixels, channels = len(sums[0]), len(sums)
+    if pixels > 1:
+        out(f"lw a4, {Y_STEP}+%[k]")
+    at = "a2"
+    for p in range(pixels):
+        codes = [row[p] for row in sums]
+        if p:
+            out(f"add a5, {at}, a4")
+            at = "a5"
+        if channels == 4:
+            out(f"pv.packlo.b {codes[0]}, {codes[1]}, {codes[0]}", f"pv.packhi.b {codes[0]}, {codes[3]}, {codes[2]}")
+            out(f"sw {codes[0]}, 0({at})")
+        else:
+            out(*(f"sb {code}, {i}({at})" for i, code in enumerate(codes)))

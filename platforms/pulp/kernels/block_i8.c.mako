@@ -1,0 +1,202 @@
+<%
+p, g, w = k.plan, k.plan.geometry, k.plan.window
+q = g.requantise
+starts = 4 * g.starts
+whole = p.window.flat or p.gathered
+widths = sorted({v.channels for v in k.variants}, reverse=True)
+%>\
+/* The block as portable C: what the cores' instructions compute, read from the same stream of weights. */
+% if k.covered:
+#ifndef TILEWRIGHT_XPULP
+% endif
+static void ${f.name}_portable(const tilewright_block *k, int pixels, int width, int left, int right)
+{
+    const int32_t *stream = k->w;
+    for (unsigned char *y = k->y; y < k->y_end; y += width) {
+        const signed char *const taps = (const signed char *)stream + k->words;
+        const int32_t *const numbers = stream + width * ${g.starts + p.rows * p.row_bytes // 4};
+        for (int i = 0; i < pixels * width; i++) {
+            const int pixel = i / width, c = i % width;
+            int32_t acc = stream[k->starts / 4 + c];
+            for (int row = 0; row < k->rows; row++) {
+                for (int at = 0; at < ${p.row_bytes}; at++) {
+                    const int word = at / ${4 * g.taps}, tap = at / 4 % ${g.taps};
+                    const int column = pixel * ${g.stride} + tap * ${g.dilation};
+                    const ${k.x_type} *const x = (const ${k.x_type} *)k->x + row * (k->row_step + ${g.depth});
+                    const int outside = column < left || column >= right;
+                    const int value = outside ? ${g.zero_point} : x[(column - left) * ${g.depth} + word * 4 + at % 4];
+                    acc += value * taps[(row * ${p.row_bytes // 4} + at / 4) * width * 4 + c * 4 + at % 4];
+                }
+            }
+% if q.addend is None:
+            const int32_t *const form = numbers + c * 3;
+            int32_t code = ((int32_t)(((int64_t)(acc${f" * {1 << q.pre_shift}" if q.pre_shift else ""}) * form[0]) >> 32) + form[1]) >> form[2];
+% else:
+            int32_t code = ((int32_t)(((int64_t)(acc${f" * {1 << q.pre_shift}" if q.pre_shift else ""}) * numbers[c]) >> 32) + ${q.addend}) >> ${q.shift};
+% endif
+            code = code < ${q.low} ? ${q.low} : code;
+            code = code > ${q.high} ? ${q.high} : code;
+            ((${k.y_type} *)(void *)y)[pixel * k->y_step + c] = (${k.y_type})code;
+        }
+        stream += width * ${p.channel_bytes // 4};
+    }
+}
+% if k.covered:
+#endif
+% endif
+
+#ifdef TILEWRIGHT_XPULP
+% for v in k.variants:
+/* ${v.pixels} pixels, ${v.channels} channels at a time; ${v.left} columns are missing at the left, ${v.right} at the right. */
+static inline __attribute__((always_inline)) void ${f.name}_${v.name}(const tilewright_block *k)
+{
+    __asm__ volatile(
+${v.text}
+        : : [k] "m"(*k)
+        : "memory", "ra", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7",
+          "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11");
+}
+
+% endfor
+#endif
+/* Cores share blocks of ${p.pixels} pixels and, inside a block, groups of four output channels. */
+static void ${f.name}(${f.parameters})
+{
+    const int channels = tile->channels, groups = (channels + 3) / 4;
+% if whole:
+    const int lines = 1, columns = tile->rows * tile->columns;
+% else:
+    const int lines = tile->rows, columns = tile->columns;
+% endif
+% if p.pixels > 1:
+    const int pixels = columns < ${p.pixels} ? 1 : ${p.pixels};
+% else:
+    const int pixels = 1;
+% endif
+    const int units = (columns + pixels - 1) / pixels;
+    const int end = tilewright_share(lines * units * groups, core + 1, cores);
+% if p.gathered:
+    unsigned char *const own = (unsigned char *)scratch + core * ${p.pixels * p.run};
+% endif
+    for (int item = tilewright_share(lines * units * groups, core, cores); item < end;) {
+        const int unit = item / groups, first = item % groups;
+        const int last = end - item < groups - first ? first + end - item : groups;
+        const int line = unit / units, place = unit % units * pixels;
+        const int column = place < columns - pixels ? place : columns - pixels; /* the last blocks may overlap */
+        item += last - first;
+% if p.gathered:
+        unsigned char *to = own;
+        for (int pixel = column; pixel < column + pixels; pixel++) {
+            const int top = pixel / tile->columns * ${w.strides[0]} - tile->top;
+            const int from = pixel % tile->columns * ${w.strides[1]} - tile->left;
+            for (int kh = 0; kh < ${w.kernel[0]}; kh++) {
+                const int row = top + kh * ${w.dilations[0]};
+% if w.dilations[1] > 1:
+                for (int kw = 0; kw < ${w.kernel[1]}; kw++) {
+                    const int at = from + kw * ${w.dilations[1]};
+                    if (row < 0 || row >= tile->in_rows || at < 0 || at >= tile->in_columns) {
+                        to = tilewright_fill(to, ${k.zero_point & 255}, ${w.depth});
+                    } else {
+                        to = tilewright_gather(to, ${k.source} + (row * tile->in_columns + at) * ${w.depth}, ${w.depth});
+                    }
+                }
+% else:
+                const int begin = from < 0 ? 0 : from;
+                const int stop = from + ${w.kernel[1]} < tile->in_columns ? from + ${w.kernel[1]} : tile->in_columns;
+                if (row < 0 || row >= tile->in_rows || begin >= stop) {
+                    to = tilewright_fill(to, ${k.zero_point & 255}, ${w.kernel[1] * w.depth});
+                } else {
+                    to = tilewright_fill(to, ${k.zero_point & 255}, (begin - from) * ${w.depth});
+                    to = tilewright_gather(to, ${k.source} + (row * tile->in_columns + begin) * ${w.depth}, (stop - begin) * ${w.depth});
+                    to = tilewright_fill(to, ${k.zero_point & 255}, (from + ${w.kernel[1]} - stop) * ${w.depth});
+                }
+% endif
+            }
+            to = tilewright_fill(to, 0, ${p.run - w.taps});
+        }
+        const int left = 0, right = 0, rows = 1;
+% elif whole:
+        const int left = 0, right = 0, rows = 1;
+% else:
+        const int from = column * ${w.strides[1]} - tile->left;
+        const int reach = pixels == ${p.pixels} ? ${k.reach} : ${k.reach_one};
+        const int left = from < 0 ? -from : 0;
+        const int right = from + reach > tile->in_columns ? from + reach - tile->in_columns : 0;
+        const int top = line * ${w.strides[0]} - tile->top;
+% if p.tops:
+        const int above = top < 0 ? (-top + ${w.dilations[0] - 1}) / ${w.dilations[0]} : 0;
+% else:
+        const int above = 0;
+% endif
+% if p.bottoms:
+        const int there = (tile->in_rows - top + ${w.dilations[0] - 1}) / ${w.dilations[0]};
+        const int below = there < ${w.kernel[0]} ? ${w.kernel[0]} - there : 0;
+% else:
+        const int below = 0;
+% endif
+        const int rows = ${w.kernel[0]} - above - below;
+% endif
+% for width in widths:
+<% tail = width < 4 and len(widths) > 1; only = len(widths) == 1; inner = "" if only else "    " %>\
+% if only:
+        {
+            const int from_group = first, to_group = last;
+% elif tail:
+        if (last > channels / 4) {
+            const int from_group = channels / 4, to_group = from_group + 1;
+% else:
+        if (first < channels / 4) {
+            const int from_group = first, to_group = last < channels / 4 ? last : channels / 4;
+% endif
+            const tilewright_block k = {
+% if p.gathered:
+                own,
+% elif whole:
+                ${k.source} + column * ${g.depth},
+% else:
+                ${k.source} + ((top + above * ${w.dilations[0]}) * tile->in_columns + from + left) * ${g.depth},
+% endif
+                w + from_group * ${p.channel_bytes},
+                (unsigned char *)y + (line * columns + column) * channels + from_group * 4,
+                (unsigned char *)y + (line * columns + column) * channels + ${f"from_group * 4 + {width}" if tail or width < 4 else "to_group * 4"},
+                channels,
+% if whole:
+                0,
+                rows,
+                0,
+                ${starts * width},
+                0,
+% else:
+                tile->in_columns * ${w.dilations[0] * g.depth} - ${g.depth},
+                rows,
+                ${f"(above * {p.bottoms + 1} + below) * {4 * width}" if g.starts > 1 else "0"},
+                ${starts * width} + above * ${p.row_bytes * width},
+                below * ${p.row_bytes * width},
+% endif
+            };
+#ifdef TILEWRIGHT_XPULP
+% for v in [v for v in k.variants if v.channels == width]:
+            ${"" if loop.first else "} else "}if (pixels == ${v.pixels} && left == ${v.left} && right == ${v.right} && rows > 0) {
+                ${f.name}_${v.name}(&k);
+% endfor
+% if k.covered:
+            }
+#else
+            {
+                ${f.name}_portable(&k, pixels, ${width}, left, (pixels == ${p.pixels} ? ${k.reach} : ${k.reach_one}) - right);
+            }
+#endif
+            (void)to_group;
+        }
+% else:
+            } else
+#endif
+            {
+                ${f.name}_portable(&k, pixels, ${width}, left, (pixels == ${p.pixels} ? ${k.reach} : ${k.reach_one}) - right);
+            }
+            (void)to_group;
+        }
+% endif
+% endfor
+    }
+}

@@ -1,0 +1,255 @@
+"""Integer Conv, Gemm and MatMul by blocks of pixels times four channels, with Xpulp or in portable C."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.model import DType
+from tilewright.ops.quantised_linear import Accumulator, accumulator, proof
+from tilewright.ops.quantised_real import the_quantisation
+from tilewright.platform import Array, Call, Constant
+from tilewright.platforms.pulp.kernels.block_asm import LARGEST_OFFSET, Geometry, Requantise, listing
+from tilewright.platforms.pulp.kernels.windows import CORES
+
+WIDTH = 4
+PIXELS = 4
+MOST_TAPS = 5
+LARGEST_SCRATCH = 4096
+
+
+@dataclass(frozen=True)
+class Window:
+    """A layer as the blocks see it: kernel, strides, dilations and padding of two axes; a dense layer has one tap."""
+
+    depth: int
+    channels: int
+    kernel: tuple[int, int] = (1, 1)
+    strides: tuple[int, int] = (1, 1)
+    dilations: tuple[int, int] = (1, 1)
+    begins: tuple[int, int] = (0, 0)
+    ends: tuple[int, int] = (0, 0)
+
+    @property
+    def flat(self) -> bool:
+        """True where every pixel is computed from the input pixel of its place."""
+        return self.kernel == (1, 1) and self.strides == (1, 1) and not any((*self.begins, *self.ends))
+
+    @property
+    def taps(self) -> int:
+        """Input bytes of one result."""
+        return self.kernel[0] * self.kernel[1] * self.depth
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a layer is computed: `pixels` at once, straight from the tile or gathered into one run per pixel first."""
+
+    window: Window
+    pixels: int
+    gathered: bool
+    geometry: Geometry
+    tops: int
+    bottoms: int
+
+    @property
+    def run(self) -> int:
+        """Bytes of a gathered pixel."""
+        return self.geometry.depth
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Bytes that all cores gather into."""
+        return CORES * self.pixels * self.run if self.gathered else 0
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of weights per row of taps and output channel."""
+        return self.geometry.taps * self.geometry.depth
+
+    @property
+    def rows(self) -> int:
+        """Rows of taps."""
+        return 1 if self.gathered else self.window.kernel[0]
+
+    @property
+    def channel_bytes(self) -> int:
+        """Bytes of the stream per output channel."""
+        return 4 * (self.geometry.starts + self.geometry.requantise.words) + self.rows * self.row_bytes
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One asm statement: so many pixels and channels, so many columns of its reach left out on either side."""
+
+    pixels: int
+    channels: int
+    left: int
+    right: int
+    text: str
+
+    @property
+    def name(self) -> str:
+        """The end of its function's name."""
+        return f"{self.pixels}x{self.channels}_{self.left}{self.right}"
+
+
+@dataclass(frozen=True)
+class BlockContext:
+    """What the template prints."""
+
+    x_type: str
+    y_type: str
+    plan: Plan
+    variants: tuple[Variant, ...]
+    covered: bool
+    reach: int
+    reach_one: int
+    zero_point: int
+    source: str
+
+
+def refusal(window: Window, call: Call, weights: DType) -> str | None:
+    """None, or the sentence why the blocks cannot compute the layer."""
+    if weights is not DType.I8:
+        return "the weights minus their zero point need more than eight bits"
+    if proof(call).fixed is None:
+        return "the requantisation has no 32-bit form"
+    if not _way(window)[0]:
+        return f"{window.taps} input bytes of a result are more than the cores can gather"
+    return None
+
+
+def _way(window: Window) -> tuple[int, bool]:
+    """(pixels at once, whether they are gathered); no pixels where neither way is open."""
+    if window.depth % 4 == 0 and window.kernel[1] <= MOST_TAPS:
+        for pixels in (PIXELS, 1):
+            reach = (pixels - 1) * window.strides[1] + (window.kernel[1] - 1) * window.dilations[1]
+            if reach * window.depth <= LARGEST_OFFSET:
+                return pixels, False
+    run = -(-window.taps // 4) * 4
+    for pixels in (PIXELS, 1):
+        if CORES * pixels * run <= LARGEST_SCRATCH and (pixels - 1) * run <= LARGEST_OFFSET:
+            return pixels, True
+    return 0, True
+
+
+def plan_of(window: Window, call: Call) -> Plan:
+    """How the layer is computed."""
+    pixels, gathered = _way(window)
+    assert pixels, "asked of a layer that was refused"
+    x = call.tensor(0)
+    zero = the_quantisation(x).zero_point[0]
+    tops = bottoms = 0
+    if not gathered:
+        tops, bottoms = (-(-pad // window.dilations[0]) for pad in (window.begins[0], window.ends[0]))
+    geometry = Geometry(
+        depth=-(-window.taps // 4) * 4 if gathered else window.depth,
+        taps=1 if gathered else window.kernel[1],
+        stride=1 if gathered else window.strides[1],
+        dilation=1 if gathered else window.dilations[1],
+        many_rows=not gathered and window.kernel[0] > 1,
+        zero_point=zero,
+        unsigned=x.dtype is DType.U8,
+        starts=(tops + 1) * (bottoms + 1) if zero else 1,
+        padded_rows=tops + bottoms > 0,
+        requantise=_requantise(call),
+    )
+    return Plan(window, pixels, gathered, geometry, tops, bottoms)
+
+
+def _requantise(call: Call) -> Requantise:
+    fixed = proof(call).fixed
+    assert fixed is not None
+    alike = fixed.common_addend and fixed.common_shift
+    addend, shift = (int(fixed.addend[0]), int(fixed.shift[0])) if alike else (None, None)
+    return Requantise(fixed.pre_shift, addend, shift, fixed.low, fixed.high)
+
+
+def stream(plan: Plan, call: Call, weights: Array, loop: str) -> Constant:
+    """The weights [output channel, kh, kw, input channel] as the blocks read them, cut along the output channels."""
+    channels = weights.shape[0]
+    total = accumulator(call)
+    rows = weights.reshape(channels, plan.rows, -1)
+    if plan.gathered:
+        rows = np.pad(rows, ((0, 0), (0, 0), (0, plan.run - rows.shape[2])))
+    starts = _starts(plan, total, rows, channels)
+    fixed = proof(call).fixed
+    assert fixed is not None
+    numbers = [fixed.multiplier]
+    if plan.geometry.requantise.addend is None:
+        numbers += [fixed.addend, fixed.shift]
+    behind = np.stack([np.broadcast_to(n, (channels,)) for n in numbers], axis=1).astype(np.int32)
+    taps = plan.geometry.taps
+    # [channel, row, tap, word] -> [row, word, tap, channel]
+    words = np.ascontiguousarray(rows.reshape(channels, plan.rows, taps, -1).astype(np.int8)).view("<i4")
+    parts = []
+    for first in range(0, channels, WIDTH):
+        some = slice(first, first + WIDTH)
+        parts += [starts[some].T.reshape(-1), words[some].transpose(1, 3, 2, 0).reshape(-1), behind[some].reshape(-1)]
+    return Constant("w", DType.I32, np.concatenate(parts).astype(np.int32), along=(loop,))
+
+
+def _starts(plan: Plan, total: Accumulator, rows: Array, channels: int) -> Array:
+    """[channel, variant]: the start of the sum with rows missing at the top and the bottom."""
+    start = np.broadcast_to(total.start, (channels,)).astype(np.int64)
+    if plan.geometry.starts == 1:
+        return start[:, None].astype(np.int32)
+    per_row = rows.astype(np.int64).sum(axis=2) * plan.geometry.zero_point
+    found = []
+    for top in range(plan.tops + 1):
+        for bottom in range(plan.bottoms + 1):
+            missing = per_row[:, :top].sum(axis=1) + per_row[:, max(plan.rows - bottom, 0) :].sum(axis=1)
+            found.append(start + missing)
+    return np.stack(found, axis=1).astype(np.int32)
+
+
+def context(plan: Plan, call: Call, source: str) -> BlockContext:
+    """Everything that the template prints of a layer; `source` is the name of its first operand."""
+    geometry, window = plan.geometry, plan.window
+    reach = geometry.reach(plan.pixels)
+    edges = [(0, 0)]
+    if not plan.gathered:
+        left, right = window.begins[1], max(0, window.ends[1])
+        edges += [(left, 0)] if left else []
+        edges += [(0, right)] if right else []
+    widths = [width for width in (min(WIDTH, window.channels), window.channels % WIDTH) if width]
+    widths = list(dict.fromkeys(widths))
+    variants = [
+        Variant(plan.pixels, width, *edge, listing(geometry, plan.pixels, width, *edge).text("        "))
+        for width in widths for edge in edges if sum(edge) < reach
+    ]  # fmt: skip
+    padded = len(edges) > 1
+    if plan.pixels > 1:
+        single = [Variant(1, width, 0, 0, listing(geometry, 1, width, 0, 0).text("        ")) for width in widths]
+        variants += [] if padded else single
+    covered = not padded and plan.tops + plan.bottoms == 0
+    return BlockContext(
+        C_TYPES[call.tensor(0).dtype], C_TYPES[call.outputs[0].dtype], plan, tuple(variants), covered,
+        reach, geometry.reach(1), geometry.zero_point, source,
+    )  # fmt: skip
+
+
+def cycles(plan: Plan, lines: Any, columns: Any, channels: Any) -> Any:
+    """Modelled cycles of a tile with so many rows and columns of pixels: those of the core that has most."""
+    if plan.window.flat or plan.gathered:
+        lines, columns = 1, lines * columns
+    units = lines * -(-columns // plan.pixels)
+    items = -(-units * -(-channels // WIDTH) // CORES)
+    geometry = plan.geometry
+    columns_read = sum(len(set(now) - set(before)) for before, now in _steps(geometry.columns(plan.pixels)))
+    sums = plan.pixels * WIDTH
+    word = geometry.taps * (WIDTH + sums) + columns_read
+    row = geometry.depth // 4 * word + 4
+    form = geometry.requantise
+    per_sum = 7 + bool(form.pre_shift) + (form.addend is None) + ((form.low, form.high) not in ((-128, 127), (0, 255)))
+    block = plan.rows * row + sums * (1 + per_sum) + 40
+    gather = plan.pixels * (20 + plan.window.taps * 2) if plan.gathered else 60
+    blocks = -(-items // -(-channels // WIDTH))
+    return 300 + items * block + blocks * gather
+
+
+def _steps(columns: list[list[int]]) -> list[tuple[list[int], list[int]]]:
+    return list(zip([[], *columns], columns, strict=False))

@@ -1,0 +1,90 @@
+"""Integer convolution of one tile by blocks: rows reused in registers, all cores busy whatever the tile's shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from tilewright.codegen.tiled import TileView
+from tilewright.ops.conv import conv_window
+from tilewright.platform import Call, Constant, Operands, Rule, multiple, whole
+from tilewright.platforms.generic.kernels.conv_i8 import accepts, weights_of
+from tilewright.platforms.pulp.kernels.block_i8 import (
+    WIDTH,
+    BlockContext,
+    Window,
+    context,
+    cycles,
+    plan_of,
+    refusal,
+    stream,
+)
+from tilewright.platforms.pulp.kernels.conv_i8 import TYPES
+from tilewright.platforms.pulp.kernels.windows import SOURCES, TILE, two_axes, window_tile
+from tilewright.platforms.pulp.platform import PLATFORM
+
+BLOCK_SOURCES = (*SOURCES, "xpulp.h", "block.h", "gather.h")
+SUMS_WHOLE = "a sum stays in one register from the first tap to the last"
+FOURS = "weights lie in groups of four output channels"
+
+
+def window_of(call: Call) -> Window:
+    """The convolution as the blocks see it; `ends` is the padding that the last windows really reach into."""
+    found = conv_window(call)
+    _, depth, *sizes = call.shape(0)
+    reached = [
+        (out - 1) * s + (k - 1) * d + 1 - begin - size
+        for out, s, k, d, begin, size in zip(
+            found.outs, found.strides, found.kernel, found.dilations, found.begins, sizes, strict=True
+        )
+    ]
+    (kh, kw), (sh, sw), (dh, dw), (top, left) = found.kernel, found.strides, found.dilations, found.begins
+    ends = max(0, reached[0]), max(0, reached[1])
+    return Window(depth, call.outputs[0].shape[1], (kh, kw), (sh, sw), (dh, dw), (top, left), ends)
+
+
+@PLATFORM.kernel(
+    "Conv", types=TYPES, template="block_i8.c.mako", layout="channels_last", sources=BLOCK_SOURCES, preference=30,
+)  # fmt: skip
+class BlockConvI8:
+    """Integer convolution over tiles in L1, by blocks of four pixels and four channels."""
+
+    tile_type = TILE
+
+    def accepts(self, call: Call) -> str | None:
+        """One group, two spatial axes, weights of eight bits, a requantisation of 32 bits."""
+        if call.integer("group", 1) != 1:
+            return f"{call.integer('group', 1)} groups, the kernel handles one"
+        why = two_axes(call) or accepts(call)
+        return why or refusal(window_of(call), call, weights_of(call)[1])
+
+    def rules(self, call: Call) -> list[Rule]:
+        """Input channels and taps stay whole; output channels go in fours."""
+        return [*whole("n", "g", "ic", "kh", "kw", why=SUMS_WHOLE), multiple("oc", WIDTH, why=FOURS)]
+
+    def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
+        """See `cycles` of `block_i8`."""
+        return cycles(plan_of(window_of(call), call), sizes["oh"], sizes["ow"], sizes["oc"])
+
+    def scratch(self, operands: Operands) -> int:
+        """Where the cores gather pixels."""
+        return plan_of(window_of(operands.call), operands.call).scratch_bytes
+
+    def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
+        """The same for every tile."""
+        return plan_of(window_of(call), call).scratch_bytes
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """One stream per group of four output channels."""
+        call = operands.call
+        weights, _ = weights_of(call)
+        return (stream(plan_of(window_of(call), call), call, np.moveaxis(weights, 1, -1), "oc"),)
+
+    def context(self, operands: Operands) -> BlockContext:
+        """See `context` of `block_i8`."""
+        return context(plan_of(window_of(operands.call), operands.call), operands.call, "x")
+
+    def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
+        """Sizes and padding of one tile."""
+        return window_tile(view, "oc")

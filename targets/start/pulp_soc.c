@@ -1,0 +1,201 @@
+/* The cluster's functions on a PULP system on chip: event unit, mchan DMA, output and exit through its registers. */
+#include "harness.h"
+
+#if __has_include("tilewright_cluster.h")
+#include "tilewright_cluster.h"
+#define TW_TILED
+#endif
+
+#define TW_CORES 8
+#define TW_REGISTER(address) (*(volatile uint32_t *)(address))
+#define TW_STDOUT 0x1A10F000u
+#define TW_EXIT 0x1A1040A0u
+#define TW_EVENT_UNIT 0x00204000u
+#define TW_BARRIER (TW_EVENT_UNIT + 0x200u + 0x1Cu) /* arrive, sleep, clear the event */
+#define TW_DMA TW_REGISTER(0x00204400u)
+#define TW_DMA_STATUS TW_REGISTER(0x00204404u)
+#define TW_DMA_LARGEST 0x1FFF0u
+enum { TW_DMA_LOAD = 1 << 17, TW_DMA_INCREMENT = 1 << 18, TW_DMA_2D = 1 << 19 };
+
+void tw_core_main(int core);
+void tw_soc_trap(uint32_t pc);
+
+struct tw_job {
+    void (*function)(const void *work, int core, int cores);
+    const void *work;
+};
+
+extern volatile struct tw_job __shared; /* beside the stacks of the cores */
+
+static void tw_barrier(void)
+{
+    uint32_t woken;
+    __asm__ volatile(".insn i 0x03, 6, %0, 0(%1)" : "=r"(woken) : "r"(TW_BARRIER) : "memory"); /* p.elw */
+    (void)woken;
+}
+
+void tw_core_main(int core)
+{
+    for (;;) {
+        tw_barrier();
+        __shared.function(__shared.work, core, TW_CORES);
+        tw_barrier();
+    }
+}
+
+static uint32_t tw_hart(void)
+{
+    uint32_t hart;
+    __asm__(".option push\n.option arch, +zicsr\ncsrr %0, mhartid\n.option pop" : "=r"(hart));
+    return hart;
+}
+
+void tw_print(const char *text)
+{
+    const uint32_t hart = tw_hart();
+    while (*text != '\0') {
+        TW_REGISTER(TW_STDOUT + ((hart >> 5) << 7) + ((hart & 31u) << 3)) = (uint8_t)*text++;
+    }
+}
+
+uint32_t tw_clock(void)
+{
+    uint32_t count;
+    __asm__ volatile(".option push\n.option arch, +zicsr\ncsrr %0, mcycle\n.option pop" : "=r"(count)::"memory");
+    return count;
+}
+
+/* What took how long, kept while the run is profiled: profile.bin holds (u32 plan instruction * 8 + kind, u32 first
+ * cycle, u32 cycles) in the order in which they end. */
+enum { TW_LAYER, TW_KERNEL, TW_COPY, TW_WAIT, TW_RECORDS = 4096 };
+
+struct tw_record {
+    uint32_t what, first, cycles;
+};
+
+static struct tw_record tw_records[TW_RECORDS];
+static uint32_t tw_recorded;
+static uint32_t tw_layer_first;
+static int tw_profiled;
+
+static void tw_keep(uint32_t kind, uint32_t first)
+{
+    const uint32_t end = tw_clock();
+    if (tw_profiled && tw_recorded < TW_RECORDS) {
+        struct tw_record *record = &tw_records[tw_recorded++];
+        record->what = (uint32_t)tw_layer * 8u + kind;
+        record->first = first;
+        record->cycles = end - first;
+    }
+}
+
+void tw_mark(int instruction, int phase)
+{
+    (void)instruction;
+    if (phase == 0) {
+        tw_profiled = 1;
+        tw_layer_first = tw_clock();
+    } else {
+        tw_keep(TW_LAYER, tw_layer_first);
+    }
+}
+
+static void tw_write_profile(void)
+{
+    if (tw_recorded != 0u) {
+        const tw_file file = tw_open("profile.bin", 1);
+        (void)tw_write(file, tw_records, (uint32_t)(tw_recorded * sizeof tw_records[0]));
+        tw_close(file);
+    }
+}
+
+void tw_exit(int status)
+{
+    tw_write_profile();
+    for (;;) {
+        TW_REGISTER(TW_EXIT) = 0x80000000u | (uint32_t)status;
+    }
+}
+
+/* The core does not tell why it trapped. */
+void tw_soc_trap(uint32_t pc) { tw_fault("other", pc, 0); }
+
+#ifdef TW_TILED
+__attribute__((used)) static void tw_on_cores(void (*function)(const void *work, int core, int cores), const void *work)
+{
+    const uint32_t first = tw_clock();
+    __shared.function = function;
+    __shared.work = work;
+    tw_barrier();
+    tw_barrier();
+    tw_keep(TW_KERNEL, first);
+}
+
+static void tw_command(const tilewright_copy *copy, uint32_t near, uint32_t far)
+{
+    const uint32_t direction = TW_DMA_INCREMENT | (copy->store != 0u ? 0u : TW_DMA_LOAD);
+    uint32_t left = copy->bytes * copy->runs;
+    if (copy->runs == 1u || copy->stride == copy->bytes) {
+        while (left != 0u) {
+            const uint32_t now = left < TW_DMA_LARGEST ? left : TW_DMA_LARGEST;
+            TW_DMA = now | direction;
+            TW_DMA = near;
+            TW_DMA = far;
+            near += now;
+            far += now;
+            left -= now;
+        }
+        return;
+    }
+    while (left != 0u) {
+        const uint32_t runs = left <= TW_DMA_LARGEST ? left / copy->bytes : TW_DMA_LARGEST / copy->bytes;
+        const uint32_t now = runs * copy->bytes;
+        TW_DMA = now | direction | TW_DMA_2D;
+        TW_DMA = near;
+        TW_DMA = far;
+        TW_DMA = copy->bytes;
+        TW_DMA = copy->stride;
+        near += now;
+        far += runs * copy->stride;
+        left -= now;
+    }
+}
+
+/* All copies of a list run under one id of the engine. */
+__attribute__((used)) static tilewright_future tw_start(const tilewright_copy *copies, int first, int end,
+                                                        unsigned char *fast, unsigned char *const *home)
+{
+    const uint32_t started = tw_clock();
+    tilewright_future id;
+    int at;
+    if (first == end) {
+        return 0;
+    }
+    id = (tilewright_future)TW_DMA;
+    for (at = first; at < end; at++) {
+        const tilewright_copy *copy = &copies[at];
+        tw_command(copy, (uint32_t)(uintptr_t)fast + copy->near, (uint32_t)(uintptr_t)home[copy->operand] + copy->far);
+    }
+    tw_keep(TW_COPY, started);
+    return id + 1;
+}
+
+__attribute__((used)) static void tw_wait(tilewright_future future)
+{
+    if (future != 0) {
+        const uint32_t first = tw_clock();
+        const uint32_t bit = 1u << (future - 1);
+        while ((TW_DMA_STATUS & bit) != 0u) {
+        }
+        TW_DMA_STATUS = bit;
+        tw_keep(TW_WAIT, first);
+    }
+}
+
+/* Under names that say whose code it is: what drives the hardware is no layer's. */
+void tilewright_on_cores(void (*function)(const void *work, int core, int cores), const void *work)
+    __attribute__((alias("tw_on_cores")));
+tilewright_future tilewright_start(const tilewright_copy *copies, int first, int end, unsigned char *fast,
+                                   unsigned char *const *home) __attribute__((alias("tw_start")));
+void tilewright_wait(tilewright_future future) __attribute__((alias("tw_wait")));
+#endif
