@@ -24,10 +24,7 @@ class NestContext:
 
 def nests_of(call: Call) -> tuple[Nest, ...]:
     """The operator's chain of nests for this call."""
-    operator = find(call.node.op, call.node.domain)
-    if operator is None or operator.nests is None:
-        return ()
-    return operator.nests(call)
+    return call.nests
 
 
 def operand_names(call: Call) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tilewright.codegen.c_types import C_TYPES
@@ -126,8 +127,8 @@ def render_functions(
         text = render(kernel.template, f=function, k=kernel.context(Operands(call, layouts)))
         if text not in texts:
             texts[text] = f"{prefix}_{kernel.name.lower()}_{len(texts)}"
+            sources += [s for s in _used(text, kernel.sources) if s not in sources]
         kernel_of[instruction.name] = texts[text]
-        sources += [s for s in _used(text, kernel.sources) if s not in sources]
         if instruction.schedule is not None:
             members = _members(placed, instruction, kernel_of, prefix, arena, moved)
             name = f"{prefix}_layer{instruction.index}"
@@ -204,13 +205,20 @@ def _used(text: str, sources: Sequence[Path]) -> list[Path]:
     found: list[Path] = []
     named = set(_WORD.findall(text))
     for source in reversed(sources):
-        content = source.read_text()
-        brought = set(_BROUGHT.findall(content))  # a plug-in's functions and macros bear a prefix of its own
-        brought |= {function or macro for macro, function in _DEFINED.findall(content)}
+        brought, names = _names(source, source.stat().st_mtime_ns)
         if brought & named:
             found.insert(0, source)
-            named |= set(_WORD.findall(content))
+            named |= names
     return found
+
+
+@cache
+def _names(source: Path, _changed: int) -> tuple[frozenset[str], frozenset[str]]:
+    """What a source defines, and every word in it."""
+    content = source.read_text()
+    brought = set(_BROUGHT.findall(content))  # a plug-in's functions and macros bear a prefix of its own
+    brought |= {function or macro for macro, function in _DEFINED.findall(content)}
+    return frozenset(brought), frozenset(_WORD.findall(content))
 
 
 def _arguments(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from tilewright.errors import ModelError, UnsupportedNode
@@ -43,6 +44,14 @@ class Call:
     def present(self) -> tuple[int, ...]:
         """The places of the node's outputs that are not omitted; binding's `outputs` hold only those."""
         return tuple(index for index, name in enumerate(self.node.outputs) if name)
+
+    @cached_property
+    def nests(self) -> tuple[Nest, ...]:
+        """The operator's chain of index maps for this call, made once; empty where it declares none."""
+        from tilewright.ops.registry import find
+
+        operator = find(self.node.op, self.node.domain)
+        return () if operator is None or operator.nests is None else operator.nests(self)
 
     def tensor(self, index: int) -> Tensor:
         """The operand `index`, which must be there."""

@@ -10,7 +10,6 @@ from tilewright.memory.placed import PlacedPlan, Region
 from tilewright.model import Model, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised_numerics import quantised_numerics
-from tilewright.ops.registry import find
 from tilewright.passes.driver import PassReport as PassResult
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.platform import MemoryLevel
@@ -34,10 +33,7 @@ VIEW = "view"
 
 def multiply_accumulates(call: Call) -> int:
     """Points of the sums of products in the operator's index maps; 0 for operators without any."""
-    operator = find(call.node.op, call.node.domain)
-    if operator is None or operator.nests is None:
-        return 0
-    return sum(n.points for n in operator.nests(call) if n.combine.name == "add" and n.body.name.startswith("mul"))
+    return sum(n.points for n in call.nests if n.combine.name == "add" and n.body.name.startswith("mul"))
 
 
 def tensor_report(name: str, tensor: Tensor) -> TensorReport:
