@@ -27,9 +27,9 @@ from tilewright.model import Array, Clamp, DType, Node, Quantisation, Shape, Ten
 from tilewright.ops.operator import Call
 
 __all__ = [
-    "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Kernel", "KernelMethods", "KiB", "Layout",
-    "MemoryLevel", "MiB", "Node", "Operands", "Platform", "Quantisation", "Rule", "Shape", "Tensor", "load_kernels",
-    "multiple", "prefer", "whole",
+    "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Kernel", "KernelMethods", "KiB",
+    "Layout", "MemoryLevel", "MiB", "Node", "Operands", "Platform", "Quantisation", "Rule", "Shape", "Tensor",
+    "load_kernels", "multiple", "prefer", "whole",
 ]  # fmt: skip
 
 KiB = 1024
@@ -62,6 +62,14 @@ class Copy:
     burst_cycles: int = 0
     bytes_per_cycle: float = 1.0
     asynchronous: bool = False
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A unit of the chip that computes: a core, a cluster, an accelerator. A platform's first one runs plain C."""
+
+    name: str
+    summary: str = ""
 
 
 @dataclass(frozen=True)
@@ -169,6 +177,7 @@ class Kernel:
     preference: int = 0
     requires: tuple[str, ...] = ()
     lacking: str = ""
+    engine: str = ""
 
     def on_core(self, capabilities: Sequence[str]) -> Kernel:
         """The kernel as a core with these capabilities sees it: refused where one that it requires is missing."""
@@ -179,6 +188,8 @@ class Kernel:
         """None, or the sentence why this kernel cannot run the node."""
         if self.lacking.startswith("--"):
             return f"it is offered with {self.lacking} only"
+        if self.lacking.startswith("engine "):
+            return f"the platform declares no {self.lacking}"
         if self.lacking:
             return f"the core has no '{self.lacking}' among its capabilities"
         method = getattr(self.methods, "accepts", None)
@@ -262,7 +273,8 @@ class Platform:
     """An instruction set with its memories: data, and a registry of kernels in order of preference.
 
     `emitter` names the module whose `emit(placed, levels, flags)` writes the project; empty for a folder of C.
-    With `sweeps` the plan is told which elementwise instructions are computed in one sweep.
+    With `sweeps` the plan is told which elementwise instructions are computed in one sweep. `engines` are the units
+    that compute, where there are several: the first runs every kernel that names none, inherited ones above all.
     """
 
     name: str
@@ -278,6 +290,26 @@ class Platform:
     kernels: list[Kernel] = field(default_factory=list)
     emitter: str = ""
     sweeps: bool = False
+    engines: Sequence[Engine] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse two engines of one name."""
+        names = [engine.name for engine in self.engines]
+        if twice := next((name for name in names if names.count(name) > 1), ""):
+            raise PlatformError(
+                f"platform '{self.name}' declares engine '{twice}' twice", why="a kernel names one of them by name",
+                fix="give each a name of its own",
+            )  # fmt: skip
+
+    def at_home(self, kernel: Kernel) -> Kernel:
+        """The kernel as this platform runs it: on its first engine, or on the one that it names.
+
+        An inherited kernel for an engine that is not here is refused with that sentence.
+        """
+        names = [engine.name for engine in self.engines]
+        if not kernel.engine:
+            return replace(kernel, engine=names[0]) if names else kernel
+        return kernel if kernel.engine in names else replace(kernel, requires=(f"engine {kernel.engine}",))
 
     def kernel(
         self,
@@ -290,6 +322,7 @@ class Platform:
         flags: Sequence[str] = (),
         preference: int = 0,
         requires: Sequence[str] = (),
+        engine: str = "",
     ) -> Callable[[T], T]:
         """Declare a kernel class for one or several operators.
 
@@ -301,8 +334,15 @@ class Platform:
         `template` and `sources` are paths beside the class's own file. `numerics` is `exact` or a relative bound
         such as `1e-5`. `requires` names what the target's core must have in its `capabilities`, or an option
         such as `--optimize speed`. Kernels of higher `preference` are tried first, those of one platform before
-        inherited ones.
+        inherited ones. `engine` names the unit of the platform that runs it, by default the first.
         """
+        declared = [one.name for one in self.engines]
+        if engine and engine not in declared:
+            raise PlatformError(
+                f"a kernel for {', '.join(ops)} names engine '{engine}'",
+                why=f"platform '{self.name}' declares " + (", ".join(declared) or "no engines"),
+                fix=f'add Engine("{engine}") to its engines, or correct the name',
+            )
 
         def register(cls: T) -> T:
             folder = Path(inspect.getfile(cls)).parent
@@ -313,7 +353,7 @@ class Platform:
                         name=cls.__name__, op=op, types=parse_types(types), layout=rule, template=folder / template,
                         sources=tuple((folder / s).resolve() for s in sources), numerics=numerics, methods=cls(),
                         platform=self.name, summary=(cls.__doc__ or "").strip().split("\n")[0], flags=tuple(flags),
-                        preference=preference, requires=tuple(requires),
+                        preference=preference, requires=tuple(requires), engine=engine,
                     )
                 )  # fmt: skip
             self.kernels.sort(key=lambda kernel: -kernel.preference)

@@ -110,7 +110,7 @@ def kernels_of(platform: Platform, platforms: Mapping[str, Platform] | None = No
                 fix="install it, or correct 'inherits'",
             )
         line.append(known[parent])
-    return tuple(kernel for member in line for kernel in member.kernels)
+    return tuple(platform.at_home(kernel) for member in line for kernel in member.kernels)
 
 
 @cache

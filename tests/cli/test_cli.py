@@ -258,7 +258,7 @@ def test_check_gives_a_row_per_target(fake: Any, model: str, capsys: pytest.Capt
 
 def test_check_prints_what_does_not_fit(fake: Any, model: str, capsys: pytest.CaptureFixture[str]) -> None:
     level = replace(fake.report.memory["ram"], size=5000)
-    fake.report = replace(fake.report, memory={"ram": level}, run=None)
+    fake.report = replace(fake.report, memory={"ram": level})
     assert main(["check", model, "-t", "host"]) == 4
     captured = capsys.readouterr()
     assert captured.out.splitlines()[-1] == "host    5,536 / 5,000  does not fit"

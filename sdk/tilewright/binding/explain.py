@@ -22,7 +22,8 @@ def _lines(graph: BoundGraph) -> Iterator[str]:
         if bound.kernel is None:
             yield "    view: no bytes move"
             continue
-        yield f"    takes {bound.kernel.name} of {bound.kernel.platform}, {bound.kernel.numerics}"
+        engine = f" on {bound.kernel.engine}" if bound.kernel.engine else ""
+        yield f"    takes {bound.kernel.name} of {bound.kernel.platform}{engine}, {bound.kernel.numerics}"
         for candidate in bound.candidates:
             if candidate.kernel is not bound.kernel:
                 yield f"    {candidate.kernel.name}: {candidate.refusal or 'would do, comes later in preference'}"

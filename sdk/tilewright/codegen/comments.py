@@ -39,7 +39,8 @@ def layer_comment(placed: PlacedPlan, instruction: Instruction) -> str:
     node = instruction.call.node
     if instruction.sharing is not None:
         scratch = ", in place"
-    return f"{safe(node.op)} '{safe(node.name)}': {ins} -> {outs}{constants}{scratch}"
+    engine = f", on {safe(instruction.kernel.engine)}" if instruction.kernel.engine else ""
+    return f"{safe(node.op)} '{safe(node.name)}': {ins} -> {outs}{constants}{scratch}{engine}"
 
 
 def constant_comment(slot: FrozenSlot) -> str:

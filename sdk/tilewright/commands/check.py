@@ -68,7 +68,7 @@ def dumped(options: CompileOptions, question: Question) -> CompileOptions:
     return replace(options, dump_dir=options.dump_dir / question.folder / question.target / question.strategy)
 
 
-def answer(rows: list[Row]) -> Answer:
+def answer(rows: list[Row], *, ran: bool = False) -> Answer:
     """The rows as a table; the first row that failed sets the exit code, and ends the command if it is the only one."""
     from tilewright.report.envelope import error_json, table_json
     from tilewright.report.text import memory_table, rows_table
@@ -76,7 +76,7 @@ def answer(rows: list[Row]) -> Answer:
     failed = next((row.error for row in rows if row.error is not None), None)
     if failed is not None and len(rows) == 1 and rows[0].report is None and not failed.smallest:
         raise failed
-    text = rows_table(rows)
+    text = rows_table(rows, ran=ran)
     if len(rows) == 1 and rows[0].report is not None:
         text = memory_table(rows[0].report) + "\n\n" + text
     return Answer(text, table_json(rows) if failed is None else error_json(failed, rows=rows), failed)

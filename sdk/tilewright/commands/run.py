@@ -76,7 +76,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
         for model, folder in folders_of(arguments.models).items()
         for target in targets
     ]
-    return answer(rows_of(partial(row, asked=asked, output=arguments.output), questions, arguments))
+    return answer(rows_of(partial(row, asked=asked, output=arguments.output), questions, arguments), ran=True)
 
 
 def _alone(arguments: argparse.Namespace, options: CompileOptions, asked: RunOptions) -> Answer:

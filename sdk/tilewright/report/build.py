@@ -146,7 +146,8 @@ class PassReport:
 class LayerReport:
     """One instruction: how it is computed, cut and fed, and what was measured of it.
 
-    `loaded_by_level` and `stored_by_level` split the bytes by memory; empty where nothing was counted.
+    `loaded_by_level` and `stored_by_level` split the bytes by memory; empty where nothing was counted. `engine` is the
+    unit that computes it, empty where the platform has one only.
     """
 
     name: str
@@ -165,6 +166,7 @@ class LayerReport:
     max_lsb_error: int | None = None
     loaded_by_level: Mapping[str, int] = field(default_factory=dict)
     stored_by_level: Mapping[str, int] = field(default_factory=dict)
+    engine: str = ""
 
 
 @dataclass(frozen=True)

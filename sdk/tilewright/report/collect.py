@@ -82,6 +82,7 @@ def layer_reports(plan: ExecutionPlan) -> tuple[LayerReport, ...]:
             copied_bytes={},
             loaded_bytes=None,
             stored_bytes=None,
+            engine=i.kernel.engine if i.sharing is None else "",
         )
         for i in plan.instructions
     )

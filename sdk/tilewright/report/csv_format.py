@@ -32,10 +32,11 @@ def layers(report: Report) -> str:
         [
             index, layer.name, layer.op, layer.kernel, layer.numerics, _words(layer.tile or {}), layer.tiles,
             layer.macs, _words(layer.copied_bytes), *(getattr(layer, name) for name in _LAYER),
+            layer.engine,
         ]
         for index, layer in enumerate(report.layers)
     ]  # fmt: skip
-    heads = ("index", "name", "op", "kernel", "numerics", "tile", "tiles", "macs", "copied_bytes", *_LAYER)
+    heads = ("index", "name", "op", "kernel", "numerics", "tile", "tiles", "macs", "copied_bytes", *_LAYER, "engine")
     return _csv(heads, rows)
 
 

@@ -14,8 +14,8 @@ SCHEMA = "tilewright/diff/1"
 _MODEL = ("name", "sha256", "nodes", "macs", "parameter_bytes")
 _LEVEL = ("worst_case", *PARTS, "code", "size", "live_set", "lower_bound", "status")
 _LAYER = (
-    "op", "kernel", "numerics", "tile", "tiles", "macs", "copied_bytes", "loaded_bytes", "stored_bytes", "instructions",
-    "cycles", "max_abs_error", "max_lsb_error",
+    "op", "kernel", "engine", "numerics", "tile", "tiles", "macs", "copied_bytes", "loaded_bytes", "stored_bytes",
+    "instructions", "cycles", "max_abs_error", "max_lsb_error",
 )  # fmt: skip
 _RUN = (
     "match", "mismatches", "elements", "max_abs_error", "max_lsb_error", "instructions", "cycles", "text_bytes",

@@ -114,7 +114,8 @@ def _plan_lines(plan: ExecutionPlan) -> Iterator[str]:
         holds = f"{constant.values.size} {constant.dtype.value}"
         yield f"frozen {frozen.index}: {constant.name} of {printable(frozen.node)}, {holds}"
     for one in plan.instructions:
-        yield f"{one.index}: {one.kernel.name} ({printable(one.name)}), scratch {one.scratch_bytes} bytes"
+        engine = f" on {one.kernel.engine}" if one.kernel.engine else ""
+        yield f"{one.index}: {one.kernel.name}{engine} ({printable(one.name)}), scratch {one.scratch_bytes} bytes"
         yield f"    slots {list(one.inputs)}, frozen {list(one.frozen)} -> slots {list(one.outputs)}"
 
 

@@ -236,7 +236,7 @@ def _layers(layers: tuple[LayerReport, ...], measured_in: str) -> tuple[Layer, .
                 index=index,
                 name=printable(layer.name),
                 op=layer.op,
-                kernel=layer.kernel,
+                kernel=layer.kernel + (f" on {layer.engine}" if layer.engine else ""),
                 numerics=layer.numerics,
                 tile=" ".join(f"{k}={v}" for k, v in layer.tile.items()) + f" x {layer.tiles}"
                 if layer.tile

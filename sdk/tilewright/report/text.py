@@ -93,7 +93,7 @@ def layer_table(report: Report) -> str:
         row = [
             printable(layer.name, NAME_WIDTH),
             layer.op,
-            layer.kernel,
+            layer.kernel + (f" on {layer.engine}" if layer.engine else ""),
             layer.numerics,
             tile,
             number(layer.tiles),
@@ -158,18 +158,17 @@ def run_lines(run: RunReport) -> str:
     return "\n".join(lines + ([", ".join(figures)] if figures else []))
 
 
-def rows_table(rows: Sequence[Row]) -> str:
-    """Several targets or strategies side by side: bytes needed of each level and whether they fit."""
+def rows_table(rows: Sequence[Row], *, ran: bool = False) -> str:
+    """Several targets or strategies side by side: bytes of each level and whether they fit, or what they `ran` to."""
     levels = list(dict.fromkeys(name for row in rows for name in _needed(row)))
     strategies = any(row.strategy for row in rows)
     models = len({row.source for row in rows}) > 1
-    ran = any(row.report is not None and row.report.run is not None for row in rows)
     body = []
     for row in rows:
         needed = _needed(row)
         cells = [row.source] * models + [row.target] + [row.strategy] * strategies
         cells += [needed.get(name, UNKNOWN) for name in levels] + [number(_counted(row))] * ran
-        body.append([*cells, verdict(row)])
+        body.append([*cells, verdict(row, ran=ran)])
     first = models + 1 + strategies
     heads = [*(["model"] * models), "target", *(["strategy"] * strategies), *levels, *(["instructions"] * ran)]
     text = table([*heads, "verdict"], body, right=range(first, len(heads)))
@@ -178,11 +177,11 @@ def rows_table(rows: Sequence[Row]) -> str:
     return text
 
 
-def verdict(row: Row) -> str:
-    """Whether it fits, or what its run has shown, or what went wrong."""
+def verdict(row: Row, *, ran: bool) -> str:
+    """Whether it fits, or what its run has shown where it `ran`, or what went wrong."""
     if row.error is not None and not isinstance(row.error, DoesNotFit):
         return f"error: {row.error.what}"
-    if row.report is not None and row.report.run is not None and row.error is None:
+    if ran and row.error is None:
         return "outputs match"
     return "fits" if row.fits else "does not fit"
 
