@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tilewright.commands.common import overflow
 from tilewright.compile import compile_model, run_model, write
 from tilewright.errors import DoesNotFit
 from tilewright.options import CompileOptions, RunOptions
 from tilewright.report.allowance import code_bytes
+from tilewright.report.blame import overflow
 from tilewright.report.build import Report
 from tilewright.target import Target, known_targets, load_target
 

@@ -92,7 +92,7 @@ def test_integers_are_equal_in_every_bit(network: Network, tmp_path: Path) -> No
 
 
 def test_what_does_not_fit_is_said_in_numbers(digits: NetworkFiles) -> None:
-    from tilewright.commands.common import overflow
+    from tilewright.report.blame import overflow
 
     report = compiled(digits, level_sizes={"ram": 1024}).report
     error = overflow(report, {})

@@ -54,6 +54,12 @@ class CompileOptions:
             for level, size in sizes.items():
                 if size < 0:
                     raise UsageError(f"--{option} {level}={size}", why="a size is negative", fix="give bytes >= 0")
+        for level, budget in self.budgets.items():
+            if budget > self.level_sizes.get(level, budget):
+                raise UsageError(
+                    f"--budget {level}={budget} contradicts --set {level}={self.level_sizes[level]}",
+                    why="a budget cannot be larger than the level", fix="leave one of them out",
+                )  # fmt: skip
         for name, shape in self.shapes.items():
             if any(extent < 1 for extent in shape):
                 text = ",".join(map(str, shape))

@@ -152,7 +152,7 @@ def test_a_budget_that_is_exceeded_exits_4_and_writes_nothing(
     assert not out.exists()
     assert captured.err.endswith(
         "tilewright: error: 'digits' does not fit on 'host': ram needs 5,536 B and the budget is 5,120 B, 416 B less; "
-        "take a larger memory, or a smaller network (smallest that fits: ram=5536)\n"
+        "take a larger memory, try --optimize size, or shrink these tensors (smallest that fits: ram=5536)\n"
     )
     assert valid(captured.out)["smallest"] == {"ram": 5536}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tilewright.commands.answer import Answer
 from tilewright.commands.common import add_compilation, compile_options, overflow, target_for, target_names
 from tilewright.commands.sweeping import Question, add_sweep, folders_of, rows_of
-from tilewright.errors import TilewrightError
+from tilewright.errors import DoesNotFit, TilewrightError
 
 if TYPE_CHECKING:
     from tilewright.options import CompileOptions
@@ -79,4 +79,12 @@ def answer(rows: list[Row], *, ran: bool = False) -> Answer:
     text = rows_table(rows, ran=ran)
     if len(rows) == 1 and rows[0].report is not None:
         text = memory_table(rows[0].report) + "\n\n" + text
+    small = [row for row in rows if isinstance(row.error, DoesNotFit)]
+    if len(rows) > 1:
+        text += "\n" * bool(small) + "".join(f"\n{_asked(row)}: {row.error.why}" for row in small if row.error)
     return Answer(text, table_json(rows) if failed is None else error_json(failed, rows=rows), failed)
+
+
+def _asked(row: Row) -> str:
+    """What a row answers: network, target and strategy, as far as they are named."""
+    return " ".join(filter(None, (row.source, row.target, row.strategy)))

@@ -123,23 +123,9 @@ def target_names(text: str | None) -> list[str]:
 
 def overflow(report: Report, budgets: Mapping[str, int]) -> DoesNotFit | None:
     """The error for levels that are larger than their memory or their budget, None where everything fits."""
-    sentences, smallest = [], {}
-    for name, level in report.memory.items():
-        limits = [("the level has", level.size), ("the budget is", budgets.get(name))]
-        for words, limit in limits:
-            if limit is not None and level.needed > limit:
-                sentences.append(
-                    f"{name} needs {level.needed:,} B and {words} {limit:,} B, {level.needed - limit:,} B less"
-                )
-                smallest[name] = level.needed
-    if not sentences:
-        return None
-    return DoesNotFit(
-        f"'{report.model.name}' does not fit on '{report.target}'",
-        why=", ".join(sentences),
-        fix="take a larger memory, or a smaller network",
-        smallest=smallest,
-    )
+    from tilewright.report.blame import overflow as found
+
+    return found(report, budgets)
 
 
 def tell(notes: Sequence[str]) -> None:
@@ -157,9 +143,12 @@ def _pairs(option: str, texts: Sequence[str], read: Callable[[str], T]) -> dict[
                 f"{option} {text}", why="there is no NAME=VALUE in it", fix="see 'tilewright compile --help'"
             )
         try:
-            found[name] = read(value)
+            meant = read(value)
         except UsageError as error:
             raise UsageError(f"{option} {text}", why=f"{error.what}, {error.why}", fix=error.fix) from error
+        if name in found and found[name] != meant:
+            raise UsageError(f"{option} {text}", why=f"'{name}' was given another value before", fix="give it once")
+        found[name] = meant
     return found
 
 

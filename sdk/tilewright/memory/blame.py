@@ -10,9 +10,9 @@ from tilewright.memory.problem import Buffer, PlacementProblem, PlacementSolutio
 
 @dataclass(frozen=True)
 class Peak:
-    """The moment at which a placement reaches its peak and the buffers alive then, the largest first.
+    """The worst moment of a placement and the buffers alive then, the largest first.
 
-    `size` is the peak in bytes, `live` the bytes of the buffers alive; the rest are holes, alignment and shared bytes.
+    `size` is the peak in bytes, `live` the bytes that they cover; the rest are holes and alignment.
     """
 
     moment: int
@@ -28,23 +28,34 @@ class Peak:
 
 
 def explain(problem: PlacementProblem, solution: PlacementSolution) -> Peak:
-    """The moment to blame for the peak of a solution: among those at which it is reached, that with most bytes alive.
+    """The moment to blame for the peak of a solution: that with most bytes alive, if possible one that reaches it.
 
-    Views are listed under the buffer that they show where that one is alive too.
+    What lies wholly in the bytes of another buffer that is alive, a view of it for instance, is not listed apart.
     """
-    shown = {view.name: view.of for view in problem.views}
-    tops = [b for b in problem.buffers if b.size and solution.offsets[b.name] + b.size == solution.peak]
-    moments = sorted({b.lower for top in tops for b in problem.buffers if top.lower <= b.lower < top.upper})
-    best = Peak(0, solution.peak, 0, ())
-    for moment in moments:
-        alive = {b.name: b for b in problem.buffers if b.size and b.lower <= moment < b.upper}
-        if not any(top.name in alive for top in tops):
+    spans = {b.name: (solution.offsets[b.name], solution.offsets[b.name] + b.size) for b in problem.buffers}
+    best, reached = Peak(0, solution.peak, 0, ()), False
+    for moment in sorted({b.lower for b in problem.buffers}):
+        alive = [b for b in problem.buffers if b.size and b.lower <= moment < b.upper]
+        live = _covered([spans[b.name] for b in alive])
+        reaches = any(spans[b.name][1] == solution.peak for b in alive)
+        if (live, reaches) <= (best.live, reached):
             continue
-        own = sorted((b for b in alive.values() if shown.get(b.name) not in alive), key=lambda b: (-b.size, b.name))
-        live = sum(b.size for b in own)
-        if live > best.live:
-            best = Peak(moment, solution.peak, live, tuple(own))
+        own: list[Buffer] = []
+        for buffer in sorted(alive, key=lambda b: (-b.size, b.name)):
+            low, high = spans[buffer.name]
+            if not any(spans[other.name][0] <= low and high <= spans[other.name][1] for other in own):
+                own.append(buffer)
+        best, reached = Peak(moment, solution.peak, live, tuple(own)), reaches
     return best
+
+
+def _covered(spans: list[tuple[int, int]]) -> int:
+    """Bytes that at least one of the intervals covers."""
+    total, end = 0, 0
+    for low, high in sorted(spans):
+        total += max(0, high - max(low, end))
+        end = max(end, high)
+    return total
 
 
 def too_small(problem: PlacementProblem, solution: PlacementSolution, level: str) -> DoesNotFit:
