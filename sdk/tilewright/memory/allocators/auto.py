@@ -20,6 +20,8 @@ def place(task: Task) -> Found:
     last = canonical.decide if task.packing.is_rectangles() else cp_sat.decide
     searches: list[tuple[float, Callable[[Packing, int, float], Answer]]]
     searches = [(GLANCE, canonical.decide), (TRY, cp_sat.decide), (1.0, last)]
+    if last is canonical.decide and task.enough > best.bound:
+        searches = [(GLANCE, last), (1.0, last), (TRY, cp_sat.decide)]  # packed less tightly, CP-SAT only gets lost
     for share, decide in searches:
         if best.peak > max(task.enough, best.bound):
             best = close(replace(task, effort=task.effort * share), best, decide)
