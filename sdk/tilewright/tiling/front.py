@@ -21,7 +21,7 @@ from tilewright.tiling.walk import Cut, Objective, cost_of, engine_of, stage_siz
 
 MOST_CANDIDATES = 20_000
 MOST_ORDERS = 24
-THRESHOLDS = 10
+THRESHOLDS = 8
 ESTIMATE = 1.03
 """How far an estimate may lie above the exact figure."""
 
@@ -57,7 +57,7 @@ def walked(
 ) -> tuple[Cut, ...]:
     """Candidates near the front of at most `capacity` bytes, walked exactly, in a fixed order; empty if none fits.
 
-    Nothing is walked where even the cheapest estimate lies clearly above the cost `limit`.
+    Nothing is walked whose estimate lies clearly above the cost `limit`.
     """
     choices = candidate_sizes(subject)
     sizes, rows = _estimates(subject, choices, capacity)
@@ -68,10 +68,8 @@ def walked(
     traffic = np.concatenate([row.traffic for row in rows])
     count = rows[0].used.size
     if limit is not None:
-        fitting = used <= capacity
-        estimates = cost_of(cycles[fitting].astype(np.float64), traffic[fitting].astype(np.float64), objective)
-        if not fitting.any() or estimates.min() > limit * ESTIMATE:
-            return ()
+        cheap = cost_of(cycles.astype(np.float64), traffic.astype(np.float64), objective) <= limit * ESTIMATE
+        used = np.where(cheap, used, capacity + 1)
     found: dict[tuple[object, ...], Cut] = {}
     few = len(subject.works) > 1
     for flat in _near_front(used, cycles, traffic, capacity, few):
@@ -117,9 +115,12 @@ def smallest(subject: Subject) -> int:
         extent = subject.extents[name]
         choices[name] = sorted({min(extent, subject.multiples.get(name, 1)), extent})
     sizes, count = _grid(subject, choices)
-    tables = _tables(subject, sizes, count)
-    used = tables.fixed + sum(tables.size[o.key] for _, o in subject.copied)
-    return int(np.min(used))
+    return int(np.min(_least(subject, _tables(subject, sizes, count))))
+
+
+def _least(subject: Subject, tables: _Tables) -> Any:
+    """Bytes of every candidate with single buffers."""
+    return tables.fixed + sum(tables.size[o.key] for _, o in subject.copied)
 
 
 def _grid(subject: Subject, choices: Mapping[str, list[int]]) -> tuple[dict[str, Ints], int]:
@@ -139,67 +140,135 @@ def _estimates(
     """Candidates that fit, as arrays per loop, and their estimates per order and depth."""
     sizes, count = _grid(subject, choices)
     tables = _tables(subject, sizes, count)
-    least = tables.fixed + sum(tables.size[o.key] for _, o in subject.copied)
-    fits = np.broadcast_to(least <= capacity, (count,))
+    fits = np.broadcast_to(_least(subject, tables) <= capacity, (count,))
     if not fits.any():
         return {}, ()
-    sizes = {n: v[fits] for n, v in sizes.items()}
-    tables = _tables(subject, sizes, int(fits.sum()))
+    if not fits.all():
+        sizes = {n: v[fits] for n, v in sizes.items()}
+        tables = tables.where(fits)
+    compute = _compute(subject, sizes, tables)
     cut = [n for n in sizes if (sizes[n] < subject.extents[n]).any()]
     rows = []
-    for order in islice(permutations(cut), MOST_ORDERS):
-        rows += _ordered(subject, tables, order)
+    for order in _orders(tables, cut):
+        rows += _ordered(subject, tables, compute, order)
     return sizes, tuple(rows)
+
+
+def _orders(tables: _Tables, cut: Sequence[str]) -> list[tuple[str, ...]]:
+    """Loop orders worth estimating: loops that move the same operands stand together, in their own order.
+
+    Between two such loops nothing can be kept that would not be kept further out, so no other order copies less.
+    """
+    groups: dict[frozenset[str], list[str]] = {}
+    for name in cut:
+        groups.setdefault(frozenset(key for key, operand in tables.operands.items() if name in operand.loops), []).append(name)
+    return [tuple(n for group in order for n in group) for order in islice(permutations(groups.values()), MOST_ORDERS)]
+
+
+@dataclass(frozen=True)
+class _Operand:
+    """Per candidate, of one operand: bytes of a buffer, bytes of all its tiles once, cycles of starting one copy.
+
+    `longest` is the longest tile along each axis, `loops` are the loops that move it.
+    """
+
+    size: Ints
+    swept: Ints
+    fixed_copy: Ints
+    longest: tuple[Ints, ...]
+    loops: frozenset[str]
+
+    def where(self, kept: Any) -> _Operand:
+        """Of some candidates only."""
+        return _Operand(
+            self.size[kept], self.swept[kept], self.fixed_copy[kept], tuple(axis[kept] for axis in self.longest),
+            self.loops,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class _Tables:
-    """Per operand key and candidate: bytes of a buffer, bytes of all its tiles once, cycles and loops of one copy."""
+    """Per candidate: trips of each loop, what is known of each operand by key, and bytes beside the buffers."""
 
     trips: Mapping[str, Ints]
-    size: Mapping[str, Ints]
-    swept: Mapping[str, Ints]
-    fixed_copy: Mapping[str, Any]
-    loops: Mapping[str, frozenset[str]]
-    compute: Any
+    operands: Mapping[str, _Operand]
     fixed: Any
+
+    @property
+    def size(self) -> Mapping[str, Ints]:
+        """Bytes of a buffer by operand key."""
+        return {key: operand.size for key, operand in self.operands.items()}
+
+    @property
+    def longest(self) -> Mapping[str, Sequence[Ints]]:
+        """Longest tile along each axis by operand key."""
+        return {key: operand.longest for key, operand in self.operands.items()}
+
+    def where(self, kept: Any) -> _Tables:
+        """Of some candidates only."""
+        return _Tables(
+            {n: v[kept] for n, v in self.trips.items()},
+            {key: operand.where(kept) for key, operand in self.operands.items()},
+            np.broadcast_to(self.fixed, kept.shape)[kept],
+        )
 
 
 def _tables(subject: Subject, sizes: Mapping[str, Ints], count: int) -> _Tables:
     ones = np.ones(count, np.int64)
     trips = {n: -(-subject.extents[n] // v) for n, v in sizes.items()}
-    size, swept, fixed_copy, loops = {}, {}, {}, {}
-    longest: dict[str, list[Ints]] = {}
+    places: dict[tuple[str, ...], tuple[Ints, Ints]] = {}
+    operands = {}
     for number, operand in subject.copied:
-        most, total, moved = [], ones, set[str]()
-        for axis in range(len(operand.shape)):
-            high, added = _axis(subject, number, operand, axis, sizes, count)
-            most.append(high)
-            total = total * added
-            moved |= set(subject.axis_loops(number, operand, axis)) & sizes.keys()
-        longest[operand.key] = most
-        elements = np.prod(np.stack(most), axis=0) if most else ones
-        size[operand.key] = align_up(-(-elements * operand.bits // 8), subject.hierarchy.compute.align)
-        swept[operand.key] = -(-total * operand.bits // 8)
-        engine = engine_of(subject, operand)
-        fixed_copy[operand.key] = copy_cycles(engine, 0, *pieces(most, operand.shape, operand.axes, engine.ranks))
-        loops[operand.key] = frozenset(moved)
-    compute, scratch = _compute(subject, sizes, trips, longest, loops, ones)
+        key = ("candidates", operand.key, count)
+        if key not in subject.known:
+            subject.known[key] = _tabulated(subject, number, operand, sizes, places, count)
+        found = subject.known[key]
+        assert isinstance(found, _Operand)
+        operands[operand.key] = found
+    longest = {key: operand.longest for key, operand in operands.items()}
+    scratch: Any = ones * 0
+    for number in range(len(subject.stages)):
+        scratch = np.maximum(scratch, subject.scratch(number, stage_sizes(subject, number, sizes, longest)))
     tiles = np.prod(np.stack([*trips.values(), ones]), axis=0)
     fixed = align_up(scratch, subject.hierarchy.compute.align) + subject.hierarchy.table_bytes_per_tile * tiles
-    return _Tables(trips, size, swept, fixed_copy, loops, compute, fixed)
+    return _Tables(trips, operands, fixed)
+
+
+def _tabulated(
+    subject: Subject, number: int, operand: Operand, sizes: Mapping[str, Ints],
+    places: dict[tuple[str, ...], tuple[Ints, Ints]], count: int,
+) -> _Operand:  # fmt: skip
+    """One operand over all candidates."""
+    total: Any = np.ones(count, np.int64)
+    elements: Any = total
+    most, moved = list[Ints](), set[str]()
+    for axis in range(len(operand.shape)):
+        high, added = _axis(subject, number, operand, axis, sizes, places, count)
+        most.append(high)
+        elements = elements * high
+        total = total * added
+        moved |= set(subject.axis_loops(number, operand, axis)) & sizes.keys()
+    size = align_up(-(-elements * operand.bits // 8), subject.hierarchy.compute.align)
+    engine = engine_of(subject, operand)
+    start = copy_cycles(engine, 0, *pieces(most, operand.shape, operand.axes, engine.ranks))
+    return _Operand(
+        size, -(-total * operand.bits // 8), np.broadcast_to(start, (count,)), tuple(most), frozenset(moved)
+    )
 
 
 def _axis(
-    subject: Subject, number: int, operand: Operand, axis: int, sizes: Mapping[str, Ints], count: int
-) -> tuple[Ints, Ints]:
+    subject: Subject, number: int, operand: Operand, axis: int, sizes: Mapping[str, Ints],
+    places: dict[tuple[str, ...], tuple[Ints, Ints]], count: int,
+) -> tuple[Ints, Ints]:  # fmt: skip
     """Longest tile and sum over all tiles of an axis, per candidate."""
-    loops = [n for n in subject.axis_loops(number, operand, axis) if n in sizes]
+    loops = tuple(n for n in subject.axis_loops(number, operand, axis) if n in sizes)
     if not loops:
         length = int(subject.chain.axis_lengths(number, operand, axis, {}))
-        return np.full(count, length, np.int64), np.full(count, length, np.int64)
-    rows, inverse = np.unique(np.stack([sizes[n] for n in loops]), axis=1, return_inverse=True)
-    inverse = inverse.reshape(-1)
+        same = np.full(count, length, np.int64)
+        return same, same
+    if loops not in places:
+        places[loops] = _distinct([sizes[n] for n in loops])
+    rows, inverse = places[loops]
     if len(loops) == 1:
         most, total = _axis_at_once(subject, number, operand, axis, loops[0], rows[0])
         return most[inverse], total[inverse]
@@ -209,6 +278,14 @@ def _axis(
         high.append(int(lengths.max()))
         added.append(int(lengths.sum()))
     return np.array(high, np.int64)[inverse], np.array(added, np.int64)[inverse]
+
+
+def _distinct(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """The rows that occur, and for every candidate which of them it is."""
+    width = [int(column.max()) + 1 for column in columns]
+    code = np.ravel_multi_index(tuple(columns), width)
+    found, inverse = np.unique(code, return_inverse=True)
+    return np.stack(np.unravel_index(found, width)), inverse.reshape(-1)
 
 
 def _axis_at_once(
@@ -225,68 +302,64 @@ def _axis_at_once(
     return np.maximum.reduceat(lengths, bounds), np.add.reduceat(lengths, bounds)
 
 
-def _compute(
-    subject: Subject, sizes: Mapping[str, Ints], trips: Mapping[str, Ints], longest: Mapping[str, list[Ints]],
-    loops: Mapping[str, frozenset[str]], ones: Ints,
-) -> tuple[Any, Any]:  # fmt: skip
-    """Cycles of all tiles of all stages and bytes of scratch; in chains the producers' tiles count as interior ones."""
+def _compute(subject: Subject, sizes: Mapping[str, Ints], tables: _Tables) -> Any:
+    """Cycles of all tiles of all stages; in chains the producers' tiles count as interior ones."""
+    ones = np.ones(next(iter(sizes.values())).size if sizes else 1, np.int64)
     compute: Any = ones * 0
-    scratch: Any = ones * 0
     last = len(subject.stages) - 1
     for number in range(last):
-        given = stage_sizes(subject, number, sizes, longest)
         local = subject.stages[number].local()
         assert local is not None
-        times = np.prod(np.stack([*(trips[n] for n in loops[local.key]), ones]), axis=0)
-        compute = compute + times * subject.cycles(number, given)
-        scratch = np.maximum(scratch, subject.scratch(number, given))
-    full = stage_sizes(subject, last, sizes, longest)
-    scratch = np.maximum(scratch, subject.scratch(last, full))
+        times = ones
+        for name in tables.operands[local.key].loops:
+            times = times * tables.trips[name]
+        compute = compute + times * subject.cycles(number, stage_sizes(subject, number, sizes, tables.longest))
+    full = stage_sizes(subject, last, sizes, tables.longest)
     cut = [n for n in sizes if (subject.extents[n] % sizes[n]).any()]
     for borders in product((False, True), repeat=len(cut)):
         times, part = ones, dict(full)
         for name in sizes:
             rest = subject.extents[name] % sizes[name]
             border = name in cut and borders[cut.index(name)]
-            times = times * (np.where(rest > 0, 1, 0) if border else subject.extents[name] // sizes[name])
+            times = times * (rest > 0 if border else subject.extents[name] // sizes[name])
             part[name] = np.maximum(rest, 1) if border else sizes[name]
         compute = compute + times * subject.cycles(last, part)
-    return compute, scratch
+    return compute
 
 
-def _ordered(subject: Subject, tables: _Tables, order: tuple[str, ...]) -> list[_Row]:
+def _ordered(subject: Subject, tables: _Tables, compute: Any, order: tuple[str, ...]) -> list[_Row]:
     """Estimates under one loop order, single- and double-buffered."""
-    one = np.ones_like(tables.compute)
+    one = np.ones_like(compute)
     dma, traffic, fill = 0 * one, 0 * one, 0 * one
     single = double = one * 0 + tables.fixed
     for _, operand in subject.copied:
-        key = operand.key
+        known = tables.operands[operand.key]
         count = passed = once = one
         for name in order:
             passed = passed * tables.trips[name]
-            if name in tables.loops[key]:
+            if name in known.loops:
                 count = np.where(tables.trips[name] > 1, passed, count)
                 once = once * tables.trips[name]
-        size = tables.size[key]
+        size = known.size
         single = single + size
         if operand.kind == "local":
             double = double + size
             continue
         engine = engine_of(subject, operand)
-        moved = tables.swept[key] * (count // once)
+        moved = known.swept * (count // once)
         double = double + size * np.where(count > 1, 2, 1)
-        dma = dma + count * tables.fixed_copy[key] + moved / engine.bytes_per_cycle
-        fill = fill + tables.fixed_copy[key] + size / engine.bytes_per_cycle
+        dma = dma + count * known.fixed_copy + moved / engine.bytes_per_cycle
+        fill = fill + known.fixed_copy + size / engine.bytes_per_cycle
         traffic = traffic + moved
-    rows = [_Row(order, False, single, tables.compute + dma, traffic)]
+    rows = [_Row(order, False, single, compute + dma, traffic)]
     if subject.hierarchy.overlaps and order:
-        rows.append(_Row(order, True, double, np.maximum(tables.compute, dma) + fill, traffic))
+        rows.append(_Row(order, True, double, np.maximum(compute, dma) + fill, traffic))
     return rows
 
 
 def _near_front(used: Any, cycles: Any, traffic: Any, capacity: int, few: bool) -> list[int]:
     """Places worth walking: for each of some byte thresholds the best few by cycles and by bytes moved."""
-    thresholds, most, others = (THRESHOLDS // 3, 4, 1) if few else (THRESHOLDS, 10, 2)
+    thresholds, most, others = (3, 3, 1) if few else (THRESHOLDS, 6, 1)
     by_bytes = np.lexsort((cycles, used))
     by_bytes = by_bytes[used[by_bytes] <= capacity]
     if not by_bytes.size:
@@ -303,6 +376,6 @@ def _near_front(used: Any, cycles: Any, traffic: Any, capacity: int, few: bool) 
         by_traffic = near[np.lexsort((cycles[near], traffic[near]))]
         leanest = inside[np.lexsort((cycles[inside], traffic[inside]))][:1]
         amount = most if bound == high else others
-        for place in (*by_cycles[:amount], *by_traffic[: amount // 2 + 1], *leanest):
+        for place in (*by_cycles[:amount], *by_traffic[: amount // 2], *leanest):
             found[int(place)] = None
     return list(found)

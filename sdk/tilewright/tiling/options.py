@@ -137,6 +137,7 @@ def options_of(
         if pin and size and size < levels.capacity:
             kept = subject_of([work], levels, frozenset([name]))
             assert kept is not None
+            kept.known.update(alone.known)  # its other operands are cut alike
             cuts = tuple(c for c in fronts.of(kept) if c.compute_bytes + size <= levels.capacity)
             if cuts and cuts[-1].cost(fronts.objective) < best.get(name, 1 << 62):
                 found.append(Option(kept, cuts, frozenset([name])))
