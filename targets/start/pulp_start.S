@@ -78,6 +78,7 @@ core:
     addi    t0, t0, -1
     j       8b
 9:  add     sp, t1, t2
+    mv      tp, t1                  # errno lies at the far end of the core's own stack
     limit   pmpaddr4, __rodata_end
     srli    t0, t1, 2
     csrw    pmpaddr5, t0

@@ -17,6 +17,7 @@ from tilewright.platform import Array, Call, Constant, DType, Operands, Tensor
 from tilewright.platforms.generic.kernels.nest import (
     ELEMENTWISE,
     NestContext,
+    Printed,
     nests_of,
     operand_names,
     strides_of,
@@ -65,7 +66,8 @@ def context_of(
         for item in written
         for name, c_type, length, text in item.tables
     }
-    return NestContext((*tables.values(), *declarations, *unread(operands, tuple(nests))), tuple(written))
+    printed = Printed(tuple(nests), tuple(codes), tuple(declarations))
+    return NestContext((*tables.values(), *declarations, *unread(operands, tuple(nests))), tuple(written), printed)
 
 
 def read_constants(operands: Operands, nests: Sequence[Nest]) -> tuple[Constant, ...]:

@@ -8,10 +8,20 @@ from math import prod
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.index.nest import Nest, Tensor
 from tilewright.ops.registry import all_operators, find
-from tilewright.platform import Call, Constant, Operands
+from tilewright.platform import Call, Clamp, Constant, Operands
 from tilewright.platforms.generic.kernels.nest_expressions import body_text
-from tilewright.platforms.generic.kernels.nest_text import COUNTED, Written, print_nest
+from tilewright.platforms.generic.kernels.nest_text import COUNTED, Codes, Written, print_nest
 from tilewright.platforms.generic.platform import PLATFORM
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a context was printed from: nests, the integer arithmetic in their place, tables, the last one's limits."""
+
+    nests: tuple[Nest, ...]
+    codes: tuple[Codes | None, ...]
+    declarations: tuple[str, ...] = ()
+    clamp: Clamp | None = None
 
 
 @dataclass(frozen=True)
@@ -20,6 +30,7 @@ class NestContext:
 
     declarations: tuple[str, ...]
     nests: tuple[Written, ...]
+    printed: Printed | None = None
 
 
 def nests_of(call: Call) -> tuple[Nest, ...]:
@@ -116,7 +127,8 @@ class NestLoops:
             for name, c_type, length, text in item.tables:
                 tables[name] = f"static const {c_type} {name}[{length}] = {{{text}}};"
         declarations += unread(operands, nests)
-        return NestContext(tuple([*tables.values(), *declarations]), tuple(replace(w) for w in written))
+        printed = Printed(nests, (None,) * len(nests), (), call.node.clamp)
+        return NestContext(tuple([*tables.values(), *declarations]), tuple(replace(w) for w in written), printed)
 
 
 def _used(call: Call, nests: tuple[Nest, ...]) -> tuple[tuple[str, str, int], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -65,20 +65,42 @@ class Written:
     tables: tuple[tuple[str, str, int, str], ...]
 
 
-def print_nest(nest: Nest, strides: Strides, index: int, clamp: Clamp | None, codes: Codes | None = None) -> Written:
+@dataclass(frozen=True)
+class Window:
+    """Part of a nest: loops in `fixed` run outside; `address` gives an access's element in the buffer of a tile.
+
+    `address` is handed the access and what prints one subscript; None leaves the address in the whole tensor.
+    """
+
+    fixed: frozenset[str]
+    address: Callable[[Access, Callable[[Affine | Table], str]], str | None]
+
+
+def print_nest(
+    nest: Nest, strides: Strides, index: int, clamp: Clamp | None, codes: Codes | None = None,
+    window: Window | None = None,
+) -> Written:  # fmt: skip
     """The loops of one nest. `strides` maps tensor names to element strides per axis, row-major where absent."""
-    printer = _Printer(nest, strides, index, clamp, codes)
-    lines = printer.direct() if printer.bijective or printer.plain_store else printer.general()
+    printer = _Printer(nest, strides, index, clamp, codes, window)
+    lines = printer.direct() if window is not None or direct(nest) else printer.general()
     return Written(str(nest), tuple(lines), tuple(printer.tables.values()))
+
+
+def direct(nest: Nest) -> bool:
+    """True where every result can be computed in a local variable and stored once."""
+    printer = _Printer(nest, {}, 0, None)
+    return printer.bijective or printer.plain_store
 
 
 class _Printer:
     """Prints one nest; holds what its parts share."""
 
     def __init__(
-        self, nest: Nest, strides: Strides, index: int, clamp: Clamp | None, codes: Codes | None = None
-    ) -> None:
+        self, nest: Nest, strides: Strides, index: int, clamp: Clamp | None, codes: Codes | None = None,
+        window: Window | None = None,
+    ) -> None:  # fmt: skip
         self.nest, self.strides, self.index, self.clamp, self.codes = nest, strides, index, clamp, codes
+        self.window = window
         self.tables: dict[str, tuple[str, str, int, str]] = {}
         self.extents = dict(nest.space.extents)
         self.out_kind = nest.out.tensor.dtype
@@ -116,6 +138,9 @@ class _Printer:
         return tuple(found)
 
     def _address(self, access: Access) -> Address:
+        placed = self.window.address(access, self._subscript) if self.window is not None else None
+        if placed is not None:
+            return Address((), 0, (placed,))
         terms: dict[str, int] = {}
         const, looked = 0, list[str]()
         moving = self.nest.space.moving
@@ -234,9 +259,15 @@ class _Printer:
 
     def direct(self) -> list[str]:
         """Accumulate each result in a local variable."""
+        lines = self._point()
+        outside = self._guards(self.nest.out) if self.window is not None else []
+        return [f"if ({' && '.join(outside)}) {{", *indent(lines), "}"] if outside else lines
+
+    def _point(self) -> list[str]:
         nest, inputs = self.nest, self.addresses[1 : 1 + len(self.nest.ins)]
         after = self.addresses[1 + len(nest.ins) :]
-        outer = [name for name in nest.space.moving if name in nest.parallel]
+        fixed = self.window.fixed if self.window is not None else frozenset[str]()
+        outer = [name for name in nest.space.moving if name in nest.parallel and name not in fixed]
         outer.sort(key=lambda name: -abs(dict(self.addresses[0].terms).get(name, 0)))
         finished = self.codes is None or self.codes.finish == "acc"
         if not nest.reductions and not self.guards and nest.finish.name == "keep" and finished:

@@ -39,9 +39,7 @@ class TiledDenseI8:
     tile_type = "tilewright_line_tile"
 
     def accepts(self, call: Call) -> str | None:
-        """Two matrices, the second constant."""
-        if len(call.shape(0)) != 2:
-            return f"the left-hand side has {len(call.shape(0))} axes, the kernel handles two"
+        """A matrix, or several that lie one after the other, times a constant one."""
         return accepts(call)
 
     def rules(self, call: Call) -> list[Rule]:
@@ -53,7 +51,7 @@ class TiledDenseI8:
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Six cycles a product."""
-        return 400 + sizes["m"] * -(-sizes["n"] // CORES) * (20 + sizes["k"] * 6)
+        return 400 + _rows(sizes) * -(-sizes["n"] // CORES) * (20 + sizes["k"] * 6)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights by column, folded starts, requantisation; all cut along the columns."""
@@ -74,4 +72,16 @@ class TiledDenseI8:
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Rows and columns of one tile."""
-        return {"rows": view.size("m"), "columns": view.size("n")}
+        return {
+            "rows": _rows({name: high - low for name, (low, high) in view.loops.items()}),
+            "columns": view.size("n"),
+        }
+
+
+def _rows(sizes: Mapping[str, Any]) -> Any:
+    """Rows of all matrices of a tile."""
+    rows: Any = 1
+    for name, size in sizes.items():
+        if name not in ("n", "k") and "." not in name:
+            rows = rows * size
+    return rows

@@ -122,7 +122,7 @@ def render_functions(
         kernel, call = instruction.kernel, instruction.call
         listed = parameters(plan, instruction)
         restrict = not kernel.in_place(call) and not instruction.overlaps
-        tiled = tile_parameters(kernel) if instruction.name in scheduled else ""
+        tiled = tile_parameters(kernel, _NAME) if instruction.name in scheduled else ""
         function = Function(_NAME, ", ".join([*(p.text(restrict) for p in listed), *filter(None, [tiled])]) or "void")
         text = render(kernel.template, f=function, k=kernel.context(Operands(call, layouts)))
         if text not in texts:

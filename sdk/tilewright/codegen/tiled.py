@@ -28,10 +28,11 @@ HEADER = "tilewright_cluster.h"
 
 @dataclass(frozen=True)
 class TileView:
-    """One tile as its kernel sees it: loop ranges, and box and lacking padding by operand name."""
+    """One tile as its kernel sees it: loop ranges, and box, lacking padding and addressing by operand name."""
 
     loops: Tile
     boxes: Mapping[str, Footprint]
+    operands: Mapping[str, Operand] = field(default_factory=dict)
 
     def size(self, loop: str) -> int:
         """Steps of a loop in this tile."""
@@ -130,9 +131,14 @@ class Member:
     homes: tuple[Home, ...]
 
 
-def tile_parameters(kernel: Kernel) -> str:
+def tile_type_of(kernel: Kernel, function: str) -> str:
+    """The struct of a tile's numbers; one that a kernel declares beside its function bears the function's name."""
+    return str(getattr(kernel.methods, "tile_type", "")).replace("{function}", function)
+
+
+def tile_parameters(kernel: Kernel, function: str) -> str:
     """What a tiled kernel's function takes beside its pointers; PlatformError where the class does not say."""
-    tile_type = getattr(kernel.methods, "tile_type", "")
+    tile_type = tile_type_of(kernel, function)
     if not tile_type or not hasattr(kernel.methods, "tile"):
         raise PlatformError(
             f"kernel '{kernel.name}' can be cut but does not describe its tiles",
@@ -235,8 +241,8 @@ def _stage(
         arguments.append(Argument(parameter.text(False), parameter.name, f"{cast}({level} + {place})"))
     node = instruction.call.node
     return StageText(
-        number, member.function, instruction.kernel.methods.tile_type, tuple(arguments), 1 << number if guarded else 0,
-        f"{safe(node.op)} '{safe(node.name)}'",
+        number, member.function, tile_type_of(instruction.kernel, member.function), tuple(arguments),
+        1 << number if guarded else 0, f"{safe(node.op)} '{safe(node.name)}'",
     )  # fmt: skip
 
 
@@ -296,9 +302,10 @@ def _rows(schedule: TileSchedule, move: Move, at: Mapping[str, int], store: bool
 
 def _numbers(member: Member, step: Step, number: int) -> str:
     """Designated initialisers of one stage's tile."""
-    boxes = {o.name: step.boxes[o.key] for o in member.stage.operands if o.kind != "constant"}
+    moving = {o.name: o for o in member.stage.operands if o.kind != "constant"}
+    boxes = {name: step.boxes[o.key] for name, o in moving.items()}
     call = member.instruction.call
-    values = member.instruction.kernel.methods.tile(call, TileView(step.tiles[number], boxes))
+    values = member.instruction.kernel.methods.tile(call, TileView(step.tiles[number], boxes, moving))
     return ", ".join(f".{name} = {value}" for name, value in values.items())
 
 

@@ -161,7 +161,9 @@ def _orders(tables: _Tables, cut: Sequence[str]) -> list[tuple[str, ...]]:
     """
     groups: dict[frozenset[str], list[str]] = {}
     for name in cut:
-        groups.setdefault(frozenset(key for key, operand in tables.operands.items() if name in operand.loops), []).append(name)
+        groups.setdefault(
+            frozenset(key for key, operand in tables.operands.items() if name in operand.loops), []
+        ).append(name)
     return [tuple(n for group in order for n in group) for order in islice(permutations(groups.values()), MOST_ORDERS)]
 
 

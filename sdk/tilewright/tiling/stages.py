@@ -23,8 +23,30 @@ from tilewright.ops.registry import find
 from tilewright.platform import Constant, Kernel, Operands, Rule
 from tilewright.tiling.schedule import Operand, OperandKind, Stage
 
-TABLES = frozenset({"Lookup"})
+POINTWISE = frozenset({"Lookup"})
 """Operators whose meaning is a table and no expression that nests could hold; they go element by element."""
+
+
+@dataclass(frozen=True)
+class Boxed:
+    """How tiles of one operand or result are boxes: `accesses` by the operator's loops, `axes` in memory order."""
+
+    name: str
+    kind: OperandKind
+    index: int
+    tensor: Tensor
+    accesses: tuple[Access, ...]
+    axes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Addressing:
+    """The loops of a call, those that may be cut, and its operands and results; `digits` as in `Work`."""
+
+    extents: Mapping[str, int]
+    cuttable: frozenset[str]
+    operands: tuple[Boxed, ...]
+    digits: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -49,12 +71,14 @@ class Work:
         return self.stage.node
 
 
-def work_of(call: Call, kernel: Kernel, layouts: Mapping[str, Layout], constants: Sequence[Constant]) -> Work:
-    """What may be cut of a bound node; PlatformError where a rule or a constant names a loop that is not there."""
+def addressing(call: Call, layouts: Mapping[str, Layout]) -> Addressing:
+    """How the call's operands are cut; one that cannot be cut in boxes is all of it, flat, in every tile."""
+    if call.node.op == "Relayout" and not call.constants:
+        return _reordered(call, Operands(call, layouts))
     operands = Operands(call, layouts)
     nests = nests_of(call)
     extents, cuttable, accesses = _merged(call, nests) if nests else ({}, set(), {})
-    found: list[Operand] = []
+    found: list[Boxed] = []
     for kind, index, tensor in _tensors(call):
         name = _operator(call).operand(index) if kind == "input" else _operator(call).result(index)
         own = accesses.get(name, ())
@@ -65,7 +89,44 @@ def work_of(call: Call, kernel: Kernel, layouts: Mapping[str, Layout], constants
             extents |= loop
             own, axes = (access,), (0,)
         cuttable -= _crossing(own)
-        found.append(Operand(f"0.{kind[0]}.{name}", name, kind, index, tensor.name, own, tensor.dtype.bits, axes))
+        found.append(Boxed(name, kind, index, tensor, own, axes))
+    return Addressing(extents, frozenset(cuttable), tuple(found), nests[0].digits if len(nests) == 1 else ())
+
+
+def relayout_nest(operands: Operands) -> tuple[Nest, tuple[int, ...], tuple[int, ...]]:
+    """A copy over the digits that both memory orders share, and those orders, outermost digit first."""
+    call = operands.call
+    x, y = call.tensor(0), call.outputs[0]
+    source, target = operands.layout(x), operands.layout(y)
+    before, after = source.refine(target.digits), target.refine(source.digits)
+    assert before is not None, call.node.name
+    assert after is not None, call.node.name
+    digits = before[0]
+    space = Space.of(**{f"i{place}": extent for place, extent in enumerate(digits)})
+    loops = tuple(space)
+    nest = Nest(space, IndexTensor("y", digits, y.dtype)[loops], (IndexTensor("x", digits, x.dtype)[loops],))
+    return nest, before[1], after[1]
+
+
+def _reordered(call: Call, operands: Operands) -> Addressing:
+    nest, before, after = relayout_nest(operands)
+    x, y = call.tensor(0), call.outputs[0]
+    boxed = (
+        Boxed("x", "input", 0, x, nest.ins, before),
+        Boxed("y", "output", 0, y, (nest.out,), after),
+    )
+    return Addressing(nest.space.extents, nest.parallel if x.dtype.bits >= 8 else frozenset(), boxed, ())
+
+
+def work_of(call: Call, kernel: Kernel, layouts: Mapping[str, Layout], constants: Sequence[Constant]) -> Work:
+    """What may be cut of a bound node; PlatformError where a rule or a constant names a loop that is not there."""
+    addressed = addressing(call, layouts)
+    extents, cuttable = dict(addressed.extents), set(addressed.cuttable)
+    found = [
+        Operand(f"0.{b.kind[0]}.{b.name}", b.name, b.kind, b.index, b.tensor.name, b.accesses, b.tensor.dtype.bits,
+                b.axes)
+        for b in addressed.operands
+    ]  # fmt: skip
     for index, constant in enumerate(constants):
         access, loop = _constant(call, kernel, constant, extents)
         extents |= loop
@@ -83,16 +144,16 @@ def work_of(call: Call, kernel: Kernel, layouts: Mapping[str, Layout], constants
             )  # fmt: skip
         if rule.kind == "whole":
             cuttable.discard(rule.loop)
-    digits = nests[0].digits if len(nests) == 1 else ()
     stage = Stage(call.node.name, extents, tuple(found))
-    return Work(stage, call, kernel, operands, tuple(n for n in extents if n in cuttable), digits, rules)
+    loops = tuple(n for n in extents if n in cuttable)
+    return Work(stage, call, kernel, Operands(call, layouts), loops, addressed.digits, rules)
 
 
 def nests_of(call: Call) -> tuple[Nest, ...]:
     """The operator's index maps for this call; empty where it has none."""
     operator = _operator(call)
     if operator.nests is None:
-        return (_element_by_element(call),) if operator.name in TABLES else ()
+        return (_element_by_element(call),) if operator.name in POINTWISE else ()
     for asked in (call, _real(call)):
         try:
             return operator.nests(asked)
@@ -204,15 +265,12 @@ def _merged(call: Call, nests: tuple[Nest, ...]) -> Merged:
             if access is not nest.out or nest.complete:  # else points alone do not cover the result: all of it
                 accesses[access.tensor.name] = (*accesses.get(access.tensor.name, ()), access)
         return dict(nest.space.extents), set(nest.parallel) if nest.complete else set(), accesses
-    straight = set.intersection(*(_straight(nest) for nest in nests))
-    straight = {loop for loop in straight if len({nest.space.extents[loop] for nest in nests}) == 1}
     names = _operand_names(call)
+    straight = straight_loops(nests)
     by_name: dict[str, list[Access]] = {}
     for nest in nests:
         for access in nest.operands:
             by_name.setdefault(access.tensor.name, []).append(access)
-    for found in by_name.values():
-        straight -= {loop for loop in straight if len({_place(access, loop) for access in found}) > 1}
     extents = {loop: nests[0].space.extents[loop] for loop in nests[0].space.extents if loop in straight}
     merged: dict[str, tuple[Access, ...]] = {}
     for name, found in by_name.items():
@@ -232,9 +290,25 @@ def _merged(call: Call, nests: tuple[Nest, ...]) -> Merged:
     return extents, straight, merged
 
 
+def straight_loops(nests: Sequence[Nest]) -> set[str]:
+    """Loops that every nest of a chain carries straight through, each tensor along one axis of its own."""
+    straight = set.intersection(*(_straight(nest) for nest in nests))
+    straight = {loop for loop in straight if len({nest.space.extents[loop] for nest in nests}) == 1}
+    by_name: dict[str, list[Access]] = {}
+    for nest in nests:
+        for access in nest.operands:
+            by_name.setdefault(access.tensor.name, []).append(access)
+    for found in by_name.values():
+        straight -= {loop for loop in straight if len({_place(access, loop) for access in found}) > 1}
+    return straight
+
+
 def _straight(nest: Nest) -> set[str]:
-    """Loops that every access of the nest uses as one plain subscript, or not at all, and that write separate parts."""
-    found = set(nest.parallel) if nest.complete else set()
+    """Loops that every access of the nest uses as one plain subscript, or not at all, and that write separate parts.
+
+    They run over a whole axis of the result; whether the nest covers its other axes does not matter.
+    """
+    found = {loop for loop in nest.parallel if _runs_over(nest, loop)}
     for loop in tuple(found):
         for access in nest.operands:
             subs = [sub for sub in access.subscripts if loop in sub.loops]
@@ -242,6 +316,12 @@ def _straight(nest: Nest) -> set[str]:
             if not plain or (access is nest.out and not subs):
                 found.discard(loop)
     return found
+
+
+def _runs_over(nest: Nest, loop: str) -> bool:
+    """True where the loop's steps are all places of one axis of the result."""
+    place = _place(nest.out, loop)
+    return place >= 0 and nest.out.tensor.shape[place] == nest.space.extents[loop]
 
 
 def _place(access: Access, loop: str) -> int:
