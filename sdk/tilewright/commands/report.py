@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 
 from tilewright.commands.answer import Answer
+from tilewright.commands.common import existing
+from tilewright.errors import UsageError
 
 SUMMARY = "render a report"
 
@@ -14,16 +16,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The report and where its renderings go."""
     parser.add_argument("report", metavar="DIR|report.json", type=Path, help="a report, or a folder that holds one")
     parser.add_argument("--html", metavar="FILE", type=Path, help="write one self-contained page")
+    parser.add_argument("--onnx", metavar="FILE", type=Path, help="write the --model with what each node became")
+    parser.add_argument("--model", metavar="MODEL", type=Path, help="the ONNX file that the report is of")
     parser.add_argument("--csv", metavar="DIR", type=Path, help="write summary.csv, layers.csv and memory.csv there")
 
 
 def execute(arguments: argparse.Namespace) -> Answer:
     """Read the report, write what was asked, and give the text."""
-    from tilewright.output import staged, write_text
+    from tilewright.output import staged, write_bytes, write_text
     from tilewright.report import csv_format, html, text
     from tilewright.report.build import load
 
+    if (arguments.onnx is None) != (arguments.model is None):
+        raise UsageError(
+            "--onnx and --model", why="one says where to, the other says what is annotated", fix="give both of them"
+        )
+    existing(arguments.model)
     report = load(arguments.report)
+    if arguments.onnx is not None:
+        from tilewright.report.annotate import annotate
+
+        write_bytes(arguments.onnx, annotate(report, arguments.model))
     if arguments.html is not None:
         write_text(arguments.html, html.render(report))
     if arguments.csv is not None:

@@ -143,6 +143,16 @@ class PassReport:
 
 
 @dataclass(frozen=True)
+class ResultReport:
+    """Where a layer leaves a tensor: bytes from the start of the arena in `level`; no offset in a caller's memory."""
+
+    tensor: str
+    bytes: int
+    level: str
+    offset: int | None
+
+
+@dataclass(frozen=True)
 class LayerReport:
     """One instruction: how it is computed, cut and fed, and what was measured of it.
 
@@ -167,6 +177,7 @@ class LayerReport:
     loaded_by_level: Mapping[str, int] = field(default_factory=dict)
     stored_by_level: Mapping[str, int] = field(default_factory=dict)
     engine: str = ""
+    results: tuple[ResultReport, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from tilewright.model import Model, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised_numerics import quantised_numerics
 from tilewright.passes.driver import PassReport as PassResult
-from tilewright.plan.plan import ExecutionPlan
 from tilewright.platform import MemoryLevel
 from tilewright.report.build import (
     BufferReport,
@@ -21,6 +20,7 @@ from tilewright.report.build import (
     PassReport,
     QuantisationReport,
     Report,
+    ResultReport,
     TensorReport,
     ToolReport,
 )
@@ -68,8 +68,9 @@ def numerics_of(call: Call, declared: str) -> str:
     return (quantised_numerics(call) or declared) if declared == "exact" else declared
 
 
-def layer_reports(plan: ExecutionPlan) -> tuple[LayerReport, ...]:
+def layer_reports(placed: PlacedPlan) -> tuple[LayerReport, ...]:
     """One row per instruction."""
+    plan = placed.plan
     return tuple(
         LayerReport(
             name=i.name,
@@ -83,9 +84,15 @@ def layer_reports(plan: ExecutionPlan) -> tuple[LayerReport, ...]:
             loaded_bytes=None,
             stored_bytes=None,
             engine=i.kernel.engine if i.sharing is None else "",
+            results=tuple(_result(placed, slot) for slot in i.outputs),
         )
         for i in plan.instructions
     )
+
+
+def _result(placed: PlacedPlan, slot: int) -> ResultReport:
+    tensor = placed.plan.slots[slot].tensor
+    return ResultReport(tensor.name, tensor.size_bytes, placed.level, placed.slot_offsets.get(slot))
 
 
 def memory_reports(placed: PlacedPlan, levels: Sequence[MemoryLevel], constant_bytes: int) -> dict[str, MemoryReport]:
@@ -174,5 +181,5 @@ def collect(
         target=target,
         memory=memory_reports(placed, levels, constant_bytes),
         passes=tuple(PassReport(p.name, p.saved_bytes) for p in passes),
-        layers=layer_reports(placed.plan),
+        layers=layer_reports(placed),
     )
