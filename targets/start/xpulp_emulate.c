@@ -50,9 +50,15 @@ static int tw_access(uint32_t *x, uint32_t code)
         case 2: value = *(volatile uint32_t *)at; break;
         case 4: value = *(volatile uint8_t *)at; break;
         case 5: value = *(volatile uint16_t *)at; break;
+        case 7:
+            if (code >> 25 != 0x10u) {
+                return 0;
+            }
+            value = *(volatile uint32_t *)at;
+            break;
         default: return 0;
         }
-        x[base] += (uint32_t)tw_bits(code, 20, 12);
+        x[base] += size == 7u ? x[code >> 20 & 31u] : (uint32_t)tw_bits(code, 20, 12);
         x[to] = value;
         return 1;
     }

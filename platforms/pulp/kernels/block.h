@@ -1,7 +1,8 @@
 /* One block for the cores' inner kernel: some pixels times the output channels from `y` to `y_end`. `x` is the first
  * byte of the first column and row that lie in the tile. The stream `w` holds per group of channels starts of the sums
  * (`starts`: bytes to those for the rows that are missing), weights (`words`: bytes to the first row that is there,
- * `rest`: bytes of the rows behind the last), and the numbers of the requantisation. */
+ * `rest`: bytes of the rows behind the last), and the numbers of the requantisation. `x_step` and `y_step` are bytes from
+ * one pixel to the next. */
 typedef struct {
     const void *x;
     const int32_t *w;
@@ -13,4 +14,5 @@ typedef struct {
     int starts;
     int words;
     int rest;
+    int x_step;
 } tilewright_block;

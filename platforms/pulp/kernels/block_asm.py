@@ -5,8 +5,12 @@ read it; four weights of one output channel are one word, and one instruction ma
 stream in the order of use: starts of the sums; words [row of taps][word of channels][tap][output channel]; numbers of
 the requantisation. Columns that padding leaves out are a constant register, rows are skipped.
 
+Where channels stay apart (depthwise), a word of input holds four channels of one pixel, and a weight is a word with
+three zero bytes: the same dot product then makes one product. The pointer steps from pixel to pixel by a register.
+
 Registers: sums s0-s11 and t3-t6, columns a4-a7, weights t0 and t1, pointers a0 (input), a1 (weights), a2 (output);
-a3 is the step to the next row, ra the number of rows, t2 the input of the first row.
+a3 is the step to the next row, ra the number of rows, t2 the input of the first row. Where channels stay apart, ra is
+the step from one pixel's column to the next one's and t2 that from one tap to the next.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ CLOBBERED = (*SUMS, *COLUMNS, *WEIGHTS, "a0", "a1", "a2", "a3", "t2", "ra")
 LARGEST_OFFSET = 2047
 
 # bytes in `tilewright_block`
-X, W, Y, Y_END, Y_STEP, ROW_STEP, ROWS, STARTS, WORDS, REST = range(0, 40, 4)
+X, W, Y, Y_END, Y_STEP, ROW_STEP, ROWS, STARTS, WORDS, REST, X_STEP = range(0, 44, 4)
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,7 @@ class Geometry:
     starts: int
     padded_rows: bool
     requantise: Requantise
+    apart: bool = False
 
     def columns(self, pixels: int) -> list[list[int]]:
         """For every tap the columns that the pixels read."""
@@ -64,18 +69,33 @@ class Geometry:
         """Columns from the first that a block reads to the last."""
         return self.columns(pixels)[-1][-1] + 1
 
+    def advance(self, pixels: int) -> int:
+        """Columns by which the pointer has moved behind a row of taps where channels stay apart."""
+        return (self.taps - 1) * self.dilation + pixels * self.stride
+
 
 def listing(geometry: Geometry, pixels: int, channels: int, left: int, right: int) -> Listing:
     """All output channels of a block. `left` and `right` columns of its reach lie outside the tile."""
     out = Listing()
     sums = [[SUMS[channel * pixels + p] for p in range(pixels)] for channel in range(channels)]
-    out(f"lw t2, {X}+%[k]", f"lw a1, {W}+%[k]", f"lw a2, {Y}+%[k]", f"lw a3, {ROW_STEP}+%[k]", f"lw ra, {ROWS}+%[k]")
+    out(f"lw a1, {W}+%[k]", f"lw a2, {Y}+%[k]", f"lw a3, {ROW_STEP}+%[k]")
+    if geometry.apart:
+        out(
+            f"lw ra, {X_STEP}+%[k]",
+            f"li t2, {geometry.dilation - pixels * geometry.stride}",
+            f"li t0, {geometry.stride}",
+        )
+        out("mul t2, t2, ra", "mul ra, ra, t0")
+    else:
+        out(f"lw t2, {X}+%[k]", f"lw ra, {ROWS}+%[k]")
     group = out.label()
     out.here(group)
-    _begin(out, geometry, sums)
+    _begin(out, geometry, sums, left)
     if geometry.many_rows:
-        out.begin_loop("ra")
-    _words(out, geometry, sums, left, geometry.reach(pixels) - right)
+        if geometry.apart:
+            out(f"lw a4, {ROWS}+%[k]", "nop")
+        out.begin_loop("a4" if geometry.apart else "ra")
+    (_taps if geometry.apart else _words)(out, geometry, sums, left, geometry.reach(pixels) - right)
     if geometry.many_rows:
         out("nop", "p.addN a0, a0, a3, 0")  # an addition; the nop keeps the ends of the loops apart
         out.end_loop()
@@ -83,18 +103,24 @@ def listing(geometry: Geometry, pixels: int, channels: int, left: int, right: in
         out(f"lw a4, {REST}+%[k]", "nop", "add a1, a1, a4")
     _requantise(out, geometry.requantise, sums)
     _store(out, sums)
+    if geometry.apart:
+        out(f"lw a4, {X}+%[k]", "nop", "addi a4, a4, 4", f"sw a4, {X}+%[k]")
     out(f"lw a4, {Y_END}+%[k]", f"addi a2, a2, {channels}", f"bltu a2, a4, {group}")
     return out
 
 
-def _begin(out: Listing, geometry: Geometry, sums: list[list[str]]) -> None:
+def _begin(out: Listing, geometry: Geometry, sums: list[list[str]], left: int) -> None:
     """Starts of the sums, the pointer to the first row."""
     channels = len(sums)
     at = "a1"
     if geometry.padded_rows:
         out(f"lw a4, {STARTS}+%[k]", f"lw a5, {WORDS}+%[k]", "add a4, a4, a1")
         at = "a4"
-    out("mv a0, t2")
+    if geometry.apart:
+        out(f"lw a0, {X}+%[k]")
+        out(*([f"lw a6, {X_STEP}+%[k]", "nop", *["sub a0, a0, a6"] * left] if left else []))
+    else:
+        out("mv a0, t2")
     out(*(f"lw {row[0]}, {4 * channel}({at})" for channel, row in enumerate(sums)))
     out("add a1, a1, a5" if geometry.padded_rows else f"addi a1, a1, {4 * channels * geometry.starts}")
     out(*(f"mv {other}, {row[0]}" for row in sums for other in row[1:]))
@@ -126,6 +152,45 @@ def _words(out: Listing, geometry: Geometry, sums: list[list[str]], first: int, 
     places.finish()
     if words > 1:
         out.end_loop()
+
+
+def _taps(out: Listing, geometry: Geometry, sums: list[list[str]], first: int, end: int) -> None:
+    """One row of taps where channels stay apart. The pointer walks over the columns in order, or tap by tap."""
+    pixels, wanted = len(sums[0]), geometry.columns(len(sums[0]))
+    shared = geometry.stride == 1 and geometry.dilation == 1
+    held: dict[str, tuple[int, int]] = {}
+
+    def fetch(register: str, tap: int, p: int) -> None:
+        column = wanted[tap][p]
+        held[register] = (-1, column) if shared else (tap, column)
+        if first <= column < end:
+            out(f"p.lwr {register}, ra, a0")
+        else:
+            out("add a0, a0, ra", *constant(register, (geometry.zero_point & 0xFF) * 0x01010101))
+
+    def register_of(tap: int, p: int) -> str:
+        key = (-1 if shared else tap, wanted[tap][p])
+        return next(register for register, what in held.items() if what == key)
+
+    for p in range(pixels):
+        fetch(COLUMNS[p], 0, p)
+    out(f"p.lw {WEIGHTS[0]}, 4, a1")
+    order = [(tap, channel) for tap in range(geometry.taps) for channel in range(len(sums))]
+    dot = "pv.sdotusp.b" if geometry.unsigned else "pv.sdotsp.b"
+    for at, (tap, channel) in enumerate(order):
+        more = at + 1 < len(order)
+        if more:
+            out(f"p.lw {WEIGHTS[(at + 1) % 2]}, 4, a1")
+        last = channel == len(sums) - 1 and tap + 1 < geometry.taps
+        if last and not shared:
+            out("add a0, a0, t2")
+        for p in range(pixels):
+            register = register_of(tap, p)
+            out(f"{dot} {sums[channel][p]}, {register}, {WEIGHTS[at % 2]}")
+            if last and not shared:
+                fetch(register, tap + 1, p)
+            elif last and p == 0:
+                fetch(register, tap + 1, pixels - 1)
 
 
 class _Columns:

@@ -19,6 +19,16 @@ static void ${f.name}_portable(const tilewright_block *k, int pixels, int width,
             const int pixel = i / width, c = i % width;
             int32_t acc = stream[k->starts / 4 + c];
             for (int row = 0; row < k->rows; row++) {
+% if g.apart:
+                const int walked = pixels * ${g.stride} + ${(g.taps - 1) * g.dilation};
+                const ${k.x_type} *const x = (const ${k.x_type} *)k->x + row * (k->row_step + walked * k->x_step) + (y - k->y);
+                for (int tap = 0; tap < ${g.taps}; tap++) {
+                    const int column = pixel * ${g.stride} + tap * ${g.dilation};
+                    const int outside = column < left || column >= right;
+                    const int value = outside ? ${g.zero_point} : x[(column - left) * k->x_step + c];
+                    acc += value * taps[((row * ${g.taps} + tap) * width + c) * 4 + c];
+                }
+% else:
                 for (int at = 0; at < ${p.row_bytes}; at++) {
                     const int word = at / ${4 * g.taps}, tap = at / 4 % ${g.taps};
                     const int column = pixel * ${g.stride} + tap * ${g.dilation};
@@ -27,6 +37,7 @@ static void ${f.name}_portable(const tilewright_block *k, int pixels, int width,
                     const int value = outside ? ${g.zero_point} : x[(column - left) * ${g.depth} + word * 4 + at % 4];
                     acc += value * taps[(row * ${p.row_bytes // 4} + at / 4) * width * 4 + c * 4 + at % 4];
                 }
+% endif
             }
 % if q.addend is None:
             const int32_t *const form = numbers + c * 3;
@@ -48,17 +59,38 @@ static void ${f.name}_portable(const tilewright_block *k, int pixels, int width,
 #ifdef TILEWRIGHT_XPULP
 % for v in k.variants:
 /* ${v.pixels} pixels, ${v.channels} channels at a time; ${v.left} columns are missing at the left, ${v.right} at the right. */
-static inline __attribute__((always_inline)) void ${f.name}_${v.name}(const tilewright_block *k)
+static inline __attribute__((always_inline)) void ${f.name}_${v.name}(tilewright_block *k)
 {
     __asm__ volatile(
 ${v.text}
-        : : [k] "m"(*k)
+        : [k] "+m"(*k) :
         : "memory", "ra", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7",
           "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11");
 }
 
 % endfor
 #endif
+% if k.run:
+/* One run of ${k.run.bytes} bytes from anywhere to anywhere. */
+static inline unsigned char *${f.name}_run(unsigned char *to, const unsigned char *from)
+{
+#ifdef TILEWRIGHT_XPULP
+% for moves in k.run.moves:
+    {
+        uint32_t ${", ".join(f"w{i}" for i in range(len(moves)))};
+        __asm__ volatile("${"".join(f"{load} %{i}, {at}(%{len(moves)})" + chr(92) + "n" + chr(92) + "t" for i, (at, load, store) in enumerate(moves))}${(chr(92) + "n" + chr(92) + "t").join(f"{store} %{i}, {at}(%{len(moves) + 1})" for i, (at, load, store) in enumerate(moves))}"
+            : ${", ".join(f'"=&r"(w{i})' for i in range(len(moves)))} : "r"(from), "r"(to) : "memory");
+    }
+% endfor
+#else
+    for (int i = 0; i < ${k.run.bytes}; i++) {
+        to[i] = from[i];
+    }
+#endif
+    return to + ${k.run.bytes};
+}
+
+% endif
 /* Cores share blocks of ${p.pixels} pixels and, inside a block, groups of four output channels. */
 static void ${f.name}(${f.parameters})
 {
@@ -68,12 +100,13 @@ static void ${f.name}(${f.parameters})
 % else:
     const int lines = tile->rows, columns = tile->columns;
 % endif
+    const int full = columns / ${p.pixels}, over = columns % ${p.pixels};
 % if p.pixels > 1:
-    const int pixels = columns < ${p.pixels} ? 1 : ${p.pixels};
+    const int singles = full == 0 || over <= 2 ? over : 0; /* three are left to a block over the one before */
+    const int units = full + (singles == over ? over : 1);
 % else:
-    const int pixels = 1;
+    const int units = full;
 % endif
-    const int units = (columns + pixels - 1) / pixels;
     const int end = tilewright_share(lines * units * groups, core + 1, cores);
 % if p.gathered:
     unsigned char *const own = (unsigned char *)scratch + core * ${p.pixels * p.run};
@@ -81,14 +114,30 @@ static void ${f.name}(${f.parameters})
     for (int item = tilewright_share(lines * units * groups, core, cores); item < end;) {
         const int unit = item / groups, first = item % groups;
         const int last = end - item < groups - first ? first + end - item : groups;
-        const int line = unit / units, place = unit % units * pixels;
-        const int column = place < columns - pixels ? place : columns - pixels; /* the last blocks may overlap */
+        const int line = unit / units, place = unit % units;
+% if p.pixels > 1:
+        const int pixels = place < full || singles != over ? ${p.pixels} : 1;
+        const int column = place < full ? place * ${p.pixels} : pixels == 1 ? columns - units + place : columns - pixels;
+% else:
+        const int pixels = 1, column = place + over;
+% endif
         item += last - first;
 % if p.gathered:
         unsigned char *to = own;
         for (int pixel = column; pixel < column + pixels; pixel++) {
             const int top = pixel / tile->columns * ${w.strides[0]} - tile->top;
             const int from = pixel % tile->columns * ${w.strides[1]} - tile->left;
+% if k.run:
+            if (top >= 0 && top + ${(w.kernel[0] - 1) * w.dilations[0]} < tile->in_rows && from >= 0 && from + ${w.kernel[1]} <= tile->in_columns) {
+                const unsigned char *at = (const unsigned char *)${k.source} + (top * tile->in_columns + from) * ${w.depth};
+                for (int kh = 0; kh < ${w.kernel[0]}; kh++) {
+                    to = ${f.name}_run(to, at);
+                    at += tile->in_columns * ${w.dilations[0] * w.depth};
+                }
+                to = tilewright_fill(to, 0, ${p.run - w.taps});
+                continue;
+            }
+% endif
             for (int kh = 0; kh < ${w.kernel[0]}; kh++) {
                 const int row = top + kh * ${w.dilations[0]};
 % if w.dilations[1] > 1:
@@ -148,13 +197,13 @@ static void ${f.name}(${f.parameters})
         if (first < channels / 4) {
             const int from_group = first, to_group = last < channels / 4 ? last : channels / 4;
 % endif
-            const tilewright_block k = {
+            tilewright_block k = {
 % if p.gathered:
                 own,
 % elif whole:
                 ${k.source} + column * ${g.depth},
 % else:
-                ${k.source} + ((top + above * ${w.dilations[0]}) * tile->in_columns + from + left) * ${g.depth},
+                ${k.source} + ((top + above * ${w.dilations[0]}) * tile->in_columns + from + left) * ${"channels + from_group * 4" if g.apart else g.depth},
 % endif
                 w + from_group * ${p.channel_bytes},
                 (unsigned char *)y + (line * columns + column) * channels + from_group * 4,
@@ -167,12 +216,17 @@ static void ${f.name}(${f.parameters})
                 ${starts * width},
                 0,
 % else:
+% if g.apart:
+                (tile->in_columns * ${w.dilations[0]} - (pixels * ${g.stride} + ${(g.taps - 1) * g.dilation})) * channels,
+% else:
                 tile->in_columns * ${w.dilations[0] * g.depth} - ${g.depth},
+% endif
                 rows,
                 ${f"(above * {p.bottoms + 1} + below) * {4 * width}" if g.starts > 1 else "0"},
                 ${starts * width} + above * ${p.row_bytes * width},
                 below * ${p.row_bytes * width},
 % endif
+                ${"channels" if g.apart else g.depth},
             };
 #ifdef TILEWRIGHT_XPULP
 % for v in [v for v in k.variants if v.channels == width]:

@@ -97,6 +97,20 @@ class Variant:
 
 
 @dataclass(frozen=True)
+class Run:
+    """Bytes that lie side by side and are gathered as words: groups of (offset, load, store)."""
+
+    bytes: int
+
+    @property
+    def moves(self) -> tuple[tuple[tuple[int, str, str], ...], ...]:
+        """At most four loads, then their stores."""
+        single = [(at, "lw", "sw") for at in range(0, self.bytes - 3, 4)]
+        single += [(at, "lbu", "sb") for at in range(self.bytes // 4 * 4, self.bytes)]
+        return tuple(tuple(single[at : at + 4]) for at in range(0, len(single), 4))
+
+
+@dataclass(frozen=True)
 class BlockContext:
     """What the template prints."""
 
@@ -109,15 +123,16 @@ class BlockContext:
     reach_one: int
     zero_point: int
     source: str
+    run: Run | None
 
 
-def refusal(window: Window, call: Call, weights: DType) -> str | None:
+def refusal(window: Window, call: Call, weights: DType, apart: bool = False) -> str | None:
     """None, or the sentence why the blocks cannot compute the layer."""
     if weights is not DType.I8:
         return "the weights minus their zero point need more than eight bits"
     if proof(call).fixed is None:
         return "the requantisation has no 32-bit form"
-    if not _way(window)[0]:
+    if not apart and not _way(window)[0]:
         return f"{window.taps} input bytes of a result are more than the cores can gather"
     return None
 
@@ -136,9 +151,9 @@ def _way(window: Window) -> tuple[int, bool]:
     return 0, True
 
 
-def plan_of(window: Window, call: Call) -> Plan:
-    """How the layer is computed."""
-    pixels, gathered = _way(window)
+def plan_of(window: Window, call: Call, apart: bool = False) -> Plan:
+    """How the layer is computed; `apart` where every channel is a group of its own."""
+    pixels, gathered = (PIXELS, False) if apart else _way(window)
     assert pixels, "asked of a layer that was refused"
     x = call.tensor(0)
     zero = the_quantisation(x).zero_point[0]
@@ -146,7 +161,7 @@ def plan_of(window: Window, call: Call) -> Plan:
     if not gathered:
         tops, bottoms = (-(-pad // window.dilations[0]) for pad in (window.begins[0], window.ends[0]))
     geometry = Geometry(
-        depth=-(-window.taps // 4) * 4 if gathered else window.depth,
+        depth=-(-window.taps // 4) * 4 if gathered else WIDTH if apart else window.depth,
         taps=1 if gathered else window.kernel[1],
         stride=1 if gathered else window.strides[1],
         dilation=1 if gathered else window.dilations[1],
@@ -156,6 +171,7 @@ def plan_of(window: Window, call: Call) -> Plan:
         starts=(tops + 1) * (bottoms + 1) if zero else 1,
         padded_rows=tops + bottoms > 0,
         requantise=_requantise(call),
+        apart=apart,
     )
     return Plan(window, pixels, gathered, geometry, tops, bottoms)
 
@@ -183,6 +199,9 @@ def stream(plan: Plan, call: Call, weights: Array, loop: str) -> Constant:
         numbers += [fixed.addend, fixed.shift]
     behind = np.stack([np.broadcast_to(n, (channels,)) for n in numbers], axis=1).astype(np.int32)
     taps = plan.geometry.taps
+    if plan.geometry.apart:
+        lane = np.arange(channels) % WIDTH
+        rows = rows[..., None] * (np.arange(WIDTH) == lane[:, None])[:, None, None, :]
     # [channel, row, tap, word] -> [row, word, tap, channel]
     words = np.ascontiguousarray(rows.reshape(channels, plan.rows, taps, -1).astype(np.int8)).view("<i4")
     parts = []
@@ -223,12 +242,15 @@ def context(plan: Plan, call: Call, source: str) -> BlockContext:
     ]  # fmt: skip
     padded = len(edges) > 1
     if plan.pixels > 1:
-        single = [Variant(1, width, 0, 0, listing(geometry, 1, width, 0, 0).text("        ")) for width in widths]
-        variants += [] if padded else single
+        variants += [
+            Variant(1, width, *edge, listing(geometry, 1, width, *edge).text("        "))
+            for width in widths for edge in edges if sum(edge) < geometry.reach(1)
+        ]  # fmt: skip
+    run = Run(window.kernel[1] * window.depth) if plan.gathered and window.dilations[1] == 1 else None
     covered = not padded and plan.tops + plan.bottoms == 0
     return BlockContext(
         C_TYPES[call.tensor(0).dtype], C_TYPES[call.outputs[0].dtype], plan, tuple(variants), covered,
-        reach, geometry.reach(1), geometry.zero_point, source,
+        reach, geometry.reach(1), geometry.zero_point, source, run,
     )  # fmt: skip
 
 
@@ -240,6 +262,8 @@ def cycles(plan: Plan, lines: Any, columns: Any, channels: Any) -> Any:
     items = -(-units * -(-channels // WIDTH) // CORES)
     geometry = plan.geometry
     columns_read = sum(len(set(now) - set(before)) for before, now in _steps(geometry.columns(plan.pixels)))
+    if geometry.apart and (geometry.stride > 1 or geometry.dilation > 1):
+        columns_read = geometry.taps * plan.pixels
     sums = plan.pixels * WIDTH
     word = geometry.taps * (WIDTH + sums) + columns_read
     row = geometry.depth // 4 * word + 4

@@ -1,4 +1,4 @@
-"""Integer convolution of one tile by blocks: rows reused in registers, all cores busy whatever the tile's shape."""
+"""Integer convolutions of one tile by blocks: rows reused in registers, all cores busy whatever the tile's shape."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from tilewright.ops.conv import conv_window
 from tilewright.platform import Call, Constant, Operands, Rule, multiple, whole
 from tilewright.platforms.generic.kernels.conv_i8 import accepts, weights_of
 from tilewright.platforms.pulp.kernels.block_i8 import (
+    MOST_TAPS,
     WIDTH,
     BlockContext,
+    Plan,
     Window,
     context,
     cycles,
@@ -67,10 +69,6 @@ class BlockConvI8:
         """See `cycles` of `block_i8`."""
         return cycles(plan_of(window_of(call), call), sizes["oh"], sizes["ow"], sizes["oc"])
 
-    def scratch(self, operands: Operands) -> int:
-        """Where the cores gather pixels."""
-        return plan_of(window_of(operands.call), operands.call).scratch_bytes
-
     def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """The same for every tile."""
         return plan_of(window_of(call), call).scratch_bytes
@@ -88,3 +86,52 @@ class BlockConvI8:
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Sizes and padding of one tile."""
         return window_tile(view, "oc")
+
+
+def _apart(call: Call) -> Plan:
+    """How a depthwise convolution is computed."""
+    return plan_of(window_of(call), call, apart=True)
+
+
+@PLATFORM.kernel(
+    "Conv", types=TYPES, template="block_i8.c.mako", layout="channels_last", sources=BLOCK_SOURCES, preference=40,
+)  # fmt: skip
+class BlockDepthwiseI8:
+    """Integer depthwise convolution over tiles in L1, by blocks of four pixels and four channels."""
+
+    tile_type = TILE
+
+    def accepts(self, call: Call) -> str | None:
+        """As many groups as input and output channels, a multiple of four; weights and requantisation as in blocks."""
+        channels = call.shape(0)[1]
+        if call.integer("group", 1) != channels or call.outputs[0].shape[1] != channels or channels == 1:
+            return "the kernel handles as many groups as channels, with one result each"
+        if channels % WIDTH:
+            return f"{channels} channels are no multiple of {WIDTH}"
+        if (why := two_axes(call) or accepts(call)) is not None:
+            return why
+        window = window_of(call)
+        if window.kernel[1] > MOST_TAPS:
+            return f"{window.kernel[1]} taps in a row are more than the {MOST_TAPS} that the kernel unrolls"
+        return refusal(window, call, weights_of(call)[1], apart=True)
+
+    def rules(self, call: Call) -> list[Rule]:
+        """Taps stay whole; channels go in fours."""
+        return [*whole("n", "oc", "ic", "kh", "kw", why=SUMS_WHOLE), multiple("g", WIDTH, why=FOURS)]
+
+    def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
+        """See `cycles` of `block_i8`."""
+        return cycles(_apart(call), sizes["oh"], sizes["ow"], sizes["g"])
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """One stream per group of four channels."""
+        weights, _ = weights_of(operands.call)
+        return (stream(_apart(operands.call), operands.call, np.moveaxis(weights, 1, -1), "g"),)
+
+    def context(self, operands: Operands) -> BlockContext:
+        """See `context` of `block_i8`."""
+        return context(_apart(operands.call), operands.call, "x")
+
+    def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
+        """Sizes and padding of one tile."""
+        return window_tile(view, "g")

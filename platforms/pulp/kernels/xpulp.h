@@ -2,6 +2,7 @@
 /* The instructions of Xpulpv2 that the kernels use, as macros of the assembler: compilers do not know them. `post` is
  * what a load or store adds to its address register. A hardware loop's `last` is its last instruction, not one behind. */
 __asm__(".macro p.lw rd, post, base\n .insn i 0x0b, 2, \\rd, \\post(\\base)\n .endm\n"
+        ".macro p.lwr rd, step, base\n .insn r 0x0b, 7, 0x10, \\rd, \\base, \\step\n .endm\n"
         ".macro p.lb rd, post, base\n .insn i 0x0b, 0, \\rd, \\post(\\base)\n .endm\n"
         ".macro p.lbu rd, post, base\n .insn i 0x0b, 4, \\rd, \\post(\\base)\n .endm\n"
         ".macro p.lh rd, post, base\n .insn i 0x0b, 1, \\rd, \\post(\\base)\n .endm\n"
