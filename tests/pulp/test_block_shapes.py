@@ -1,0 +1,76 @@
+"""Every shape of the kernels with Xpulp, bit for bit on the emulating board and in GVSoC where it is installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from board_layers import Layer, board_or_skip, check, kernels
+
+SAME = {"pads": [1, 1, 1, 1]}
+LAYERS = [
+    Layer("same", (1, 8, 6, 9), (12, 8, 3, 3), attributes=SAME),
+    Layer("plain", (1, 8, 6, 9), (12, 8, 3, 3), x_zero=0, attributes=SAME),
+    Layer("bytes", (1, 4, 7, 7), (6, 4, 3, 3), unsigned=True, x_zero=-9, attributes=SAME),
+    Layer("strided", (1, 12, 11, 13), (7, 12, 3, 3), x_zero=5, attributes={"strides": [2, 2], "pads": [0, 0, 1, 1]}),
+    Layer("three", (1, 4, 12, 14), (5, 4, 2, 2), attributes={"strides": [3, 3]}),
+    Layer("wide", (1, 4, 9, 11), (4, 4, 5, 5), x_zero=11, attributes={"pads": [2, 2, 2, 2]}),
+    Layer("holes", (1, 8, 9, 12), (4, 8, 3, 3), attributes={"dilations": [2, 2], "pads": [2, 2, 2, 2]}),
+    Layer("narrow", (1, 4, 8, 3), (9, 4, 3, 3), attributes=SAME),
+    Layer("column", (1, 4, 8, 1), (4, 4, 3, 3), attributes=SAME),
+    Layer("row", (1, 4, 1, 9), (4, 4, 3, 3), attributes=SAME),
+    Layer("high", (1, 4, 9, 5), (3, 4, 5, 1), x_zero=3, attributes={"pads": [2, 0, 2, 0]}),
+    Layer("first", (1, 3, 9, 10), (8, 3, 3, 3), attributes=SAME),
+    Layer("tall", (1, 1, 15, 8), (10, 1, 10, 4), x_zero=83, attributes={"strides": [2, 2], "pads": [4, 1, 5, 1]}),
+    Layer("sparse", (1, 3, 9, 9), (4, 3, 3, 3), attributes={"dilations": [1, 2], "pads": [1, 2, 1, 2]}),
+    Layer("seven", (1, 3, 9, 9), (2, 3, 7, 7), attributes={"pads": [3, 3, 3, 3]}),
+    Layer("point", (1, 16, 5, 5), (11, 16, 1, 1)),
+    Layer("pointstride", (1, 16, 9, 9), (8, 16, 1, 1), attributes={"strides": [2, 2]}),
+    Layer("odd", (1, 10, 5, 7), (6, 10, 1, 1)),
+    Layer("one", (1, 8, 1, 1), (1, 8, 1, 1)),
+    Layer("dead", (1, 8, 5, 5), (12, 8, 3, 3), weights="dead", attributes=SAME),
+]
+DEPTHWISE = [
+    Layer("dw", (1, 8, 7, 6), (8, 1, 3, 3), attributes={"group": 8, **SAME}),
+    Layer("dwlong", (1, 4, 25, 5), (4, 1, 3, 3), x_zero=7, attributes={"group": 4, **SAME}),
+    Layer("dwstride", (1, 12, 9, 12), (12, 1, 3, 3), attributes={"group": 12, "strides": [2, 2], "pads": [0, 0, 1, 1]}),
+    Layer("dwvalid", (1, 4, 6, 7), (4, 1, 3, 3), attributes={"group": 4}),
+    Layer("dwtwo", (1, 4, 6, 7), (4, 1, 2, 2), attributes={"group": 4, "strides": [2, 1], "pads": [1, 0, 0, 1]}),
+    Layer("dwtiny", (1, 4, 1, 2), (4, 1, 3, 3), attributes={"group": 4, **SAME}),
+    Layer("dwthree", (1, 8, 3, 3), (8, 1, 3, 3), x_zero=4, attributes={"group": 8, **SAME}),
+    Layer("dwfive", (1, 4, 8, 8), (4, 1, 5, 5), attributes={"group": 4, "pads": [2, 2, 2, 2]}),
+    Layer("dwholes", (1, 4, 8, 9), (4, 1, 3, 3), attributes={"group": 4, "dilations": [2, 2], "pads": [2, 2, 2, 2]}),
+    Layer("dwbytes", (1, 4, 5, 9), (4, 1, 3, 3), unsigned=True, x_zero=0, attributes={"group": 4, **SAME}),
+    Layer("dwodd", (1, 6, 5, 5), (6, 1, 3, 3), attributes={"group": 6, **SAME}),
+]
+DENSE = [
+    Layer("dense", (1, 40), (40, 21)),
+    Layer("short", (1, 3), (3, 5)),
+    Layer("rows", (7, 16), (16, 10), y_zero=0),
+    Layer("stack", (5, 18), (18, 3), unsigned=True),
+]
+EXTREMES = [
+    Layer("lowest", (1, 16, 6, 6), (8, 16, 3, 3), weights="-127", attributes=SAME),
+    Layer("highest", (1, 64, 4, 4), (8, 64, 1, 1), weights="127"),
+    Layer("lowfirst", (1, 3, 6, 6), (8, 3, 3, 3), weights="-127", attributes=SAME),
+    Layer("lowdw", (1, 8, 5, 5), (8, 1, 3, 3), weights="-127", attributes={"group": 8, **SAME}),
+    Layer("lowdense", (1, 96), (96, 16), weights="-127"),
+]
+BOARDS = ("qemu_pulp", "gvsoc_pulp_open")
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_every_shape_is_bit_exact(board: str, tmp_path: Path) -> None:
+    board_or_skip(board)
+    done = check([*LAYERS, *DEPTHWISE, *DENSE], board, tmp_path)
+    bound = kernels(done)
+    assert {bound[layer.name] for layer in LAYERS if layer.name != "dead"} == {"BlockConvI8"}
+    assert {bound[layer.name] for layer in DEPTHWISE if layer.name != "dwodd"} == {"BlockDepthwiseI8"}
+    assert {bound[layer.name] for layer in DENSE} == {"BlockDenseI8"}
+    assert bound["dwodd"] == "TiledDepthwiseI8"
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_extreme_codes_and_weights_are_bit_exact(board: str, tmp_path: Path) -> None:
+    board_or_skip(board)
+    check(EXTREMES, board, tmp_path, ("random", "low", "high"))
