@@ -3,7 +3,7 @@
 FROM nvidia/cuda:13.0.1-devel-ubuntu24.04
 RUN apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
     ca-certificates git python3 python3-venv \
-    gcc g++ clang libclang-rt-18-dev make cmake binutils valgrind cppcheck \
+    gcc g++ clang libclang-rt-18-dev make cmake binutils valgrind cppcheck zsh fish \
     qemu-system-arm qemu-system-misc \
     gcc-arm-none-eabi picolibc-arm-none-eabi gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf \
     && rm -rf /var/lib/apt/lists/*

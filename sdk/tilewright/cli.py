@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from tilewright.commands.answer import Answer
 from tilewright.commands.common import add_output
+from tilewright.commands.completion import Completion
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.version import VERSION
 
@@ -61,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"tilewright {VERSION}")
+    top.add_argument("--completion", action=Completion, metavar="SHELL", help="print completion for bash, zsh or fish")
     verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True)
     for verb in VERBS:
         module = _module(verb)
