@@ -3,7 +3,7 @@
 FROM debian:bookworm
 RUN apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
     ca-certificates git python3 python3-venv \
-    gcc libc6-dev clang libclang-rt-dev make cmake binutils valgrind cppcheck zsh fish \
+    gcc g++ libc6-dev clang libclang-rt-dev make cmake binutils valgrind chromium cppcheck zsh fish \
     qemu-system-arm qemu-system-misc \
     gcc-arm-none-eabi picolibc-arm-none-eabi gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf \
     && rm -rf /var/lib/apt/lists/*

@@ -151,7 +151,8 @@ def test_a_budget_that_is_exceeded_exits_4_and_writes_nothing(
     captured = capsys.readouterr()
     assert not out.exists()
     assert (
-        "tilewright: error: 'digits' does not fit on 'host': ram needs 5,536 B and the budget is 5,120 B, 416 B less: at "
+        "tilewright: error: 'digits' does not fit on 'host': ram needs 5,536 B and the budget is 5,120 B, 416 B less: "
+        "at "
     ) in captured.err
     assert captured.err.endswith(
         " B together, beside 96 B of stack; take a larger memory, try --optimize size, or shrink these tensors "
