@@ -66,15 +66,3 @@ def test_the_plug_in_of_the_pages_runs(acme: Path) -> None:
     assert "acme" in tilewright(acme, "platforms").stdout
     conforms = tilewright(acme, "conform", "acme")
     assert conforms.returncode == 0, conforms.stdout + conforms.stderr
-
-
-SHELL = re.compile(r"^```sh(?: exit=(\d))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-def test_the_commands_of_the_tutorial_work(tmp_path: Path) -> None:
-    (tmp_path / "tests").symlink_to(ROOT / "tests")
-    for code, commands in SHELL.findall((ROOT / "docs" / "tutorial.md").read_text()):
-        for command in commands.splitlines():
-            done = tilewright(tmp_path, *command.split()[1:])
-            assert done.returncode == int(code or 0), f"{command}\n{done.stderr}"
-    assert (tmp_path / "build" / "tutorial" / "report.html").exists()

@@ -1,0 +1,73 @@
+"""Writes docs/operators.md from the registries of operators and kernels: `python ci/operators_page.py`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tilewright.ops.operator import Kind
+from tilewright.ops.registry import all_operators
+from tilewright.platform import Kernel
+from tilewright.plugins import find_platforms, kernels_of
+
+PAGE = Path(__file__).parents[1] / "docs" / "operators.md"
+OURS = ("generic", "cortex_m", "riscv", "pulp", "cuda")
+HEAD = """# Operators
+Written by `ci/operators_page.py` from the registries; do not edit it. `tilewright ops` prints the same for what is
+installed on your machine, plug-ins included.
+
+*Types of generic* are those of the first operand: `f32`, `i8` and so on are plain ONNX types, `qi8`, `qu8` and `qi16`
+stand for codes with scale and zero point, and *any* for every plain type: float32, float64 and float16 where the
+compiler has it, bool, and integers from 8 to 64 bits. Every platform inherits these kernels; *own kernels* are those
+that it adds (`cuda` says the others again in its language). A *view* moves no bytes. *Folded* operators are computed by
+the compiler and reach no device. An operator of the standard that is not listed but is defined as a function is
+expanded.
+
+| operator | types of generic | own kernels |
+|---|---|---|
+"""
+
+
+def rows() -> list[str]:
+    """One line per operator, sorted by domain and name."""
+    platforms = {name: found for name, found in find_platforms().items() if name in OURS}
+    kernels = {name: kernels_of(platforms[name], platforms) for name in OURS}
+    lines = []
+    for operator in sorted(all_operators(), key=lambda op: (op.domain, op.name)):
+        name = f"{operator.domain}.{operator.name}" if operator.domain else operator.name
+        generic = [kernel for kernel in kernels["generic"] if kernel.op == operator.name]
+        special = "view" if operator.kind is Kind.VIEW else "folded"
+        lines.append(f"| {name} | {types(generic) or special} | {own(operator.name, kernels)} |\n")
+    return lines
+
+
+def types(kernels: Sequence[Kernel]) -> str:
+    """The types of the first operand, each once, in order of preference."""
+    tokens: dict[str, None] = {}
+    for kernel in kernels:
+        inputs, outputs = kernel.types
+        tokens.update(dict.fromkeys((inputs or outputs)[0].rstrip("?.").split("|")))
+    return ", ".join("any" if token == "*" else token for token in tokens)
+
+
+def own(operator: str, kernels: dict[str, tuple[Kernel, ...]]) -> str:
+    """The kernels that a platform adds to those of generic; what it says again in its own language is not named."""
+    found, known = [], {kernel.name for kernel in kernels["generic"]}
+    for name in OURS[1:]:
+        added = dict.fromkeys(
+            k.name for k in kernels[name] if k.op == operator and k.platform == name and k.name not in known
+        )
+        if added:
+            found.append(f"{name}: {', '.join(added)}")
+    return "; ".join(found)
+
+
+def page() -> str:
+    """The whole page."""
+    return HEAD + "".join(rows())
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
+    print(f"{PAGE.name}: {len(rows())} operators", file=sys.stderr)
