@@ -250,7 +250,8 @@ def codegen(
     tiled: TiledGraph = log.stages["tiled"]
     report = collect(
         loaded=log.stages["loaded"], graph=tiled.graph, model=log.stages["model"], placed=placed, passes=log.passes,
-        levels=asked.levels, constant_bytes=artifacts.constant_bytes, target=asked.target.name, seconds=log.seconds,
+        levels=asked.levels, constant_bytes=artifacts.constant_bytes,
+        table_bytes=artifacts.table_bytes, target=asked.target.name, seconds=log.seconds,
         float_tensors=_float_tensors(log.stages["model"]),
     )  # fmt: skip
     if artifacts.runtime_bytes:

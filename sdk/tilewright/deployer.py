@@ -212,7 +212,8 @@ class NetworkDeployer:
         )
         report = collect(
             loaded=loaded, graph=graph, model=model, placed=placed, passes=self.passes,
-            levels=self.request.levels, constant_bytes=made.constant_bytes, target=self.target.name, seconds={},
+            levels=self.request.levels, constant_bytes=made.constant_bytes,
+            table_bytes=made.table_bytes, target=self.target.name, seconds={},
         )  # fmt: skip
         return Compiled(self.request, loaded, model, graph, tiled, placed.plan, placed, made, report)
 

@@ -41,6 +41,7 @@ class Artifacts:
     """The generated project. `files` maps a relative path with `/` to text; `model` is the prefix of all symbols.
 
     `blobs` are binary files beside the code: weights that it reads at run time. `runtime_bytes` of weights lie in RAM.
+    `table_bytes` of `constant_bytes` are tables of tiles and copies.
     """
 
     model: str
@@ -49,6 +50,7 @@ class Artifacts:
     functions: tuple[str, ...]
     blobs: Mapping[str, bytes] = field(default_factory=dict)
     runtime_bytes: int = 0
+    table_bytes: int = 0
 
     def pieces(self, path: str) -> Iterator[str]:
         """The text of a file, in parts where it is long."""

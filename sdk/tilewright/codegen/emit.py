@@ -21,6 +21,7 @@ from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Array, DType
 from tilewright.platform import MemoryLevel
 from tilewright.program.placement import WeightRegion
+from tilewright.report.collect import memory_reports
 from tilewright.version import VERSION
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -30,12 +31,17 @@ _ELEMENTS = "\0elements {}\0"
 
 @dataclass(frozen=True)
 class Level:
-    """One memory level in the header: worst-case bytes against the target's size."""
+    """One memory level in the header: worst-case bytes, what they are, and the target's size.
+
+    `stack` is true for the level that holds the stack, of which only a build tells the bytes.
+    """
 
     name: str
     macro: str
     worst_case: int
     size: int | None
+    parts: str
+    stack: bool
 
 
 @dataclass(frozen=True)
@@ -180,7 +186,10 @@ def emit(
     if shown.fast is not None:
         texts[f"src/{HEADER}"] = ((TEMPLATES / HEADER).read_text(),)
     beside = {f"weights/{blob.identifier}.bin": blob_bytes(plan, blob, key) for blob, key in known.items()}
-    return Artifacts(plan.name, Texts(texts), shown.constant_bytes, functions.names, beside, shown.runtime_bytes)
+    tables = sum(layer.table_bytes for layer in functions.tiled)
+    return Artifacts(
+        plan.name, Texts(texts), shown.constant_bytes, functions.names, beside, shown.runtime_bytes, tables
+    )
 
 
 def _with_elements(text: str, context: Context) -> tuple[Piece, ...]:
@@ -212,7 +221,7 @@ def _context(
         arena_bytes=placed.arena_bytes,
         align=max(placed.align, 8),
         constant_bytes=constant_bytes,
-        levels=_levels(placed, levels, constant_bytes, runtime_bytes),
+        levels=_levels(placed, levels, constant_bytes, runtime_bytes, sum(t.table_bytes for t in functions.tiled)),
         inputs=_ports(placed, plan.input_slots, "input", context),
         outputs=_ports(placed, plan.output_slots, "output", context),
         io=placed.io,
@@ -252,25 +261,24 @@ def _uses_half(placed: PlacedPlan) -> bool:
 
 
 def _levels(
-    placed: PlacedPlan, levels: Sequence[MemoryLevel], constant_bytes: int, runtime_bytes: int
+    placed: PlacedPlan, levels: Sequence[MemoryLevel], constant_bytes: int, runtime_bytes: int, table_bytes: int
 ) -> tuple[Level, ...]:
     """Bytes of every level that holds something: arena, constants, buffers; code and stack come from the build.
 
     Weights in RAM lie beside the arena. Constants lie in the read-only levels, beside the arena where there are none.
     """
-    readonly = any(level.readonly for level in levels)
+    reports = memory_reports(placed, levels, constant_bytes, table_bytes)
     fast = _fast(placed, levels)
     found = []
     for level in levels:
-        if level.name == placed.level:
-            bytes_used = placed.arena_bytes + runtime_bytes + (0 if readonly else constant_bytes)
-        elif level.readonly:
-            bytes_used = constant_bytes
-        elif fast is not None and fast.macro == level.name.upper():
-            bytes_used = fast.size_bytes
-        else:
+        here = level.name == placed.level
+        if not (here or level.readonly or (fast is not None and fast.macro == level.name.upper())):
             continue
-        found.append(Level(level.name, level.name.upper(), bytes_used, level.size))
+        parts = {name.replace("_", " "): size for name, size in reports[level.name].parts().items() if size}
+        if here and runtime_bytes:
+            parts["weights"] = runtime_bytes
+        told = ", ".join(f"{name} {size}" for name, size in parts.items())
+        found.append(Level(level.name, level.name.upper(), sum(parts.values()), level.size, told or "nothing", here))
     return tuple(found)
 
 

@@ -95,36 +95,59 @@ def _result(placed: PlacedPlan, slot: int) -> ResultReport:
     return ResultReport(tensor.name, tensor.size_bytes, placed.level, placed.slot_offsets.get(slot))
 
 
-def memory_reports(placed: PlacedPlan, levels: Sequence[MemoryLevel], constant_bytes: int) -> dict[str, MemoryReport]:
-    """Per level the worst moment decomposed; levels that hold nothing are reported as such."""
+def memory_reports(
+    placed: PlacedPlan, levels: Sequence[MemoryLevel], constant_bytes: int, table_bytes: int = 0
+) -> dict[str, MemoryReport]:
+    """Per level the worst moment decomposed; levels that hold nothing are reported as such.
+
+    `table_bytes` of `constant_bytes` are tables of tiles and copies.
+    """
     found = {}
     readonly = any(level.readonly for level in levels)
-    fast = next((i.schedule.compute_level for i in placed.plan.instructions if i.schedule is not None), "")
+    fast = _tile_level(placed)
     for level in levels:
+        rests = level.readonly or (level.name == placed.level and not readonly)
         if level.name == placed.level:
             row = _compute_level(placed, level)
-            if not readonly:
-                row = replace(row, worst_case=row.worst_case + constant_bytes, constants=constant_bytes)
-            found[level.name] = row
         elif level.name == fast:
-            used = placed.plan.compute_bytes
-            found[level.name] = MemoryReport(
-                size=level.size, readonly=False, worst_case=used, live_set=None, lower_bound=None, status=None,
-                copy_buffers=used,
-            )  # fmt: skip
+            row = _tile_buffers(placed, level)
         else:
-            tiled = level.name == _tile_level(placed)
-            bytes_used = placed.plan.compute_bytes if tiled else constant_bytes if level.readonly else 0
-            found[level.name] = MemoryReport(
-                size=level.size, readonly=level.readonly, worst_case=bytes_used, live_set=None, lower_bound=None,
-                status=None, constants=0 if tiled else bytes_used,
+            row = MemoryReport(level.size, level.readonly, 0, live_set=None, lower_bound=None, status=None)
+        if rests:
+            row = replace(
+                row, worst_case=row.worst_case + constant_bytes, constants=constant_bytes - table_bytes,
+                tables=table_bytes,
             )  # fmt: skip
+        found[level.name] = row
     return found
 
 
 def _tile_level(placed: PlacedPlan) -> str:
     """The level of tiles, "" where nothing is tiled."""
     return next((i.schedule.compute_level for i in placed.plan.instructions if i.schedule is not None), "")
+
+
+def _tile_buffers(placed: PlacedPlan, level: MemoryLevel) -> MemoryReport:
+    """The level of tiles: constants that stay there, and beside them the buffers of the layer that needs most."""
+    schedules = [i.schedule for i in placed.plan.instructions if i.schedule is not None]
+    worst = max(schedules, key=lambda schedule: schedule.compute_bytes)
+    pinned, local, spans = dict[tuple[str, str], int](), dict[int, int](), dict[int, int]()
+    for schedule in schedules:
+        for stage in schedule.stages:
+            for operand in stage.operands:
+                size = operand.size * operand.depth
+                if operand.kind == "constant" and operand.home == level.name:
+                    pinned[stage.node, operand.key] = size
+                elif schedule is worst and size:
+                    (local if operand.kind == "local" else spans)[operand.offset] = size
+    used = placed.plan.compute_bytes
+    moved = sum(size for offset, size in spans.items() if offset not in local)
+    scratch = max(stage.scratch_bytes for stage in worst.stages)
+    return MemoryReport(
+        size=level.size, readonly=False, worst_case=used, live_set=None, lower_bound=None, status=None,
+        activations=sum(local.values()), copy_buffers=moved, scratch=scratch, constants=sum(pinned.values()),
+        padding=used - sum(local.values()) - moved - scratch - sum(pinned.values()),
+    )  # fmt: skip
 
 
 def _parts(alive: Sequence[Region]) -> dict[str, int]:
@@ -169,6 +192,7 @@ def collect(
     passes: Sequence[PassResult],
     levels: Sequence[MemoryLevel],
     constant_bytes: int,
+    table_bytes: int = 0,
     target: str,
     seconds: Mapping[str, float],
     float_tensors: Sequence[str] = (),
@@ -179,7 +203,7 @@ def collect(
         model=model_report(model, loaded, graph, float_tensors),
         platform=graph.platform.name,
         target=target,
-        memory=memory_reports(placed, levels, constant_bytes),
+        memory=memory_reports(placed, levels, constant_bytes, table_bytes),
         passes=tuple(PassReport(p.name, p.saved_bytes) for p in passes),
         layers=layer_reports(placed),
     )

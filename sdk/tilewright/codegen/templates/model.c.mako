@@ -41,7 +41,15 @@ const char ${m.name}_version[] = "${m.tool}; ${m.name} sha256 ${m.sha256}";
 % for level in m.levels:
 % if level.size is not None:
 /* ${level.name}: ${level.worst_case} of ${level.size} bytes. */
+% if level.stack:
+#ifndef ${m.upper}_STACK_BYTES
+#define ${m.upper}_STACK_BYTES 0 /* give what report.json says of a build, and it is counted */
+#endif
+typedef char ${m.name}_fits_${level.name}
+    [(${m.upper}_${level.macro}_BYTES + ${m.upper}_STACK_BYTES <= ${level.size}) ? 1 : -1];
+% else:
 typedef char ${m.name}_fits_${level.name}[(${m.upper}_${level.macro}_BYTES <= ${level.size}) ? 1 : -1];
+% endif
 % endif
 % endfor
 

@@ -38,7 +38,7 @@ extern "C" {
 #define ${m.upper}_ARENA_ALIGN ${m.align}
 #define ${m.upper}_CONSTANT_BYTES ${m.constant_bytes}
 % for level in m.levels:
-#define ${m.upper}_${level.macro}_BYTES ${level.worst_case}
+#define ${m.upper}_${level.macro}_BYTES ${level.worst_case} /* ${level.parts} */
 % endfor
 
 % for word, ports in (("INPUT", m.inputs), ("OUTPUT", m.outputs)):
