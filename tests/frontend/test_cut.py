@@ -44,3 +44,13 @@ def test_every_tensor_of_a_network_can_be_seen(network: Callable[[str], NetworkF
     assert set(found) == names
     for output, expected in outputs.items():
         np.testing.assert_allclose(found[output], expected, atol=1e-6)
+
+
+def test_a_part_of_a_split_that_is_omitted_gets_a_name_for_onnx_runtime(tmp_path: Path) -> None:
+    proto = onnx_model([node("Split", "x", "- y", axis=0, num_outputs=2)], {"x": [4, 2]}, ["y"], opset=18)
+    (tmp_path / "net.onnx").write_bytes(proto.SerializeToString())
+    opened = cut(tmp_path / "net.onnx", ["y"])
+    assert all(opened.graph.node[0].output)
+    assert opened.graph.node[0].output[1] == "y"
+    x = np.arange(8, dtype=np.float32).reshape(4, 2)
+    np.testing.assert_array_equal(reference(opened, {"x": x})["y"], x[2:])

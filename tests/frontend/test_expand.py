@@ -173,10 +173,3 @@ def test_control_flow_that_stays_is_refused() -> None:
         load(branches("cond", {"cond": []}))
     fix = "export the model without control flow, or freeze the input that decides with --freeze"
     assert str(caught.value) == f"node 'choose' (If): the condition is computed at run time; {fix}"
-    out = [helper.make_tensor_value_info(name, TensorProto.BOOL if name == "go" else 1, [3]) for name in ("go", "out")]
-    body = helper.make_graph([node("Identity", "again", "go"), node("Relu", "v", "out")], "body", [], out)
-    for name, kind in (("i", TensorProto.INT64), ("again", TensorProto.BOOL), ("v", TensorProto.FLOAT)):
-        body.input.append(helper.make_tensor_value_info(name, kind, None))
-    proto = onnx_model([node("Loop", "n - x", "y", "loop", body=body)], {"x": [3]}, ["y"], {"n": np.int64(3)})
-    with pytest.raises(UnsupportedNode, match=r"node 'loop' \(Loop\): loops are not supported"):
-        load(proto)

@@ -9,7 +9,7 @@ import onnx
 import pytest
 from graphs import execute, node, onnx_model, random_feeds, reference
 from onnx import TensorProto, numpy_helper
-from tilewright.errors import ModelError, UnsupportedNode
+from tilewright.errors import ModelError, UnsupportedError, UnsupportedNode
 from tilewright.frontend import shapes
 from tilewright.frontend.load import load
 from tilewright.model import DType
@@ -188,3 +188,35 @@ def test_four_bit_weights_keep_their_type() -> None:
     assert model.tensors["q"].dtype is DType.I4
     assert model.constants["q"].tolist() == [-8, 7, 1]
     assert model.tensors["q"].size_bytes == 2
+
+
+def test_what_has_no_element_is_known() -> None:
+    nodes = [
+        node("Slice", "x two two", "none"),
+        node("Concat", "none x", "y", axis=0),
+        node("ReduceSum", "none rows", "z", keepdims=0),
+    ]
+    constants = {"two": np.array([2], I64), "rows": np.array([0], I64)}
+    proto = onnx_model(nodes, {"x": [2, 3]}, ["y", "z"], constants)
+    model = load(proto)
+    assert "Slice" not in [each.op for each in model.nodes]
+    feeds = random_feeds(model)
+    for name, value in reference(proto, feeds).items():
+        np.testing.assert_array_equal(execute(model, feeds)[name], value)
+
+
+def test_an_output_without_elements_is_refused() -> None:
+    proto = onnx_model([node("Slice", "x two two", "none")], {"x": [2, 3]}, ["none"], {"two": np.array([2], I64)})
+    with pytest.raises(UnsupportedError) as caught:
+        load(proto)
+    why = "its shape [0, 3] has no elements; remove this output from the model"
+    assert str(caught.value) == f"output 'none' cannot be used: {why}"
+
+
+def test_a_first_output_that_is_omitted_gets_a_name_but_not_all_steps_of_a_recurrent_one() -> None:
+    split = load(onnx_model([node("Split", "x", "- y", axis=0, num_outputs=2)], {"x": [4, 2]}, ["y"], opset=18))
+    assert all(split.nodes[0].outputs)
+    assert split.nodes[0].outputs[1] == "y"
+    weights = {"w": np.ones((1, 9, 4), np.float32), "r": np.ones((1, 9, 3), np.float32)}
+    step = load(onnx_model([node("GRU", "x w r", "- y", hidden_size=3)], {"x": [5, 1, 4]}, ["y"], weights))
+    assert step.nodes[0].outputs == ("", "y")

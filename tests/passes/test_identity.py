@@ -123,3 +123,9 @@ def test_a_tensor_that_others_read_keeps_its_readers() -> None:
     nodes = [node("Neg", "x", "a"), node("Abs", "a", "z"), node("Identity", "a", "y"), node("Exp", "a", "w")]
     model = rewritten(onnx_model(nodes, {"x": CUBE}, ["y", "z", "w"]))
     assert [(each.op, each.inputs[0]) for each in model.nodes] == [("Neg", "x"), ("Abs", "y"), ("Exp", "y")]
+
+
+def test_a_view_of_a_later_output_of_a_node_without_its_first_one_stays() -> None:
+    constants = {"w": np.ones((1, 9, 4), np.float32), "r": np.ones((1, 9, 3), np.float32), "s": np.array([3], I64)}
+    nodes = [node("GRU", "x w r", "- h", hidden_size=3), node("Reshape", "h s", "y")]
+    assert ops(rewritten(onnx_model(nodes, {"x": [5, 1, 4]}, ["y"], constants))) == ["GRU", "Reshape"]

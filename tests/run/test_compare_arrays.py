@@ -40,3 +40,11 @@ def test_other_shapes_and_types_do_not_match() -> None:
     assert compare(np.zeros(6, np.float32), zeros).mismatches == 6
     assert not compare(np.zeros((2, 3), np.int32), zeros).match
     assert compare(np.zeros((0,), np.float32), np.zeros((0,), np.float32)).match
+
+
+def test_half_floats_may_be_four_of_their_steps_apart() -> None:
+    expected = np.array([0.25, 100.0, 0.0], np.float16)
+    step = np.spacing(expected)
+    assert compare(expected + 4 * step, expected, atol=0, rtol=0).match
+    assert compare(expected + 5 * step, expected, atol=0, rtol=0).mismatches == 3
+    assert compare(expected + 4 * step, expected, atol=0, rtol=0, exact=True).mismatches == 3

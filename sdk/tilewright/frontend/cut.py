@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tilewright.errors import UsageError
-from tilewright.frontend.names import nearest, quoted
+from tilewright.frontend.names import nearest, quoted, unique
 from tilewright.frontend.read import read
 from tilewright.frontend.structure import check_structure
 from tilewright.frontend.text import check_text
@@ -35,6 +35,7 @@ def cut(path: Path, tensors: Iterable[str], *, only: bool = False) -> onnx.Model
     with G_LOGGER.suppress():
         graph = gs.import_onnx(source.proto)
         known = {tensor.name: tensor for node in graph.nodes for tensor in node.outputs if tensor.name}
+        _name_unused_parts([node for node in graph.nodes if node.op == "Split"], set(graph.tensors()))
         outputs = [] if only else list(graph.outputs)
         there = {tensor.name for tensor in outputs}
         for name in dict.fromkeys(tensors):
@@ -49,3 +50,10 @@ def cut(path: Path, tensors: Iterable[str], *, only: bool = False) -> onnx.Model
         exported: onnx.ModelProto = gs.export_onnx(graph, do_type_check=False)
     exported.ir_version = source.proto.ir_version
     return exported
+
+
+def _name_unused_parts(splits: list[Any], taken: set[str]) -> None:
+    """Name the parts of a Split that are omitted: ONNX Runtime 1.31 crashes where one is."""
+    for node in splits:
+        for tensor in node.outputs:
+            tensor.name = tensor.name or unique(f"{node.name}/unused", taken)

@@ -92,6 +92,12 @@ def _build(
         graph.add_constant(name, value.dtype, value.array)
     graph.walk(body.nodes)
     for name in body.outputs:
+        if name in graph.tensors and not graph.tensors[name].elements:
+            why, fix = (
+                f"its shape {list(graph.tensors[name].shape)} has no elements",
+                "remove this output from the model",
+            )
+            raise UnsupportedError(f"output {quoted(name)} cannot be used", why=why, fix=fix, tensor=name)
         if name in graph.constants:
             _compute(name, graph)
     inputs = tuple(tensor.name for tensor in settled.tensors if tensor.name not in settled.frozen)

@@ -17,6 +17,7 @@ from tilewright.frontend.names import nearest, quoted, unique
 from tilewright.frontend.opset import Surroundings, invalid, normalise
 from tilewright.frontend.raw import Body, RawNode, Reference, Value
 from tilewright.frontend.types import check_types
+from tilewright.frontend.unroll import unrolled
 from tilewright.frontend.values import BYTE_LIMIT, check_size
 from tilewright.model import Array, Attribute, DType, Node, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType
@@ -28,8 +29,8 @@ FOLD_WORK_LIMIT = 1 << 31  # multiply-accumulates, or elements moved, that foldi
 FOLD_BYTES_LIMIT = 1 << 30
 SHAPE_ONLY = frozenset({"Shape", "Size", "EyeLike"})  # they read the type of their input, never its values
 NEVER_FOLDED = frozenset({"DequantizeLinear", "Quant", "IntQuant"})  # they mark quantised constants, which stay so
+RECURRENT = frozenset({"LSTM", "GRU", "RNN"})  # their first output, all steps, is what they can save
 _CONTROL_FLOW = {
-    "Loop": "loops are not supported",
     "Scan": "loops are not supported",
     "SequenceMap": "sequences are not supported",
     "If": "the condition is computed at run time",
@@ -87,6 +88,8 @@ class Graph:
             return ()
         if node.op == "If" and not node.domain:
             return self._instantiate(self._branch(node), RawNode(node.name, node.op, (), node.outputs), {})
+        if node.op == "Loop" and not node.domain:
+            return unrolled(node, self)
         if not node.domain:
             node = self._checked(node)
             forms = normalise(node, Surroundings(self.tensors, self.constants, self.fresh))
@@ -151,7 +154,7 @@ class Graph:
             unique(raw.name or f"{raw.op}_{len(self.nodes)}", self._node_names),
             raw.op,
             raw.inputs,
-            raw.outputs,
+            self._first_named(raw),
             _attributes(raw),
             raw.domain,
         )
@@ -168,12 +171,23 @@ class Graph:
         if missing := [name for name in node.outputs[len(types) :] if name]:
             raise invalid(raw, f"it has {len(types)} outputs, {quoted(missing[0])} is one too many")
         call = Call(node, operands, tuple(outputs), values, OPSET)
-        if self._foldable(call):
+        if not any(tensor.elements for tensor in outputs if tensor.name):  # what has no element is known
+            for tensor in outputs:
+                if tensor.name:
+                    self.add_constant(tensor.name, tensor.dtype, np.zeros(tensor.shape, tensor.dtype.numpy))
+        elif self._foldable(call):
             for tensor, array in zip(call.outputs, evaluate(operator, call), strict=False):
                 if tensor.name:
                     self.add_constant(tensor.name, tensor.dtype, array)
         else:
             self.nodes.append(node)
+
+    def _first_named(self, raw: RawNode) -> tuple[str, ...]:
+        """The outputs; one that comes first and is omitted gets a name, for it says what a node is to every pass."""
+        first, *others = raw.outputs
+        if first or raw.op in RECURRENT:
+            return raw.outputs
+        return (self.fresh(f"{raw.label}/unused"), *others)
 
     def append(self, node: Node) -> None:
         """Add a node whose tensors have their types already."""

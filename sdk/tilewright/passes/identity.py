@@ -75,7 +75,7 @@ def _moves_nothing(permutation: tuple[int, ...], source: Tensor) -> bool:
 def _merged(edit: Edit, node: Node) -> Node:
     """The node, reading what an equal kind of node before it read, where the two are one."""
     before = edit.writer(node.inputs[0])
-    if before is None or before.clamp or node.clamp or not before.inputs:
+    if before is None or before.clamp or node.clamp or before.op not in _VIEWS | {"Transpose"}:
         return node
     source, middle = _ends(edit, before)
     if source.quantisation != middle.quantisation:

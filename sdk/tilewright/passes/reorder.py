@@ -84,6 +84,7 @@ def _problem(model: Model, nodes: list[Node], roots: dict[str, tuple[str, ...]])
 
 def _elementwise(model: Model, node: Node) -> bool:
     """True where every operand of the result's size has its shape: index maps of such nodes are the identity."""
-    shape = model.tensors[node.outputs[0]].shape
+    if node.op not in ("Add", "Sub", "Mul", "Div", "Min", "Max", "Relu", "Clip", "Sigmoid", "Tanh"):
+        return False
     moving = [model.tensors[n].shape for n in node.inputs if n and n not in model.constants]
-    return node.op in ("Add", "Sub", "Mul", "Div", "Min", "Max", "Relu", "Clip", "Sigmoid", "Tanh") and shape in moving
+    return model.tensors[node.outputs[0]].shape in moving

@@ -8,6 +8,8 @@ import numpy as np
 
 from tilewright.model import Array
 
+_HALF_STEPS = 4
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -26,6 +28,7 @@ def compare(
 ) -> Comparison:
     """Compare element by element: integers exactly, floats within `atol + rtol * |expected|`, or exactly if asked.
 
+    Floats of sixteen bits may always be four of their own steps apart; one of these is up to a thousandth of a number.
     Not-a-number equals only not-a-number and infinities only themselves. Arrays of different shape or type do not
     match in any element.
     """
@@ -40,7 +43,9 @@ def compare(
     with np.errstate(invalid="ignore"):
         error = np.where(same, 0.0, np.abs(left - right))
         error = np.where(np.isnan(error), np.inf, error)
-        bound = 0.0 if exact else atol + rtol * np.abs(right)
+        bound = np.zeros(()) if exact else atol + rtol * np.abs(right)
+        if expected.dtype == np.float16 and not exact:
+            bound = np.maximum(bound, _HALF_STEPS * np.spacing(np.abs(expected)).astype(np.float64))
         wrong = ~same & ~((error <= bound) & np.isfinite(left) & np.isfinite(right))
     return Comparison(not wrong.any(), float(error.max()), None, int(wrong.sum()), expected.size, _first(wrong))
 

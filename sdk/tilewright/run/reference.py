@@ -82,6 +82,8 @@ def reference_values(source: Path, plan: ExecutionPlan, inputs: Sequence[Array])
     wanted = [slot.tensor.name for slot in plan.slots if slot.index not in plan.input_slots]
     wanted += [name for name in plan.output_names if name not in wanted]
     wanted = [name for name in wanted if name in known]
+    if not wanted:  # constants only
+        return {}
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4

@@ -1,0 +1,108 @@
+"""A Loop whose turns are known at compile time is its turns; another one is refused in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from graphs import execute, node, onnx_model, random_feeds, reference
+from onnx import TensorProto, helper, numpy_helper
+from tilewright.errors import ModelError, UnsupportedNode
+from tilewright.frontend.load import load
+
+KINDS = {"i": TensorProto.INT64, "again": TensorProto.BOOL, "go": TensorProto.BOOL}
+
+
+def body(nodes: Sequence[onnx.NodeProto], outputs: str, constants: Mapping[str, Any] | None = None) -> onnx.GraphProto:
+    """A body that takes the number of the turn, the condition and one carried tensor `v`."""
+    scalars = [helper.make_tensor_value_info(name, KINDS[name], []) for name in ("i", "again")]
+    inputs = [*scalars, helper.make_tensor_value_info("v", 1, None)]
+    made = [helper.make_tensor_value_info(name, KINDS.get(name, 1), None) for name in outputs.split()]
+    held = [numpy_helper.from_array(np.asarray(value), name) for name, value in (constants or {}).items()]
+    return helper.make_graph(list(nodes), "body", inputs, made, held)
+
+
+def loop(
+    inside: onnx.GraphProto, operands: str, results: str = "y", constants: Mapping[str, Any] | None = None
+) -> onnx.ModelProto:
+    return onnx_model(
+        [node("Loop", operands, results, "loop", body=inside)], {"x": [2, 3]}, results.split(), constants or {}
+    )
+
+
+def counted() -> onnx.GraphProto:
+    return body([node("Identity", "again", "go"), node("Mul", "v w", "out")], "go out", {"w": np.float32([2, 3, 5])})
+
+
+def same_as_onnx_runtime(proto: onnx.ModelProto) -> None:
+    model = load(proto)
+    feeds = random_feeds(model)
+    ours, theirs = execute(model, feeds), reference(proto, feeds)
+    for name in theirs:
+        np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-5, atol=1e-6)
+
+
+def test_a_number_of_turns_that_is_known_is_unrolled_and_all_turns_share_the_constants() -> None:
+    proto = loop(counted(), "n - x", constants={"n": np.int64(3)})
+    model = load(proto)
+    assert [each.op for each in model.nodes] == ["Mul", "Mul", "Mul", "Identity"]
+    assert len(model.constants) == 1
+    same_as_onnx_runtime(proto)
+
+
+def test_what_every_turn_gives_is_stacked_and_the_turn_has_its_number() -> None:
+    steps = [node("Cast", "i", "f", to=1), node("Add", "v f", "out"), node("ReduceSum", "out", "sum", keepdims=0)]
+    inside = body([*steps, node("Identity", "again", "go")], "go out sum")
+    proto = loop(inside, "n - x", "y sums", {"n": np.int64(4)})
+    assert load(proto).tensors["sums"].shape == (4,)
+    same_as_onnx_runtime(proto)
+
+
+def test_a_condition_that_follows_from_the_turn_ends_the_loop() -> None:
+    inside = body([node("Neg", "v", "out"), node("Less", "i last", "go")], "go out", {"last": np.int64(2)})
+    proto = loop(inside, "- yes x", constants={"yes": np.bool_(True)})
+    assert [each.op for each in load(proto).nodes].count("Neg") == 3
+    same_as_onnx_runtime(proto)
+    proto = loop(inside, "- no x", constants={"no": np.bool_(False)})
+    assert [each.op for each in load(proto).nodes] == ["Identity"]
+    same_as_onnx_runtime(proto)
+
+
+@pytest.mark.parametrize("operands", ["n yes x", "n - x", "- yes x"])
+def test_a_loop_of_too_many_turns_is_refused(operands: str) -> None:
+    constants = {"n": np.int64(1 << 62), "yes": np.bool_(True)}
+    proto = loop(counted(), operands, constants={k: v for k, v in constants.items() if k in operands.split()})
+    with pytest.raises(ModelError, match="with its functions expanded it has more than 30000 nodes"):
+        load(proto)
+
+
+def test_what_is_decided_at_run_time_is_refused() -> None:
+    fix = "export the model without control flow, or freeze the input that decides with --freeze"
+    sum_of = [node("ReduceSum", "v", "sum", keepdims=0), node("Less", "sum zero", "go"), node("Neg", "v", "out")]
+    inside = body(sum_of, "go out", {"zero": np.float32(0)})
+    with pytest.raises(UnsupportedNode) as caught:
+        load(loop(inside, "- yes x", constants={"yes": np.bool_(True)}))
+    assert str(caught.value) == f"node 'loop' (Loop): the condition of its turns is computed at run time; {fix}"
+    proto = onnx_model([node("Loop", "n - x", "y", "loop", body=counted())], {"x": [2, 3], "n": []}, ["y"])
+    proto.graph.input[1].type.tensor_type.elem_type = TensorProto.INT64
+    with pytest.raises(UnsupportedNode, match="the number of its turns is computed at run time"):
+        load(proto)
+    frozen = load(proto, frozen={"n": np.array(2, np.int64)})
+    assert [each.op for each in frozen.nodes].count("Mul") == 2
+
+
+def test_results_of_no_turn_are_refused() -> None:
+    inside = body([node("Identity", "again", "go"), node("Relu", "v", "out")], "go out out2")
+    inside.node.append(node("Neg", "v", "out2"))
+    with pytest.raises(UnsupportedNode, match=r"node 'loop' \(Loop\): it makes no turn, so 'rows' has no elements"):
+        load(loop(inside, "n - x", "y rows", {"n": np.int64(0)}))
+
+
+def test_a_body_of_another_arity_is_refused() -> None:
+    inside = body([node("Identity", "again", "go")], "go")
+    proto = loop(inside, "n - x", constants={"n": np.int64(2)})
+    with pytest.raises(ModelError, match=r"its body takes 3 and gives 1 tensors, 1 are carried"):
+        load(proto)
