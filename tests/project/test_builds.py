@@ -10,6 +10,7 @@ import onnx
 import pytest
 from conftest import NetworkFiles
 from project.packing import MACHINES, Machine, assert_printed, compiled, on_zeros, pack, tool
+from tilewright.cli import main
 
 Network = Callable[[str], NetworkFiles]
 ON_EACH = pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
@@ -104,3 +105,5 @@ def test_hostile_names_of_a_model(name: str, network: Network, tmp_path: Path) -
     assert "100% tests passed" in tool("ctest", "--test-dir", build)
     tool("make", "-C", folder / "examples" / "make")
     assert tool(folder / "examples" / "make" / "example").startswith("output 0: ")
+    assert main(["compile", str(model), "-t", "host", "-o", str(tmp_path / "plain"), "-q"]) == 0
+    tool("cmake", "-S", tmp_path / "plain", "-B", tmp_path / "plain_build")

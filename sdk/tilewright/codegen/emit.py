@@ -12,6 +12,7 @@ import numpy as np
 
 from tilewright.codegen.artifacts import Artifacts, Piece, Texts
 from tilewright.codegen.blob import Blob, blob_bytes, constant_texts, identity, lay_out
+from tilewright.codegen.build_names import cmake_name
 from tilewright.codegen.c_types import C_TYPES, initialiser_pieces, literal, packed
 from tilewright.codegen.comments import constant_comment, layer_comment, port_comment, safe
 from tilewright.codegen.functions import Functions, pointer, render_functions
@@ -133,6 +134,11 @@ class Context:
     runtime_bytes: int = 0
     fast: FastMemory | None = None
     context: bool = False
+
+    @property
+    def cmake(self) -> str:
+        """Name of the CMake target."""
+        return cmake_name(self.name)
 
     @property
     def arena(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tilewright.codegen.build_names import cmake_name
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.errors import UnsupportedError
 from tilewright.model import DType
@@ -14,10 +15,6 @@ if TYPE_CHECKING:
     from tilewright.compile import Compiled
 
 LIBRARY_VERSION = "1.0.0"
-_CMAKE_TARGETS = frozenset(
-    "all all_build clean depend edit_cache experimental help install list_install_components nightly package "
-    "package_source rebuild_cache run_tests test uninstall zero_check app zephyr kernel m c".split()
-)
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ def describe(compiled: Compiled) -> Library:
     return Library(
         name=name,
         upper=name.upper(),
-        cmake=f"{name}_network" if name.lower() in _CMAKE_TARGETS else name,
+        cmake=cmake_name(name),
         zephyr=f"tilewright_{name}",
         kconfig=f"TILEWRIGHT_{name.upper()}",
         tool=f"tilewright {VERSION}",
