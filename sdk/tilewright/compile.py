@@ -18,6 +18,7 @@ from tilewright.codegen.artifacts import Artifacts
 from tilewright.codegen.emit import emit
 from tilewright.errors import PlatformError, TilewrightError, UsageError
 from tilewright.frontend.load import load
+from tilewright.memory.again import recomputed
 from tilewright.memory.peak import within_peak
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
@@ -123,9 +124,9 @@ def solver_seconds(asked: Request = Depends(request)) -> float:
     return asked.options.solver_seconds
 
 
-MEMORY_PASSES = frozenset({"reorder", "in_place", "overlap", "views"})
+MEMORY_PASSES = frozenset({"reorder", "in_place", "overlap", "views", "recompute"})
 """Switches of `--without-pass` that act on memory: node order, results in an operand's place, and over a part of it,
-parts of a Concat that lie in its result and those of a Split that stay in its operand."""
+parts of a Concat that lie in its result and those of a Split that stay in its operand, results computed twice."""
 
 compiler: Compiler[Compiled] = Compiler()
 
@@ -197,6 +198,9 @@ def plan(tiled: TiledGraph, asked: Request = Depends(request), log: Journal = De
         if "views" not in asked.options.disabled_passes and not asked.platform.emitter:
             built, saved = smaller_with_views(built, asked.platform, asked.options)
             log.passes += (PassReport("views", saved, any(i.sharing for i in built.instructions)),)
+        if "recompute" not in asked.options.disabled_passes and not asked.platform.emitter:
+            built, saved, added = recomputed(built, asked.platform, asked.options)
+            log.passes += (PassReport("recompute", saved, saved > 0, added),)
         check_plan(built)
         return built
 

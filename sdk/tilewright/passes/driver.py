@@ -41,11 +41,15 @@ class Pass(Protocol):
 
 @dataclass(frozen=True)
 class PassReport:
-    """What one pass did over all rounds: bytes of tensors that it removed (negative: added), and whether it changed."""
+    """What one pass did over all rounds: bytes of tensors that it removed (negative: added), and whether it changed.
+
+    `added_operations` are those that it spends for the bytes.
+    """
 
     name: str
     saved_bytes: int
     changed: bool
+    added_operations: int = 0
 
 
 PASSES: tuple[Pass, ...] = (

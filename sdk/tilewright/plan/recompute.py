@@ -1,17 +1,17 @@
 """Store or compute again: a result that is read early and late need not live in between.
 
-An instruction whose operands are there anyway can run a second time right before its late readers. It pays where the
-result would lie in memory at the moment when most is needed; the work it costs is told.
+An instruction can run a second time right before its late readers. It pays where the result would lie in memory at the
+moment when most is needed and its operands, which are kept for it, are smaller or there anyway; the work is told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.plan.check import check
 from tilewright.plan.layout import view_root
-from tilewright.plan.liveness import storages
+from tilewright.plan.liveness import Storage, storages
 from tilewright.plan.plan import ExecutionPlan, Instruction, Slot
 
 
@@ -28,65 +28,90 @@ class Recomputed:
 
 def live_bytes(plan: ExecutionPlan) -> int:
     """Most bytes alive at one moment, scratch counted."""
+    return max(_alive(plan))
+
+
+def _alive(plan: ExecutionPlan) -> list[int]:
+    """Bytes alive at every instruction; storages that show the bytes of another one that is alive count once."""
     alive = [instruction.scratch_bytes for instruction in plan.instructions] or [0]
+    clusters: dict[int, list[Storage]] = {}
     for storage in storages(plan):
-        for time in range(storage.first, min(storage.last, len(alive) - 1) + 1):
-            alive[time] += storage.size_bytes
-    return max(alive)
+        clusters.setdefault(storage.within[0] if storage.within else storage.root, []).append(storage)
+    for members in clusters.values():
+        for time in range(min(m.first for m in members), min(max(m.last for m in members), len(alive) - 1) + 1):
+            spans = [((m.within or (0, 0))[1], m.size_bytes) for m in members if m.first <= time <= m.last]
+            end = 0
+            for start, size in sorted(spans):
+                alive[time] += max(0, start + size - max(end, start))
+                end = max(end, start + size)
+    return alive
 
 
-def recompute_or_store(plan: ExecutionPlan, most_cost: float = float("inf")) -> Recomputed:
+def kernel_cost(instruction: Instruction) -> float:
+    """Instructions of one call as its kernel estimates them."""
+    return instruction.kernel.cost(instruction.call)
+
+
+def recompute_or_store(
+    plan: ExecutionPlan, most_cost: float = float("inf"), cost: Callable[[Instruction], float] = kernel_cost
+) -> Recomputed:
     """Compute again, one instruction after another, as long as that lowers the live bytes and stays within `most_cost`.
 
     Plans with tile schedules or sweeps are returned as they are: their order is fixed.
     """
-    before = best = live_bytes(plan)
+    alive = _alive(plan)
+    before = best = max(alive)
     names, added = list[str](), 0.0
     if plan.groups or any(i.schedule is not None or i.fused_into for i in plan.instructions):
         return Recomputed(plan, (), before, before, 0.0)
     while True:
+        worst, readers = alive.index(best), _readers(plan)
         choices = []
-        for instruction in plan.instructions:
-            cost = instruction.kernel.cost(instruction.call)
-            late = _late_readers(plan, instruction)
-            if late and added + cost <= most_cost:
+        for instruction in plan.instructions[:worst]:
+            late = _late_readers(plan, instruction, readers)
+            if not late or late[0] <= worst:
+                continue
+            spent = cost(instruction)
+            if added + spent <= most_cost:
                 candidate = _again(plan, instruction, late)
-                choices.append((live_bytes(candidate), cost, instruction.index, candidate))
+                choices.append((live_bytes(candidate), spent, instruction.index, candidate))
         found = min(choices, key=lambda choice: choice[:3], default=None)
         if found is None or found[0] >= best:
             return Recomputed(plan, tuple(names), before, best, added)
         names.append(plan.instructions[found[2]].name)
         best, added, plan = found[0], added + found[1], found[3]
+        alive = _alive(plan)
 
 
-def _late_readers(plan: ExecutionPlan, instruction: Instruction) -> tuple[int, ...]:
-    """Readers behind the largest gap in the life of the result, where its operands can still be read; else none.
+def _readers(plan: ExecutionPlan) -> dict[int, list[int]]:
+    """The instructions that read each slot, in order."""
+    found: dict[int, list[int]] = {}
+    for instruction in plan.instructions:
+        for slot in dict.fromkeys(slot for slot in instruction.inputs if slot >= 0):
+            found.setdefault(slot, []).append(instruction.index)
+    return found
 
-    Operands last if they are inputs of the network or are themselves read at that time or later.
+
+def _late_readers(plan: ExecutionPlan, instruction: Instruction, readers: Mapping[int, list[int]]) -> tuple[int, ...]:
+    """Readers behind the largest gap in the life of the result, where it may be computed again for them; else none.
+
+    Results that others show a part of, outputs and states stay; operands are kept as long as that takes.
     """
-    if len(instruction.outputs) != 1 or instruction.outputs[0] in {view_root(plan, s) for s in plan.output_slots}:
+    if len(instruction.outputs) != 1 or instruction.sharing is not None:
         return ()
     (made,) = instruction.outputs
-    if any(made == view_root(plan, pair.source) for pair in plan.state):
-        return ()
-    if any(slot.storage is not None and view_root(plan, slot.index) == made for slot in plan.slots):
-        return ()
-    readers = [i.index for i in plan.instructions if made in i.inputs]
-    gaps = [(b - a, n + 1) for n, (a, b) in enumerate(zip([instruction.index, *readers], readers, strict=False))]
+    reading = readers.get(made, [])
+    gaps = [(b - a, n + 1) for n, (a, b) in enumerate(zip([instruction.index, *reading], reading, strict=False))]
     if not gaps:
         return ()
     widest, position = max(gaps)
-    late = readers[position - 1 :]
+    late = reading[position - 1 :]
     if widest < 2 or position == 1:
         return ()
-    return tuple(late) if all(_lasts(plan, slot, late[0]) for slot in instruction.inputs if slot >= 0) else ()
-
-
-def _lasts(plan: ExecutionPlan, slot: int, time: int) -> bool:
-    root = view_root(plan, slot)
-    readers = [i.index for i in plan.instructions if any(s >= 0 and view_root(plan, s) == root for s in i.inputs)]
-    outputs = {view_root(plan, s) for s in plan.output_slots}
-    return root in outputs or root in plan.input_slots or max(readers) >= time
+    kept = {view_root(plan, s) for s in (*plan.output_slots, *(pair.source for pair in plan.state))}
+    shown = any(slot.storage is not None and view_root(plan, slot.index) == made for slot in plan.slots)
+    shared = any(plan.instructions[index].sharing is not None for index in reading)
+    return () if made in kept or shown or shared else tuple(late)
 
 
 def _again(plan: ExecutionPlan, instruction: Instruction, late: Sequence[int]) -> ExecutionPlan:

@@ -136,10 +136,11 @@ class MemoryReport:
 
 @dataclass(frozen=True)
 class PassReport:
-    """What a pass saved; None where it was not counted."""
+    """What a pass saved, None where it was not counted, and the operations that it added for it, as estimated."""
 
     name: str
     saved_bytes: int | None
+    added_operations: int = 0
 
 
 @dataclass(frozen=True)

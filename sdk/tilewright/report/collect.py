@@ -204,6 +204,6 @@ def collect(
         platform=graph.platform.name,
         target=target,
         memory=memory_reports(placed, levels, constant_bytes, table_bytes),
-        passes=tuple(PassReport(p.name, p.saved_bytes) for p in passes),
+        passes=tuple(PassReport(p.name, p.saved_bytes, p.added_operations) for p in passes),
         layers=layer_reports(placed),
     )

@@ -41,7 +41,8 @@ def header(report: Report) -> str:
         lines.append(toolchain(report.toolchain))
     for saved in report.passes:
         if saved.saved_bytes:
-            lines.append(f"{saved.name} saved {number(saved.saved_bytes)} B")
+            cost = f" for {number(saved.added_operations)} operations more" if saved.added_operations else ""
+            lines.append(f"{saved.name} saved {number(saved.saved_bytes)} B{cost}")
     return "\n".join(lines)
 
 
