@@ -212,6 +212,23 @@ def test_codes_of_other_scales_are_no_views() -> None:
     assert not same_kind(Tensor("a", DType.I4, (4,), fine), Tensor("b", DType.I4, (4,), fine))
 
 
+@pytest.mark.parametrize(("scale", "shares"), [(0.1, ["Concat", "Split"]), (0.2, ["Split"])])
+def test_a_quantised_concat_shares_where_the_scales_agree(scale: float, shares: list[str]) -> None:
+    nodes = [
+        node("QuantizeLinear", "x s z", "xq"), node("DequantizeLinear", "xq s z", "xd"),
+        node("QuantizeLinear", "w t z", "wq"), node("DequantizeLinear", "wq t z", "wd"),
+        node("Concat", "xd wd", "c", axis=0),
+        node("QuantizeLinear", "c s z", "cq"), node("DequantizeLinear", "cq s z", "cd"),
+        node("Split", "cd parts", "a b", axis=0),
+        node("QuantizeLinear", "a s z", "aq"), node("DequantizeLinear", "aq s z", "y"),
+        node("QuantizeLinear", "b s z", "bq"), node("DequantizeLinear", "bq s z", "u"),
+    ]  # fmt: skip
+    constants = {"s": np.float32(0.1), "t": np.float32(scale), "z": np.int8(3), "parts": np.array([1, 5])}
+    plan = with_sharing(plan_of(onnx_model(nodes, {"x": [4, 8], "w": [2, 8]}, ["y", "u"], constants)), 4)
+    assert sharing_ops(plan) == shares
+    check_in_arena(plan)
+
+
 def test_the_memory_of_the_caller_is_not_shared() -> None:
     model = onnx_model([node("Relu", "x", "a"), node("Concat", "a x", "y", axis=0)], {"x": [2, 8]}, ["y"])
     plan = plan_of(model, passes=False)

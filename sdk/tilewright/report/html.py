@@ -198,7 +198,7 @@ def _map(level: MemoryReport, layers: list[str]) -> Map:
     twice = sum(b.size for b in at_worst) - alive[worst]
     shared = f", which share {number(twice)} B" if twice else ""
     return Map(
-        boxes=tuple(_box(buffer, column, byte) for buffer in level.buffers),
+        boxes=tuple(_box(buffer, level.buffers, column, byte) for buffer in level.buffers),
         lines=tuple(lines),
         worst=(worst * column, column),
         worst_caption=f"Most bytes are alive at {where}: {number(alive[worst])} B in {len(at_worst)} buffers{shared}.",
@@ -206,14 +206,24 @@ def _map(level: MemoryReport, layers: list[str]) -> Map:
     )
 
 
-def _box(buffer: BufferReport, column: float, byte: float) -> Box:
+def _whole(buffer: BufferReport, buffers: Sequence[BufferReport]) -> str:
+    """The name of the buffer whose bytes this one shows a part of, empty where it has bytes of its own."""
+    for other in buffers:
+        inside = other.offset <= buffer.offset and buffer.offset + buffer.size <= other.offset + other.size
+        if inside and buffer.size < other.size and buffer.first <= other.last and other.first <= buffer.last:
+            return printable(other.name)
+    return ""
+
+
+def _box(buffer: BufferReport, buffers: Sequence[BufferReport], column: float, byte: float) -> Box:
     name = printable(buffer.name)
     end = buffer.offset + buffer.size
+    whole = _whole(buffer, buffers)
     return Box(
         name=name,
         kind=buffer.kind,
         title=f"{name} ({buffer.kind.replace('_', ' ')}): {number(buffer.size)} B at {buffer.offset:#x} to {end:#x}, "
-        f"instructions {buffer.first} to {buffer.last}",
+        f"instructions {buffer.first} to {buffer.last}" + (f", over bytes of {whole}" if whole else ""),
         x=buffer.first * column,
         y=HEIGHT - end * byte,
         width=(buffer.last + 1 - buffer.first) * column,
