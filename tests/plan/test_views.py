@@ -22,11 +22,12 @@ from tilewright.platform import KiB
 from tilewright.plugins import platform
 
 GENERIC = platform("generic")
+ALIGN = next(level.align for level in GENERIC.memory if level.name == "ram")
 
 
 def shared_of(model: onnx.ModelProto) -> ExecutionPlan:
     """The plan of a small model, with views."""
-    return with_sharing(plan_of(model, passes=False), 4)
+    return with_sharing(plan_of(model, passes=False), ALIGN)
 
 
 def run_in_arena(placed: PlacedPlan, inputs: list[Array]) -> dict[int, Array]:
@@ -224,7 +225,7 @@ def test_a_quantised_concat_shares_where_the_scales_agree(scale: float, shares: 
         node("QuantizeLinear", "b s z", "bq"), node("DequantizeLinear", "bq s z", "u"),
     ]  # fmt: skip
     constants = {"s": np.float32(0.1), "t": np.float32(scale), "z": np.int8(3), "parts": np.array([1, 5])}
-    plan = with_sharing(plan_of(onnx_model(nodes, {"x": [4, 8], "w": [2, 8]}, ["y", "u"], constants)), 4)
+    plan = with_sharing(plan_of(onnx_model(nodes, {"x": [4, 16], "w": [2, 16]}, ["y", "u"], constants)), ALIGN)
     assert sharing_ops(plan) == shares
     check_in_arena(plan)
 
@@ -232,18 +233,19 @@ def test_a_quantised_concat_shares_where_the_scales_agree(scale: float, shares: 
 def test_the_memory_of_the_caller_is_not_shared() -> None:
     model = onnx_model([node("Relu", "x", "a"), node("Concat", "a x", "y", axis=0)], {"x": [2, 8]}, ["y"])
     plan = plan_of(model, passes=False)
-    assert sharing_ops(with_sharing(plan, 4, frozenset(plan.output_slots))) == []
-    placed = check_in_arena(with_sharing(plan, 4))
+    assert sharing_ops(with_sharing(plan, ALIGN, frozenset(plan.output_slots))) == []
+    placed = check_in_arena(with_sharing(plan, ALIGN))
     assert placed.storages[-1].kind == "output"
 
 
 def random_model(seed: int) -> onnx.ModelProto:
-    """Moves and elementwise operators over matrices of eight columns, in any wiring."""
+    """Moves and elementwise operators over matrices of eight columns, or of three, whose rows are odd addresses."""
     r = random.Random(seed)
     nodes: list[onnx.NodeProto] = []
     rows = {"x": r.randint(2, 6), "w": r.randint(1, 3)}
-    inputs = {name: [count, 8] for name, count in rows.items()}
-    constants: dict[str, object] = {"k": np.arange(8, dtype=np.float32).reshape(1, 8)}
+    columns = r.choice((8, 8, 3))
+    inputs = {name: [count, columns] for name, count in rows.items()}
+    constants: dict[str, object] = {"k": np.arange(columns, dtype=np.float32).reshape(1, columns)}
     for count in range(r.randint(4, 16)):
         name, a = f"t{count}", r.choice(list(rows)[-5:])
         kind = r.choice(("Concat", "Concat", "Split", "Slice", "Pad", "one", "one", "two", "Gather"))
