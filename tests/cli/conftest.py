@@ -83,10 +83,15 @@ def broken() -> object:
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     found = Fake(load(SAMPLE))
+
+    def written(compiled: Any, folder: Path) -> Any:
+        found.write(compiled, folder)
+        return compiled
+
     module = ModuleType("tilewright.compile")
     module.compile_model = found.compile_model  # type: ignore[attr-defined]
     module.run_model = found.run_model  # type: ignore[attr-defined]
-    module.write = lambda compiled, folder: found.write(compiled, folder) or compiled  # type: ignore[attr-defined]
+    module.write = written  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "tilewright.compile", module)
     sources = [Source("generic", "folder platforms/generic", lambda: PLATFORM), Source("acme", "acme 1.0", broken)]
     monkeypatch.setattr(plugins, "find_platforms", lambda: Platforms(sources))

@@ -56,7 +56,7 @@ def chip(name: str, *engines: Engine) -> Platform:
 
 
 def softmax_of_generic() -> public.Kernel:
-    generic = importlib.import_module("tilewright.platforms.generic.platform").PLATFORM
+    generic: Platform = importlib.import_module("tilewright.platforms.generic.platform").PLATFORM
     return next(kernel for kernel in generic.kernels if (kernel.op, kernel.name) == ("Softmax", "StridedLoops"))
 
 
