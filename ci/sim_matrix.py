@@ -2,8 +2,11 @@
 
 bash ci/sim-matrix                  every network of tests/models and, where they are at hand, the trained ones
 bash ci/sim-matrix resnet8 digits   those whose names hold one of the words
-Quantised networks run on every board where they fit, float networks on the boards with an FPU. Boards run side by side,
-one per processor. The exit status is 5 where an output differs or memory is touched that was not declared.
+Quantised networks and the digits run on every board where they fit, other float networks on the boards with an FPU.
+Trained networks are compared with the outputs of ONNX Runtime (integers and what is dequantised from them in every
+bit), integer networks of tests/models with NumPy in every bit. Columns with a star are what `check` estimates before
+anything is built. Boards run side by side, one per processor; rows appear on standard error as they come. The last line
+counts the verdicts; the exit status is 5 where an output differs or memory is touched that was not declared.
 """
 
 from __future__ import annotations
@@ -11,30 +14,39 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections import Counter
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from board_cells import BOARDS, Cell, has_fpu, is_quantised, run_cell
+from board_cells import BOARDS, Cell, has_fpu, run_cell
 from tilewright.errors import TilewrightError
 from tilewright.report.text import number, table
 from tilewright.target import load_target
 
 ROOT = Path(__file__).parents[1]
-HEADS = ("network", "board", "instructions", "flash", "ram", "stack", "fences", "verdict")
+SEEDED = ROOT / "tests" / "models"
+HEADS = ("network", "board", "instructions", "code", "flash", "ram", "stack", "code *", "stack *", "fences", "verdict")
+UNKNOWN = ("-",) * (len(HEADS) - 3)
 
 
 def folders(words: list[str]) -> list[Path]:
     """Folders of networks with their test vectors; the trained ones by `TILEWRIGHT_MODELS` or beside the checkout."""
     named = os.environ.get("TILEWRIGHT_MODELS")
     trained = Path(named) if named else ROOT.parent / "shared" / "models"
-    found = [path.parent for place in (ROOT / "tests" / "models", trained) for path in place.glob("*/model.onnx")]
-    return sorted(path for path in found if not words or any(word in path.name for word in words))
+    found = [path.parent for place in (SEEDED, trained) for path in sorted(place.glob("*/model.onnx"))]
+    return [path for path in found if not words or any(word in label(path) for word in words)]
+
+
+def label(folder: Path) -> str:
+    """The network's name in the table; trained and seeded networks may bear the same one."""
+    return folder.name if folder.parent == SEEDED else f"trained/{folder.name}"
 
 
 def boards(network: str) -> list[str]:
     """The boards that a network runs on."""
-    quantised = is_quantised(network) or "_int8" in network
-    return [board for board in BOARDS if quantised or has_fpu(load_target(board))]
+    everywhere = "_int8" in network or network == "digits"
+    return [board for board in BOARDS if everywhere or has_fpu(load_target(board))]
 
 
 def cell(folder: Path, board: str) -> tuple[str, ...]:
@@ -42,33 +54,47 @@ def cell(folder: Path, board: str) -> tuple[str, ...]:
     with tempfile.TemporaryDirectory() as work:
         files = (folder / "model.onnx", folder / "inputs.npz", folder / "outputs.npz")
         try:
-            found = run_cell(*files, board, Path(work) / "project")
+            found = run_cell(*files, board, Path(work) / "project", codes=folder.parent == SEEDED)
         except TilewrightError as error:
-            return (folder.name, board, *["-"] * 5, f"{type(error).__name__}: {error.what}")
-    return row(found)
+            return (label(folder), board, *UNKNOWN, f"{type(error).__name__}: {error.what}")
+    return (label(folder), *row(found))
 
 
 def row(found: Cell) -> tuple[str, ...]:
-    """The figures of a cell."""
+    """Board and figures of a cell."""
     if found.report is None or found.report.run is None:
         why = found.refusal.why if found.refusal else ""
-        return (found.network, found.board, *["-"] * 5, f"does not fit: {why}")
+        return (found.board, *UNKNOWN, f"does not fit: {why}")
     run = found.report.run
     flash = (run.text_bytes or 0) + (run.rodata_bytes or 0)
-    figures = (number(run.instructions), number(flash), number(run.ram_bytes), number(run.stack_bytes))
-    return (found.network, found.board, *figures, "+".join(run.fences), "match" if run.match else "DIFFERS")
+    sizes = (run.instructions, run.text_bytes, flash, run.ram_bytes, run.stack_bytes)
+    figures = tuple(number(value) for value in (*sizes, found.code_allowance, found.stack_allowance))
+    return (found.board, *figures, "+".join(run.fences), "match" if run.match else "DIFFERS")
+
+
+def closing(verdicts: Iterable[str]) -> tuple[str, int]:
+    """The closing line, and the exit status: 5 where a cell neither matched nor was refused for want of memory."""
+    kinds = Counter(
+        "match" if v == "match" else "refused" if v.startswith("does not fit") else "failed" for v in verdicts
+    )
+    line = f"{kinds.total()} cells: {kinds['match']} match, {kinds['refused']} do not fit, {kinds['failed']} fail"
+    return line, 5 if kinds["failed"] else 0
 
 
 def main(words: list[str]) -> int:
-    """Print the table; 5 where a cell failed."""
+    """Print the table and the closing line; 5 where a cell failed."""
     asked = [(folder, board) for folder in folders(words) for board in boards(folder.name)]
     if not asked:
         print(f"no network is called {' or '.join(words)}", file=sys.stderr)
         return 2
     with ProcessPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count() or 1)) as pool:
-        rows = list(pool.map(cell, *zip(*asked, strict=True)))
-    print(table(HEADS, rows, right=range(2, 6)))
-    return 0 if all(line[-1] == "match" or line[-1].startswith("does not fit") for line in rows) else 5
+        rows = []
+        for done in pool.map(cell, *zip(*asked, strict=True)):
+            rows.append(done)
+            print(f"{len(rows)} of {len(asked)}:", *done, file=sys.stderr, flush=True)
+    line, status = closing(verdict for *_, verdict in rows)
+    print(table(HEADS, rows, right=range(2, 9)), line, sep="\n")
+    return status
 
 
 if __name__ == "__main__":

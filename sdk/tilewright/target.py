@@ -18,15 +18,16 @@ from typing import Literal, cast, get_args
 from tilewright.errors import PlatformError, UsageError
 
 FILE = "target.toml"
-Simulator = Literal["native", "qemu", "gvsoc", "cuda"]
+Simulator = Literal["native", "qemu", "gvsoc", "cuda", "none"]
 _SIZE = re.compile(r"(\d+)\s*([KMG]?)(?:i?B)?", re.IGNORECASE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEYS = {
     "": {"name", "platform", "summary", "cpu", "capabilities", "memory", "build", "tools", "optional_tools",
          "libraries", "run", "stack"},
     "memory": {"address", "size", "readonly", "section"},
-    "build": {"compilers", "cpu_flags", "compile_flags", "library_flags", "link_flags", "link_script", "startup"},
-    "run": {"simulator", "command", "plugin", "icount_shift", "timeout_seconds"},
+    "build": {"compilers", "cpu_flags", "compile_flags", "library_flags", "link_flags", "link_script", "startup",
+              "whole_word_loads"},
+    "run": {"simulator", "command", "plugin", "icount_shift", "systick_hz", "timeout_seconds"},
     "stack": {"size"},
 }  # fmt: skip
 
@@ -49,12 +50,15 @@ class Memory:
 class Target:
     """A target as its `target.toml` declares it; sizes in bytes. `folder` holds its files.
 
-    `simulator` is `native` (the image is a program of this machine), `qemu`, `gvsoc` or `cuda` (a library that this
-    process loads); `{elf}` in `command` stands for the image. `tools` maps every program that is needed to the Debian
-    package that brings it, or to the address where it is published; of `compilers`, in order of preference, one is
-    enough; `libraries` does the same for files that the compiler reads. `library_flags` name
-    the C library of the test image: it is the simulator's, not the generated project's. `plugin` says that the
-    simulator takes our QEMU plugin.
+    `simulator` is `native` (the image is a program of this machine), `qemu`, `gvsoc`, `cuda` (a library that this
+    process loads) or `none` (the board is only compiled for); `{elf}` in `command` stands for the image. `tools`
+    maps every program that is needed to the Debian package that brings it, or to the address where it is published;
+    of `compilers`, in order of preference, one is enough; `libraries` does the same for files that the compiler
+    reads. `library_flags` name the C library of the test image: it is the simulator's, not the generated project's.
+    `whole_word_loads` says that the compiler copies the last bytes of small aligned blocks by loading the aligned
+    word that they lie in. `plugin` says that the simulator takes our QEMU plugin. Without it instructions are
+    counted by the core's own counter under `-icount shift=icount_shift`: RISC-V counts them itself, a Cortex-M by
+    its SysTick of `systick_hz`.
     """
 
     name: str
@@ -71,6 +75,7 @@ class Target:
     link_flags: tuple[str, ...] = ()
     link_script: str = ""
     startup: tuple[str, ...] = ()
+    whole_word_loads: bool = False
     tools: Mapping[str, str] = field(default_factory=dict)
     optional_tools: Mapping[str, str] = field(default_factory=dict)
     libraries: Mapping[str, str] = field(default_factory=dict)
@@ -78,6 +83,7 @@ class Target:
     command: tuple[str, ...] = ("{elf}",)
     plugin: bool = False
     icount_shift: int | None = None
+    systick_hz: int | None = None
     timeout_seconds: float = 60.0
     stack_bytes: int | None = None
 
@@ -166,7 +172,7 @@ class _Reader:
         build, run, stack = (self.table(table, key) for key in ("build", "run", "stack"))
         simulator = self.text(run, "run.simulator") or "native"
         if simulator not in get_args(Simulator):
-            raise self.wrong("run.simulator", f"'{simulator}' is none of 'native', 'qemu', 'gvsoc' and 'cuda'")
+            raise self.wrong("run.simulator", f"'{simulator}' is none of 'native', 'qemu', 'gvsoc', 'cuda' and 'none'")
         command = self.texts(run, "run.command") or ("{elf}",)
         if not any("{elf}" in word for word in command):
             raise self.wrong("run.command", "no word holds {elf}")
@@ -185,6 +191,7 @@ class _Reader:
             link_flags=self.texts(build, "build.link_flags"),
             link_script=self.text(build, "build.link_script"),
             startup=self.texts(build, "build.startup"),
+            whole_word_loads=self.flag(build, "build.whole_word_loads"),
             tools=self.strings(self.table(table, "tools"), "tools"),
             optional_tools=self.strings(self.table(table, "optional_tools"), "optional_tools"),
             libraries=self.strings(self.table(table, "libraries"), "libraries"),
@@ -192,6 +199,7 @@ class _Reader:
             command=command,
             plugin=self.flag(run, "run.plugin"),
             icount_shift=self.number(run, "run.icount_shift"),
+            systick_hz=self.number(run, "run.systick_hz"),
             timeout_seconds=float(self.number(run, "run.timeout_seconds") or 60),
             stack_bytes=self.size(stack, "stack.size"),
         )

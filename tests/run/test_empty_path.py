@@ -9,29 +9,46 @@ from pathlib import Path
 import pytest
 from conftest import NetworkFiles
 from tilewright.cli import main
+from tilewright.target import known_targets, load_target
+
+BARE_METAL = [name for name in known_targets() if load_target(name).simulator == "qemu"]
+CASES = [(board, tool) for board in BARE_METAL for tool in load_target(board).tools]
 
 
-@pytest.mark.parametrize(
-    ("board", "package"),
-    [
-        ("qemu_rv32imc", "gcc-riscv64-unknown-elf"),
-        ("qemu_mps2_an386", "gcc-arm-none-eabi"),
-        ("host", "gcc"),
-    ],
-)
-def test_a_missing_compiler_exits_6(
+@pytest.mark.parametrize(("board", "tool"), CASES)
+def test_every_missing_tool_exits_6_with_its_package(
     board: str,
-    package: str,
+    tool: str,
+    tmp_path: Path,
+    network: Callable[[str], NetworkFiles],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    target = load_target(board)
+    for other in target.tools:
+        if other != tool:
+            (tmp_path / other).write_text("#!/bin/sh\nexit 1\n")
+            (tmp_path / other).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["run", str(network("digits_int8").model), "-t", board, "--json", "-"]) == 6
+    captured = capsys.readouterr()
+    assert f"{tool} is not installed" in captured.err
+    assert f"install the Debian package '{target.tools[tool]}'" in captured.err
+    assert json.loads(captured.out)["code"] == 6
+
+
+def test_with_nothing_installed_all_packages_are_named_at_once(
     tmp_path: Path,
     network: Callable[[str], NetworkFiles],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert main(["run", str(network("digits_int8").model), "-t", board, "--json", "-"]) == 6
-    captured = capsys.readouterr()
-    assert f"install the Debian package '{package}'" in captured.err
-    assert json.loads(captured.out)["code"] == 6
+    model = str(network("digits_int8").model)
+    assert main(["run", model, "-t", "qemu_mps2_an386"]) == 6
+    assert "install the Debian packages 'gcc-arm-none-eabi' and 'qemu-system-arm'" in capsys.readouterr().err
+    assert main(["run", model, "-t", "host"]) == 6
+    assert "install the Debian package 'gcc'" in capsys.readouterr().err
 
 
 def test_check_needs_no_tool_and_says_what_would_do(

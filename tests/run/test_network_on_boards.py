@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -13,6 +14,7 @@ from tilewright.compile import Compiled, compile_model, write
 from tilewright.errors import FenceError
 from tilewright.options import CompileOptions
 from tilewright.run.build import build
+from tilewright.run.promises import keep_levels
 from tilewright.run.ranges import fence_map
 from tilewright.run.simulate import execute
 from tilewright.target import load_target, missing_tools
@@ -59,6 +61,30 @@ def test_digits_stays_inside_its_declared_bytes(
     (result,) = execute(image, [array.tobytes() for array in inputs.values()], fence=fence_map(done.placed)).outputs
     (expected,) = outputs.values()
     assert np.allclose(np.frombuffer(result, np.float32), expected.reshape(-1), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("board", ["qemu_rv32imc", "qemu_mps2_an386"])
+def test_more_than_the_report_promises_of_a_level_is_refused(
+    board: str, tmp_path: Path, network: Callable[[str], Files]
+) -> None:
+    files = network("digits_int8")
+    project = tmp_path / "project"
+    done = compiled(files.model, board, "arena", project)
+    inputs, _ = files.arrays()
+    raw = [array.tobytes() for array in inputs.values()]
+    image = build(project, "digits_int8", load_target(board), tmp_path / "work", trace=True)
+    touched = execute(image, raw, fence=fence_map(done.placed)).touched
+    memory = done.report.memory
+    ram, constants = memory["ram"].worst_case, memory["flash"].constants
+    assert ram // 2 < touched["ram"] <= ram + image.sizes.ram_bytes - done.placed.arena_bytes
+    assert constants // 2 < touched["flash"]
+    keep_levels(memory, image, touched)
+    for level, used in (("ram", ram), ("flash", constants + image.sizes.text_bytes)):
+        with pytest.raises(FenceError, match=rf"touches [\d,]+ bytes of memory level '{level}': the report promises"):
+            keep_levels(memory, image, touched | {level: used + 4096})
+    less = {**memory, "ram": replace(memory["ram"], activations=0, worst_case=ram - memory["ram"].activations)}
+    with pytest.raises(FenceError, match="memory level 'ram'"):
+        keep_levels(less, image, touched)
 
 
 def test_a_layer_that_leaves_its_bytes_is_caught(tmp_path: Path, network: Callable[[str], Files]) -> None:

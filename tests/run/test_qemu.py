@@ -98,6 +98,7 @@ def test_every_board_computes_counts_and_passes_both_fences(board: str, image: I
     [
         ("PAST_END", r"'add' of 'tiny' wrote 1 byte at 0x\w+ .* the first byte behind 's', in 'y'", ("add", "s")),
         ("OFFSET", r"layer 1 'sum' of 'tiny' read 1 byte at 0x\w+ .* 4 bytes before 's', in 'x'", ("sum", "s")),
+        ("READ_BYTE", r"'sum' of 'tiny' read 1 byte at 0x\w+ .* the first byte behind 'y'", ("sum", "y")),
         ("CONSTANT", r"'tiny_weights' \+ 3, inside 'weights', which it may only read", ("add", "weights")),
         ("STACK", r"layer 0 'add' of 'tiny' wrote .*the stack overran its end by \d+ bytes", ("add", "")),
     ],
@@ -108,6 +109,18 @@ def test_the_software_fence_names_layer_and_buffer(
     with pytest.raises(FenceError, match=message) as info:
         execute(image(board, fault, trace=True), [X.tobytes()], fence=FENCE)
     assert (info.value.where.node, info.value.where.tensor) == where
+
+
+def test_the_end_of_a_word_may_be_read_where_the_compiler_copies_by_words(image: Images) -> None:
+    short = dataclasses.replace(FENCE, ranges=(*FENCE.ranges[:3], FenceRange(1, "s", 16, 13, False), FENCE.ranges[4]))
+    arm = image("qemu_mps2_an386", "READ_WORD", trace=True)
+    assert arm.target.whole_word_loads
+    execute(arm, [X.tobytes()], fence=short)
+    for board in ONE_PER_FAMILY:
+        with pytest.raises(FenceError, match=r"read 1 byte at 0x\w+ .* the first byte behind 's'"):
+            execute(image(board, trace=True), [X.tobytes()], fence=short)
+    with pytest.raises(FenceError, match=r"read 3 bytes at 0x\w+ .* the first byte behind 's'"):
+        execute(image("qemu_rv32imc", "READ_WORD", trace=True), [X.tobytes()], fence=short)
 
 
 @pytest.mark.parametrize("board", ONE_PER_PROTECTION)
@@ -126,15 +139,21 @@ def test_the_core_stops_forbidden_accesses(board: str, fault: str, message: str,
         execute(image(board, fault, trace=True, fence=True), [X.tobytes()])
 
 
-def test_two_ways_of_counting_agree(image: Images) -> None:
-    built = image("qemu_rv32imc")
+@pytest.mark.parametrize("board", [board for board in BOARDS if load_target(board).icount_shift is not None])
+def test_two_ways_of_counting_agree(board: str, image: Images) -> None:
+    built = image(board)
     exact = execute(built, [X.tobytes()], count=True).counts
     without_plugin = dataclasses.replace(built, target=dataclasses.replace(built.target, plugin=False))
     clock = execute(without_plugin, [X.tobytes()], count=True).counts
     assert exact is not None
     assert clock is not None
     assert clock.instructions == exact.instructions
+    assert (clock.counter, clock.layers, exact.counter) == ("icount", (), "plugin")
+
+
+def test_a_simulator_without_the_plugin_cannot_fence(image: Images) -> None:
     traced = image("qemu_rv32imc", trace=True)
+    without_plugin = dataclasses.replace(traced, target=dataclasses.replace(traced.target, plugin=False))
     with pytest.raises(UsageError, match="cannot fence"):
         execute(dataclasses.replace(traced, target=without_plugin.target), [X.tobytes()], fence=FENCE)
 

@@ -65,7 +65,11 @@ def test_a_board_anywhere(tmp_path: Path) -> None:
         ("[stack]", "[stak]", "field 'stak' is wrong: there is no such field; known are"),
         ("cpu_flags", "cpu_flag", r"field 'build.cpu_flag' is wrong: there is no such field"),
         ("compilers = [", "compilers = [1, ", r"field 'build.compilers' is wrong: it is no list of texts"),
-        ('simulator = "qemu"', 'simulator = "spice"', "'spice' is none of 'native', 'qemu', 'gvsoc' and 'cuda'"),
+        (
+            'simulator = "qemu"',
+            'simulator = "spice"',
+            "'spice' is none of 'native', 'qemu', 'gvsoc', 'cuda' and 'none'",
+        ),
         ('"{elf}"', '"elf"', r"field 'run.command' is wrong: no word holds \{elf\}"),
         ("[run]", "[run", "is not valid TOML"),
     ],

@@ -197,6 +197,7 @@ class RunReport:
     An error that is not finite is written as null; `match` is then false. `samples` were run where a set was given,
     `accuracy` is the part of them whose largest output is the label's. `fences` names what watched every access of a
     further run: `hardware` (the core's memory protection), `plugin` (the bytes that each layer declares).
+    `counter` names what counted the instructions: `plugin`, `icount` or `callgrind`.
     """
 
     match: bool
@@ -214,6 +215,7 @@ class RunReport:
     accuracy: float | None = None
     stack_bytes: int | None = None
     fences: tuple[str, ...] = ()
+    counter: str | None = None
 
 
 @dataclass(frozen=True)

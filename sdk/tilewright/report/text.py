@@ -156,6 +156,8 @@ def run_lines(run: RunReport) -> str:
     if run.fences:
         lines.append(f"nothing touched outside what is declared (fences: {', '.join(run.fences)})")
     figures = [f"{number(value)} {what}" for what, value in counted if value is not None]
+    if run.counter == "icount":
+        lines.append("counter: icount, one inference as a whole; layers need the simulator's plugin")
     return "\n".join(lines + ([", ".join(figures)] if figures else []))
 
 

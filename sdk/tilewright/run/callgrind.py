@@ -39,7 +39,7 @@ def run_counted(image: Image, folder: Path, timeout: float) -> tuple[Finished, C
     if image.trace:
         # before, layer 0, between, layer 1, between, ...: what lies between two layers goes to none of them
         layers = tuple(LayerCount(i, sum(part.values())) for i, part in enumerate(sums[1:-1:2]))
-    return done, Counts(sum(functions.values()), layers, functions)
+    return done, Counts(sum(functions.values()), layers, functions, counter="callgrind")
 
 
 def _parts(folder: Path) -> list[Path]:

@@ -23,7 +23,8 @@ class LayerCount:
 class Counts:
     """One inference, exactly: instructions in all, by plan instruction and by function, bytes moved per level.
 
-    Layers need an image with trace; bytes are known in a simulator only. `harts` are instructions per hart.
+    Layers need an image with trace; bytes are known in a simulator only. `harts` are instructions per hart. `counter`
+    says what counted: `plugin`, `callgrind`, or `icount`, the core's own counter, which gives nothing but the total.
     """
 
     instructions: int
@@ -32,6 +33,7 @@ class Counts:
     loaded_bytes: Mapping[str, int] = field(default_factory=dict)
     stored_bytes: Mapping[str, int] = field(default_factory=dict)
     harts: tuple[int, ...] = ()
+    counter: str = "plugin"
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from tilewright.run.image import Image
 from tilewright.run.tool import Finished
 
 MODEL_FAILED, BAD_FILE = 64, 65
+NEAR = 64
+"""Bytes behind a guarded object in which an access is still told from the buffer that lies nearest."""
 UNKNOWN_ADDRESS = 0xFFFFFFFF
 _REPORT = re.compile(
     r"tilewright: (fence|trap) (load|store|fetch|access|other) pc (\w+) address (\w+) bytes (\d+) layer (-?\w+)"
@@ -84,7 +86,7 @@ def fence_error(image: Image, fault: Fault, fence: FenceMap | None) -> FenceErro
     verb = "wrote" if fault.access == "store" else "read"
     layer = fence.layer(fault.instruction) if fence else ""
     ranges = place(image, fence) if fence else ()
-    guarded = any(r.instruction == EVERYTHING and _inside(r.address, r.size_bytes, fault) for r in ranges)
+    guarded = any(r.instruction == EVERYTHING and _inside(r.address, r.size_bytes + NEAR, fault) for r in ranges)
     near = nearest(ranges, fault.instruction, fault.address) if guarded else None
     place_text = _where(image, fault.address)
     buffer = ""

@@ -10,12 +10,9 @@ from tilewright.plan.plan import Instruction
 from tilewright.run.fence import FenceMap, FenceRange
 from tilewright.run.interface import caller_memory
 
-WORD = 4
-"""Placement rounds every buffer up to whole words, so the word that holds an operand's last byte is the operand's."""
-
 
 def fence_map(placed: PlacedPlan) -> FenceMap:
-    """Operands (by whole words) and constants may be read, results and scratch written too; all else is closed."""
+    """Operands and constants may be read, results and scratch written too; all else is closed."""
     ranges = tuple(entry for instruction in placed.plan.instructions for entry in _ranges(placed, instruction))
     return FenceMap(ranges, tuple(instruction.name for instruction in placed.plan.instructions))
 
@@ -40,7 +37,6 @@ def _ranges(placed: PlacedPlan, instruction: Instruction) -> Iterator[FenceRange
 def _slot_range(placed: PlacedPlan, instruction: int, slot: int, writes: bool) -> FenceRange:
     tensor = placed.plan.slots[slot].tensor
     if slot in placed.slot_offsets:
-        size = tensor.size_bytes if writes else -(-tensor.size_bytes // WORD) * WORD
-        return FenceRange(instruction, tensor.name, placed.slot_offsets[slot], size, writes)
+        return FenceRange(instruction, tensor.name, placed.slot_offsets[slot], tensor.size_bytes, writes)
     symbol = caller_memory(caller_name(placed, slot))
     return FenceRange(instruction, tensor.name, 0, tensor.size_bytes, writes, symbol)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tilewright.errors import FenceError
+from tilewright.errors import FenceError, UsageError
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Array
 from tilewright.options import RunOptions
@@ -17,12 +17,14 @@ from tilewright.report.build import LayerReport, ReferenceReport, Report, RunRep
 from tilewright.run.build import build
 from tilewright.run.compare import Comparison, compare
 from tilewright.run.counts import Counts, Span
-from tilewright.run.image import Image, arena_range
+from tilewright.run.image import Image
 from tilewright.run.inputs import expected_outputs, input_arrays
 from tilewright.run.measure import measured_memory, toolchain
 from tilewright.run.plugin import plugin_compiler
+from tilewright.run.promises import keep_levels, keep_promises
 from tilewright.run.ranges import fence_map
-from tilewright.run.simulate import DumpEntry, Execution, execute
+from tilewright.run.simulate import DumpEntry, Execution, execute, has_clock
+from tilewright.run.tool import require_tools
 from tilewright.target import Target
 
 PROTECTION = frozenset({"pmp", "mpu"})
@@ -45,10 +47,17 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
     On a simulator the image is counted, then run once more inside both fences: FenceError where a layer touches what it
     did not declare, or where more stack or arena was used than the report promises.
     """
+    if target.simulator == "none":
+        raise UsageError(
+            f"target '{target.name}' has no simulator",
+            why="its target.toml says so",
+            fix="compile for it; --measure tells code and stack",
+        )
     if target.simulator == "cuda":
         from tilewright.run.cuda import run_on_gpu
 
         return run_on_gpu(subject, target, asked)
+    require_tools(target)
     plan = subject.placed.plan
     inputs = input_arrays(plan, asked.inputs, asked.seed)
     expected = expected_outputs(plan, asked.expect) if asked.expect is not None else None
@@ -58,7 +67,7 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
         image = build(subject.project, plan.name, target, work / "plain")
         raw = [np_bytes(array) for array in inputs]
         simulated, timed = target.simulator == "qemu", target.simulator == "gvsoc"
-        execution = execute(image, raw, count=timed or (simulated and _countable(target)))
+        execution = execute(image, raw, count=timed or (simulated and _countable(image)))
         outputs = read_outputs(plan, execution)
         keep_promises(subject.placed, image, execution)
         layers: dict[int, Comparison] = {}
@@ -66,7 +75,7 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
         if asked.layers or asked.profile or simulated:
             traced = build(subject.project, plan.name, target, work / "traced", trace=True, fence=simulated)
             if simulated:
-                fences = run_fenced(subject.placed, traced, raw, execution)
+                fences = run_fenced(subject, traced, raw, execution)
             if asked.layers:
                 layers = compare_layers(subject.placed, traced, raw, slots, asked)
             if asked.profile:
@@ -83,9 +92,9 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
     return replace(report, layers=with_cycles(report.layers, spans))
 
 
-def _countable(target: Target) -> bool:
+def _countable(image: Image) -> bool:
     """True where instructions can be counted: by the plugin, or by the core's own counter."""
-    return target.icount_shift is not None or (target.plugin and plugin_compiler() is not None)
+    return has_clock(image) or (image.target.plugin and plugin_compiler() is not None)
 
 
 def with_layers(total: Counts | None, traced: Counts | None) -> Counts | None:
@@ -101,38 +110,25 @@ def with_cycles(layers: Sequence[LayerReport], spans: Sequence[Span]) -> tuple[L
     return tuple(replace(row, cycles=cycles.get(index, row.cycles)) for index, row in enumerate(layers))
 
 
-def run_fenced(placed: PlacedPlan, traced: Image, raw: Sequence[bytes], before: Execution) -> tuple[str, ...]:
+def run_fenced(subject: Subject, traced: Image, raw: Sequence[bytes], before: Execution) -> tuple[str, ...]:
     """Run inside the core's memory protection and, where the simulator takes the plugin, the declared bytes.
 
-    FenceError at the first access outside. Returns the fences that stood.
+    FenceError at the first access outside, or where more of a level is touched than the report promises. Returns the
+    fences that stood.
     """
     hardware = ("hardware",) if PROTECTION.intersection(traced.target.capabilities) else ()
     software = traced.target.plugin and plugin_compiler() is not None
     if not hardware and not software:
         return ()
-    fenced = execute(traced, raw, fence=fence_map(placed) if software else None)
+    fenced = execute(traced, raw, fence=fence_map(subject.placed) if software else None)
     if fenced.outputs != before.outputs:
         raise FenceError(
             f"the outputs of '{traced.model}' change inside the fences",
             why="the layers read bytes that they did not write",
             fix="the kernel or its tile computation is wrong",
         )
+    keep_levels(subject.report.memory, traced, fenced.touched)
     return (*hardware, *(("plugin",) if software else ()))
-
-
-def keep_promises(placed: PlacedPlan, image: Image, execution: Execution) -> None:
-    """FenceError where the stack goes deeper than its proved bound or the arena has another size than was planned."""
-    bound, used = image.stack, execution.stack_bytes
-    counted = image.target.simulator != "native"  # x86-64 lets a leaf use 128 bytes that -fstack-usage does not count
-    if counted and bound is not None and bound.proved and used is not None and used > bound.size_bytes:
-        raise FenceError(
-            f"'{image.model}' uses {used} bytes of stack", why=f"the proved bound is {bound.size_bytes} bytes"
-        )
-    size = arena_range(image)[1]
-    if size != placed.arena_bytes:
-        raise FenceError(
-            f"the arena of '{image.model}' has {size} bytes", why=f"the plan promises {placed.arena_bytes}"
-        )
 
 
 def np_bytes(array: Array) -> bytes:
@@ -217,6 +213,7 @@ def _report(
         ram_bytes=sizes.ram_bytes,
         stack_bytes=execution.stack_bytes,
         fences=fences,
+        counter=counts.counter if counts else None,
     )
     stack = max(image.stack.size_bytes if image.stack else 0, execution.stack_bytes or 0)
     return replace(

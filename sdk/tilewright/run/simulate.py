@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 import struct
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tilewright.errors import TilewrightError, UsageError
@@ -14,12 +14,15 @@ from tilewright.run.counts import Counts, Span, SpanKind
 from tilewright.run.fence import FenceMap, guard_file
 from tilewright.run.image import Image, arena_range, locate
 from tilewright.run.outcome import explain
-from tilewright.run.plugin import ARGUMENTS, RESULT, plugin_compiler, prepare, read_counts
+from tilewright.run.plugin import ARGUMENTS, RESULT, plugin_compiler, prepare, read_counts, read_touched
 from tilewright.run.tool import Finished, find_tool, start
+from tilewright.target import Target
 
 MAGIC = 0x31525754
 PAINT, GUARD, CLOCK, PROFILE = 1, 2, 4, 8
 SPANS: tuple[SpanKind, ...] = ("layer", "kernel", "copy", "wait")
+INTERRUPT_INSTRUCTIONS = 5
+"""Of the handler of SysTick in targets/start/cortex_m.c."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class Execution:
     """What a run brought back. `stack_bytes` is the stack that the model really used, None where not measured.
 
     `cycles` and, with trace, `spans` come from a simulator that models time, where they were counted.
+    `touched` are the bytes of each memory that a run inside the plugin's fence read or wrote, but for the stack.
     """
 
     outputs: tuple[bytes, ...]
@@ -59,6 +63,7 @@ class Execution:
     counts: Counts | None
     stack_bytes: int | None
     console: str
+    touched: Mapping[str, int] = field(default_factory=dict)
     cycles: int | None = None
     spans: tuple[Span, ...] = ()
 
@@ -88,10 +93,12 @@ def execute(
         raw = (folder / "dump.bin").read_bytes() if dump else b""
         pieces = _split(raw, [entry.size_bytes for _, entry in entries])
         found = {at: Dump(e.instruction, e.tensor, data) for (at, e), data in zip(entries, pieces, strict=True)}
-        stack = _result(folder)[2]
+        stack = _result(folder).stack_bytes
+        measured = _painted(image, _by_clock(image, count)) and not dump and not fence
         return Execution(
             outputs, tuple(found[at] for at in range(len(dump))), done.code or 0, counts,
-            None if image.sanitize or dump or fence else stack, done.output + done.errors,
+            stack if measured else None, done.output + done.errors,
+            read_touched(image, folder) if fence and image.target.simulator == "qemu" else {},
             *(_timed(folder) if count and image.target.simulator == "gvsoc" else ()),
         )  # fmt: skip
 
@@ -115,6 +122,11 @@ def _check(
         raise UsageError("a sanitized image is not counted", why="most of its instructions are the sanitizer's")
 
 
+def _painted(image: Image, clock: bool) -> bool:
+    """True where the stack is measured: not with sanitizers, nor while a clock of QEMU puts its frames on the stack."""
+    return not image.sanitize and not (clock and image.target.simulator == "qemu")
+
+
 def _by_clock(image: Image, count: bool) -> bool:
     """True where the core's own counter must serve: the simulator takes no plugin, or no compiler can build it."""
     if image.target.simulator == "gvsoc":
@@ -134,7 +146,7 @@ def _write_files(
     arena = arena_range(image)
     fills = [arena] if arena[1] else []
     native = image.target.simulator == "native"
-    flags = (0 if image.sanitize else PAINT) | (GUARD if fence and native else 0) | (CLOCK if clock else 0)
+    flags = (PAINT if _painted(image, clock) else 0) | (GUARD if fence and native else 0) | (CLOCK if clock else 0)
     flags |= PROFILE if clock and image.trace else 0
     control = struct.pack("<4I", MAGIC, flags, len(fills), len(dump))
     control += b"".join(struct.pack("<2Q", *fill) for fill in fills)
@@ -178,28 +190,53 @@ def _start(
 
 
 def _start_clocked(image: Image, folder: Path, timeout: float) -> tuple[Finished, Counts | None]:
-    """Count by the core's counter, which under -icount advances by 2^shift per instruction; a total is all it gives."""
-    shift = image.target.icount_shift
+    """Count by the core's counter, which goes by the simulator's instructions; a total is all it gives."""
     unable = UsageError(
         f"target '{image.target.name}' cannot count instructions",
-        why="the QEMU plugin cannot be used and the core has no counter",
-        fix="install gcc for this machine",
+        why="the QEMU plugin cannot be used and the core's counter is not known",
+        fix="install gcc for this machine, or give run.icount_shift and run.systick_hz in target.toml",
     )
-    if shift is None:
+    if not has_clock(image):
         raise unable
-    done = start([*_command(image), "-icount", f"shift={shift}"], folder, timeout=timeout)
+    done = start([*_command(image), "-icount", f"shift={image.target.icount_shift}"], folder, timeout=timeout)
     if done.code != 0:
         return done, None
-    ticks = _result(folder)[3]
-    if ticks == 0:
+    result = _result(folder)
+    if result.ticks == 0:
         raise unable
-    return done, Counts(ticks >> shift)
+    return done, Counts(_instructions(image.target, result), counter="icount")
 
 
-def _result(folder: Path) -> tuple[int, int, int, int]:
-    """Status, what the model returned, stack bytes, instructions by the core's counter."""
-    status, returned, stack, ticks = struct.unpack("<4I", (folder / "result.bin").read_bytes())
-    return status, returned, stack, ticks
+def has_clock(image: Image) -> bool:
+    """True where the core's own counter can be read as instructions; SysTick needs its frequency for that."""
+    if image.target.icount_shift is None:
+        return False
+    return image.target.systick_hz is not None or image.elf.symbol("tw_systick") is None
+
+
+def _instructions(target: Target, result: Result) -> int:
+    """Ticks as instructions: one takes 2^shift ns, and one more was run than was measured."""
+    shift = target.icount_shift or 0
+    if target.systick_hz is None:
+        return (result.ticks >> shift) + 1
+    per_second = target.systick_hz << shift
+    return (2 * 10**9 * result.ticks + per_second) // (2 * per_second) + 1 - INTERRUPT_INSTRUCTIONS * result.interrupts
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the image says of its run: ticks of the core's counter, and interrupts of that counter meanwhile."""
+
+    status: int
+    returned: int
+    stack_bytes: int
+    ticks: int
+    interrupts: int
+
+
+def _result(folder: Path) -> Result:
+    """Read result.bin."""
+    return Result(*struct.unpack("<5I", (folder / "result.bin").read_bytes()))
 
 
 def _timed(folder: Path) -> tuple[int, tuple[Span, ...]]:
@@ -207,7 +244,7 @@ def _timed(folder: Path) -> tuple[int, tuple[Span, ...]]:
     file = folder / "profile.bin"
     raw = struct.unpack(f"<{file.stat().st_size // 4}I", file.read_bytes()) if file.is_file() else ()
     rows = zip(raw[::3], raw[1::3], raw[2::3], strict=True)
-    return _result(folder)[3], tuple(Span(what >> 3, SPANS[what & 7], at, cycles) for what, at, cycles in rows)
+    return _result(folder).ticks + 1, tuple(Span(what >> 3, SPANS[what & 7], at, cycles) for what, at, cycles in rows)
 
 
 _SANITIZER = {"ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:exitcode=77", "UBSAN_OPTIONS": "print_stacktrace=0"}

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tilewright.errors import ToolMissing
+from tilewright.target import Target, missing_tools
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,22 @@ def find_tool(name: str, package: str) -> str:
             fix=published if "://" in package else f"install the Debian package '{package or name}'",
         )
     return path
+
+
+def require_tools(target: Target) -> None:
+    """ToolMissing names every program that the target needs and that is not installed, with all packages at once.
+
+    Of compilers that may stand for each other the first is named.
+    """
+    absent = [(t, p) for t, p in missing_tools(target) if t not in target.compilers[1:]]
+    if not absent:
+        return
+    tools, packages = ([pair[side] for pair in absent] for side in (0, 1))
+    raise ToolMissing(
+        f"{' and '.join(tools)} {'is' if len(tools) == 1 else 'are'} not installed",
+        why=f"needed to build or run for target '{target.name}'",
+        fix=f"install the Debian package{'s' * (len(absent) > 1)} " + " and ".join(f"'{name}'" for name in packages),
+    )
 
 
 def start(

@@ -36,7 +36,7 @@ void tw_print(const char *text);
 void tw_exit(int status);
 uint8_t *tw_stack_low(void);
 int tw_call_on_painted_stack(int (*call)(void)); /* ports without a stack of their own just call */
-uint32_t tw_clock(void); /* instructions since any moment, 0 where the core has no such counter */
+uint32_t tw_clock(void); /* ticks of the core's counter since any moment, 0 where it has none */
 int tw_nothing(void);    /* where tw_clock counts: exactly one instruction */
 void tw_fault(const char *access, uint32_t pc, uint32_t address); /* bare cores: reports a trap and ends */
 void tw_mark(int instruction, int phase);
@@ -57,5 +57,6 @@ void tw_guard_after(int instruction);
 
 extern volatile int tw_layer;          /* plan instruction that runs now, -1 outside */
 extern volatile uint32_t tw_stack_used; /* bytes that the model's calls took */
+extern volatile uint32_t tw_interrupts; /* of the counter: five instructions each */
 
 #endif

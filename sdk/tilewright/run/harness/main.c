@@ -3,7 +3,8 @@
  * control.bin  u32 magic, flags, fills, dumps; then fills of (u64 address, u64 bytes), which are overwritten with a
  *              pattern before the inputs are read; then dumps of (u32 instruction, u32 phase, u64 address, u64 bytes)
  *              in the order of execution, written to dump.bin as the trace reaches them.
- * result.bin   u32 status, u32 what the model returned, u32 stack bytes, u32 instructions by the core's counter.
+ * result.bin   u32 status, u32 what the model returned, u32 stack bytes, u32 ticks of the core's counter that the model
+ *              took beyond those of one instruction, u32 interrupts of the counter meanwhile.
  * Small on purpose: it must leave a microcontroller's memory to the model. */
 #include "harness.h"
 
@@ -19,7 +20,9 @@ const uint8_t tw_trace_marks[TW_TRACE_MARKS] = {1};
 volatile int tw_layer = -1;
 volatile uint32_t tw_stack_used;
 static volatile int tw_returned;
-static uint32_t tw_instructions;
+volatile uint32_t tw_interrupts;
+static uint32_t tw_ticks;
+static uint32_t tw_interrupted;
 static uint32_t tw_flags;
 static uint32_t tw_dumps_left;
 static struct tw_dump tw_next;
@@ -28,12 +31,13 @@ static tw_file tw_dump_file;
 
 static void tw_stop(int status)
 {
-    uint32_t result[4];
+    uint32_t result[5];
     tw_file file = tw_open("result.bin", 1);
     result[0] = (uint32_t)status;
     result[1] = (uint32_t)tw_returned;
     result[2] = tw_stack_used;
-    result[3] = tw_instructions;
+    result[3] = tw_ticks;
+    result[4] = tw_interrupted;
     if (file != 0) {
         (void)tw_write(file, result, (uint32_t)sizeof result);
         tw_close(file);
@@ -158,9 +162,11 @@ __attribute__((noinline)) static int tw_measure(void)
         }
     }
     if ((tw_flags & TW_CLOCK) != 0u) {
-        /* what the two readings and the call cost by themselves is taken off; the return of nothing is not */
-        uint32_t around = tw_timed(tw_nothing) - 1u;
-        tw_instructions = tw_timed(tw_run) - around;
+        /* what the two readings and the call cost by themselves is taken off, and the return of nothing with it */
+        uint32_t around = tw_timed(tw_nothing);
+        uint32_t before = tw_interrupts;
+        tw_ticks = tw_timed(tw_run) - around;
+        tw_interrupted = tw_interrupts - before;
     } else {
         tw_returned = tw_run();
     }

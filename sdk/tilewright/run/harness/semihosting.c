@@ -119,8 +119,8 @@ __attribute__((weak)) uint32_t tw_clock(void)
 
 __attribute__((naked)) int tw_nothing(void) { __asm__ volatile("ret"); }
 #else
-uint32_t tw_clock(void) { return 0; }
-int tw_nothing(void) { return 0; }
+__attribute__((weak)) uint32_t tw_clock(void) { return 0; }
+__attribute__((weak)) int tw_nothing(void) { return 0; }
 #endif
 
 __attribute__((weak)) void tw_mark(int instruction, int phase)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tilewright.errors import TilewrightError
 from tilewright.run.counts import Counts, LayerCount
+from tilewright.run.elf import Section
 from tilewright.run.fence import EVERYTHING, FenceMap, place
 from tilewright.run.image import Image
 from tilewright.run.tool import find_tool, start
@@ -100,12 +101,14 @@ def _count(image: Image) -> list[str]:
 
 
 def _fence(image: Image, fence: FenceMap) -> list[str]:
-    """The sections of the image as open memory, the guarded objects, and what each plan instruction may touch."""
-    lines = []
+    """Code, constants, stack and data as open memory, the guarded objects, and what each plan instruction may touch."""
+    lines = ["words 4"] if image.target.whole_word_loads else []
     for section in image.elf.sections:
-        if section.size_bytes:
-            mode = READ | WRITE if section.kind == "data" else READ
-            lines.append(f"{_line('open', section.address, section.size_bytes)} {mode}")
+        if section.kind == "data":
+            places = _objects(image, section)
+            lines += [f"{_line('open', address, size)} {READ | WRITE}" for address, size in places if size]
+        elif section.size_bytes:
+            lines.append(f"{_line('open', section.address, section.size_bytes)} {READ}")
     for entry in place(image, fence):
         if entry.instruction == EVERYTHING:
             lines.append(_line("guard", entry.address, entry.size_bytes))
@@ -114,6 +117,34 @@ def _fence(image: Image, fence: FenceMap) -> list[str]:
             where = f"{entry.address:x} {entry.address + entry.size_bytes:x}"
             lines.append(f"allow {entry.instruction} {where} {mode}")
     return lines
+
+
+def _objects(image: Image, section: Section) -> list[tuple[int, int]]:
+    """(address, bytes) in a section of data: its objects but those of the test image; all else is closed.
+
+    What precedes them is thread-local data of the C library; a section without objects is the stack.
+    """
+    end = section.address + section.size_bytes
+    inside = [s for s in image.elf.symbols if s.kind == "data" and section.address <= s.address < end]
+    if not inside:
+        return [(section.address, section.size_bytes)]
+    first = (section.address, inside[0].address - section.address)
+    return [first, *((s.address, s.size_bytes) for s in inside if not s.name.startswith("tw_"))]
+
+
+def read_touched(image: Image, folder: Path) -> dict[str, int]:
+    """Bytes that a fenced run touched in each memory, without the stack, which is measured by its paint."""
+    found = dict.fromkeys(_levels(image), 0)
+    low, high = (image.elf.label(name) or 0 for name in ("__stack_limit", "__stack_top"))
+    for line in (folder / RESULT).read_text(encoding="ascii").splitlines():
+        word, *rest = line.split()
+        if word == "touched":
+            address, count = int(rest[0], 16), int(rest[2])
+            for level in () if low <= address < high else found:
+                memory = image.target.memories[level]
+                if memory.address <= address < memory.address + (memory.size or 0):
+                    found[level] += count
+    return found
 
 
 def read_counts(image: Image, folder: Path) -> Counts:

@@ -9,8 +9,11 @@
  *   function LO HI       counted by itself, in this order
  *   window LO HI         memory whose traffic is counted, in this order
  *   open LO HI MODE      fence: memory that may be read (1), written (2) or both (3)
+ *   words SIZE           fence: a load of one aligned word of SIZE bytes that begins in what is open may end behind it,
+ *                        as a compiler copies the tail of a block, but not in another guarded object
  *   guard LO HI          fence: memory that is closed but for what `allow` opens
  *   allow I LO HI MODE   fence: what plan instruction I may touch inside guarded memory
+ * It writes what it counted, or in a fence `touched LO HI BYTES`: how many bytes of a piece of memory were touched.
  * A fence that is crossed is written to plugin.out and ends the simulator with exit code 67. */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -46,6 +49,7 @@ struct range {
     int instruction;
     unsigned mode;
     uint8_t *map; /* guarded memory: what each byte is open for now */
+    uint8_t *seen; /* segments: bytes that were touched, `count` in all */
 };
 
 struct list {
@@ -56,6 +60,7 @@ struct list {
 static struct list functions, windows, owned, leaves, opened, guarded, allowed, segments;
 static struct range marks;
 static uint64_t entry;
+static uint64_t word_size;
 static bool fencing;
 static volatile bool watching;
 static int layer; /* 0 outside of all layers, else plan instruction + 1 */
@@ -188,14 +193,18 @@ static void cut_segments(void)
             segment->high = limits[i + 1];
             segment->mode = guard != NULL ? 0 : open->mode;
             segment->map = guard != NULL ? guard->map + (limits[i] - guard->low) : NULL;
+            segment->seen = calloc(segment->high - segment->low, 1);
+            if (segment->seen == NULL) {
+                abort();
+            }
         }
     }
     free(limits);
 }
 
-static const struct range *find_segment(uint64_t address)
+static struct range *find_segment(uint64_t address)
 {
-    static const struct range *recent[4];
+    static struct range *recent[4];
     static unsigned next;
     for (int i = 0; i < 4; i++) {
         if (recent[i] != NULL && address - recent[i]->low < recent[i]->high - recent[i]->low) {
@@ -219,11 +228,24 @@ static const struct range *find_segment(uint64_t address)
 
 static bool is_open(uint64_t address, unsigned mode)
 {
-    const struct range *segment = find_segment(address);
+    struct range *segment = find_segment(address);
     if (segment == NULL) {
         return false;
     }
+    segment->count += segment->seen[address - segment->low] == 0;
+    segment->seen[address - segment->low] = 1;
     return ((segment->map != NULL ? segment->map[address - segment->low] : segment->mode) & mode) == mode;
+}
+
+/* True for byte `n` of a load that may run to the end of its aligned word, but not into another guarded object. */
+static bool ends_word(uint64_t address, uint64_t size, uint64_t n, bool store)
+{
+    if (store || n == 0 || size != word_size || address % word_size != 0) {
+        return false;
+    }
+    const struct range *first = find(&guarded, address);
+    const struct range *last = find(&guarded, address + n);
+    return first != NULL && (last == NULL || last == first);
 }
 
 static void on_access(unsigned hart, qemu_plugin_meminfo_t info, uint64_t address, void *data)
@@ -235,7 +257,7 @@ static void on_access(unsigned hart, qemu_plugin_meminfo_t info, uint64_t addres
     bool store = qemu_plugin_mem_is_store(info);
     uint64_t size = UINT64_C(1) << qemu_plugin_mem_size_shift(info);
     for (uint64_t n = 0; n < size; n++) {
-        if (!is_open(address + n, store ? WRITE : READ)) {
+        if (!is_open(address + n, store ? WRITE : READ) && !ends_word(address, size, n, store)) {
             FILE *file = fopen("plugin.out", "w");
             if (file != NULL) {
                 fprintf(file, "tilewright: fence %s pc %" PRIx64 " address %" PRIx64 " bytes %" PRIu64 " layer %d\n",
@@ -277,6 +299,10 @@ static void on_exit_of_simulator(qemu_plugin_id_t id, void *data)
     FILE *file = fopen("plugin.out", "w");
     if (file == NULL) {
         return;
+    }
+    for (size_t i = 0; i < segments.count; i++) {
+        const struct range *segment = &segments.items[i];
+        fprintf(file, "touched %" PRIx64 " %" PRIx64 " %" PRIu64 "\n", segment->low, segment->high, segment->count);
     }
     for (int hart = 0; hart < HARTS; hart++) {
         if (harts[hart] != 0) {
@@ -323,6 +349,8 @@ static bool read_line(const char *line)
     int fields = sscanf(line, "%15s %" SCNx64 " %" SCNx64 " %u", word, &low, &high, &mode);
     if (fields == 2 && strcmp(word, "entry") == 0) {
         entry = low;
+    } else if (fields == 2 && strcmp(word, "words") == 0) {
+        word_size = low;
     } else if (fields < 3) {
         return false;
     } else if (strcmp(word, "function") == 0) {
@@ -372,8 +400,6 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
         cut_segments();
     }
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
-    if (!fencing) {
-        qemu_plugin_register_atexit_cb(id, on_exit_of_simulator, NULL);
-    }
+    qemu_plugin_register_atexit_cb(id, on_exit_of_simulator, NULL);
     return 0;
 }

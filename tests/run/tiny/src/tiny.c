@@ -51,7 +51,15 @@ __attribute__((noinline)) static void tiny_sum(const int8_t *x, int32_t *y)
 #if defined(FAULT_OFFSET)
     x -= 4;
 #endif
+#if defined(FAULT_READ_BYTE)
+    total += *(const volatile int8_t *)&x[80] & 0;
+#endif
+#if defined(FAULT_READ_WORD)
+    total += *(const volatile int32_t *)(const void *)&x[12] & 0;
+    for (i = 0; i < 13; i++) {
+#else
     for (i = 0; i < 16; i++) {
+#endif
         total += x[i];
         y[i] = total;
     }

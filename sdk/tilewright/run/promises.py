@@ -1,0 +1,49 @@
+"""What the report promises of each memory level, held against what a run really used; FenceError where it used more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tilewright.errors import FenceError
+from tilewright.memory.placed import PlacedPlan
+from tilewright.report.build import MemoryReport
+from tilewright.run.image import Image, arena_range
+from tilewright.run.interface import caller_memory
+from tilewright.run.simulate import Execution
+
+
+def keep_promises(placed: PlacedPlan, image: Image, execution: Execution) -> None:
+    """FenceError where the stack goes deeper than its proved bound or the arena has another size than was planned."""
+    bound, used = image.stack, execution.stack_bytes
+    counted = image.target.simulator != "native"  # x86-64 lets a leaf use 128 bytes that -fstack-usage does not count
+    if counted and bound is not None and bound.proved and used is not None and used > bound.size_bytes:
+        raise FenceError(
+            f"'{image.model}' uses {used} bytes of stack", why=f"the proved bound is {bound.size_bytes} bytes"
+        )
+    size = arena_range(image)[1]
+    if size != placed.arena_bytes:
+        raise FenceError(
+            f"the arena of '{image.model}' has {size} bytes", why=f"the plan promises {placed.arena_bytes}"
+        )
+
+
+def keep_levels(memory: Mapping[str, MemoryReport], image: Image, touched: Mapping[str, int]) -> None:
+    """FenceError where a run touched more bytes of a level than its row promises.
+
+    The stack stands apart, as it is measured. Beside the row a level holds the libraries' data or constants, the code,
+    and what the caller brings.
+    """
+    brought = sum(s.size_bytes for s in image.elf.symbols if s.name.startswith(caller_memory("")))
+    data = image.sizes.ram_bytes - arena_range(image)[1] + brought
+    constants = image.sizes.rodata_bytes - sum(row.constants for row in memory.values())
+    for level, row in memory.items():
+        promised = row.worst_case - (row.stack or 0)
+        beside = max(0, constants) + image.sizes.text_bytes if row.readonly or row.constants else 0
+        beside += 0 if row.readonly else max(0, data)
+        used = touched.get(level, 0)
+        if used > promised + beside:
+            raise FenceError(
+                f"'{image.model}' touches {used:,} bytes of memory level '{level}'",
+                why=f"the report promises {promised:,}, and {beside:,} lie beside them",
+                fix="the plan or its report counts too little",
+            )
