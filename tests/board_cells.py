@@ -8,7 +8,7 @@ from pathlib import Path
 from tilewright.compile import compile_model, run_model, write
 from tilewright.errors import DoesNotFit
 from tilewright.options import CompileOptions, RunOptions
-from tilewright.report.allowance import code_bytes
+from tilewright.report.allowance import estimate
 from tilewright.report.blame import overflow
 from tilewright.report.build import Report
 from tilewright.target import Target, known_targets, load_target
@@ -22,7 +22,7 @@ ONE_PER_FAMILY = ("qemu_rv32imafc", "qemu_mps2_an386")
 
 @dataclass(frozen=True)
 class Cell:
-    """What came of it: the report of the run, and the platform's allowance in bytes; or why it does not fit."""
+    """What came of it: the report of the run, and what was estimated before, in bytes; or why it does not fit."""
 
     network: str
     board: str
@@ -32,10 +32,10 @@ class Cell:
     refusal: DoesNotFit | None = None
 
 
-def run_cell(model: Path, inputs: Path, outputs: Path, board: str, work: Path) -> Cell:
-    """Compile for the board, run it, and compare with NumPy; float networks with `outputs` of ONNX Runtime."""
+def run_cell(model: Path, inputs: Path, outputs: Path, board: str, work: Path, codes: bool = True) -> Cell:
+    """Compile for the board, run it, compare with `outputs` of ONNX Runtime; with `codes` quantised ones with NumPy."""
     target, name = load_target(board), model.parent.name
-    codes = is_quantised(name)
+    codes = codes and is_quantised(name)
     done = compile_model(model, CompileOptions(), target)
     if (refusal := overflow(done.report, {})) is not None:
         return Cell(name, board, refusal=refusal)
@@ -46,8 +46,7 @@ def run_cell(model: Path, inputs: Path, outputs: Path, board: str, work: Path) -
         report = run_model(done, target, asked, work)
     except DoesNotFit as error:
         return Cell(name, board, refusal=error)
-    platform = done.request.platform
-    return Cell(name, board, report, code_bytes(platform, done.artifacts), platform.allowance.stack_bytes)
+    return Cell(name, board, report, *estimate(done.request.platform, done.artifacts, target))
 
 
 def is_quantised(network: str) -> bool:

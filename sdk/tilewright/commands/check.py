@@ -54,7 +54,7 @@ def row(question: Question, *, allowance: bool = False) -> Row:
         compiled = compile_model(question.model, dumped(options, question), target)
         report = compiled.report
         if allowance and target.simulator != "native":
-            report = with_allowance(report, compiled.request.platform, compiled.artifacts)
+            report = with_allowance(report, compiled.request.platform, compiled.artifacts, target)
         error = overflow(report, options.budgets)
         return Row(name, report, error, question.strategy, source, tuple(compiled.model.notes))
     except TilewrightError as error:

@@ -1,8 +1,8 @@
-"""Code and stack before anything is built: what the platform allows for them, from the C that was generated.
+"""Code and stack before anything is built: estimates from the C that was generated.
 
-Machine code follows the C of the layers closely: unrolled kernels have long texts. A platform declares bytes of code
-for a character of C, apart for functions that compute in floats, and a fixed part for libraries; a test holds that the
-result is never below what a build measures.
+Where a platform's kernels were measured (`code_sizes.py`) a table per core says what a layer takes; other platforms
+declare bytes of code for a character of C, apart for functions that compute in floats, with a fixed part for libraries,
+and a fixed stack.
 """
 
 from __future__ import annotations
@@ -13,14 +13,28 @@ from dataclasses import replace
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.platform import Platform
 from tilewright.report.build import Report
+from tilewright.report.code_sizes import read_text, sizes_for
+from tilewright.target import Target
 
+MARGIN = 9
+"""Eighths by which the figures of the table are raised: layers that the compiler joins differ from layers apart."""
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _TABLE = re.compile(r"^static const [^;{]*= \{.*$", re.MULTILINE)
 
 
-def code_bytes(platform: Platform, artifacts: Artifacts) -> int:
-    """Allowance for the machine code of a generated project."""
-    text = _TABLE.sub("", _COMMENT.sub("", artifacts.files[c_file(artifacts)]))
+def estimate(platform: Platform, artifacts: Artifacts, target: Target) -> tuple[int, int]:
+    """Bytes of code and of stack that a generated project will take on a target, without building it."""
+    code = artifacts.files[c_file(artifacts)]
+    sizes = sizes_for(platform.name, " ".join(target.cpu_flags))
+    if sizes is None:
+        return _declared_code(platform, code), platform.allowance.stack_bytes
+    text = read_text(code, artifacts.model)
+    return sizes.code_bytes(text) * MARGIN // 8, -(-sizes.stack_bytes(text) // 8) * 8
+
+
+def _declared_code(platform: Platform, code: str) -> int:
+    """The platform's allowance for machine code."""
+    text = _TABLE.sub("", _COMMENT.sub("", code))
     integer = real = 0
     for function in text.split("\n}\n"):
         characters = len(" ".join(function.split()))
@@ -37,16 +51,16 @@ def c_file(artifacts: Artifacts) -> str:
     return f"src/{artifacts.model}.c"
 
 
-def with_allowance(report: Report, platform: Platform, artifacts: Artifacts) -> Report:
+def with_allowance(report: Report, platform: Platform, artifacts: Artifacts, target: Target) -> Report:
     """The report with code in the level of the constants and stack in the compute level, both marked as estimated."""
     if c_file(artifacts) not in artifacts.files:
         return report
+    code, stack = estimate(platform, artifacts, target)
     memory = dict(report.memory)
     constants, compute = memory.get(platform.constants_in), memory.get(platform.compute_in)
     if constants is not None and constants.readonly:
-        memory[platform.constants_in] = replace(constants, code=code_bytes(platform, artifacts), estimated=True)
+        memory[platform.constants_in] = replace(constants, code=code, estimated=True)
     if compute is not None and compute.stack is None:
-        stack = platform.allowance.stack_bytes
         memory[platform.compute_in] = replace(
             compute, stack=stack, worst_case=compute.worst_case + stack, estimated=True
         )
