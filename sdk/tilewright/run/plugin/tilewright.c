@@ -90,18 +90,11 @@ static struct range *find(const struct list *list, uint64_t address)
     return NULL;
 }
 
-static void on_enter(unsigned hart, void *data)
+/* With data at the model's first instruction, without at its caller's. */
+static void on_border(unsigned hart, void *data)
 {
     (void)hart;
-    (void)data;
-    watching = true;
-}
-
-static void on_leave(unsigned hart, void *data)
-{
-    (void)hart;
-    (void)data;
-    watching = false;
+    watching = data != NULL;
 }
 
 static void on_instruction(unsigned hart, void *data)
@@ -168,15 +161,21 @@ static int by_address(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+static uint8_t *zeros(uint64_t bytes)
+{
+    uint8_t *found = calloc(bytes, 1);
+    if (found == NULL) {
+        abort();
+    }
+    return found;
+}
+
 /* Cuts open and guarded memory into disjoint segments by address, so that an access needs one short search. */
 static void cut_segments(void)
 {
     const struct list *lists[2] = {&guarded, &opened};
     size_t count = 0;
-    uint64_t *limits = malloc((2 * (guarded.count + opened.count) + 1) * sizeof *limits);
-    if (limits == NULL) {
-        abort();
-    }
+    uint64_t *limits = (uint64_t *)(void *)zeros((2 * (guarded.count + opened.count) + 1) * sizeof *limits);
     for (int l = 0; l < 2; l++) {
         for (size_t i = 0; i < lists[l]->count; i++) {
             limits[count++] = lists[l]->items[i].low;
@@ -193,10 +192,7 @@ static void cut_segments(void)
             segment->high = limits[i + 1];
             segment->mode = guard != NULL ? 0 : open->mode;
             segment->map = guard != NULL ? guard->map + (limits[i] - guard->low) : NULL;
-            segment->seen = calloc(segment->high - segment->low, 1);
-            if (segment->seen == NULL) {
-                abort();
-            }
+            segment->seen = zeros(segment->high - segment->low);
         }
     }
     free(limits);
@@ -229,12 +225,13 @@ static struct range *find_segment(uint64_t address)
 static bool is_open(uint64_t address, unsigned mode)
 {
     struct range *segment = find_segment(address);
-    if (segment == NULL) {
+    uint64_t at = segment != NULL ? address - segment->low : 0;
+    if (segment == NULL || ((segment->map != NULL ? segment->map[at] : segment->mode) & mode) != mode) {
         return false;
     }
-    segment->count += segment->seen[address - segment->low] == 0;
-    segment->seen[address - segment->low] = 1;
-    return ((segment->map != NULL ? segment->map[address - segment->low] : segment->mode) & mode) == mode;
+    segment->count += segment->seen[at] == 0;
+    segment->seen[at] = 1;
+    return true;
 }
 
 /* True for byte `n` of a load that may run to the end of its aligned word, but not into another guarded object. */
@@ -243,8 +240,7 @@ static bool ends_word(uint64_t address, uint64_t size, uint64_t n, bool store)
     if (store || n == 0 || size != word_size || address % word_size != 0) {
         return false;
     }
-    const struct range *first = find(&guarded, address);
-    const struct range *last = find(&guarded, address + n);
+    const struct range *first = find(&guarded, address), *last = find(&guarded, address + n);
     return first != NULL && (last == NULL || last == first);
 }
 
@@ -277,10 +273,10 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, i);
         uint64_t pc = qemu_plugin_insn_vaddr(instruction);
         if (pc == entry) {
-            qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_enter, 0, NULL);
+            qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_border, 0, &entry);
         }
         if (find(&leaves, pc) != NULL) {
-            qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_leave, 0, NULL);
+            qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_border, 0, NULL);
         } else if (find(&owned, pc) != NULL) {
             qemu_plugin_register_vcpu_mem_cb(instruction, on_mark, 0, ANY_ACCESS, NULL);
         } else if (fencing) {
@@ -300,9 +296,8 @@ static void on_exit_of_simulator(qemu_plugin_id_t id, void *data)
     if (file == NULL) {
         return;
     }
-    for (size_t i = 0; i < segments.count; i++) {
-        const struct range *segment = &segments.items[i];
-        fprintf(file, "touched %" PRIx64 " %" PRIx64 " %" PRIu64 "\n", segment->low, segment->high, segment->count);
+    for (const struct range *s = segments.items; s < segments.items + segments.count; s++) {
+        fprintf(file, "touched %" PRIx64 " %" PRIx64 " %" PRIu64 "\n", s->low, s->high, s->count);
     }
     for (int hart = 0; hart < HARTS; hart++) {
         if (harts[hart] != 0) {
@@ -368,7 +363,7 @@ static bool read_line(const char *line)
         add_range(&opened, low, high, mode);
         fencing = true;
     } else if (strcmp(word, "guard") == 0) {
-        add_range(&guarded, low, high, 0)->map = calloc(high - low + 1, 1);
+        add_range(&guarded, low, high, 0)->map = zeros(high - low + 1);
         fencing = true;
     } else {
         return false;
