@@ -9,7 +9,7 @@ import onnx
 import pytest
 from graphs import node, onnx_model
 from tilewright.compile import Compiled, compile_model, run_model, write
-from tilewright.options import CompileOptions, RunOptions
+from tilewright.options import CompileOptions, InputOutput, Optimize, RunOptions
 from tilewright.target import load_target
 
 
@@ -61,6 +61,27 @@ def test_the_report_calls_it_a_view_and_counts_its_bytes_once(tmp_path: Path) ->
     assert row.live_set is not None
     assert row.worst_case <= row.live_set + 16
     assert all(layer.kernel != "view" for layer in compiled(two_branches(), tmp_path, "host", "views").report.layers)
+
+
+@pytest.mark.parametrize("io", ["arena", "caller"])
+@pytest.mark.parametrize("optimize", ["balanced", "speed"])
+def test_views_beside_memory_of_the_caller(tmp_path: Path, io: InputOutput, optimize: Optimize) -> None:
+    nodes = [
+        node("Relu", "x", "a"), node("Concat", "a x k", "b", axis=0), node("Tanh", "b", "c"),
+        node("Split", "c parts", "d e", axis=0), node("Abs", "d", "y"), node("Concat", "e a", "z", axis=0),
+        node("Abs", "z", "w"),
+    ]  # fmt: skip
+    constants = {"k": np.ones((2, 8), np.float32), "parts": np.array([6, 4])}
+    onnx.save(onnx_model(nodes, {"x": [4, 8]}, ["y", "w"], constants), tmp_path / "net.onnx")
+    options, target = CompileOptions(io=io, optimize=optimize), load_target("host")
+    found = compile_model(tmp_path / "net.onnx", options, target)
+    assert any(layer.kernel == "view" for layer in found.report.layers)
+    project = tmp_path / "project"
+    project.mkdir()
+    write(found, project)
+    report = run_model(found, target, RunOptions(layers=True, reference=False), project)
+    assert report.run is not None
+    assert report.run.match
 
 
 @pytest.mark.sim("qemu-system-arm")

@@ -14,6 +14,7 @@ from tilewright.codegen.emit import emit
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.model import Array
+from tilewright.plan.clusters import view_shift
 from tilewright.plan.execute import evaluate_call, run_slots
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.plan.saved import load_plan, save_plan
@@ -34,10 +35,14 @@ def run_in_arena(placed: PlacedPlan, inputs: list[Array]) -> dict[int, Array]:
     """What every instruction makes where all bytes lie in one arena, as the generated code has it."""
     plan = placed.plan
     arena = np.full(placed.arena_bytes, 0xA5, np.uint8)
+    callers = {s: np.full(g.size_bytes, 0xA5, np.uint8) for g in placed.storages for s in [g.root]}
+    roots = {member: group.root for group in placed.storages for member in group.members}
 
     def at(slot: int) -> Array:
-        start = placed.slot_offsets[slot]
-        found: Array = arena[start : start + plan.slots[slot].tensor.size_bytes]
+        start, memory = placed.slot_offsets.get(slot, -1), arena
+        if start < 0:
+            start, memory = view_shift(plan, slot), callers[roots[slot]]
+        found: Array = memory[start : start + plan.slots[slot].tensor.size_bytes]
         return found
 
     def value(slot: int) -> Array:
@@ -70,9 +75,9 @@ def run_in_arena(placed: PlacedPlan, inputs: list[Array]) -> dict[int, Array]:
     return {**made, **{slot: value(slot) for slot in plan.output_slots}}
 
 
-def check_in_arena(plan: ExecutionPlan, allocator: str = "greedy") -> PlacedPlan:
+def check_in_arena(plan: ExecutionPlan, allocator: str = "greedy", io: str = "arena") -> PlacedPlan:
     """Place the plan, run it in its arena and compare every tensor with the executor."""
-    placed = place_plan(plan, GENERIC, allocator=allocator)
+    placed = place_plan(plan, GENERIC, allocator=allocator, io=io)
     inputs = random_inputs(plan)
     wanted = run_slots(plan, inputs)
     for slot, got in run_in_arena(placed, inputs).items():
@@ -300,6 +305,8 @@ def test_random_networks_of_moves_keep_every_value(block: int) -> None:
         plan = shared_of(model)
         shared += len(sharing_ops(plan))
         check_in_arena(plan)
+        stored = plan_of(model, passes=False)
+        check_in_arena(with_sharing(stored, ALIGN, frozenset((*stored.input_slots, *stored.output_slots))), io="caller")
     assert shared > 12
 
 

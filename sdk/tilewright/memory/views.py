@@ -14,6 +14,9 @@ from tilewright.plan.plan import ExecutionPlan, TiledGraph
 from tilewright.plan.sharing import with_sharing
 from tilewright.platform import Platform
 
+TRIED = 32
+"""Views that are tried one by one where all together cost bytes."""
+
 
 def ordered_for_views(
     graph: BoundGraph, model: Model, rebind: Callable[[Model], BoundGraph], options: CompileOptions
@@ -43,14 +46,16 @@ def _plans(graph: BoundGraph, options: CompileOptions) -> tuple[ExecutionPlan, E
     return plan, _shared(plan, graph.platform, options)
 
 
-def _shared(plan: ExecutionPlan, platform: Platform, options: CompileOptions) -> ExecutionPlan:
+def _shared(
+    plan: ExecutionPlan, platform: Platform, options: CompileOptions, only: frozenset[str] | None = None
+) -> ExecutionPlan:
     level = next(found for found in platform.memory if found.name == (plan.home or platform.compute_in))
     outside = frozenset((*plan.input_slots, *plan.output_slots)) if options.io == "caller" else frozenset()
-    return with_sharing(plan, level.align, outside)
+    return with_sharing(plan, level.align, outside, only)
 
 
 def smaller_with_views(plan: ExecutionPlan, platform: Platform, options: CompileOptions) -> tuple[ExecutionPlan, int]:
-    """The plan with views and the bytes by which the placed peak falls; without them where the peak would grow.
+    """The plan with views and the bytes by which the placed peak falls; without those that would make it grow.
 
     For `--optimize speed` the copies go even then.
     """
@@ -59,8 +64,21 @@ def smaller_with_views(plan: ExecutionPlan, platform: Platform, options: Compile
         return plan, 0
     before, after = (_peak(each, platform, options) for each in (plan, shared))
     if after > before and options.optimize != "speed":
-        return plan, 0
+        shared, after = _one_by_one(plan, shared, before, platform, options)
     return shared, max(0, before - after)
+
+
+def _one_by_one(
+    plan: ExecutionPlan, shared: ExecutionPlan, least: int, platform: Platform, options: CompileOptions
+) -> tuple[ExecutionPlan, int]:
+    """The views that may be had, one after the other, without a higher peak; the plan and its peak."""
+    kept, best = frozenset[str](), plan
+    for name in [i.name for i in shared.instructions if i.sharing is not None][:TRIED]:
+        trial = _shared(plan, platform, options, kept | {name})
+        peak = _peak(trial, platform, options)
+        if peak <= least and trial is not plan:
+            kept, best, least = kept | {name}, trial, peak
+    return best, least
 
 
 def _peak(plan: ExecutionPlan, platform: Platform, options: CompileOptions) -> int:

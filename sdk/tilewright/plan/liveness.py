@@ -159,6 +159,8 @@ def _merge_in_place(
                 continue
             if not _free_to_take(plan, root, (head, target), first, last, bases):
                 continue
+            if (head in bases or target in bases) and any(root[slot] in (head, target) for slot in pinned):
+                continue
             for slot in range(len(root)):
                 if root[slot] == target:
                     root[slot] = head

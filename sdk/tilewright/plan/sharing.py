@@ -34,10 +34,13 @@ class _Place:
     slot: int
 
 
-def with_sharing(plan: ExecutionPlan, align: int, outside: frozenset[int] = frozenset()) -> ExecutionPlan:
+def with_sharing(
+    plan: ExecutionPlan, align: int, outside: frozenset[int] = frozenset(), only: frozenset[str] | None = None
+) -> ExecutionPlan:
     """The plan with `sharing` wherever that is possible; the same plan where it is nowhere.
 
-    `align` bytes is what every tensor starts at a multiple of; `outside` are slots whose memory is not ours.
+    `align` bytes is what every tensor starts at a multiple of; `outside` are slots whose memory is not ours; `only`
+    names the instructions that may share.
     """
     lives = {
         storage.root: Life(storage.size_bytes, storage.first, storage.last, storage.kind)
@@ -46,7 +49,7 @@ def with_sharing(plan: ExecutionPlan, align: int, outside: frozenset[int] = froz
     fixed = frozenset(view_root(plan, slot) for slot in (*outside, *plan.state_slots))
     clusters, made = Clusters(lives, fixed), list[Instruction]()
     for instruction in plan.instructions:
-        places = _places(plan, instruction, align)
+        places = _places(plan, instruction, align) if only is None or instruction.name in only else []
         found = _shared(plan, instruction, places, clusters) if places else None
         if found is not None:
             clusters = found[1]
