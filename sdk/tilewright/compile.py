@@ -39,8 +39,8 @@ from tilewright.platform import Kernel, MemoryLevel, Platform
 from tilewright.plugins import kernels_of, platform
 from tilewright.report.build import Report
 from tilewright.report.collect import collect
-from tilewright.target import Target
-from tilewright.tiling.tile import tile
+from tilewright.target import Target, with_sizes
+from tilewright.tiling.tile import TileOptions, tile
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def request() -> Request:
 
 def tiler(asked: Request = Depends(request)) -> Callable[[BoundGraph], TiledGraph]:
     """The function that cuts what does not fit the compute level."""
-    return partial(tile, levels=asked.levels)
+    return partial(tile, levels=asked.levels, options=TileOptions.without(asked.options.disabled_passes))
 
 
 def allocator(asked: Request = Depends(request)) -> str:
@@ -124,9 +124,13 @@ def solver_seconds(asked: Request = Depends(request)) -> float:
     return asked.options.solver_seconds
 
 
-MEMORY_PASSES = frozenset({"reorder", "in_place", "overlap", "views", "recompute"})
+TILING_PASSES = frozenset({"tile_fusion", "pinning"})
+"""Switches of `--without-pass` that act on tiles: layers tile by tile in one chain, constants that stay in L1."""
+
+MEMORY_PASSES = frozenset({"reorder", "in_place", "overlap", "views", "recompute"}) | TILING_PASSES
 """Switches of `--without-pass` that act on memory: node order, results in an operand's place, and over a part of it,
 parts of a Concat that lie in its result and those of a Split that stay in its operand, results computed twice."""
+
 
 compiler: Compiler[Compiled] = Compiler()
 
@@ -363,7 +367,8 @@ def run_model(compiled: Compiled, target: Target, asked: RunOptions, project: Pa
     """Build the written project, run it on the target and compare; the report says what was found."""
     from tilewright.run.session import Subject, run_project
 
-    return run_project(Subject(compiled.placed, compiled.report, compiled.request.source, project), target, asked)
+    sized = with_sizes(target, compiled.request.levels)
+    return run_project(Subject(compiled.placed, compiled.report, compiled.request.source, project), sized, asked)
 
 
 def model_name(source: Path) -> str:

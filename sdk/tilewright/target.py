@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 import shutil
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, cast, get_args
 
 from tilewright.errors import PlatformError, UsageError
+from tilewright.platform import MemoryLevel
 
 FILE = "target.toml"
 Simulator = Literal["native", "qemu", "gvsoc", "cuda", "none"]
@@ -24,7 +25,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEYS = {
     "": {"name", "platform", "summary", "cpu", "capabilities", "memory", "build", "tools", "optional_tools",
          "libraries", "run", "stack"},
-    "memory": {"address", "size", "readonly", "section"},
+    "memory": {"address", "size", "most", "readonly", "section"},
     "build": {"compilers", "cpu_flags", "compile_flags", "library_flags", "link_flags", "link_script", "startup",
               "whole_word_loads"},
     "run": {"simulator", "command", "plugin", "icount_shift", "systick_hz", "timeout_seconds"},
@@ -36,7 +37,8 @@ _KEYS = {
 class Memory:
     """One memory of a target: first address and size in bytes; `size` is None where the host sets no limit.
 
-    `section` is the linker section that places data there, where it is not the default one.
+    `section` is the linker section that places data there, where it is not the default one. A simulator that has
+    more than the declared size says how much as `most`: `--set` may ask for it.
     """
 
     level: str
@@ -44,6 +46,7 @@ class Memory:
     size: int | None = None
     readonly: bool = False
     section: str = ""
+    most: int | None = None
 
 
 @dataclass(frozen=True)
@@ -215,6 +218,7 @@ class _Reader:
                 self.size(entry, f"memory.{level}.size"),
                 self.flag(entry, f"memory.{level}.readonly"),
                 self.text(entry, f"memory.{level}.section"),
+                self.size(entry, f"memory.{level}.most"),
             )
         for one in found.values():
             for other in found.values():
@@ -288,3 +292,13 @@ class _Reader:
         if not match:
             raise self.wrong(key, f"'{text}' is no size such as 65536 or '64K'")
         return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2].upper()]
+
+
+def with_sizes(target: Target, levels: Sequence[MemoryLevel]) -> Target:
+    """The target with memories as large as was asked for, where its simulator has that much."""
+    memories = dict(target.memories)
+    for level in levels:
+        memory = memories.get(level.name)
+        if memory is not None and level.size and memory.size and memory.size < level.size <= (memory.most or 0):
+            memories[level.name] = replace(memory, size=level.size)
+    return replace(target, memories=memories)

@@ -154,11 +154,36 @@ class ResultReport:
 
 
 @dataclass(frozen=True)
+class TileCycles:
+    """Cycles of one tile: its kernels, its copies, and the waits for copies that nothing hides."""
+
+    kernel: int
+    copy: int
+    wait: int
+
+
+@dataclass(frozen=True)
+class TileReport:
+    """One tile: first step and number of steps of every cut loop, bytes by way, modelled cycles, measured ones.
+
+    Copies that ran beside a kernel are no part of `wait`. `measured` is null where the target has no model of time.
+    """
+
+    first: Mapping[str, int]
+    sizes: Mapping[str, int]
+    copied_bytes: Mapping[str, int]
+    modelled: TileCycles
+    measured: TileCycles | None = None
+
+
+@dataclass(frozen=True)
 class LayerReport:
     """One instruction: how it is computed, cut and fed, and what was measured of it.
 
     `loaded_by_level` and `stored_by_level` split the bytes by memory; empty where nothing was counted. `engine` is the
     unit that computes it, empty where the platform has one only.
+    `copied_bytes` are those between the compute level and others by way, in a fused chain those of its last layer;
+    `operand_bytes` are operands, results and constants once each. `profile` are the tiles of a profiled layer.
     """
 
     name: str
@@ -179,6 +204,10 @@ class LayerReport:
     stored_by_level: Mapping[str, int] = field(default_factory=dict)
     engine: str = ""
     results: tuple[ResultReport, ...] = ()
+    operand_bytes: int | None = None
+    fused_into: str = ""
+    modelled_cycles: int | None = None
+    profile: tuple[TileReport, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from tilewright.model import Model, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised_numerics import quantised_numerics
 from tilewright.passes.driver import PassReport as PassResult
+from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.platform import MemoryLevel
 from tilewright.report.build import (
     BufferReport,
@@ -24,6 +25,7 @@ from tilewright.report.build import (
     TensorReport,
     ToolReport,
 )
+from tilewright.tiling.profile import copied_bytes
 from tilewright.version import VERSION
 
 BUFFER_KINDS: Mapping[str, str] = {"activations": "activation", "io": "io", "scratch": "scratch"}
@@ -80,9 +82,12 @@ def layer_reports(placed: PlacedPlan) -> tuple[LayerReport, ...]:
             tile=dict(i.schedule.sizes) if i.schedule else None,
             tiles=i.schedule.tiles if i.schedule else 1,
             macs=multiply_accumulates(i.call),
-            copied_bytes={},
+            copied_bytes=copied_bytes(i.schedule) if i.schedule else {},
             loaded_bytes=None,
             stored_bytes=None,
+            operand_bytes=operand_bytes(plan, i),
+            fused_into=i.fused_into,
+            modelled_cycles=i.schedule.cycles if i.schedule else None,
             engine=i.kernel.engine if i.sharing is None else "",
             results=tuple(_result(placed, slot) for slot in i.outputs),
         )
@@ -93,6 +98,15 @@ def layer_reports(placed: PlacedPlan) -> tuple[LayerReport, ...]:
 def _result(placed: PlacedPlan, slot: int) -> ResultReport:
     tensor = placed.plan.slots[slot].tensor
     return ResultReport(tensor.name, tensor.size_bytes, placed.level, placed.slot_offsets.get(slot))
+
+
+def operand_bytes(plan: ExecutionPlan, instruction: Instruction) -> int:
+    """Bytes of an instruction's operands, results and constants, each once."""
+    slots = {slot for slot in (*instruction.inputs, *instruction.outputs) if slot >= 0}
+    constants = (plan.frozen_slots[index].constant for index in instruction.frozen)
+    return sum(plan.slots[slot].tensor.size_bytes for slot in slots) + sum(
+        -(-constant.values.size * constant.dtype.bits // 8) for constant in constants
+    )
 
 
 def memory_reports(

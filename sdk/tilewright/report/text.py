@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tilewright.errors import DoesNotFit
-from tilewright.report.build import PARTS, LayerReport, MemoryReport, Report, RunReport, ToolchainReport
+from tilewright.report.build import (
+    PARTS,
+    LayerReport,
+    MemoryReport,
+    Report,
+    RunReport,
+    TileCycles,
+    ToolchainReport,
+)
 from tilewright.report.envelope import Row
 
 UNKNOWN = "-"
@@ -19,6 +27,8 @@ def render(report: Report) -> str:
         parts.append(layer_table(report))
     if any(layer.instructions is not None for layer in report.layers):
         parts.append(profile_table(report))
+    if any(layer.profile for layer in report.layers):
+        parts.append(tile_table(report))
     if report.run is not None:
         parts.append(run_lines(report.run))
     return "\n\n".join(parts) + "\n"
@@ -102,7 +112,22 @@ def layer_table(report: Report) -> str:
         ]
         row.append(copied)
         rows.append(row + [number(getattr(layer, name)) for name in measured])
-    return table(heads, rows, right=[5, 6, *range(8, len(heads))])
+    return table(heads, rows, right=[5, 6, *range(8, len(heads))]) + copied_line(report)
+
+
+def copied_line(report: Report) -> str:
+    """All bytes that tiles move, against every operand, result and constant once for each tiled layer alone."""
+    ways: dict[str, int] = {}
+    for layer in report.layers:
+        for way, size in layer.copied_bytes.items():
+            ways[way] = ways.get(way, 0) + size
+    if not ways:
+        return ""
+    tiled = [layer for layer in report.layers if layer.copied_bytes or layer.fused_into]
+    alone = sum(layer.operand_bytes or 0 for layer in tiled)
+    total = sum(ways.values())
+    each = ", ".join(f"{way} {number(size)}" for way, size in ways.items())
+    return f"\ntiles move {number(total)} bytes ({each}); every layer alone, every byte once: {number(alone)}"
 
 
 def profile_table(report: Report) -> str:
@@ -118,6 +143,31 @@ def profile_table(report: Report) -> str:
             row = [f"> {printable(layer.name, NAME_WIDTH - 2)}", *_cost(layer.instructions, total, layer.macs)]
             rows.append(row + [number(_moved(layer)[way].get(level, 0)) for level in levels for way in (0, 1)])
     return table(heads, rows, right=range(1, len(heads)))
+
+
+def tile_table(report: Report) -> str:
+    """Network, layers and tiles: cycles of kernels, copies and waits; the measured ones where there are any."""
+    measured = any(tile.measured for layer in report.layers for tile in layer.profile)
+    heads = ["network > layer > tile", "cycles", "kernel", "copy", "wait", "copied"]
+    rows: list[list[str]] = []
+    for layer in report.layers:
+        if not layer.profile:
+            continue
+        found = [(tile.measured if measured else tile.modelled) or TileCycles(0, 0, 0) for tile in layer.profile]
+        sums = TileCycles(*(sum(getattr(one, part) for one in found) for part in ("kernel", "copy", "wait")))
+        size = sum(layer.copied_bytes.values())
+        rows.append([f"> {printable(layer.name, NAME_WIDTH - 2)}", *_cycles(sums), number(size)])
+        for tile, cycles in zip(layer.profile, found, strict=True):
+            where = (
+                " ".join(f"{n}={tile.first[n]}..{tile.first[n] + size}" for n, size in tile.sizes.items()) or "whole"
+            )
+            rows.append([f"> > {where}", *_cycles(cycles), number(sum(tile.copied_bytes.values()))])
+    title = "cycles as measured" if measured else "cycles as modelled; this target has no model of time"
+    return f"{title}\n{table(heads, rows, right=range(1, len(heads)))}"
+
+
+def _cycles(found: TileCycles) -> list[str]:
+    return [number(found.kernel + found.wait), number(found.kernel), number(found.copy), number(found.wait)]
 
 
 def _moved(layer: LayerReport) -> tuple[Mapping[str, int], Mapping[str, int]]:

@@ -24,6 +24,7 @@ from tilewright.run.plugin import plugin_compiler
 from tilewright.run.promises import keep_levels, keep_promises
 from tilewright.run.ranges import fence_map
 from tilewright.run.simulate import DumpEntry, Execution, execute, has_clock
+from tilewright.run.tile_profile import with_tiles
 from tilewright.run.tool import require_tools
 from tilewright.target import Target
 
@@ -89,7 +90,10 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
 
         reference = compare_with_reference(subject.source, plan, inputs)
     report = _report(subject, image, execution, results, layers, counts, reference, fences)
-    return replace(report, layers=with_cycles(report.layers, spans))
+    layers_found = with_cycles(report.layers, spans)
+    if asked.profile:
+        layers_found = with_tiles(layers_found, plan, spans)
+    return replace(report, layers=layers_found)
 
 
 def _countable(image: Image) -> bool:

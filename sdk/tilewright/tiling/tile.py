@@ -6,7 +6,7 @@ checked before it is handed on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.binding.graph import BoundGraph
@@ -38,6 +38,11 @@ class TileOptions:
     pin: bool = True
     work_limit: float = 20.0
     table_bytes_per_tile: int = 0
+
+    @staticmethod
+    def without(passes: Collection[str]) -> TileOptions:
+        """The options of a command line that switches `tile_fusion` or `pinning` off."""
+        return TileOptions(fuse="tile_fusion" not in passes, pin="pinning" not in passes)
 
 
 def tile(

@@ -1,0 +1,60 @@
+"""Tiles of every layer in the report: bytes and modelled cycles always, measured ones where the target has spans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tilewright.plan.plan import ExecutionPlan, Instruction
+from tilewright.plugins import platform
+from tilewright.report.build import LayerReport, TileCycles, TileReport
+from tilewright.run.counts import Span
+from tilewright.tiling.profile import modelled_tiles
+
+
+def with_tiles(layers: Sequence[LayerReport], plan: ExecutionPlan, spans: Sequence[Span]) -> tuple[LayerReport, ...]:
+    """The layers with their tiles: bytes, modelled cycles, and measured ones where the simulator told spans."""
+    chosen = platform(plan.platform)
+    found = []
+    for index, (row, instruction) in enumerate(zip(layers, plan.instructions, strict=True)):
+        own = [span for span in spans if span.instruction == index and span.kind != "layer"]
+        measured = _per_tile(own, _kernels_per_tile(instruction))
+        tiles = modelled_tiles(plan, instruction, chosen)
+        reports = (
+            TileReport(
+                {name: low for name, (low, _) in tile.ranges.items()},
+                {name: high - low for name, (low, high) in tile.ranges.items()},
+                tile.copied_bytes, TileCycles(tile.kernel, tile.copy, tile.wait),
+                measured[at] if len(measured) == len(tiles) else None,
+            )
+            for at, tile in enumerate(tiles)
+        )  # fmt: skip
+        found.append(replace(row, profile=tuple(reports)))
+    return tuple(found)
+
+
+def _kernels_per_tile(instruction: Instruction) -> list[int]:
+    """How many stages each tile computes; each is one span."""
+    if instruction.schedule is None:
+        return []
+    return [sum(step.computed) for step in instruction.schedule.steps()]
+
+
+def _per_tile(spans: Sequence[Span], kernels: Sequence[int]) -> list[TileCycles]:
+    """Cycles by tile: a tile ends with the wait behind its last kernel that is followed by the next tile's first one.
+
+    Waits before a tile's first kernel are its own, so are those behind the last kernel of all. Empty where the spans
+    do not hold as many kernels as the tiles ask for.
+    """
+    if sum(kernels) != sum(span.kind == "kernel" for span in spans) or not kernels:
+        return []
+    sums = [{"kernel": 0, "copy": 0, "wait": 0} for _ in kernels]
+    at, left = 0, kernels[0]
+    for span in spans:
+        if span.kind == "kernel" and left == 0:
+            at += 1
+            left = kernels[at]
+        here = at + 1 if span.kind != "kernel" and left == 0 and at + 1 < len(kernels) else at
+        sums[here][span.kind] += span.cycles
+        left -= span.kind == "kernel"
+    return [TileCycles(one["kernel"], one["copy"], one["wait"]) for one in sums]
