@@ -220,10 +220,12 @@ def rows_table(rows: Sequence[Row], *, ran: bool = False) -> str:
     for row in rows:
         needed = _needed(row)
         cells = [row.source] * models + [row.target] + [row.strategy] * strategies
-        cells += [needed.get(name, UNKNOWN) for name in levels] + [number(_counted(row))] * ran
+        cells += [needed.get(name, UNKNOWN) for name in levels] + _placement(row) * strategies
+        cells += [number(_counted(row))] * ran
         body.append([*cells, verdict(row, ran=ran)])
     first = models + 1 + strategies
-    heads = [*(["model"] * models), "target", *(["strategy"] * strategies), *levels, *(["instructions"] * ran)]
+    heads = [*(["model"] * models), "target", *(["strategy"] * strategies), *levels]
+    heads += ["live set", "lower bound", "gap"] * strategies + ["instructions"] * ran
     text = table([*heads, "verdict"], body, right=range(first, len(heads)))
     if any(level.estimated for row in rows if row.report is not None for level in row.report.memory.values()):
         text += "\ncode and stack are the platforms' allowance; 'compile --measure' and 'run' measure them"
@@ -242,6 +244,16 @@ def verdict(row: Row, *, ran: bool) -> str:
 def _counted(row: Row) -> int | None:
     """Instructions of one inference, where it ran and they were counted."""
     return row.report.run.instructions if row.report is not None and row.report.run is not None else None
+
+
+def _placement(row: Row) -> list[str]:
+    """Live set, proved lower bound and the bytes between that and the placement, for the level where tensors lie."""
+    for level in row.report.memory.values() if row.report is not None else ():
+        if level.status is not None and level.lower_bound is not None:
+            top = max((buffer.offset + buffer.size for buffer in level.buffers), default=0)
+            gap = "optimal" if level.status == "optimal" else number(max(0, top - level.lower_bound))
+            return [number(level.live_set), number(level.lower_bound), gap]
+    return [UNKNOWN] * 3
 
 
 def _needed(row: Row) -> dict[str, str]:
