@@ -54,7 +54,17 @@ def trial(sketch: Sketch, token: str, r: random.Random) -> Trial:
         Tensor(name, found.dtype, found.shape) for name, found in zip(names, operator.infer(call), strict=True)
     )
     call = replace(call, outputs=outputs)
+    if sketch.op == "QuantizeLinear" and kind is DType.F32 and r.random() < 0.5:
+        return Trial(_with_meaning(call), arrays)
     return Trial(_quantised(call, arrays, operator, r) if token.startswith("q") else call, arrays)
+
+
+def _with_meaning(call: Call) -> Call:
+    """The call whose result knows that its integers are codes, as at the border of a quantised network."""
+    scales, zeros = (call.constants[i].reshape(-1).tolist() for i in (1, 2))
+    axis = call.integer("axis", 1) if len(scales) > 1 else None
+    quantisation = Quantisation(tuple(scales), tuple(zeros), axis)
+    return replace(call, outputs=(replace(call.outputs[0], quantisation=quantisation),))
 
 
 def _operand(
