@@ -189,7 +189,8 @@ def _edge(proto: onnx.ModelProto, random: Random) -> None:
     node = random.choice(nodes)
     ends: Any = random.choice((node.input, node.input, node.output))
     if ends and random.random() < 0.7:
-        ends[random.randrange(len(ends))] = random.choice([*names, random.choice(NAMES)])
+        omitted = random.random() < 0.1
+        ends[random.randrange(len(ends))] = "" if omitted else random.choice([*names, random.choice(NAMES)])
     elif ends and random.random() < 0.5:
         del ends[-1]
     else:

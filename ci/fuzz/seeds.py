@@ -196,8 +196,49 @@ def _functions() -> onnx.ModelProto:
     return proto
 
 
+def _loops() -> onnx.ModelProto:
+    """Loops of known turns, outputs that are omitted, tensors without elements, and moves with indices."""
+    scalars = [helper.make_tensor_value_info("i", TensorProto.INT64, [])]
+    scalars.append(helper.make_tensor_value_info("again", TensorProto.BOOL, []))
+    carried = helper.make_tensor_value_info("v", TensorProto.FLOAT, None)
+    made = [helper.make_tensor_value_info("go", TensorProto.BOOL, [])]
+    made += [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("out", "row")]
+    inside = [
+        _node("Less", "i last", "go"),
+        _node("Mul", "v w", "out"),
+        _node("ReduceMax", "out", "row", keepdims=0),
+    ]
+    held = [numpy_helper.from_array(np.int64(1), "last"), numpy_helper.from_array(_weights(4), "w")]
+    body = helper.make_graph(inside, "body", [*scalars, carried], made, held)
+    nodes = [
+        _node("Loop", "four yes x", "a rows", body=body),
+        _node("Slice", "a far far", "none"),
+        _node("Concat", "none a", "b", axis=0),
+        _node("Split", "b", "- c", axis=0),
+        _node("TopK", "c two", "t p", axis=1),
+        _node("GatherElements", "c p", "g", axis=1),
+        _node("GRU", "seq gw gr", "- h", hidden_size=3),
+        _node("ScatterND", "b places g0", "d"),
+        _node("ConvTranspose", "img k", "e", output_shape=[7, 7], strides=[2, 2]),
+        _node("Sum", "t g", "y"),
+    ]
+    constants = {
+        "four": np.int64(4),
+        "yes": np.bool_(True),
+        "far": np.array([2], np.int64),
+        "two": np.array([2], np.int64),
+        "gw": _weights(1, 9, 4),
+        "gr": _weights(1, 9, 3),
+        "places": np.array([[1]], np.int64),
+        "g0": _weights(1, 4),
+        "k": _weights(1, 2, 3, 3),
+    }
+    inputs = {"x": [2, 4], "seq": [3, 1, 4], "img": [1, 1, 3, 3]}
+    return _model(nodes, inputs, "y rows h d e", constants)
+
+
 def seed_models() -> list[onnx.ModelProto]:
     """One sound model of each kind; they carry no random state, so every call gives the same."""
     global _GENERATOR
     _GENERATOR = np.random.default_rng(0)
-    return [_cnn(), _old(), _shapes(), _attention(), _quantised(), _functions()]
+    return [_cnn(), _old(), _shapes(), _attention(), _quantised(), _functions(), _loops()]

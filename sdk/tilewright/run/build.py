@@ -127,7 +127,8 @@ def _compile(driver: str, target: Target, source: Path, options: Sequence[str], 
     """Compile one file into `folder`; the error names the file and the compiler's first complaint."""
     folder.mkdir(exist_ok=True)
     output = folder / f"{source.stem}.o"
-    done = start([driver, *options, "-c", str(source), "-o", str(output)], folder, timeout=600.0)
+    patience = 600.0 + source.stat().st_size / 100_000  # gcc reads some 2 MB of numbers a second on a core of its own
+    done = start([driver, *options, "-c", str(source), "-o", str(output)], folder, timeout=patience)
     if done.code != 0:
         _refuse_missing_library(target, done)
         raise TilewrightError(
