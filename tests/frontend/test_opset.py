@@ -45,6 +45,7 @@ CASES: list[Case] = [
     ("LogSoftmax", {"axis": 1}, {}, range(9, 22)),
     ("Hardmax", {"axis": 1}, {}, range(9, 22)),
     ("Flatten", {"axis": 2}, {}, range(9, 22)),
+    ("Upsample", {"mode": "nearest", "scales": [1.0, 1.0, 2.0, 3.0]}, {}, range(7, 9)),
     ("Upsample", {"mode": "nearest"}, {"s": np.array([1, 1, 2, 3], np.float32)}, range(9, 10)),
     ("Upsample", {"mode": "linear"}, {"s": np.array([1, 1, 2, 2], np.float32)}, range(9, 10)),
     ("Resize", {"mode": "nearest"}, {"s": np.array([1, 1, 2, 1.5], np.float32)}, range(10, 11)),
@@ -108,6 +109,76 @@ def test_training_mode_is_refused(made: onnx.NodeProto) -> None:
         load(onnx_model([made], CUBE, ["y"], constants))
     text = f"node 'n' ({made.op_type}): it is in training mode; export the model for inference (model.eval())"
     assert str(caught.value) == text
+
+
+@pytest.mark.parametrize("op", ["Dropout", "BatchNormalization"])
+def test_before_opset_7_inference_is_an_attribute(op: str) -> None:
+    constants = {name: np.array([1.0, 0.5, 2.0], np.float32) for name in "sbmv"} if op == "BatchNormalization" else {}
+    names = " ".join(["x", *constants])
+    model = load(onnx_model([node(op, names, "y", "n", is_test=1)], CUBE, ["y"], constants, 6))
+    assert "is_test" not in model.nodes[0].attributes
+    with pytest.raises(UnsupportedNode, match="it is in training mode"):
+        load(onnx_model([node(op, names, "y", "n")], CUBE, ["y"], constants, 6))
+
+
+def test_statistics_of_every_place_are_refused() -> None:
+    constants = {name: np.ones((3, 4, 5), np.float32) for name in "sbmv"}
+    made = node("BatchNormalization", "x s b m v", "y", "n", spatial=0)
+    with pytest.raises(UnsupportedNode) as caught:
+        load(onnx_model([made], CUBE, ["y"], constants, 8))
+    why = "its statistics differ from place to place; export it with spatial = 1, one mean per channel"
+    assert str(caught.value) == f"node 'n' (BatchNormalization): {why}"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "shape", "laid"),
+    [
+        ({}, (1, 3, 4, 5), (1, 3, 4, 5)),
+        ({"broadcast": 1}, (4, 5), (4, 5)),
+        ({"broadcast": 1, "axis": 1}, (3, 4), (3, 4, 1)),
+        ({"broadcast": 1, "axis": -3}, (3,), (3, 1, 1)),
+        ({"broadcast": 1, "axis": 0}, (1, 3), (1, 3, 1, 1)),
+    ],
+)
+def test_before_opset_7_the_second_operand_lies_along_named_axes(
+    attributes: dict[str, int], shape: tuple[int, ...], laid: tuple[int, ...]
+) -> None:
+    other = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    model = load(onnx_model([node("Sub", "x w", "y", "n", **attributes)], CUBE, ["y"], {"w": other}, 6))
+    feeds = random_feeds(model)
+    np.testing.assert_array_equal(execute(model, feeds)["y"], feeds["x"] - other.reshape(laid))
+
+
+def test_an_axis_that_does_not_fit_is_refused() -> None:
+    made = node("Sub", "x w", "y", "n", broadcast=1, axis=3)
+    with pytest.raises(ModelError, match="2 axes do not fit behind axis 3 of 4"):
+        load(onnx_model([made], CUBE, ["y"], {"w": np.ones((3, 4), np.float32)}, 6))
+
+
+def test_before_opset_7_a_slope_belongs_to_a_channel() -> None:
+    slope = np.array([0.5, -1.0, 2.0], np.float32)
+    model = load(onnx_model([node("PRelu", "x s", "y")], CUBE, ["y"], {"s": slope}, 6))
+    feeds = random_feeds(model)
+    x = feeds["x"]
+    np.testing.assert_array_equal(execute(model, feeds)["y"], np.where(x < 0, x * slope.reshape(3, 1, 1), x))
+
+
+def test_images_were_once_stretched_by_two_attributes() -> None:
+    made = node("Upsample", "x", "y", height_scale=2.0, width_scale=3.0, mode="nearest")
+    model = load(onnx_model([made], CUBE, ["y"], {}, 6))
+    feeds = random_feeds(model)
+    np.testing.assert_array_equal(execute(model, feeds)["y"], feeds["x"].repeat(2, axis=2).repeat(3, axis=3))
+
+
+def test_attributes_that_went_are_dropped() -> None:
+    weights = {"w": np.ones((1, 9, 4), np.float32), "r": np.ones((1, 9, 3), np.float32)}
+    old = node("GRU", "x w r", "y h", hidden_size=3, output_sequence=1)
+    assert set(load(onnx_model([old], {"x": [5, 1, 4]}, ["y"], weights, 6)).nodes[0].attributes) == {"hidden_size"}
+    product = onnx_model(
+        [node("Gemm", "x w b", "y", broadcast=1)], {"x": [2, 3]}, ["y"],
+        {"w": np.ones((3, 4), np.float32), "b": np.ones(4, np.float32)}, 6,
+    )  # fmt: skip
+    assert "broadcast" not in load(product).nodes[0].attributes
 
 
 def test_scatter_is_scatter_elements() -> None:

@@ -1,4 +1,4 @@
-"""Brings nodes of any opset from 9 on into the form of the newest one, so that operators know a single form.
+"""Brings nodes of any opset from 6 on into the form of the newest one, so that operators know a single form.
 
 Attributes that became inputs are moved, operators that were renamed get their new name, and where a meaning changed
 (Softmax before 13) nodes that compute the old meaning take the place of the node.
@@ -133,24 +133,84 @@ def _top_k(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
 
 def _resize(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
     """Upsample, and Resize of opset 10: scales as second input, no shift of coordinates, rounding down."""
+    made: tuple[RawNode, ...] = ()
+    if node.op == "Upsample" and node.version < 9:
+        *made_first, node = _with_operands(node, around, {1: _scales(node)}, ("scales", "height_scale", "width_scale"))
+        made = tuple(made_first)
     mode = node.attributes.get("mode", "nearest")
     mode = "linear" if mode == "bilinear" else mode
     node = node.with_attributes(mode=mode, coordinate_transformation_mode="asymmetric", nearest_mode="floor")
-    return (replace(node, op="Resize", inputs=(node.inputs[0], "", *node.inputs[1:])),)
+    return (*made, replace(node, op="Resize", inputs=(node.inputs[0], "", *node.inputs[1:])))
+
+
+def _scales(node: RawNode) -> npt.NDArray[np.float32]:
+    """The scales of an Upsample before opset 9, and before opset 7, when it knew images only."""
+    values = node.attributes.get("scales")
+    if values is None:
+        values = (1.0, 1.0, _number(node, "height_scale", 1.0), _number(node, "width_scale", 1.0))
+    if not isinstance(values, tuple) or not all(isinstance(value, int | float) for value in values):
+        raise invalid(node, "attribute 'scales' must be a list of numbers")
+    return np.array(values, np.float32)
+
+
+def _stretched(node: RawNode, around: Surroundings, axis: int, names: tuple[str, ...]) -> tuple[RawNode, ...]:
+    """The node with its second operand laid along the axes from `axis` on, and without these attributes."""
+    node = node.with_attributes(**dict.fromkeys(names))
+    rank, shape = len(around.tensor(node, 0).shape), around.tensor(node, 1).shape
+    if axis < 0 or axis + len(shape) > rank:
+        raise invalid(node, f"{len(shape)} axes do not fit behind axis {axis} of {rank}")
+    if axis + len(shape) == rank:
+        return (node,)
+    target, laid = around.fresh(f"{node.label}/shape"), around.fresh(f"{node.label}/laid")
+    sizes = Value(DType.I64, np.array([*shape, *[1] * (rank - axis - len(shape))], np.int64))
+    return (
+        RawNode("", "Constant", (), (target,), {"value": sizes}),
+        RawNode(f"{node.label}/lay", "Reshape", (node.inputs[1], target), (laid,)),
+        replace(node, inputs=(node.inputs[0], laid)),
+    )
+
+
+def _placed(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    """Before opset 7 the second operand was broadcast where an attribute said so, along the axes that it named."""
+    rank, other = len(around.tensor(node, 0).shape), len(around.tensor(node, 1).shape)
+    axis = int(_number(node, "axis", rank - other)) if _number(node, "broadcast", 0) else rank - other
+    return _stretched(node, around, axis + rank if axis < 0 else axis, ("axis", "broadcast"))
+
+
+def _slope(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    """Before opset 7 a slope was one number, or one per channel."""
+    rank, shape = len(around.tensor(node, 0).shape), around.tensor(node, 1).shape
+    channels = len(shape) == 1 and shape[0] > 1 and rank > 1
+    return _stretched(node, around, 1, ()) if channels else (node,)
+
+
+def _plain_gemm(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    return (node.with_attributes(broadcast=None),)
+
+
+def _recurrent(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    return (node.with_attributes(output_sequence=None),)
 
 
 def _dropout(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    if node.version < 7 and not _number(node, "is_test", 0):
+        raise _training(node)
     if len(node.inputs) > 2 and node.inputs[2]:
         training = around.constants.get(node.inputs[2])
         if training is None or bool(np.any(training)):
             raise _training(node)
-    return (replace(node.with_attributes(ratio=None, seed=None), inputs=node.inputs[:1]),)
+    return (replace(node.with_attributes(ratio=None, seed=None, is_test=None), inputs=node.inputs[:1]),)
 
 
 def _batch_normalization(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
-    if _number(node, "training_mode", 0) or any(node.outputs[1:]):
+    estimating = node.version < 7 and not _number(node, "is_test", 0)
+    if estimating or _number(node, "training_mode", 0) or any(node.outputs[1:]):
         raise _training(node)
-    return (replace(node.with_attributes(training_mode=None, momentum=None, spatial=None), outputs=node.outputs[:1]),)
+    if not _number(node, "spatial", 1):
+        why, fix = "its statistics differ from place to place", "export it with spatial = 1, one mean per channel"
+        raise UnsupportedNode(node.where(), why=why, fix=fix, node=node.label)
+    node = node.with_attributes(training_mode=None, momentum=None, spatial=None, is_test=None)
+    return (replace(node, outputs=node.outputs[:1]),)
 
 
 def _training(node: RawNode) -> UnsupportedNode:
@@ -199,6 +259,10 @@ _REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", 
 
 # operator -> (the first version whose form needs nothing, what to do below it)
 _RULES: dict[str, tuple[int, Rewrite]] = {
+    **dict.fromkeys(("Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Greater", "Less"), (7, _placed)),
+    "PRelu": (7, _slope),
+    "Gemm": (7, _plain_gemm),
+    **dict.fromkeys(("LSTM", "GRU", "RNN"), (7, _recurrent)),
     "Squeeze": (13, _axes),
     "Unsqueeze": (13, _axes),
     "ReduceSum": (13, _axes),

@@ -19,7 +19,7 @@ from tilewright.frontend.values import element_type
 if TYPE_CHECKING:
     import onnx
 
-OPSET_OLDEST = 9
+OPSET_OLDEST = 6
 PART_LIMIT = 30_000  # of each kind; the largest networks in use have a third of it
 
 
