@@ -2,6 +2,7 @@
 
 bash ci/bench                      all tables
 bash ci/bench compile_time         one of them
+bash ci/bench performance:m4,m55   parts of one that has parts
 """
 
 from __future__ import annotations
@@ -22,15 +23,16 @@ def text(rows: list[tuple[str, ...]]) -> str:
 
 def main(names: list[str]) -> int:
     """Print the tables; 2 for a name that there is none of."""
-    known = sorted(path.stem for path in FOLDER.glob("*.py"))
-    unknown = [name for name in names if name not in known]
+    known = sorted(path.stem for path in FOLDER.glob("*.py") if "def table(" in path.read_text())
+    unknown = [name for name in names if name.partition(":")[0] not in known]
     if unknown:
         print(f"no table is called {', '.join(unknown)}; there are {', '.join(known)}", file=sys.stderr)
         return 2
-    for name in names or known:
+    for word in names or known:
+        name, _, parts = word.partition(":")
         module = importlib.import_module(f"benchmarks.{name}")
         print(f"\n== {module.TITLE}", flush=True)
-        print(text(module.table()), flush=True)
+        print(text(module.table(*filter(None, parts.split(",")))), flush=True)
     return 0
 
 

@@ -15,7 +15,8 @@ import numpy as np
 TITLE = "time of one inference, gcc -march=native, ratio to ONNX Runtime with one thread (below 1 is faster)"
 ROOT = Path(__file__).parents[2]
 NAMES = tuple(f"{name}_{form}" for form in ("f32", "int8") for name in ("resnet8", "dscnn", "vww", "ad"))
-ROUNDS, CALLS = 15, 20
+ROUNDS = 400
+"""Single calls of each in turn; what else runs on the machine slows down some of them, never the smallest."""
 
 
 def library(model: Path, folder: Path) -> tuple[ctypes.CDLL, str]:
@@ -30,7 +31,7 @@ def library(model: Path, folder: Path) -> tuple[ctypes.CDLL, str]:
 
 
 def ratio(folder: Path) -> tuple[float, float]:
-    """Microseconds of ours and of ONNX Runtime: the smallest of interleaved rounds."""
+    """Microseconds of ours and of ONNX Runtime: the smallest of interleaved calls."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -44,18 +45,22 @@ def ratio(folder: Path) -> tuple[float, float]:
         best = [float("inf"), float("inf")]
         for _ in range(ROUNDS):
             for index, call in enumerate((run, lambda: session.run(None, feed))):
-                call()
+                call()  # brings the network back into the caches
                 start = time.perf_counter()
-                for _ in range(CALLS):
-                    call()
-                best[index] = min(best[index], (time.perf_counter() - start) / CALLS * 1e6)
+                call()
+                best[index] = min(best[index], (time.perf_counter() - start) * 1e6)
     return best[0], best[1]
+
+
+def trained_models() -> Path:
+    """The folder of the trained networks, which need not be there."""
+    return Path(os.environ.get("TILEWRIGHT_MODELS", ROOT.parent / "shared" / "models"))
 
 
 def table() -> list[tuple[str, ...]]:
     """A row per trained network; none where they are not at hand."""
     rows: list[tuple[str, ...]] = [("network", "ours/us", "onnxruntime/us", "ratio")]
-    trained = Path(os.environ.get("TILEWRIGHT_MODELS", ROOT.parent / "shared" / "models"))
+    trained = trained_models()
     for name in NAMES:
         if (trained / name / "model.onnx").exists():
             ours, theirs = ratio(trained / name)

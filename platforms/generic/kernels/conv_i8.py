@@ -130,8 +130,8 @@ def conv_constants(operands: Operands, shape: Shape) -> tuple[Constant, ...]:
     )
 
 
-def conv_context(operands: Operands, shape: Shape) -> ConvI8Context:
-    """The numbers of the block."""
+def conv_context(operands: Operands, shape: Shape, shifts: DType = DType.I8) -> ConvI8Context:
+    """The numbers of the block; `shifts` as for `requantise_text`."""
     call = operands.call
     weights, dtype = weights_of(call)
     if weights.ndim == 3:
@@ -139,7 +139,7 @@ def conv_context(operands: Operands, shape: Shape) -> ConvI8Context:
     h, w = spatial_axes(call, strides_of(call))
     groups = call.integer("group", 1)
     channels, out_group = weights.shape[1], weights.shape[0] // groups
-    text, _ = requantise_text(proof(call), weights.shape[0])
+    text, _ = requantise_text(proof(call), weights.shape[0], shifts)
     return ConvI8Context(
         attribute=shape.attribute,
         x_type=C_TYPES[call.tensor(0).dtype],

@@ -1,42 +1,145 @@
 <%
-q = k.requantise
+v = k.conv
+h, w, q = v.h, v.w, v.requantise
+row = w.kernel * v.channels
+rows_padded = h.inner_first > 0 or h.inner_last < h.out
+pad = f"const {v.x_type} *restrict pad, "
 %>\
-% for block in k.blocks:
-${k.attribute} static void ${f.name}_block${block.width}(const ${k.x_type} *restrict x, const int32_t *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
+% for block in v.blocks:
+${v.attribute} static void ${f.name}_codes${block.width}(int32_t *restrict acc, ${q.parameters}${v.y_type} *restrict y)
 {
-    int32_t acc[${k.pixels}][${block.width}];
-    for (int p = 0; p < ${k.pixels}; p++) {
+    for (int o = 0; o < ${block.width}; o++) {
+        int32_t code = (int32_t)(${q.code("acc[o]", "o")});
+        code = code < ${q.low} ? ${q.low} : code;
+        acc[o] = code > ${q.high} ? ${q.high} : code;
+    }
+    for (int o = 0; o < ${block.width}; o++) {
+        y[o] = (${v.y_type})acc[o];
+    }
+}
+
+% if w.inner_last > w.inner_first:
+${v.attribute} static void ${f.name}_block${block.width}(const ${v.x_type} *restrict x, ${pad if rows_padded else ""}int top, int left, const int32_t *restrict w, const int32_t *restrict b, int32_t *restrict sums)
+{
+    enum { PIXELS = ${k.pixels} };
+    int32_t acc[PIXELS][${block.width}];
+    for (int p = 0; p < PIXELS; p++) {
         for (int o = 0; o < ${block.width}; o++) {
             acc[p][o] = b[o];
         }
     }
-    for (int i = 0; i < ${k.channels}; i++) {
-        for (int p = 0; p < ${k.pixels}; p++) {
-            for (int o = 0; o < ${block.width}; o++) {
-                acc[p][o] += x[p * ${k.channels} + i] * w[i * ${block.width} + o];
+    for (int kh = 0; kh < ${h.kernel}; kh++) {
+        const int at = top + kh * ${h.dilation};
+% if rows_padded:
+        const ${v.x_type} *restrict xr = at >= 0 && at < ${h.size} ? x + at * ${h.x_stride} + left : pad;
+% else:
+        const ${v.x_type} *restrict xr = x + at * ${h.x_stride} + left;
+% endif
+        const int32_t *restrict wr = w + kh * ${row * block.width};
+% if v.contiguous:
+        for (int i = 0; i < ${row}; i++) {
+            for (int p = 0; p < PIXELS; p++) {
+                for (int o = 0; o < ${block.width}; o++) {
+                    acc[p][o] += xr[p * ${w.stride * w.x_stride} + i] * wr[i * ${block.width} + o];
+                }
             }
         }
+% else:
+        for (int kw = 0; kw < ${w.kernel}; kw++) {
+            for (int i = 0; i < ${v.channels}; i++) {
+                for (int p = 0; p < PIXELS; p++) {
+                    for (int o = 0; o < ${block.width}; o++) {
+                        acc[p][o] += xr[p * ${w.stride * w.x_stride} + kw * ${w.dilation * w.x_stride} + i] * wr[(kw * ${v.channels} + i) * ${block.width} + o];
+                    }
+                }
+            }
+        }
+% endif
     }
-    for (int p = 0; p < ${k.pixels}; p++) {
+    for (int p = 0; p < PIXELS; p++) {
         for (int o = 0; o < ${block.width}; o++) {
-            int32_t code = (int32_t)(${q.code("acc[p][o]", "o")});
-            code = code < ${q.low} ? ${q.low} : code;
-            code = code > ${q.high} ? ${q.high} : code;
-            y[p * ${k.out_channels} + o] = (${k.y_type})code;
+            sums[p * ${block.width} + o] = acc[p][o];
         }
     }
 }
 
+% endif
+% if w.inner_first > 0 or w.inner_last < w.out:
+${v.attribute} static void ${f.name}_pixel${block.width}(const ${v.x_type} *restrict x, ${pad}int top, int left, int group, const int32_t *restrict w, const int32_t *restrict b, int32_t *restrict sums)
+{
+    int32_t acc[${block.width}];
+    for (int o = 0; o < ${block.width}; o++) {
+        acc[o] = b[o];
+    }
+    for (int kh = 0; kh < ${h.kernel}; kh++) {
+        for (int kw = 0; kw < ${w.kernel}; kw++) {
+            const int row = top + kh * ${h.dilation};
+            const int column = left + kw * ${w.dilation};
+            const int inside = row >= 0 && row < ${h.size} && column >= 0 && column < ${w.size};
+            const ${v.x_type} *restrict xr = inside ? x + row * ${h.x_stride} + column * ${w.x_stride} + group : pad;
+            const int32_t *restrict wr = w + (kh * ${w.kernel} + kw) * ${v.channels * block.width};
+            for (int i = 0; i < ${v.channels}; i++) {
+                for (int o = 0; o < ${block.width}; o++) {
+                    acc[o] += xr[i] * wr[i * ${block.width} + o];
+                }
+            }
+        }
+    }
+    for (int o = 0; o < ${block.width}; o++) {
+        sums[o] = acc[o];
+    }
+}
+
+% endif
 % endfor
+<%def name="one(block, pixels, name, where, at)">\
+                    int32_t sums[${pixels} * ${block.width}];
+                    ${f.name}_${name}${block.width}(${where}, w + g * ${v.out_group * v.depth} + ${block.weights} + n * ${block.width * v.depth}, b + channel, sums);
+                    for (int p = 0; p < ${pixels}; p++) {
+                        ${f.name}_codes${block.width}(sums + p * ${block.width}, ${q.arguments("channel")}yr + (${at} + p) * ${v.out_channels} + channel);
+                    }
+</%def>\
 static void ${f.name}(${f.parameters})
 {
-    for (int n = 0; n < ${k.results}; n += ${k.pixels}) {
-        const int at = n < ${k.results - k.pixels} ? n : ${k.results - k.pixels};
-% for block in k.blocks:
-        for (int m = 0; m < ${block.count}; m++) {
-            const int channel = ${block.first} + m * ${block.width};
-            ${f.name}_block${block.width}(x + at * ${k.channels}, w + channel * ${k.channels}, b + channel, ${q.arguments("channel")}y + at * ${k.out_channels} + channel);
+% if w.inner_last > w.inner_first:
+    enum { PIXELS = ${k.pixels} };
+% endif
+% if v.pointwise:
+    const int g = 0;
+    ${v.y_type} *const yr = y;
+    for (int ow = 0; ow < ${w.out}; ow += PIXELS) {
+        const int at = ow < ${w.out} - PIXELS ? ow : ${w.out} - PIXELS;
+% for block in v.blocks:
+        for (int n = 0; n < ${block.count}; n++) {
+            const int channel = ${block.first} + n * ${block.width};
+${one(block, "PIXELS", "block", f"x, 0, at * {w.stride * w.x_stride}", "at")}\
         }
 % endfor
     }
+% else:
+    for (int g = 0; g < ${v.groups}; g++) {
+        for (int oh = 0; oh < ${h.out}; oh++) {
+            const int top = oh * ${h.stride} - ${h.pad};
+            ${v.y_type} *const yr = y + oh * ${w.out * v.out_channels};
+% for block in v.blocks:
+            for (int n = 0; n < ${block.count}; n++) {
+                const int channel = g * ${v.out_group} + ${block.first} + n * ${block.width};
+% if w.inner_last > w.inner_first:
+                for (int ow = ${w.inner_first}; ow < ${w.inner_last}; ow += PIXELS) {
+                    const int at = ow < ${w.inner_last} - PIXELS ? ow : ${w.inner_last} - PIXELS;
+${one(block, "PIXELS", "block", f"x, {'pad, ' if rows_padded else ''}top, (at * {w.stride} - {w.pad}) * {w.x_stride} + g * {v.channels}", "at")}\
+                }
+% endif
+% for first, last in ((0, w.inner_first), (w.inner_last, w.out)):
+% if last > first:
+                for (int ow = ${first}; ow < ${last}; ow++) {
+${one(block, "1", "pixel", f"x, pad, top, ow * {w.stride} - {w.pad}, g * {v.channels}", "ow")}\
+                }
+% endif
+% endfor
+            }
+% endfor
+        }
+    }
+% endif
 }

@@ -15,7 +15,7 @@ from tilewright.platforms.generic.kernels.overlap import gap_bytes, row_steps
 from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, requantise_text
 from tilewright.platforms.generic.platform import PLATFORM
 
-WIDTH = 16
+WIDTH = 32
 
 
 @dataclass(frozen=True)
@@ -109,5 +109,5 @@ class DepthwiseI8:
         return depthwise_overlap(operands)
 
     def context(self, operands: Operands) -> DepthwiseI8Context:
-        """Blocks of sixteen channels."""
+        """Blocks of thirty-two channels: codes of one vector."""
         return depthwise_context(operands, WIDTH, ATTRIBUTE)

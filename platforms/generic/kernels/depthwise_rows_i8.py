@@ -57,7 +57,7 @@ class DepthwiseRowsI8:
         return depthwise_i8.depthwise_constants(operands, WIDTH)
 
     def context(self, operands: Operands) -> RowsContext:
-        """Blocks of sixteen channels."""
+        """Blocks of thirty-two channels: codes of one vector."""
         x = operands.call.tensor(0)
         numbers = depthwise_i8.depthwise_context(operands, WIDTH, ATTRIBUTE)
         return RowsContext(numbers, kept_rows(operands.call), x.shape[-1] * x.shape[1])

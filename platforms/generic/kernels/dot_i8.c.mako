@@ -3,10 +3,10 @@ q, h, w = k.requantise, k.h, k.w
 wide = range(k.pixels)
 %>\
 <%def name="product(name, count)">
-${k.attribute} static void ${f.name}_${name}(const int16_t *restrict patches, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
+${k.attribute} static void ${f.name}_${name}(const ${k.x_type if k.direct else "int16_t"} *restrict patches, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
 {
 % for p in wide:
-    const int16_t *restrict x${p} = patches + ${p * k.padded_depth};
+    const ${k.x_type if k.direct else "int16_t"} *restrict x${p} = patches + ${p * k.padded_depth};
 % endfor
 % for o in range(count):
     const ${k.w_type} *restrict w${o} = w + ${o * k.padded_depth};
@@ -19,8 +19,11 @@ ${k.attribute} static void ${f.name}_${name}(const int16_t *restrict patches, co
 % endfor
     for (int i = 0; i < ${k.padded_depth}; i++) {
 % for p in wide:
+% if k.direct:
+        const int16_t v${p} = (int16_t)(x${p}[i] - ${k.offset});
+% endif
 % for o in range(count):
-        s${p}${o} += x${p}[i] * w${o}[i];
+        s${p}${o} += ${f"v{p}" if k.direct else f"x{p}[i]"} * w${o}[i];
 % endfor
 % endfor
     }
@@ -70,7 +73,7 @@ ${k.attribute} static void ${f.name}_gather(const ${k.x_type} *restrict x, int t
     }
 }
 
-% else:
+% elif not k.direct:
 ${k.attribute} static void ${f.name}_gather(const ${k.x_type} *restrict x, int16_t *restrict patch)
 {
     for (int i = 0; i < ${k.depth}; i++) {
@@ -79,15 +82,17 @@ ${k.attribute} static void ${f.name}_gather(const ${k.x_type} *restrict x, int16
 }
 
 % endif
-% if k.out_group > 1:
-${product("pair", 2)}
+% if k.out_group >= k.together:
+${product("several", k.together)}
 % endif
-% if k.out_group % 2:
+% if k.out_group % k.together:
 ${product("single", 1)}
 % endif
 static void ${f.name}(${f.parameters})
 {
+% if not k.direct:
     int16_t *const patches = scratch;
+% endif
 % if k.padded_depth > k.depth:
     for (int p = 0; p < ${k.pixels}; p++) {
         for (int i = ${k.depth}; i < ${k.padded_depth}; i++) {
@@ -98,6 +103,9 @@ static void ${f.name}(${f.parameters})
     for (int g = 0; g < ${k.groups}; g++) {
         for (int n = 0; n < ${k.results}; n += ${k.pixels}) {
             const int at = n < ${k.results - k.pixels} ? n : ${k.results - k.pixels};
+% if k.direct:
+            const ${k.x_type} *const patches = ${k.x_name} + at * ${k.x_channels} + g * ${k.channels};
+% else:
             for (int p = 0; p < ${k.pixels}; p++) {
 % if k.patch:
                 const int top = (at + p) / ${w.out} * ${h.stride} - ${h.pad};
@@ -107,16 +115,20 @@ static void ${f.name}(${f.parameters})
                 ${f.name}_gather(${k.x_name} + (at + p) * ${k.x_channels} + g * ${k.channels}, patches + p * ${k.padded_depth});
 % endif
             }
+% endif
             ${k.y_type} *const yr = y + at * ${k.out_channels} + g * ${k.out_group};
-% if k.out_group > 1:
-            for (int o = 0; o + 2 <= ${k.out_group}; o += 2) {
+            int o = 0;
+% if k.out_group >= k.together:
+            for (; o + ${k.together} <= ${k.out_group}; o += ${k.together}) {
                 const int channel = g * ${k.out_group} + o;
-                ${f.name}_pair(patches, w + channel * ${k.padded_depth}, ${k.bias_name} + channel, ${q.arguments("channel")}yr + o);
+                ${f.name}_several(patches, w + channel * ${k.padded_depth}, ${k.bias_name} + channel, ${q.arguments("channel")}yr + o);
             }
 % endif
-% if k.out_group % 2:
-            const int channel = g * ${k.out_group} + ${k.out_group - 1};
-            ${f.name}_single(patches, w + channel * ${k.padded_depth}, ${k.bias_name} + channel, ${q.arguments("channel")}yr + ${k.out_group - 1});
+% if k.out_group % k.together:
+            for (; o < ${k.out_group}; o++) {
+                const int channel = g * ${k.out_group} + o;
+                ${f.name}_single(patches, w + channel * ${k.padded_depth}, ${k.bias_name} + channel, ${q.arguments("channel")}yr + o);
+            }
 % endif
         }
     }

@@ -23,6 +23,9 @@ from tilewright.platforms.generic.platform import PLATFORM
 
 LANES = 16
 SHORTEST = 12
+TOGETHER, OFFSET = 4, 256
+"""Columns at once of a single row, which is read where it lies. Codes minus 256 need sixteen bits, so that compilers
+multiply them in pairs; products of eight bits they would widen one by one."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,9 @@ class DotContext:
     x_name: str
     bias_name: str
     requantise: RequantiseText
+    together: int = 2
+    direct: bool = False
+    offset: int = 0
 
 
 def padded_depth(depth: int) -> int:
@@ -73,6 +79,13 @@ def _scratch(results: int, depth: int) -> int:
 
 def _depth(call: Call) -> int:
     return call.tensor(1).elements // call.tensor(1).shape[0]
+
+
+def is_direct(call: Call) -> bool:
+    """One row of int8 or uint8 codes, whose sums with the offset fit into 32 bits."""
+    x = call.tensor(0)
+    reach = int(np.abs(dense_i8.matrix(call)[0].astype(np.int64)).sum(axis=0).max()) * 2 * OFFSET
+    return x.elements == x.shape[-1] and x.dtype in (DType.I8, DType.U8) and reach < 1 << 30
 
 
 def _too_wide(call: Call) -> str | None:
@@ -157,20 +170,26 @@ class DenseDotI8:
         return _too_wide(call) or dense_i8.accepts(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """Weights as [column][depth] in the order in which the operand lies in memory."""
+        """Weights as [column][depth] in the order in which the operand lies in memory; the offset folded in."""
         call = operands.call
         weights, dtype = dense_i8.matrix(call)
         layout = operands.layout(call.tensor(0))
         if not layout.is_default:
             weights = weights[memory_order(layout)]
         columns = weights.shape[1]
-        start = np.broadcast_to(np.asarray(accumulator(call).start, np.int32), (columns,))
         _, requantisation = requantise_text(proof(call), columns)
-        return (Constant("w", dtype, rows(weights.T)), Constant("bias", DType.I32, start), *requantisation)
+        flat = rows(weights.T)
+        start = np.broadcast_to(accumulator(call).start, (columns,))
+        if is_direct(call):
+            flat, start = weights.T.reshape(-1), start + OFFSET * weights.astype(np.int64).sum(axis=0)
+        start = start.astype(np.int32)
+        return (Constant("w", dtype, flat), Constant("bias", DType.I32, start), *requantisation)
 
     def scratch(self, operands: Operands) -> int:
-        """The widened rows."""
+        """The widened rows; a single row is not widened."""
         x = operands.call.tensor(0)
+        if is_direct(operands.call):
+            return 0
         return _scratch(x.elements // x.shape[-1], x.shape[-1])
 
     def cost(self, call: Call) -> float:
@@ -185,10 +204,12 @@ class DenseDotI8:
         _, dtype = dense_i8.matrix(call)
         depth, columns = x.shape[-1], y.shape[-1]
         text, _ = requantise_text(proof(call), columns)
+        direct = is_direct(call)
         return DotContext(
             attribute=ATTRIBUTE, x_type=C_TYPES[x.dtype], w_type=C_TYPES[dtype], y_type=C_TYPES[y.dtype],
             patch=False, h=None, w=None, groups=1, channels=depth, x_channels=depth, results=x.elements // depth,
-            depth=depth, padded_depth=padded_depth(depth), out_group=columns, out_channels=columns,
+            depth=depth, padded_depth=depth if direct else padded_depth(depth), together=TOGETHER if direct else 2,
+            direct=direct, offset=OFFSET, out_group=columns, out_channels=columns,
             pixels=_pixels(x.elements // depth), zero=x.quantisation.zero_point[0], x_name="a", bias_name="bias",
             requantise=text,
         )  # fmt: skip

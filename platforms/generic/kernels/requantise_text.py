@@ -46,8 +46,13 @@ def refusal(proof: Proof) -> str | None:
     return None
 
 
-def requantise_text(proof: Proof, channels: int) -> tuple[RequantiseText, tuple[Constant, ...]]:
-    """The C of a proof, and its constants: one value per channel, or literals where all channels are alike."""
+def requantise_text(
+    proof: Proof, channels: int, shifts: DType = DType.I8
+) -> tuple[RequantiseText, tuple[Constant, ...]]:
+    """The C of a proof, and its constants: one value per channel, or literals where all channels are alike.
+
+    Shifts of 32 bits let compilers keep whole vectors where the channel is the innermost loop.
+    """
     found: list[Constant] = []
 
     def operand(name: str, values: Array, dtype: DType) -> str:
@@ -61,7 +66,7 @@ def requantise_text(proof: Proof, channels: int) -> tuple[RequantiseText, tuple[
     if fixed is not None:
         multiplier = operand("multiplier", fixed.multiplier, DType.I32)
         addend = operand("addend", fixed.addend, DType.I32)
-        shift = operand("shift", fixed.shift, DType.I8)
+        shift = operand("shift", fixed.shift, shifts)
         before = f"ACC * {1 << fixed.pre_shift}" if fixed.pre_shift else "ACC"
         form = f"((int32_t)(((int64_t)({before}) * {multiplier}) >> 32) + {addend}) >> {shift}"
         low, high = fixed.low, fixed.high
@@ -72,7 +77,7 @@ def requantise_text(proof: Proof, channels: int) -> tuple[RequantiseText, tuple[
         exponent = np.asarray([(d & -d).bit_length() - 1 for d in divisors], np.int64)
         odd = np.asarray([d >> int(e) for d, e in zip(divisors, exponent, strict=True)], np.int64)
         top = operand("numerator", numerator, DType.I64)
-        shift = operand("exponent", exponent, DType.I8)
+        shift = operand("exponent", exponent, shifts)
         rest = operand("residue", residue, DType.I32)
         wide = f"((int64_t)(ACC) * {1 << exact.bits} + {rest})" if exact.bits else "(int64_t)(ACC)"
         if (odd == 1).all():

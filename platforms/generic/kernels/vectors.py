@@ -25,9 +25,9 @@ KINDS = (Vectors(16, 32), Vectors(8, 16), Vectors(4, 32), Vectors(4, 16))
 """AVX-512, AVX, Advanced SIMD of AArch64, SSE: in the order of the macro's arguments."""
 SCALAR = 4
 """Pixels where no vectors are known."""
-UNROLLED = 16
+UNROLLED, UNROLLED_VECTORS = 16, 12
 SUMS = 24
-"""The longest loop, and the most sums in one, that gcc unrolls completely; what it leaves a loop stays in memory."""
+"""The longest loops, and the most sums in one, that gcc unrolls completely; what it leaves a loop stays in memory."""
 
 
 def block_pixels(channels: int, run: int, vectors: Vectors, broadcasts: bool) -> int:
@@ -44,13 +44,18 @@ def block_pixels(channels: int, run: int, vectors: Vectors, broadcasts: bool) ->
         return -(-run // pixels) * step * math.sqrt(max(1.0, CHAINS / sums))
 
     free = min(SUMS + wide, vectors.registers - 1)
-    pixels = range(1, min(run, UNROLLED) + 1)
+    pixels = range(1, min(run, UNROLLED if broadcasts else UNROLLED_VECTORS) + 1)
     fitting = [n for n in pixels if n * wide + (min(n, wide) if broadcasts else wide) <= free]
     return min(fitting, key=lambda n: (work(n), n), default=1)
 
 
+def pixel_counts(channels: int, run: int, broadcasts: bool = True) -> tuple[int, ...]:
+    """Pixels at once by kind of vector, and where no vectors are known."""
+    run = max(1, run)
+    return (*(block_pixels(channels, run, vectors, broadcasts) for vectors in KINDS), min(SCALAR, run))
+
+
 def pixels_text(channels: int, run: int, broadcasts: bool = True) -> str:
     """The constant as C: a number, or a choice that the preprocessor takes."""
-    run = max(1, run)
-    found = [*(block_pixels(channels, run, vectors, broadcasts) for vectors in KINDS), min(SCALAR, run)]
+    found = pixel_counts(channels, run, broadcasts)
     return str(found[0]) if len(set(found)) == 1 else f"TILEWRIGHT_BY_VECTOR({', '.join(map(str, found))})"

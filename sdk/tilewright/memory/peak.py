@@ -18,6 +18,8 @@ from tilewright.plan.plan import TiledGraph
 from tilewright.platform import Kernel, Operands
 
 ROUNDS = 12
+EXACT = 128
+"""Up to so many instructions a tie of the quick placements is decided by the exact ones."""
 
 
 def within_peak(graph: BoundGraph, rebind: Callable[[Refusals], BoundGraph], io: str) -> BoundGraph:
@@ -32,16 +34,23 @@ def within_peak(graph: BoundGraph, rebind: Callable[[Refusals], BoundGraph], io:
             break
         other = rebind({**refused, **found})
         smaller = _place(other, io)
-        if smaller.solution.peak >= placed.solution.peak:
+        saved = placed.solution.peak - smaller.solution.peak
+        if saved == 0 and len(placed.plan.instructions) <= EXACT:
+            saved = _exactly(graph, io) - _exactly(other, io)
+        if saved <= 0:
             break
         refused |= found
         graph, placed = other, smaller
     return graph
 
 
-def _place(graph: BoundGraph, io: str) -> PlacedPlan:
+def _place(graph: BoundGraph, io: str, allocator: str = "greedy") -> PlacedPlan:
     plan = build(TiledGraph(graph, {}), constants=False)
-    return place_plan(plan, graph.platform, io=io, allocator="greedy")
+    return place_plan(plan, graph.platform, io=io, allocator=allocator)
+
+
+def _exactly(graph: BoundGraph, io: str) -> int:
+    return _place(graph, io, "auto").solution.peak
 
 
 def _replaces(candidate: Candidate, kernel: Kernel, operands: Operands) -> bool:

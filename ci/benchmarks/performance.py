@@ -1,0 +1,76 @@
+"""Measures the networks of docs/performance.md and writes that page: ours beside peers, a figure not measured is null.
+
+bash ci/bench performance              every section (an hour on a small machine)
+bash ci/bench performance:m4,m55       some of them; the others keep the figures of docs/performance.json
+bash ci/bench performance:-            none: the page is written anew from the figures
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.performance_page import MODELS, SECTIONS, Figure, Figures, Section, page, rows
+from benchmarks.performance_page import read as read_figures
+from benchmarks.time_ratio import ratio, trained_models
+
+TITLE = "docs/performance.md (millions of instructions of one inference)"
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def figure(report: dict[str, object]) -> Figure:
+    """What the page shows of a report."""
+    run, memory = report["run"], report["memory"]
+    assert isinstance(run, dict)
+    assert isinstance(memory, dict)
+    ram, flash = run["ram_bytes"], (run["text_bytes"] or 0) + (run["rodata_bytes"] or 0)
+    return Figure(run["instructions"] if run["match"] else None, ram, flash)
+
+
+def counted(section: Section, model: str, optimize: str) -> tuple[Figure, str] | None:
+    """The figure of one network and the flags that it was built with; None where it is not at hand or failed."""
+    folder = trained_models() / f"{model}_{section.form}"
+    if not (folder / "model.onnx").exists():
+        return None
+    command = [sys.executable, "-m", "tilewright.cli", "run", folder / "model.onnx", "-t", section.target]
+    command += ["--optimize", optimize, "--json", "-", "-q"]
+    command += ["--quantized-io"] if section.form == "int8" else []
+    command += ["--profile"] if section.profile else []
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if done.returncode:
+        print(f"{section.key}, {model}, {optimize}: {done.stderr.strip()[-300:]}", file=sys.stderr)
+        return None
+    report = json.loads(done.stdout)
+    tool = report["toolchain"]
+    return figure(report), f"{tool['version']}, {tool['flags']}"
+
+
+def measure(section: Section, figures: Figures) -> None:
+    """Put the section's figures in the place of the old ones."""
+    for model in MODELS:
+        if section.key == "time":
+            for form in ("f32", "int8"):
+                if (trained_models() / f"{model}_{form}" / "model.onnx").exists():
+                    ours, theirs = ratio(trained_models() / f"{model}_{form}")
+                    figures.put(section.key, form, model, Figure(ours / theirs, None, None))
+            continue
+        for optimize in section.optimize:
+            found = counted(section, model, optimize)
+            figures.put(section.key, optimize, model, found[0] if found else None)
+            if found:
+                figures.flags[section.key] = found[1]
+
+
+def table(*parts: str) -> list[tuple[str, ...]]:
+    """Measure the sections, write the page, and give its rows."""
+    figures = read_figures((DOCS / "performance.json").read_text() if (DOCS / "performance.json").exists() else "{}")
+    for section in SECTIONS:
+        if (not parts or section.key in parts) and (section.target or section.key == "time"):
+            measure(section, figures)
+    (DOCS / "performance.json").write_text(figures.text())
+    (DOCS / "performance.md").write_text(page(figures))
+    found = [("section", "", "ResNet-8", "DS-CNN", "VWW", "AD")]
+    found += [(section.key, *row) for section in SECTIONS for row in rows(section, figures)]
+    return found
