@@ -121,14 +121,20 @@ void tw_exit(int status)
 void tw_soc_trap(uint32_t pc) { tw_fault("other", pc, 0); }
 
 #ifdef TW_TILED
-__attribute__((used)) static void tw_on_cores(void (*function)(const void *work, int core, int cores), const void *work)
+static uint32_t tw_begun;
+
+__attribute__((used)) static void tw_begin(void (*function)(const void *work, int core, int cores), const void *work)
 {
-    const uint32_t first = tw_clock();
+    tw_begun = tw_clock();
     __shared.function = function;
     __shared.work = work;
     tw_barrier();
+}
+
+__attribute__((used)) static void tw_end(void)
+{
     tw_barrier();
-    tw_keep(TW_KERNEL, first);
+    tw_keep(TW_KERNEL, tw_begun);
 }
 
 static void tw_command(const tilewright_copy *copy, uint32_t near, uint32_t far)
@@ -193,8 +199,9 @@ __attribute__((used)) static void tw_wait(tilewright_future future)
 }
 
 /* Under names that say whose code it is: what drives the hardware is no layer's. */
-void tilewright_on_cores(void (*function)(const void *work, int core, int cores), const void *work)
-    __attribute__((alias("tw_on_cores")));
+void tilewright_begin(void (*function)(const void *work, int core, int cores), const void *work)
+    __attribute__((alias("tw_begin")));
+void tilewright_end(void) __attribute__((alias("tw_end")));
 tilewright_future tilewright_start(const tilewright_copy *copies, int first, int end, unsigned char *fast,
                                    unsigned char *const *home) __attribute__((alias("tw_start")));
 void tilewright_wait(tilewright_future future) __attribute__((alias("tw_wait")));

@@ -88,7 +88,7 @@ static int tw_cores_done(void)
     return 1;
 }
 
-__attribute__((used)) static void tw_on_cores(void (*function)(const void *work, int core, int cores), const void *work)
+__attribute__((used)) static void tw_begin(void (*function)(const void *work, int core, int cores), const void *work)
 {
     uint32_t hart;
     tw_job.function = function;
@@ -99,6 +99,10 @@ __attribute__((used)) static void tw_on_cores(void (*function)(const void *work,
     for (hart = 1; hart <= TW_CORES; hart++) {
         TW_INTERRUPT[hart] = 1;
     }
+}
+
+__attribute__((used)) static void tw_end(void)
+{
     for (;;) {
         TW_INTERRUPT[0] = 0;
         TW_FENCE_MEMORY();
@@ -180,8 +184,9 @@ __attribute__((used)) static void tw_wait(tilewright_future future)
 }
 
 /* Under names that say whose code it is: what plays the hardware is neither counted nor fenced. */
-void tilewright_on_cores(void (*function)(const void *work, int core, int cores), const void *work)
-    __attribute__((alias("tw_on_cores")));
+void tilewright_begin(void (*function)(const void *work, int core, int cores), const void *work)
+    __attribute__((alias("tw_begin")));
+void tilewright_end(void) __attribute__((alias("tw_end")));
 tilewright_future tilewright_start(const tilewright_copy *copies, int first, int end, unsigned char *fast,
                                    unsigned char *const *home) __attribute__((alias("tw_start")));
 void tilewright_wait(tilewright_future future) __attribute__((alias("tw_wait")));

@@ -9,8 +9,8 @@ Where channels stay apart (depthwise), a word of input holds four channels of on
 three zero bytes: the same dot product then makes one product. The pointer steps from pixel to pixel by a register.
 
 Registers: sums s0-s11 and t3-t6, columns a4-a7, weights t0 and t1, pointers a0 (input), a1 (weights), a2 (output);
-a3 is the step to the next row, ra the number of rows, t2 the input of the first row. Where channels stay apart, ra is
-the step from one pixel's column to the next one's and t2 that from one tap to the next.
+a3 is the step to the next row, ra four zero points for columns that are missing, t2 the input of the first row. Where
+channels stay apart, ra is the step from one pixel's column to the next one's and t2 that from one tap to the next.
 """
 
 from __future__ import annotations
@@ -87,21 +87,20 @@ def listing(geometry: Geometry, pixels: int, channels: int, left: int, right: in
         )
         out("mul t2, t2, ra", "mul ra, ra, t0")
     else:
-        out(f"lw t2, {X}+%[k]", f"lw ra, {ROWS}+%[k]")
+        out(f"lw t2, {X}+%[k]")
+        if left + right:
+            out(*constant("ra", (geometry.zero_point & 0xFF) * 0x01010101))
     group = out.label()
     out.here(group)
     _begin(out, geometry, sums, left)
     if geometry.many_rows:
-        if geometry.apart:
-            out(f"lw a4, {ROWS}+%[k]", "nop")
-        out.begin_loop("a4" if geometry.apart else "ra")
+        out(f"lw a4, {ROWS}+%[k]", "nop")
+        out.begin_loop("a4")
     (_taps if geometry.apart else _words)(out, geometry, sums, left, geometry.reach(pixels) - right)
     if geometry.many_rows:
         out("nop", "p.addN a0, a0, a3, 0")  # an addition; the nop keeps the ends of the loops apart
         out.end_loop()
-    if geometry.padded_rows:
-        out(f"lw a4, {REST}+%[k]", "nop", "add a1, a1, a4")
-    _requantise(out, geometry.requantise, sums)
+    _requantise(out, geometry, sums)
     _store(out, sums)
     if geometry.apart:
         out(f"lw a4, {X}+%[k]", "nop", "addi a4, a4, 4", f"sw a4, {X}+%[k]")
@@ -203,6 +202,8 @@ class _Columns:
 
     def of(self, column: int) -> str:
         """The register of a column."""
+        if not self.first <= column < self.end:
+            return "ra"
         return next(register for register, held in self.held.items() if held == column)
 
     def free(self) -> str:
@@ -210,11 +211,10 @@ class _Columns:
         return next(register for register, held in self.held.items() if held is None)
 
     def fetch(self, column: int, register: str) -> None:
-        """Load a column, or the zero point for one that padding leaves out."""
-        self.held[register] = column
+        """Load a column; one that padding leaves out needs no register of its own."""
         if not self.first <= column < self.end:
-            self.out(*constant(register, (self.geometry.zero_point & 0xFF) * 0x01010101))
             return
+        self.held[register] = column
         offset = (column - self.first) * self.geometry.depth - (4 if self.moved else 0)
         assert offset <= LARGEST_OFFSET
         if column == self.first and not self.moved:
@@ -225,7 +225,8 @@ class _Columns:
 
     def renew(self, now: list[int], later: list[int]) -> None:
         """Give the registers that neither the rest of this tap nor the next needs to columns of the next."""
-        missing = [column for column in dict.fromkeys(later) if column not in self.held.values()]
+        there = [column for column in dict.fromkeys(later) if self.first <= column < self.end]
+        missing = [column for column in there if column not in self.held.values()]
         for register, held in self.held.items():
             if missing and (held is None or (held not in now and held not in later)):
                 self.fetch(missing.pop(0), register)
@@ -236,10 +237,15 @@ class _Columns:
             self.out.lines.insert(len(self.out.lines) - 1, "addi a0, a0, 4")
 
 
-def _requantise(out: Listing, form: Requantise, sums: list[list[str]]) -> None:
+def _requantise(out: Listing, geometry: Geometry, sums: list[list[str]]) -> None:
     """Sums to codes; the numbers of the next channel are loaded before this one's are needed."""
+    form = geometry.requantise
+    if geometry.padded_rows:
+        out(f"lw a4, {REST}+%[k]")
     if form.addend is not None:
         out(*constant("a7", form.addend))
+    if geometry.padded_rows:
+        out("add a1, a1, a4")
     narrow = _narrow(form)
     if not narrow:
         out(*constant("a5", form.low), *constant("a6", form.high))

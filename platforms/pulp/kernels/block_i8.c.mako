@@ -111,10 +111,22 @@ static void ${f.name}(${f.parameters})
 % if p.gathered:
     unsigned char *const own = (unsigned char *)scratch + core * ${p.pixels * p.run};
 % endif
-    for (int item = tilewright_share(lines * units * groups, core, cores); item < end;) {
-        const int unit = item / groups, first = item % groups;
+    int item = tilewright_share(lines * units * groups, core, cores);
+    if (item >= end) {
+        return;
+    }
+    const int unit = item / groups;
+    int first = item - unit * groups;
+    int line = ${"0" if whole else "unit / units"}, place = unit - line * units - 1;
+    for (; item < end; first = 0) {
         const int last = end - item < groups - first ? first + end - item : groups;
-        const int line = unit / units, place = unit % units;
+        place++;
+% if not whole:
+        if (place == units) {
+            place = 0;
+            line++;
+        }
+% endif
 % if p.pixels > 1:
         const int pixels = place < full || singles != over ? ${p.pixels} : 1;
         const int column = place < full ? place * ${p.pixels} : pixels == 1 ? columns - units + place : columns - pixels;

@@ -51,19 +51,33 @@ static void ${m.name}(${m.parameters})
     tilewright_future stored[${m.waits_behind}] = {0};
 % endif
     for (int t = 0; t < ${m.count}; t++) {
+<%
+    # what runs beside the first stage of a tile; the stores of the tile before where a second buffer takes this one's
+    beside = m.double and not m.stages[0].guard
+    behind = beside and m.waits_behind > 1
+%>\
+<%def name="starts(indent)">\
+% if behind:
+${indent}if (t > 0) {
+${indent}    stored[(t - 1) % ${m.waits_behind}] = tilewright_start(copies, tiles[t - 1].late, tiles[t - 1].stores, ${m.level}, home);
+${indent}}
+% endif
+${indent}if (t + 1 < ${m.count}) { /* into the buffers that this tile does not use */
+${indent}    early = tilewright_start(copies, tiles[t].stores, tiles[t + 1].early, ${m.level}, home);
+${indent}}
+</%def>\
 % if m.double:
         tilewright_wait(early);
         tilewright_wait(late);
         early = 0;
-        if (t + 1 < ${m.count}) { /* into the buffers that this tile does not use */
-            early = tilewright_start(copies, tiles[t].stores, tiles[t + 1].early, ${m.level}, home);
-        }
+% if not beside:
+${starts("        ")}\
+% endif
         tilewright_wait(stored[t % ${m.waits_behind}]); /* the buffer that this tile writes is free again */
 % else:
         tilewright_wait(tilewright_start(copies, t == 0 ? 0 : tiles[t - 1].stores, tiles[t].late, ${m.level}, home));
 % endif
 % for stage in m.stages:
-<% margin = "    " if stage.guard else "" %>\
 % if stage.guard:
         if ((tiles[t].computed & ${stage.guard}u) != 0) {
 % else:
@@ -75,11 +89,17 @@ static void ${m.name}(${m.parameters})
 % endfor
                 tiles[t].numbers${stage.number},
             };
-            tilewright_on_cores(${m.name}_core${stage.number}, &work);
+            tilewright_begin(${m.name}_core${stage.number}, &work);
+% if beside and loop.first:
+${starts("            ")}\
+% endif
+            tilewright_end();
         }
 % endfor
 % if m.double:
+% if not behind:
         stored[t % ${m.waits_behind}] = tilewright_start(copies, tiles[t].late, tiles[t].stores, ${m.level}, home);
+% endif
         late = 0;
         if (t + 1 < ${m.count}) {
             late = tilewright_start(copies, tiles[t + 1].early, tiles[t + 1].late, ${m.level}, home);
@@ -88,6 +108,9 @@ static void ${m.name}(${m.parameters})
         tilewright_wait(tilewright_start(copies, tiles[t].late, tiles[t].stores, ${m.level}, home));
 % endif
     }
+% if behind:
+    stored[${(m.count - 1) % m.waits_behind}] = tilewright_start(copies, tiles[${m.count - 1}].late, tiles[${m.count - 1}].stores, ${m.level}, home);
+% endif
 % if m.double:
 % for i in range(m.waits_behind):
     tilewright_wait(stored[${i}]);

@@ -1,5 +1,5 @@
 /* What the generated code asks of a cluster: lists of copies that run by themselves, and work for all cores.
- * The firmware (or a test image) implements the three functions; see the targets of the platform. */
+ * The firmware (or a test image) implements the functions; see the targets of the platform. */
 #ifndef TILEWRIGHT_CLUSTER_H
 #define TILEWRIGHT_CLUSTER_H
 
@@ -27,7 +27,10 @@ tilewright_future tilewright_start(const tilewright_copy *copies, int first, int
 /* Return when all copies of a list are done; at once for 0. */
 void tilewright_wait(tilewright_future future);
 
-/* Call `function(work, core, cores)` on every core and return when all have. */
-void tilewright_on_cores(void (*function)(const void *work, int core, int cores), const void *work);
+/* Have every core call `function(work, core, cores)`. Returns at once; `work` stays where it is until the end. */
+void tilewright_begin(void (*function)(const void *work, int core, int cores), const void *work);
+
+/* Return when all cores have ended what they began last. */
+void tilewright_end(void);
 
 #endif
