@@ -136,9 +136,15 @@ static void ${f.name}(${f.parameters})
         item += last - first;
 % if p.gathered:
         unsigned char *to = own;
-        for (int pixel = column; pixel < column + pixels; pixel++) {
-            const int top = pixel / tile->columns * ${w.strides[0]} - tile->top;
-            const int from = pixel % tile->columns * ${w.strides[1]} - tile->left;
+        int y_row = column / tile->columns, y_column = column - y_row * tile->columns;
+        for (int pixel = 0; pixel < pixels; pixel++) {
+            const int top = y_row * ${w.strides[0]} - tile->top;
+            const int from = y_column * ${w.strides[1]} - tile->left;
+            y_column++;
+            if (y_column == tile->columns) {
+                y_column = 0;
+                y_row++;
+            }
 % if k.run:
             if (top >= 0 && top + ${(w.kernel[0] - 1) * w.dilations[0]} < tile->in_rows && from >= 0 && from + ${w.kernel[1]} <= tile->in_columns) {
                 const unsigned char *at = (const unsigned char *)${k.source} + (top * tile->in_columns + from) * ${w.depth};
@@ -146,7 +152,7 @@ static void ${f.name}(${f.parameters})
                     to = ${f.name}_run(to, at);
                     at += tile->in_columns * ${w.dilations[0] * w.depth};
                 }
-                to = tilewright_fill(to, 0, ${p.run - w.taps});
+                to += ${p.run - w.taps}; /* whatever lies there meets weights of zero */
                 continue;
             }
 % endif
@@ -173,7 +179,7 @@ static void ${f.name}(${f.parameters})
                 }
 % endif
             }
-            to = tilewright_fill(to, 0, ${p.run - w.taps});
+            to += ${p.run - w.taps};
         }
         const int left = 0, right = 0, rows = 1;
 % elif whole:

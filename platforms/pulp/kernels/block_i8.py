@@ -12,7 +12,7 @@ from tilewright.ops.quantised_linear import Accumulator, accumulator, proof
 from tilewright.ops.quantised_real import the_quantisation
 from tilewright.platform import Array, Call, Constant
 from tilewright.platforms.pulp.kernels.block_asm import LARGEST_OFFSET, Geometry, Requantise, listing
-from tilewright.platforms.pulp.kernels.windows import CORES
+from tilewright.platforms.pulp.kernels.windows import CONTROLLER_CYCLES, CORES
 
 WIDTH = 4
 PIXELS = 4
@@ -254,25 +254,56 @@ def context(plan: Plan, call: Call, source: str) -> BlockContext:
     )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Cost:
+    """Cycles in GVSoC: to enter a tile, of a unit of pixels, of a block beside its instructions, of one instruction."""
+
+    tile: int
+    unit: int
+    block: int
+    instruction: float
+
+
+COSTS = {"flat": Cost(222, 134, 9, 1.06), "window": Cost(163, 323, 12, 1.065), "apart": Cost(137, 231, 0, 1.325)}
+"""By kind of layer, by least squares over the tiles of four networks; `ci/bench pulp_cycles` prints the errors."""
+GATHER_CYCLES, GATHER_ROW_CYCLES = 40, 34
+
+
 def cycles(plan: Plan, lines: Any, columns: Any, channels: Any) -> Any:
-    """Modelled cycles of a tile with so many rows and columns of pixels: those of the core that has most."""
-    if plan.window.flat or plan.gathered:
+    """Modelled cycles of a tile with so many rows and columns of pixels: the controller's, the busiest core's."""
+    flat = plan.window.flat or plan.gathered
+    if flat:
         lines, columns = 1, lines * columns
-    units = lines * -(-columns // plan.pixels)
-    items = -(-units * -(-channels // WIDTH) // CORES)
-    geometry = plan.geometry
-    columns_read = sum(len(set(now) - set(before)) for before, now in _steps(geometry.columns(plan.pixels)))
+    full, over = columns // plan.pixels, columns % plan.pixels
+    single = (full == 0) | (over <= 2)
+    units = full + single * over + (1 - single) * (over > 0)
+    groups = -(-channels // WIDTH)
+    items = -(-lines * units * groups // CORES)
+    touched = -(-items // groups) + (items % groups > 0) * (items > groups)
+    ones = single * over / units  # share of the units that are one pixel
+    if flat:
+        ones = ones * (full == 0)
+    work = items * ((1 - ones) * _block_cycles(plan, plan.pixels) + ones * _block_cycles(plan, 1))
+    cost = COSTS["apart" if plan.geometry.apart else "flat" if flat else "window"]
+    gather = 0.0
+    if plan.gathered:
+        words = -(-plan.window.kernel[1] * plan.window.depth // 4)
+        gather = plan.pixels * (GATHER_CYCLES + plan.window.kernel[0] * (GATHER_ROW_CYCLES + 6 * words))
+    total = cost.tile + touched * (cost.unit + gather) + items * cost.block + work * cost.instruction
+    return np.asarray(np.ceil(total + CONTROLLER_CYCLES), np.int64)
+
+
+def _block_cycles(plan: Plan, pixels: int) -> int:
+    """Instructions of one block of so many pixels and four channels, a high half of a product counted as five."""
+    geometry, form = plan.geometry, plan.geometry.requantise
+    columns, sums = geometry.columns(pixels), pixels * WIDTH
+    read = sum(len(set(now) - set(before)) for before, now in _steps(columns))
     if geometry.apart and (geometry.stride > 1 or geometry.dilation > 1):
-        columns_read = geometry.taps * plan.pixels
-    sums = plan.pixels * WIDTH
-    word = geometry.taps * (WIDTH + sums) + columns_read
-    row = geometry.depth // 4 * word + 4
-    form = geometry.requantise
-    per_sum = 7 + bool(form.pre_shift) + (form.addend is None) + ((form.low, form.high) not in ((-128, 127), (0, 255)))
-    block = plan.rows * row + sums * (1 + per_sum) + 40
-    gather = plan.pixels * (20 + plan.window.taps * 2) if plan.gathered else 60
-    blocks = -(-items // -(-channels // WIDTH))
-    return 300 + items * block + blocks * gather
+        read = geometry.taps * pixels + geometry.taps - 1
+    row = geometry.depth // 4 * (geometry.taps * (WIDTH + sums) + read) + (4 if geometry.many_rows else 2)
+    narrow = (form.low, form.high) in ((-128, 127), (0, 255), (0, 127))
+    each = 7 + bool(form.pre_shift) + (form.addend is None) + (not narrow)
+    return plan.rows * row + sums * each + 16 + pixels * 4
 
 
 def _steps(columns: list[list[int]]) -> list[tuple[list[int], list[int]]]:

@@ -1,35 +1,41 @@
-"""Add, Sub and Mul of codes: a tile is a line of elements that the cores share."""
+"""Add, Sub and Mul of codes: a tile is a line of elements that the cores share, two at a time with Xpulp."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.tiled import TileView
-from tilewright.ops.quantised_add import OPERATORS_WITH_FORM
-from tilewright.platform import Call, Constant, Operands, Rule
+from tilewright.ops.quantised_add import OPERATORS_WITH_FORM, PairForm
+from tilewright.platform import Call, Constant, DType, Operands, Rule
 from tilewright.platforms.generic.kernels.codes import pair_of
-from tilewright.platforms.pulp.kernels.windows import CORES
+from tilewright.platforms.pulp.kernels.listing import Listing, constant
+from tilewright.platforms.pulp.kernels.windows import CONTROLLER_CYCLES, CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 
 
 @dataclass(frozen=True)
 class PairContext:
-    """An integer expression of the codes e0 and e1, computed in `word`."""
+    """An integer expression of the codes e0 and e1, computed in `word`; `asm` computes two elements per turn of a
+    hardware loop, empty where the form is no sum in 32 bits."""
 
     word: str
     y_type: str
     form: str
     low: int
     high: int
+    asm: str
+    left: int
+    right: int
+    addend: int
 
 
 @PLATFORM.kernel(
     *OPERATORS_WITH_FORM, types="qi8|qu8, qi8|qu8 -> qi8|qu8", template="pair_i8.c.mako", layout="same",
-    sources=["tiles.h", "line_tile.h"], preference=10,
+    sources=["tiles.h", "line_tile.h", "xpulp.h"], preference=40,
 )  # fmt: skip
 class TiledPairI8:
     """Add, Sub and Mul of codes over tiles in L1."""
@@ -47,12 +53,15 @@ class TiledPairI8:
         return []
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
-        """Fifteen cycles an element."""
+        """Eight instructions an element, as many again where they are portable C; see `COSTS` of `block_i8`."""
         points: Any = 1
         for name, size in sizes.items():
             if "." not in name:
                 points = points * size
-        return 300 + -(-points // CORES) * 15
+        form = pair_of(call)
+        assert form is not None
+        each = 30 if form.product or form.bits == 64 else 9
+        return CONTROLLER_CYCLES + 250 + -(-points // CORES) * each
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """None: the form holds literals."""
@@ -69,9 +78,36 @@ class TiledPairI8:
             text = f"(e0 * {form.left} + e1 * {form.right} + {form.addend}) >> {form.shift}"
         word = "int64_t" if form.bits == 64 else "int32_t"
         y_type = C_TYPES[operands.call.outputs[0].dtype]
-        return PairContext(word, y_type, text.replace("- -", "+ "), form.low, form.high)
+        unsigned = [operands.call.tensor(i).dtype is DType.U8 for i in range(2)]
+        asm = "" if form.product or form.bits == 64 else _pairs(form, unsigned)
+        return PairContext(
+            word, y_type, text.replace("- -", "+ "), form.low, form.high, asm, form.left, form.right, form.addend
+        )
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """All elements as one row."""
         (box,) = {found.box for found in view.boxes.values()}
         return {"rows": 1, "columns": prod(high - low for low, high in box)}
+
+
+def _pairs(form: PairForm, unsigned: Sequence[bool]) -> str:
+    """Two elements per turn: a0 and a1 walk over the operands, a2 over the result, a3 counts, a4 to a6 are factors."""
+    out, turns = Listing(), range(2)
+    limits = (form.low, form.high)
+    narrow = {(-128, 127): "p.clip {0}, {0}, 8", (0, 255): "p.clipu {0}, {0}, 9", (0, 127): "p.clipu {0}, {0}, 8"}.get(
+        limits
+    )
+    if narrow is None:
+        out(*constant("a7", form.low), *constant("t6", form.high))
+    out.begin_loop("a3")
+    for operand, plain in enumerate(unsigned):
+        out(*(f"p.{'lbu' if plain else 'lb'} t{2 * turn + operand}, 1, a{operand}" for turn in turns))
+    out(*(f"mv t{4 + turn}, a6" for turn in turns))
+    for operand in range(2):
+        out(*(f"p.mac t{4 + turn}, t{2 * turn + operand}, a{4 + operand}" for turn in turns))
+    out(*(f"srai t{4 + turn}, t{4 + turn}, {form.shift}" for turn in turns))
+    for line in [narrow] if narrow else ["p.max {0}, {0}, a7", "p.min {0}, {0}, t6"]:
+        out(*(line.format(f"t{4 + turn}") for turn in turns))
+    out(*(f"p.sb t{4 + turn}, 1, a2" for turn in turns))
+    out.end_loop()
+    return out.text("            ")
