@@ -12,8 +12,12 @@ import numpy.typing as npt
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from tilewright.compile import Compiled, compile_model, run_model, write
+from tilewright.binding.graph import Candidate
+from tilewright.binding.order import by_cost
+from tilewright.compile import Compiled, compile_model, compiler, kernel_order, run_model, write
+from tilewright.ops.operator import Call
 from tilewright.options import CompileOptions, RunOptions
+from tilewright.pipeline import Compiler
 from tilewright.run.build import build
 from tilewright.run.ranges import fence_map
 from tilewright.run.simulate import execute
@@ -124,12 +128,16 @@ def check(
     how: Sequence[str] = ("random",),
     seed: int = 7,
     optimize: Literal["speed", "size", "balanced"] = "balanced",
+    first: Sequence[str] = (),
 ) -> Compiled:
-    """Compile the layers, run them on the board and compare every output bit for bit; the compiled network."""
+    """Compile the layers, run them on the board and compare every output bit for bit; the compiled network.
+
+    Kernels named in `first` are taken whatever they cost.
+    """
     network = Network(np.random.default_rng(seed))
     for layer in layers:
         network.add(layer)
-    return check_network(network, board, work, how, optimize)
+    return check_network(network, board, work, how, optimize, first)
 
 
 def check_network(
@@ -138,11 +146,13 @@ def check_network(
     work: Path,
     how: Sequence[str] = ("random",),
     optimize: Literal["speed", "size", "balanced"] = "balanced",
+    first: Sequence[str] = (),
 ) -> Compiled:
     """The same for a network of any nodes."""
     board_or_skip(board)
     target = load_target(board)
-    done = compile_model(network.save(work / "layers.onnx"), CompileOptions(optimize=optimize), target)
+    options, model = CompileOptions(optimize=optimize), network.save(work / "layers.onnx")
+    done = compile_model(model, options, target, pipeline=preferring(first))
     project = work / "project"
     project.mkdir()
     write(done, project)
@@ -153,6 +163,17 @@ def check_network(
         assert report.run is not None
         assert report.run.match, (board, which)
     return done
+
+
+def preferring(first: Sequence[str]) -> Compiler[Compiled]:
+    """A pipeline that takes the named kernels before cheaper ones."""
+
+    def order(call: Call, accepted: Sequence[Candidate]) -> Sequence[Candidate]:
+        return sorted(by_cost(call, accepted), key=lambda c: c.kernel.name not in first)
+
+    run = compiler.copy()
+    run.dependency_overrides[kernel_order] = lambda: lambda model: order
+    return run
 
 
 def kernels(done: Compiled) -> dict[str, str]:

@@ -14,6 +14,7 @@ PLATFORM = Platform(
     compute_in="ram",
     constants_in="flash",
     inherits=PORTABLE.name,
+    calibrated=True,
     allowance=Allowance(10 * 1024, integer=0.32, real=0.8, stack_bytes=2048),
 )
 

@@ -11,6 +11,7 @@ PLATFORM = Platform(
     compute_in="ram",
     constants_in="flash",
     inherits=PORTABLE.name,
+    calibrated=True,
     allowance=Allowance(8 * 1024, integer=0.24, real=0.8),
 )
 

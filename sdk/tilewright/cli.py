@@ -32,6 +32,7 @@ VERBS = (
     "compile",
     "run",
     "memory",
+    "tune",
     "report",
     "diff",
     "export-torch",

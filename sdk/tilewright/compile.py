@@ -14,6 +14,7 @@ from typing import Any
 
 from tilewright.binding.bind import bind
 from tilewright.binding.graph import BoundGraph
+from tilewright.binding.order import Orders
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.codegen.emit import emit
 from tilewright.errors import PlatformError, TilewrightError, UsageError
@@ -41,6 +42,7 @@ from tilewright.report.build import Report
 from tilewright.report.collect import collect
 from tilewright.target import Target, with_sizes
 from tilewright.tiling.tile import TileOptions, tile
+from tilewright.tune.lock import order_of
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,11 @@ def solver_seconds(asked: Request = Depends(request)) -> float:
     return asked.options.solver_seconds
 
 
+def kernel_order(asked: Request = Depends(request)) -> Orders:
+    """What sorts the kernels that accept a node of a model: their costs, or the counts of a lock file."""
+    return order_of(asked.options, asked.target, asked.kernels)
+
+
 TILING_PASSES = frozenset({"tile_fusion", "pinning"})
 """Switches of `--without-pass` that act on tiles: layers tile by tile in one chain, constants that stay in L1."""
 
@@ -165,13 +172,14 @@ def passes(loaded: Model, asked: Request = Depends(request), log: Journal = Depe
 
 
 @compiler.step
-def binding(model: Model, asked: Request = Depends(request), log: Journal = Depends(journal)) -> BoundGraph:
+def binding(
+    model: Model, asked: Request = Depends(request), by: Orders = Depends(kernel_order), log: Journal = Depends(journal)
+) -> BoundGraph:
     """One kernel per node."""
     with log.stage("binding"):
-        graph = bind(model, asked.platform, asked.kernels)
-        graph, model, saved = ordered_for_views(
-            graph, model, lambda other: bind(other, asked.platform, asked.kernels), asked.options
-        )
+        order = by(model)
+        take = partial(bind, platform=asked.platform, kernels=asked.kernels, order=order)
+        graph, model, saved = ordered_for_views(take(model), model, take, asked.options)
         log.stages["model"] = model
         log.passes = tuple(
             PassReport(p.name, p.saved_bytes + saved, p.changed or saved > 0) if p.name == reorder.name else p
@@ -179,7 +187,7 @@ def binding(model: Model, asked: Request = Depends(request), log: Journal = Depe
         )
         if asked.options.optimize == "speed":
             return graph
-        return within_peak(graph, lambda refused: bind(model, asked.platform, asked.kernels, refused), asked.options.io)
+        return within_peak(graph, partial(bind, model, asked.platform, asked.kernels), order, asked.options.io)
 
 
 @compiler.step
@@ -255,12 +263,12 @@ def codegen(
     with log.stage("codegen"):
         artifacts = write_code(placed, asked.levels, asked.target.flags)
     log.seconds["total"] = round(sum(log.seconds.values()), 6)
-    tiled: TiledGraph = log.stages["tiled"]
+    tiled, kept = log.stages["tiled"], log.stages["model"]
     report = collect(
         loaded=log.stages["loaded"], graph=tiled.graph, model=log.stages["model"], placed=placed, passes=log.passes,
         levels=asked.levels, constant_bytes=artifacts.constant_bytes,
         table_bytes=artifacts.table_bytes, target=asked.target.name, seconds=log.seconds,
-        float_tensors=_float_tensors(log.stages["model"]),
+        float_tensors=quantisation_report(kept).float_tensors if kept.quantisation_form else (),
     )  # fmt: skip
     if artifacts.runtime_bytes:
         report = with_weights_in_ram(report, placed.level, artifacts.runtime_bytes)
@@ -374,11 +382,6 @@ def run_model(compiled: Compiled, target: Target, asked: RunOptions, project: Pa
 def model_name(source: Path) -> str:
     """The file's name without its ending; its folder's where that says nothing."""
     return source.resolve().parent.name if source.stem in ("model", "network") else source.stem
-
-
-def _float_tensors(model: Model) -> tuple[str, ...]:
-    """Tensors that stay float in a quantised network; none are counted in a float one."""
-    return quantisation_report(model).float_tensors if model.quantisation_form else ()
 
 
 def frozen_inputs(files: Mapping[str, Path]) -> dict[str, Array]:

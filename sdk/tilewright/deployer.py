@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from tilewright.binding.candidates import by_operator, candidates, make_call, no
 from tilewright.binding.graph import BoundGraph
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.codegen.parts import Parts, marked, parts_of
-from tilewright.compile import Compiled, Request, emitter, frozen_inputs, make_request, model_name
+from tilewright.compile import Compiled, Request, emitter, frozen_inputs, kernel_order, make_request, model_name
 from tilewright.errors import TilewrightError, UnsupportedNode, UsageError
 from tilewright.frontend.load import load
 from tilewright.memory.peak import within_peak
@@ -124,14 +125,14 @@ class NetworkDeployer:
         """Choose one kernel and one layout each, by backtracking; False where there is no choice, see `refusal`."""
         if not self.parsed or self.model is None:
             raise OrderError("You need to parse the network before binding!", fix="call front_end() first")
-        asked, model = self.request, self.model
+        asked, model, order = self.request, self.model, kernel_order(self.request)(self.model)
         try:
-            graph = bind(model, asked.platform, asked.kernels)
+            graph = bind(model, asked.platform, asked.kernels, {}, order)
         except UnsupportedNode as error:
             self.refusal = error
             return False
         if self.options.optimize != "speed":
-            graph = within_peak(graph, lambda no: bind(model, asked.platform, asked.kernels, no), self.options.io)
+            graph = within_peak(graph, partial(bind, model, asked.platform, asked.kernels), order, self.options.io)
         self.graph, self.tiled, self.placed, self.artifacts = graph, TiledGraph(graph, {}), None, None
         self.bound, self.transformed, self.prepared = True, False, False
         return True
@@ -143,10 +144,9 @@ class NetworkDeployer:
     def finish_mid_end(self) -> None:
         """Plan and place what was bound and, where there is a tiler, tiled."""
         if self.placed is None:
-            self.placed = place_plan(
-                self.execution_plan(), self.request.platform, io=self.options.io, allocator=self.options.allocator,
-                effort=self.options.solver_seconds / 5.0,
-            )  # fmt: skip
+            plan, asked, chosen = self.execution_plan(), self.options, self.request.platform
+            effort = asked.solver_seconds / 5.0
+            self.placed = place_plan(plan, chosen, io=asked.io, allocator=asked.allocator, effort=effort)
 
     def back_end(self, verbose: CodeGenVerbosity = QUIET) -> None:
         """Generate the code."""

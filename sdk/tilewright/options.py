@@ -27,7 +27,8 @@ class CompileOptions:
     the value. `disabled_passes` are names of passes. `solver_seconds` limits each question to a solver.
     `measure` builds the code to replace the estimated code and stack bytes. `dump_dir` receives every stage's value.
     `program` names the file of the network's regions, see docs/regions.md. `context` gives every function an instance
-    of the network, so that several may exist.
+    of the network, so that several may exist. `lock` is a file of
+    `tilewright tune`, whose counts choose the kernels.
     """
 
     level_sizes: Mapping[str, int] = field(default_factory=dict)
@@ -45,6 +46,7 @@ class CompileOptions:
     dump_dir: Path | None = None
     program: Path | None = None
     context: bool = False
+    lock: Path | None = None
 
     def __post_init__(self) -> None:
         """Refuse values that no stage could give a meaning to."""

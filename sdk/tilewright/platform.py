@@ -29,7 +29,7 @@ from tilewright.ops.operator import Call
 __all__ = [
     "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Kernel", "KernelMethods", "KiB",
     "Layout", "MemoryLevel", "MiB", "Node", "Operands", "Platform", "Quantisation", "Rule", "Shape", "Tensor",
-    "load_kernels", "multiple", "prefer", "whole",
+    "load_kernels", "multiple", "prefer", "priced", "whole",
 ]  # fmt: skip
 
 KiB = 1024
@@ -151,7 +151,9 @@ class KernelMethods(Protocol):
                            constant operand as it is, in the layout of the rule.
     scratch(operands)      bytes of working memory that one call needs. Default: 0.
     context(operands)      a frozen dataclass with every number that the template prints. Default: None.
-    cost(call)             estimated instructions of one call. Default: multiply-accumulates or elements.
+    cost(call)             estimated instructions of one call on the cores that the platform is for. Of several kernels
+                           of one platform that accept a node, the cheapest is bound; one without `cost` keeps its
+                           place in the order of preference. Default: elements.
     overlap(operands)      tuple of (operand index, result index, gap): the result may lie over the dying operand as
                            long as it starts at least `gap` bytes before it (negative: inside). Default: ().
     in_place(call)         tuple of (operand index, result index) pairs whose memory may be the same. Default: ().
@@ -177,6 +179,7 @@ class Kernel:
     preference: int = 0
     requires: tuple[str, ...] = ()
     lacking: str = ""
+    calibrated: bool = False
     engine: str = ""
 
     def on_core(self, capabilities: Sequence[str]) -> Kernel:
@@ -235,6 +238,10 @@ class Kernel:
         method = getattr(self.methods, "cost", None)
         return float(method(call)) if method else float(sum(t.elements for t in call.outputs))
 
+    def declared_cost(self, call: Call) -> float | None:
+        """Estimated instructions of one call; None where the kernel declares no estimate of its own."""
+        return self.cost(call) if hasattr(self.methods, "cost") else None
+
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
         """Results that may lie over a dying operand, with the distance in bytes that the kernel proves safe."""
         method = getattr(self.methods, "overlap", None)
@@ -244,6 +251,11 @@ class Kernel:
         """Pairs of operand and result that may share memory."""
         method = getattr(self.methods, "in_place", None)
         return tuple(method(call)) if method else ()
+
+
+def priced(work: Sequence[float], prices: Sequence[float]) -> float:
+    """Instructions of some work: amounts times instructions for one of each; for `cost` of a kernel."""
+    return float(sum(amount * price for amount, price in zip(work, prices, strict=True)))
 
 
 def plain_constants(operands: Operands) -> tuple[Constant, ...]:
@@ -273,8 +285,9 @@ class Platform:
     """An instruction set with its memories: data, and a registry of kernels in order of preference.
 
     `emitter` names the module whose `emit(placed, levels, flags)` writes the project; empty for a folder of C.
-    With `sweeps` the plan is told which elementwise instructions are computed in one sweep. `engines` are the units
-    that compute, where there are several: the first runs every kernel that names none, inherited ones above all.
+    With `calibrated` the costs of its kernels agree with counts and binding compares them. With `sweeps` the plan is
+    told which elementwise instructions are computed in one sweep. `engines` are the units that compute, where
+    there are several: the first runs every kernel that names none, inherited ones above all.
     """
 
     name: str
@@ -290,6 +303,7 @@ class Platform:
     kernels: list[Kernel] = field(default_factory=list)
     emitter: str = ""
     sweeps: bool = False
+    calibrated: bool = False
     engines: Sequence[Engine] = ()
 
     def __post_init__(self) -> None:
@@ -333,8 +347,9 @@ class Platform:
         (the kernel asks `Operands.layout`).
         `template` and `sources` are paths beside the class's own file. `numerics` is `exact` or a relative bound
         such as `1e-5`. `requires` names what the target's core must have in its `capabilities`, or an option
-        such as `--optimize speed`. Kernels of higher `preference` are tried first, those of one platform before
-        inherited ones. `engine` names the unit of the platform that runs it, by default the first.
+        such as `--optimize speed`. Kernels of higher `preference` are tried first unless their costs say otherwise,
+        those of one platform before inherited ones. `engine` names the unit of the platform that runs it, by default
+        the first.
         """
         declared = [one.name for one in self.engines]
         if engine and engine not in declared:
@@ -353,7 +368,7 @@ class Platform:
                         name=cls.__name__, op=op, types=parse_types(types), layout=rule, template=folder / template,
                         sources=tuple((folder / s).resolve() for s in sources), numerics=numerics, methods=cls(),
                         platform=self.name, summary=(cls.__doc__ or "").strip().split("\n")[0], flags=tuple(flags),
-                        preference=preference, requires=tuple(requires), engine=engine,
+                        preference=preference, requires=tuple(requires), calibrated=self.calibrated, engine=engine,
                     )
                 )  # fmt: skip
             self.kernels.sort(key=lambda kernel: -kernel.preference)

@@ -24,12 +24,13 @@ _SIZE = re.compile(r"(\d+)\s*([KMG]?)(?:i?B)?", re.IGNORECASE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEYS = {
     "": {"name", "platform", "summary", "cpu", "capabilities", "memory", "build", "tools", "optional_tools",
-         "libraries", "run", "stack"},
+         "libraries", "run", "stack", "timing"},
     "memory": {"address", "size", "most", "readonly", "section"},
     "build": {"compilers", "cpu_flags", "compile_flags", "library_flags", "link_flags", "link_script", "startup",
               "whole_word_loads"},
     "run": {"simulator", "command", "plugin", "icount_shift", "systick_hz", "timeout_seconds"},
     "stack": {"size"},
+    "timing": {"core", "flash_wait_states"},
 }  # fmt: skip
 
 
@@ -61,7 +62,9 @@ class Target:
     `whole_word_loads` says that the compiler copies the last bytes of small aligned blocks by loading the aligned
     word that they lie in. `plugin` says that the simulator takes our QEMU plugin. Without it instructions are
     counted by the core's own counter under `-icount shift=icount_shift`: RISC-V counts them itself, a Cortex-M by
-    its SysTick of `systick_hz`.
+    its SysTick of `systick_hz`. `core` names the table of cycles in `run/cores`;
+    `flash_wait_states` is what an access that the flash's prefetch does not foresee costs there: a load, or a taken
+    branch.
     """
 
     name: str
@@ -89,6 +92,8 @@ class Target:
     systick_hz: int | None = None
     timeout_seconds: float = 60.0
     stack_bytes: int | None = None
+    core: str = ""
+    flash_wait_states: int = 0
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -172,7 +177,7 @@ class _Reader:
         name = self.text(table, "name", required=True)
         if not _NAME.fullmatch(name):
             raise self.wrong("name", f"'{name}' is no lower-case identifier")
-        build, run, stack = (self.table(table, key) for key in ("build", "run", "stack"))
+        build, run, stack, timing = (self.table(table, key) for key in ("build", "run", "stack", "timing"))
         simulator = self.text(run, "run.simulator") or "native"
         if simulator not in get_args(Simulator):
             raise self.wrong("run.simulator", f"'{simulator}' is none of 'native', 'qemu', 'gvsoc', 'cuda' and 'none'")
@@ -205,6 +210,8 @@ class _Reader:
             systick_hz=self.number(run, "run.systick_hz"),
             timeout_seconds=float(self.number(run, "run.timeout_seconds") or 60),
             stack_bytes=self.size(stack, "stack.size"),
+            core=self.text(timing, "timing.core"),
+            flash_wait_states=self.number(timing, "timing.flash_wait_states") or 0,
         )
 
     def memories(self, table: Mapping[str, object]) -> dict[str, Memory]:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tilewright import plugins
 from tilewright.binding.graph import Candidate
+from tilewright.layout import Layout
 from tilewright.model import DType, Node, Tensor
 from tilewright.ops.operator import Call
 from tilewright.options import CompileOptions, RunOptions
@@ -55,7 +56,9 @@ class Fake:
         )
         return SimpleNamespace(
             report=replace(self.report, target=target.name),
-            bound=SimpleNamespace(nodes=(bound,)),
+            bound=SimpleNamespace(
+                platform=PLATFORM, nodes=(bound,), layouts={"x": Layout.default((4,)), "y": Layout.default((4,))}
+            ),
             model=SimpleNamespace(notes=("batch size 1 was taken for input 'x'",)),
         )
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import onnx
 from graphs import node, onnx_model
 from tilewright.binding.bind import bind
+from tilewright.binding.order import by_cost
 from tilewright.frontend.load import load
 from tilewright.memory.peak import within_peak
 from tilewright.model import Array, Model, Tensor
@@ -32,7 +34,7 @@ def plan_of(source: Path | onnx.ModelProto | Model, name: str = "generic", *, pa
     chosen = platform(name)
     kernels = kernels_of(chosen)
     graph = bind(model, chosen, kernels)
-    graph = within_peak(graph, lambda refused: bind(model, chosen, kernels, refused), "arena")
+    graph = within_peak(graph, partial(bind, model, chosen, kernels), by_cost, "arena")
     plan = build(TiledGraph(graph, {}))
     check(plan)
     return plan

@@ -11,13 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.codegen.c_types import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platform import Array, Call, Constant, DType, Operands, priced
 from tilewright.platforms.cortex_m.kernels import matrix_i8
 from tilewright.platforms.cortex_m.kernels.matrix_i8 import Codes
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
 from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
+
+PRICES = (0.98, 0.0, 8.9, 45.0, 8.3, 15.0, 14.6, 4.2)
+"""Instructions for one of each amount of `work`."""
 
 
 @dataclass(frozen=True)
@@ -119,11 +122,8 @@ class ConvDsp:
         return ((0, 0, gap_bytes(*steps, reads_before_writing=True)),)
 
     def cost(self, call: Call) -> float:
-        """Steps of the matrix core."""
-        weights, pixels = weights_of(call), pixels_of(call)
-        at_once = matrix_i8.pixels_at_once(pixels)
-        pairs = len(matrix_i8.conv_channels(call, weights)[0].pairs)
-        return float(-(-pixels // at_once) * pairs * weights.shape[1]) / 2 * matrix_i8.COST[at_once]
+        """See `work`."""
+        return priced(work(call), PRICES)
 
     def context(self, operands: Operands) -> ConvContext:
         """The numbers of the layer."""
@@ -153,6 +153,42 @@ class ConvDsp:
             last=channels.pairs[-1] + 2,
             codes=codes,
         )
+
+
+def work(call: Call) -> tuple[float, ...]:
+    """Instructions of the matrix core's steps; pairs of channels, codes and blocks; widened words, runs of them, and
+    what is gathered: pixel rows or tested taps, and bytes one by one."""
+    h, w = matrix_i8.axes_of(call)
+    weights, pixels = weights_of(call), pixels_of(call)
+    found, codes = matrix_i8.conv_channels(call, weights)
+    at_once = matrix_i8.pixels_at_once(pixels)
+    blocks, pairs, depth = -(-pixels // at_once), len(found.pairs), int(weights.shape[1])
+    step = matrix_i8.COST[at_once] + (0 if "_paired" in codes.form else 1)
+    taps, channels, way = h.kernel * w.kernel, call.shape(0)[1], way_of(call)
+    inner = inner_blocks(h, w, 1 if way == "patch" else at_once)
+    runs, tests, copies = float(blocks), 0.0, 0.0
+    if way == "patch":
+        inner = inner if w.dilation == 1 else 0
+        edges = blocks * at_once - inner
+        tests, copies = inner * h.kernel + edges * taps, edges * taps * channels
+    elif way == "rows":
+        whole = inner if w.dilation == 1 and w.kernel > 1 else 0
+        edges = blocks - whole
+        runs, tests = float(whole * h.kernel + edges * taps), float(edges * taps * at_once)
+    return (
+        blocks * pairs * depth / 2 * step, float(blocks * pairs), float(2 * blocks * pairs * at_once), float(blocks),
+        blocks * at_once * depth / 4, runs, tests, copies,
+    )  # fmt: skip
+
+
+def inner_blocks(h: Axis, w: Axis, at_once: int) -> int:
+    """Blocks of neighbouring pixels whose windows lie inside the input."""
+    rows, columns = np.arange(h.out), np.arange(w.out)
+    inside = np.logical_and.outer(
+        (rows >= h.inner_first) & (rows < h.inner_last), (columns >= w.inner_first) & (columns < w.inner_last)
+    ).reshape(-1)
+    starts = np.minimum(np.arange(0, inside.size, at_once), inside.size - at_once)
+    return int(np.logical_and.reduce([inside[starts + j] for j in range(at_once)]).sum())
 
 
 def pixels_of(call: Call) -> int:

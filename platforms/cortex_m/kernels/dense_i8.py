@@ -9,13 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.codegen.c_types import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platform import Array, Call, Constant, DType, Operands, priced
 from tilewright.platforms.cortex_m.kernels import matrix_i8
 from tilewright.platforms.cortex_m.kernels.matrix_i8 import Codes
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import dense_i8 as portable
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order
 
+PRICES = (1.01, 1.19, 7.2, 13.6, 0.0, 94.0)
+"""Instructions for one of each amount of `work`."""
 WIDE = 8
 """Columns at a time for a single row."""
 
@@ -78,6 +80,20 @@ def wide_of(call: Call, weights: Array) -> int:
     return wide if columns - wide != 1 else wide - WIDE
 
 
+def work(call: Call) -> tuple[float, ...]:
+    """Products of eight columns and of the matrix core; columns by eights, pairs in blocks, inputs, blocks of rows."""
+    weights = weights_of(Operands(call))
+    columns, depth = weights.shape
+    wide, rows = wide_of(call, weights), rows_of(call)
+    at_once = matrix_i8.pixels_at_once(rows)
+    blocks, pairs = -(-rows // at_once), (columns - wide + 1) // 2
+    step = matrix_i8.COST[at_once] + (0 if "_paired" in codes_of(call, weights).form else 1)
+    return (
+        float(wide * depth), blocks * pairs * depth / 2 * step, float(wide), float(blocks * pairs * at_once),
+        blocks * at_once * depth / 4, float(blocks),
+    )  # fmt: skip
+
+
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=matrix_i8.TYPES, template="dense_i8.c.mako", layout=("rows", "default"),
     sources=["dsp.h", "matrix_i8.h", "dense_i8.h"], preference=20, requires=("dsp",),
@@ -112,8 +128,8 @@ class DenseDsp:
         return int(depth) * matrix_i8.pixels_at_once(rows_of(call)) * bytes_per_input
 
     def cost(self, call: Call) -> float:
-        """About one instruction per multiply-accumulate."""
-        return float(call.outputs[0].elements * call.shape(0)[-1])
+        """See `work`."""
+        return priced(work(call), PRICES)
 
     def context(self, operands: Operands) -> DenseContext:
         """The numbers of the layer."""

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.codegen.c_types import C_TYPES
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, Operands, priced
 from tilewright.platforms.cortex_m.kernels import matrix_i8
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
 from tilewright.platforms.generic.kernels import depthwise_i8 as portable_depthwise
 from tilewright.platforms.generic.kernels.blocks import Axis
 
+PRICES = (1.35, 0.2, 48.0, 3.9, 0.0)
+"""Instructions for one of each amount of `work`."""
 PLANE_BYTES = 2560
 """Planes are cut into bands along the paired axis where two of them would be larger."""
 
@@ -119,6 +121,22 @@ def bands(p: Axis, q: Axis) -> tuple[int, bool, int, int, int]:
     return units, half, at_once, words(at_once), columns
 
 
+def work(call: Call) -> tuple[float, ...]:
+    """Multiplications with their loads, results, lines of results, words of the planes, and columns of planes."""
+    found = oriented(call)
+    assert found is not None
+    p, q, _ = found
+    _, taps = line(p.kernel, p.stride)
+    units, half, at_once, words, columns = bands(p, q)
+    count = -(-call.shape(0)[1] // 4) * 4
+    runs = -(-units // at_once) if at_once else 1
+    steps = runs * at_once * (len(taps) + taps[-1].word + 1) + half * (len(taps) / 2 + taps[-1].word + 1)
+    return (
+        float(count * q.out * q.kernel * steps), float(count * p.out * q.out), float(runs * count * q.out),
+        float(runs * count * columns * words), float(runs * count / 2 * columns),
+    )  # fmt: skip
+
+
 @PLATFORM.kernel(
     "Conv", types=matrix_i8.TYPES, template="depthwise_i8.c.mako", layout="channels_last",
     sources=["dsp.h", "depthwise_i8.h"], preference=30, requires=("dsp",),
@@ -170,10 +188,8 @@ class DepthwiseDsp:
         return ((0, 0),) if call.shape(0)[1] % 4 == 0 and units == at_once else ()
 
     def cost(self, call: Call) -> float:
-        """Multiplications, and fourteen instructions per eight inputs."""
-        found = oriented(call)
-        assert found is not None
-        return call.shape(0)[1] * multiplications(*found[:2]) * 1.5 + 1.75 * call.tensor(0).elements
+        """See `work`."""
+        return priced(work(call), PRICES)
 
     def context(self, operands: Operands) -> DepthwiseContext:
         """The numbers of the layer."""

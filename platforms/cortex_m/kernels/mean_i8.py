@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.quantised_mean import mean_proof, window_counts
 from tilewright.ops.quantised_real import code_limits
-from tilewright.platform import Call, DType, Operands
+from tilewright.platform import Call, DType, Operands, priced
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.requantise_text import refusal, requantise_text
 
+PRICES = (6.1, 13.0, 0.0)
+"""Instructions for four codes, for a mean, and for all."""
 MOST_PIXELS = 256
 """Codes whose sum fits sixteen bits."""
 
@@ -26,6 +28,11 @@ class MeanContext:
     code: str
     low: int
     high: int
+
+
+def work(call: Call) -> tuple[float, ...]:
+    """Fours of codes, means, and one."""
+    return call.tensor(0).elements / 4, float(call.outputs[0].elements), 1.0
 
 
 @PLATFORM.kernel(
@@ -47,8 +54,8 @@ class MeanDsp:
         return refusal(mean_proof(call, pixels))
 
     def cost(self, call: Call) -> float:
-        """Three instructions for four codes."""
-        return 0.85 * call.tensor(0).elements
+        """See `work`."""
+        return priced(work(call), PRICES)
 
     def context(self, operands: Operands) -> MeanContext:
         """The numbers of the layer."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.codegen.c_types import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platform import Array, Call, Constant, DType, Operands, priced
 from tilewright.platforms.cortex_m.kernels import conv_i8, dense_i8, matrix_i8
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
@@ -18,6 +18,9 @@ from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 
 VECTOR = 16
+CONV_PRICES = (13.4, 46.0, 80.0, 5.5, 41.0, 9.9)
+DENSE_PRICES = (19.0, 56.5, 11.0, 38.0)
+"""Instructions for one of each amount of `conv_work` and `dense_work`."""
 TYPES = "qi8, qi8|qu8|qi4|qu4, i32? -> qi8|qu8"
 
 
@@ -81,6 +84,37 @@ def bytes_as_words(values: Array) -> Array:
     return np.ascontiguousarray(values.astype(np.int8)).reshape(-1).view(np.uint32)
 
 
+def is_direct(call: Call) -> bool:
+    """True where pixels are read where they lie."""
+    return call.shape(0)[1] % VECTOR == 0 and conv_i8.way_of(call) == "direct"
+
+
+def conv_work(call: Call) -> tuple[float, ...]:
+    """For four pixels: vectors of pairs of channels, pairs, blocks; vectors copied of inner pixels, pixels at the edge,
+    and vectors copied of their taps."""
+    h, w = matrix_i8.axes_of(call)
+    flat, pixels, channels = conv_i8.weights_of(call), conv_i8.pixels_of(call), call.shape(0)[1]
+    pairs = len(matrix_i8.channels_of(call, flat, sparse=True).pairs)
+    blocks, vectors = -(-pixels // 4), in_vectors(flat).shape[1] / VECTOR
+    inner = edges = 0
+    if not is_direct(call):
+        inner = conv_i8.inner_blocks(h, w, 1) if w.dilation == 1 else 0
+        edges = 4 * blocks - inner
+    row = -(-w.kernel * channels // VECTOR)
+    return (
+        blocks * pairs * vectors, float(blocks * pairs), float(blocks), float(inner * h.kernel * row), float(edges),
+        float(edges * h.kernel * w.kernel * -(-channels // VECTOR)),
+    )  # fmt: skip
+
+
+def dense_work(call: Call) -> tuple[float, ...]:
+    """For eight columns: vectors and blocks; vectors of rows that are copied; rows."""
+    rows, inputs, blocks = dense_i8.rows_of(call), call.shape(0)[-1], -(-call.outputs[0].shape[-1] // 8)
+    vectors = -(-inputs // VECTOR)
+    copied = rows * vectors if inputs % VECTOR else 0
+    return float(rows * blocks * vectors), float(rows * blocks), float(copied), float(rows)
+
+
 @PLATFORM.kernel(
     "Conv", types=TYPES, template="mve_conv.c.mako", layout="channels_last", sources=["mve.h"], preference=40,
     requires=("mve",),
@@ -125,12 +159,11 @@ class ConvMve:
         return ((0, 0, gap_bytes(*steps, reads_before_writing=not self._direct(call))),)
 
     def cost(self, call: Call) -> float:
-        """Fourteen instructions for four pixels, two channels and sixteen inputs."""
-        weights = in_vectors(conv_i8.weights_of(call))
-        return float(conv_i8.pixels_of(call) / 4 * weights.shape[0] / 2 * (weights.shape[1] / VECTOR * 14 + 40))
+        """See `conv_work`."""
+        return priced(conv_work(call), CONV_PRICES)
 
     def _direct(self, call: Call) -> bool:
-        return call.shape(0)[1] % VECTOR == 0 and conv_i8.way_of(call) == "direct"
+        return is_direct(call)
 
     def context(self, operands: Operands) -> MveConvContext:
         """The numbers of the layer."""
@@ -191,8 +224,8 @@ class DenseMve:
         return 0 if inputs % VECTOR == 0 else inputs + -inputs % VECTOR
 
     def cost(self, call: Call) -> float:
-        """Seventeen instructions for eight columns and sixteen inputs."""
-        return call.outputs[0].elements * call.shape(0)[-1] * 17 / 128
+        """See `dense_work`."""
+        return priced(dense_work(call), DENSE_PRICES)
 
     def context(self, operands: Operands) -> MveDenseContext:
         """The numbers of the layer."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.codegen.c_types import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platform import Array, Call, Constant, DType, Operands, priced
 from tilewright.platforms.cortex_m.kernels import matrix_i8, mve
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
@@ -14,6 +14,8 @@ from tilewright.platforms.generic.kernels import depthwise_i8 as portable_depthw
 from tilewright.platforms.generic.kernels.blocks import Axis
 
 LANES = 16
+PRICES = (156.0, 34.0, 0.0)
+"""Instructions for sixteen channels of a pixel, for a pixel, and for a vector kept aside."""
 TAPS = 9
 SMALLEST = -127
 """Two products of such weights and any two codes fit sixteen bits."""
@@ -34,6 +36,17 @@ class MveDepthwiseContext:
 def interleaved(values: Array) -> Array:
     """[channel] as [group][remainder by four in the order 0, 2, 1, 3][4]."""
     return values.reshape(-1, LANES // 4, 4).transpose(0, 2, 1)[:, [0, 2, 1, 3]]
+
+
+def work(call: Call) -> tuple[float, float]:
+    """Vectors of sixteen results, and pixels."""
+    elements = call.outputs[0].elements
+    return elements / LANES, elements / call.shape(0)[1]
+
+
+def operand_vectors(call: Call) -> float:
+    """Vectors of sixteen inputs."""
+    return call.tensor(0).elements / LANES
 
 
 @PLATFORM.kernel(
@@ -99,8 +112,9 @@ class DepthwiseMve:
         return ((0, 0),) if self._keeps(call) else ()
 
     def cost(self, call: Call) -> float:
-        """133 instructions for sixteen channels of a pixel."""
-        return call.outputs[0].elements / LANES * 133 + 60 * call.outputs[0].elements / call.shape(0)[1]
+        """See `work`."""
+        kept = operand_vectors(call) if self._keeps(call) else 0.0
+        return priced((*work(call), kept), PRICES)
 
     def context(self, operands: Operands) -> MveDepthwiseContext:
         """The numbers of the layer."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.platform import Call, Operands
+from tilewright.platform import Call, Operands, priced
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.codes import pair_of, same_size
 
 TYPES = "qi8, qi8 -> qi8"
+DSP_PRICES, MVE_PRICES = (34.0, 0.0), (11.2, 77.0)
+"""Instructions for four codes, and for all."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,11 @@ def context(operands: Operands) -> PairContext:
     )
 
 
+def work(call: Call) -> tuple[float, ...]:
+    """Fours of codes, and one."""
+    return call.outputs[0].elements / 4, 1.0
+
+
 @PLATFORM.kernel(
     "Add", "Sub", types=TYPES, template="pair_i8.c.mako", layout="same", sources=["dsp.h"], preference=20,
     requires=("dsp",),
@@ -57,6 +64,10 @@ class PairDsp:
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """Either operand."""
         return same_size(call)
+
+    def cost(self, call: Call) -> float:
+        """See `work`."""
+        return priced(work(call), DSP_PRICES)
 
     def context(self, operands: Operands) -> PairContext:
         """The factors."""
@@ -77,6 +88,10 @@ class PairMve:
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """Either operand."""
         return same_size(call)
+
+    def cost(self, call: Call) -> float:
+        """See `work`."""
+        return priced(work(call), MVE_PRICES)
 
     def context(self, operands: Operands) -> PairContext:
         """The factors."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.codegen.c_types import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platform import Array, Call, Constant, DType, Operands, priced
 from tilewright.platforms.cortex_m.kernels import conv_i8, matrix_i8
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
@@ -19,6 +19,8 @@ from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.generic.kernels.overlap import gap_bytes
 
 FILTER = np.asarray([[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]])
+PRICES = (11.2, 794.0, 129.0, 0.0)
+"""Instructions for one of each amount of `work`."""
 TILES = 4
 """Tiles whose transformed inputs are held at once."""
 MOST_INPUTS = 64
@@ -72,6 +74,15 @@ def transformed(call: Call) -> Array:
     return np.asarray(halves[..., 0] | halves[..., 1] << 16, np.uint32).reshape(-1)
 
 
+def work(call: Call) -> tuple[float, ...]:
+    """Steps of pairs of inputs, and for four tiles at a time: pairs of channels, inputs; words of transformed rows."""
+    tile_rows, tile_columns, columns = tiles_of(call)
+    blocks, channels = tile_rows * -(-tile_columns // TILES), call.shape(0)[1]
+    pairs = call.outputs[0].shape[1] / 2
+    words = tile_rows * columns * channels / 4
+    return blocks * pairs * 8 * channels, blocks * pairs, float(blocks * channels), words
+
+
 def tiles_of(call: Call) -> tuple[int, int, int]:
     """Rows and columns of tiles, columns of transformed input; at least four tiles in a row."""
     h, w = matrix_i8.axes_of(call)
@@ -117,8 +128,8 @@ class WinogradDsp:
         return ((0, 0, gap_bytes(write_end, read_first, reads_before_writing=True)),)
 
     def cost(self, call: Call) -> float:
-        """Half an instruction per multiply-accumulate of the direct form."""
-        return 0.5 * float(call.outputs[0].elements * call.shape(0)[1] * 9)
+        """See `work`."""
+        return priced(work(call), PRICES)
 
     def context(self, operands: Operands) -> WinogradContext:
         """The numbers of the layer."""

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.quantised_linear import proof
-from tilewright.platform import Call, Constant, Operands
+from tilewright.platform import Call, Constant, Operands, priced
 from tilewright.platforms.generic.kernels import dense_i8
 from tilewright.platforms.generic.kernels.blocks import Block, channel_blocks
 from tilewright.platforms.generic.kernels.conv_i8 import TYPES
 from tilewright.platforms.generic.kernels.requantise_text import requantise_text
 from tilewright.platforms.riscv.kernels.blocks_i8 import ATTRIBUTE, HALF_EVEN, Requantise, pixels_at_once, scalars
 from tilewright.platforms.riscv.platform import PLATFORM
+
+PRICES = (1.9, 0.95, 13.7, 3.0)
+"""Instructions for one of each amount of `work`."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,17 @@ def dense_context(operands: Operands) -> DenseContext:
     )  # fmt: skip
 
 
+def work(call: Call) -> tuple[float, ...]:
+    """Products, loads, results and blocks."""
+    rows, width, columns, depth = rows_of(call), width_of(call), call.outputs[0].shape[-1], call.shape(0)[-1]
+    at_once = pixels_at_once(rows)
+    places, blocks = -(-rows // at_once), -(-columns // width)
+    return (
+        float(places * at_once * columns * depth), float(places * depth * (columns + blocks * at_once)),
+        float(places * at_once * columns), float(places * blocks),
+    )  # fmt: skip
+
+
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=TYPES, template="dense_i8.c.mako", layout=("rows", "default"),
     sources=["scalar.h", HALF_EVEN], preference=30,
@@ -72,11 +86,8 @@ class DenseBlockI8:
         return dense_i8.dense_constants(operands, width_of(operands.call))
 
     def cost(self, call: Call) -> float:
-        """Loads and products of the blocks."""
-        rows, width = rows_of(call), width_of(call)
-        at_once = pixels_at_once(rows)
-        per_block = width + at_once + 2.0 * width * at_once
-        return -(-rows // at_once) * call.outputs[0].shape[-1] / width * call.shape(0)[-1] * per_block
+        """See `work`."""
+        return priced(work(call), PRICES)
 
     def context(self, operands: Operands) -> DenseContext:
         """The numbers of the block."""

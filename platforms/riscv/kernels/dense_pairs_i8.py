@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from tilewright.ops.quantised_linear import accumulator, proof
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, Operands, priced
 from tilewright.platforms.generic.kernels import dense_i8
 from tilewright.platforms.generic.kernels.conv_i8 import TYPES
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order
@@ -20,6 +20,8 @@ from tilewright.platforms.riscv.kernels.dense_i8 import DenseContext, dense_cont
 from tilewright.platforms.riscv.platform import PLATFORM
 
 WIDTH = 8
+PRICES = (2.47, 20.6)
+"""Instructions for a product and for a result."""
 LARGEST = 32767
 """Largest absolute sum of two products that leaves the upper half alone."""
 
@@ -63,8 +65,9 @@ class DensePairsI8:
         return (Constant("w", DType.I32, packed), Constant("bias", DType.I32, start), *requantisation)
 
     def cost(self, call: Call) -> float:
-        """Nine instructions for four multiply-accumulates, and the codes."""
-        return 2.4 * call.shape(0)[-1] * call.outputs[0].shape[-1]
+        """Products and results."""
+        columns = call.outputs[0].shape[-1]
+        return priced((call.shape(0)[-1] * columns, columns), PRICES)
 
     def context(self, operands: Operands) -> DenseContext:
         """The numbers of the block."""

@@ -15,7 +15,7 @@ from math import gcd
 import numpy as np
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.quantised_linear import accumulator, proof
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, Operands, priced
 from tilewright.platforms.generic.kernels import conv_i8, depthwise_i8
 from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.generic.kernels.requantise_text import requantise_text
@@ -24,6 +24,9 @@ from tilewright.platforms.riscv.kernels.conv_i8 import square
 from tilewright.platforms.riscv.platform import PLATFORM
 
 LARGEST_WINDOW = 9
+PLANE_PRICES = (1.3, 0.9, 17.0, 54.0, 4.4, 0.0)
+WINDOW_PRICES = (1.25, 2.77, 2.0, 51.5, 0.0, 0.0)
+"""Instructions for one of each amount of `work`."""
 
 
 @dataclass(frozen=True)
@@ -128,10 +131,17 @@ def plane_bytes(call: Call) -> int:
     return x.elements // x.shape[1] * x.dtype.bits // 8
 
 
-def instructions(call: Call) -> float:
-    """Loads, products and the requantisation of every result."""
+def work(call: Call, plane: bool) -> tuple[float, ...]:
+    """Loads, products and results; lines of results; inputs that are copied; channels."""
     h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
-    return call.outputs[0].elements * (min(h.stride, h.kernel) * w.kernel + 2.0 * h.kernel * w.kernel + 11)
+    along, across = (h, w) if plane else (w, h)
+    channels, taps = call.shape(0)[1], sum(len(run.taps) * (run.last - run.first) for run in lines(across))
+    loads = sum(len(step.loads) for step in steps(along)) * taps
+    products = sum(sum(r >= 0 for r in step.window) for step in steps(along)) * taps
+    return (
+        float(channels * loads), float(channels * products), float(call.outputs[0].elements),
+        float(channels * across.out), float(call.tensor(0).elements if plane else 0), float(channels),
+    )  # fmt: skip
 
 
 def context(call: Call, plane: bool) -> DepthwiseContext:
@@ -179,8 +189,8 @@ class DepthwiseWindowI8:
         return depthwise_i8.depthwise_overlap(operands)
 
     def cost(self, call: Call) -> float:
-        """See `instructions`."""
-        return instructions(call)
+        """See `work`."""
+        return priced(work(call, plane=False), WINDOW_PRICES)
 
     def context(self, operands: Operands) -> DepthwiseContext:
         """Along rows, every channel where it lies."""
@@ -219,8 +229,8 @@ class DepthwisePlaneI8:
         return constants(operands)
 
     def cost(self, call: Call) -> float:
-        """See `instructions`, and four for each element that is copied."""
-        return instructions(call) + 4.0 * call.tensor(0).elements
+        """See `work`."""
+        return priced(work(call, plane=True), PLANE_PRICES)
 
     def context(self, operands: Operands) -> DepthwiseContext:
         """Every channel is read from its copy."""

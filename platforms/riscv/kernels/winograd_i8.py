@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.quantised_linear import accumulator, proof
-from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platform import Array, Call, Constant, DType, Operands, priced
 from tilewright.platforms.generic.kernels import conv_i8
 from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.generic.kernels.overlap import gap_bytes
@@ -22,6 +22,8 @@ from tilewright.platforms.riscv.kernels.conv_i8 import square
 from tilewright.platforms.riscv.platform import PLATFORM
 
 FILTER = np.asarray([[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]])
+PRICES = (2.62, 239.0, 0.0)
+"""Instructions for one of each amount of `work`."""
 TILES = 4
 """Neighbouring tiles of 2x2 results that are computed at once."""
 
@@ -47,6 +49,17 @@ def transformed(weights: Array) -> Array:
     full = np.einsum("ij,ocjk,lk->ocil", FILTER, weights.astype(np.int64), FILTER)
     blocks = full.reshape(full.shape[0] // WIDTH, WIDTH, full.shape[1], 16)
     return np.ascontiguousarray(blocks.transpose(0, 3, 2, 1)).astype(np.int16).reshape(-1)
+
+
+def work(call: Call) -> tuple[float, float, float]:
+    """Products; tiles for each output channel; transformed inputs of tiles."""
+    y, channels = call.outputs[0], call.shape(0)[1]
+    blocks = y.shape[2] // 2 * -(-(y.shape[3] // 2) // TILES)
+    return (
+        float(blocks * TILES * y.shape[1] * 16 * channels),
+        float(blocks * TILES * y.shape[1]),
+        float(blocks * TILES * channels),
+    )
 
 
 @PLATFORM.kernel(
@@ -97,8 +110,8 @@ class WinogradBlockI8:
         return ((0, 0, gap_bytes(write_end, read_first, reads_before_writing=False)),)
 
     def cost(self, call: Call) -> float:
-        """Half of the direct form."""
-        return 1.4 * call.outputs[0].elements * call.shape(0)[1] * 9
+        """See `work`."""
+        return priced(work(call), PRICES)
 
     def context(self, operands: Operands) -> WinogradContext:
         """The numbers of the layer."""

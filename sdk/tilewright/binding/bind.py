@@ -1,6 +1,6 @@
 """Binding: one kernel for every node and one layout for every tensor, by conflict-directed backtracking.
 
-Nodes are decided in topological order, each by the first kernel in the platform's order of preference whose demands on
+Nodes are decided in topological order, each by the cheapest kernel (see `binding/order.py`) whose demands on
 operand layouts can be met, if need be by a Relayout. Where none can, the search jumps back to the latest node whose
 choice of layout took part in the conflict. Views never compute: a Reshape keeps the layout, a Transpose renames it.
 """
@@ -15,6 +15,7 @@ from tilewright.binding.candidates import Refusals, by_operator, candidates, mak
 from tilewright.binding.check import check
 from tilewright.binding.graph import BoundGraph, BoundNode, Candidate
 from tilewright.binding.layouts import demanded, resulting, runtime_operands
+from tilewright.binding.order import Order, by_cost
 from tilewright.binding.types import mismatch
 from tilewright.errors import UnsupportedNode
 from tilewright.layout import Layout
@@ -37,11 +38,18 @@ class _Choice:
 
 
 def bind(
-    model: Model, platform: Platform, kernels: Sequence[Kernel], refused: Refusals = MappingProxyType({})
+    model: Model,
+    platform: Platform,
+    kernels: Sequence[Kernel],
+    refused: Refusals = MappingProxyType({}),
+    order: Order = by_cost,
 ) -> BoundGraph:
-    """Bind every node; UnsupportedNode names the first that no kernel takes, with every kernel's sentence."""
+    """Bind every node; UnsupportedNode names the first that no kernel takes, with every kernel's sentence.
+
+    `order` sorts the kernels that accept a node; `refused` are sentences against some of them.
+    """
     offered = by_operator(kernels)
-    choices = [_choice(model, node, offered, platform, refused) for node in model.nodes]
+    choices = [_choice(model, node, offered, platform, refused, order) for node in model.nodes]
     layouts = _search(model, choices, offered.get("Relayout", ()), platform)
     graph = _materialise(model, platform, choices, layouts, offered.get("Relayout", ()))
     check(graph)
@@ -49,13 +57,18 @@ def bind(
 
 
 def _choice(
-    model: Model, node: Node, offered: Mapping[str, tuple[Kernel, ...]], platform: Platform, refused: Refusals
+    model: Model,
+    node: Node,
+    offered: Mapping[str, tuple[Kernel, ...]],
+    platform: Platform,
+    refused: Refusals,
+    order: Order,
 ) -> _Choice:
     call = make_call(model, node)
     operator = find(node.op, node.domain)
     if operator is not None and operator.kind is Kind.VIEW and 0 not in call.constants and _is_view(call):
         return _Choice(call, True, ())
-    tried = candidates(call, offered.get(node.op, ()), refused)
+    tried = candidates(call, offered.get(node.op, ()), refused, order)
     if not tried or tried[0].refusal is not None:
         raise no_kernel(call, tried, platform.name)
     return _Choice(call, False, tried)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tilewright.binding.graph import Candidate
+from tilewright.binding.order import Order, as_offered, by_cost
 from tilewright.binding.types import mismatch
 from tilewright.errors import UnsupportedNode
 from tilewright.model import Model, Node
@@ -36,13 +37,27 @@ Refusals = Mapping[tuple[str, str], str]
 """Sentences by (node, kernel): what a later stage has found against a kernel that accepts the node."""
 
 
-def candidates(call: Call, offered: Sequence[Kernel], refused: Refusals) -> tuple[Candidate, ...]:
-    """Every kernel for the node's operator; those that accept it come first, in order of preference."""
+def candidates(
+    call: Call, offered: Sequence[Kernel], refused: Refusals, order: Order = by_cost
+) -> tuple[Candidate, ...]:
+    """Every kernel for the node's operator; those that accept it come first, sorted by `order`."""
     found = [
         Candidate(kernel, mismatch(kernel, call) or kernel.accepts(call) or refused.get((call.node.name, kernel.name)))
         for kernel in offered
     ]
-    return tuple(sorted(found, key=lambda candidate: candidate.refusal is not None))
+    accepted = order(call, [candidate for candidate in found if candidate.refusal is None])
+    return (*accepted, *(candidate for candidate in found if candidate.refusal is not None))
+
+
+def accepting(model: Model, kernels: Sequence[Kernel]) -> dict[str, frozenset[str]]:
+    """By node the names of the kernels that accept it."""
+    offered = by_operator(kernels)
+    calls = [make_call(model, node) for node in model.nodes]
+    return {
+        call.node.name: frozenset(c.kernel.name for c in candidates(call, offered.get(call.node.op, ()), {}, as_offered)
+                                  if c.refusal is None)
+        for call in calls
+    }  # fmt: skip
 
 
 def no_kernel(call: Call, tried: Sequence[Candidate], platform: str) -> UnsupportedNode:

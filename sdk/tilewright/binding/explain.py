@@ -1,18 +1,25 @@
-"""`--explain`: for every node each candidate with its sentence, nearest miss first."""
+"""`--explain`: for every node each candidate, with what it would have cost or the sentence why it was refused."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from tilewright.binding.graph import BoundGraph
-
-
-def explain(graph: BoundGraph) -> str:
-    """One paragraph per node: what was taken, what was refused and why."""
-    return "\n".join(_lines(graph))
+from tilewright.binding.graph import BoundGraph, BoundNode
+from tilewright.binding.layouts import demanded
+from tilewright.binding.order import Counts
+from tilewright.platform import Kernel, Operands
 
 
-def _lines(graph: BoundGraph) -> Iterator[str]:
+def explain(graph: BoundGraph, counts: Counts | None = None) -> str:
+    """One paragraph per node: what was taken, what else would do, what was refused and why.
+
+    Every kernel that accepts the node stands with its instructions (declared, or from the `counts` of a lock file) and
+    its bytes of flash for constants and of scratch.
+    """
+    return "\n".join(_lines(graph, counts or {}))
+
+
+def _lines(graph: BoundGraph, counts: Counts) -> Iterator[str]:
     for bound in graph.nodes:
         call = bound.call
         node = call.node
@@ -23,7 +30,26 @@ def _lines(graph: BoundGraph) -> Iterator[str]:
             yield "    view: no bytes move"
             continue
         engine = f" on {bound.kernel.engine}" if bound.kernel.engine else ""
-        yield f"    takes {bound.kernel.name} of {bound.kernel.platform}{engine}, {bound.kernel.numerics}"
+        counted = counts.get(node.name, {})
+        price = _price(graph, bound, bound.kernel, counted)
+        yield f"    takes {bound.kernel.name} of {bound.kernel.platform}{engine}, {bound.kernel.numerics}: {price}"
         for candidate in bound.candidates:
-            if candidate.kernel is not bound.kernel:
-                yield f"    {candidate.kernel.name}: {candidate.refusal or 'would do, comes later in preference'}"
+            if candidate.kernel is bound.kernel:
+                continue
+            why = candidate.refusal or f"would do: {_price(graph, bound, candidate.kernel, counted)}"
+            yield f"    {candidate.kernel.name} of {candidate.kernel.platform}: {why}"
+
+
+def _price(graph: BoundGraph, bound: BoundNode, kernel: Kernel, counted: Mapping[str, int]) -> str:
+    """Instructions, flash and scratch of a kernel on this node, on operands in the layouts that it asks for."""
+    layouts = {**graph.layouts, **demanded(kernel, bound.call, graph.layouts)}
+    operands = Operands(bound.call, layouts)
+    if kernel.name in counted:
+        instructions = f"{counted[kernel.name]:,} instructions counted"
+    else:
+        cost = kernel.declared_cost(bound.call)
+        instructions = "instructions not declared" if cost is None else f"about {round(cost):,} instructions"
+        if cost is not None and kernel.platform != graph.platform.name:
+            instructions += f" on the cores of {kernel.platform}"
+    flash = sum(constant.values.size * constant.dtype.bits // 8 for constant in kernel.constants(operands))
+    return f"{instructions}, {flash:,} B of flash, {kernel.scratch(operands):,} B of scratch"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tilewright.errors import DoesNotFit, UsageError
 
 if TYPE_CHECKING:
+    from tilewright.binding.graph import BoundGraph
     from tilewright.options import CompileOptions
     from tilewright.report.build import Report
     from tilewright.target import Target
@@ -51,6 +52,7 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
     group.add_argument("--without-pass", metavar="NAME", action="append", default=[], help="leave a pass out")
     group.add_argument("--solver-seconds", metavar="S", type=float, default=5.0, help="limit of each solver question")
     group.add_argument("--program", metavar="FILE", type=Path, help="regions of the network and how each is shipped")
+    group.add_argument("--lock", metavar="FILE", type=Path, help="choose kernels by the counts of 'tilewright tune'")
     group.add_argument("--dump-dir", metavar="DIR", type=Path, help="write every stage's value there")
 
 
@@ -74,9 +76,10 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
         dump_dir=arguments.dump_dir,
         program=arguments.program,
         context=arguments.context,
+        lock=arguments.lock,
     )
     models: Sequence[Path] = arguments.models if "models" in arguments else [arguments.model]
-    for file in (*models, *options.freeze.values(), options.program):
+    for file in (*models, *options.freeze.values(), options.program, options.lock):
         existing(file)
     return options
 
@@ -126,6 +129,14 @@ def overflow(report: Report, budgets: Mapping[str, int]) -> DoesNotFit | None:
     from tilewright.report.blame import overflow as found
 
     return found(report, budgets)
+
+
+def explanation(graph: BoundGraph, options: CompileOptions) -> str:
+    """What `--explain` prints: every kernel of every node, with the counts of a lock file where one was given."""
+    from tilewright.binding.explain import explain
+    from tilewright.tune.lock import load_lock
+
+    return explain(graph, load_lock(options.lock).counts if options.lock is not None else None)
 
 
 def tell(notes: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from tilewright.commands.answer import Answer
-from tilewright.commands.common import add_compilation, compile_options, overflow, target_for, tell
+from tilewright.commands.common import add_compilation, compile_options, explanation, overflow, target_for, tell
 from tilewright.commands.progress import stages, watched
 
 SUMMARY = "write the C project and report.json"
@@ -28,7 +28,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> Answer:
     """Compile, check that it fits, and write."""
-    from tilewright.binding.explain import explain
     from tilewright.compile import compile_model, write
     from tilewright.output import staged, write_files
     from tilewright.project.ecosystems import parse_ecosystems, project_files
@@ -59,6 +58,6 @@ def execute(arguments: argparse.Namespace) -> Answer:
             if error := overflow(report, options.budgets):
                 raise error
         (folder / "report.json").write_text(dumps(report.to_json()), encoding="utf-8")
-    parts = [explain(compiled.bound)] if arguments.explain else []
+    parts = [explanation(compiled.bound, options)] if arguments.explain else []
     parts += [header(report), memory_table(report), f"written to {arguments.output}"]
     return Answer("\n\n".join(parts), report.to_json())

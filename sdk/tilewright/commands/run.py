@@ -16,6 +16,7 @@ from tilewright.commands.common import (
     add_compilation,
     compile_options,
     existing,
+    explanation,
     overflow,
     target_for,
     target_names,
@@ -81,13 +82,12 @@ def execute(arguments: argparse.Namespace) -> Answer:
 
 def _alone(arguments: argparse.Namespace, options: CompileOptions, asked: RunOptions) -> Answer:
     """One network on one target: its whole report."""
-    from tilewright.binding.explain import explain
     from tilewright.report.envelope import error_json
     from tilewright.report.text import render
 
     with stages(arguments.quiet) as stage:
         compiled, report = _run(arguments.models[0], arguments.target, options, asked, arguments.output, stage, tell)
-    text = (explain(compiled.bound) + "\n\n" if arguments.explain else "") + render(report)
+    text = (explanation(compiled.bound, options) + "\n\n" if arguments.explain else "") + render(report)
     error = overflow(report, options.budgets) or mismatch(report)
     if error is None:
         return Answer(text, report.to_json())

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from tilewright.binding.candidates import Refusals
 from tilewright.binding.graph import BoundGraph, Candidate
+from tilewright.binding.order import Order, as_offered
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.plan.build import build
@@ -22,10 +23,26 @@ EXACT = 128
 """Up to so many instructions a tie of the quick placements is decided by the exact ones."""
 
 
-def within_peak(graph: BoundGraph, rebind: Callable[[Refusals], BoundGraph], io: str) -> BoundGraph:
-    """The graph bound anew as long as a smaller peak comes of it."""
-    if not any(b.kernel is not None and b.kernel.scratch(graph.operands(b)) for b in graph.nodes):
+def within_peak(graph: BoundGraph, bind: Callable[[Refusals, Order], BoundGraph], order: Order, io: str) -> BoundGraph:
+    """The graph bound anew as long as a smaller peak comes of it.
+
+    `order` bound it. The cheapest kernels may leave less room to lie over their operands than those that a platform
+    prefers, so the order of preference is tried too and taken where its peak is smaller.
+    """
+    preferred = bind({}, as_offered)
+    alike = [b.kernel for b in preferred.nodes] == [b.kernel for b in graph.nodes]
+    scratch = any(b.kernel is not None and b.kernel.scratch(graph.operands(b)) for b in graph.nodes)
+    if alike and not scratch:
         return graph
+    best, peak = _without_scratch(graph, lambda refused: bind(refused, order), io)
+    if not alike:
+        other, lower = _without_scratch(preferred, lambda refused: bind(refused, as_offered), io)
+        best = other if lower < peak else best
+    return best
+
+
+def _without_scratch(graph: BoundGraph, rebind: Callable[[Refusals], BoundGraph], io: str) -> tuple[BoundGraph, int]:
+    """The graph without the kernels whose scratch stands at the peak, and the peak."""
     placed = _place(graph, io)
     refused: dict[tuple[str, str], str] = {}
     for _ in range(ROUNDS):
@@ -41,7 +58,7 @@ def within_peak(graph: BoundGraph, rebind: Callable[[Refusals], BoundGraph], io:
             break
         refused |= found
         graph, placed = other, smaller
-    return graph
+    return graph, placed.solution.peak
 
 
 def _place(graph: BoundGraph, io: str, allocator: str = "greedy") -> PlacedPlan:

@@ -184,6 +184,7 @@ class LayerReport:
     unit that computes it, empty where the platform has one only.
     `copied_bytes` are those between the compute level and others by way, in a fused chain those of its last layer;
     `operand_bytes` are operands, results and constants once each. `profile` are the tiles of a profiled layer.
+    `core_cycles` are computed from the instructions that ran, by the table of the target's core.
     """
 
     name: str
@@ -208,6 +209,7 @@ class LayerReport:
     fused_into: str = ""
     modelled_cycles: int | None = None
     profile: tuple[TileReport, ...] = ()
+    core_cycles: int | None = None
 
 
 @dataclass(frozen=True)
@@ -221,7 +223,8 @@ class ReferenceReport:
 
 @dataclass(frozen=True)
 class RunReport:
-    """What the target answered. `instructions` and `cycles` count one inference without start-up.
+    """What the target answered. `instructions` and `cycles` count one inference without start-up; `modelled_cycles` are
+    computed from the instructions that ran, by the table of the core that `cycle_model` names with its source.
 
     An error that is not finite is written as null; `match` is then false. `samples` were run where a set was given,
     `accuracy` is the part of them whose largest output is the label's. `fences` names what watched every access of a
@@ -245,6 +248,8 @@ class RunReport:
     stack_bytes: int | None = None
     fences: tuple[str, ...] = ()
     counter: str | None = None
+    modelled_cycles: int | None = None
+    cycle_model: str = ""
 
 
 @dataclass(frozen=True)

@@ -205,6 +205,8 @@ def run_lines(run: RunReport) -> str:
     ]  # fmt: skip
     if run.fences:
         lines.append(f"nothing touched outside what is declared (fences: {', '.join(run.fences)})")
+    if run.modelled_cycles is not None:
+        lines.append(f"{number(run.modelled_cycles)} modelled cycles ({run.cycle_model.partition(';')[0]})")
     figures = [f"{number(value)} {what}" for what, value in counted if value is not None]
     if run.counter == "icount":
         lines.append("counter: icount, one inference as a whole; layers need the simulator's plugin")

@@ -11,12 +11,13 @@ SpanKind = Literal["layer", "kernel", "copy", "wait"]
 
 @dataclass(frozen=True)
 class LayerCount:
-    """What one plan instruction cost: instructions, and bytes loaded and stored per memory level."""
+    """What one plan instruction cost: instructions, bytes loaded and stored per memory level, modelled cycles."""
 
     instruction: int
     instructions: int
     loaded_bytes: Mapping[str, int] = field(default_factory=dict)
     stored_bytes: Mapping[str, int] = field(default_factory=dict)
+    modelled_cycles: int | None = None
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Counts:
 
     Layers need an image with trace; bytes are known in a simulator only. `harts` are instructions per hart. `counter`
     says what counted: `plugin`, `callgrind`, or `icount`, the core's own counter, which gives nothing but the total.
+    `modelled_cycles` are those of the core's table, see `run/cycles.py`; None where there is none.
     """
 
     instructions: int
@@ -33,6 +35,7 @@ class Counts:
     loaded_bytes: Mapping[str, int] = field(default_factory=dict)
     stored_bytes: Mapping[str, int] = field(default_factory=dict)
     harts: tuple[int, ...] = ()
+    modelled_cycles: int | None = None
     counter: str = "plugin"
 
 

@@ -17,6 +17,7 @@ from tilewright.report.build import LayerReport, ReferenceReport, Report, RunRep
 from tilewright.run.build import build
 from tilewright.run.compare import Comparison, compare
 from tilewright.run.counts import Counts, Span
+from tilewright.run.cycles import load_model
 from tilewright.run.image import Image
 from tilewright.run.inputs import expected_outputs, input_arrays
 from tilewright.run.measure import measured_memory, toolchain
@@ -218,6 +219,8 @@ def _report(
         stack_bytes=execution.stack_bytes,
         fences=fences,
         counter=counts.counter if counts else None,
+        modelled_cycles=counts.modelled_cycles if counts else None,
+        cycle_model=cycle_model(image.target) if counts else "",
     )
     stack = max(image.stack.size_bytes if image.stack else 0, execution.stack_bytes or 0)
     return replace(
@@ -227,6 +230,14 @@ def _report(
         memory=measured_memory(subject.report, image, subject.placed.level, stack or None),
         layers=tuple(_layer(row, i, layers, counts) for i, row in enumerate(subject.report.layers)),
     )
+
+
+def cycle_model(target: Target) -> str:
+    """The table that modelled cycles are computed by, in words; empty where there is none."""
+    model = load_model(target)
+    if model is None:
+        return ""
+    return f"{model.core}, {target.flash_wait_states} wait states of flash; {model.source}"
 
 
 def _layer(row: LayerReport, index: int, layers: Mapping[int, Comparison], counts: Counts | None) -> LayerReport:
@@ -244,5 +255,6 @@ def _layer(row: LayerReport, index: int, layers: Mapping[int, Comparison], count
                     stored_bytes=sum(layer.stored_bytes.values()) if known else None,
                     loaded_by_level=dict(layer.loaded_bytes),
                     stored_by_level=dict(layer.stored_bytes),
+                    core_cycles=layer.modelled_cycles,
                 )
     return row

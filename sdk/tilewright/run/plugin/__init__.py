@@ -10,13 +10,15 @@ from pathlib import Path
 
 from tilewright.errors import TilewrightError
 from tilewright.run.counts import Counts, LayerCount
+from tilewright.run.cycles import cycle_table, load_model
 from tilewright.run.elf import Section
 from tilewright.run.fence import EVERYTHING, FenceMap, place
 from tilewright.run.image import Image
 from tilewright.run.tool import find_tool, start
 
 SOURCE = Path(__file__).parent / "tilewright.c"
-CONFIGURATION, RESULT, LINK = "plugin.cfg", "plugin.out", "tilewright.so"
+PART = SOURCE.with_name("counts.h")
+CONFIGURATION, RESULT, LINK, CYCLES = "plugin.cfg", "plugin.out", "tilewright.so", "plugin.cyc"
 ARGUMENTS = ("-plugin", f"./{LINK}")
 CALLER, MARKS = "tw_measure", "tw_trace_marks"
 READ, WRITE = 1, 2
@@ -33,7 +35,7 @@ def build_plugin(folder: Path) -> Path:
     The file's name holds a hash of the source, and it is moved into place whole, so several runs may share a folder.
     """
     cache = Path(os.environ.get("TILEWRIGHT_CACHE") or folder)
-    digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]
+    digest = hashlib.sha256(SOURCE.read_bytes() + PART.read_bytes()).hexdigest()[:16]
     library = (cache / f"tilewright-plugin-{digest}.so").resolve()
     if library.is_file():
         return library
@@ -51,7 +53,7 @@ def build_plugin(folder: Path) -> Path:
 def prepare(image: Image, folder: Path, fence: FenceMap | None) -> None:
     """Write the configuration and a link to the library into the folder in which the simulator starts."""
     (folder / LINK).symlink_to(build_plugin(image.work))
-    lines = _common(image) + (_fence(image, fence) if fence else _count(image))
+    lines = _common(image) + (_fence(image, fence) if fence else [*_count(image), *_model(image, folder)])
     (folder / CONFIGURATION).write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
@@ -97,6 +99,20 @@ def _count(image: Image) -> list[str]:
     for level in _levels(image):
         memory = image.target.memories[level]
         lines.append(_line("window", memory.address, memory.size or 0))
+    return lines
+
+
+def _model(image: Image, folder: Path) -> list[str]:
+    """The cycles of every instruction, where the target names a core that has a table."""
+    model = load_model(image.target)
+    if model is None:
+        return []
+    table = cycle_table(model, image)
+    (folder / CYCLES).write_bytes(table.cycles)
+    lines = [f"{_line('cycles', table.address, 2 * len(table.cycles))} {model.refill}"]
+    flash = next((m for m in image.target.memories.values() if m.readonly and m.size), None)
+    if flash is not None and image.target.flash_wait_states:
+        lines.append(f"{_line('wait', flash.address, flash.size or 0)} {image.target.flash_wait_states}")
     return lines
 
 
@@ -157,6 +173,8 @@ def read_counts(image: Image, folder: Path) -> Counts:
     by_function: dict[str, int] = {}
     harts: dict[int, int] = {}
     layers: dict[int, int] = {}
+    cycles: dict[int, int] = {}
+    modelled = (folder / CYCLES).is_file()
     moved: dict[tuple[int, str], tuple[int, int]] = {}
     for line in lines:
         word, *rest = line.split()
@@ -168,13 +186,18 @@ def read_counts(image: Image, folder: Path) -> Counts:
             harts[numbers[0]] = numbers[1]
         elif word == "layer":
             layers[numbers[0]] = numbers[1]
+            cycles[numbers[0]] = numbers[2]
         elif word == "traffic":
             moved[numbers[0], levels[numbers[1]]] = (numbers[2], numbers[3])
     rows = tuple(
-        LayerCount(i, n, {v: moved[i, v][0] for v in levels}, {v: moved[i, v][1] for v in levels})
+        LayerCount(
+            i, n, {v: moved[i, v][0] for v in levels}, {v: moved[i, v][1] for v in levels},
+            cycles[i] if modelled else None,
+        )
         for i, n in sorted(layers.items()) if i >= 0
     )  # fmt: skip
     loaded = {v: sum(pair[0] for (_, level), pair in moved.items() if level == v) for v in levels}
     stored = {v: sum(pair[1] for (_, level), pair in moved.items() if level == v) for v in levels}
     every_hart = tuple(harts.get(i, 0) for i in range(max(harts, default=-1) + 1))
-    return Counts(sum(layers.values()), rows, by_function, loaded, stored, every_hart)
+    total = sum(cycles.values()) if modelled else None
+    return Counts(sum(layers.values()), rows, by_function, loaded, stored, every_hart, total)

@@ -8,6 +8,7 @@
  *   marks LO HI          a load of byte 2 * instruction + phase by own code says where the plan stands
  *   function LO HI       counted by itself, in this order
  *   window LO HI         memory whose traffic is counted, in this order
+ *   cycles, wait         a model of the core, see counts.h
  *   open LO HI MODE      fence: memory that may be read (1), written (2) or both (3)
  *   words SIZE           fence: a load of one aligned word of SIZE bytes that begins in what is open may end behind it,
  *                        as a compiler copies the tail of a block, but not in another guarded object
@@ -90,22 +91,13 @@ static struct range *find(const struct list *list, uint64_t address)
     return NULL;
 }
 
+#include "counts.h"
+
 /* With data at the model's first instruction, without at its caller's. */
 static void on_border(unsigned hart, void *data)
 {
     (void)hart;
     watching = data != NULL;
-}
-
-static void on_instruction(unsigned hart, void *data)
-{
-    if (watching) {
-        harts[hart % HARTS]++;
-        layers[layer]++;
-        if (data != NULL) {
-            ((struct range *)data)->count++;
-        }
-    }
 }
 
 static void on_traffic(unsigned hart, qemu_plugin_meminfo_t info, uint64_t address, void *data)
@@ -114,6 +106,9 @@ static void on_traffic(unsigned hart, qemu_plugin_meminfo_t info, uint64_t addre
     (void)data;
     if (!watching) {
         return;
+    }
+    if (address >= slow.low && address < slow.high && !qemu_plugin_mem_is_store(info)) {
+        modelled_cycles[layer] += slow.mode;
     }
     for (size_t i = 0; i < windows.count; i++) {
         if (address >= windows.items[i].low && address < windows.items[i].high) {
@@ -282,7 +277,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
         } else if (fencing) {
             qemu_plugin_register_vcpu_mem_cb(instruction, on_access, 0, ANY_ACCESS, (void *)(uintptr_t)pc);
         } else {
-            qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_instruction, 0, find(&functions, pc));
+            qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_instruction, 0, describe(instruction, pc));
             qemu_plugin_register_vcpu_mem_cb(instruction, on_traffic, 0, ANY_ACCESS, NULL);
         }
     }
@@ -313,7 +308,7 @@ static void on_exit_of_simulator(qemu_plugin_id_t id, void *data)
         if (layers[i] == 0) {
             continue;
         }
-        fprintf(file, "layer %d %" PRIu64 "\n", i - 1, layers[i]);
+        fprintf(file, "layer %d %" PRIu64 " %" PRIu64 "\n", i - 1, layers[i], modelled_cycles[i]);
         for (size_t w = 0; w < windows.count; w++) {
             fprintf(file, "traffic %d %zu %" PRIu64 " %" PRIu64 "\n", i - 1, w, traffic[i][w][0], traffic[i][w][1]);
         }
@@ -352,6 +347,10 @@ static bool read_line(const char *line)
         add_range(&functions, low, high, 0);
     } else if (strcmp(word, "window") == 0 && windows.count < WINDOWS) {
         add_range(&windows, low, high, 0);
+    } else if (strcmp(word, "cycles") == 0) {
+        read_cycles(low, high, mode);
+    } else if (strcmp(word, "wait") == 0) {
+        slow = (struct range){.low = low, .high = high, .mode = mode};
     } else if (strcmp(word, "own") == 0) {
         add_range(&owned, low, high, 0);
     } else if (strcmp(word, "leave") == 0) {
