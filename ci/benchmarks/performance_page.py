@@ -124,7 +124,7 @@ SECTIONS = (
     ),
     Section(
         "pulp", "PULP, eight cores, int8, million cycles", "gvsoc_pulp_open", "int8", ("speed",), (),
-        "Cycles of GVSoC's model of PULP-open with 55 KiB of L1, where `gvsoc` is on the PATH; 9 KiB are left to stacks.",
+        "Cycles in GVSoC's PULP-open with 55 KiB of L1, measured where `gvsoc` is on the PATH.",
     ),
 )  # fmt: skip
 
