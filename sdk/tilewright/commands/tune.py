@@ -1,36 +1,51 @@
-"""Count the kernels that could run each layer in the simulator, and write the cheapest choice to a lock file."""
+"""Count the kernels that could run each layer in the simulator, and write the cheapest choice to lock files."""
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.commands.answer import Answer
-from tilewright.commands.common import add_compilation, compile_options, target_for, tell
-from tilewright.errors import UsageError
+from tilewright.commands.common import add_compilation, compile_options, target_for, target_names, tell
+from tilewright.commands.sweeping import add_sweep, folders_of, in_order
+from tilewright.errors import TilewrightError, UsageError
 
 if TYPE_CHECKING:
     from tilewright.report.codec import Json
+    from tilewright.tune.count import Question
     from tilewright.tune.lock import Lock
 
 SUMMARY = "count the kernels of every layer in the simulator, write a lock file"
 
 
+@dataclass(frozen=True)
+class Tuning:
+    """One question of a sweep, and the file of its lock in the folder of all."""
+
+    question: Question
+    file: str
+
+    def __str__(self) -> str:
+        return f"{self.question.source} on {self.question.target}"
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """MODEL, target, where the lock goes, and the compilation options."""
-    add_compilation(parser)
-    parser.add_argument("-t", "--target", metavar="TARGET", required=True, help="a target's name or folder")
+    """Models, targets, where the locks go, and the compilation options."""
+    add_compilation(parser, several=True)
+    parser.add_argument("-t", "--target", metavar="TARGET,...", required=True, help="targets' names or folders")
     parser.add_argument(
-        "-o", "--output", metavar="FILE", type=Path, required=True, help="the lock file, for 'compile --lock'"
-    )
-    parser.add_argument("--jobs", metavar="N", type=int, default=1, help="simulators at once; the result is the same")
+        "-o", "--output", metavar="FILE", type=Path, required=True,
+        help="the lock file, for 'compile --lock'; for several models or targets a folder of them",
+    )  # fmt: skip
     parser.add_argument("--all", action="store_true", help="count all inherited kernels too, not only the first")
+    add_sweep(parser, rows=False)
 
 
 def execute(arguments: argparse.Namespace) -> Answer:
-    """Count, write the lock, and tell what changes by it."""
+    """Count, write the locks, and tell what changes by them."""
     from tilewright.tune.count import Question, tune
     from tilewright.tune.lock import save_lock
 
@@ -40,11 +55,53 @@ def execute(arguments: argparse.Namespace) -> Answer:
         option = "--lock" if arguments.lock is not None else "--program"
         raise UsageError(f"tune does not take {option}", why="it counts every kernel of the whole network")
     options = replace(compile_options(arguments), measure=False)
-    target = target_for(arguments.target, options)
-    place = str(target.folder) if "/" in arguments.target else arguments.target
-    lock = tune(Question(arguments.model, options, place, arguments.all), arguments.jobs, lambda text: tell([text]))
-    save_lock(lock, arguments.output)
-    return Answer(f"{table(lock)}\n\nwritten to {arguments.output}", _rows(lock))
+    asked = []
+    for model, folder in folders_of(arguments.models).items():
+        for name in target_names(arguments.target):
+            target = target_for(name, options)
+            place = str(target.folder) if "/" in name else name
+            file = "-".join(filter(None, [folder, target.name])) + ".lock"
+            asked.append(Tuning(Question(model, options, place, arguments.all), file))
+    if len(asked) == 1 and not arguments.cluster:
+        lock = tune(asked[0].question, arguments.jobs, lambda text: tell([text]))
+        save_lock(lock, arguments.output)
+        return Answer(f"{table(lock)}\n\nwritten to {arguments.output}", _rows([lock]))
+    return _several(asked, arguments)
+
+
+def counted(tuning: Tuning) -> tuple[Tuning, Lock | TilewrightError]:
+    """The lock of one question, counted by one simulator at a time."""
+    from tilewright.tune.count import tune
+
+    try:
+        return tuning, tune(tuning.question)
+    except TilewrightError as error:
+        return tuning, error
+
+
+def _several(asked: Sequence[Tuning], arguments: argparse.Namespace) -> Answer:
+    """Many locks, each written when it is there; the first that failed sets the exit code."""
+    from tilewright.report.envelope import error_json
+    from tilewright.tune.lock import save_lock
+
+    alone = len(asked) == 1
+    if not alone:
+        arguments.output.mkdir(parents=True, exist_ok=True)
+
+    def arrived(answer: tuple[Tuning, Lock | TilewrightError]) -> None:
+        tuning, found = answer
+        if not isinstance(found, TilewrightError):
+            save_lock(found, arguments.output if alone else arguments.output / tuning.file)
+
+    answers = in_order(counted, asked, arguments, lambda tuning, error: (tuning, error), arrived)
+    texts = [
+        f"{tuning}: " + (f"error: {found}" if isinstance(found, TilewrightError) else f"{tuning.file}\n{table(found)}")
+        for tuning, found in answers
+    ]
+    errors = [found for _, found in answers if isinstance(found, TilewrightError)]
+    rows = _rows([found for _, found in answers if not isinstance(found, TilewrightError)])
+    text = "\n\n".join([*texts, f"written to {arguments.output}"])
+    return Answer(text, error_json(errors[0]), errors[0]) if errors else Answer(text, rows)
 
 
 def table(lock: Lock) -> str:
@@ -56,9 +113,10 @@ def table(lock: Lock) -> str:
     return "\n".join(lines) or "no node has a choice"
 
 
-def _rows(lock: Lock) -> Json:
+def _rows(locks: Sequence[Lock]) -> Json:
     rows: list[Json] = [
         {"target": lock.subject.target, "node": node, "instructions": dict(kernels)}
+        for lock in locks
         for node, kernels in lock.counts.items()
     ]
     return {"schema": "tilewright/table/1", "rows": rows}
