@@ -23,7 +23,7 @@ Network = Callable[[str], NetworkFiles]
 PROMISED = {
     "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Kernel", "KernelMethods", "KiB",
     "Layout", "MemoryLevel", "MiB", "Node", "Operands", "Platform", "Quantisation", "Rule", "Shape", "Tensor",
-    "load_kernels", "multiple", "prefer", "whole",
+    "load_kernels", "multiple", "prefer", "priced", "whole",
 }  # fmt: skip
 """Names may be added; taking one away breaks platforms that others have written."""
 LEVELS = [MemoryLevel("ram", align=16), MemoryLevel("flash", readonly=True)]
