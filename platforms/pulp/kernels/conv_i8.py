@@ -85,8 +85,8 @@ class TiledConvI8:
         return window_rules("n", "g", "ic", "kh", "kw")
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
-        """Six cycles for a multiplication and its share of the loops."""
-        return window_cycles(call, sizes, sizes["ic"] * sizes["kh"] * sizes["kw"], sizes["oc"], 6)
+        """Twelve cycles for a multiplication and its share of the loops."""
+        return window_cycles(call, sizes, sizes["ic"] * sizes["kh"] * sizes["kw"], sizes["oc"], 12)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """See `constants` of this module."""
@@ -122,8 +122,8 @@ class TiledDepthwiseI8:
         return window_rules("n", "oc", "ic", "kh", "kw")
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
-        """Ten cycles a tap."""
-        return window_cycles(call, sizes, sizes["kh"] * sizes["kw"], sizes["g"], 10)
+        """Twenty-six cycles a tap."""
+        return window_cycles(call, sizes, sizes["kh"] * sizes["kw"], sizes["g"], 26)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """See `constants` of this module."""
