@@ -98,7 +98,9 @@ def _content(elf: Any) -> ElfFile:
     for index, section in enumerate(elf.iter_sections()):
         flags = section["sh_flags"]
         if flags & 2 and not flags & 0x400:  # takes memory, and is no thread-local template
-            kind: Kind = "code" if flags & 4 else "data" if flags & 1 else "constant"
+            # A link script may put a library's variables that are never written among the constants.
+            writable = flags & 1 and not section.name.startswith(".rodata")
+            kind: Kind = "code" if flags & 4 else "data" if writable else "constant"
             kinds[index] = kind
             sections.append(Section(section.name, section["sh_addr"], section["sh_size"], kind))
     thumb = elf["e_machine"] == "EM_ARM"
