@@ -33,13 +33,15 @@ _start:
     csrr    s0, mhartid
     bnez    s0, core
 
-    limit   pmpaddr4, __weights_end
+    limit   pmpaddr4, __constants_end
     limit   pmpaddr5, __core_stacks
     limit   pmpaddr6, __l2_used_end
     limit   pmpaddr7, __l1_used_start
     limit   pmpaddr8, L1_END
-    number  pmpaddr9, -1
-    number  pmpcfg2, 0x888b         # L1 rw, nothing
+    limit   pmpaddr9, __l3_used_start
+    limit   pmpaddr10, __l3_used_end
+    number  pmpaddr11, -1
+    number  pmpcfg2, 0x8889888b     # L1 rw, nothing, L3 r, nothing
     number  pmpcfg1, 0x888b8889     # constants r, nothing, L2 rw, nothing
     number  pmpcfg0, 0x8d888b88     # nothing, interrupts rw, nothing, code rx
     la      sp, __stack_top

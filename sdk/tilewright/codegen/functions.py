@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.render import render
+from tilewright.codegen.staging import copied, staging
 from tilewright.codegen.tiled import Home, Member, TiledLayer, home_of, tile_parameters, tiled_function
 from tilewright.layout import Layout
 from tilewright.memory.placed import PlacedPlan
@@ -108,9 +109,9 @@ def render_functions(
     A schedule becomes a function of its own behind those of its kernels; nodes that it runs as stages have no call.
     `elsewhere` are C expressions for frozen slots that are no arrays of the weights file.
     """
-    plan, moved = placed.plan, elsewhere or {}
+    plan, moved = placed.plan, {**(elsewhere or {}), **copied(placed, arena)}
     texts: dict[str, str] = {}
-    calls, sources = [], []
+    calls, sources = list[LayerCall](), list[Path]()
     scheduled = {name for i in plan.instructions if i.schedule is not None for name in i.schedule.nodes}
     kernel_of: dict[str, str] = {}
     layers: list[tuple[str, TiledLayer]] = []
@@ -140,7 +141,11 @@ def render_functions(
             calls.append(LayerCall(instruction, texts[text], ", ".join(arguments)))
     named = [text.replace(_NAME, name).strip() + "\n" for text, name in texts.items()]
     named += [text for text, _ in layers]
-    names = (*texts.values(), *(layer.name for _, layer in layers))
+    staged = staging(placed, prefix, arena, elsewhere or {})
+    named += [one.text for one in staged]
+    early = [LayerCall(one.instruction, one.name, one.arguments) for one in staged]
+    calls = sorted([*early, *calls], key=lambda call: call.instruction.index)  # stable: copies before their layer
+    names = (*texts.values(), *(layer.name for _, layer in layers), *(one.name for one in staged))
     return Functions(tuple(named), names, tuple(calls), tuple(sources), tuple(layer for _, layer in layers))
 
 

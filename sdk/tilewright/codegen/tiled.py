@@ -260,19 +260,12 @@ def _copies(
 ) -> tuple[tuple[CopyRow, ...], list[tuple[int, int, int]]]:
     """All copies in the order in which they start, and per tile the ends of early loads, late loads and stores.
 
-    Loads into a second buffer start one tile early; pinned constants come with the first tile.
+    Loads into a second buffer start one tile early; pinned constants are there already, see `staging.py`.
     """
     depth = {o.key: o.depth for stage in schedule.stages for o in stage.operands}
     found: list[CopyRow] = []
     ends = []
     for step in steps:
-        if step.index == 0:
-            for stage in schedule.stages:
-                for operand in stage.operands:
-                    if operand.kind == "constant" and schedule.resident(operand):
-                        box = tuple((0, size) for size in operand.shape)
-                        size = operand.bytes_of(box)
-                        found.append(CopyRow(at[operand.key], operand.offset, 0, size, 1, 0, False))
         for move in step.loads:
             if depth[move.key] > 1:
                 found += _rows(schedule, move, at, False)

@@ -1,0 +1,1 @@
+"""A PULP cluster whose weights rest in a third, large memory."""

@@ -1,0 +1,111 @@
+"""Constants that do not stay where they rest: copied once to where they are kept, or anew before every run of a layer.
+
+What is kept in the compute level or in the level of the activations is copied by the first run with an arena, and
+again where the arena is another one. What is streamed is copied before its layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.render import render
+from tilewright.memory.placed import PlacedPlan
+from tilewright.plan.plan import FrozenSlot, Instruction
+
+TEMPLATE = Path(__file__).parent / "templates" / "staging.c.mako"
+
+
+@dataclass(frozen=True)
+class Copied:
+    """One constant: where it rests, as C text, and bytes and place of its copy."""
+
+    source: str
+    near: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Staging:
+    """One function that copies constants, and where it is called."""
+
+    instruction: Instruction
+    name: str
+    arguments: str
+    text: str
+
+
+@dataclass(frozen=True)
+class StagingText:
+    """What the template prints: constants for the arena, then those for the compute level `fast`."""
+
+    name: str
+    home: tuple[Copied, ...]
+    fast: tuple[Copied, ...]
+    fast_name: str
+    once: bool
+    comment: str
+
+
+def copied(placed: PlacedPlan, arena: str) -> dict[int, str]:
+    """C expressions of the constants that are read from their copy in the arena."""
+    found = {}
+    for index, offset in placed.frozen_offsets.items():
+        c_type = C_TYPES[placed.plan.frozen_slots[index].constant.dtype]
+        found[index] = f"(const {c_type} *)(const void *)({arena} + {offset})"
+    return found
+
+
+def staging(placed: PlacedPlan, prefix: str, arena: str, elsewhere: Mapping[int, str]) -> list[Staging]:
+    """The functions, in the order of their calls; none where every constant is read where it rests."""
+    plan = placed.plan
+    kept, streamed = list[Copied](), dict[str, list[Copied]]()
+    for index, offset in placed.frozen_offsets.items():
+        frozen = plan.frozen_slots[index]
+        one = Copied(elsewhere.get(index, f"{prefix}_c{index}"), offset, _bytes(frozen))
+        (streamed.setdefault(frozen.node, []) if frozen.streamed else kept).append(one)
+    pinned, fast = _pinned(placed, prefix, elsewhere)
+    found = []
+    if kept or pinned:
+        text = StagingText(f"{prefix}_keep", tuple(kept), tuple(pinned), fast, True, "Copy what stays, once")
+        found.append(_staging(plan.instructions[0], text, arena if placed.arena_bytes else fast))
+    for instruction in plan.instructions:
+        if instruction.name in streamed:
+            name = f"{prefix}_fetch{instruction.index}"
+            text = StagingText(name, tuple(streamed[instruction.name]), (), "", False, "Copy what the next layer reads")
+            found.append(_staging(_caller(plan.instructions, instruction), text, arena))
+    return found
+
+
+def _staging(instruction: Instruction, text: StagingText, arena: str) -> Staging:
+    return Staging(instruction, text.name, arena, render(TEMPLATE, m=text))
+
+
+def _caller(instructions: Sequence[Instruction], member: Instruction) -> Instruction:
+    """The instruction whose call runs this one."""
+    last = member.fused_into or member.name
+    return next(instruction for instruction in instructions if instruction.name == last)
+
+
+def _bytes(frozen: FrozenSlot) -> int:
+    return -(-frozen.constant.values.size * frozen.constant.dtype.bits // 8)
+
+
+def _pinned(placed: PlacedPlan, prefix: str, elsewhere: Mapping[int, str]) -> tuple[list[Copied], str]:
+    """Constants of the compute level, and the array that stands for it."""
+    found, fast = list[Copied](), ""
+    by_name = {instruction.name: instruction for instruction in placed.plan.instructions}
+    for instruction in placed.plan.instructions:
+        schedule = instruction.schedule
+        if schedule is None:
+            continue
+        fast = f"{prefix}_{schedule.compute_level}"
+        for stage in schedule.stages:
+            for operand in stage.operands:
+                if operand.kind == "constant" and schedule.resident(operand):
+                    index = by_name[stage.node].frozen[operand.index]
+                    source = elsewhere.get(index, f"{prefix}_c{index}")
+                    found.append(Copied(source, operand.offset, operand.size))
+    return found, fast

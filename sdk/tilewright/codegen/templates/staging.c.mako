@@ -1,0 +1,30 @@
+/* ${m.comment}${", and again where the arena is another one" if m.once else ""}. */
+static void ${m.name}(unsigned char *arena)
+{
+    /* Byte there, byte at rest, bytes, and for runs in a stride: distance, runs, operand, store. */
+    static const tilewright_copy copies[${len(m.home) + len(m.fast)}] = {
+% for place, c in enumerate((*m.home, *m.fast)):
+        {${c.near}, 0, ${c.size}, 0, 1, ${place}, 0},
+% endfor
+    };
+% if m.once:
+    static const unsigned char *settled;
+% endif
+    unsigned char *const home[${len(m.home) + len(m.fast)}] = {
+% for c in (*m.home, *m.fast):
+        (unsigned char *)(uintptr_t)${c.source},
+% endfor
+    };
+% if m.once:
+    if (settled == arena) {
+        return;
+    }
+    settled = arena;
+% endif
+% if m.home:
+    tilewright_wait(tilewright_start(copies, 0, ${len(m.home)}, arena, home));
+% endif
+% if m.fast:
+    tilewright_wait(tilewright_start(copies, ${len(m.home)}, ${len(m.home) + len(m.fast)}, ${m.fast_name}, home));
+% endif
+}

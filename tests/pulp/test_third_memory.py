@@ -1,0 +1,61 @@
+"""Weights in a third memory: kept in L1 or L2, or streamed, and copied once where they stay."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from tilewright.cli import main
+from tilewright.compile import compile_model
+from tilewright.options import CompileOptions
+from tilewright.target import load_target, missing_tools
+
+
+class Files(Protocol):
+    """What the fixture `trained` finds."""
+
+    @property
+    def model(self) -> Path: ...
+
+
+SMALL = {"l1": 16 * 1024, "l2": 96 * 1024}
+
+
+def test_where_weights_are_is_chosen_by_layer(trained: Callable[[str], Files]) -> None:
+    done = compile_model(trained("resnet8_int8").model, CompileOptions(level_sizes=SMALL), load_target("qemu_pulp_l3"))
+    places = {(frozen.home or "l3", frozen.streamed) for frozen in done.plan.frozen_slots}
+    assert {("l1", False), ("l2", False), ("l2", True)} <= places
+    assert done.placed.arena_bytes < SMALL["l2"]
+
+
+def test_a_network_larger_than_l2_runs_bit_equal(tmp_path: Path, trained: Callable[[str], Files]) -> None:
+    for tool, _ in missing_tools(load_target("qemu_pulp_l3")):
+        pytest.skip(f"{tool} is not installed")
+    told = tmp_path / "report.json"
+    words = ["run", str(trained("resnet8_int8").model), "-t", "qemu_pulp_l3", "--set", "l1=16K", "--set", "l2=96K"]
+    assert main([*words, "--json", str(told), "-q"]) == 0
+    report = json.loads(told.read_text())
+    assert report["run"]["match"] is True
+    assert "hardware" in report["run"]["fences"]
+    assert report["memory"]["l3"]["constants"] > 64 * 1024
+    assert report["memory"]["l2"]["worst_case"] <= 96 * 1024
+
+
+def test_pinned_constants_are_loaded_once(tmp_path: Path) -> None:
+    model = Path(__file__).parents[1] / "models" / "digits_int8" / "model.onnx"
+    assert main(["compile", str(model), "-t", "qemu_pulp", "-o", str(tmp_path / "out"), "-q"]) == 0
+    done = compile_model(model, CompileOptions(), load_target("qemu_pulp"))
+    pinned = [
+        operand
+        for i in done.plan.instructions
+        if i.schedule is not None
+        for stage in i.schedule.stages
+        for operand in stage.operands
+        if operand.kind == "constant" and i.schedule.resident(operand)
+    ]
+    text = (tmp_path / "out" / "src" / f"{done.plan.name}.c").read_text()
+    assert ("_keep(unsigned char *arena)" in text) == bool(pinned)
+    assert text.count("settled == arena") == (1 if pinned else 0)
