@@ -32,7 +32,7 @@ def test_the_memory_table_decomposes_every_level() -> None:
         "------  ------  ----------  -----------  ---  -------  ---------  -----  -----  -----------  -------",
         "ram     65,536       5,536        5,120  256       64          0     96      -        5,376  optimal",
         "flash        -      10,440            0    0        0     10,440      -  3,200            -  fits *",
-        "* code and stack are the platform's allowance; 'compile --measure' and 'run' measure them",
+        "* code and stack are estimates; 'compile --measure' and 'run' measure them",
     ]
 
 
@@ -112,7 +112,7 @@ def test_rows_side_by_side() -> None:
         "tiny                 -       -  12 / 10  does not fit",
         "none            70,000       -        -  does not fit",
         "far                  -       -        -  error: no compiler",
-        "code and stack are the platforms' allowance; 'compile --measure' and 'run' measure them",
+        "code and stack are estimates; 'compile --measure' and 'run' measure them",
     ]
     assert "greedy" in rows_table([Row("host", SAMPLE, strategy="greedy")])
 

@@ -16,8 +16,8 @@ from tilewright.report.build import Report
 from tilewright.report.code_sizes import read_text, sizes_for
 from tilewright.target import Target
 
-MARGIN = 9
-"""Eighths by which the figures of the table are raised: layers that the compiler joins differ from layers apart."""
+CODE_QUARTERS, STACK_QUARTERS = 5, 6
+"""What the sums of the table are multiplied by: layers that the compiler joins, and other shapes, differ from those."""
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _TABLE = re.compile(r"^static const [^;{]*= \{.*$", re.MULTILINE)
 
@@ -29,7 +29,7 @@ def estimate(platform: Platform, artifacts: Artifacts, target: Target) -> tuple[
     if sizes is None:
         return _declared_code(platform, code), platform.allowance.stack_bytes
     text = read_text(code, artifacts.model)
-    return sizes.code_bytes(text) * MARGIN // 8, -(-sizes.stack_bytes(text) // 8) * 8
+    return sizes.code_bytes(text) * CODE_QUARTERS // 4, -(-sizes.stack_bytes(text) * STACK_QUARTERS // 32) * 8
 
 
 def _declared_code(platform: Platform, code: str) -> int:

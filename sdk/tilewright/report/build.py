@@ -89,7 +89,7 @@ class MemoryReport:
     """One memory level at its worst moment: every byte is in exactly one part, and the parts sum to `worst_case`.
 
     `live_set`, `lower_bound` and `status` speak of what is placed; None in a level where nothing is. `code` counts
-    machine code beside `worst_case`. `estimated`: code and stack are the platform's allowance, not measured.
+    machine code beside `worst_case`. `estimated`: code and stack are estimates, not measured.
     """
 
     size: int | None

@@ -50,7 +50,7 @@ class CoreSizes:
     def code_bytes(self, text: ProjectText) -> int:
         """Machine code of a network; what was never measured counts as the largest of its kind."""
         densest = max(code for code, _ in self.kernels.values())
-        largest = max((size for name, size in self.shared.items() if _LIBRARY.fullmatch(name)), default=0)
+        largest = max((size for name, size in self.shared.items() if is_library(name)), default=0)
         total = self.shared.get(ALWAYS, 0)
         for (kernel, _), characters in text.layers.items():
             total += -(-characters * self.kernels.get(kernel, (densest, 0))[0] // 1000)
@@ -68,7 +68,7 @@ class CoreSizes:
 
 def is_library(name: str) -> bool:
     """True for names that may be functions of the C library: ours have underscores."""
-    return _LIBRARY.fullmatch(name) is not None and name not in ("float", "double")
+    return _LIBRARY.fullmatch(name) is not None and name not in ("float", "double", ALWAYS)
 
 
 def read_text(code: str, model: str) -> ProjectText:

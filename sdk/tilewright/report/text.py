@@ -78,7 +78,7 @@ def memory_table(report: Report) -> str:
         rows.append(row)
     text = table(heads, rows, right=range(1, len(heads) - 1))
     if any(level.estimated for level in levels.values()):
-        text += "\n* code and stack are the platform's allowance; 'compile --measure' and 'run' measure them"
+        text += "\n* code and stack are estimates; 'compile --measure' and 'run' measure them"
     return text
 
 
@@ -230,7 +230,7 @@ def rows_table(rows: Sequence[Row], *, ran: bool = False) -> str:
     heads += ["live set", "lower bound", "gap"] * strategies + ["instructions"] * ran
     text = table([*heads, "verdict"], body, right=range(first, len(heads)))
     if any(level.estimated for row in rows if row.report is not None for level in row.report.memory.values()):
-        text += "\ncode and stack are the platforms' allowance; 'compile --measure' and 'run' measure them"
+        text += "\ncode and stack are estimates; 'compile --measure' and 'run' measure them"
     return text
 
 

@@ -1,0 +1,95 @@
+"""Estimates of code and stack from the generated C and a measured table, without a compiler."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tilewright.compile import compile_model
+from tilewright.options import CompileOptions
+from tilewright.report.allowance import estimate
+from tilewright.report.code_sizes import CoreSizes, ProjectText, read_text, sizes_for
+from tilewright.target import load_target
+
+CODE = """
+/* a comment with expf( and float */
+TILEWRIGHT_INTO int tilewright_helper(int x)
+{
+    return x;
+}
+static void net_convi8_0(const int8_t *x, int8_t *y)
+{
+    y[0] = (int8_t)tilewright_helper(x[0]);
+}
+ONCE void net_convi8_0_patch(int8_t *y)
+{
+    memcpy(y, y, 4);
+}
+static void net_softmax_1(const float *x, float *y)
+{
+    y[0] = expf(x[0]);
+}
+int net_run(void)
+{
+    net_convi8_0(net_arena, net_arena + 4);
+    return 0;
+}
+"""
+CORE = CoreSizes(
+    "-mcpu=any",
+    {"convi8": (2000, 64), "softmax": (1000, 200), "run": (100, 24)},
+    {"always": 20, "expf": 400, "tilewright_helper": 30, "float": 1000},
+    frozenset({"memcpy", "expf"}),
+    stack_beside=16,
+)
+
+
+def test_the_text_of_a_network_is_read_layer_by_layer() -> None:
+    text = read_text(CODE, "net")
+    assert set(text.layers) == {("convi8", "0"), ("softmax", "1"), ("run", "")}
+    assert text.names == {"float", "tilewright_helper", "memcpy", "expf"}
+    assert text.layers["convi8", "0"] > text.layers["softmax", "1"]
+
+
+def test_layers_and_what_they_share_are_summed() -> None:
+    text = ProjectText({("convi8", "0"): 100, ("convi8", "1"): 50, ("run", ""): 1000}, frozenset({"tilewright_helper"}))
+    assert CORE.code_bytes(text) == 20 + 200 + 100 + 100 + 30
+    assert CORE.stack_bytes(text) == 24 + 64 + 16
+    real = ProjectText({("softmax", "0"): 10, ("run", ""): 10}, frozenset({"expf", "float"}))
+    assert CORE.code_bytes(real) == 20 + 10 + 1 + 400 + 1000
+    assert CORE.stack_bytes(real) == 24 + 200 + 16
+
+
+def test_what_was_never_measured_counts_as_the_largest() -> None:
+    text = ProjectText({("newkernel", "0"): 100}, frozenset({"tanhf"}))
+    assert CORE.code_bytes(text) == 20 + 200 + 400
+    assert CORE.stack_bytes(text) == 24 + 200 + 16
+
+
+def test_a_platform_without_a_table_keeps_its_allowance() -> None:
+    assert sizes_for("generic", "-O2") is None
+
+
+@pytest.mark.parametrize("platform", ["cortex_m", "riscv"])
+def test_an_unknown_core_takes_the_largest_figures_of_its_platform(platform: str) -> None:
+    boards = {"cortex_m": ("qemu_microbit", "qemu_mps2_an386"), "riscv": ("qemu_rv32imc", "qemu_rv32gcv")}[platform]
+    unknown = sizes_for(platform, "-mcpu=of-the-users-own")
+    assert unknown is not None
+    for board in boards:
+        known = sizes_for(platform, " ".join(load_target(board).cpu_flags))
+        assert known is not None
+        assert all(unknown.kernels[name] >= (code, 0) for name, (code, _) in known.kernels.items())
+        assert unknown.stack_beside >= known.stack_beside
+
+
+def test_shipped_tables_estimate_a_network(network_path: Path) -> None:
+    target = load_target("qemu_mps2_an386")
+    done = compile_model(network_path, CompileOptions(), target)
+    code, stack = estimate(done.request.platform, done.artifacts, target)
+    assert 2_000 < code < 12_000
+    assert 64 < stack < 1024
+
+
+@pytest.fixture
+def network_path() -> Path:
+    return Path(__file__).parents[1] / "models" / "digits_int8" / "model.onnx"
