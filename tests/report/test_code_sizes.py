@@ -87,7 +87,7 @@ def test_shipped_tables_estimate_a_network(network_path: Path) -> None:
     done = compile_model(network_path, CompileOptions(), target)
     code, stack = estimate(done.request.platform, done.artifacts, target)
     assert 2_000 < code < 12_000
-    assert 64 < stack < 1024
+    assert 64 < stack <= 2048
 
 
 @pytest.fixture

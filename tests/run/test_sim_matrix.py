@@ -38,4 +38,4 @@ def test_network_on_board(name: str, board: str, tmp_path: Path, network: Callab
     assert run.text_bytes is not None
     assert run.text_bytes <= cell.code_allowance <= 3 * run.text_bytes + 8192
     assert run.stack_bytes is not None
-    assert run.stack_bytes <= cell.stack_allowance <= 4 * run.stack_bytes + 1536
+    assert run.stack_bytes <= cell.stack_allowance <= 4 * run.stack_bytes + 2048

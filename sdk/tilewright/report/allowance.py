@@ -29,7 +29,8 @@ def estimate(platform: Platform, artifacts: Artifacts, target: Target) -> tuple[
     if sizes is None:
         return _declared_code(platform, code), platform.allowance.stack_bytes
     text = read_text(code, artifacts.model)
-    return sizes.code_bytes(text) * CODE_QUARTERS // 4, -(-sizes.stack_bytes(text) * STACK_QUARTERS // 32) * 8
+    stack = -(-sizes.stack_bytes(text) * STACK_QUARTERS // 32) * 8
+    return sizes.code_bytes(text) * CODE_QUARTERS // 4, max(stack, platform.allowance.stack_bytes)
 
 
 def _declared_code(platform: Platform, code: str) -> int:
