@@ -106,7 +106,7 @@ def kernels(cells: Sequence[Built]) -> dict[str, tuple[int, int]]:
         stack: dict[str, int] = defaultdict(int)
         for name, size in cell.functions.items():
             layer = layer_of(name, cell.model)
-            if layer in cell.text.layers:
+            if layer is not None and layer in cell.text.layers:
                 code[layer] += size
                 depth = cell.frame if layer[0] == RUN else cell.depths.get(name, 0)
                 stack[layer[0]] = max(stack[layer[0]], depth)

@@ -74,6 +74,6 @@ def table(*parts: str) -> list[tuple[str, ...]]:
             measure(section, figures)
     (DOCS / "performance.json").write_text(figures.text())
     (DOCS / "performance.md").write_text(page(figures))
-    found = [("section", "", "ResNet-8", "DS-CNN", "VWW", "AD")]
+    found: list[tuple[str, ...]] = [("section", "", "ResNet-8", "DS-CNN", "VWW", "AD")]
     found += [(section.key, *row) for section in SECTIONS for row in rows(section, figures)]
     return found

@@ -208,7 +208,7 @@ def _loops() -> onnx.ModelProto:
         _node("Mul", "v w", "out"),
         _node("ReduceMax", "out", "row", keepdims=0),
     ]
-    held = [numpy_helper.from_array(np.int64(1), "last"), numpy_helper.from_array(_weights(4), "w")]
+    held = [numpy_helper.from_array(np.array(1, np.int64), "last"), numpy_helper.from_array(_weights(4), "w")]
     body = helper.make_graph(inside, "body", [*scalars, carried], made, held)
     nodes = [
         _node("Loop", "four yes x", "a rows", body=body),

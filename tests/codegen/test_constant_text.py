@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,7 +56,7 @@ def test_a_number_that_is_none_leaves_its_neighbours_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint16])
-def test_every_small_integer_is_written_in_full(kind: type[np.generic]) -> None:
+def test_every_small_integer_is_written_in_full(kind: type[np.integer[Any]]) -> None:
     info = np.iinfo(kind)
     array = np.arange(info.min, info.max + 1).astype(kind)
     dtype = next(d for d in DType if d.numpy == np.dtype(kind) and d.bits == info.bits)

@@ -30,7 +30,8 @@ def board(tmp_path: Path) -> Path:
     (tmp_path / name).parent.mkdir()
     (tmp_path / name).write_text(text)
     (tmp_path / "tests").symlink_to(ROOT / "tests")
-    return (tmp_path / name).parent
+    folder: Path = (tmp_path / name).parent
+    return folder
 
 
 def test_the_commands_of_the_page_work(board: Path) -> None:

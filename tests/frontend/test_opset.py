@@ -141,7 +141,7 @@ def test_statistics_of_every_place_are_refused() -> None:
     ],
 )
 def test_before_opset_7_the_second_operand_lies_along_named_axes(
-    attributes: dict[str, int], shape: tuple[int, ...], laid: tuple[int, ...]
+    attributes: dict[str, Any], shape: tuple[int, ...], laid: tuple[int, ...]
 ) -> None:
     other = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
     model = load(onnx_model([node("Sub", "x w", "y", "n", **attributes)], CUBE, ["y"], {"w": other}, 6))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -13,10 +14,10 @@ from tilewright.cli import main
 STEP = np.float32(0.25)
 
 
-def border(zero: np.generic, count: int) -> onnx.ModelProto:
+def border(zero: np.integer[Any], count: int) -> onnx.ModelProto:
     """x to codes of one scale and back."""
     value = helper.make_tensor_value_info
-    constants = [numpy_helper.from_array(STEP, "step"), numpy_helper.from_array(np.asarray(zero), "zero")]
+    constants = [numpy_helper.from_array(np.asarray(STEP), "step"), numpy_helper.from_array(np.asarray(zero), "zero")]
     nodes = [
         helper.make_node("QuantizeLinear", ["x", "step", "zero"], ["codes"], "there"),
         helper.make_node("DequantizeLinear", ["codes", "step", "zero"], ["y"], "back"),
@@ -27,7 +28,7 @@ def border(zero: np.generic, count: int) -> onnx.ModelProto:
 
 
 @pytest.mark.parametrize("zero", [np.int8(-128), np.int8(3), np.uint8(0), np.uint8(200), np.int16(-7)])
-def test_every_half_and_every_extreme(zero: np.generic, tmp_path: Path) -> None:
+def test_every_half_and_every_extreme(zero: np.integer[Any], tmp_path: Path) -> None:
     halves = (np.arange(-700, 701, dtype=np.float32) / 2) * STEP
     far = np.array([np.inf, -np.inf, 3e38, -3e38, 1e-45, -0.0, 5e6, -5e6, np.nextafter(STEP / 2, 1)], np.float32)
     x = np.concatenate([halves, far]).astype(np.float32)[None]

@@ -151,6 +151,7 @@ def test_a_pad_along_the_outermost_axis_only_fills() -> None:
     )
     plan = shared_of(model)
     (pad,) = [i for i in plan.instructions if i.sharing]
+    assert pad.sharing
     assert [(f.start, f.size_bytes, f.byte) for f in pad.sharing.fills] == [(0, 32, 0), (128, 64, 0)]
     placed = check_in_arena(plan)
     code = emit(placed, GENERIC.memory, ()).files["src/net.c"]

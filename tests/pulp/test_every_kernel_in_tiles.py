@@ -28,8 +28,8 @@ def perceptron(path: Path, rows: int, inner: int, columns: int) -> Path:
     held = [numpy_helper.from_array(weights, "w")]
     for name, scale, zero in (("x", 0.03, 3), ("w", 0.01, 0), ("t", 0.06, -5), ("y", 0.05, -100)):
         held += [
-            numpy_helper.from_array(np.float32(scale), f"{name}_s"),
-            numpy_helper.from_array(np.int8(zero), f"{name}_z"),
+            numpy_helper.from_array(np.array(scale, np.float32), f"{name}_s"),
+            numpy_helper.from_array(np.array(zero, np.int8), f"{name}_z"),
         ]
 
     def step(kind: str, source: str, name: str, result: str) -> onnx.NodeProto:

@@ -81,7 +81,7 @@ def test_more_than_the_report_promises_of_a_level_is_refused(
     keep_levels(memory, image, touched)
     for level, used in (("ram", ram), ("flash", constants + image.sizes.text_bytes)):
         with pytest.raises(FenceError, match=rf"touches [\d,]+ bytes of memory level '{level}': the report promises"):
-            keep_levels(memory, image, touched | {level: used + 4096})
+            keep_levels(memory, image, {**touched, level: used + 4096})
     less = {**memory, "ram": replace(memory["ram"], activations=0, worst_case=ram - memory["ram"].activations)}
     with pytest.raises(FenceError, match="memory level 'ram'"):
         keep_levels(less, image, touched)
