@@ -36,8 +36,6 @@ def loop(
 def counted() -> onnx.GraphProto:
     held = {"w": np.array([2, 3, 5], np.float32)}
     return body([node("Identity", "again", "go"), node("Mul", "v w", "out")], "go out", held)
-        [node("Identity", "again", "go"), node("Mul", "v w", "out")], "go out", {"w": np.array([2, 3, 5], np.float32)}
-    )
 
 
 def same_as_onnx_runtime(proto: onnx.ModelProto) -> None:
