@@ -13,6 +13,9 @@ from follow_page import follow
 ROOT = Path(__file__).parents[2]
 NEEDS = {
     "tutorial": (), "errors": (), "memory_map": (), "into_your_build": ("cmake", "make"),
+    "tiled_matmul": (),
+    "pytorch": (),
+    "regions": (),
 }  # fmt: skip
 
 
