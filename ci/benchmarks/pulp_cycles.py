@@ -12,6 +12,7 @@ from tilewright.compile import compile_model, write
 from tilewright.options import CompileOptions
 from tilewright.platforms.pulp.kernels.windows import CONTROLLER_CYCLES
 from tilewright.run.build import build
+from tilewright.run.inputs import random_values
 from tilewright.run.simulate import execute
 from tilewright.target import load_target, missing_tools
 
@@ -50,7 +51,8 @@ def tiles(model: Path, kibibytes: int) -> list[Tile]:
         write(done, project)
         image = build(project, done.plan.name, target, project / "work", trace=True)
         rng = np.random.default_rng(1)
-        inputs = [rng.integers(0, 256, size, np.uint8).tobytes() for size in image.interface.inputs]
+        tensors = [done.plan.slots[slot].tensor for slot in done.plan.input_slots]
+        inputs = [random_values(tensor, rng).tobytes() for tensor in tensors]
         answer = execute(image, inputs, count=True)
     instructions = {i.name: i for i in done.plan.instructions}
     found = []

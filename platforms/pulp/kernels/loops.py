@@ -42,7 +42,7 @@ from tilewright.platforms.pulp.kernels.loops_text import (
     own_axes,
     shared_loops,
 )
-from tilewright.platforms.pulp.kernels.windows import CORES
+from tilewright.platforms.pulp.kernels.windows import CONTROLLER_CYCLES, CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 from tilewright.tiling.stages import addressing, relayout_nest
 
@@ -50,8 +50,10 @@ TAKEN = (
     NestLoops, PairCodes, TableCodes, MoveCodes, MeanCodes, BorderCodes, SumCodes, RealCodes, RequantiseReal,
 )  # fmt: skip
 FOLDER = Path(__file__).parent
-POINT_CYCLES = 12
-"""Modelled cycles of one point of the loops, addresses included."""
+POINT_CYCLES, ENTRY_CYCLES = 24, 250
+"""Modelled cycles of one point of the loops, addresses included, and of coming to the first; measured in GVSoC."""
+SOFT_CYCLES = {"QuantizeLinear": 1400, "DequantizeLinear": 290}
+"""Modelled cycles of one point whose floats are computed without a float unit."""
 
 
 class TileLoops:
@@ -100,7 +102,10 @@ class TileLoops:
         for name, size in sizes.items():
             if "." not in name:
                 points = points * size
-        return 400 + -(-points // CORES) * POINT_CYCLES
+        each = POINT_CYCLES
+        if isinstance(self.whole.methods, BorderCodes):
+            each = SOFT_CYCLES.get(call.node.op, POINT_CYCLES)
+        return CONTROLLER_CYCLES + ENTRY_CYCLES + -(-points // CORES) * each
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """As the portable kernel, axes that shared loops move first, and cut along these loops."""
