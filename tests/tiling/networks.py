@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tilewright.binding.bind import bind
@@ -13,6 +14,7 @@ from tilewright.model import Model
 from tilewright.passes.driver import run
 from tilewright.passes.quantise import lower
 from tilewright.platform import Call, MemoryLevel
+from tilewright.platforms.pulp.memory import LEVELS
 from tilewright.plugins import kernels_of, platform
 from tiling.cutting import PLATFORM, conv_call, kernel, matmul_call, unary_call
 
@@ -21,6 +23,18 @@ def bound(path: Path) -> BoundGraph:
     """The network's graph on the platform with a small fast memory."""
     model, _ = run(lower(load(path)))
     return bind(model, PLATFORM, (*PLATFORM.kernels, *kernels_of(platform("generic"))))
+
+
+def on_pulp(path: Path) -> BoundGraph:
+    """The network's graph with the kernels of the cluster."""
+    cluster = platform("pulp")
+    model, _ = run(lower(load(path)))
+    return bind(model, cluster, kernels_of(cluster))
+
+
+def of_l1(size: int) -> list[MemoryLevel]:
+    """The cluster's levels with so much L1."""
+    return [replace(level, size=size) if level.name == "l1" else level for level in LEVELS]
 
 
 def sized(l1: int, l2: int = 512 * 1024) -> list[MemoryLevel]:

@@ -5,18 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from conftest import NetworkFiles
-from tilewright.binding.bind import bind
-from tilewright.binding.graph import BoundGraph
-from tilewright.frontend.load import load
-from tilewright.passes.driver import run
-from tilewright.passes.quantise import lower
-from tilewright.platform import Call, Copy, MemoryLevel
-from tilewright.platforms.pulp.memory import LEVELS
-from tilewright.plugins import kernels_of, platform
+from tilewright.platform import Call, Copy
 from tilewright.tiling import front
 from tilewright.tiling.front import best_within
 from tilewright.tiling.hierarchy import Hierarchy, hierarchy
@@ -26,6 +18,7 @@ from tilewright.tiling.subject import Subject, subject_of
 from tilewright.tiling.tile import tile
 from tilewright.tiling.walk import BYTES_PER_CYCLE, Cut, cost_of, walk
 from tiling.cutting import conv_call, levels, matmul_call, unary_call, work
+from tiling.networks import of_l1, on_pulp
 
 KIB = 1024
 NETWORKS = ("ad_int8", "dscnn_int8", "resnet8_int8", "vww_int8")
@@ -79,18 +72,6 @@ def slower_than_single(works: Sequence[Work], there: Hierarchy) -> list[str]:
         if exact.cycles > single.cycles + saved / BYTES_PER_CYCLE:
             found.append(one.call.node.name)
     return found
-
-
-def on_pulp(path: Path) -> BoundGraph:
-    """The network's graph with the kernels of the cluster."""
-    cluster = platform("pulp")
-    model, _ = run(lower(load(path)))
-    return bind(model, cluster, kernels_of(cluster))
-
-
-def of_l1(size: int) -> list[MemoryLevel]:
-    """The cluster's levels with so much L1."""
-    return [replace(level, size=size) if level.name == "l1" else level for level in LEVELS]
 
 
 @pytest.mark.parametrize("seed", range(4))
