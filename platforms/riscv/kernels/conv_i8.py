@@ -223,7 +223,7 @@ class ConvBlockI8:
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="conv_i8.c.mako", layout="channels_last", sources=["scalar.h", HALF_EVEN],
-    preference=32,
+    preference=28,
 )  # fmt: skip
 class ConvGatherI8:
     """Integer convolution in register blocks over the gathered windows of four pixels."""
