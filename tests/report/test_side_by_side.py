@@ -19,6 +19,9 @@ def test_strategies_stand_side_by_side_with_bound_and_gap(
     found = {row[1]: row[2:] for row in rows}
     auto, naive = found["auto"], found["naive"]
     assert auto[-2:] == ["optimal", "fits"]
-    assert auto[-4:-2] == naive[-4:-2]  # live set and bound are the network's, the gap is the strategy's
+    assert auto[-4] == naive[-4]  # the live set is the network's, the gap is the strategy's
+    assert int(auto[-3].replace(",", "")) >= int(
+        naive[-3].replace(",", "")
+    )  # a search may prove more than the sizes do
     peak, bound, gap = (int(naive[at].replace(",", "")) for at in (0, -3, -2))
     assert gap == peak - bound > 0
