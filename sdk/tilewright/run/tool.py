@@ -26,11 +26,10 @@ def find_tool(name: str, package: str) -> str:
     """Path of a program; ToolMissing names the Debian package that brings it, or where it is published."""
     path = shutil.which(name)
     if path is None:
-        published = f"it is published at {package}"
         raise ToolMissing(
             f"{name} is not installed",
             why="it is needed to build or run for this target",
-            fix=published if "://" in package else f"install the Debian package '{package or name}'",
+            fix=how_to_get([package or name]),
         )
     return path
 
@@ -47,8 +46,15 @@ def require_tools(target: Target) -> None:
     raise ToolMissing(
         f"{' and '.join(tools)} {'is' if len(tools) == 1 else 'are'} not installed",
         why=f"needed to build or run for target '{target.name}'",
-        fix=f"install the Debian package{'s' * (len(absent) > 1)} " + " and ".join(f"'{name}'" for name in packages),
+        fix=how_to_get(packages),
     )
+
+
+def how_to_get(packages: Sequence[str]) -> str:
+    """What to install: Debian packages by name, and the addresses at which other tools are published."""
+    named = [f"'{name}'" for name in packages if "://" not in name]
+    install = [f"install the Debian package{'s' * (len(named) > 1)} " + " and ".join(named)] if named else []
+    return "; ".join([*install, *(f"it is published at {name}" for name in packages if "://" in name)])
 
 
 def start(
