@@ -28,6 +28,9 @@ LAYERS = [
     Layer("pointstride", (1, 16, 9, 9), (8, 16, 1, 1), attributes={"strides": [2, 2]}),
     Layer("odd", (1, 10, 5, 7), (6, 10, 1, 1)),
     Layer("one", (1, 8, 1, 1), (1, 8, 1, 1)),
+    Layer("signal", (1, 8, 29), (10, 8, 3), x_zero=6, attributes={"pads": [4, 0], "dilations": [2]}),
+    Layer("series", (1, 37, 21), (5, 37, 3), attributes={"pads": [2, 2], "strides": [2]}),
+    Layer("sample", (1, 5, 18), (7, 5, 1)),
     Layer("dead", (1, 8, 5, 5), (12, 8, 3, 3), weights="dead", attributes=SAME),
 ]
 DEPTHWISE = [
@@ -41,6 +44,7 @@ DEPTHWISE = [
     Layer("dwfive", (1, 4, 8, 8), (4, 1, 5, 5), attributes={"group": 4, "pads": [2, 2, 2, 2]}),
     Layer("dwholes", (1, 4, 8, 9), (4, 1, 3, 3), attributes={"group": 4, "dilations": [2, 2], "pads": [2, 2, 2, 2]}),
     Layer("dwbytes", (1, 4, 5, 9), (4, 1, 3, 3), unsigned=True, x_zero=0, attributes={"group": 4, **SAME}),
+    Layer("dwsignal", (1, 8, 23), (8, 1, 5), x_zero=9, attributes={"group": 8, "pads": [2, 2]}),
     Layer("dwodd", (1, 6, 5, 5), (6, 1, 3, 3), attributes={"group": 6, **SAME}),
 ]
 DENSE = [

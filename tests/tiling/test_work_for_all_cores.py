@@ -33,7 +33,7 @@ def items(bound: BoundNode, sizes: Mapping[str, int]) -> int:
     """What the kernel's C shares among the cores in a tile of these sizes."""
     name = kernel_of(bound).name
     if name.startswith("Block"):
-        lines, columns = (1, sizes["m"]) if name == "BlockDenseI8" else (sizes["oh"], sizes["ow"])
+        lines, columns = (1, sizes["m"]) if name == "BlockDenseI8" else (sizes.get("oh", 1), sizes["ow"])
         channels = {"BlockConvI8": "oc", "BlockDepthwiseI8": "g", "BlockDenseI8": "n"}[name]
         return blocks(bound, lines, columns, sizes[channels])
     if name == "TiledPoolI8":

@@ -23,27 +23,24 @@ from tilewright.platforms.pulp.kernels.block_i8 import (
     stream,
 )
 from tilewright.platforms.pulp.kernels.conv_i8 import TYPES
-from tilewright.platforms.pulp.kernels.windows import SOURCES, TILE, two_axes, window_tile
+from tilewright.platforms.pulp.kernels.windows import SOURCES, TILE, lines, taps, window_tile
 from tilewright.platforms.pulp.platform import PLATFORM
 
 BLOCK_SOURCES = (*SOURCES, "xpulp.h", "block.h", "gather.h")
 SUMS_WHOLE = "a sum stays in one register from the first tap to the last"
 FOURS = "weights lie in groups of four output channels"
+ONE_ROW = (1, 1, 1, 1, 0, 1)
+"""Results, taps, stride, dilation, padding and inputs along the rows of a signal, which has one spatial axis."""
 
 
 def window_of(call: Call) -> Window:
     """The convolution as the blocks see it; `ends` is the padding that the last windows really reach into."""
     found = conv_window(call)
     _, depth, *sizes = call.shape(0)
-    reached = [
-        (out - 1) * s + (k - 1) * d + 1 - begin - size
-        for out, s, k, d, begin, size in zip(
-            found.outs, found.strides, found.kernel, found.dilations, found.begins, sizes, strict=True
-        )
-    ]
-    (kh, kw), (sh, sw), (dh, dw), (top, left) = found.kernel, found.strides, found.dilations, found.begins
-    ends = max(0, reached[0]), max(0, reached[1])
-    return Window(depth, call.outputs[0].shape[1], (kh, kw), (sh, sw), (dh, dw), (top, left), ends)
+    axes = list(zip(found.outs, found.kernel, found.strides, found.dilations, found.begins, sizes, strict=True))
+    (_, kh, sh, dh, top, _), (_, kw, sw, dw, left, _) = ends = axes if len(axes) == 2 else [ONE_ROW, *axes]
+    bottom, right = (max(0, (out - 1) * s + (k - 1) * d + 1 - begin - size) for out, k, s, d, begin, size in ends)
+    return Window(depth, call.outputs[0].shape[1], (kh, kw), (sh, sw), (dh, dw), (top, left), (bottom, right))
 
 
 @PLATFORM.kernel(
@@ -55,19 +52,19 @@ class BlockConvI8:
     tile_type = TILE
 
     def accepts(self, call: Call) -> str | None:
-        """One group, two spatial axes, weights of eight bits, a requantisation of 32 bits."""
+        """One group, one or two spatial axes, weights of eight bits, a requantisation of 32 bits."""
         if call.integer("group", 1) != 1:
             return f"{call.integer('group', 1)} groups, the kernel handles one"
-        why = two_axes(call) or accepts(call)
+        why = accepts(call)
         return why or refusal(window_of(call), call, weights_of(call)[1])
 
     def rules(self, call: Call) -> list[Rule]:
         """Input channels and taps stay whole; output channels go in fours."""
-        return [*whole("n", "g", "ic", "kh", "kw", why=SUMS_WHOLE), multiple("oc", WIDTH, why=FOURS)]
+        return [*whole("n", "g", "ic", *taps(call), why=SUMS_WHOLE), multiple("oc", WIDTH, why=FOURS)]
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """See `cycles` of `block_i8`."""
-        return cycles(plan_of(window_of(call), call), sizes["oh"], sizes["ow"], sizes["oc"])
+        return cycles(plan_of(window_of(call), call), lines(sizes), sizes["ow"], sizes["oc"])
 
     def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """The same for every tile."""
@@ -108,7 +105,7 @@ class BlockDepthwiseI8:
             return "the kernel handles as many groups as channels, with one result each"
         if channels % WIDTH:
             return f"{channels} channels are no multiple of {WIDTH}"
-        if (why := two_axes(call) or accepts(call)) is not None:
+        if (why := accepts(call)) is not None:
             return why
         window = window_of(call)
         if window.kernel[1] > MOST_TAPS:
@@ -117,11 +114,11 @@ class BlockDepthwiseI8:
 
     def rules(self, call: Call) -> list[Rule]:
         """Taps stay whole; channels go in fours."""
-        return [*whole("n", "oc", "ic", "kh", "kw", why=SUMS_WHOLE), multiple("g", WIDTH, why=FOURS)]
+        return [*whole("n", "oc", "ic", *taps(call), why=SUMS_WHOLE), multiple("g", WIDTH, why=FOURS)]
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """See `cycles` of `block_i8`."""
-        return cycles(_apart(call), sizes["oh"], sizes["ow"], sizes["g"])
+        return cycles(_apart(call), lines(sizes), sizes["ow"], sizes["g"])
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """One stream per group of four channels."""

@@ -26,6 +26,16 @@ def two_axes(call: Call) -> str | None:
     return None
 
 
+def lines(sizes: Mapping[str, Any]) -> Any:
+    """Rows of results in a tile; a signal, with one spatial axis, has one."""
+    return sizes.get("oh", 1)
+
+
+def taps(call: Call) -> tuple[str, ...]:
+    """The loops over the taps of a picture or a signal."""
+    return ("kh", "kw") if len(call.shape(0)) == 4 else ("kw",)
+
+
 def window_rules(*reduced: str) -> list[Rule]:
     """Sums stay whole; eight rows give every core one."""
     return [
@@ -35,16 +45,17 @@ def window_rules(*reduced: str) -> list[Rule]:
 
 
 def window_tile(view: TileView, channels: str) -> Mapping[str, int]:
-    """The numbers of one tile whose results run over the loops oh, ow and `channels`."""
+    """The numbers of one tile whose results run over the loops oh (pictures only), ow and `channels`."""
     box, before = view.boxes["x"].box, view.boxes["x"].before
+    picture = len(box) == 4
     return {
-        "rows": view.size("oh"),
+        "rows": view.size("oh") if picture else 1,
         "columns": view.size("ow"),
         "channels": view.size(channels),
-        "in_rows": box[2][1] - box[2][0],
-        "in_columns": box[3][1] - box[3][0],
-        "top": before[2],
-        "left": before[3],
+        "in_rows": box[2][1] - box[2][0] if picture else 1,
+        "in_columns": box[-1][1] - box[-1][0],
+        "top": before[2] if picture else 0,
+        "left": before[-1],
     }
 
 
