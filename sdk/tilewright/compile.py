@@ -18,13 +18,13 @@ from tilewright.binding.order import Orders
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.codegen.emit import emit
 from tilewright.errors import PlatformError, TilewrightError, UsageError
-from tilewright.frontend.load import load
+from tilewright.frontend.load import frozen_inputs, load
 from tilewright.memory.again import recomputed
 from tilewright.memory.peak import within_peak
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.memory.views import ordered_for_views, smaller_with_views
-from tilewright.model import Array, Model
+from tilewright.model import Model
 from tilewright.options import CompileOptions, RunOptions
 from tilewright.passes import reorder
 from tilewright.passes.driver import PassReport
@@ -41,7 +41,8 @@ from tilewright.plugins import kernels_of, platform
 from tilewright.report.build import Report
 from tilewright.report.collect import collect
 from tilewright.target import Target, with_sizes
-from tilewright.tiling.tile import TileOptions, tile
+from tilewright.tiling.stacks import tile_beside_stacks
+from tilewright.tiling.tile import TileOptions
 from tilewright.tune.lock import order_of
 
 
@@ -112,8 +113,9 @@ def request() -> Request:
 
 
 def tiler(asked: Request = Depends(request)) -> Callable[[BoundGraph], TiledGraph]:
-    """The function that cuts what does not fit the compute level."""
-    return partial(tile, levels=asked.levels, options=TileOptions.without(asked.options.disabled_passes))
+    """The function that cuts what does not fit the compute level, stacks counted."""
+    options = TileOptions.without(asked.options.disabled_passes)
+    return partial(tile_beside_stacks, levels=asked.levels, room=asked.target.stacks, options=options)
 
 
 def allocator(asked: Request = Depends(request)) -> str:
@@ -382,18 +384,3 @@ def run_model(compiled: Compiled, target: Target, asked: RunOptions, project: Pa
 def model_name(source: Path) -> str:
     """The file's name without its ending; its folder's where that says nothing."""
     return source.resolve().parent.name if source.stem in ("model", "network") else source.stem
-
-
-def frozen_inputs(files: Mapping[str, Path]) -> dict[str, Array]:
-    """The values of frozen inputs, read from .npy files; UsageError where one cannot be read."""
-    import numpy as np
-
-    found: dict[str, Array] = {}
-    for name, path in files.items():
-        try:
-            found[name] = np.load(path, allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            raise UsageError(
-                f"--freeze {name}={path} cannot be read", why=str(error), fix="give a .npy file", file=str(path)
-            ) from None
-    return found

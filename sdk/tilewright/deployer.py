@@ -22,9 +22,9 @@ from tilewright.binding.candidates import by_operator, candidates, make_call, no
 from tilewright.binding.graph import BoundGraph
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.codegen.parts import Parts, marked, parts_of
-from tilewright.compile import Compiled, Request, emitter, frozen_inputs, kernel_order, make_request, model_name
+from tilewright.compile import Compiled, Request, emitter, kernel_order, make_request, model_name
 from tilewright.errors import TilewrightError, UnsupportedNode, UsageError
-from tilewright.frontend.load import load
+from tilewright.frontend.load import frozen_inputs, load
 from tilewright.memory.peak import within_peak
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan

@@ -29,7 +29,7 @@ _KEYS = {
     "build": {"compilers", "cpu_flags", "compile_flags", "library_flags", "link_flags", "link_script", "startup",
               "whole_word_loads"},
     "run": {"simulator", "command", "plugin", "icount_shift", "systick_hz", "timeout_seconds"},
-    "stack": {"size"},
+    "stack": {"size", "level", "all", "slower_percent"},
     "timing": {"core", "flash_wait_states"},
 }  # fmt: skip
 
@@ -48,6 +48,19 @@ class Memory:
     readonly: bool = False
     section: str = ""
     most: int | None = None
+
+
+@dataclass(frozen=True)
+class StackRoom:
+    """Bytes of the program's stack, and of all stacks where they lie together in `level` ("": never).
+
+    `slower_percent` is by how much kernels are slower where the stacks lie elsewhere.
+    """
+
+    own_bytes: int = 0
+    level: str = ""
+    all_bytes: int = 0
+    slower_percent: int = 0
 
 
 @dataclass(frozen=True)
@@ -92,6 +105,7 @@ class Target:
     systick_hz: int | None = None
     timeout_seconds: float = 60.0
     stack_bytes: int | None = None
+    stacks: StackRoom = StackRoom()
     core: str = ""
     flash_wait_states: int = 0
 
@@ -210,6 +224,7 @@ class _Reader:
             systick_hz=self.number(run, "run.systick_hz"),
             timeout_seconds=float(self.number(run, "run.timeout_seconds") or 60),
             stack_bytes=self.size(stack, "stack.size"),
+            stacks=self.stacks(stack),
             core=self.text(timing, "timing.core"),
             flash_wait_states=self.number(timing, "timing.flash_wait_states") or 0,
         )
@@ -237,6 +252,13 @@ class _Reader:
                 ):
                     raise self.wrong(f"memory.{other.level}.address", f"it lies inside memory '{one.level}'")
         return found
+
+    def stacks(self, table: Mapping[str, object]) -> StackRoom:
+        level, size = self.text(table, "stack.level"), self.size(table, "stack.all")
+        if bool(level) != bool(size):
+            raise self.wrong("stack.level", "it goes with stack.all, the bytes of all stacks in that level")
+        slower = self.number(table, "stack.slower_percent") or 0
+        return StackRoom(self.size(table, "stack.size") or 0, level, size or 0, slower)
 
     def wrong(self, key: str, why: str) -> PlatformError:
         return PlatformError(f"{self.path}: field '{key}' is wrong", why=why, file=str(self.path))
@@ -302,10 +324,16 @@ class _Reader:
 
 
 def with_sizes(target: Target, levels: Sequence[MemoryLevel]) -> Target:
-    """The target with memories as large as was asked for, where its simulator has that much."""
+    """The target with memories as large as was asked for, where its simulator has that much.
+
+    A smaller one is taken over where stacks may lie in it: they stay inside of it too.
+    """
     memories = dict(target.memories)
     for level in levels:
         memory = memories.get(level.name)
-        if memory is not None and level.size and memory.size and memory.size < level.size <= (memory.most or 0):
+        if memory is None or not level.size or not memory.size:
+            continue
+        shared = level.name == target.stacks.level
+        if memory.size < level.size <= (memory.most or 0) or (shared and level.size < memory.size):
             memories[level.name] = replace(memory, size=level.size)
     return replace(target, memories=memories)

@@ -15,7 +15,7 @@ from tilewright.options import CompileOptions
 from tilewright.plan.execute import run_slots
 from tilewright.run.build import build
 from tilewright.run.simulate import Execution, execute
-from tilewright.target import load_target, missing_tools
+from tilewright.target import load_target, missing_tools, with_sizes
 
 NETWORKS = ("ad_int8", "dscnn_int8", "resnet8_int8", "vww_int8")
 BOARDS = ("gvsoc_pulp_open", "gvsoc_siracusa")
@@ -33,14 +33,20 @@ def needs(board: str) -> None:
         pytest.skip(f"{tool} is not installed")
 
 
-def run(source: Path, board: str, l1: int, work: Path, *, profile: bool = False) -> tuple[Compiled, Execution, bool]:
-    """One inference with `l1` bytes of L1, counted, and whether its outputs are those of the semantics in NumPy."""
+def run(
+    source: Path, board: str, l1: int, work: Path, *, profile: bool = False, codes: bool = False
+) -> tuple[Compiled, Execution, bool]:
+    """One inference with `l1` bytes of L1, counted, and whether its outputs are those of the semantics in NumPy.
+
+    With `codes` inputs and outputs are integers, so that nothing computes in floats.
+    """
     needs(board)
     target = load_target(board)
-    done = compile_model(source, CompileOptions(level_sizes={"l1": l1}), target)
+    done = compile_model(source, CompileOptions(level_sizes={"l1": l1}, quantized_io=codes), target)
     (work / "project").mkdir()
     write(done, work / "project")
-    image = build(work / "project", done.plan.name, target, work / "work", trace=profile)
+    sized = with_sizes(target, done.request.levels)
+    image = build(work / "project", done.plan.name, sized, work / "work", trace=profile)
     rng = np.random.default_rng(7)
     tensors = [done.plan.slots[slot].tensor for slot in done.plan.input_slots]
     inputs = [rng.integers(*t.dtype.range, t.shape, endpoint=True).astype(t.dtype.numpy) for t in tensors]
@@ -64,7 +70,7 @@ def test_the_same_code_runs_on_the_other_chip(tmp_path: Path, trained: Callable[
 
 
 def test_resnet_8_makes_more_than_ten_products_a_cycle(tmp_path: Path, trained: Callable[[str], Files]) -> None:
-    done, answer, equal = run(trained("resnet8_int8").model, BOARDS[0], 55 * 1024, tmp_path)
+    done, answer, equal = run(trained("resnet8_int8").model, BOARDS[0], 64 * 1024, tmp_path)
     assert equal
     assert answer.cycles is not None
     assert done.report.model.macs / answer.cycles > 12
@@ -101,3 +107,15 @@ def test_a_missing_simulator_is_named_with_the_place_that_has_it(
     with pytest.raises(ToolMissing, match=r"gvsoc is not installed.*published at https://github.com/gvsoc") as refused:
         execute(image, inputs)
     assert refused.value.code == 6
+
+
+def test_more_l1_is_never_slower(tmp_path: Path, trained: Callable[[str], Files]) -> None:
+    cycles = []
+    for kilobytes in (32, 64):
+        (tmp_path / str(kilobytes)).mkdir()
+        source = trained("vww_int8").model
+        _, answer, equal = run(source, BOARDS[0], kilobytes * 1024, tmp_path / str(kilobytes), codes=True)
+        assert equal
+        assert answer.cycles is not None
+        cycles.append(answer.cycles)
+    assert cycles[1] < cycles[0]

@@ -44,6 +44,42 @@ def test_a_network_larger_than_l2_runs_bit_equal(tmp_path: Path, trained: Callab
     assert report["memory"]["l2"]["worst_case"] <= 96 * 1024
 
 
+def test_the_first_tile_waits_for_streamed_constants(tmp_path: Path, trained: Callable[[str], Files]) -> None:
+    for tool, _ in missing_tools(load_target("qemu_pulp_l3")):
+        pytest.skip(f"{tool} is not installed")
+    told = tmp_path / "report.json"
+    words = ["run", str(trained("resnet8_int8").model), "-t", "qemu_pulp_l3", "--set", "l1=16K", "--set", "l2=96K"]
+    assert main([*words, "--profile", "--json", str(told), "-q"]) == 0
+    layers = [layer for layer in json.loads(told.read_text())["layers"] if layer["profile"]]
+    streamed = [layer for layer in layers if "l3>l2" in layer["copied_bytes"]]
+    assert streamed
+    assert len(streamed) < len(layers)
+    for layer in layers:
+        waits = [tile["modelled"]["wait"] for tile in layer["profile"]]
+        kernels = [tile["modelled"]["kernel"] for tile in layer["profile"]]
+        assert abs(sum(waits) + sum(kernels) - layer["modelled_cycles"]) <= layer["tiles"]
+    for layer in streamed:
+        first, *others = layer["profile"]
+        size = layer["copied_bytes"]["l3>l2"]
+        assert first["copied_bytes"]["l3>l2"] == size
+        assert first["modelled"]["wait"] >= size + 200
+        assert not any("l3>l2" in tile["copied_bytes"] for tile in others)
+
+
+def test_copies_of_constants_are_named_in_the_memory_map(trained: Callable[[str], Files]) -> None:
+    done = compile_model(trained("resnet8_int8").model, CompileOptions(level_sizes=SMALL), load_target("qemu_pulp_l3"))
+    row = done.report.memory["l2"]
+    kinds = {kind: [b for b in row.buffers if b.kind == kind] for kind in ("constant", "copy_buffer")}
+    kept = [f for f in done.plan.frozen_slots if f.home == "l2" and not f.streamed]
+    streamed = [f for f in done.plan.frozen_slots if f.streamed]
+    assert (len(kinds["constant"]), len(kinds["copy_buffer"])) == (len(kept), len(streamed))
+    assert row.constants == sum(f.constant.values.size * f.constant.dtype.bits // 8 for f in kept)
+    assert row.padding < 1024
+    last = len(done.plan.instructions) - 1
+    assert {(b.first, b.last) for b in kinds["constant"]} == {(0, last)}
+    assert all(b.offset + b.size <= done.placed.arena_bytes for b in row.buffers)
+
+
 def test_pinned_constants_are_loaded_once(tmp_path: Path) -> None:
     model = Path(__file__).parents[1] / "models" / "digits_int8" / "model.onnx"
     assert main(["compile", str(model), "-t", "qemu_pulp", "-o", str(tmp_path / "out"), "-q"]) == 0

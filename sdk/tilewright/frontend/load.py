@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tilewright.errors import TilewrightError, UnsupportedError
+from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.frontend.check import check_model
 from tilewright.frontend.inputs import Inputs, settle
 from tilewright.frontend.names import c_identifier, quoted
@@ -116,3 +116,18 @@ def _compute(name: str, graph: Graph) -> None:
             inputs = tuple(source if read == name else read for read in node.inputs)
             graph.nodes[index] = replace(node, inputs=inputs)
     graph.append(Node(f"{name}/copy", "Identity", (source,), (name,)))
+
+
+def frozen_inputs(files: Mapping[str, Path]) -> dict[str, Array]:
+    """The values of frozen inputs, read from .npy files; UsageError where one cannot be read."""
+    import numpy as np
+
+    found: dict[str, Array] = {}
+    for name, path in files.items():
+        try:
+            found[name] = np.load(path, allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            raise UsageError(
+                f"--freeze {name}={path} cannot be read", why=str(error), fix="give a .npy file", file=str(path)
+            ) from None
+    return found

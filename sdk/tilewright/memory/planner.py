@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from tilewright.memory.check import check
 from tilewright.memory.place import place
@@ -93,18 +93,32 @@ def _copy_name(frozen: FrozenSlot) -> str:
 
 
 def _copies(plan: ExecutionPlan, align: int, level: str) -> list[Buffer]:
-    """Copies of constants: fetched while the instruction before runs, or there from the start to the end."""
+    """Copies of constants: fetched before their instruction, or there from the start to the end."""
     found = []
+    lives = _lives_of_copies(plan)
+    for frozen in copied_constants(plan, level):
+        first, end = lives(frozen)
+        wanted = max(align, frozen.constant.align)
+        found.append(Buffer(_copy_name(frozen), first, end + 1, align_up(max(_bytes(frozen), 1), align), wanted))
+    return found
+
+
+def _bytes(frozen: FrozenSlot) -> int:
+    return -(-frozen.constant.values.size * frozen.constant.dtype.bits // 8)
+
+
+def _lives_of_copies(plan: ExecutionPlan) -> Callable[[FrozenSlot], tuple[int, int]]:
+    """First and last instruction of the copy of a constant."""
     at = {i.name: i.index for i in plan.instructions}
     last = {i.fused_into: max(at[i.fused_into], i.index) for i in plan.instructions if i.fused_into}
-    for frozen in copied_constants(plan, level):
+
+    def lives(frozen: FrozenSlot) -> tuple[int, int]:
+        if not frozen.streamed:
+            return 0, len(plan.instructions) - 1
         time = at[frozen.node]
-        chain = plan.instructions[time].fused_into
-        first, end = (max(time - 1, 0), last.get(chain, time)) if frozen.streamed else (0, len(plan.instructions) - 1)
-        size = -(-frozen.constant.values.size * frozen.constant.dtype.bits // 8)
-        wanted = max(align, frozen.constant.align)
-        found.append(Buffer(_copy_name(frozen), first, end + 1, align_up(max(size, 1), align), wanted))
-    return found
+        return time, last.get(plan.instructions[time].fused_into, time)
+
+    return lives
 
 
 def _views(groups: Sequence[Storage]) -> tuple[View, ...]:
@@ -148,4 +162,15 @@ def _regions(
             found.append(
                 Region(name, level, offsets[f"scratch{i.index}"], i.scratch_bytes, i.index, i.index, "scratch")
             )
+    lives = _lives_of_copies(plan)
+    for frozen in copied_constants(plan, level):
+        kind = "copy_buffers" if frozen.streamed else "constants"
+        found.append(
+            Region(copy_region(frozen), level, offsets[_copy_name(frozen)], _bytes(frozen), *lives(frozen), kind)
+        )
     return tuple(found)
+
+
+def copy_region(frozen: FrozenSlot) -> str:
+    """What the report calls the copy of a constant."""
+    return f"{frozen.constant.name} of {frozen.node}"

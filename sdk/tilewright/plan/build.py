@@ -53,6 +53,7 @@ def build(tiled: TiledGraph, *, constants: bool = True) -> ExecutionPlan:
         platform=graph.platform.name,
         home=tiled.home,
         compute_bytes=tiled.compute_bytes,
+        stack_bytes=tiled.stack_bytes,
         groups=_chains(instructions),
     )
 

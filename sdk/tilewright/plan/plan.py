@@ -26,7 +26,8 @@ class TiledGraph:
     tensors to the level that they lie in (a tensor that only lives inside a chain: ""), `constant_homes` maps
     (node, constant) to the level that the constant is copied to from where it rests: once, when the network is set up,
     or before every run of its node if the node is in `streamed`. All are empty where there is one level. `home` is the
-    level of activations, "" for the compute level; `compute_bytes` is what schedules and pinned constants take there.
+    level of activations, "" for the compute level; `compute_bytes` is what schedules and pinned constants take of that,
+    `stack_bytes` what stacks take beside them.
     """
 
     graph: BoundGraph
@@ -37,6 +38,7 @@ class TiledGraph:
     streamed: frozenset[str] = frozenset()
     home: str = ""
     compute_bytes: int = 0
+    stack_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,7 @@ class ExecutionPlan:
     platform: str
     home: str = ""
     compute_bytes: int = 0
+    stack_bytes: int = 0
     state: tuple[StatePair, ...] = ()
     groups: tuple[tuple[int, int], ...] = ()
 

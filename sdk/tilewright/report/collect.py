@@ -12,7 +12,7 @@ from tilewright.ops.operator import Call
 from tilewright.ops.quantised_numerics import quantised_numerics
 from tilewright.passes.driver import PassReport as PassResult
 from tilewright.plan.plan import ExecutionPlan, Instruction
-from tilewright.platform import MemoryLevel
+from tilewright.platform import MemoryLevel, Platform
 from tilewright.report.build import (
     BufferReport,
     LayerReport,
@@ -25,10 +25,16 @@ from tilewright.report.build import (
     TensorReport,
     ToolReport,
 )
-from tilewright.tiling.profile import copied_bytes
+from tilewright.tiling.profile import copied_bytes, modelled_cycles
 from tilewright.version import VERSION
 
-BUFFER_KINDS: Mapping[str, str] = {"activations": "activation", "io": "io", "scratch": "scratch"}
+BUFFER_KINDS: Mapping[str, str] = {
+    "activations": "activation",
+    "io": "io",
+    "scratch": "scratch",
+    "copy_buffers": "copy_buffer",
+    "constants": "constant",
+}
 VIEW = "view"
 """What stands for the kernel of an instruction whose operands and results are the same bytes."""
 
@@ -70,7 +76,7 @@ def numerics_of(call: Call, declared: str) -> str:
     return (quantised_numerics(call) or declared) if declared == "exact" else declared
 
 
-def layer_reports(placed: PlacedPlan) -> tuple[LayerReport, ...]:
+def layer_reports(placed: PlacedPlan, platform: Platform) -> tuple[LayerReport, ...]:
     """One row per instruction."""
     plan = placed.plan
     return tuple(
@@ -82,12 +88,12 @@ def layer_reports(placed: PlacedPlan) -> tuple[LayerReport, ...]:
             tile=dict(i.schedule.sizes) if i.schedule else None,
             tiles=i.schedule.tiles if i.schedule else 1,
             macs=multiply_accumulates(i.call),
-            copied_bytes=copied_bytes(i.schedule) if i.schedule else {},
+            copied_bytes=copied_bytes(plan, i, platform),
             loaded_bytes=None,
             stored_bytes=None,
             operand_bytes=operand_bytes(plan, i),
             fused_into=i.fused_into,
-            modelled_cycles=i.schedule.cycles if i.schedule else None,
+            modelled_cycles=modelled_cycles(plan, i, platform),
             engine=i.kernel.engine if i.sharing is None else "",
             results=tuple(_result(placed, slot) for slot in i.outputs),
         )
@@ -129,8 +135,8 @@ def memory_reports(
             row = MemoryReport(level.size, level.readonly, 0, live_set=None, lower_bound=None, status=None)
         if rests:
             row = replace(
-                row, worst_case=row.worst_case + constant_bytes, constants=constant_bytes - table_bytes,
-                tables=table_bytes,
+                row, worst_case=row.worst_case + constant_bytes,
+                constants=row.constants + constant_bytes - table_bytes, tables=table_bytes,
             )  # fmt: skip
         found[level.name] = row
     return found
@@ -154,19 +160,20 @@ def _tile_buffers(placed: PlacedPlan, level: MemoryLevel) -> MemoryReport:
                     pinned[stage.node, operand.key] = size
                 elif schedule is worst and size:
                     (local if operand.kind == "local" else spans)[operand.offset] = size
-    used = placed.plan.compute_bytes
+    used, stacks = placed.plan.compute_bytes, placed.plan.stack_bytes
     moved = sum(size for offset, size in spans.items() if offset not in local)
     scratch = max(stage.scratch_bytes for stage in worst.stages)
     return MemoryReport(
-        size=level.size, readonly=False, worst_case=used, live_set=None, lower_bound=None, status=None,
+        size=level.size, readonly=False, worst_case=used + stacks, live_set=None, lower_bound=None, status=None,
         activations=sum(local.values()), copy_buffers=moved, scratch=scratch, constants=sum(pinned.values()),
         padding=used - sum(local.values()) - moved - scratch - sum(pinned.values()),
+        stack=stacks or None,
     )  # fmt: skip
 
 
 def _parts(alive: Sequence[Region]) -> dict[str, int]:
     """Bytes by kind of what is alive at one moment; a byte that two share is counted for the one that starts lower."""
-    parts = {kind: 0 for kind in ("activations", "io", "scratch")}
+    parts = dict.fromkeys(BUFFER_KINDS, 0)
     covered = 0
     for region in sorted(alive, key=lambda r: (r.offset, -r.size)):
         end = region.offset + region.size
@@ -189,6 +196,8 @@ def _compute_level(placed: PlacedPlan, level: MemoryLevel) -> MemoryReport:
         activations=parts["activations"],
         io=parts["io"],
         scratch=parts["scratch"],
+        copy_buffers=parts["copy_buffers"],
+        constants=parts["constants"],
         padding=placed.arena_bytes - sum(parts.values()),
         buffers=tuple(
             BufferReport(r.name, r.offset, r.size, r.first, r.last, BUFFER_KINDS[r.kind])  # type: ignore[arg-type]
@@ -219,5 +228,5 @@ def collect(
         target=target,
         memory=memory_reports(placed, levels, constant_bytes, table_bytes),
         passes=tuple(PassReport(p.name, p.saved_bytes, p.added_operations) for p in passes),
-        layers=layer_reports(placed),
+        layers=layer_reports(placed, graph.platform),
     )

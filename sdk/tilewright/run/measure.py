@@ -29,13 +29,18 @@ def toolchain(image: Image) -> ToolchainReport:
 
 
 def measured_memory(report: Report, image: Image, level: str, stack_bytes: int | None) -> dict[str, MemoryReport]:
-    """The memory table with the stack in `level` and the code in the read-only levels; None leaves the stack open."""
+    """The memory table with the stack in `level` and the code in the read-only levels; None leaves the stack open.
+
+    Where another level holds the stacks its row says so already, and they are no bytes of this one.
+    """
     found = {}
+    elsewhere = any(row.stack is not None and name != level for name, row in report.memory.items())
+    read_only = any(row.readonly for row in report.memory.values())
     for name, row in report.memory.items():
-        if name == level and stack_bytes is not None:
+        if name == level and stack_bytes is not None and not elsewhere:
             without = row.worst_case - (row.stack or 0)
             row = replace(row, stack=stack_bytes, worst_case=without + stack_bytes, estimated=False)
-        if row.readonly or (name == level and row.constants):
+        if row.readonly or (name == level and row.constants and not read_only):
             row = replace(row, code=image.sizes.text_bytes, estimated=False)
         found[name] = row
     return found

@@ -161,7 +161,7 @@ def _home_level(network: Network, model: Any, points: Sequence[Sequence[Any]], c
         away = model.new_bool_var(f"streamed {name}")
         model.add(there + away + kept[name] == 1)
         resident[name] = there
-        wait = _wait(network, name, size)
+        wait = whole_copy_cycles(fetch, size)
         cost.append(wait * (BYTES_PER_CYCLE if network.objective == "cycles" else 1) * away)
     local = _local(network, points)
     staged = sum(size * resident[name] for name, size in network.constants.items() if name in resident)
@@ -171,23 +171,10 @@ def _home_level(network: Network, model: Any, points: Sequence[Sequence[Any]], c
             if live.first <= moment <= live.last:
                 terms.append(live.size_bytes * (1 - sum(local.get(live.tensor, []))))
         for name, size in network.constants.items():
-            if name in resident and network.times[name] - 1 <= moment <= network.times[name]:
+            if name in resident and moment == network.times[name]:
                 terms.append(size * (1 - resident[name] - kept[name]))
         model.add(sum(terms) + staged <= network.home_capacity)
     return resident
-
-
-def _wait(network: Network, name: str, size: int) -> int:
-    """Cycles that fetching a node's constants takes beyond the computing of the node before it."""
-    fetch = network.levels.fetch
-    assert fetch is not None
-    time = network.times[name]
-    hidden = 0
-    if fetch.asynchronous:
-        for option in network.options:
-            if any(network.times[n] == time - 1 for n in option.names) and option.cuts:
-                hidden = max(hidden, option.cuts[-1].cycles // len(option.names))
-    return max(0, whole_copy_cycles(fetch, size) - hidden)
 
 
 def _local(network: Network, points: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:

@@ -1,7 +1,8 @@
 """A schedule tile by tile as the cost model sees it: cycles of kernels, of copies and of waiting, bytes by way.
 
-Kernels and waits of all tiles add up to `TileSchedule.cycles`. Where copies run beside computing, a tile waits for what
-its copies take longer than its kernels; the first loads and the last stores are waited for in full.
+Kernels and waits of all tiles add up to `modelled_cycles`. Where copies run beside computing, a tile waits for what
+its copies take longer than its kernels; the first loads and the last stores are waited for in full. Constants that are
+streamed into the home level before every run of a layer are copied and waited for by its first tile.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from math import ceil, prod
 from tilewright.ops.index.affine import Range
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.platform import Copy, Platform
-from tilewright.tiling.hierarchy import Hierarchy, copy_cycles, hierarchy
+from tilewright.tiling.hierarchy import Hierarchy, align_up, copy_cycles, hierarchy, whole_copy_cycles
 from tilewright.tiling.schedule import Move, Step, TileSchedule
 from tilewright.tiling.subject import CALL_CYCLES
 
@@ -29,12 +30,52 @@ class ModelledTile:
     wait: int
 
 
-def copied_bytes(schedule: TileSchedule) -> dict[str, int]:
-    """Bytes of one run by way, such as `l2>l1`."""
+@dataclass(frozen=True)
+class Fetched:
+    """Constants that are streamed before every run of a layer: their way, bytes, and cycles of waiting for them."""
+
+    way: str = ""
+    size_bytes: int = 0
+    cycles: int = 0
+
+
+def fetched(plan: ExecutionPlan, instruction: Instruction, levels: Hierarchy) -> Fetched:
+    """What is streamed for an instruction and for those that are fused into it; nothing where constants stay."""
+    schedule, fetch = instruction.schedule, levels.fetch
+    if schedule is None or fetch is None:
+        return Fetched()
+    by_name = {other.name: other for other in plan.instructions}
+    sizes = []
+    for stage in schedule.stages:
+        slots = [plan.frozen_slots[index] for index in by_name[stage.node].frozen]
+        own = [-(-f.constant.values.size * f.constant.dtype.bits // 8) for f in slots if f.streamed]
+        sizes.append(sum(align_up(size, levels.home.align) for size in own))
+    if not any(sizes):
+        return Fetched()
+    cycles = sum(whole_copy_cycles(fetch, size) for size in sizes)
+    return Fetched(f"{levels.rest.name}>{levels.home.name}", sum(sizes), cycles)
+
+
+def copied_bytes(plan: ExecutionPlan, instruction: Instruction, platform: Platform) -> dict[str, int]:
+    """Bytes of one run by way, such as `l2>l1`; none where the instruction runs whole."""
     found: dict[str, int] = {}
+    schedule, levels = instruction.schedule, hierarchy(platform)
+    if schedule is None or levels is None:
+        return found
+    streamed = fetched(plan, instruction, levels)
+    if streamed.size_bytes:
+        found[streamed.way] = streamed.size_bytes
     for step in schedule.steps():
         _add(found, schedule, step)
     return found
+
+
+def modelled_cycles(plan: ExecutionPlan, instruction: Instruction, platform: Platform) -> int | None:
+    """Cycles of one run of a schedule and of waiting for the constants that are streamed for it."""
+    schedule, levels = instruction.schedule, hierarchy(platform)
+    if schedule is None or levels is None:
+        return None
+    return schedule.cycles + fetched(plan, instruction, levels).cycles
 
 
 def modelled_tiles(plan: ExecutionPlan, instruction: Instruction, platform: Platform) -> tuple[ModelledTile, ...]:
@@ -56,10 +97,12 @@ def modelled_tiles(plan: ExecutionPlan, instruction: Instruction, platform: Plat
             wait += stores[at] if at + 1 == len(steps) else 0
         else:
             wait = loads[at] + stores[at]
-        moved: dict[str, int] = {}
+        first = fetched(plan, instruction, levels) if at == 0 else Fetched()
+        moved = {first.way: first.size_bytes} if first.size_bytes else {}
         _add(moved, schedule, step)
         ranges = {name: step.tiles[-1][name] for name in schedule.order}
-        found.append(ModelledTile(ranges, moved, ceil(kernels[at]), ceil(loads[at] + stores[at]), ceil(wait)))
+        copied = ceil(loads[at] + stores[at]) + first.cycles
+        found.append(ModelledTile(ranges, moved, ceil(kernels[at]), copied, ceil(wait) + first.cycles))
     return tuple(found)
 
 

@@ -14,7 +14,7 @@ from tilewright.errors import DoesNotFit, UsageError
 from tilewright.memory.check import WrongPlacement
 from tilewright.memory.check import check as check_placement
 from tilewright.memory.placed import PlacedPlan, Region
-from tilewright.memory.planner import place_plan
+from tilewright.memory.planner import copy_region, place_plan
 from tilewright.memory.problem import PlacementSolution
 from tilewright.plan.build import build
 from tilewright.plan.check import check as check_plan
@@ -150,6 +150,8 @@ def _buffer_of(placed: PlacedPlan, region: Region) -> str:
     """The buffer that a region of the report shows."""
     if region.kind == "scratch":
         return f"scratch{region.first}"
+    if region.kind in ("constants", "copy_buffers"):
+        return next(f"constant{f.index}" for f in placed.plan.frozen_slots if copy_region(f) == region.name)
     roots = {placed.plan.slots[storage.root].tensor.name: storage.root for storage in placed.storages}
     return f"slot{roots[region.name]}"
 

@@ -1,0 +1,61 @@
+"""Room for stacks: they take bytes of the home level, or of the compute level where that makes the network faster.
+
+A core that keeps its stack in the compute level leaves less of it to tiles, and one whose stack lies further away is
+slower in every kernel. A target says how many bytes its stacks take and how much slower kernels are without them; both
+ways are tiled, and the faster one in the model is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tilewright.binding.graph import BoundGraph
+from tilewright.errors import DoesNotFit
+from tilewright.plan.plan import TiledGraph
+from tilewright.platform import MemoryLevel
+from tilewright.target import StackRoom
+from tilewright.tiling.hierarchy import hierarchy
+from tilewright.tiling.options import works_of
+from tilewright.tiling.tile import TileOptions, tile
+
+
+def tile_beside_stacks(
+    graph: BoundGraph, levels: Sequence[MemoryLevel], room: StackRoom, options: TileOptions | None = None
+) -> TiledGraph:
+    """The graph tiled in what the stacks leave of each level, stacks in the compute level where that is faster.
+
+    Raises DoesNotFit as `tile` does, for stacks outside of the compute level.
+    """
+    found = hierarchy(graph.platform, levels)
+    if found is None:
+        return tile(graph, levels, options=options)
+    home = found.home.name
+    if room.level != found.compute.name:
+        return tile(graph, levels, reserved={home: room.own_bytes}, options=options)
+    try:
+        beside = tile(graph, levels, reserved={room.level: room.all_bytes}, options=options)
+    except DoesNotFit:
+        return tile(graph, levels, reserved={home: room.all_bytes}, options=options)
+    beside = replace(beside, stack_bytes=room.all_bytes)
+    if _cycles(beside) * 100 <= _kernels_alone(graph) * (100 + room.slower_percent):
+        return beside
+    try:
+        apart = tile(graph, levels, reserved={home: room.all_bytes}, options=options)
+    except DoesNotFit:
+        return beside
+    return beside if _cycles(beside) * 100 <= _cycles(apart) * (100 + room.slower_percent) else apart
+
+
+def _cycles(tiled: TiledGraph) -> int:
+    """Modelled cycles of all that is cut."""
+    return sum(schedule.cycles for schedule in tiled.schedules.values())
+
+
+def _kernels_alone(graph: BoundGraph) -> int:
+    """Cycles of all kernels that may be cut, each on all of its layer at once: no tiling needs fewer."""
+    total = 0
+    for work in works_of(graph).values():
+        found = work.kernel.cycles(work.call, work.stage.extents)
+        total += int(found) if found is not None else 0
+    return total
