@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tilewright.binding.bind import bind
+from tilewright.binding.candidates import Refusals
 from tilewright.binding.graph import BoundGraph
 from tilewright.binding.order import Orders
 from tilewright.codegen.artifacts import Artifacts
@@ -41,6 +42,7 @@ from tilewright.plugins import kernels_of, platform
 from tilewright.report.build import Report
 from tilewright.report.collect import collect
 from tilewright.target import Target, with_sizes
+from tilewright.tiling.fall_back import tile_or_fall_back
 from tilewright.tiling.stacks import tile_beside_stacks
 from tilewright.tiling.tile import TileOptions
 from tilewright.tune.lock import order_of
@@ -194,11 +196,21 @@ def binding(
 
 @compiler.step
 def tiling(
-    graph: BoundGraph, cut: Callable[[BoundGraph], TiledGraph] = Depends(tiler), log: Journal = Depends(journal)
+    graph: BoundGraph,
+    asked: Request = Depends(request),
+    cut: Callable[[BoundGraph], TiledGraph] = Depends(tiler),
+    by: Orders = Depends(kernel_order),
+    log: Journal = Depends(journal),
 ) -> TiledGraph:
     """One tile schedule per node that must be cut."""
+    model = log.stages["model"]
+
+    def rebind(refused: Refusals) -> BoundGraph:
+        return bind(model, asked.platform, asked.kernels, refused, by(model))
+
+    most = {name: memory.most or memory.size for name, memory in asked.target.memories.items()}
     with log.stage("tiling"):
-        return cut(graph)
+        return tile_or_fall_back(graph, cut, rebind, asked.levels, most, asked.options.fall_back)
 
 
 @compiler.step

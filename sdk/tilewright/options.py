@@ -13,6 +13,7 @@ from tilewright.model import Shape
 
 InputOutput = Literal["arena", "caller"]
 Optimize = Literal["speed", "size", "balanced"]
+FallBack = Literal["never", "needed", "always"]
 
 _SIZE = re.compile(r"([0-9]+)\s*(?:([KMG])(?:i?B)?|B)?", re.IGNORECASE)
 _FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -28,7 +29,8 @@ class CompileOptions:
     `measure` builds the code to replace the estimated code and stack bytes. `dump_dir` receives every stage's value.
     `program` names the file of the network's regions, see docs/regions.md. `context` gives every function an instance
     of the network, so that several may exist. `lock` is a file of
-    `tilewright tune`, whose counts choose the kernels.
+    `tilewright tune`, whose counts choose the kernels. `fall_back` says when a slower kernel may take a layer of which
+    no tile fits the compute level: `needed` is where the target has not enough of it.
     """
 
     level_sizes: Mapping[str, int] = field(default_factory=dict)
@@ -47,11 +49,13 @@ class CompileOptions:
     program: Path | None = None
     context: bool = False
     lock: Path | None = None
+    fall_back: FallBack = "needed"
 
     def __post_init__(self) -> None:
         """Refuse values that no stage could give a meaning to."""
         _one_of("io", self.io, get_args(InputOutput))
         _one_of("optimize", self.optimize, get_args(Optimize))
+        _one_of("fall_back", self.fall_back, get_args(FallBack))
         for option, sizes in (("set", self.level_sizes), ("budget", self.budgets)):
             for level, size in sizes.items():
                 if size < 0:

@@ -49,6 +49,10 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
     group.add_argument("--integer-only", action="store_true", help="refuse a network that computes in floats")
     group.add_argument("--allocator", metavar="NAME", default="auto", help="how buffers are placed")
     group.add_argument("--optimize", choices=("speed", "size", "balanced"), default="balanced", help="what to favour")
+    group.add_argument(
+        "--fall-back", choices=("never", "needed", "always"), default="needed",
+        help="a slower kernel for layers of which no tile fits: where the target has not enough memory, or always",
+    )  # fmt: skip
     group.add_argument("--without-pass", metavar="NAME", action="append", default=[], help="leave a pass out")
     group.add_argument("--solver-seconds", metavar="S", type=float, default=5.0, help="limit of each solver question")
     group.add_argument("--program", metavar="FILE", type=Path, help="regions of the network and how each is shipped")
@@ -77,6 +81,7 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
         program=arguments.program,
         context=arguments.context,
         lock=arguments.lock,
+        fall_back=arguments.fall_back,
     )
     models: Sequence[Path] = arguments.models if "models" in arguments else [arguments.model]
     for file in (*models, *options.freeze.values(), options.program, options.lock):

@@ -15,6 +15,7 @@ from tilewright.platform import Platform
 from tilewright.report.build import Report
 from tilewright.report.code_sizes import read_text, sizes_for
 from tilewright.target import Target
+from tilewright.tiling.hierarchy import hierarchy
 
 CODE_QUARTERS, STACK_QUARTERS = 5, 6
 """What the sums of the table are multiplied by: layers that the compiler joins, and other shapes, differ from those."""
@@ -53,16 +54,19 @@ def c_file(artifacts: Artifacts) -> str:
 
 
 def with_allowance(report: Report, platform: Platform, artifacts: Artifacts, target: Target) -> Report:
-    """The report with code in the level of the constants and stack in the compute level, both marked as estimated."""
+    """The report with code in the level of the constants and stack in that of activations, both marked as estimated.
+
+    Stacks that the plan made room for stand in the report already.
+    """
     if c_file(artifacts) not in artifacts.files:
         return report
     code, stack = estimate(platform, artifacts, target)
     memory = dict(report.memory)
-    constants, compute = memory.get(platform.constants_in), memory.get(platform.compute_in)
+    levels = hierarchy(platform)
+    home = platform.compute_in if levels is None else levels.home.name
+    constants, beside = memory.get(platform.constants_in), memory.get(home)
     if constants is not None and constants.readonly:
         memory[platform.constants_in] = replace(constants, code=code, estimated=True)
-    if compute is not None and compute.stack is None:
-        memory[platform.compute_in] = replace(
-            compute, stack=stack, worst_case=compute.worst_case + stack, estimated=True
-        )
+    if beside is not None and not any(row.stack for row in memory.values()):
+        memory[home] = replace(beside, stack=stack, worst_case=beside.worst_case + stack, estimated=True)
     return replace(report, memory=memory)

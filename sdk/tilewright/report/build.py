@@ -184,7 +184,8 @@ class LayerReport:
     unit that computes it, empty where the platform has one only.
     `copied_bytes` are those between the compute level and others by way, in a fused chain those of its last layer;
     `operand_bytes` are operands, results and constants once each. `profile` are the tiles of a profiled layer.
-    `core_cycles` are computed from the instructions that ran, by the table of the target's core.
+    `core_cycles` are computed from the instructions that ran, by the table of the target's core. `instead_of` names
+    the kernel that would have been faster, with the sentence why none of its tiles fits; empty where there is none.
     """
 
     name: str
@@ -210,6 +211,7 @@ class LayerReport:
     modelled_cycles: int | None = None
     profile: tuple[TileReport, ...] = ()
     core_cycles: int | None = None
+    instead_of: str = ""
 
 
 @dataclass(frozen=True)

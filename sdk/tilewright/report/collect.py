@@ -12,7 +12,7 @@ from tilewright.ops.operator import Call
 from tilewright.ops.quantised_numerics import quantised_numerics
 from tilewright.passes.driver import PassReport as PassResult
 from tilewright.plan.plan import ExecutionPlan, Instruction
-from tilewright.platform import MemoryLevel, Platform
+from tilewright.platform import MemoryLevel
 from tilewright.report.build import (
     BufferReport,
     LayerReport,
@@ -25,6 +25,7 @@ from tilewright.report.build import (
     TensorReport,
     ToolReport,
 )
+from tilewright.tiling.fall_back import gave_way
 from tilewright.tiling.profile import copied_bytes, modelled_cycles
 from tilewright.version import VERSION
 
@@ -76,9 +77,9 @@ def numerics_of(call: Call, declared: str) -> str:
     return (quantised_numerics(call) or declared) if declared == "exact" else declared
 
 
-def layer_reports(placed: PlacedPlan, platform: Platform) -> tuple[LayerReport, ...]:
+def layer_reports(placed: PlacedPlan, graph: BoundGraph) -> tuple[LayerReport, ...]:
     """One row per instruction."""
-    plan = placed.plan
+    plan, platform, instead = placed.plan, graph.platform, gave_way(graph)
     return tuple(
         LayerReport(
             name=i.name,
@@ -96,6 +97,7 @@ def layer_reports(placed: PlacedPlan, platform: Platform) -> tuple[LayerReport, 
             modelled_cycles=modelled_cycles(plan, i, platform),
             engine=i.kernel.engine if i.sharing is None else "",
             results=tuple(_result(placed, slot) for slot in i.outputs),
+            instead_of=instead.get(i.name, ""),
         )
         for i in plan.instructions
     )
@@ -228,5 +230,5 @@ def collect(
         target=target,
         memory=memory_reports(placed, levels, constant_bytes, table_bytes),
         passes=tuple(PassReport(p.name, p.saved_bytes, p.added_operations) for p in passes),
-        layers=layer_reports(placed, graph.platform),
+        layers=layer_reports(placed, graph),
     )

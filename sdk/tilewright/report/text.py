@@ -49,11 +49,20 @@ def header(report: Report) -> str:
         )
     if report.toolchain is not None:
         lines.append(toolchain(report.toolchain))
+    lines += [f"SLOW: {slow_layer(report, layer)}" for layer in report.layers if layer.instead_of]
     for saved in report.passes:
         if saved.saved_bytes:
             cost = f" for {number(saved.added_operations)} operations more" if saved.added_operations else ""
             lines.append(f"{saved.name} saved {number(saved.saved_bytes)} B{cost}")
     return "\n".join(lines)
+
+
+def slow_layer(report: Report, layer: LayerReport) -> str:
+    """A layer whose kernel gave way to a slower one, with its share of the modelled cycles."""
+    total = sum(other.modelled_cycles or 0 for other in report.layers)
+    how = "in tiles" if layer.tile is not None else "whole, on one core"
+    share = f"{100 * (layer.modelled_cycles or 0) / total:.0f} % of the modelled cycles" if total else "cost unknown"
+    return f"'{printable(layer.name, NAME_WIDTH)}' runs {how} by {layer.kernel}, {share}; {layer.instead_of}"
 
 
 def toolchain(chain: ToolchainReport) -> str:

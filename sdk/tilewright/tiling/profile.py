@@ -16,7 +16,11 @@ from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.platform import Copy, Platform
 from tilewright.tiling.hierarchy import Hierarchy, align_up, copy_cycles, hierarchy, whole_copy_cycles
 from tilewright.tiling.schedule import Move, Step, TileSchedule
+from tilewright.tiling.stages import nests_of
 from tilewright.tiling.subject import CALL_CYCLES
+
+POINT_CYCLES = 7
+"""Of one point of a loop on one core, loads apart: counted in GVSoC on int8 sums of products."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +75,26 @@ def copied_bytes(plan: ExecutionPlan, instruction: Instruction, platform: Platfo
 
 
 def modelled_cycles(plan: ExecutionPlan, instruction: Instruction, platform: Platform) -> int | None:
-    """Cycles of one run of a schedule and of waiting for the constants that are streamed for it."""
+    """Cycles of one run of a schedule and of waiting for the constants that are streamed for it, or of a whole layer.
+
+    None where one level holds everything, and for what another instruction computes or nothing does.
+    """
     schedule, levels = instruction.schedule, hierarchy(platform)
-    if schedule is None or levels is None:
+    if levels is None or instruction.fused_into or instruction.sharing is not None:
         return None
+    if schedule is None:
+        return whole_cycles(instruction, levels)
     return schedule.cycles + fetched(plan, instruction, levels).cycles
+
+
+def whole_cycles(instruction: Instruction, levels: Hierarchy) -> int:
+    """Cycles of an instruction that one core computes where its operands lie: every point loads what it reads."""
+    load = 4 / levels.home.bytes_per_cycle
+    nests = nests_of(instruction.call)
+    if not nests:
+        elements = sum(tensor.elements for tensor in instruction.call.outputs)
+        return ceil(elements * (POINT_CYCLES + load))
+    return ceil(sum(nest.points * (POINT_CYCLES + load * len(nest.ins)) for nest in nests))
 
 
 def modelled_tiles(plan: ExecutionPlan, instruction: Instruction, platform: Platform) -> tuple[ModelledTile, ...]:

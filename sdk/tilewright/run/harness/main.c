@@ -142,9 +142,16 @@ static void tw_store_outputs(void)
     tw_close(file);
 }
 
+/* The stack pointer of whoever calls the model: what lies above is not the model's. */
+static volatile uint8_t *tw_caller;
+
 __attribute__((noinline)) static uint32_t tw_timed(int (*volatile call)(void))
 {
-    uint32_t start = tw_clock();
+    volatile uint8_t *here;
+    uint32_t start;
+    TW_STACK_POINTER(here);
+    tw_caller = here;
+    start = tw_clock();
     tw_returned = call();
     return tw_clock() - start;
 }
@@ -168,14 +175,15 @@ __attribute__((noinline)) static int tw_measure(void)
         tw_ticks = tw_timed(tw_run) - around;
         tw_interrupted = tw_interrupts - before;
     } else {
+        tw_caller = here;
         tw_returned = tw_run();
     }
     if ((tw_flags & TW_PAINT) != 0u && low != 0) {
         byte = low;
-        while (byte < here && *byte == (uint8_t)TW_PATTERN) {
+        while (byte < tw_caller && *byte == (uint8_t)TW_PATTERN) {
             byte++;
         }
-        tw_stack_used = (uint32_t)(here - byte);
+        tw_stack_used = (uint32_t)(tw_caller - byte);
     }
     return 0;
 }

@@ -1,0 +1,97 @@
+"""Kernels that give way where none of their tiles fits the compute level: to lesser tiles, or to one core without any.
+
+Such a layer may be many times slower, so it is an error by default wherever a larger compute level would do. A kernel
+gives way where not even all that the target has would be enough, or where the user allows it everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from tilewright.binding.candidates import Refusals
+from tilewright.binding.graph import BoundGraph
+from tilewright.errors import DoesNotFit, UnsupportedNode
+from tilewright.options import FallBack
+from tilewright.plan.plan import TiledGraph
+from tilewright.platform import MemoryLevel
+from tilewright.tiling.explain import Conflict, conflict
+from tilewright.tiling.hierarchy import hierarchy
+from tilewright.tiling.options import works_of
+
+TOO_LARGE = "its smallest tile takes"
+"""How the sentence begins that refuses a kernel here."""
+
+
+def tile_or_fall_back(
+    graph: BoundGraph,
+    cut: Callable[[BoundGraph], TiledGraph],
+    rebind: Callable[[Refusals], BoundGraph],
+    levels: Sequence[MemoryLevel],
+    most: Mapping[str, int | None],
+    asked: FallBack,
+) -> TiledGraph:
+    """The graph cut; kernels of which no tile fits are refused and the graph is bound anew, where `asked` lets them.
+
+    `most` are bytes that the target has of each level. Raises DoesNotFit of `cut` where one may not give way.
+    """
+    refused: dict[tuple[str, str], str] = {}
+    while True:
+        try:
+            return cut(graph)
+        except DoesNotFit as error:
+            found = _refusals(graph, levels, most, asked)
+            if not found:
+                raise _with_advice(error, graph, levels, asked) from None
+            refused |= found
+            try:
+                graph = rebind(refused)
+            except UnsupportedNode:
+                raise error from None
+
+
+def gave_way(graph: BoundGraph) -> dict[str, str]:
+    """By node the first kernel that gave way, with the sentence why."""
+    found = {}
+    for bound in graph.nodes:
+        large = (c for c in bound.candidates if c.refusal is not None and c.refusal.startswith(TOO_LARGE))
+        if (first := next(large, None)) is not None:
+            found[bound.call.node.name] = f"{first.kernel.name}: {first.refusal}"
+    return found
+
+
+def _refusals(
+    graph: BoundGraph, levels: Sequence[MemoryLevel], most: Mapping[str, int | None], asked: FallBack
+) -> dict[tuple[str, str], str]:
+    """Kernels that have no tile that fits, with the sentence; none where one of them may not give way."""
+    there = hierarchy(graph.platform, levels)
+    if there is None or asked == "never":
+        return {}
+    name, found = there.compute.name, dict[tuple[str, str], str]()
+    for work in works_of(graph).values():
+        conflicting = conflict(work, there)
+        if conflicting is None:
+            continue
+        if asked == "needed" and not _hopeless(conflicting, most.get(name)):
+            return {}
+        found[work.name, work.kernel.name] = (
+            f"{TOO_LARGE} {conflicting.smallest:,} bytes and '{name}' has {there.capacity:,}"
+        )
+    return found
+
+
+def _hopeless(found: Conflict, most: int | None) -> bool:
+    """True where all that the target has of the level would not be enough."""
+    return most is not None and found.smallest > most
+
+
+def _with_advice(error: DoesNotFit, graph: BoundGraph, levels: Sequence[MemoryLevel], asked: FallBack) -> DoesNotFit:
+    """The error with the other way out, where a kernel without tiles would take the node."""
+    there = hierarchy(graph.platform, levels)
+    node = next((bound for bound in graph.nodes if bound.call.node.name == error.where.node), None)
+    if there is None or node is None or there.compute.name not in error.smallest or asked == "always":
+        return error
+    others = [c.kernel for c in node.candidates if c.refusal is None and c.kernel is not node.kernel]
+    if not others:
+        return error
+    fix = f"{error.fix}, or let a slower kernel take it with --fall-back always"
+    return DoesNotFit(error.what, why=error.why, fix=fix, node=error.where.node, smallest=error.smallest)
