@@ -65,12 +65,20 @@ class TileLoops:
         self.whole = whole
 
     def printed(self, operands: Operands) -> Printed:
-        """What the portable kernel prints."""
+        """What the portable kernel prints, made once for a call and the layouts of its operands."""
+        call = operands.call
+        tensors = (*call.inputs, *call.outputs)
+        key = (self.whole.name, tuple(operands.layout(tensor) for tensor in tensors if tensor is not None))
+        if key not in call.known:
+            call.known[key] = self._printed(operands)
+        found: Printed = call.known[key]
+        return found
+
+    def _printed(self, operands: Operands) -> Printed:
         if isinstance(self.whole.methods, Relayout):
             return Printed((relayout_nest(operands)[0],), (None,))
-        printed = self.whole.context(operands)
-        found: Printed = printed.printed  # type: ignore[attr-defined]
-        return found
+        printed: Printed = self.whole.context(operands).printed  # type: ignore[attr-defined]
+        return printed
 
     def accepts(self, call: Call) -> str | None:
         """What the portable kernel accepts, where results can be computed one by one and some loop can be cut."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tilewright.errors import ModelError, UnsupportedNode
 from tilewright.model import Array, DType, Node, Shape, Tensor
@@ -52,6 +52,11 @@ class Call:
 
         operator = find(self.node.op, self.node.domain)
         return () if operator is None or operator.nests is None else operator.nests(self)
+
+    @cached_property
+    def known(self) -> dict[object, Any]:
+        """What was derived from this call alone, by whoever derived it; kept for as long as the call is."""
+        return {}
 
     def tensor(self, index: int) -> Tensor:
         """The operand `index`, which must be there."""

@@ -73,6 +73,13 @@ def split_bias(call: Call) -> tuple[Integers, Integers | None]:
 
 def requantisation(call: Call) -> Requantisation:
     """From the sums of a Conv, ConvTranspose, Gemm or MatMul to the codes of its result, per channel."""
+    if requantisation not in call.known:
+        call.known[requantisation] = _requantisation(call)
+    found: Requantisation = call.known[requantisation]
+    return found
+
+
+def _requantisation(call: Call) -> Requantisation:
     x, w, y = (the_quantisation(t) for t in (call.tensor(0), call.tensor(1), call.outputs[0]))
     multipliers = float32_multipliers(x.scale[0], w.scale, y.scale[0])
     if len(multipliers) > 1 and channels(call) != len(multipliers):
@@ -103,6 +110,13 @@ def accumulator(call: Call) -> Accumulator:
 
     UnsupportedNode where a sum could leave int32.
     """
+    if accumulator not in call.known:
+        call.known[accumulator] = _accumulator(call)
+    found: Accumulator = call.known[accumulator]
+    return found
+
+
+def _accumulator(call: Call) -> Accumulator:
     x = call.tensor(0)
     zero = the_quantisation(x).zero_point[0]
     low, high = x.dtype.range
@@ -149,7 +163,10 @@ def _check_width(call: Call, partial: Integers, final: Integers) -> None:
 
 def proof(call: Call) -> Proof:
     """The 32-bit form of the node's requantisation, proved over the reachable sums."""
-    return prove(requantisation(call), accumulator(call).bounds)
+    if proof not in call.known:
+        call.known[proof] = prove(requantisation(call), accumulator(call).bounds)
+    found: Proof = call.known[proof]
+    return found
 
 
 def evaluate_linear(operator: Operator, call: Call, arrays: Arrays) -> Array:
