@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from tilewright.platform import Array, Call, Constant, DType, Layout, Operands
 from tilewright.platforms.cortex_m.platform import PLATFORM
-from tilewright.platforms.generic.kernels.blocks import Axis, axis
+from tilewright.platforms.generic.kernels.blocks import Axis, axis, cannot_repack
 from tilewright.platforms.generic.kernels.conv_f32 import spatial
 from tilewright.platforms.generic.kernels.dense_f32 import DenseF32, memory_order
 from tilewright.platforms.generic.kernels.dense_f32 import weights_of as matrix
@@ -94,12 +94,8 @@ class ConvFpu:
 
     def accepts(self, call: Call) -> str | None:
         """Constant weights, one group, batch 1, at most two spatial axes."""
-        if 1 not in call.constants or (call.optional(2) is not None and 2 not in call.constants):
-            return "weights or bias are computed at run time, the kernel repacks them at compile time"
-        if len(call.shape(0)) not in (3, 4):
-            return f"{len(call.shape(0)) - 2} spatial axes, the kernel handles one or two"
-        if call.shape(0)[0] != 1:
-            return f"batch is {call.shape(0)[0]}, the kernel handles 1"
+        if (refused := cannot_repack(call)) is not None:
+            return refused
         return None if call.integer("group", 1) == 1 else "the kernel handles one group"
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.platform import Array
+from tilewright.platform import Array, Call
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,27 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class Groups:
+    """Channels by group: what each of `count` groups reads and computes, and the elements that its weights take."""
+
+    count: int
+    channels: int
+    results: int
+    weights: int
+
+    @property
+    def all_results(self) -> int:
+        """Output channels of all groups."""
+        return self.count * self.results
+
+
+def groups_of(call: Call) -> Groups:
+    """The groups of a convolution with weights [OC, IC, ...]."""
+    weights, count = call.tensor(1), call.integer("group", 1)
+    return Groups(count, weights.shape[1], weights.shape[0] // count, weights.elements // count)
+
+
+@dataclass(frozen=True)
 class Block:
     """A run of output channels that is computed with `width` accumulators per pixel, `count` times."""
 
@@ -31,6 +52,17 @@ class Block:
     first: int
     count: int
     weights: int
+
+
+def cannot_repack(call: Call) -> str | None:
+    """None for a convolution with constant weights and bias, one or two spatial axes and batch 1, or why not."""
+    if 1 not in call.constants or (call.optional(2) is not None and 2 not in call.constants):
+        return "weights or bias are computed at run time, the kernel repacks them at compile time"
+    if len(call.shape(0)) not in (3, 4):
+        return f"{len(call.shape(0)) - 2} spatial axes, the kernel handles one or two"
+    if call.shape(0)[0] != 1:
+        return f"batch is {call.shape(0)[0]}, the kernel handles 1"
+    return None
 
 
 def axis(size: int, out: int, kernel: int, stride: int, dilation: int, pad: int, x_stride: int) -> Axis:

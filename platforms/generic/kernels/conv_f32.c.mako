@@ -1,6 +1,6 @@
 <%
 h, w = k.h, k.w
-row = w.kernel * k.channels
+row = w.kernel * k.groups.channels
 %>\
 % for block in k.blocks:
 % if w.inner_last > w.inner_first:
@@ -26,10 +26,10 @@ ${k.attribute} static void ${f.name}_block${block.width}(const float *restrict x
         }
 % else:
         for (int kw = 0; kw < ${w.kernel}; kw++) {
-            for (int i = 0; i < ${k.channels}; i++) {
+            for (int i = 0; i < ${k.groups.channels}; i++) {
                 for (int p = 0; p < PIXELS; p++) {
                     for (int o = 0; o < ${block.width}; o++) {
-                        acc[p][o] += xr[p * ${w.stride * w.x_stride} + kw * ${w.dilation * w.x_stride} + i * ${k.x_channel}] * wr[(kw * ${k.channels} + i) * ${block.width} + o];
+                        acc[p][o] += xr[p * ${w.stride * w.x_stride} + kw * ${w.dilation * w.x_stride} + i * ${k.x_channel}] * wr[(kw * ${k.groups.channels} + i) * ${block.width} + o];
                     }
                 }
             }
@@ -39,7 +39,7 @@ ${k.attribute} static void ${f.name}_block${block.width}(const float *restrict x
     for (int p = 0; p < PIXELS; p++) {
         for (int o = 0; o < ${block.width}; o++) {
             const float v = acc[p][o];
-            y[p * ${k.out_channels} + o] = ${k.clamp};
+            y[p * ${k.groups.all_results} + o] = ${k.clamp};
         }
     }
 }
@@ -56,7 +56,7 @@ ${k.attribute} static void ${f.name}_pixel${block.width}(const float *restrict x
 % if k.contiguous:
         const float *restrict xr = x + base + kh * ${h.dilation * h.x_stride};
         const float *restrict wr = w + kh * ${row * block.width};
-        for (int i = kw_first * ${k.channels}; i < kw_last * ${k.channels}; i++) {
+        for (int i = kw_first * ${k.groups.channels}; i < kw_last * ${k.groups.channels}; i++) {
             for (int o = 0; o < ${block.width}; o++) {
                 acc[o] += xr[i] * wr[i * ${block.width} + o];
             }
@@ -64,8 +64,8 @@ ${k.attribute} static void ${f.name}_pixel${block.width}(const float *restrict x
 % else:
         for (int kw = kw_first; kw < kw_last; kw++) {
             const float *restrict xr = x + base + kh * ${h.dilation * h.x_stride} + kw * ${w.dilation * w.x_stride};
-            const float *restrict wr = w + (kh * ${w.kernel} + kw) * ${k.channels * block.width};
-            for (int i = 0; i < ${k.channels}; i++) {
+            const float *restrict wr = w + (kh * ${w.kernel} + kw) * ${k.groups.channels * block.width};
+            for (int i = 0; i < ${k.groups.channels}; i++) {
                 for (int o = 0; o < ${block.width}; o++) {
                     acc[o] += xr[i * ${k.x_channel}] * wr[i * ${block.width} + o];
                 }
@@ -83,7 +83,7 @@ ${k.attribute} static void ${f.name}_pixel${block.width}(const float *restrict x
 % endfor
 ${k.attribute} static void ${f.name}(${f.parameters})
 {
-    for (int g = 0; g < ${k.groups}; g++) {
+    for (int g = 0; g < ${k.groups.count}; g++) {
         for (int oh = 0; oh < ${h.out}; oh++) {
             const int top = oh * ${h.stride} - ${h.pad};
             int kh_first = 0;
@@ -95,11 +95,11 @@ ${k.attribute} static void ${f.name}(${f.parameters})
                 kh_last--;
             }
             const int row = g * ${k.x_group} + top * ${h.x_stride};
-            float *const yr = y + oh * ${w.out * k.out_channels} + g * ${k.out_group};
+            float *const yr = y + oh * ${w.out * k.groups.all_results} + g * ${k.groups.results};
 % for block in k.blocks:
 <%
-bias = f"b + g * {k.out_group} + {block.first} + n * {block.width}, " if k.bias else ""
-weights = f"w + g * {k.weights_group} + {block.weights} + n * {block.width * h.kernel * row}"
+bias = f"b + g * {k.groups.results} + {block.first} + n * {block.width}, " if k.bias else ""
+weights = f"w + g * {k.groups.weights} + {block.weights} + n * {block.width * h.kernel * row}"
 %>\
             for (int n = 0; n < ${block.count}; n++) {
                 float *const yb = yr + ${block.first} + n * ${block.width};
@@ -107,7 +107,7 @@ weights = f"w + g * {k.weights_group} + {block.weights} + n * {block.width * h.k
                 enum { PIXELS = ${k.pixels[loop.index]} };
                 for (int ow = ${w.inner_first}; ow < ${w.inner_last}; ow += PIXELS) {
                     const int at = ow < ${w.inner_last} - PIXELS ? ow : ${w.inner_last} - PIXELS;
-                    ${f.name}_block${block.width}(x, row + (at * ${w.stride} - ${w.pad}) * ${w.x_stride}, ${weights}, ${bias}yb + at * ${k.out_channels}, kh_first, kh_last);
+                    ${f.name}_block${block.width}(x, row + (at * ${w.stride} - ${w.pad}) * ${w.x_stride}, ${weights}, ${bias}yb + at * ${k.groups.all_results}, kh_first, kh_last);
                 }
 % endif
 % for first, last in ((0, w.inner_first), (w.inner_last, w.out)):
@@ -122,7 +122,7 @@ weights = f"w + g * {k.weights_group} + {block.weights} + n * {block.width * h.k
                     while (kw_last > kw_first && left + (kw_last - 1) * ${w.dilation} >= ${w.size}) {
                         kw_last--;
                     }
-                    ${f.name}_pixel${block.width}(x, row + left * ${w.x_stride}, ${weights}, ${bias}yb + ow * ${k.out_channels}, kh_first, kh_last, kw_first, kw_last);
+                    ${f.name}_pixel${block.width}(x, row + left * ${w.x_stride}, ${weights}, ${bias}yb + ow * ${k.groups.all_results}, kh_first, kh_last, kw_first, kw_last);
                 }
 % endif
 % endfor

@@ -11,7 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 from tilewright.ops.conv import conv_window
 from tilewright.platform import Array, Call, Constant, DType, Layout, Operands
-from tilewright.platforms.generic.kernels.blocks import Axis, Block, axis, channel_blocks, joined, pack_weights
+from tilewright.platforms.generic.kernels.blocks import (
+    Axis,
+    Block,
+    Groups,
+    axis,
+    cannot_repack,
+    channel_blocks,
+    groups_of,
+    joined,
+    pack_weights,
+)
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE, clamp_text
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, row_steps
 from tilewright.platforms.generic.kernels.vectors import pixels_text
@@ -25,14 +35,10 @@ class ConvContext:
     attribute: str
     h: Axis
     w: Axis
-    groups: int
-    channels: int
+    groups: Groups
     x_group: int
     x_channel: int
     contiguous: bool
-    out_group: int
-    out_channels: int
-    weights_group: int
     blocks: tuple[Block, ...]
     pixels: tuple[str, ...]
     bias: bool
@@ -65,13 +71,7 @@ class ConvF32:
 
     def accepts(self, call: Call) -> str | None:
         """Constant weights, at most two spatial axes."""
-        if 1 not in call.constants or (call.optional(2) is not None and 2 not in call.constants):
-            return "weights or bias are computed at run time, the kernel repacks them at compile time"
-        if len(call.shape(0)) not in (3, 4):
-            return f"{len(call.shape(0)) - 2} spatial axes, the kernel handles one or two"
-        if call.shape(0)[0] != 1:
-            return f"batch is {call.shape(0)[0]}, the kernel handles 1"
-        return None
+        return cannot_repack(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights repacked by group and block; the bias as it is."""
@@ -109,7 +109,7 @@ class ConvF32:
         """The numbers of the block."""
         call = operands.call
         x, y = call.tensor(0), call.outputs[0]
-        weights, axes = spatial(call)
+        _, axes = spatial(call)
         strides = operands.layout(x).axis_strides(x.shape)
         assert strides is not None
         x_shape, y_shape = x.shape[2:], y.shape[2:]
@@ -121,23 +121,17 @@ class ConvF32:
             for size, out, (k, s, d, p), step in zip(x_shape, y_shape, axes, x_strides, strict=True)
         )
         h, w = joined(h, w)
-        groups = call.integer("group", 1)
-        channels, out_group = weights.shape[1], weights.shape[0] // groups
+        groups = groups_of(call)
         x_channel = strides[1] if x.shape[1] > 1 else 1
-        per_channel = channels * h.kernel * w.kernel
-        blocks = channel_blocks(out_group, per_channel, block_width(out_group))
+        blocks = channel_blocks(groups.results, groups.weights // groups.results, block_width(groups.results))
         return ConvContext(
             attribute=ATTRIBUTE,
             h=h,
             w=w,
             groups=groups,
-            channels=channels,
-            x_group=x_channel * channels,
+            x_group=x_channel * groups.channels,
             x_channel=x_channel,
-            contiguous=x_channel == 1 and w.dilation == 1 and (w.x_stride == channels or w.kernel == 1),
-            out_group=out_group,
-            out_channels=weights.shape[0],
-            weights_group=out_group * per_channel,
+            contiguous=x_channel == 1 and w.dilation == 1 and (w.x_stride == groups.channels or w.kernel == 1),
             blocks=blocks,
             pixels=tuple(pixels_text(block.width, w.inner_last - w.inner_first) for block in blocks),
             bias=2 in call.constants,

@@ -1,6 +1,6 @@
 <%
 h, w, q = k.h, k.w, k.requantise
-row = w.kernel * k.channels
+row = w.kernel * k.groups.channels
 pad = f"const {k.x_type} *restrict pad, "
 rows_padded = h.inner_first > 0 or h.inner_last < h.out
 %>\
@@ -23,7 +23,7 @@ rows_padded = h.inner_first > 0 or h.inner_last < h.out
             int32_t code = (int32_t)(${q.code("acc[p][o]", "o")});
             code = code < ${q.low} ? ${q.low} : code;
             code = code > ${q.high} ? ${q.high} : code;
-            y[p * ${k.out_channels} + o] = (${k.y_type})code;
+            y[p * ${k.groups.all_results} + o] = (${k.y_type})code;
         }
     }
 </%def>\
@@ -50,10 +50,10 @@ ${start(k.pixels, block)}\
         }
 % else:
         for (int kw = 0; kw < ${w.kernel}; kw++) {
-            for (int i = 0; i < ${k.channels}; i++) {
+            for (int i = 0; i < ${k.groups.channels}; i++) {
 % for p in range(k.pixels):
 % for o in range(block.width):
-                s${p}_${o} += xr[${p * w.stride * w.x_stride} + kw * ${w.dilation * w.x_stride} + i] * wr[${o * k.depth} + kw * ${k.channels} + i];
+                s${p}_${o} += xr[${p * w.stride * w.x_stride} + kw * ${w.dilation * w.x_stride} + i] * wr[${o * k.depth} + kw * ${k.groups.channels} + i];
 % endfor
 % endfor
             }
@@ -74,8 +74,8 @@ ${start(1, block)}\
             const int column = left + kw * ${w.dilation};
             const int inside = row >= 0 && row < ${h.size} && column >= 0 && column < ${w.size};
             const ${k.x_type} *restrict xr = inside ? x + row * ${h.x_stride} + column * ${w.x_stride} + group : pad;
-            const ${k.w_type} *restrict wr = w + (kh * ${w.kernel} + kw) * ${k.channels};
-            for (int i = 0; i < ${k.channels}; i++) {
+            const ${k.w_type} *restrict wr = w + (kh * ${w.kernel} + kw) * ${k.groups.channels};
+            for (int i = 0; i < ${k.groups.channels}; i++) {
 % for o in range(block.width):
                 s0_${o} += xr[i] * wr[${o * k.depth} + i];
 % endfor
@@ -95,28 +95,28 @@ static void ${f.name}(${f.parameters})
 % for block in k.blocks:
         for (int n = 0; n < ${block.count}; n++) {
             const int channel = ${block.first} + n * ${block.width};
-            ${f.name}_block${block.width}(x, 0, at * ${w.stride * w.x_stride}, w + channel * ${k.depth}, b + channel, ${q.arguments("channel")}y + at * ${k.out_channels} + channel);
+            ${f.name}_block${block.width}(x, 0, at * ${w.stride * w.x_stride}, w + channel * ${k.depth}, b + channel, ${q.arguments("channel")}y + at * ${k.groups.all_results} + channel);
         }
 % endfor
     }
 % else:
-    for (int g = 0; g < ${k.groups}; g++) {
+    for (int g = 0; g < ${k.groups.count}; g++) {
         for (int oh = 0; oh < ${h.out}; oh++) {
             const int top = oh * ${h.stride} - ${h.pad};
 % for block in k.blocks:
             for (int n = 0; n < ${block.count}; n++) {
-                const int channel = g * ${k.out_group} + ${block.first} + n * ${block.width};
-                ${k.y_type} *const yr = y + oh * ${w.out * k.out_channels} + channel;
+                const int channel = g * ${k.groups.results} + ${block.first} + n * ${block.width};
+                ${k.y_type} *const yr = y + oh * ${w.out * k.groups.all_results} + channel;
 % if w.inner_last > w.inner_first:
                 for (int ow = ${w.inner_first}; ow < ${w.inner_last}; ow += ${k.pixels}) {
                     const int at = ow < ${w.inner_last - k.pixels} ? ow : ${w.inner_last - k.pixels};
-                    ${f.name}_block${block.width}(x, ${"pad, " if rows_padded else ""}top, (at * ${w.stride} - ${w.pad}) * ${w.x_stride} + g * ${k.channels}, w + channel * ${k.depth}, b + channel, ${q.arguments("channel")}yr + at * ${k.out_channels});
+                    ${f.name}_block${block.width}(x, ${"pad, " if rows_padded else ""}top, (at * ${w.stride} - ${w.pad}) * ${w.x_stride} + g * ${k.groups.channels}, w + channel * ${k.depth}, b + channel, ${q.arguments("channel")}yr + at * ${k.groups.all_results});
                 }
 % endif
 % for first, last in ((0, w.inner_first), (w.inner_last, w.out)):
 % if last > first:
                 for (int ow = ${first}; ow < ${last}; ow++) {
-                    ${f.name}_pixel${block.width}(x, pad, top, ow * ${w.stride} - ${w.pad}, g * ${k.channels}, w + channel * ${k.depth}, b + channel, ${q.arguments("channel")}yr + ow * ${k.out_channels});
+                    ${f.name}_pixel${block.width}(x, pad, top, ow * ${w.stride} - ${w.pad}, g * ${k.groups.channels}, w + channel * ${k.depth}, b + channel, ${q.arguments("channel")}yr + ow * ${k.groups.all_results});
                 }
 % endif
 % endfor

@@ -14,7 +14,16 @@ from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.conv import conv_window
 from tilewright.ops.quantised_linear import accumulator, centred, proof
 from tilewright.platform import Array, Call, Constant, DType, Operands
-from tilewright.platforms.generic.kernels.blocks import Axis, Block, axis, channel_blocks, joined
+from tilewright.platforms.generic.kernels.blocks import (
+    Axis,
+    Block,
+    Groups,
+    axis,
+    cannot_repack,
+    channel_blocks,
+    groups_of,
+    joined,
+)
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps, row_steps
 from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, refusal, requantise_text
@@ -45,10 +54,7 @@ class ConvI8Context:
     y_type: str
     h: Axis
     w: Axis
-    groups: int
-    channels: int
-    out_group: int
-    out_channels: int
+    groups: Groups
     depth: int
     pixels: int
     blocks: tuple[Block, ...]
@@ -60,13 +66,7 @@ class ConvI8Context:
 
 def accepts(call: Call) -> str | None:
     """Constant weights and bias, batch 1, one or two spatial axes, a requantisation that fits."""
-    if 1 not in call.constants or (call.optional(2) is not None and 2 not in call.constants):
-        return "weights or bias are computed at run time, the kernel repacks them at compile time"
-    if len(call.shape(0)) not in (3, 4):
-        return f"{len(call.shape(0)) - 2} spatial axes, the kernel handles one or two"
-    if call.shape(0)[0] != 1:
-        return f"batch is {call.shape(0)[0]}, the kernel handles 1"
-    return refusal(proof(call))
+    return cannot_repack(call) or refusal(proof(call))
 
 
 def weights_of(call: Call) -> tuple[Array, DType]:
@@ -133,13 +133,11 @@ def conv_constants(operands: Operands, shape: Shape) -> tuple[Constant, ...]:
 def conv_context(operands: Operands, shape: Shape, shifts: DType = DType.I8) -> ConvI8Context:
     """The numbers of the block; `shifts` as for `requantise_text`."""
     call = operands.call
-    weights, dtype = weights_of(call)
-    if weights.ndim == 3:
-        weights = weights[:, :, None, :]
+    _, dtype = weights_of(call)
     h, w = spatial_axes(call, strides_of(call))
-    groups = call.integer("group", 1)
-    channels, out_group = weights.shape[1], weights.shape[0] // groups
-    text, _ = requantise_text(proof(call), weights.shape[0], shifts)
+    groups = groups_of(call)
+    depth = groups.weights // groups.results
+    text, _ = requantise_text(proof(call), groups.all_results, shifts)
     return ConvI8Context(
         attribute=shape.attribute,
         x_type=C_TYPES[call.tensor(0).dtype],
@@ -148,15 +146,12 @@ def conv_context(operands: Operands, shape: Shape, shifts: DType = DType.I8) -> 
         h=h,
         w=w,
         groups=groups,
-        channels=channels,
-        out_group=out_group,
-        out_channels=weights.shape[0],
-        depth=channels * h.kernel * w.kernel,
+        depth=depth,
         pixels=_pixels(w, shape),
-        blocks=channel_blocks(out_group, channels * h.kernel * w.kernel, block_width(out_group, shape)),
+        blocks=channel_blocks(groups.results, depth, block_width(groups.results, shape)),
         padded=is_padded(h, w),
-        pointwise=is_pointwise(h, w) and groups == 1,
-        contiguous=w.dilation == 1 and groups == 1,
+        pointwise=is_pointwise(h, w) and groups.count == 1,
+        contiguous=w.dilation == 1 and groups.count == 1,
         requantise=text,
     )
 

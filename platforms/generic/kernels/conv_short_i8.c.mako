@@ -1,7 +1,7 @@
 <%
 v = k.conv
 h, w, q = v.h, v.w, v.requantise
-row = w.kernel * v.channels
+row = w.kernel * v.groups.channels
 rows_padded = h.inner_first > 0 or h.inner_last < h.out
 pad = f"const {v.x_type} *restrict pad, "
 %>\
@@ -46,10 +46,10 @@ ${v.attribute} static void ${f.name}_block${block.width}(const ${v.x_type} *rest
         }
 % else:
         for (int kw = 0; kw < ${w.kernel}; kw++) {
-            for (int i = 0; i < ${v.channels}; i++) {
+            for (int i = 0; i < ${v.groups.channels}; i++) {
                 for (int p = 0; p < PIXELS; p++) {
                     for (int o = 0; o < ${block.width}; o++) {
-                        acc[p][o] += xr[p * ${w.stride * w.x_stride} + kw * ${w.dilation * w.x_stride} + i] * wr[(kw * ${v.channels} + i) * ${block.width} + o];
+                        acc[p][o] += xr[p * ${w.stride * w.x_stride} + kw * ${w.dilation * w.x_stride} + i] * wr[(kw * ${v.groups.channels} + i) * ${block.width} + o];
                     }
                 }
             }
@@ -77,8 +77,8 @@ ${v.attribute} static void ${f.name}_pixel${block.width}(const ${v.x_type} *rest
             const int column = left + kw * ${w.dilation};
             const int inside = row >= 0 && row < ${h.size} && column >= 0 && column < ${w.size};
             const ${v.x_type} *restrict xr = inside ? x + row * ${h.x_stride} + column * ${w.x_stride} + group : pad;
-            const int32_t *restrict wr = w + (kh * ${w.kernel} + kw) * ${v.channels * block.width};
-            for (int i = 0; i < ${v.channels}; i++) {
+            const int32_t *restrict wr = w + (kh * ${w.kernel} + kw) * ${v.groups.channels * block.width};
+            for (int i = 0; i < ${v.groups.channels}; i++) {
                 for (int o = 0; o < ${block.width}; o++) {
                     acc[o] += xr[i] * wr[i * ${block.width} + o];
                 }
@@ -94,9 +94,9 @@ ${v.attribute} static void ${f.name}_pixel${block.width}(const ${v.x_type} *rest
 % endfor
 <%def name="one(block, pixels, name, where, at)">\
                     int32_t sums[${pixels} * ${block.width}];
-                    ${f.name}_${name}${block.width}(${where}, w + g * ${v.out_group * v.depth} + ${block.weights} + n * ${block.width * v.depth}, b + channel, sums);
+                    ${f.name}_${name}${block.width}(${where}, w + g * ${v.groups.results * v.depth} + ${block.weights} + n * ${block.width * v.depth}, b + channel, sums);
                     for (int p = 0; p < ${pixels}; p++) {
-                        ${f.name}_codes${block.width}(sums + p * ${block.width}, ${q.arguments("channel")}yr + (${at} + p) * ${v.out_channels} + channel);
+                        ${f.name}_codes${block.width}(sums + p * ${block.width}, ${q.arguments("channel")}yr + (${at} + p) * ${v.groups.all_results} + channel);
                     }
 </%def>\
 static void ${f.name}(${f.parameters})
@@ -117,23 +117,23 @@ ${one(block, "PIXELS", "block", f"x, 0, at * {w.stride * w.x_stride}", "at")}\
 % endfor
     }
 % else:
-    for (int g = 0; g < ${v.groups}; g++) {
+    for (int g = 0; g < ${v.groups.count}; g++) {
         for (int oh = 0; oh < ${h.out}; oh++) {
             const int top = oh * ${h.stride} - ${h.pad};
-            ${v.y_type} *const yr = y + oh * ${w.out * v.out_channels};
+            ${v.y_type} *const yr = y + oh * ${w.out * v.groups.all_results};
 % for block in v.blocks:
             for (int n = 0; n < ${block.count}; n++) {
-                const int channel = g * ${v.out_group} + ${block.first} + n * ${block.width};
+                const int channel = g * ${v.groups.results} + ${block.first} + n * ${block.width};
 % if w.inner_last > w.inner_first:
                 for (int ow = ${w.inner_first}; ow < ${w.inner_last}; ow += PIXELS) {
                     const int at = ow < ${w.inner_last} - PIXELS ? ow : ${w.inner_last} - PIXELS;
-${one(block, "PIXELS", "block", f"x, {'pad, ' if rows_padded else ''}top, (at * {w.stride} - {w.pad}) * {w.x_stride} + g * {v.channels}", "at")}\
+${one(block, "PIXELS", "block", f"x, {'pad, ' if rows_padded else ''}top, (at * {w.stride} - {w.pad}) * {w.x_stride} + g * {v.groups.channels}", "at")}\
                 }
 % endif
 % for first, last in ((0, w.inner_first), (w.inner_last, w.out)):
 % if last > first:
                 for (int ow = ${first}; ow < ${last}; ow++) {
-${one(block, "1", "pixel", f"x, pad, top, ow * {w.stride} - {w.pad}, g * {v.channels}", "ow")}\
+${one(block, "1", "pixel", f"x, pad, top, ow * {w.stride} - {w.pad}, g * {v.groups.channels}", "ow")}\
                 }
 % endif
 % endfor

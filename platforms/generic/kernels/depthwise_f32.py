@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.platform import Call, Constant, DType, Operands
-from tilewright.platforms.generic.kernels.blocks import Axis, Block, axis, channel_blocks
+from tilewright.platforms.generic.kernels.blocks import Axis, Block, axis, cannot_repack, channel_blocks
 from tilewright.platforms.generic.kernels.conv_f32 import spatial
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE, clamp_text
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, row_steps
@@ -42,11 +42,7 @@ class DepthwiseF32:
         channels = call.shape(0)[1]
         if call.integer("group", 1) != channels or call.outputs[0].shape[1] != channels or channels == 1:
             return "the kernel handles as many groups as channels, with one result each"
-        if 1 not in call.constants or (call.optional(2) is not None and 2 not in call.constants):
-            return "weights or bias are computed at run time, the kernel repacks them at compile time"
-        if len(call.shape(0)) not in (3, 4) or call.shape(0)[0] != 1:
-            return "the kernel handles batch 1 with one or two spatial axes"
-        return None
+        return cannot_repack(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights with the channel innermost."""

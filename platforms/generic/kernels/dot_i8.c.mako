@@ -37,7 +37,7 @@ ${k.attribute} static void ${f.name}_${name}(const ${k.x_type if k.direct else "
             int32_t code = (int32_t)(${q.code("acc[p][o]", "o")});
             code = code < ${q.low} ? ${q.low} : code;
             code = code > ${q.high} ? ${q.high} : code;
-            y[p * ${k.out_channels} + o] = (${k.y_type})code;
+            y[p * ${k.groups.all_results} + o] = (${k.y_type})code;
         }
     }
 }
@@ -47,11 +47,11 @@ ${k.attribute} static void ${f.name}_gather(const ${k.x_type} *restrict x, int t
 {
     for (int kh = 0; kh < ${h.kernel}; kh++) {
         const int row = top + kh * ${h.dilation};
-        int16_t *restrict to = patch + kh * ${w.kernel * k.channels};
-% if w.dilation == 1 and k.groups == 1:
+        int16_t *restrict to = patch + kh * ${w.kernel * k.groups.channels};
+% if w.dilation == 1 and k.groups.count == 1:
         if (row >= 0 && row < ${h.size} && left >= 0 && left + ${w.kernel} <= ${w.size}) {
             const ${k.x_type} *restrict from = x + row * ${h.x_stride} + left * ${w.x_stride};
-            for (int i = 0; i < ${w.kernel * k.channels}; i++) {
+            for (int i = 0; i < ${w.kernel * k.groups.channels}; i++) {
                 to[i] = from[i];
             }
             continue;
@@ -61,12 +61,12 @@ ${k.attribute} static void ${f.name}_gather(const ${k.x_type} *restrict x, int t
             const int column = left + kw * ${w.dilation};
             if (row >= 0 && row < ${h.size} && column >= 0 && column < ${w.size}) {
                 const ${k.x_type} *restrict from = x + row * ${h.x_stride} + column * ${w.x_stride};
-                for (int i = 0; i < ${k.channels}; i++) {
-                    to[kw * ${k.channels} + i] = from[i];
+                for (int i = 0; i < ${k.groups.channels}; i++) {
+                    to[kw * ${k.groups.channels} + i] = from[i];
                 }
             } else {
-                for (int i = 0; i < ${k.channels}; i++) {
-                    to[kw * ${k.channels} + i] = ${k.zero};
+                for (int i = 0; i < ${k.groups.channels}; i++) {
+                    to[kw * ${k.groups.channels} + i] = ${k.zero};
                 }
             }
         }
@@ -82,10 +82,10 @@ ${k.attribute} static void ${f.name}_gather(const ${k.x_type} *restrict x, int16
 }
 
 % endif
-% if k.out_group >= k.together:
+% if k.groups.results >= k.together:
 ${product("several", k.together)}
 % endif
-% if k.out_group % k.together:
+% if k.groups.results % k.together:
 ${product("single", 1)}
 % endif
 static void ${f.name}(${f.parameters})
@@ -100,33 +100,33 @@ static void ${f.name}(${f.parameters})
         }
     }
 % endif
-    for (int g = 0; g < ${k.groups}; g++) {
+    for (int g = 0; g < ${k.groups.count}; g++) {
         for (int n = 0; n < ${k.results}; n += ${k.pixels}) {
             const int at = n < ${k.results - k.pixels} ? n : ${k.results - k.pixels};
 % if k.direct:
-            const ${k.x_type} *const patches = ${k.x_name} + at * ${k.x_channels} + g * ${k.channels};
+            const ${k.x_type} *const patches = ${k.x_name} + at * ${k.x_channels} + g * ${k.groups.channels};
 % else:
             for (int p = 0; p < ${k.pixels}; p++) {
 % if k.patch:
                 const int top = (at + p) / ${w.out} * ${h.stride} - ${h.pad};
                 const int left = (at + p) % ${w.out} * ${w.stride} - ${w.pad};
-                ${f.name}_gather(${k.x_name} + g * ${k.channels}, top, left, patches + p * ${k.padded_depth});
+                ${f.name}_gather(${k.x_name} + g * ${k.groups.channels}, top, left, patches + p * ${k.padded_depth});
 % else:
-                ${f.name}_gather(${k.x_name} + (at + p) * ${k.x_channels} + g * ${k.channels}, patches + p * ${k.padded_depth});
+                ${f.name}_gather(${k.x_name} + (at + p) * ${k.x_channels} + g * ${k.groups.channels}, patches + p * ${k.padded_depth});
 % endif
             }
 % endif
-            ${k.y_type} *const yr = y + at * ${k.out_channels} + g * ${k.out_group};
+            ${k.y_type} *const yr = y + at * ${k.groups.all_results} + g * ${k.groups.results};
             int o = 0;
-% if k.out_group >= k.together:
-            for (; o + ${k.together} <= ${k.out_group}; o += ${k.together}) {
-                const int channel = g * ${k.out_group} + o;
+% if k.groups.results >= k.together:
+            for (; o + ${k.together} <= ${k.groups.results}; o += ${k.together}) {
+                const int channel = g * ${k.groups.results} + o;
                 ${f.name}_several(patches, w + channel * ${k.padded_depth}, ${k.bias_name} + channel, ${q.arguments("channel")}yr + o);
             }
 % endif
-% if k.out_group % k.together:
-            for (; o < ${k.out_group}; o++) {
-                const int channel = g * ${k.out_group} + o;
+% if k.groups.results % k.together:
+            for (; o < ${k.groups.results}; o++) {
+                const int channel = g * ${k.groups.results} + o;
                 ${f.name}_single(patches, w + channel * ${k.padded_depth}, ${k.bias_name} + channel, ${q.arguments("channel")}yr + o);
             }
 % endif

@@ -14,7 +14,7 @@ from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.quantised_linear import accumulator, proof
 from tilewright.platform import Array, Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels import conv_i8, dense_i8
-from tilewright.platforms.generic.kernels.blocks import Axis
+from tilewright.platforms.generic.kernels.blocks import Axis, Groups, groups_of
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
@@ -39,14 +39,11 @@ class DotContext:
     patch: bool
     h: Axis | None
     w: Axis | None
-    groups: int
-    channels: int
+    groups: Groups
     x_channels: int
     results: int
     depth: int
     padded_depth: int
-    out_group: int
-    out_channels: int
     pixels: int
     zero: int
     x_name: str
@@ -142,16 +139,14 @@ class ConvDotI8:
         assert x.quantisation is not None
         _, dtype = conv_i8.weights_of(call)
         h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
-        groups, channels = call.integer("group", 1), call.tensor(1).shape[1]
         results = h.out * w.out
         whole = h.kernel * w.kernel == 1 and h.stride * w.stride == 1 and not conv_i8.is_padded(h, w)
         text, _ = requantise_text(proof(call), y.shape[1])
         return DotContext(
             attribute=ATTRIBUTE, x_type=C_TYPES[x.dtype], w_type=C_TYPES[dtype], y_type=C_TYPES[y.dtype],
-            patch=not whole, h=h, w=w, groups=groups, channels=channels, x_channels=x.shape[1], results=results,
-            depth=_depth(call), padded_depth=padded_depth(_depth(call)), out_group=y.shape[1] // groups,
-            out_channels=y.shape[1], pixels=_pixels(results), zero=x.quantisation.zero_point[0], x_name="x",
-            bias_name="b", requantise=text,
+            patch=not whole, h=h, w=w, groups=groups_of(call), x_channels=x.shape[1], results=results,
+            depth=_depth(call), padded_depth=padded_depth(_depth(call)), pixels=_pixels(results),
+            zero=x.quantisation.zero_point[0], x_name="x", bias_name="b", requantise=text,
         )  # fmt: skip
 
 
@@ -207,9 +202,9 @@ class DenseDotI8:
         direct = is_direct(call)
         return DotContext(
             attribute=ATTRIBUTE, x_type=C_TYPES[x.dtype], w_type=C_TYPES[dtype], y_type=C_TYPES[y.dtype],
-            patch=False, h=None, w=None, groups=1, channels=depth, x_channels=depth, results=x.elements // depth,
-            depth=depth, padded_depth=depth if direct else padded_depth(depth), together=TOGETHER if direct else 2,
-            direct=direct, offset=OFFSET, out_group=columns, out_channels=columns,
-            pixels=_pixels(x.elements // depth), zero=x.quantisation.zero_point[0], x_name="a", bias_name="bias",
-            requantise=text,
+            patch=False, h=None, w=None, groups=Groups(1, depth, columns, depth * columns),
+            x_channels=depth, results=x.elements // depth, depth=depth,
+            padded_depth=depth if direct else padded_depth(depth), together=TOGETHER if direct else 2,
+            direct=direct, offset=OFFSET, pixels=_pixels(x.elements // depth), zero=x.quantisation.zero_point[0],
+            x_name="a", bias_name="bias", requantise=text,
         )  # fmt: skip

@@ -1,6 +1,6 @@
 <%
 h, w, q = k.h, k.w, k.requantise
-row = w.kernel * k.channels
+row = w.kernel * k.groups.channels
 names = (("double", "scale"), ("double", "offset")) if k.real else (("int32_t", "b"), *zip(q.types, q.names))
 declared = "".join(f"const {kind} *restrict {name}, " for kind, name in names)
 passed = "".join(f"{name} + channel, " for _, name in names)
@@ -30,7 +30,7 @@ ${k.attribute} static void ${f.name}_codes${block.width}(const float *restrict s
 % endif
         }
         for (int o = 0; o < ${block.width}; o++) {
-            y[p * ${k.out_channels} + o] = (${k.y_type})codes[o];
+            y[p * ${k.groups.all_results} + o] = (${k.y_type})codes[o];
         }
     }
 }
@@ -65,10 +65,10 @@ ${k.attribute} static void ${f.name}_block${block.width}(const float *const *row
         }
 % else:
         for (int kw = 0; kw < ${w.kernel}; kw++) {
-            for (int i = 0; i < ${k.channels}; i++) {
+            for (int i = 0; i < ${k.groups.channels}; i++) {
                 for (int p = 0; p < PIXELS; p++) {
                     for (int o = 0; o < ${block.width}; o++) {
-                        acc[p][o] += xr[p * ${w.stride * w.x_stride} + kw * ${w.dilation * w.x_stride} + i] * wr[(kw * ${k.channels} + i) * ${block.width} + o];
+                        acc[p][o] += xr[p * ${w.stride * w.x_stride} + kw * ${w.dilation * w.x_stride} + i] * wr[(kw * ${k.groups.channels} + i) * ${block.width} + o];
                     }
                 }
             }
@@ -113,14 +113,14 @@ static void ${f.name}(${f.parameters})
         for (int kh = 0; kh < ${h.kernel}; kh++) {
             rows[kh] = kh >= kh_first && kh < kh_last ? ring + (top + kh * ${h.dilation}) % ${k.ring} * ${k.ring_row} : ring;
         }
-        ${k.y_type} *const yr = y + oh * ${w.out * k.out_channels};
+        ${k.y_type} *const yr = y + oh * ${w.out * k.groups.all_results};
 % for block in k.blocks:
 <%
-groups = 1 if k.depthwise else k.groups
-first = block.first if groups == 1 else f"g * {k.out_group} + {block.first}"
+groups = 1 if k.depthwise else k.groups.count
+first = block.first if groups == 1 else f"g * {k.groups.results} + {block.first}"
 at_x, at_w = ("channel", "w + channel") if k.depthwise else (
-    "0" if groups == 1 else f"g * {k.channels}",
-    ("w" if groups == 1 else f"w + g * {k.weights_group}") + f" + {block.weights} + n * {block.width * h.kernel * row}",
+    "0" if groups == 1 else f"g * {k.groups.channels}",
+    ("w" if groups == 1 else f"w + g * {k.groups.weights}") + f" + {block.weights} + n * {block.width * h.kernel * row}",
 )
 %>\
 % if groups > 1:
@@ -133,7 +133,7 @@ at_x, at_w = ("channel", "w + channel") if k.depthwise else (
                 const int at = ow < ${w.out} - PIXELS ? ow : ${w.out} - PIXELS;
                 float sums[PIXELS * ${block.width}];
                 ${f.name}_block${block.width}(rows, at * ${w.stride * w.x_stride} + ${at_x}, ${at_w}, kh_first, kh_last, sums);
-                ${f.name}_codes${block.width}(sums, ${passed}yr + at * ${k.out_channels} + channel);
+                ${f.name}_codes${block.width}(sums, ${passed}yr + at * ${k.groups.all_results} + channel);
             }
         }
 % endfor

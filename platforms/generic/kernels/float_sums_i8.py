@@ -16,7 +16,7 @@ from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.quantised_linear import accumulator, proof
 from tilewright.platform import Array, Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels import conv_f32, conv_i8
-from tilewright.platforms.generic.kernels.blocks import Axis, Block, channel_blocks, pack_weights
+from tilewright.platforms.generic.kernels.blocks import Axis, Block, Groups, channel_blocks, groups_of, pack_weights
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
 from tilewright.platforms.generic.kernels.overlap import gap_bytes
 from tilewright.platforms.generic.kernels.requantise_real import RealForm, real_form
@@ -28,7 +28,6 @@ LARGEST = 1 << 24
 NARROWEST = 8
 LONGEST_ROW = 10240
 DEPTHWISE_WIDTH = 16
-REQUIRES = ("simd", "--optimize speed")
 
 
 @dataclass(frozen=True)
@@ -41,13 +40,9 @@ class FloatSumsContext:
     h: Axis
     w: Axis
     depthwise: bool
-    groups: int
-    channels: int
+    groups: Groups
     x_channels: int
     contiguous: bool
-    out_group: int
-    out_channels: int
-    weights_group: int
     blocks: tuple[Block, ...]
     pixels: tuple[str, ...]
     zero: int
@@ -99,11 +94,6 @@ def right_columns(w: Axis) -> int:
     return max(0, (w.out - 1) * w.stride + (w.kernel - 1) * w.dilation + 1 - w.pad - w.size)
 
 
-def scratch_bytes(h: Axis, w: Axis) -> int:
-    """The ring."""
-    return 4 * ring_rows(h) * (w.pad + w.size + right_columns(w)) * w.x_stride
-
-
 def float_constants(call: Call, packed: Array) -> tuple[Constant, ...]:
     """Weights as floats; requantisation in double precision, or the bias of plain sums and that in integers."""
     weights = Constant("w", DType.F32, packed.astype(np.float32))
@@ -119,120 +109,77 @@ def real_of(call: Call) -> RealForm | None:
     return real_form(proof(call), accumulator(call).bias)
 
 
-def ring_overlap(call: Call) -> tuple[tuple[int, int, int], ...]:
-    """Rows are converted, all that an output row reads, before it is written."""
-    x, y = call.tensor(0), call.outputs[0]
-    h, w = axes(call)
-    rows = np.arange(h.out, dtype=np.int64)
-    write_end = (rows + 1) * w.out * y.shape[1] * (y.dtype.bits // 8)
-    before = np.clip((rows - 1) * h.stride - h.pad + ring_rows(h), 0, h.size)
-    before[0] = 0
-    read_first = before * h.x_stride * (x.dtype.bits // 8)
-    return ((0, 0, gap_bytes(write_end, read_first, reads_before_writing=True)),)
-
-
-def float_context(call: Call, blocks: tuple[Block, ...], *, depthwise: bool) -> FloatSumsContext:
-    """The numbers of the ring and of the blocks."""
-    x, y = call.tensor(0), call.outputs[0]
-    assert x.quantisation is not None
-    h, w = axes(call)
-    groups, channels = call.integer("group", 1), call.tensor(1).shape[1]
-    right = right_columns(w)
-    text, _ = requantise_text(proof(call), y.shape[1], DType.I32)
-    return FloatSumsContext(
-        attribute=ATTRIBUTE, x_type=C_TYPES[x.dtype], y_type=C_TYPES[y.dtype], h=h, w=w,
-        depthwise=depthwise, groups=groups,
-        channels=channels, x_channels=x.shape[1], contiguous=groups == 1 and w.dilation == 1,
-        out_group=y.shape[1] // groups, out_channels=y.shape[1],
-        weights_group=y.shape[1] // groups * channels * h.kernel * w.kernel, blocks=blocks,
-        pixels=tuple(pixels_text(block.width, w.out, broadcasts=not depthwise) for block in blocks),
-        zero=x.quantisation.zero_point[0], ring=ring_rows(h),
-        ring_row=(w.pad + w.size + right) * w.x_stride, left=w.pad * w.x_stride, right=right * w.x_stride,
-        real=real_of(call), requantise=text,
-    )  # fmt: skip
+def side_by_side(call: Call) -> int:
+    """Neighbouring output channels that are computed alike: those of a group, or all of a depthwise convolution."""
+    groups = groups_of(call)
+    return groups.count if is_depthwise(call) else groups.results
 
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="float_sums_i8.c.mako", layout="channels_last",
-    sources=["vectorised.h", "half_even.h"], preference=30, requires=REQUIRES,
+    sources=["vectorised.h", "half_even.h"], preference=30, requires=("simd", "--optimize speed"),
 )  # fmt: skip
 class ConvFloatSumsI8:
-    """Integer convolution with proved exact sums in floats."""
+    """Integer convolution with proved exact sums in floats; a depthwise one takes its channels as one block."""
 
     def accepts(self, call: Call) -> str | None:
-        """At least eight output channels per group, and sums that floats hold."""
+        """At least eight output channels side by side, and sums that floats hold."""
         if (refused := conv_i8.accepts(call)) is not None:
             return refused
-        per_group = call.outputs[0].shape[1] // call.integer("group", 1)
-        if per_group < NARROWEST:
-            return f"{per_group} output channels in a group, the kernel pays from {NARROWEST} on"
+        if (channels := side_by_side(call)) < NARROWEST:
+            return f"{channels} output channels lie side by side, the kernel pays from {NARROWEST} on"
         return too_large(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """Weights repacked by group and block."""
+        """Weights by group and block, of a depthwise convolution with the channel innermost."""
         call = operands.call
         weights, _ = conv_i8.weights_of(call)
+        if is_depthwise(call):
+            return float_constants(call, weights.reshape(weights.shape[0], -1).T.reshape(-1))
         square = weights.reshape(weights.shape[0], weights.shape[1], -1, weights.shape[-1])
-        per_group = weights.shape[0] // call.integer("group", 1)
-        width = conv_f32.block_width(per_group)
-        parts = [pack_weights(square[at : at + per_group], width) for at in range(0, weights.shape[0], per_group)]
+        step = groups_of(call).results
+        parts = [
+            pack_weights(square[at : at + step], conv_f32.block_width(step)) for at in range(0, weights.shape[0], step)
+        ]
         return float_constants(call, np.concatenate(parts))
 
     def scratch(self, operands: Operands) -> int:
         """The converted rows."""
-        return scratch_bytes(*axes(operands.call))
+        numbers = self.context(operands)
+        return 4 * numbers.ring * numbers.ring_row
 
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
-        """See `ring_overlap`; several groups read a row again."""
-        return ring_overlap(operands.call)
+        """Rows are converted, all that an output row reads, before it is written."""
+        x, y = operands.call.tensor(0), operands.call.outputs[0]
+        h, w = axes(operands.call)
+        rows = np.arange(h.out, dtype=np.int64)
+        write_end = (rows + 1) * w.out * y.shape[1] * (y.dtype.bits // 8)
+        before = np.clip((rows - 1) * h.stride - h.pad + ring_rows(h), 0, h.size)
+        before[0] = 0
+        read_first = before * h.x_stride * (x.dtype.bits // 8)
+        return ((0, 0, gap_bytes(write_end, read_first, reads_before_writing=True)),)
 
     def cost(self, call: Call) -> float:
         """About a fifth of an instruction per multiply-accumulate, two for a result."""
         return (0.2 * prod(call.tensor(1).shape[1:]) + 2) * call.outputs[0].elements
 
     def context(self, operands: Operands) -> FloatSumsContext:
-        """The numbers of the block."""
+        """The numbers of the ring and of the blocks."""
         call = operands.call
-        per_group = call.outputs[0].shape[1] // call.integer("group", 1)
-        per_channel = call.tensor(1).elements // call.tensor(1).shape[0]
-        blocks = channel_blocks(per_group, per_channel, conv_f32.block_width(per_group))
-        return float_context(call, blocks, depthwise=False)
-
-
-@PLATFORM.kernel(
-    "Conv", types=conv_i8.TYPES, template="float_sums_i8.c.mako", layout="channels_last",
-    sources=["vectorised.h", "half_even.h"], preference=31, requires=REQUIRES,
-)  # fmt: skip
-class DepthwiseFloatSumsI8:
-    """Integer depthwise convolution with proved exact sums in floats."""
-
-    def accepts(self, call: Call) -> str | None:
-        """At least eight channels, and sums that floats hold."""
-        if (refused := conv_i8.accepts(call)) is not None:
-            return refused
-        if not is_depthwise(call) or call.shape(0)[1] < NARROWEST:
-            return f"the kernel handles as many groups as channels, with one result each, from {NARROWEST} channels on"
-        return too_large(call)
-
-    def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """Weights with the channel innermost."""
-        weights, _ = conv_i8.weights_of(operands.call)
-        return float_constants(operands.call, weights.reshape(weights.shape[0], -1).T.reshape(-1))
-
-    def scratch(self, operands: Operands) -> int:
-        """The converted rows."""
-        return scratch_bytes(*axes(operands.call))
-
-    def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
-        """See `ring_overlap`."""
-        return ring_overlap(operands.call)
-
-    def cost(self, call: Call) -> float:
-        """About a fifth of an instruction per multiply-accumulate, two for a result."""
-        return (0.2 * prod(call.tensor(1).shape[1:]) + 2) * call.outputs[0].elements
-
-    def context(self, operands: Operands) -> FloatSumsContext:
-        """Blocks of sixteen channels."""
-        channels = operands.call.shape(0)[1]
-        blocks = channel_blocks(channels, 0, min(DEPTHWISE_WIDTH, channels))
-        return float_context(operands.call, blocks, depthwise=True)
+        x, y = call.tensor(0), call.outputs[0]
+        assert x.quantisation is not None
+        h, w = axes(call)
+        groups, depthwise, channels = groups_of(call), is_depthwise(call), side_by_side(call)
+        width = min(DEPTHWISE_WIDTH, channels) if depthwise else conv_f32.block_width(channels)
+        blocks = channel_blocks(channels, 0 if depthwise else groups.weights // groups.results, width)
+        right = right_columns(w)
+        text, _ = requantise_text(proof(call), y.shape[1], DType.I32)
+        return FloatSumsContext(
+            attribute=ATTRIBUTE, x_type=C_TYPES[x.dtype], y_type=C_TYPES[y.dtype], h=h, w=w,
+            depthwise=depthwise, groups=groups, x_channels=x.shape[1],
+            contiguous=groups.count == 1 and w.dilation == 1, blocks=blocks,
+            pixels=tuple(pixels_text(block.width, w.out, broadcasts=not depthwise) for block in blocks),
+            zero=x.quantisation.zero_point[0], ring=ring_rows(h),
+            ring_row=(w.pad + w.size + right) * w.x_stride, left=w.pad * w.x_stride, right=right * w.x_stride,
+            real=real_of(call), requantise=text,
+        )  # fmt: skip

@@ -1,6 +1,6 @@
 <%
 h, w, q = k.h, k.w, k.requantise
-row = w.kernel * k.channels
+row = w.kernel * k.groups.channels
 length = k.depth if k.gather else row
 rows_padded = not k.gather and (h.inner_first > 0 or h.inner_last < h.out)
 pad = f"const {k.x_type} *restrict pad, "
@@ -86,7 +86,7 @@ pixel_stride = k.depth if k.gather else w.stride * w.x_stride
         code = (int32_t)(${q.code(f"s{p}_{o}")});
         code = code < low ? low : code;
         code = code > high ? high : code;
-        y[${p * k.out_channels + o}] = (${k.y_type})code;
+        y[${p * k.groups.all_results + o}] = (${k.y_type})code;
 % endfor
     }
 % endfor
@@ -130,7 +130,7 @@ ${products(block, None, "        ", length)}\
 % endif
 ${store(block)}\
     x += ${k.pixels * w.stride * w.x_stride};
-    y += ${k.pixels * k.out_channels};
+    y += ${k.pixels * k.groups.all_results};
     } while (--count > 0);
 }
 
@@ -154,7 +154,7 @@ ${start(block)}\
             const ${k.x_type} *restrict x${p} = xr + (column + ${p * w.stride}) * ${w.x_stride};
 % endif
 % endfor
-${products(block, True, "            ", k.channels)}\
+${products(block, True, "            ", k.groups.channels)}\
         }
     }
 ${store(block)}\
@@ -171,14 +171,14 @@ static void ${f.name}_gather(const ${k.x_type} *restrict x, int top, int left, $
             const int column = left + kw * ${w.dilation};
 % if k.padded:
             if (row < 0 || row >= ${h.size} || column < 0 || column >= ${w.size}) {
-                for (int i = 0; i < ${k.channels}; i++) {
+                for (int i = 0; i < ${k.groups.channels}; i++) {
                     *to++ = ${k.zero};
                 }
                 continue;
             }
 % endif
             const ${k.x_type} *from = x + row * ${h.x_stride} + column * ${w.x_stride};
-            for (int i = 0; i < ${k.channels}; i++) {
+            for (int i = 0; i < ${k.groups.channels}; i++) {
                 *to++ = *from++;
             }
         }
@@ -190,7 +190,7 @@ static void ${f.name}(${f.parameters})
 {
 % if k.gather:
     ${k.x_type} *const windows = scratch;
-    for (int g = 0; g < ${k.groups}; g++) {
+    for (int g = 0; g < ${k.groups.count}; g++) {
         int oh = 0;
         int ow = 0;
         for (int n = 0; n < ${h.out * w.out}; n += ${k.pixels}) {
@@ -201,49 +201,49 @@ static void ${f.name}(${f.parameters})
                 ow = ${(h.out * w.out - k.pixels) % w.out};
             }
             for (int p = 0; p < ${k.pixels}; p++) {
-                ${f.name}_gather(x + g * ${k.channels}, oh * ${h.stride} - ${h.pad}, ow * ${w.stride} - ${w.pad}, windows + p * ${k.depth});
+                ${f.name}_gather(x + g * ${k.groups.channels}, oh * ${h.stride} - ${h.pad}, ow * ${w.stride} - ${w.pad}, windows + p * ${k.depth});
                 if (++ow == ${w.out}) {
                     ow = 0;
                     oh++;
                 }
             }
-            const ${k.w_type} *wb = w + g * ${k.out_group * k.depth};
-            int channel = g * ${k.out_group};
+            const ${k.w_type} *wb = w + g * ${k.groups.results * k.depth};
+            int channel = g * ${k.groups.results};
 % for block in k.blocks:
-            ${f.name}_block${block.width}(windows, wb, b + channel, ${q.arguments("channel")}y + at * ${k.out_channels} + channel, ${block.count});
+            ${f.name}_block${block.width}(windows, wb, b + channel, ${q.arguments("channel")}y + at * ${k.groups.all_results} + channel, ${block.count});
             wb += ${block.count * block.width * k.depth};
             channel += ${block.count * block.width};
 % endfor
         }
     }
 % elif k.pointwise:
-    for (int g = 0; g < ${k.groups}; g++) {
+    for (int g = 0; g < ${k.groups.count}; g++) {
         for (int n = 0; n < ${w.out}; n += ${k.pixels}) {
             const int at = n < ${w.out - k.pixels} ? n : ${w.out - k.pixels};
-            const ${k.x_type} *const xr = x + at * ${w.stride * w.x_stride} + g * ${k.channels};
-            const ${k.w_type} *wb = w + g * ${k.out_group * k.depth};
-            int channel = g * ${k.out_group};
+            const ${k.x_type} *const xr = x + at * ${w.stride * w.x_stride} + g * ${k.groups.channels};
+            const ${k.w_type} *wb = w + g * ${k.groups.results * k.depth};
+            int channel = g * ${k.groups.results};
 % for block in k.blocks:
-            ${f.name}_block${block.width}(xr, wb, b + channel, ${q.arguments("channel")}y + at * ${k.out_channels} + channel, ${block.count});
+            ${f.name}_block${block.width}(xr, wb, b + channel, ${q.arguments("channel")}y + at * ${k.groups.all_results} + channel, ${block.count});
             wb += ${block.count * block.width * k.depth};
             channel += ${block.count * block.width};
 % endfor
         }
     }
 % else:
-    for (int g = 0; g < ${k.groups}; g++) {
+    for (int g = 0; g < ${k.groups.count}; g++) {
         for (int oh = 0; oh < ${h.out}; oh++) {
             const int top = oh * ${h.stride} - ${h.pad};
-            const ${k.w_type} *wb = w + g * ${k.out_group * k.depth};
-            int channel = g * ${k.out_group};
+            const ${k.w_type} *wb = w + g * ${k.groups.results * k.depth};
+            int channel = g * ${k.groups.results};
 % for block in k.blocks:
             for (int n = 0; n < ${block.count}; n++) {
-                ${k.y_type} *const yr = y + oh * ${w.out * k.out_channels} + channel;
+                ${k.y_type} *const yr = y + oh * ${w.out * k.groups.all_results} + channel;
 % for run in k.runs:
 % if run.inner:
-                ${f.name}_block${block.width}(x + top * ${h.x_stride} + ${(run.first * w.stride - w.pad) * w.x_stride} + g * ${k.channels}, ${"pad, top, " if rows_padded else ""}wb, b + channel, ${q.arguments("channel")}yr + ${run.first * k.out_channels}, ${run.count});
+                ${f.name}_block${block.width}(x + top * ${h.x_stride} + ${(run.first * w.stride - w.pad) * w.x_stride} + g * ${k.groups.channels}, ${"pad, top, " if rows_padded else ""}wb, b + channel, ${q.arguments("channel")}yr + ${run.first * k.groups.all_results}, ${run.count});
 % else:
-                ${f.name}_edge${block.width}(x + g * ${k.channels}, ${"pad, " if k.padded else ""}top, ${run.first * w.stride - w.pad}, wb, b + channel, ${q.arguments("channel")}yr + ${run.first * k.out_channels});
+                ${f.name}_edge${block.width}(x + g * ${k.groups.channels}, ${"pad, " if k.padded else ""}top, ${run.first * w.stride - w.pad}, wb, b + channel, ${q.arguments("channel")}yr + ${run.first * k.groups.all_results});
 % endif
 % endfor
                 wb += ${block.width * k.depth};

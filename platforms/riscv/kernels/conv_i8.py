@@ -14,7 +14,7 @@ from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.quantised_linear import accumulator, proof
 from tilewright.platform import Array, Call, Constant, DType, Operands, priced
 from tilewright.platforms.generic.kernels import conv_i8
-from tilewright.platforms.generic.kernels.blocks import Axis, Block, channel_blocks
+from tilewright.platforms.generic.kernels.blocks import Axis, Block, Groups, channel_blocks, groups_of
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps, row_steps
 from tilewright.platforms.generic.kernels.requantise_text import requantise_text
 from tilewright.platforms.riscv.kernels.blocks_i8 import (
@@ -55,10 +55,7 @@ class ConvContext:
     y_type: str
     h: Axis
     w: Axis
-    groups: int
-    channels: int
-    out_group: int
-    out_channels: int
+    groups: Groups
     depth: int
     pixels: int
     blocks: tuple[Block, ...]
@@ -94,12 +91,12 @@ def context(operands: Operands, gather: bool) -> ConvContext:
     call = operands.call
     x, y = call.tensor(0), call.outputs[0]
     assert x.quantisation is not None
-    weights, dtype = square(call)
+    _, dtype = square(call)
     h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
-    groups, channels = call.integer("group", 1), weights.shape[1]
-    out_group = weights.shape[0] // groups
+    groups = groups_of(call)
+    depth = groups.weights // groups.results
     pixels = pixels_at_once(h.out * w.out if gather else w.out)
-    text, _ = requantise_text(proof(call), weights.shape[0])
+    text, _ = requantise_text(proof(call), groups.all_results)
     return ConvContext(
         attribute=ATTRIBUTE if gather or h.kernel == 1 else f"{ATTRIBUTE}_NESTED",
         x_type=C_TYPES[x.dtype],
@@ -108,13 +105,10 @@ def context(operands: Operands, gather: bool) -> ConvContext:
         h=h,
         w=w,
         groups=groups,
-        channels=channels,
-        out_group=out_group,
-        out_channels=weights.shape[0],
-        depth=channels * h.kernel * w.kernel,
+        depth=depth,
         pixels=pixels,
-        blocks=channel_blocks(out_group, channels * h.kernel * w.kernel, min(WIDTH, out_group)),
-        runs=runs(w, pixels, w.dilation == 1 and (groups == 1 or w.kernel == 1)),
+        blocks=channel_blocks(groups.results, depth, min(WIDTH, groups.results)),
+        runs=runs(w, pixels, w.dilation == 1 and (groups.count == 1 or w.kernel == 1)),
         padded=conv_i8.is_padded(h, w),
         gather=gather,
         pointwise=not gather and conv_i8.is_pointwise(h, w),
@@ -140,10 +134,10 @@ def constants(operands: Operands, pad: bool) -> tuple[Constant, ...]:
 def overlap(operands: Operands, gather: bool) -> tuple[tuple[int, int, int], ...]:
     """The gap that the outermost loop leaves between the operand and the result."""
     numbers = context(operands, gather)
-    if numbers.groups != 1:
+    if numbers.groups.count != 1:
         return ()
     call = operands.call
-    sizes = (numbers.out_channels, call.tensor(0).dtype.bits // 8, call.outputs[0].dtype.bits // 8)
+    sizes = (numbers.groups.results, call.tensor(0).dtype.bits // 8, call.outputs[0].dtype.bits // 8)
     if gather or numbers.pointwise:
         taken = patch_steps(numbers.h, numbers.w, numbers.pixels, *sizes)
     else:

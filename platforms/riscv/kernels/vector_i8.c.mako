@@ -11,7 +11,7 @@ static void ${f.name}_block(const ${k.x_type} *x, const ${k.w_type} *w, int widt
             int32_t code = (int32_t)(${q.code("acc[p][o]", "o")});
             code = code < ${q.low} ? ${q.low} : code;
             code = code > ${q.high} ? ${q.high} : code;
-            y[p * ${k.out_channels} + o] = (${k.y_type})code;
+            y[p * ${k.groups.all_results} + o] = (${k.y_type})code;
         }
     }
 }
@@ -25,14 +25,14 @@ static void ${f.name}_gather(const ${k.x_type} *restrict x, int top, int left, $
             const int column = left + kw * ${w.dilation};
 % if k.padded:
             if (row < 0 || row >= ${h.size} || column < 0 || column >= ${w.size}) {
-                for (int i = 0; i < ${k.channels}; i++) {
+                for (int i = 0; i < ${k.groups.channels}; i++) {
                     *to++ = ${k.zero};
                 }
                 continue;
             }
 % endif
             const ${k.x_type} *from = x + row * ${h.x_stride} + column * ${w.x_stride};
-            for (int i = 0; i < ${k.channels}; i++) {
+            for (int i = 0; i < ${k.groups.channels}; i++) {
                 *to++ = *from++;
             }
         }
@@ -45,20 +45,20 @@ static void ${f.name}(${f.parameters})
 % if k.gather:
     ${k.x_type} *const windows = scratch;
 % endif
-    for (int g = 0; g < ${k.groups}; g++) {
+    for (int g = 0; g < ${k.groups.count}; g++) {
         for (int n = 0; n < ${k.results}; n += ${k.pixels}) {
             const int at = n < ${k.results - k.pixels} ? n : ${k.results - k.pixels};
 % if k.gather:
             for (int p = 0; p < ${k.pixels}; p++) {
-                ${f.name}_gather(${k.x_name} + g * ${k.channels}, (at + p) / ${w.out} * ${h.stride} - ${h.pad}, (at + p) % ${w.out} * ${w.stride} - ${w.pad}, windows + p * ${k.depth});
+                ${f.name}_gather(${k.x_name} + g * ${k.groups.channels}, (at + p) / ${w.out} * ${h.stride} - ${h.pad}, (at + p) % ${w.out} * ${w.stride} - ${w.pad}, windows + p * ${k.depth});
             }
             const ${k.x_type} *const from = windows;
 % else:
-            const ${k.x_type} *const from = ${k.x_name} + at * ${k.x_stride} + g * ${k.channels};
+            const ${k.x_type} *const from = ${k.x_name} + at * ${k.x_stride} + g * ${k.groups.channels};
 % endif
-            for (int o = 0; o < ${k.out_group}; o += 16) {
-                const int channel = g * ${k.out_group} + o;
-                ${f.name}_block(from, w + channel * ${k.depth}, ${k.out_group} - o < 16 ? ${k.out_group} - o : 16, ${k.bias_name} + channel, ${q.arguments("channel")}y + at * ${k.out_channels} + channel);
+            for (int o = 0; o < ${k.groups.results}; o += 16) {
+                const int channel = g * ${k.groups.results} + o;
+                ${f.name}_block(from, w + channel * ${k.depth}, ${k.groups.results} - o < 16 ? ${k.groups.results} - o : 16, ${k.bias_name} + channel, ${q.arguments("channel")}y + at * ${k.groups.all_results} + channel);
             }
         }
     }

@@ -13,7 +13,15 @@ from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.quantised_linear import accumulator, proof
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels import conv_i8, dense_i8
-from tilewright.platforms.generic.kernels.blocks import Axis, Block, axis, channel_blocks, pack_weights
+from tilewright.platforms.generic.kernels.blocks import (
+    Axis,
+    Block,
+    Groups,
+    axis,
+    channel_blocks,
+    groups_of,
+    pack_weights,
+)
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, requantise_text
 from tilewright.platforms.riscv.kernels.blocks_i8 import HALF_EVEN
@@ -37,10 +45,7 @@ class VectorContext:
     products: str
     h: Axis
     w: Axis
-    groups: int
-    channels: int
-    out_group: int
-    out_channels: int
+    groups: Groups
     depth: int
     results: int
     pixels: int
@@ -91,9 +96,10 @@ class ConvVectorI8:
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
         """Blocks of pixels are written after all that they and later ones read."""
         made = self.context(operands)
-        if made.groups != 1:
+        if made.groups.count != 1:
             return ()
-        taken = patch_steps(made.h, made.w, made.pixels, made.out_channels, 1, operands.call.outputs[0].dtype.bits // 8)
+        y_bytes = operands.call.outputs[0].dtype.bits // 8
+        taken = patch_steps(made.h, made.w, made.pixels, made.groups.results, 1, y_bytes)
         return ((0, 0, gap_bytes(*taken, reads_before_writing=made.gather)),)
 
     def context(self, operands: Operands) -> VectorContext:
@@ -101,16 +107,16 @@ class ConvVectorI8:
         call = operands.call
         x, y = call.tensor(0), call.outputs[0]
         assert x.quantisation is not None
-        weights, dtype = square(call)
+        _, dtype = square(call)
         h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
-        groups, channels = call.integer("group", 1), int(weights.shape[1])
-        depth, out_group = channels * h.kernel * w.kernel, int(weights.shape[0]) // groups
-        text, _ = requantise_text(proof(call), weights.shape[0])
+        groups = groups_of(call)
+        depth = groups.weights // groups.results
+        text, _ = requantise_text(proof(call), groups.all_results)
         return VectorContext(
             x_name="x", bias_name="b", x_type=C_TYPES[x.dtype], w_type=C_TYPES[dtype], y_type=C_TYPES[y.dtype],
-            products=products(x.dtype), h=h, w=w, groups=groups, channels=channels, out_group=out_group,
-            out_channels=out_group * groups, depth=depth, results=h.out * w.out, pixels=min(PIXELS, h.out * w.out),
-            x_stride=w.stride * w.x_stride, blocks=channel_blocks(out_group, depth, min(LANES, out_group)),
+            products=products(x.dtype), h=h, w=w, groups=groups, depth=depth, results=h.out * w.out,
+            pixels=min(PIXELS, h.out * w.out), x_stride=w.stride * w.x_stride,
+            blocks=channel_blocks(groups.results, depth, min(LANES, groups.results)),
             padded=conv_i8.is_padded(h, w), gather=not conv_i8.is_pointwise(h, w),
             zero=x.quantisation.zero_point[0], requantise=text,
         )  # fmt: skip
@@ -147,8 +153,8 @@ class DenseVectorI8:
         line = axis(rows, rows, 1, 1, 1, 0, depth)
         return VectorContext(
             x_name="a", bias_name="bias", x_type=C_TYPES[x.dtype], w_type=C_TYPES[dtype], y_type=C_TYPES[y.dtype],
-            products=products(x.dtype), h=axis(1, 1, 1, 1, 1, 0, x.elements), w=line, groups=1, channels=depth,
-            out_group=columns, out_channels=columns, depth=depth, results=rows, pixels=min(PIXELS, rows),
+            products=products(x.dtype), h=axis(1, 1, 1, 1, 1, 0, x.elements), w=line,
+            groups=Groups(1, depth, columns, depth * columns), depth=depth, results=rows, pixels=min(PIXELS, rows),
             x_stride=depth, blocks=channel_blocks(columns, depth, min(LANES, columns)), padded=False, gather=False,
             zero=0, requantise=text,
         )  # fmt: skip
