@@ -338,6 +338,22 @@ def test_run_exits_5_where_outputs_differ(
     assert Report.from_json(value["report"]).run == load(tmp_path / "out").run == run
 
 
+def test_run_exits_5_where_only_layers_differ(
+    fake: Any, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake.run = RunReport(False, 0.0, 0, 0, 10)
+    first, second, *others = fake.report.layers
+    wrong = replace(second, name="conv", max_abs_error=3.0, max_lsb_error=3, mismatches=7)
+    fake.report = replace(fake.report, layers=(replace(first, mismatches=0), wrong, *others))
+    assert main(["run", model, "-t", "host", "--layers", "-o", str(tmp_path / "out")]) == 5
+    captured = capsys.readouterr()
+    assert (
+        "layers of 'digits' differ on 'host' though its outputs match: 1 of 2 layers; "
+        "the first is 'conv', whose largest error is 3 steps" in captured.err
+    )
+    assert "outputs match (10 elements), layers differ" in captured.out
+
+
 def test_explained_differences_are_no_error(fake: Any, model: str) -> None:
     fake.run = RunReport(True, 0.0, 0, 0, 10, tilewright.report.build.ReferenceReport("onnxruntime", 5, 5))
     assert main(["run", model, "-t", "host"]) == 0

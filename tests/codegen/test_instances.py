@@ -26,16 +26,15 @@ def written(model: Path, folder: Path, **options: object) -> Compiled:
     return done
 
 
-def program(main: str, folders: Sequence[Path], place: Path, *flags: str) -> bytes:
-    """Standard output of a C program over the generated code."""
+def program(main: str, folders: Sequence[Path], place: Path, *flags: str) -> tuple[int, bytes]:
+    """Exit code and standard output of a C program over the generated code."""
     (place / "main.c").write_text(main)
     sources = [str(file) for folder in folders for file in sorted((folder / "src").glob("*.c"))]
     includes = [f"-I{folder / 'src'}" for folder in folders]
     command = ["gcc", "-std=c99", "-O1", *flags, *includes, str(place / "main.c"), *sources, "-lm", "-lpthread"]
     subprocess.run([*command, "-o", str(place / "program")], check=True)
     done = subprocess.run([place / "program"], capture_output=True)
-    assert done.returncode == 0, done.returncode
-    return done.stdout
+    return done.returncode, done.stdout
 
 
 def c_array(name: str, values: bytes) -> str:
@@ -55,7 +54,8 @@ def test_two_instances_do_not_disturb_each_other(network: Network, tmp_path: Pat
         for c in "ab" for i in range(3)
     )  # fmt: skip
     main += f"int main(void) {{\n{fill}if (odd_several_run(&a) || odd_several_run(&b)) return 1;\n{show}return 0;\n}}\n"
-    told = program(main, [tmp_path / "c"], tmp_path)
+    code, told = program(main, [tmp_path / "c"], tmp_path)
+    assert code == 0
     wanted = [output for arrays in drawn for output in run(done.plan, arrays)]
     found = np.frombuffer(told, np.float32)
     np.testing.assert_allclose(found, np.concatenate([w.reshape(-1) for w in wanted]), rtol=1e-4, atol=1e-5)
@@ -87,7 +87,8 @@ def test_instances_of_two_networks_run_in_threads(network: Network, tmp_path: Pa
     main += (
         "    for (i = 0; i < 4; i++) { pthread_join(threads[i], &failed); bad += failed != 0; }\n    return bad;\n}\n"
     )
-    program(main, [tmp_path / name for name in names], tmp_path)
+    failed, _ = program(main, [tmp_path / name for name in names], tmp_path)
+    assert failed == 0
 
 
 def test_instances_in_memory_of_the_firmware(network: Network, tmp_path: Path) -> None:
@@ -105,7 +106,8 @@ def test_instances_in_memory_of_the_firmware(network: Network, tmp_path: Path) -
         "    if (digits_input_0(&a) == digits_input_0(&b)) return 7;\n"
         "    return digits_run(&a) + digits_run(&b);\n}\n"
     )
-    program(main, [tmp_path / "c"], tmp_path, "-DDIGITS_EXTERNAL_ARENA")
+    step, _ = program(main, [tmp_path / "c"], tmp_path, "-DDIGITS_EXTERNAL_ARENA")
+    assert step == 0
 
 
 @pytest.mark.parametrize("io", ["arena", "caller"])
@@ -133,9 +135,11 @@ def test_a_run_with_a_context_is_compared_and_fenced_too(target: str, network: N
         done = tilewright.compile_model(model, tilewright.CompileOptions(context=context), board)
         folder.mkdir()
         write(done, folder)
-        outcome = run_model(done, board, tilewright.RunOptions(layers=True), folder).run
+        report = run_model(done, board, tilewright.RunOptions(layers=True), folder)
+        outcome = report.run
         assert outcome is not None
         assert outcome.match
+        assert {layer.mismatches for layer in report.layers if layer.max_abs_error is not None} == {0}
         found.append(outcome.ram_bytes or 0)
     assert 0 <= found[1] - found[0] < 64  # the instance counts, with what aligns it
 
@@ -153,4 +157,5 @@ def test_weights_of_an_instance_lie_in_its_blob(network: Network, tmp_path: Path
         "    if (digits_run(&a) != DIGITS_OK) return 2;\n"
         "    return digits_run(&b) != DIGITS_ERROR_NO_WEIGHTS;\n}\n"
     )
-    program(main, [tmp_path / "c"], tmp_path)
+    code, _ = program(main, [tmp_path / "c"], tmp_path)
+    assert code == 0

@@ -29,7 +29,7 @@ from tilewright.errors import MismatchError, TilewrightError, UsageError
 if TYPE_CHECKING:
     from tilewright.compile import Compiled
     from tilewright.options import CompileOptions, RunOptions
-    from tilewright.report.build import Report
+    from tilewright.report.build import LayerReport, Report, RunReport
     from tilewright.report.envelope import Row
 
 SUMMARY = "compile, build, start on the target, compare, count"
@@ -135,14 +135,19 @@ def mismatch(report: Report) -> MismatchError | None:
     run = report.run
     if run is None:
         return None
-    if not run.match:
-        largest = f"{run.max_lsb_error} steps" if run.max_lsb_error is not None else f"{run.max_abs_error}"
-        if run.max_lsb_error is None and run.max_abs_error is None:
-            largest = "not finite"
+    if not run.match and run.mismatches:
         return MismatchError(
             f"outputs of '{report.model.name}' differ on '{report.target}'",
-            why=f"{run.mismatches} of {run.elements} elements, the largest error is {largest}",
+            why=f"{run.mismatches} of {run.elements} elements, the largest error is {_largest(run)}",
             fix="run it with --layers to see where they first differ",
+        )
+    if not run.match:
+        wrong = [layer for layer in report.layers if layer.mismatches]
+        first = f"; the first is '{wrong[0].name}', whose largest error is {_largest(wrong[0])}" if wrong else ""
+        return MismatchError(
+            f"layers of '{report.model.name}' differ on '{report.target}' though its outputs match",
+            why=f"{len(wrong)} of {sum(layer.mismatches is not None for layer in report.layers)} layers{first}",
+            fix="find each layer's error under 'layers' in report.json",
         )
     if run.reference is not None and run.reference.mismatches > run.reference.explained:
         unexplained = run.reference.mismatches - run.reference.explained
@@ -152,6 +157,13 @@ def mismatch(report: Report) -> MismatchError | None:
             fix="run it with --layers to see where they first differ",
         )
     return None
+
+
+def _largest(found: RunReport | LayerReport) -> str:
+    """The largest error, in steps for integers."""
+    if found.max_lsb_error is not None:
+        return f"{found.max_lsb_error} steps"
+    return "not finite" if found.max_abs_error is None else f"{found.max_abs_error}"
 
 
 @contextmanager

@@ -186,6 +186,7 @@ class LayerReport:
     `operand_bytes` are operands, results and constants once each. `profile` are the tiles of a profiled layer.
     `core_cycles` are computed from the instructions that ran, by the table of the target's core. `instead_of` names
     the kernel that would have been faster, with the sentence why none of its tiles fits; empty where there is none.
+    `mismatches` are the differing elements of a layer that was compared.
     """
 
     name: str
@@ -212,6 +213,7 @@ class LayerReport:
     profile: tuple[TileReport, ...] = ()
     core_cycles: int | None = None
     instead_of: str = ""
+    mismatches: int | None = None
 
 
 @dataclass(frozen=True)

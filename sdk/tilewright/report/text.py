@@ -192,9 +192,9 @@ def _cost(instructions: int, total: int, macs: int) -> list[str]:
 def run_lines(run: RunReport) -> str:
     """Whether the outputs match, against what, and what was counted; one line each."""
     elements = f"{number(run.elements)} elements"
-    lines = [
-        f"outputs match ({elements})" if run.match else f"outputs differ in {number(run.mismatches)} of {elements}"
-    ]
+    lines = [f"outputs differ in {number(run.mismatches)} of {elements}"]
+    if not run.mismatches:
+        lines = [f"outputs match ({elements})" if run.match else f"outputs match ({elements}), layers differ"]
     if run.max_lsb_error is not None:
         lines.append(f"largest error: {number(run.max_lsb_error)} steps")
     elif run.max_abs_error is not None:

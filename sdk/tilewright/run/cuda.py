@@ -133,4 +133,6 @@ def _report(
 def _layer(row: LayerReport, result: Comparison | None) -> LayerReport:
     if result is None:
         return row
-    return replace(row, max_abs_error=result.max_abs_error, max_lsb_error=result.max_lsb_error)
+    return replace(
+        row, max_abs_error=result.max_abs_error, max_lsb_error=result.max_lsb_error, mismatches=result.mismatches
+    )

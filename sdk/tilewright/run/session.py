@@ -243,7 +243,9 @@ def cycle_model(target: Target) -> str:
 def _layer(row: LayerReport, index: int, layers: Mapping[int, Comparison], counts: Counts | None) -> LayerReport:
     if index in layers:
         result = layers[index]
-        row = replace(row, max_abs_error=result.max_abs_error, max_lsb_error=result.max_lsb_error)
+        row = replace(
+            row, max_abs_error=result.max_abs_error, max_lsb_error=result.max_lsb_error, mismatches=result.mismatches
+        )
     if counts is not None:
         for layer in counts.layers:
             if layer.instruction == index:
