@@ -19,7 +19,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 TRAINED = [f"{name}_{kind}" for name in ("ad", "dscnn", "resnet8", "vww") for kind in ("f32", "int8", "int8ort")]
 
 
-def compare(files: NetworkFiles, folder: Path, draws: int = 3) -> None:
+def assert_mirror_agrees(files: NetworkFiles, folder: Path, draws: int = 3) -> None:
     """The module against the executor on drawn inputs, and against ONNX Runtime on the recorded vector."""
     graph = bound_graph(files.model)
     module = emit(graph)
@@ -44,12 +44,12 @@ def compare(files: NetworkFiles, folder: Path, draws: int = 3) -> None:
 
 @pytest.mark.parametrize("name", OURS)
 def test_networks_of_our_own(name: str, network: Callable[[str], NetworkFiles], tmp_path: Path) -> None:
-    compare(network(name), tmp_path)
+    assert_mirror_agrees(network(name), tmp_path)
 
 
 @pytest.mark.parametrize("name", TRAINED)
 def test_the_mlperf_tiny_networks(name: str, trained: Callable[[str], NetworkFiles], tmp_path: Path) -> None:
-    compare(trained(name), tmp_path, draws=2)
+    assert_mirror_agrees(trained(name), tmp_path, draws=2)
 
 
 def test_digits_are_trained_and_their_weights_come_back(

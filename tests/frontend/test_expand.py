@@ -68,6 +68,7 @@ def test_a_function_that_hands_an_input_through_or_twice_out_copies_it() -> None
     proto = onnx_model(
         [node("Odd", "x z", "p q r", domain="acme")], {"x": [3], "z": [3]}, ["p", "q", "r"], functions=[odd]
     )
+    assert sorted(each.op for each in load(proto).nodes) == ["Identity", "Identity", "Identity", "Relu"]
     same_as_onnx_runtime(proto)
 
 

@@ -31,7 +31,9 @@ def test_auto_equals_brute_force_with_every_feature(
 def test_every_allocator_places_everything_rightly(small_problem: Make, name: str) -> None:
     for seed in range(60):
         problem = small_problem(seed, buffers=9)
-        check(problem, place(problem, allocator=name, effort=0.05))
+        solution = place(problem, allocator=name, effort=0.05)
+        check(problem, solution)
+        assert solution.lower_bound <= solution.peak, (seed, problem)
 
 
 @pytest.mark.parametrize("kind", ["residual", "wired", "skips", "heads"])

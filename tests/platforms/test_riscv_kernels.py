@@ -77,7 +77,11 @@ def test_every_shape_is_bit_exact_in_the_simulator(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("board", ["qemu_rv32imc", "qemu_rv32gcv"])
 def test_extreme_codes_and_weights_are_bit_exact(board: str, tmp_path: Path) -> None:
-    check(EXTREMES, board, tmp_path, ("random", "low", "high"))
+    bound = kernels(check(EXTREMES, board, tmp_path, ("random", "low", "high")))
+    vectors = board == "qemu_rv32gcv"
+    assert bound["lowest"] == bound["highest"] == ("ConvVectorI8" if vectors else "ConvBlockI8")
+    assert bound["lowdense"] == ("DenseVectorI8" if vectors else "DenseBlockI8")
+    assert bound["lowdw"] == "DepthwiseWindowI8"
 
 
 def test_winograd_is_exact_and_offered_for_speed_only(tmp_path: Path) -> None:
@@ -111,7 +115,10 @@ def test_pairs_of_channels_in_a_word_are_exact_and_offered_for_speed_only(tmp_pa
 
 
 def test_vectors_compute_every_shape(tmp_path: Path) -> None:
-    check([*CONVOLUTIONS, *DEPTHWISE, *DENSE], "qemu_rv32gcv", tmp_path)
+    bound = kernels(check([*CONVOLUTIONS, *DEPTHWISE, *DENSE], "qemu_rv32gcv", tmp_path))
+    assert {bound[name] for name in ("same", "point", "first", "tall")} == {"ConvVectorI8"}
+    assert bound["dense"] == bound["rows"] == "DenseVectorI8"
+    assert bound["short"] == "DenseBlockI8"
 
 
 @pytest.mark.parametrize(
