@@ -20,6 +20,15 @@ _UNARY = {
     "Mish": "F.mish({0})", "Identity": "{0}", "Relayout": "{0}", "IsNaN": "torch.isnan({0})",
     "BitwiseNot": "~{0}",
 }  # fmt: skip
+_SCALED = {
+    "LeakyRelu": ("F.leaky_relu({0}, {alpha})", {"alpha": 0.01}), "Elu": ("F.elu({0}, {alpha})", {"alpha": 1.0}),
+    "HardSigmoid": ("torch.clamp({alpha} * {0} + {beta}, 0, 1)", {"alpha": 0.2, "beta": 0.5}),
+    "Selu": ("{gamma} * F.elu({0}, {alpha})", {"alpha": 1.6732632423543772, "gamma": 1.0507009873554805}),
+    "Celu": ("F.celu({0}, {alpha})", {"alpha": 1.0}),
+    "ThresholdedRelu": ("F.threshold({0}, {alpha}, 0.0)", {"alpha": 1.0}),
+    "Swish": ("{0} * torch.sigmoid({alpha} * {0})", {"alpha": 1.0}),
+}  # fmt: skip
+"""Expressions of one operand and real attributes, with the attributes' values where they are left out."""
 _BINARY = {
     "Add": "{0} + {1}", "Sub": "{0} - {1}", "Mul": "{0} * {1}", "Pow": "{0} ** {1}", "Equal": "{0} == {1}",
     "Less": "{0} < {1}", "LessOrEqual": "{0} <= {1}", "Greater": "{0} > {1}", "GreaterOrEqual": "{0} >= {1}",
@@ -39,17 +48,26 @@ def _unary(site: Site) -> str:
     return _UNARY[site.call.node.op].format(site.operand())
 
 
+def _scaled(site: Site) -> str:
+    text, defaults = _SCALED[site.call.node.op]
+    values = {name: real(site.call.real(name, default)) for name, default in defaults.items()}
+    return text.format(site.operand(), **values)
+
+
 def _binary(site: Site) -> str:
     return _BINARY[site.call.node.op].format(site.operand(0), site.operand(1))
 
 
+def _operands(site: Site) -> list[str]:
+    return [site.operand(i) for i in range(len(site.call.inputs))]
+
+
 def _many(site: Site) -> str:
-    texts = [site.operand(i) for i in range(len(site.call.inputs))]
-    return reduce(_MANY[site.call.node.op].format, texts)
+    return reduce(_MANY[site.call.node.op].format, _operands(site))
 
 
 def _mean(site: Site) -> str:
-    return "(" + " + ".join(site.operand(i) for i in range(len(site.call.inputs))) + f") / {len(site.call.inputs)}"
+    return f"({' + '.join(_operands(site))}) / {len(site.call.inputs)}"
 
 
 def _divide(site: Site) -> str:
@@ -61,19 +79,6 @@ def _divide(site: Site) -> str:
 
 def _where(site: Site) -> str:
     return f"torch.where({site.operand(0)}, {site.operand(1)}, {site.operand(2)})"
-
-
-def _leaky(site: Site) -> str:
-    return f"F.leaky_relu({site.operand()}, {real(site.call.real('alpha', 0.01))})"
-
-
-def _elu(site: Site) -> str:
-    return f"F.elu({site.operand()}, {real(site.call.real('alpha', 1.0))})"
-
-
-def _hard_sigmoid(site: Site) -> str:
-    alpha, beta = site.call.real("alpha", 0.2), site.call.real("beta", 0.5)
-    return f"torch.clamp({real(alpha)} * {site.operand()} + {real(beta)}, 0, 1)"
 
 
 def _gelu(site: Site) -> str:
@@ -97,8 +102,7 @@ def _transpose(site: Site) -> str:
 
 
 def _concat(site: Site) -> str:
-    texts = ", ".join(site.operand(i) for i in range(len(site.call.inputs)))
-    return f"torch.cat(({texts}), {site.call.integer('axis')})"
+    return f"torch.cat(({', '.join(_operands(site))}), {site.call.integer('axis')})"
 
 
 def _split(site: Site) -> str:
@@ -193,23 +197,6 @@ def _arg(site: Site) -> str:
     return f"torch.{word}({site.operand()}, {site.call.integer('axis', 0)}, keepdim={keep})"
 
 
-def _selu(site: Site) -> str:
-    alpha, gamma = site.call.real("alpha", 1.6732632423543772), site.call.real("gamma", 1.0507009873554805)
-    return f"{real(gamma)} * F.elu({site.operand()}, {real(alpha)})"
-
-
-def _celu(site: Site) -> str:
-    return f"F.celu({site.operand()}, {real(site.call.real('alpha', 1.0))})"
-
-
-def _thresholded(site: Site) -> str:
-    return f"F.threshold({site.operand()}, {real(site.call.real('alpha', 1.0))}, 0.0)"
-
-
-def _swish(site: Site) -> str:
-    return f"{site.operand()} * torch.sigmoid({real(site.call.real('alpha', 1.0))} * {site.operand()})"
-
-
 def _mod(site: Site) -> str:
     return f"torch.{'fmod' if site.call.integer('fmod', 0) else 'remainder'}({site.operand(0)}, {site.operand(1)})"
 
@@ -256,20 +243,18 @@ def _resize(site: Site) -> str:
 
 
 def _einsum(site: Site) -> str:
-    texts = ", ".join(site.operand(i) for i in range(len(site.call.inputs)))
-    return f"torch.einsum({site.call.text('equation')!r}, {texts})"
+    return f"torch.einsum({site.call.text('equation')!r}, {', '.join(_operands(site))})"
 
 
 EXPRESSIONS: Mapping[str, Expression] = {
     **dict.fromkeys(_UNARY, _unary), **dict.fromkeys(_BINARY, _binary), **dict.fromkeys(_MANY, _many),
-    **dict.fromkeys(_REDUCTIONS, _reduce),
+    **dict.fromkeys(_REDUCTIONS, _reduce), **dict.fromkeys(_SCALED, _scaled),
     **dict.fromkeys(("Reshape", "Flatten", "Squeeze", "Unsqueeze"), _reshape),
-    "Mean": _mean, "Div": _divide, "Where": _where, "LeakyRelu": _leaky, "Elu": _elu, "HardSigmoid": _hard_sigmoid,
-    "Gelu": _gelu, "Clip": _clip, "Transpose": _transpose, "Concat": _concat, "Split": _split, "Slice": _slice,
-    "Gather": _gather, "Pad": _pad, "Expand": _expand, "Tile": _tile, "DepthToSpace": _depth_to_space,
-    "SpaceToDepth": _space_to_depth, "ArgMax": _arg, "ArgMin": _arg, "Cast": _cast, "Resize": _resize,
-    "Upsample": _resize, "Einsum": _einsum, "Selu": _selu, "Celu": _celu, "ThresholdedRelu": _thresholded,
-    "Swish": _swish, "Mod": _mod, "GatherElements": _gather_elements, "Trilu": _trilu, "CumSum": _cumsum,
+    "Mean": _mean, "Div": _divide, "Where": _where, "Gelu": _gelu, "Clip": _clip, "Transpose": _transpose,
+    "Concat": _concat, "Split": _split, "Slice": _slice, "Gather": _gather, "Pad": _pad, "Expand": _expand,
+    "Tile": _tile, "DepthToSpace": _depth_to_space, "SpaceToDepth": _space_to_depth, "ArgMax": _arg, "ArgMin": _arg,
+    "Cast": _cast, "Resize": _resize, "Upsample": _resize, "Einsum": _einsum, "Mod": _mod,
+    "GatherElements": _gather_elements, "Trilu": _trilu, "CumSum": _cumsum,
 }  # fmt: skip
 
 
