@@ -20,10 +20,14 @@ import tempfile
 from dataclasses import dataclass
 from math import prod, sqrt
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import onnx
 from onnx import numpy_helper
+
+Array = npt.NDArray[Any]
 
 FOLDER = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 MEGABYTE = 1_000_000
@@ -45,22 +49,72 @@ class Verb:
         return f"{self.seconds:.1f} s, {self.peak_bytes / (1 << 20):.0f} MiB{failed}"
 
 
+def roles(model: onnx.ModelProto) -> dict[str, tuple[str, int]]:
+    """How each tensor is used first: operator and place; a vector that an Unsqueeze shapes by what follows it."""
+    found: dict[str, tuple[str, int]] = {}
+    for node in reversed(model.graph.node):
+        for place, name in enumerate(node.input):
+            through = node.op_type == "Unsqueeze" and node.output[0] in found
+            found[name] = found[node.output[0]] if through else (node.op_type, place)
+    return found
+
+
+def drawn(shape: tuple[int, ...], role: tuple[str, int], draw: np.random.Generator) -> Array:
+    """Weights by their fan-in, factors and variances near one, biases and means near zero."""
+    if len(shape) > 1:
+        return draw.normal(0, sqrt(1 / prod(shape[1:])), shape).astype(np.float32)
+    if role in (("BatchNormalization", 1), ("BatchNormalization", 4), ("Mul", 1)):
+        return draw.uniform(0.8, 1.2, shape).astype(np.float32)
+    return draw.normal(0, 0.1, shape).astype(np.float32)
+
+
+def computed(node: onnx.NodeProto, values: dict[str, Array], opset: int) -> Array:
+    """The first result of one node, by ONNX Runtime."""
+    import onnxruntime
+
+    given = [name for name in dict.fromkeys(node.input) if name]
+    inputs = [
+        onnx.helper.make_tensor_value_info(name, onnx.helper.np_dtype_to_tensor_dtype(values[name].dtype), None)
+        for name in given
+    ]
+    output = onnx.helper.make_empty_tensor_value_info(node.output[0])
+    one = onnx.helper.make_model(
+        onnx.helper.make_graph([node], "one", inputs, [output]),
+        opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=8,
+    )  # fmt: skip
+    session = onnxruntime.InferenceSession(one.SerializeToString(), providers=["CPUExecutionProvider"])
+    found: Array = session.run([node.output[0]], {name: values[name] for name in given})[0]
+    return found
+
+
 def filled(path: Path, seed: int = 0) -> onnx.ModelProto:
-    """The network with a random weight in the place of every ConstantOfShape."""
+    """The network with a random weight in the place of every ConstantOfShape.
+
+    Weights and bias of every convolution and matrix product are divided by the spread of its results for one random
+    input, so that no activation grows with the depth of the network and no softmax has a single class.
+    """
     model = onnx.load(path)
     draw = np.random.default_rng(seed)
-    shapes = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
-    kept = []
+    used = roles(model)
+    values = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+    for given in model.graph.input:
+        if given.name not in values:
+            shape = [size.dim_value or 1 for size in given.type.tensor_type.shape.dim]
+            values[given.name] = draw.standard_normal(shape).astype(np.float32)
+    weights, kept = [], []
     for node in model.graph.node:
-        if node.op_type != "ConstantOfShape" or node.input[0] not in shapes:
-            kept.append(node)
+        name = node.output[0]
+        if node.op_type == "ConstantOfShape" and node.input[0] in values:
+            values[name] = drawn(tuple(int(size) for size in values[node.input[0]]), used[name], draw)
+            weights.append(name)
             continue
-        shape = tuple(int(size) for size in shapes[node.input[0]])
-        fans = prod(shape[1:]) if len(shape) > 1 else 1
-        # a vector is a bias, a scale or a variance: near one keeps all three harmless
-        spread = sqrt(2 / fans) / (10 if len(shape) == 2 else 1)  # classes stay apart from one another but comparable
-        values = draw.normal(0, spread, shape) if len(shape) > 1 else draw.uniform(0.8, 1.2, shape)
-        model.graph.initializer.append(numpy_helper.from_array(values.astype(np.float32), node.output[0]))
+        kept.append(node)
+        values[name] = computed(node, values, model.opset_import[0].version)
+        if node.op_type in ("Conv", "Gemm"):
+            spread = values[name].std()
+            for changed in (name, *node.input[1:]):
+                values[changed] = values[changed] / spread
+    model.graph.initializer.extend(numpy_helper.from_array(values[name], name) for name in weights)
     del model.graph.node[:]
     model.graph.node.extend(kept)
     return model
