@@ -323,15 +323,40 @@ WINOGRAD = (
     Layer("highest", (1, 32, 4, 8), (4, 32, 3, 3), weights="127", x_zero=127, attributes=SAME),
 )
 
+UNROLLED = (
+    Layer("six", (1, 6, 5, 5), (5, 6, 1, 1)),
+    Layer("seven", (1, 7, 9, 8), (3, 7, 1, 1), x_zero=4, y_zero=-3),
+    Layer("three", (1, 3, 9, 8), (4, 3, 1, 1)),
+    Layer("unsigned_seven", (1, 7, 9, 8), (7, 7, 1, 1), unsigned=True, x_zero=-20),
+    Layer("deep", (1, 72, 5, 5), (64, 72, 1, 1), x_zero=7),
+    Layer("deep_odd", (1, 73, 3, 3), (65, 73, 1, 1)),
+    Layer("deep_highest", (1, 72, 4, 4), (64, 72, 1, 1), weights="127", x_zero=127),
+    Layer("window", (1, 5, 9, 7), (3, 5, 3, 3), x_zero=6, attributes={"pads": [1, 1, 1, 1], "strides": [2, 2]}),
+    Layer("window_six", (1, 6, 8, 9), (4, 6, 3, 2), attributes={"pads": [2, 0, 0, 1]}),
+    Layer("window_valid", (1, 7, 8, 9), (5, 7, 2, 3), attributes={"strides": [1, 2]}),
+    Layer("tall", (1, 11, 8, 5), (5, 11, 3, 1), attributes={"pads": [1, 0, 1, 0]}),
+    Layer("causal", (1, 11, 37), (6, 11, 3), x_zero=2, attributes={"pads": [8, 0], "dilations": [4]}),
+    Layer("causal_unsigned", (1, 10, 23), (5, 10, 3), unsigned=True, attributes={"pads": [4, 0], "dilations": [2]}),
+    Layer("wide_rows", (1, 24, 9, 9), (6, 24, 3, 3), x_zero=-5, attributes=SAME),
+)
+"""Lengths of runs with every remainder, weights that share words and not, windows that leave the input."""
 
-def fenced(layers: Sequence[Layer], board: str, work: Path) -> None:
+
+def fenced(
+    layers: Sequence[Layer],
+    board: str,
+    work: Path,
+    optimize: Literal["speed", "size", "balanced"] = "balanced",
+    first: Sequence[str] = (),
+) -> None:
     """Run the layers with every access of every layer checked against the bytes that it declares."""
     board_or_skip(board)
     network = Network(np.random.default_rng(2))
     for layer in layers:
         network.add(layer)
     target = load_target(board)
-    done = compile_model(network.save(work / "layers.onnx"), CompileOptions(), target)
+    options = CompileOptions(optimize=optimize)
+    done = compile_model(network.save(work / "layers.onnx"), options, target, pipeline=preferring(first))
     project = work / "project"
     project.mkdir()
     write(done, project)

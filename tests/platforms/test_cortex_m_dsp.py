@@ -12,6 +12,7 @@ from board_layers import (
     DEPTHWISE,
     DILATED,
     EXTREMES,
+    UNROLLED,
     WINOGRAD,
     check,
     check_network,
@@ -35,6 +36,22 @@ def test_winograd_convolutions_are_the_direct_ones(tmp_path: Path) -> None:
     assert {kernels(done)[layer.name] for layer in WINOGRAD if not layer.unsigned} == {"WinogradDsp"}
     refused = next(c for n in done.bound.nodes for c in n.candidates if c.kernel.name == "WinogradDsp")
     assert refused.kernel.on_core(["dsp", "--optimize size"]).lacking == "--optimize speed"
+
+
+def test_convolutions_unrolled_for_their_layer(tmp_path: Path) -> None:
+    layers = [*UNROLLED, *CONVS]
+    done = check(layers, "qemu_mps2_an386", tmp_path, EXTREMES, optimize="speed", first=("ConvUnrolled",))
+    refused = {
+        node.call.node.name: candidate.refusal
+        for node in done.bound.nodes
+        for candidate in node.candidates
+        if candidate.kernel.name == "ConvUnrolled" and candidate.refusal
+    }
+    assert refused == {"point_one": "the kernel computes two pixels at once"}
+    assert {kernels(done)[layer.name] for layer in layers} == {"ConvUnrolled", "ConvDsp"}
+    text = (tmp_path / "project/src/layers.c").read_text()
+    for form in ("4_wide(", "4_paired(", "3_wide(", "2_wide(", "4_wide_unsigned(", "4(", "4_unsigned("):
+        assert f"tilewright_pairs{form}" in text or f"tilewright_one{form}" in text, form
 
 
 def test_depthwise_convolutions_of_every_kind(tmp_path: Path) -> None:
@@ -74,6 +91,11 @@ def test_other_cores_with_the_extension_compute_the_same(board: str, tmp_path: P
         for layer in layers
     ]
     check(some, board, tmp_path, ("random", "low"))
+
+
+@pytest.mark.parametrize("board", ["qemu_mps2_an500", "qemu_mps2_an505"])
+def test_other_cores_compute_the_unrolled_layers_alike(board: str, tmp_path: Path) -> None:
+    check(UNROLLED, board, tmp_path, ("random", "low"), optimize="speed", first=("ConvUnrolled",))
 
 
 @pytest.mark.parametrize("board", ["qemu_mps2_an385"])

@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from board_layers import CONVS, DENSE, DEPTHWISE, Layer, fenced
+from board_layers import CONVS, DENSE, DEPTHWISE, UNROLLED, Layer, fenced
 
 
 def named(kind: str, layers: tuple[Layer, ...]) -> list[Layer]:
@@ -16,3 +16,8 @@ def named(kind: str, layers: tuple[Layer, ...]) -> list[Layer]:
 @pytest.mark.parametrize("board", ["qemu_mps2_an386", "qemu_mps3_an547"])
 def test_no_layer_leaves_its_bytes(board: str, tmp_path: Path) -> None:
     fenced(named("conv", CONVS) + named("depthwise", DEPTHWISE[::2]) + named("dense", DENSE), board, tmp_path)
+
+
+def test_no_unrolled_layer_leaves_its_bytes(tmp_path: Path) -> None:
+    layers = named("conv", CONVS) + named("unrolled", UNROLLED)
+    fenced(layers, "qemu_mps2_an386", tmp_path, optimize="speed", first=("ConvUnrolled",))

@@ -50,13 +50,6 @@ TILEWRIGHT_SATURATING(28)
 TILEWRIGHT_SATURATING(29)
 TILEWRIGHT_SATURATING(30)
 
-TILEWRIGHT_INTO uint32_t tilewright_bottoms(uint32_t low, uint32_t high)
-{
-    uint32_t word;
-    __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(word) : "r"(low), "r"(high));
-    return word;
-}
-
 TILEWRIGHT_INTO uint32_t tilewright_tops(uint32_t low, uint32_t high)
 {
     uint32_t word;

@@ -5,15 +5,17 @@
 
 #if defined(__clang__)
 #define TILEWRIGHT_UNROLL _Pragma("unroll")
+#define TILEWRIGHT_UNROLL_FOUR _Pragma("unroll 4")
 #define TILEWRIGHT_ONCE static __attribute__((noinline, unused))
 /* clang keeps a frame pointer, so that no block of assembly may take fourteen registers: it gets the same in C. */
 #define TILEWRIGHT_IN_C 1
 #else
 #define TILEWRIGHT_UNROLL _Pragma("GCC unroll 16")
+#define TILEWRIGHT_UNROLL_FOUR _Pragma("GCC unroll 4")
 /* The first scheduler would hoist every load to the top of a block and spill: 5 to 30 % more instructions. */
 #define TILEWRIGHT_ONCE static __attribute__((noinline, unused, optimize("O2", "no-schedule-insns")))
 #endif
-#define TILEWRIGHT_INTO static inline __attribute__((always_inline))
+#define TILEWRIGHT_INTO static inline __attribute__((always_inline, unused))
 
 /* How accumulators become codes: (high word of acc * multiplier + codes[0]) >> codes[1], limited to codes[2], codes[3]. */
 
@@ -46,6 +48,13 @@ TILEWRIGHT_BYTES(even, "sxtb16", "")
 TILEWRIGHT_BYTES(odd, "sxtb16", ", ror #8")
 TILEWRIGHT_BYTES(even_unsigned, "uxtb16", "")
 TILEWRIGHT_BYTES(odd_unsigned, "uxtb16", ", ror #8")
+
+TILEWRIGHT_INTO uint32_t tilewright_bottoms(uint32_t low, uint32_t high)
+{
+    uint32_t word;
+    __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(word) : "r"(low), "r"(high));
+    return word;
+}
 
 TILEWRIGHT_INTO int32_t tilewright_scale(int32_t acc, int32_t multiplier, int32_t addend)
 {
