@@ -340,6 +340,19 @@ UNROLLED = (
     Layer("wide_rows", (1, 24, 9, 9), (6, 24, 3, 3), x_zero=-5, attributes=SAME),
 )
 """Lengths of runs with every remainder, weights that share words and not, windows that leave the input."""
+UNROLLED_DENSE = (
+    Layer("one_over", (1, 13), (13, 19), x_zero=5, y_zero=-9),
+    Layer("two_over", (1, 10), (10, 5)),
+    Layer("three_over", (1, 39), (39, 4), x_zero=127),
+    Layer("three_inputs", (1, 3), (3, 6)),
+    Layer("two_inputs", (1, 2), (2, 3), y_zero=7),
+    Layer("looped", (1, 103), (103, 7)),
+    Layer("unsigned_one_over", (1, 21), (21, 6), unsigned=True, x_zero=-60, y_zero=8),
+    Layer("unsigned_two_over", (1, 6), (6, 9), unsigned=True),
+    Layer("unsigned_three_over", (1, 7), (7, 4), unsigned=True),
+    Layer("lowest_row", (1, 128), (128, 16), weights="-128"),
+)
+"""One row of every remainder of inputs and of columns."""
 
 
 def fenced(

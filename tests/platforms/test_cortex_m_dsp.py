@@ -13,6 +13,7 @@ from board_layers import (
     DILATED,
     EXTREMES,
     UNROLLED,
+    UNROLLED_DENSE,
     WINOGRAD,
     check,
     check_network,
@@ -64,6 +65,13 @@ def test_dense_layers_of_every_kind(tmp_path: Path) -> None:
     assert {kernels(done)[layer.name] for layer in DENSE} == {"DenseDsp"}
 
 
+def test_small_rows_unrolled_for_their_layer(tmp_path: Path) -> None:
+    done = check([*UNROLLED_DENSE, *DENSE], "qemu_mps2_an386", tmp_path, EXTREMES, optimize="speed")
+    assert {kernels(done)[layer.name] for layer in UNROLLED_DENSE} == {"DenseUnrolled"}
+    assert {kernels(done)[name] for name in ("row", "row_three", "row_eight")} == {"DenseUnrolled"}
+    assert {kernels(done)[name] for name in ("rows", "rows_three", "row_heavy")} == {"DenseDsp"}
+
+
 def test_sums_of_codes(tmp_path: Path) -> None:
     done = check_network(sums(), "qemu_mps2_an386", tmp_path, EXTREMES)
     assert "PairDsp" in kernels(done).values()
@@ -95,7 +103,7 @@ def test_other_cores_with_the_extension_compute_the_same(board: str, tmp_path: P
 
 @pytest.mark.parametrize("board", ["qemu_mps2_an500", "qemu_mps2_an505"])
 def test_other_cores_compute_the_unrolled_layers_alike(board: str, tmp_path: Path) -> None:
-    check(UNROLLED, board, tmp_path, ("random", "low"), optimize="speed", first=("ConvUnrolled",))
+    check([*UNROLLED, *UNROLLED_DENSE], board, tmp_path, ("random", "low"), optimize="speed", first=("ConvUnrolled",))
 
 
 @pytest.mark.parametrize("board", ["qemu_mps2_an385"])

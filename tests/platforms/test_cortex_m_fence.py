@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from board_layers import CONVS, DENSE, DEPTHWISE, UNROLLED, Layer, fenced
+from board_layers import CONVS, DENSE, DEPTHWISE, UNROLLED, UNROLLED_DENSE, Layer, fenced
 
 
 def named(kind: str, layers: tuple[Layer, ...]) -> list[Layer]:
@@ -19,5 +19,5 @@ def test_no_layer_leaves_its_bytes(board: str, tmp_path: Path) -> None:
 
 
 def test_no_unrolled_layer_leaves_its_bytes(tmp_path: Path) -> None:
-    layers = named("conv", CONVS) + named("unrolled", UNROLLED)
+    layers = named("conv", CONVS) + named("unrolled", UNROLLED) + named("dense", UNROLLED_DENSE)
     fenced(layers, "qemu_mps2_an386", tmp_path, optimize="speed", first=("ConvUnrolled",))

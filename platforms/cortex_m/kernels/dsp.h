@@ -77,6 +77,18 @@ TILEWRIGHT_INTO int32_t tilewright_saturate(int32_t value)
     return code;
 }
 
+TILEWRIGHT_INTO int32_t tilewright_saturate_unsigned(int32_t value)
+{
+    int32_t code;
+    __asm__("usat %0, #8, %1" : "=r"(code) : "r"(value));
+    return code;
+}
+
+TILEWRIGHT_INTO uint32_t tilewright_input(const int is_signed, const int8_t *at)
+{
+    return is_signed ? (uint32_t)*at : *(const uint8_t *)at;
+}
+
 TILEWRIGHT_INTO int32_t tilewright_limit(const int form, int32_t code, const int32_t *codes)
 {
     if (form & TILEWRIGHT_LIMITED) {

@@ -12,18 +12,6 @@ typedef struct {
     const uint32_t *end;
 } tilewright_unrolled_frame;
 
-TILEWRIGHT_INTO int32_t tilewright_saturate_unsigned(int32_t value)
-{
-    int32_t code;
-    __asm__("usat %0, #8, %1" : "=r"(code) : "r"(value));
-    return code;
-}
-
-TILEWRIGHT_INTO uint32_t tilewright_input(const int is_signed, const int8_t *at)
-{
-    return is_signed ? (uint32_t)*at : *(const uint8_t *)at;
-}
-
 TILEWRIGHT_INTO uint32_t *tilewright_store_halves(
     const int pixels, const int is_signed, const int odd, const uint32_t v[4], uint32_t *to)
 {

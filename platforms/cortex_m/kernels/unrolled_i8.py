@@ -146,10 +146,8 @@ def stream(call: Call) -> Array:
     return np.asarray(np.concatenate(parts) & 0xFFFFFFFF, np.uint32)
 
 
-def accepts(call: Call) -> str | None:
-    """What `ConvDsp` takes, with one shift for all channels, codes that saturate, and two or more pixels."""
-    if (why := conv_i8.accepts(call)) is not None:
-        return why
+def unfit(call: Call) -> str | None:
+    """None, or why three instructions do not make a code: multiply, shift and saturate, store."""
     fixed = matrix_i8.fixed_point(call)
     if matrix_i8.is_own(call):
         return "channels differ in shift or addend"
@@ -157,6 +155,13 @@ def accepts(call: Call) -> str | None:
         return "codes are limited by more than their type"
     if not 1 <= int(fixed.shift[0]) <= 30:
         return "the shift is none that saturates in one instruction"
+    return None
+
+
+def accepts(call: Call) -> str | None:
+    """What `ConvDsp` takes, with one shift for all channels, codes that saturate, and two or more pixels."""
+    if (why := conv_i8.accepts(call) or unfit(call)) is not None:
+        return why
     if pixels_of(call) < 2:
         return "the kernel computes two pixels at once"
     if 4 * call.outputs[0].shape[1] > FARTHEST:
