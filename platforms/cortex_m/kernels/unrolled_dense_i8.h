@@ -79,15 +79,18 @@ TILEWRIGHT_INTO const uint32_t *tilewright_columns(
 #define TILEWRIGHT_TO_BYTES2(saturate) TILEWRIGHT_TO_BYTES1(saturate) TILEWRIGHT_ONE_CODE("r1", "r5", saturate)
 #define TILEWRIGHT_TO_BYTES3(saturate) TILEWRIGHT_TO_BYTES2(saturate) TILEWRIGHT_ONE_CODE("r2", "r6", saturate)
 #define TILEWRIGHT_TO_BYTES4(saturate) TILEWRIGHT_TO_BYTES3(saturate) TILEWRIGHT_ONE_CODE("r3", "r8", saturate)
+/* What is `left` behind the groups: 1 or 2 inputs; 3, read with one input before; 4 for three that are all. */
 #define TILEWRIGHT_COLUMN_SUMS(number, letter, load, saturate) \
     "2:\n\t" TILEWRIGHT_LOAD_SUMS##number \
     ".rept %c[rest]\n\t" TILEWRIGHT_GROUP(number, letter) ".endr\n\t" \
     ".if %c[loops]\n\t1:\n\t.rept 8\n\t" TILEWRIGHT_GROUP(number, letter) ".endr\n\t" \
     "cmp %[x], %[end]\n\tbne.w 1b\n\t.endif\n\t" \
     ".if %c[left] == 3\n\tldr %[o], [%[x], #-1]\n\t" TILEWRIGHT_HALVES_OF(number, letter) ".endif\n\t" \
-    ".if %c[left] == 2\n\t" load "%[e], [%[x]]\n\t" load "%[o], [%[x], #1]\n\tpkhbt %[e], %[e], %[o], lsl #16\n\t" \
+    ".if %c[left] == 2 || %c[left] == 4\n\t" load "%[e], [%[x]]\n\t" load "%[o], [%[x], #1]\n\tpkhbt %[e], %[e], %[o], lsl #16\n\t" \
     TILEWRIGHT_LOAD##number TILEWRIGHT_INTO_SUMS##number("e") ".endif\n\t" \
     ".if %c[left] == 1\n\t" load "%[e], [%[x]]\n\t" \
+    TILEWRIGHT_LOAD##number TILEWRIGHT_INTO_SUMS##number("e") ".endif\n\t" \
+    ".if %c[left] == 4\n\t" load "%[e], [%[x], #2]\n\t" \
     TILEWRIGHT_LOAD##number TILEWRIGHT_INTO_SUMS##number("e") ".endif\n\t" \
     TILEWRIGHT_LOAD##number "ldr %[e], %[addend]\n\t" TILEWRIGHT_TO_BYTES##number(saturate) \
     "ldrd %[x], %[e], %[from]\n\tcmp %[y], %[e]\n\tbne.w 2b\n\t"
@@ -98,13 +101,14 @@ TILEWRIGHT_INTO const uint32_t *tilewright_columns(
         const int groups = inputs / 4; \
         const int loops = groups > TILEWRIGHT_GROUPS_IN_A_ROW; \
         const int rest = loops ? groups % 8 : groups; \
+        const int left = inputs == 3 ? 4 : inputs % 4; \
         const int8_t *x = f->x; \
         const int8_t *const end = x + groups * 4; \
         uint32_t e, o; \
         __asm__ volatile(TILEWRIGHT_COLUMN_SUMS(number, letter, load, saturate) \
             : [e] "=&r"(e), [o] "=&r"(o), [x] "+r"(x), [y] "+r"(y), [w] "+r"(w) \
             : [from] "m"(f->x), "m"(f->last), [addend] "m"(f->addend), [end] "r"(end), [rest] "i"(rest), \
-              [loops] "i"(loops), [left] "i"(inputs % 4), [shift] "i"(shift) \
+              [loops] "i"(loops), [left] "i"(left), [shift] "i"(shift) \
             : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "cc", "memory"); \
         return w; \
     }

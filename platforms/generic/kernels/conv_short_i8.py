@@ -46,7 +46,7 @@ def _shape(call: Call) -> Shape:
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="conv_short_i8.c.mako", layout="channels_last",
-    sources=["vectorised.h", "half_even.h"], preference=16,
+    sources=["vectorised.h", "half_even.h"], preference=16, requires=("simd",),
 )  # fmt: skip
 class ConvShortI8:
     """Integer convolution whose sums have few terms."""
