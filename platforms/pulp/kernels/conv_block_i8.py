@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from tilewright.codegen.tiled import TileView
 from tilewright.ops.conv import conv_window
+from tilewright.ops.operator import remembered
 from tilewright.platform import Call, Constant, Operands, Rule, multiple, whole
 from tilewright.platforms.generic.kernels.conv_i8 import accepts, weights_of
 from tilewright.platforms.pulp.kernels.block_i8 import (
@@ -33,6 +34,7 @@ ONE_ROW = (1, 1, 1, 1, 0, 1)
 """Results, taps, stride, dilation, padding and inputs along the rows of a signal, which has one spatial axis."""
 
 
+@remembered
 def window_of(call: Call) -> Window:
     """The convolution as the blocks see it; `ends` is the padding that the last windows really reach into."""
     found = conv_window(call)

@@ -15,10 +15,11 @@ from tilewright.ops.index.build import operand, spatial
 from tilewright.ops.index.build import window as subscripts
 from tilewright.ops.index.fast import last_axes
 from tilewright.ops.index.nest import Nest, Space, Tensor
-from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.operator import Call, Operator, TensorType, remembered
 from tilewright.ops.window import Window, padded, per_axis, read_window, tap_view, window_view
 
 
+@remembered
 def conv_window(call: Call) -> Window:
     """The window of a Conv whose shapes fit together; ModelError where they do not."""
     x, w = ranked(call, 0, 3), call.shape(1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tilewright.errors import ModelError, UnsupportedNode
@@ -123,6 +123,18 @@ class Call:
     def unsupported(self, why: str, fix: str = "") -> UnsupportedNode:
         """The error for a node that is valid but that we do not compute."""
         return UnsupportedNode(f"node '{self.node.name}' ({self.node.op})", why=why, fix=fix, node=self.node.name)
+
+
+def remembered(function: Callable[[Call], T]) -> Callable[[Call], T]:
+    """A function of a call alone, computed once for each call."""
+
+    @wraps(function)
+    def once(call: Call) -> T:
+        if function not in call.known:
+            call.known[function] = function(call)
+        return cast(T, call.known[function])
+
+    return once
 
 
 class Kind(Enum):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tilewright.model import Array, DType, Tensor
-from tilewright.ops.operator import Call, Operator
+from tilewright.ops.operator import Call, Operator, remembered
 from tilewright.ops.quantised_proof import Bounds, Proof, prove
 from tilewright.ops.quantised_real import code_limits, real_call, the_quantisation
 from tilewright.ops.requantize import (
@@ -71,15 +71,9 @@ def split_bias(call: Call) -> tuple[Integers, Integers | None]:
     return whole, value - (whole << RESIDUE_BITS)
 
 
+@remembered
 def requantisation(call: Call) -> Requantisation:
     """From the sums of a Conv, ConvTranspose, Gemm or MatMul to the codes of its result, per channel."""
-    if requantisation not in call.known:
-        call.known[requantisation] = _requantisation(call)
-    found: Requantisation = call.known[requantisation]
-    return found
-
-
-def _requantisation(call: Call) -> Requantisation:
     x, w, y = (the_quantisation(t) for t in (call.tensor(0), call.tensor(1), call.outputs[0]))
     multipliers = float32_multipliers(x.scale[0], w.scale, y.scale[0])
     if len(multipliers) > 1 and channels(call) != len(multipliers):
@@ -105,18 +99,12 @@ def by_channel(call: Call, weights: Array) -> Array:
     return moved.reshape(moved.shape[0], -1)
 
 
+@remembered
 def accumulator(call: Call) -> Accumulator:
     """Starts and bounds of the sums, from the actual weights where they are constant.
 
     UnsupportedNode where a sum could leave int32.
     """
-    if accumulator not in call.known:
-        call.known[accumulator] = _accumulator(call)
-    found: Accumulator = call.known[accumulator]
-    return found
-
-
-def _accumulator(call: Call) -> Accumulator:
     x = call.tensor(0)
     zero = the_quantisation(x).zero_point[0]
     low, high = x.dtype.range
@@ -161,12 +149,10 @@ def _check_width(call: Call, partial: Integers, final: Integers) -> None:
         )
 
 
+@remembered
 def proof(call: Call) -> Proof:
     """The 32-bit form of the node's requantisation, proved over the reachable sums."""
-    if proof not in call.known:
-        call.known[proof] = prove(requantisation(call), accumulator(call).bounds)
-    found: Proof = call.known[proof]
-    return found
+    return prove(requantisation(call), accumulator(call).bounds)
 
 
 def evaluate_linear(operator: Operator, call: Call, arrays: Arrays) -> Array:
