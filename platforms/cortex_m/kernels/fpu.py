@@ -10,14 +10,22 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.platform import Array, Call, Constant, DType, Layout, Operands
+from tilewright.platform import Call, Constant, DType, Layout, Operands
 from tilewright.platforms.cortex_m.platform import PLATFORM
-from tilewright.platforms.generic.kernels.blocks import Axis, axis, cannot_repack
+from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack
+from tilewright.platforms.generic.kernels.blocks_f32 import (
+    in_blocks,
+    matrix_in_blocks,
+    operand_axes,
+    refused_product,
+    starts,
+)
 from tilewright.platforms.generic.kernels.conv_f32 import spatial
-from tilewright.platforms.generic.kernels.dense_f32 import DenseF32, memory_order
-from tilewright.platforms.generic.kernels.dense_f32 import weights_of as matrix
 from tilewright.platforms.generic.kernels.float_text import clamp_text
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
+
+WIDTH = 4
+"""Channels of a block."""
 
 
 @dataclass(frozen=True)
@@ -45,44 +53,12 @@ class FloatDenseContext:
     clamp: str
 
 
-def by_fours(weights: Array, start: Array) -> Array:
-    """[OC, K] and OC starts as [four channels][1 + K][4], zeros where channels are missing."""
-    columns = np.concatenate([start[:, None], weights], axis=1)
-    padded = np.pad(columns, ((0, -columns.shape[0] % 4), (0, 0)))
-    return np.ascontiguousarray(padded.reshape(-1, 4, columns.shape[1]).transpose(0, 2, 1)).reshape(-1)
-
-
 def limited(call: Call) -> str:
     """The value `v` after the fused activation; a plain Relu in the integer unit."""
     clamp = call.node.clamp
     if clamp is not None and clamp.low == 0.0 and math.isinf(clamp.high):
         return "tilewright_float_rectified(v)"
     return clamp_text("v", clamp)
-
-
-def bias_of(call: Call, channels: int) -> Array:
-    """The constant bias, Gemm's beta applied, or zeros."""
-    if 2 not in call.constants:
-        return np.zeros(channels, np.float32)
-    bias = np.broadcast_to(call.constants[2].reshape(-1), (channels,))
-    return np.asarray(bias * np.float32(call.real("beta", 1.0)), np.float32)
-
-
-def axes_of(operands: Operands) -> tuple[Axis, Axis, int]:
-    """Rows, columns, and the stride of channels."""
-    call = operands.call
-    x = call.tensor(0)
-    _, parts = spatial(call)
-    strides = operands.layout(x).axis_strides(x.shape)
-    assert strides is not None
-    x_shape, y_shape, x_strides = x.shape[2:], call.outputs[0].shape[2:], strides[2:]
-    if len(x_shape) == 1:
-        x_shape, y_shape, x_strides = (1, *x_shape), (1, *y_shape), (0, *x_strides)
-    h, w = (
-        axis(size, out, k, s, d, p, step)
-        for size, out, (k, s, d, p), step in zip(x_shape, y_shape, parts, x_strides, strict=True)
-    )
-    return h, w, strides[1] if x.shape[1] > 1 else 1
 
 
 @PLATFORM.kernel(
@@ -102,13 +78,13 @@ class ConvFpu:
         """Starts and weights by four channels, and zeros for taps outside."""
         weights, _ = spatial(operands.call)
         flat = weights.transpose(0, 2, 3, 1).reshape(weights.shape[0], -1)
-        found = [Constant("w", DType.F32, by_fours(flat, bias_of(operands.call, weights.shape[0])))]
+        found = [Constant("w", DType.F32, in_blocks(flat, starts(operands.call, weights.shape[0]), WIDTH))]
         if self.context(operands).padded:
             found.append(Constant("pad", DType.F32, np.zeros(self._reach(operands), np.float32)))
         return tuple(found)
 
     def _reach(self, operands: Operands) -> int:
-        _, _, x_channel = axes_of(operands)
+        _, _, x_channel = operand_axes(operands)
         return int((operands.call.shape(0)[1] - 1) * x_channel + 1) if x_channel == 1 else 1
 
     def scratch(self, operands: Operands) -> int:
@@ -121,7 +97,7 @@ class ConvFpu:
         x = call.tensor(0)
         if operands.layout(x) != Layout.channels_last(x.shape):
             return ()
-        h, w, _ = axes_of(operands)
+        h, w, _ = operand_axes(operands)
         steps = patch_steps(h, w, min(4, h.out * w.out), call.outputs[0].shape[1], 4, 4)
         return ((0, 0, gap_bytes(*steps, reads_before_writing=True)),)
 
@@ -133,7 +109,7 @@ class ConvFpu:
     def context(self, operands: Operands) -> FloatConvContext:
         """The numbers of the layer."""
         call = operands.call
-        h, w, x_channel = axes_of(operands)
+        h, w, x_channel = operand_axes(operands)
         channels = call.shape(0)[1]
         inner = (h.inner_first, h.inner_last, w.inner_first, w.inner_last)
         return FloatConvContext(
@@ -158,18 +134,11 @@ class DenseFpu:
 
     def accepts(self, call: Call) -> str | None:
         """What the portable kernel accepts, with a constant bias."""
-        if call.optional(2) is not None and 2 not in call.constants:
-            return "the bias is computed at run time, the kernel packs it with the weights"
-        return DenseF32().accepts(call)
+        return refused_product(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Starts and weights by four columns, rows in the order in which the operand lies in memory."""
-        call = operands.call
-        weights = matrix(call)
-        layout = operands.layout(call.tensor(0))
-        if not layout.is_default:
-            weights = weights[memory_order(layout)]
-        return (Constant("w", DType.F32, by_fours(weights.T, bias_of(call, weights.shape[1]))),)
+        return (Constant("w", DType.F32, matrix_in_blocks(operands, WIDTH)),)
 
     def cost(self, call: Call) -> float:
         """About one and a third instructions per multiply-accumulate."""

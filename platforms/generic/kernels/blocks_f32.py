@@ -1,0 +1,68 @@
+"""What float kernels share that hold blocks of sums in the registers of a floating-point unit: packed weights, numbers.
+
+The channels of a block lie side by side behind their starts, `[block][1 + depth][width]`, so that one pointer walks
+them; the last block is filled with zeros.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from tilewright.platform import Array, Call, Operands
+from tilewright.platforms.generic.kernels.blocks import Axis, axis
+from tilewright.platforms.generic.kernels.conv_f32 import spatial
+from tilewright.platforms.generic.kernels.dense_f32 import DenseF32, memory_order, weights_of
+
+
+def in_blocks(weights: Array, start: Array, width: int) -> Array:
+    """[OC, K] and OC starts as [blocks][1 + K][width]."""
+    columns = np.concatenate([start[:, None], weights], axis=1)
+    padded = np.pad(columns, ((0, -columns.shape[0] % width), (0, 0)))
+    blocks = padded.reshape(-1, width, columns.shape[1]).transpose(0, 2, 1)
+    return np.ascontiguousarray(blocks, np.float32).reshape(-1)
+
+
+def starts(call: Call, channels: int) -> Array:
+    """The constant bias, Gemm's beta applied, or zeros."""
+    if 2 not in call.constants:
+        return np.zeros(channels, np.float32)
+    bias = np.broadcast_to(call.constants[2].reshape(-1), (channels,))
+    return np.asarray(bias * np.float32(call.real("beta", 1.0)), np.float32)
+
+
+def refused_product(call: Call) -> str | None:
+    """None for what the portable product accepts with a constant bias, else why not."""
+    if call.optional(2) is not None and 2 not in call.constants:
+        return "the bias is computed at run time, the kernel packs it with the weights"
+    return DenseF32().accepts(call)
+
+
+def image_axes(call: Call, strides: tuple[int, ...]) -> tuple[Axis, Axis, int]:
+    """Rows, columns, and the stride of channels, for an operand with these strides in elements."""
+    x = call.tensor(0)
+    _, parts = spatial(call)
+    x_shape, y_shape, x_strides = x.shape[2:], call.outputs[0].shape[2:], strides[2:]
+    if len(x_shape) == 1:
+        x_shape, y_shape, x_strides = (1, *x_shape), (1, *y_shape), (0, *x_strides)
+    h, w = (
+        axis(size, out, k, s, d, p, step)
+        for size, out, (k, s, d, p), step in zip(x_shape, y_shape, parts, x_strides, strict=True)
+    )
+    return h, w, strides[1] if x.shape[1] > 1 else 1
+
+
+def operand_axes(operands: Operands) -> tuple[Axis, Axis, int]:
+    """`image_axes` of the operand as it lies in memory."""
+    x = operands.call.tensor(0)
+    strides = operands.layout(x).axis_strides(x.shape)
+    assert strides is not None
+    return image_axes(operands.call, strides)
+
+
+def matrix_in_blocks(operands: Operands, width: int) -> Array:
+    """The weights of a product in blocks of columns, rows in the order in which the operand lies in memory."""
+    call = operands.call
+    weights = weights_of(call)
+    layout = operands.layout(call.tensor(0))
+    if not layout.is_default:
+        weights = weights[memory_order(layout)]
+    return in_blocks(weights.T, starts(call, weights.shape[1]), width)

@@ -1,0 +1,103 @@
+<%
+h, w = k.h, k.w
+row = w.kernel * k.channels
+depth = h.kernel * row
+width = 4
+tail = k.out_channels % width
+lists = 1 if k.copied and not k.runs else max(h.kernel if k.runs else 0, h.kernel * w.kernel if (k.padded or not k.runs) and not k.copied else 0)
+%>\
+<%def name="taps(pixels)">\
+            for (int kh = 0; kh < ${h.kernel}; kh++) {
+                for (int kw = 0; kw < ${w.kernel}; kw++) {
+                    for (int j = 0; j < ${pixels}; j++) {
+                        const int ih = top[j] + kh * ${h.dilation};
+                        const int iw = left[j] + kw * ${w.dilation};
+% if k.padded:
+                        const int tap = ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size};
+% endif
+% if k.copied:
+                        float *const to = copy + j * ${depth} + (kh * ${w.kernel} + kw) * ${k.channels};
+                        for (int i = 0; i < ${k.channels}; i++) {
+                            to[i] = ${"tap ? " if k.padded else ""}x[ih * ${h.x_stride} + iw * ${w.x_stride} + i * ${k.x_channel}]${" : 0.0f" if k.padded else ""};
+                        }
+% else:
+                        sources[(kh * ${w.kernel} + kw) * ${pixels} + j] = ${"tap ? " if k.padded else ""}x + ih * ${h.x_stride} + iw * ${w.x_stride}${" : pad" if k.padded else ""};
+% endif
+                    }
+                }
+            }
+% if k.copied:
+            for (int j = 0; j < ${pixels}; j++) {
+                sources[j] = copy + j * ${depth};
+            }
+            taps = 1;
+            run = ${depth};
+% else:
+            taps = ${h.kernel * w.kernel};
+            run = ${k.channels};
+% endif
+</%def>\
+static void ${f.name}(${f.parameters})
+{
+% if k.copied:
+    float *const copy = scratch;
+% endif
+% for block in k.blocks:
+    for (int at = ${block.first}; at < ${block.first + block.count * block.pixels}; at += ${block.pixels}) {
+        const float *sources[${block.pixels * lists}];
+        int taps;
+        int run;
+        int top[${block.pixels}];
+        int left[${block.pixels}];
+% if k.runs and k.padded:
+        int inside = 1;
+% endif
+        for (int j = 0; j < ${block.pixels}; j++) {
+            const int oh = ${f"(at + j) / {w.out}" if h.out > 1 else "0"};
+            const int ow = at + j - oh * ${w.out};
+            top[j] = oh * ${h.stride} - ${h.pad};
+            left[j] = ow * ${w.stride} - ${w.pad};
+% if k.runs and k.padded:
+            inside &= oh >= ${h.inner_first} && oh < ${h.inner_last} && ow >= ${w.inner_first} && ow < ${w.inner_last};
+% endif
+        }
+% if k.runs:
+% if k.padded:
+        if (inside) {
+% else:
+        {
+% endif
+            for (int kh = 0; kh < ${h.kernel}; kh++) {
+                for (int j = 0; j < ${block.pixels}; j++) {
+                    sources[kh * ${block.pixels} + j] = x + (top[j] + kh * ${h.dilation}) * ${h.x_stride} + left[j] * ${w.x_stride};
+                }
+            }
+            taps = ${h.kernel};
+            run = ${row};
+        }
+% endif
+% if k.padded or not k.runs:
+        ${"else " if k.runs else ""}{
+${taps(block.pixels)}\
+        }
+% endif
+        const float *weights = w;
+        for (int c = 0; c < ${k.out_channels}; c += ${width}) {
+            float sums[${block.pixels * width}];
+            weights = tilewright_float_block${block.pixels}(sources, taps, run, weights, sums);
+            for (int j = 0; j < ${block.pixels}; j++) {
+                float *const to = y + (at + j) * ${k.out_channels} + c;
+% for o in range(width):
+% if tail and o >= tail:
+                if (c + ${o} < ${k.out_channels})
+% endif
+                {
+                    const float v = sums[${width} * j + ${o}];
+                    to[${o}] = ${k.clamp};
+                }
+% endfor
+            }
+        }
+    }
+% endfor
+}

@@ -1,0 +1,145 @@
+"""Float convolution on cores with a floating-point unit: six pixels by four channels in registers.
+
+Twenty-four sums, four weights and a pixel's input fill twenty-nine of the thirty-two registers: 36 instructions for 24
+multiply-accumulates. The pixels of a block lie anywhere: each brings a list of where its inputs start. Inside the image
+that is a run for every row of the window; across the border a run for every tap, zeros for those outside, or a copy of
+the window where a tap has few inputs. The same block computes all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from tilewright.platform import Call, Constant, DType, Layout, Operands, priced
+from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack, joined
+from tilewright.platforms.generic.kernels.blocks_f32 import in_blocks, operand_axes, starts
+from tilewright.platforms.generic.kernels.conv_f32 import spatial
+from tilewright.platforms.generic.kernels.float_text import clamp_text
+from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
+from tilewright.platforms.riscv.platform import PLATFORM
+
+WIDTH = 4
+"""Channels of a block."""
+PIXELS = (6, 3)
+"""Pixels of a block; the smaller one where few are left."""
+FEW = 8
+"""Inputs of a tap below which a window across the border is copied."""
+PRICES = (1.6, 5.0, 60.0)
+"""Instructions for a multiply-accumulate, a result and a tap of a pixel."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """`count` blocks of `pixels` neighbours from pixel 0 on, or one that ends with the last pixel."""
+
+    pixels: int
+    first: int
+    count: int
+
+
+@dataclass(frozen=True)
+class ConvContext:
+    """Every number of one convolution; strides in elements.
+
+    `runs` says that a row of an inner window is one run of inputs, `padded` that some windows cross the border, and
+    `copied` that the windows which are no runs are copied into scratch.
+    """
+
+    h: Axis
+    w: Axis
+    channels: int
+    x_channel: int
+    runs: bool
+    padded: bool
+    copied: bool
+    out_channels: int
+    blocks: tuple[Blocks, ...]
+    clamp: str
+
+
+def blocks_of(results: int) -> tuple[Blocks, ...]:
+    """Blocks over `results` pixels; the last one may compute some again."""
+    large, small = PIXELS
+    if results < large:
+        found = [Blocks(small, 0, 1)]
+        return (*found, Blocks(small, results - small, 1)) if results > small else tuple(found)
+    count, rest = divmod(results, large)
+    whole = Blocks(large, 0, count)
+    if not rest:
+        return (whole,)
+    pixels = small if rest <= small else large
+    return whole, Blocks(pixels, results - pixels, 1)
+
+
+@PLATFORM.kernel(
+    "Conv", types="f32, f32, f32? -> f32", template="conv_f32.c.mako", layout=("axes", "channels_last"),
+    sources=["scalar.h", "float.h", "blocks_f32.h"], numerics="1e-5", preference=20, requires=("fpu",),
+)  # fmt: skip
+class ConvBlockF32:
+    """Float convolution of one group: six pixels by four channels in registers."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Constant weights, one group, batch 1, at most two spatial axes, three results of a channel or more."""
+        if (refused := cannot_repack(call)) is not None:
+            return refused
+        if call.integer("group", 1) != 1:
+            return "the kernel handles one group"
+        y = call.outputs[0]
+        pixels = y.elements // y.shape[1]
+        return None if pixels >= PIXELS[-1] else f"{pixels} results of a channel, the kernel computes three at once"
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Starts and weights by four channels, and zeros for taps outside."""
+        call = operands.call
+        weights, _ = spatial(call)
+        flat = weights.transpose(0, 2, 3, 1).reshape(weights.shape[0], -1)
+        found = [Constant("w", DType.F32, in_blocks(flat, starts(call, weights.shape[0]), WIDTH))]
+        numbers = self.context(operands)
+        if numbers.padded and not numbers.copied:
+            found.append(Constant("pad", DType.F32, np.zeros(numbers.channels, np.float32)))
+        return tuple(found)
+
+    def scratch(self, operands: Operands) -> int:
+        """Copied windows of a block."""
+        weights = operands.call.constants[1]
+        return 4 * PIXELS[0] * int(weights[0].size) if self.context(operands).copied else 0
+
+    def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
+        """Blocks are written after all that later ones read, where the operand's channels are innermost."""
+        call = operands.call
+        x = call.tensor(0)
+        if operands.layout(x) != Layout.channels_last(x.shape):
+            return ()
+        numbers = self.context(operands)
+        h, w = numbers.h, numbers.w
+        steps = patch_steps(h, w, min(PIXELS[0], h.out * w.out), numbers.out_channels, 4, 4)
+        return ((0, 0, gap_bytes(*steps, reads_before_writing=False)),)
+
+    def cost(self, call: Call) -> float:
+        """Products, results, and the lists of taps."""
+        weights = call.constants[1]
+        results = call.outputs[0].elements
+        taps = results // call.outputs[0].shape[1] * (weights[0, 0].size if weights[0, 0].size > 1 else 0)
+        return priced((results * weights[0].size, results, taps / PIXELS[0]), PRICES)
+
+    def context(self, operands: Operands) -> ConvContext:
+        """The numbers of the layer."""
+        call = operands.call
+        h, w, x_channel = operand_axes(operands)
+        h, w = joined(h, w)
+        channels = call.shape(0)[1]
+        runs = x_channel == 1 and (w.kernel == 1 or (w.dilation == 1 and w.x_stride == channels))
+        padded = (h.inner_first, h.inner_last, w.inner_first, w.inner_last) != (0, h.out, 0, w.out)
+        return ConvContext(
+            h=h,
+            w=w,
+            channels=channels,
+            x_channel=x_channel,
+            runs=runs,
+            padded=padded,
+            copied=x_channel != 1 or (channels < FEW and (padded or not runs)),
+            out_channels=call.outputs[0].shape[1],
+            blocks=blocks_of(h.out * w.out),
+            clamp=clamp_text("v", call.node.clamp),
+        )
