@@ -23,3 +23,12 @@ def clamp_text(value: str, clamp: Clamp | None) -> str:
         low = literal(DType.F32, clamp.low)
         text = f"({value} < {low} ? {low} : {text})"
     return text
+
+
+def limit_texts(clamp: Clamp | None) -> tuple[str, str]:
+    """Both ends of the fused activation's range, the infinities of math.h where there is none."""
+    low, high = (clamp.low, clamp.high) if clamp is not None else (-math.inf, math.inf)
+    return (
+        "-HUGE_VALF" if math.isinf(low) else literal(DType.F32, low),
+        "HUGE_VALF" if math.isinf(high) else literal(DType.F32, high),
+    )

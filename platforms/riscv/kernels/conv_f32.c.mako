@@ -81,23 +81,20 @@ static void ${f.name}(${f.parameters})
 ${taps(block.pixels)}\
         }
 % endif
-        const float *weights = w;
-        for (int c = 0; c < ${k.out_channels}; c += ${width}) {
-            float sums[${block.pixels * width}];
-            weights = tilewright_float_block${block.pixels}(sources, taps, run, weights, sums);
-            for (int j = 0; j < ${block.pixels}; j++) {
-                float *const to = y + (at + j) * ${k.out_channels} + c;
-% for o in range(width):
-% if tail and o >= tail:
-                if (c + ${o} < ${k.out_channels})
+<%
+whole = k.out_channels // width
+call = f"tilewright_float_block{block.pixels}(sources, taps, run, "
+%>\
+% if whole:
+        ${"const float *const weights = " if tail else ""}${call}w, ${whole}, ${k.low}, ${k.high}, y + at * ${k.out_channels}, ${k.out_channels});
 % endif
-                {
-                    const float v = sums[${width} * j + ${o}];
-                    to[${o}] = ${k.clamp};
-                }
-% endfor
-            }
+% if tail:
+        float rest[${block.pixels * width}];
+        ${call}${"weights" if whole else "w"}, 1, ${k.low}, ${k.high}, rest, ${width});
+        for (int j = 0; j < ${block.pixels}; j++) {
+            memcpy(y + (at + j) * ${k.out_channels} + ${k.out_channels - tail}, rest + j * ${width}, ${4 * tail});
         }
+% endif
     }
 % endfor
 }

@@ -15,7 +15,7 @@ from tilewright.platform import Call, Constant, DType, Layout, Operands, priced
 from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack, joined
 from tilewright.platforms.generic.kernels.blocks_f32 import in_blocks, operand_axes, starts
 from tilewright.platforms.generic.kernels.conv_f32 import spatial
-from tilewright.platforms.generic.kernels.float_text import clamp_text
+from tilewright.platforms.generic.kernels.float_text import limit_texts
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 from tilewright.platforms.riscv.platform import PLATFORM
 
@@ -55,7 +55,8 @@ class ConvContext:
     copied: bool
     out_channels: int
     blocks: tuple[Blocks, ...]
-    clamp: str
+    low: str
+    high: str
 
 
 def blocks_of(results: int) -> tuple[Blocks, ...]:
@@ -141,5 +142,6 @@ class ConvBlockF32:
             copied=x_channel != 1 or (channels < FEW and (padded or not runs)),
             out_channels=call.outputs[0].shape[1],
             blocks=blocks_of(h.out * w.out),
-            clamp=clamp_text("v", call.node.clamp),
+            low=limit_texts(call.node.clamp)[0],
+            high=limit_texts(call.node.clamp)[1],
         )

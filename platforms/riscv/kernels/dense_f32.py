@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tilewright.platform import Call, Constant, DType, Operands, priced
 from tilewright.platforms.generic.kernels.blocks_f32 import matrix_in_blocks, refused_product
-from tilewright.platforms.generic.kernels.float_text import clamp_text
+from tilewright.platforms.generic.kernels.float_text import clamp_text, limit_texts
 from tilewright.platforms.riscv.kernels.conv_f32 import PIXELS, WIDTH
 from tilewright.platforms.riscv.platform import PLATFORM
 
@@ -30,6 +30,8 @@ class DenseContext:
     width: int
     at_once: int
     clamp: str
+    low: str
+    high: str
 
 
 def shape_of(call: Call) -> tuple[int, int, int]:
@@ -83,4 +85,6 @@ class DenseBlockF32:
             width=width_of(rows, columns),
             at_once=at_once(rows),
             clamp=clamp_text("v", operands.call.node.clamp),
+            low=limit_texts(operands.call.node.clamp)[0],
+            high=limit_texts(operands.call.node.clamp)[1],
         )
