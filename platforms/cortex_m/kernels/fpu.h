@@ -3,22 +3,6 @@
 #if !defined(__ARM_FP)
 #error "these kernels need a core with a floating-point unit"
 #endif
-#if defined(__clang__)
-#define TILEWRIGHT_FLOAT static __attribute__((noinline, unused))
-#else
-#define TILEWRIGHT_FLOAT static __attribute__((noinline, unused, optimize("O2", "no-schedule-insns")))
-#endif
-#define TILEWRIGHT_FLOAT_INTO static inline __attribute__((always_inline))
-
-/* Zero for negative values, in the integer unit: one instruction instead of a comparison through the flags. */
-TILEWRIGHT_FLOAT_INTO float tilewright_float_rectified(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    bits &= ~(uint32_t)((int32_t)bits >> 31);
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 /* Interleaves `count` inputs of four pixels. */
 TILEWRIGHT_FLOAT float *tilewright_float_gather(const float *const *sources, float *to, int count)

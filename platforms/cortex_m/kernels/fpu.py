@@ -6,7 +6,6 @@ instructions for 16 multiply-accumulates. Weights follow their four starts.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +13,7 @@ from tilewright.platform import Call, Constant, DType, Layout, Operands
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack
 from tilewright.platforms.generic.kernels.blocks_f32 import (
+    REGISTERS,
     in_blocks,
     matrix_in_blocks,
     operand_axes,
@@ -21,7 +21,7 @@ from tilewright.platforms.generic.kernels.blocks_f32 import (
     starts,
 )
 from tilewright.platforms.generic.kernels.conv_f32 import spatial
-from tilewright.platforms.generic.kernels.float_text import clamp_text
+from tilewright.platforms.generic.kernels.float_text import rectified_text
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 
 WIDTH = 4
@@ -53,17 +53,9 @@ class FloatDenseContext:
     clamp: str
 
 
-def limited(call: Call) -> str:
-    """The value `v` after the fused activation; a plain Relu in the integer unit."""
-    clamp = call.node.clamp
-    if clamp is not None and clamp.low == 0.0 and math.isinf(clamp.high):
-        return "tilewright_float_rectified(v)"
-    return clamp_text("v", clamp)
-
-
 @PLATFORM.kernel(
     "Conv", types="f32, f32, f32? -> f32", template="fpu_conv.c.mako", layout=("axes", "channels_last"),
-    sources=["fpu.h"], numerics="1e-5", preference=20, requires=("fpu",),
+    sources=[REGISTERS, "fpu.h"], numerics="1e-5", preference=20, requires=("fpu",),
 )  # fmt: skip
 class ConvFpu:
     """Float convolution of one group: four pixels by four channels in registers."""
@@ -121,13 +113,13 @@ class ConvFpu:
             padded=inner != (0, h.out, 0, w.out),
             out_channels=call.outputs[0].shape[1],
             pixels=h.out * w.out,
-            clamp=limited(call),
+            clamp=rectified_text("v", call.node.clamp),
         )
 
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types="f32, f32, f32? -> f32", template="fpu_dense.c.mako", layout=("rows", "default"),
-    sources=["fpu.h"], numerics="1e-5", preference=20, requires=("fpu",),
+    sources=[REGISTERS, "fpu.h"], numerics="1e-5", preference=20, requires=("fpu",),
 )  # fmt: skip
 class DenseFpu:
     """Float matrix product with a constant right-hand side: four columns in registers."""
@@ -152,5 +144,5 @@ class DenseFpu:
             rows=x.elements // x.shape[-1],
             inputs=x.shape[-1],
             columns=call.outputs[0].shape[-1],
-            clamp=limited(call),
+            clamp=rectified_text("v", call.node.clamp),
         )

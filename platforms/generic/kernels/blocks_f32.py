@@ -12,6 +12,9 @@ from tilewright.platforms.generic.kernels.blocks import Axis, axis
 from tilewright.platforms.generic.kernels.conv_f32 import spatial
 from tilewright.platforms.generic.kernels.dense_f32 import DenseF32, memory_order, weights_of
 
+REGISTERS = "../../generic/kernels/registers_f32.h"
+"""What keeps sums in registers, as a source of another platform's kernel."""
+
 
 def in_blocks(weights: Array, start: Array, width: int) -> Array:
     """[OC, K] and OC starts as [blocks][1 + K][width]."""

@@ -25,6 +25,13 @@ def clamp_text(value: str, clamp: Clamp | None) -> str:
     return text
 
 
+def rectified_text(value: str, clamp: Clamp | None) -> str:
+    """`clamp_text`, a plain Relu by the macro of `registers_f32.h`."""
+    if clamp is not None and clamp.low == 0.0 and math.isinf(clamp.high):
+        return f"TILEWRIGHT_RECTIFIED({value})"
+    return clamp_text(value, clamp)
+
+
 def limit_texts(clamp: Clamp | None) -> tuple[str, str]:
     """Both ends of the fused activation's range, the infinities of math.h where there is none."""
     low, high = (clamp.low, clamp.high) if clamp is not None else (-math.inf, math.inf)

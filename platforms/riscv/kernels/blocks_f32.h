@@ -59,13 +59,13 @@ TILEWRIGHT_FLOAT const float *tilewright_float_block6(const float *const *source
                 TILEWRIGHT_STEP6(0) TILEWRIGHT_STEP6(1) TILEWRIGHT_STEP6(2) TILEWRIGHT_STEP6(3)
                 x0 += 4, x1 += 4, x2 += 4, x3 += 4, x4 += 4, x5 += 4;
                 w += 16;
-                TILEWRIGHT_HIDE(w);
+                TILEWRIGHT_FORGET(w);
             }
             while (x0 != end) {
                 TILEWRIGHT_STEP6(0)
                 x0++, x1++, x2++, x3++, x4++, x5++;
                 w += 4;
-                TILEWRIGHT_HIDE(w);
+                TILEWRIGHT_FORGET(w);
             }
             from += 6;
         } while (from != last);
@@ -102,13 +102,13 @@ TILEWRIGHT_FLOAT const float *tilewright_float_block3(const float *const *source
                 TILEWRIGHT_STEP3(0) TILEWRIGHT_STEP3(1) TILEWRIGHT_STEP3(2) TILEWRIGHT_STEP3(3)
                 x0 += 4, x1 += 4, x2 += 4;
                 w += 16;
-                TILEWRIGHT_HIDE(w);
+                TILEWRIGHT_FORGET(w);
             }
             while (x0 != end) {
                 TILEWRIGHT_STEP3(0)
                 x0++, x1++, x2++;
                 w += 4;
-                TILEWRIGHT_HIDE(w);
+                TILEWRIGHT_FORGET(w);
             }
             from += 3;
         } while (from != last);

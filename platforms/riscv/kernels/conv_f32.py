@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from tilewright.platform import Call, Constant, DType, Layout, Operands, priced
 from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack, joined
-from tilewright.platforms.generic.kernels.blocks_f32 import in_blocks, operand_axes, starts
+from tilewright.platforms.generic.kernels.blocks_f32 import REGISTERS, in_blocks, operand_axes, starts
 from tilewright.platforms.generic.kernels.conv_f32 import spatial
 from tilewright.platforms.generic.kernels.float_text import limit_texts
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
@@ -75,7 +75,7 @@ def blocks_of(results: int) -> tuple[Blocks, ...]:
 
 @PLATFORM.kernel(
     "Conv", types="f32, f32, f32? -> f32", template="conv_f32.c.mako", layout=("axes", "channels_last"),
-    sources=["scalar.h", "float.h", "blocks_f32.h"], numerics="1e-5", preference=20, requires=("fpu",),
+    sources=[REGISTERS, "blocks_f32.h"], numerics="1e-5", preference=20, requires=("fpu",),
 )  # fmt: skip
 class ConvBlockF32:
     """Float convolution of one group: six pixels by four channels in registers."""

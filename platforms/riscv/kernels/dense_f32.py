@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.platform import Call, Constant, DType, Operands, priced
-from tilewright.platforms.generic.kernels.blocks_f32 import matrix_in_blocks, refused_product
+from tilewright.platforms.generic.kernels.blocks_f32 import REGISTERS, matrix_in_blocks, refused_product
 from tilewright.platforms.generic.kernels.float_text import clamp_text, limit_texts
 from tilewright.platforms.riscv.kernels.conv_f32 import PIXELS, WIDTH
 from tilewright.platforms.riscv.platform import PLATFORM
@@ -54,7 +54,7 @@ def width_of(rows: int, columns: int) -> int:
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types="f32, f32, f32? -> f32", template="dense_f32.c.mako", layout=("rows", "default"),
-    sources=["scalar.h", "float.h", "blocks_f32.h", "rows_f32.h"], numerics="1e-5", preference=20, requires=("fpu",),
+    sources=[REGISTERS, "blocks_f32.h", "rows_f32.h"], numerics="1e-5", preference=20, requires=("fpu",),
 )  # fmt: skip
 class DenseBlockF32:
     """Float matrix product with a constant right-hand side."""

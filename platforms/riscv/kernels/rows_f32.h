@@ -29,13 +29,13 @@
         step(0) step(1) step(2) step(3) \
         x += 4; \
         w += 4 * width; \
-        TILEWRIGHT_HIDE(w); \
+        TILEWRIGHT_FORGET(w); \
     } \
     while (x != end) { \
         step(0) \
         x++; \
         w += width; \
-        TILEWRIGHT_HIDE(w); \
+        TILEWRIGHT_FORGET(w); \
     }
 
 /* Into sums[column]; weights lie [input][column] after as many starts. Returns what follows the weights. */

@@ -1,0 +1,225 @@
+"""Float depthwise convolution on cores with thirty-two float registers: neighbouring results of one channel at a time.
+
+The sums and a row of the channel's weights stay in registers; an input is loaded once for all results that it adds to.
+Which rows and columns of the window lie outside the image is asked before the channels turn, so one function serves the
+borders and the inside. Tiles are one row high, so that a result may closely follow the operand whose place it takes. A
+platform of such cores registers the class.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tilewright.platform import Array, Call, Clamp, Constant, DType, Operands
+from tilewright.platforms.generic.kernels.blocks import Axis
+from tilewright.platforms.generic.kernels.blocks_f32 import image_axes, in_blocks, starts
+from tilewright.platforms.generic.kernels.conv_f32 import refused_image, spatial
+from tilewright.platforms.generic.kernels.float_text import rectified_text
+from tilewright.platforms.generic.kernels.overlap import gap_bytes, row_steps
+
+REGISTERS = 32
+WIDEST = 8
+"""Results of a tile, at most."""
+INTEGERS = 12
+"""Pointers, counters and tests that fit in sixteen integer registers."""
+REACH = 1020
+"""Bytes that every core's float loads and stores reach on both sides of a pointer."""
+LARGEST = 25
+"""Weights of a channel, at most."""
+TILE = 40.0
+"""Instructions of a tile beside its channels."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """Input `name` at `offset` elements from `pointer`, which adds to sums as (sum, weight); `test` is empty where it
+    always lies inside."""
+
+    name: str
+    pointer: str
+    offset: int
+    test: str
+    products: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a tile does with one row of its window where `test` holds, always where it is empty."""
+
+    test: str
+    weights: tuple[tuple[str, int], ...]
+    loads: tuple[Load, ...]
+
+
+@dataclass(frozen=True)
+class Store:
+    """Where a sum is written: `offset` elements from `pointer`."""
+
+    total: str
+    pointer: str
+    offset: int
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """A pointer that turns over the channels, with its start as C."""
+
+    name: str
+    start: str
+    readonly: bool
+
+
+@dataclass(frozen=True)
+class Tile:
+    """`columns` neighbouring results: tests of borders (name, condition), pointers, rows of the window, results."""
+
+    columns: int
+    tests: tuple[tuple[str, str], ...]
+    pointers: tuple[Pointer, ...]
+    rows: tuple[Row, ...]
+    stores: tuple[Store, ...]
+
+
+@dataclass(frozen=True)
+class TileContext:
+    """Every number of one layer; a channel's weights lie behind its start, `per_channel` elements in all."""
+
+    h: Axis
+    w: Axis
+    channels: int
+    per_channel: int
+    tile: Tile
+    clamp: str
+
+
+def test_of(at: str, index: int, lowest: int, highest: int, size: int) -> tuple[str, str]:
+    """Name and condition that `at + index` lies inside, `at` between both ends; empty where it always does."""
+    parts = []
+    if lowest + index < 0:
+        parts.append(f"{at} >= {-index}")
+    if highest + index >= size:
+        parts.append(f"{at} < {size - index}")
+    return (f"{at}_{index}", " && ".join(parts)) if parts else ("", "")
+
+
+def groups(offsets: Sequence[int]) -> list[list[int]]:
+    """Sorted offsets in elements by pointers that reach them."""
+    found: list[list[int]] = []
+    for offset in offsets:
+        if found and (offset - found[-1][0]) * 4 <= 2 * REACH:
+            found[-1].append(offset)
+        else:
+            found.append([offset])
+    return found
+
+
+def tile_of(h: Axis, w: Axis, channels: int, columns: int) -> Tile:
+    """The text of tiles of `columns` results."""
+    lefts = [min(at, w.out - columns) * w.stride - w.pad for at in range(0, w.out, columns)]
+    window = {j * w.stride + kw * w.dilation for j in range(columns) for kw in range(w.kernel)}
+    inputs = sorted(c for c in window if any(0 <= left + c < w.size for left in lefts))
+    tests: dict[str, str] = {}
+    pointers, rows = [], []
+    for kh in range(h.kernel):
+        name, condition = test_of("top", kh * h.dilation, -h.pad, (h.out - 1) * h.stride - h.pad, h.size)
+        if name:
+            tests[name] = condition
+        loads = []
+        for number, group in enumerate(groups([c * w.x_stride for c in inputs])):
+            pointer, middle = f"x{kh}_{number}", group[len(group) // 2]
+            start = f"x + (top + {kh * h.dilation}) * {h.x_stride} + left * {w.x_stride} + {middle}"
+            pointers.append(Pointer(pointer, f"{name} ? {start} : x" if name else start, True))
+            for offset in group:
+                c = offset // w.x_stride
+                inside, asked = test_of("left", c, min(lefts), max(lefts), w.size)
+                if inside:
+                    tests[inside] = asked
+                places = [(j, *divmod(c - j * w.stride, w.dilation)) for j in range(columns)]
+                taps = [(j, kw) for j, kw, rest in places if rest == 0 and 0 <= kw < w.kernel]
+                products = tuple((f"s{j}", f"w{kw}") for j, kw in taps)
+                loads.append(Load(f"v{c}", pointer, offset - middle, inside, products))
+        used = sorted({int(weight[1:]) for load in loads for _, weight in load.products})
+        own = tuple((f"w{kw}", 1 + kh * w.kernel + kw) for kw in used)
+        rows.append(Row(name, own, tuple(loads)))
+    stores = []
+    for number, group in enumerate(groups([j * channels for j in range(columns)])):
+        pointer, middle = f"y{number}", group[len(group) // 2]
+        pointers.append(Pointer(pointer, f"y + (oh * {w.out} + ow) * {channels} + {middle}", False))
+        stores += [Store(f"s{offset // channels}", pointer, offset - middle) for offset in group]
+    return Tile(columns, tuple(tests.items()), tuple(pointers), tuple(rows), tuple(stores))
+
+
+def instructions(tile: Tile, clamp: Clamp | None) -> float:
+    """Instructions of one tile of one channel."""
+    ends = 0 if clamp is None else 2.5 * (math.isfinite(clamp.low) + math.isfinite(clamp.high))
+    loads = [load for row in tile.rows for load in row.loads]
+    products = sum(len(load.products) for load in loads)
+    asked = sum(bool(row.test) for row in tile.rows) + 2 * sum(bool(load.test) for load in loads)
+    weights = 1 + sum(len(row.weights) for row in tile.rows)
+    lost = 2 * max(0, len(tile.pointers) + len(tile.tests) + 2 - INTEGERS)
+    return len(loads) + products + asked + weights + tile.columns * (1 + ends) + len(tile.pointers) + lost + 3
+
+
+def chosen(call: Call) -> tuple[Axis, Axis, Tile, float]:
+    """Both axes, the tile with the fewest instructions, and the instructions of all tiles."""
+    x = call.tensor(0)
+    channels = x.shape[1]
+    across = (channels,) if len(x.shape) == 3 else (x.shape[3] * channels, channels)
+    h, w, _ = image_axes(call, (x.elements, 1, *across))
+    widest = min(WIDEST, w.out, max(1, REGISTERS - w.kernel - 3))
+    priced = []
+    for columns in range(1, widest + 1):
+        tile = tile_of(h, w, channels, columns)
+        count = h.out * -(-w.out // columns)
+        priced.append((count * (instructions(tile, call.node.clamp) * channels + TILE), columns, tile))
+    cost, _, tile = min(priced, key=lambda one: one[:2])
+    return h, w, tile, cost
+
+
+def by_channel(call: Call) -> Array:
+    """[channel][1 + taps]: the start of each channel and its weights."""
+    weights, _ = spatial(call)
+    return in_blocks(weights.reshape(weights.shape[0], -1), starts(call, weights.shape[0]), 1)
+
+
+class DepthwiseTileF32:
+    """Float depthwise convolution, neighbouring results of one channel in registers."""
+
+    def accepts(self, call: Call) -> str | None:
+        """As many groups as input and output channels, a window of at most 25 taps."""
+        channels = call.shape(0)[1]
+        if call.integer("group", 1) != channels or call.outputs[0].shape[1] != channels or channels == 1:
+            return "the kernel handles as many groups as channels, with one result each"
+        if (refused := refused_image(call)) is not None:
+            return refused
+        taps = call.constants[1][0].size
+        return None if taps <= LARGEST else f"a window of {taps} taps, the kernel unrolls at most {LARGEST}"
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Starts and weights by channel."""
+        return (Constant("w", DType.F32, by_channel(operands.call)),)
+
+    def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
+        """Rows are written after all that later ones read."""
+        h, w, _, _ = chosen(operands.call)
+        steps = row_steps(h, w, operands.call.shape(0)[1], 4, 4)
+        return ((0, 0, gap_bytes(*steps, reads_before_writing=False)),)
+
+    def cost(self, call: Call) -> float:
+        """The tiles of all channels."""
+        return chosen(call)[3]
+
+    def context(self, operands: Operands) -> TileContext:
+        """The text of the tile."""
+        call = operands.call
+        h, w, tile, _ = chosen(call)
+        return TileContext(
+            h=h,
+            w=w,
+            channels=call.shape(0)[1],
+            per_channel=1 + h.kernel * w.kernel,
+            tile=tile,
+            clamp=rectified_text("v", call.node.clamp),
+        )
