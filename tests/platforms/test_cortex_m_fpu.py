@@ -14,3 +14,9 @@ def test_float_convolutions_and_products(board: str, tmp_path: Path) -> None:
     taken = kernels(done)
     assert {kernel for name, kernel in taken.items() if name.startswith("conv_")} == {"ConvFpu", "Relayout"}
     assert {kernel for name, kernel in taken.items() if name.startswith("dense_")} == {"DenseFpu"}
+
+
+@pytest.mark.parametrize("board", ["qemu_mps2_an386", "qemu_mps3_an547", "qemu_rv32imafc", "qemu_rv32gcv"])
+def test_float_depthwise_convolutions(board: str, tmp_path: Path) -> None:
+    done = check_network(floats(depthwise=True), board, tmp_path)
+    assert set(kernels(done).values()) == {"DepthwiseTileF32", "Relayout"}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 import pytest
-from board_layers import Layer, board_or_skip, check, kernels
+from board_layers import Layer, board_or_skip, check, check_network, floats, kernels
 from tilewright.compile import compile_model, write
 from tilewright.options import CompileOptions
 from tilewright.run.build import build
@@ -121,6 +121,16 @@ def test_vectors_compute_every_shape(tmp_path: Path) -> None:
     assert bound["short"] == "DenseBlockI8"
 
 
+@pytest.mark.parametrize("board", ["qemu_rv32imafc", "qemu_rv32gcv"])
+def test_float_convolutions_and_products(board: str, tmp_path: Path) -> None:
+    taken = kernels(check_network(floats(), board, tmp_path))
+    few = {"conv_point_one", "conv_point_two"}
+    assert {taken[name] for name in few} == {"ConvF32"}
+    convolutions = {kernel for name, kernel in taken.items() if name.startswith("conv_") and name not in few}
+    assert convolutions == {"ConvBlockF32", "Relayout"}
+    assert {kernel for name, kernel in taken.items() if name.startswith("dense_")} == {"DenseBlockF32"}
+
+
 @pytest.mark.parametrize(
     ("name", "board", "optimize", "most"),
     [
@@ -131,6 +141,7 @@ def test_vectors_compute_every_shape(tmp_path: Path) -> None:
         ("ad_int8", "qemu_rv32imc", "balanced", 920_000),
         ("ad_int8", "qemu_rv32imc", "speed", 750_000),
         ("resnet8_int8", "qemu_rv32gcv", "balanced", 9_000_000),
+        ("dscnn", "qemu_rv32imafc", "balanced", 4_700_000),
     ],
 )
 def test_networks_stay_below_their_counts(
