@@ -47,16 +47,37 @@ def total(core: str, code: str) -> int:
         ("vldr s0, [r0]; vfma.f32 s1, s2, s3; vmul.f32 s1, s2, s3", 6),
         ("vldmia r0!, {s0-s3}; vldmia r0!, {d0-d1}", 10),
         ("vdiv.f32 s0, s1, s2; sdiv r0, r1, r2", 26),
+        ("ldr r0, [r1, r2]; str r1, [r3, r2]", 3),
+        ("str r0, [r1, r2]; str r0, [r1, #4]; strb r0, [r1], #1", 4),
+        ("tbb [pc, r0]; ldr pc, [r1, #4]", 7),
+        ("smull r0, r1, r2, r3; mla r0, r1, r2, r3; smlad r0, r1, r2, r3", 3),
+        ("vldr d0, [r0]; vstr s0, [r0]; vldr.64 d0, [r0]", 8),
+        ("vpush {d8-d9}; vmov r0, r1, d0; vmov r0, s0", 8),
+        ("vadd.f32 s0, s1, s2; vmul.f32 s3, s0, s0; vstr s3, [r0]", 6),
+        ("vfma.f32 s0, s1, s2; vfma.f32 s0, s3, s4; vfma.f32 s5, s0, s6", 10),
+        ("vfma.f32 s2, s1, s7; vstmia r0, {s1-s3}; vcmp.f32 s2, s1", 9),
     ],
 )
 def test_the_manual_of_the_m4(code: str, cycles: int) -> None:
     assert total("cortex_m4", code) == cycles
 
 
-def test_other_cores() -> None:
-    assert total("cortex_m3", "smull r0, r1, r2, r3; mla r0, r1, r2, r3; mul r0, r1, r2") == 8
-    assert total("cortex_m0", "ldr r0, [r1]; ldr r1, [r2]; muls r0, r1; pop {r4, pc}") == 8
-    assert total("ibex", "lb a0,0(a1); mul a0,a0,a1; mulh a0,a0,a1; sw a0,0(a1); add a0,a0,a1") == 8
+@pytest.mark.parametrize(
+    ("core", "code", "cycles"),
+    [
+        ("cortex_m3", "smull r0, r1, r2, r3; mla r0, r1, r2, r3; mul r0, r1, r2", 8),
+        ("cortex_m3", "umlal r0, r1, r2, r3; udiv r0, r1, r2; tbh [pc, r0, lsl #1]", 23),
+        ("cortex_m3", "ldr r0, [r1, r2]; str r1, [r3, r2]; str r0, [r1, r2]; ldrex r0, [r1]", 7),
+        ("cortex_m3", "push {r4, lr}; pop {r4, pc}; mrs r0, PRIMASK", 8),
+        ("cortex_m0", "ldr r0, [r1]; ldr r1, [r2]; muls r0, r1; str r0, [r1]", 7),
+        ("cortex_m0", "push {r4, lr}; pop {r4}; pop {r4, pc}", 9),
+        ("cortex_m0", "bl 0; beq 0; bics r0, r1; mrs r0, PRIMASK; wfi", 10),
+        ("ibex", "lb a0,0(a1); mul a0,a0,a1; mulh a0,a0,a1; sw a0,0(a1); add a0,a0,a1", 8),
+        ("ibex", "divu a0,a0,a1; bnez a0,0; jal 0; csrr a0,mcycle; fence.i", 42),
+    ],
+)
+def test_other_cores(core: str, code: str, cycles: int) -> None:
+    assert total(core, code) == cycles
 
 
 def test_every_table_names_its_source_and_its_limits() -> None:

@@ -30,8 +30,9 @@ _CONDITION = re.compile(r"(eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|hs|lo)$")
 class Rule:
     """`cycles` of the instructions whose mnemonic matches, with `per_register` more for each register of a list.
 
-    `kind` is `load` or `store` (one register), `memory` (any other access), `branch`, `flags` (it writes no register)
-    or `data`.
+    A pattern with a space is held against mnemonic and operands. `kind` is `load` or `store` (one register), `memory`
+    (any other access), `branch`, `flags` (it writes no register), `float` (arithmetic of a floating-point unit) or
+    `data`.
     """
 
     mnemonic: re.Pattern[str]
@@ -43,7 +44,8 @@ class Rule:
 @dataclass(frozen=True)
 class CoreModel:
     """A core's table. `refill` is what a taken branch adds, `address_stall` what an address from the instruction before
-    costs; with `pipelined_loads` a load or store right behind a load takes a cycle less."""
+    costs, `result_stall` what a float result costs that the next instruction uses; with `pipelined_loads` a load or
+    store right behind a load takes a cycle less."""
 
     core: str
     source: str
@@ -51,6 +53,7 @@ class CoreModel:
     refill: int
     pipelined_loads: bool
     address_stall: int
+    result_stall: int
     rules: tuple[Rule, ...]
 
 
@@ -104,7 +107,7 @@ def read_model(file: Path) -> CoreModel:
         rules.append(Rule(re.compile(pattern), int(base), int(bool(plus)), kind))
     return CoreModel(
         text["core"], text["source"], text["limits"], text["refill"], text["pipelined_loads"], text["address_stall"],
-        tuple(rules),
+        text["result_stall"], tuple(rules),
     )  # fmt: skip
 
 
@@ -145,7 +148,7 @@ def cycles_of(model: CoreModel, found: Sequence[Listed]) -> Iterator[tuple[Liste
     before: Listed | None = None
     kind = ""
     for one in found:
-        rule = rule_of(model, one.mnemonic)
+        rule = rule_of(model, one)
         count = rule.cycles + rule.per_register * (registers(one.operands) if rule.per_register else 0)
         if before is not None and before.end == one.address and rule.kind in ("load", "store", "memory"):
             depends = bool(written(before) & addressing(one))
@@ -153,15 +156,17 @@ def cycles_of(model: CoreModel, found: Sequence[Listed]) -> Iterator[tuple[Liste
                 count = max(1, count - 1)
             if kind == "data" and depends:
                 count += model.address_stall
+        if before is not None and before.end == one.address and kind == "float" and written(before) & read(one):
+            count += model.result_stall
         yield one, count
         before, kind = one, rule.kind
 
 
-def rule_of(model: CoreModel, mnemonic: str) -> Rule:
-    """The first rule for a mnemonic, also without its condition; one cycle where there is none."""
-    for name in (mnemonic, _CONDITION.sub("", mnemonic)):
+def rule_of(model: CoreModel, one: Listed) -> Rule:
+    """The first rule for an instruction, also without its condition; one cycle where there is none."""
+    for name in (one.mnemonic, _CONDITION.sub("", one.mnemonic)):
         for rule in model.rules:
-            if rule.mnemonic.fullmatch(name):
+            if rule.mnemonic.fullmatch(f"{name} {one.operands}" if " " in rule.mnemonic.pattern else name):
                 return rule
     return OTHER
 
@@ -189,3 +194,13 @@ def addressing(one: Listed) -> set[str]:
     if not inside and "{" in one.operands:
         inside = one.operands.partition("{")[0] or "sp"
     return set(_REGISTER.findall(inside))
+
+
+def read(one: Listed) -> set[str]:
+    """The registers that a floating-point instruction needs when it starts: all but the first operand.
+
+    A multiply-accumulate takes its addend, the first operand, a cycle later. Stores and comparisons read theirs.
+    """
+    text = _SPAN.sub(lambda m: ", ".join(f"{m[1]}{n}" for n in range(int(m[2]), int(m[3]) + 1)), one.operands)
+    found = _REGISTER.findall(text)
+    return set(found if one.mnemonic.startswith(("vst", "vpush", "vcmp")) else found[1:])
