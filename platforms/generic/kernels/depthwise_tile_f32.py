@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tilewright.platform import Array, Call, Clamp, Constant, DType, Operands
-from tilewright.platforms.generic.kernels.blocks import Axis
+from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack
 from tilewright.platforms.generic.kernels.blocks_f32 import image_axes, in_blocks, starts
-from tilewright.platforms.generic.kernels.conv_f32 import refused_image, spatial
+from tilewright.platforms.generic.kernels.conv_f32 import spatial
 from tilewright.platforms.generic.kernels.float_text import rectified_text
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, row_steps
 
@@ -192,7 +192,7 @@ class DepthwiseTileF32:
         channels = call.shape(0)[1]
         if call.integer("group", 1) != channels or call.outputs[0].shape[1] != channels or channels == 1:
             return "the kernel handles as many groups as channels, with one result each"
-        if (refused := refused_image(call)) is not None:
+        if (refused := cannot_repack(call)) is not None:
             return refused
         taps = call.constants[1][0].size
         return None if taps <= LARGEST else f"a window of {taps} taps, the kernel unrolls at most {LARGEST}"
