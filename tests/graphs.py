@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from tilewright.frontend.load import load
 from tilewright.model import Model, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.registry import find
+from tilewright.passes.driver import run
 
 Arrays = dict[str, npt.NDArray[Any]]
 Dimensions = Sequence[int | str | None]
@@ -88,3 +90,28 @@ def random_feeds(model: Model, seed: int = 0) -> Arrays:
         name: np.asarray(generator.standard_normal(tensor.shape), tensor.dtype.numpy)
         for name, tensor in ((name, model.tensors[name]) for name in model.inputs)
     }
+
+
+def same_as_onnx_runtime(proto: onnx.ModelProto) -> None:
+    """The model as it is loaded computes what ONNX Runtime computes."""
+    model = load(proto)
+    feeds = random_feeds(model)
+    ours, theirs = execute(model, feeds), reference(proto, feeds)
+    for name in theirs:
+        np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-5, atol=1e-6)
+
+
+def rewritten(proto: onnx.ModelProto, atol: float = 1e-6) -> Model:
+    """The model after all passes, which must compute what ONNX Runtime computes without any."""
+    plain = load(proto)
+    model, _ = run(plain)
+    feeds = random_feeds(plain)
+    expected, found = reference(proto, feeds), execute(model, feeds)
+    for name in expected:
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-5, atol=atol)
+    return model
+
+
+def ops(model: Model) -> list[str]:
+    """The operators of a model in its order."""
+    return [each.op for each in model.nodes]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from graphs import execute, node, onnx_model, random_feeds, reference
+from graphs import execute, node, onnx_model, random_feeds, reference, same_as_onnx_runtime
 from onnx import TensorProto, helper
 from tilewright.errors import ModelError, UnsupportedNode
 from tilewright.frontend import shapes
@@ -20,14 +20,6 @@ def function(
     name: str, inputs: str, outputs: str, nodes: list[onnx.NodeProto], attributes: str = ""
 ) -> onnx.FunctionProto:
     return helper.make_function("acme", name, inputs.split(), outputs.split(), nodes, ACME, attributes.split())
-
-
-def same_as_onnx_runtime(proto: onnx.ModelProto) -> None:
-    model = load(proto)
-    feeds = random_feeds(model)
-    ours, theirs = execute(model, feeds), reference(proto, feeds)
-    for name in theirs:
-        np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-5, atol=1e-6)
 
 
 def test_functions_of_the_model_are_expanded_with_names_apart() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from graphs import execute, node, onnx_model, random_feeds, reference
+from graphs import node, onnx_model, same_as_onnx_runtime
 from onnx import TensorProto, helper, numpy_helper
 from tilewright.errors import ModelError, UnsupportedNode
 from tilewright.frontend.load import load
@@ -36,14 +36,6 @@ def loop(
 def counted() -> onnx.GraphProto:
     held = {"w": np.array([2, 3, 5], np.float32)}
     return body([node("Identity", "again", "go"), node("Mul", "v w", "out")], "go out", held)
-
-
-def same_as_onnx_runtime(proto: onnx.ModelProto) -> None:
-    model = load(proto)
-    feeds = random_feeds(model)
-    ours, theirs = execute(model, feeds), reference(proto, feeds)
-    for name in theirs:
-        np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-5, atol=1e-6)
 
 
 def test_a_number_of_turns_that_is_known_is_unrolled_and_all_turns_share_the_constants() -> None:

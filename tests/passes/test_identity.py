@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from graphs import Dimensions, execute, node, onnx_model, random_feeds
+from graphs import Dimensions, execute, node, onnx_model, ops, random_feeds
 from tilewright.frontend.load import load
 from tilewright.model import Model
 from tilewright.passes import identity
@@ -24,10 +24,6 @@ def rewritten(proto: onnx.ModelProto) -> Model:
     for name in expected:
         np.testing.assert_array_equal(found[name], expected[name])
     return model
-
-
-def ops(model: Model) -> list[str]:
-    return [each.op for each in model.nodes]
 
 
 @pytest.mark.parametrize(

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import onnx
 import pytest
-from graphs import Dimensions, execute, node, onnx_model, random_feeds, reference
+from graphs import Dimensions, node, onnx_model, ops, rewritten
 from tilewright.frontend.load import load
-from tilewright.model import Model
 from tilewright.passes.driver import run
 
 GENERATOR = np.random.default_rng(7)
 IMAGE: Dimensions = [2, 4, 6, 5]
+folded = partial(rewritten, atol=1e-5)  # folded weights round once more
 
 
 def some(*shape: int) -> npt.NDArray[np.float32]:
     return GENERATOR.standard_normal(shape).astype(np.float32)
-
-
-def rewritten(proto: onnx.ModelProto) -> Model:
-    """The model after all passes, which must compute what ONNX Runtime computes without any."""
-    plain = load(proto)
-    model, _ = run(plain)
-    feeds = random_feeds(plain)
-    expected, found = reference(proto, feeds), execute(model, feeds)
-    for name in expected:
-        np.testing.assert_allclose(found[name], expected[name], rtol=1e-5, atol=1e-5)
-    return model
-
-
-def ops(model: Model) -> list[str]:
-    return [each.op for each in model.nodes]
 
 
 LINEAR: dict[str, tuple[onnx.NodeProto, dict[str, npt.NDArray[Any]], Dimensions]] = {
@@ -55,7 +41,7 @@ def test_batch_normalization_goes_into_the_node_before(kind: str) -> None:
     linear, constants, shape = LINEAR[kind]
     statistics = {"s": some(6), "t": some(6), "m": some(6), "v": np.abs(some(6))}
     normalised = node("BatchNormalization", "a s t m v", "y", epsilon=1e-3)
-    model = rewritten(onnx_model([linear, normalised], {"x": shape}, ["y"], {**constants, **statistics}))
+    model = folded(onnx_model([linear, normalised], {"x": shape}, ["y"], {**constants, **statistics}))
     assert ops(model) == ["Gemm" if kind == "matmul" else linear.op_type]
     assert model.nodes[0].outputs == ("y",)
 
@@ -71,7 +57,7 @@ def test_arithmetic_with_constants_goes_into_the_node_before(kind: str, made: st
     if len(shape) > 2:
         per_channel = per_channel.reshape(6, *[1] * (len(shape) - 2))
     arithmetic = {"c": per_channel, "k": np.float32(1.5)}
-    model = rewritten(
+    model = folded(
         onnx_model([linear, node(op, f"{left} {right}", "y")], {"x": shape}, ["y"], {**constants, **arithmetic})
     )
     assert len(model.nodes) == 1
@@ -80,7 +66,7 @@ def test_arithmetic_with_constants_goes_into_the_node_before(kind: str, made: st
 def test_a_chain_of_them_folds_to_one_node() -> None:
     linear, constants, shape = LINEAR["conv"]
     nodes = [linear, node("Mul", "a k", "b"), node("Add", "b c", "d"), node("Div", "d k", "e"), node("Relu", "e", "y")]
-    model = rewritten(onnx_model(nodes, {"x": shape}, ["y"], {**constants, "k": np.float32(2), "c": some(6, 1, 1)}))
+    model = folded(onnx_model(nodes, {"x": shape}, ["y"], {**constants, "k": np.float32(2), "c": some(6, 1, 1)}))
     assert ops(model) == ["Conv"]
     assert model.nodes[0].clamp is not None
 
@@ -116,7 +102,7 @@ def test_what_is_not_the_same_stays(nodes: list[onnx.NodeProto], why: str) -> No
 
 def test_an_output_of_the_network_is_not_folded_away() -> None:
     linear, constants, shape = LINEAR["conv"]
-    model = rewritten(
+    model = folded(
         onnx_model([linear, node("Mul", "a k", "y")], {"x": shape}, ["a", "y"], {**constants, "k": np.float32(2)})
     )
     assert ops(model) == ["Conv", "Mul"]
@@ -124,13 +110,13 @@ def test_an_output_of_the_network_is_not_folded_away() -> None:
 
 def test_batch_normalization_alone_is_a_mul_and_an_add() -> None:
     statistics = {"s": some(4), "t": some(4), "m": some(4), "v": np.abs(some(4))}
-    model = rewritten(onnx_model([node("BatchNormalization", "x s t m v", "y", "bn")], {"x": IMAGE}, ["y"], statistics))
+    model = folded(onnx_model([node("BatchNormalization", "x s t m v", "y", "bn")], {"x": IMAGE}, ["y"], statistics))
     assert [(each.op, each.name) for each in model.nodes] == [("Mul", "bn/mul"), ("Add", "bn")]
 
 
 def test_weights_shared_by_two_nodes_are_not_spoilt() -> None:
     nodes = [node("Conv", "x w", "a"), node("Mul", "a k", "y"), node("Conv", "x w", "z")]
-    model = rewritten(onnx_model(nodes, {"x": IMAGE}, ["y", "z"], {"w": some(6, 4, 3, 3), "k": np.float32(2)}))
+    model = folded(onnx_model(nodes, {"x": IMAGE}, ["y", "z"], {"w": some(6, 4, 3, 3), "k": np.float32(2)}))
     assert ops(model) == ["Conv", "Conv"]
 
 
@@ -143,13 +129,13 @@ def test_numbers_that_would_overflow_stay() -> None:
 
 def test_matmul_of_rank_three_with_a_bias_is_a_gemm_between_views() -> None:
     nodes = [node("MatMul", "x w", "a"), node("Add", "c a", "b"), node("Relu", "b", "y")]
-    model = rewritten(onnx_model(nodes, {"x": [2, 5, 4]}, ["y"], {"w": some(4, 6), "c": some(6)}))
+    model = folded(onnx_model(nodes, {"x": [2, 5, 4]}, ["y"], {"w": some(4, 6), "c": some(6)}))
     assert ops(model) == ["Reshape", "Gemm", "Reshape"]
     assert model.nodes[1].clamp is not None
     nodes = [node("MatMul", "x w", "a"), node("Mul", "a c", "y")]
-    assert ops(rewritten(onnx_model(nodes, {"x": [1, 5, 4]}, ["y"], {"w": some(4, 6), "c": some(6)}))) == ["MatMul"]
+    assert ops(folded(onnx_model(nodes, {"x": [1, 5, 4]}, ["y"], {"w": some(4, 6), "c": some(6)}))) == ["MatMul"]
     nodes = [node("MatMul", "x w", "a"), node("Add", "a wide", "y")]
-    model = rewritten(onnx_model(nodes, {"x": [1, 5, 4]}, ["y"], {"w": some(4, 6), "wide": some(5, 6)}))
+    model = folded(onnx_model(nodes, {"x": [1, 5, 4]}, ["y"], {"w": some(4, 6), "wide": some(5, 6)}))
     assert ops(model) == ["MatMul", "Add"]
 
 
@@ -162,7 +148,7 @@ def test_muls_and_adds_by_constants_become_one_of_each() -> None:
         node("Sub", "v d", "w"),
         node("Relu", "w", "y"),
     ]
-    model = rewritten(onnx_model(nodes, {"x": IMAGE}, ["y"], constants))
+    model = folded(onnx_model(nodes, {"x": IMAGE}, ["y"], constants))
     assert [(each.op, each.clamp is not None) for each in model.nodes] == [("Mul", False), ("Add", True)]
     assert not {"t", "u", "v", "w"} & set(model.tensors)
 
@@ -170,7 +156,7 @@ def test_muls_and_adds_by_constants_become_one_of_each() -> None:
 def test_constants_that_would_grow_are_not_merged() -> None:
     constants = {"a": some(4, 1, 1), "b": some(1, 6, 5)}
     nodes = [node("Mul", "x a", "t"), node("Mul", "t b", "y")]
-    assert ops(rewritten(onnx_model(nodes, {"x": IMAGE}, ["y"], constants))) == ["Mul", "Mul"]
+    assert ops(folded(onnx_model(nodes, {"x": IMAGE}, ["y"], constants))) == ["Mul", "Mul"]
 
 
 def test_arithmetic_has_one_form() -> None:
@@ -183,9 +169,7 @@ def test_arithmetic_has_one_form() -> None:
         ("Div k x", "Div"),
     ):
         name, first, second = made.split()
-        assert ops(rewritten(onnx_model([node(name, f"{first} {second}", "y")], {"x": IMAGE}, ["y"], constants))) == [
-            op
-        ]
+        assert ops(folded(onnx_model([node(name, f"{first} {second}", "y")], {"x": IMAGE}, ["y"], constants))) == [op]
     model, _ = run(load(onnx_model([node("Div", "x zero", "y")], {"x": IMAGE}, ["y"], constants)))
     assert ops(model) == ["Div"]
 
@@ -204,18 +188,16 @@ def test_a_normalised_input_is_taken_into_the_first_node(kind: str) -> None:
     per_channel = (4, 1, 1) if len(shape) > 2 else (4,)
     nodes = [node("Sub", "x mean", "m"), node("Div", "m std", "n"), linear]
     statistics = {"mean": some(*per_channel), "std": np.abs(some(*per_channel)) + 0.5}
-    model = rewritten(onnx_model(nodes, {"x": shape}, ["y"], {**constants, **statistics}))
+    model = folded(onnx_model(nodes, {"x": shape}, ["y"], {**constants, **statistics}))
     assert ops(model) == [linear.op_type]
 
 
 def test_a_shift_before_padding_stays_and_a_scale_goes() -> None:
     nodes = [node("Sub", "x k", "m"), node("Div", "m k", "n"), node("Conv", "n w", "y", pads=[1, 1, 1, 1])]
-    model = rewritten(onnx_model(nodes, {"x": IMAGE}, ["y"], {"w": some(6, 4, 3, 3), "k": np.float32(2)}))
+    model = folded(onnx_model(nodes, {"x": IMAGE}, ["y"], {"w": some(6, 4, 3, 3), "k": np.float32(2)}))
     assert ops(model) == ["Add", "Conv"]
     nodes = [node("Mul", "x k", "n"), node("Conv", "n w", "y", pads=[1, 1, 1, 1])]
-    assert ops(rewritten(onnx_model(nodes, {"x": IMAGE}, ["y"], {"w": some(6, 4, 3, 3), "k": np.float32(2)}))) == [
-        "Conv"
-    ]
+    assert ops(folded(onnx_model(nodes, {"x": IMAGE}, ["y"], {"w": some(6, 4, 3, 3), "k": np.float32(2)}))) == ["Conv"]
 
 
 @pytest.mark.parametrize(
@@ -230,7 +212,7 @@ def test_a_shift_before_padding_stays_and_a_scale_goes() -> None:
 def test_what_cannot_be_taken_forward_stays(nodes: list[onnx.NodeProto]) -> None:
     constants = {"w": some(6, 4, 3, 3), "grouped": some(6, 2, 3, 3), "k": np.float32(2), "wide": some(1, 5)}
     outputs = ["y", "z"] if nodes[-1].output[0] == "z" else ["y"]
-    model = rewritten(onnx_model(nodes, {"x": IMAGE}, outputs, constants))
+    model = folded(onnx_model(nodes, {"x": IMAGE}, outputs, constants))
     assert ops(model)[0] == "Mul"
 
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from graphs import Dimensions, execute, node, onnx_model, random_feeds, reference
-from tilewright.frontend.load import load
-from tilewright.model import Model
-from tilewright.passes.driver import run
+from graphs import Dimensions, node, onnx_model, ops, rewritten
 
 I64 = np.int64
 IMAGE: Dimensions = [1, 2, 6, 7]
@@ -26,21 +23,6 @@ CONSTANTS = {
     "lowest": np.float32(LOWEST),
     "infinite": np.float32(-np.inf),
 }
-
-
-def rewritten(proto: onnx.ModelProto) -> Model:
-    """The model after all passes, which must compute what ONNX Runtime computes without any."""
-    plain = load(proto)
-    model, _ = run(plain)
-    feeds = random_feeds(plain)
-    expected, found = reference(proto, feeds), execute(model, feeds)
-    for name in expected:
-        np.testing.assert_allclose(found[name], expected[name], rtol=1e-5, atol=1e-6)
-    return model
-
-
-def ops(model: Model) -> list[str]:
-    return [each.op for each in model.nodes]
 
 
 @pytest.mark.parametrize(

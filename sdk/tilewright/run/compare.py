@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tilewright.model import Array
+from tilewright.report.build import LayerReport, RunReport
 
 _HALF_STEPS = 4
 
@@ -64,3 +66,24 @@ def _first(wrong: Array) -> tuple[int, ...] | None:
     """Index of the first true element in row-major order."""
     flat = np.flatnonzero(wrong)
     return tuple(int(i) for i in np.unravel_index(int(flat[0]), wrong.shape)) if flat.size else None
+
+
+def outcome(results: Sequence[Comparison], layers: Iterable[Comparison]) -> RunReport:
+    """What the outputs' comparisons amount to; layers that differ spoil the match too."""
+    steps = [result.max_lsb_error for result in results if result.max_lsb_error is not None]
+    return RunReport(
+        match=all(result.match for result in (*results, *layers)),
+        max_abs_error=max((result.max_abs_error for result in results), default=0.0),
+        max_lsb_error=max(steps) if steps else None,
+        mismatches=sum(result.mismatches for result in results),
+        elements=sum(result.elements for result in results),
+    )
+
+
+def compared(row: LayerReport, result: Comparison | None) -> LayerReport:
+    """A layer's row with its comparison, where there was one."""
+    if result is None:
+        return row
+    return replace(
+        row, max_abs_error=result.max_abs_error, max_lsb_error=result.max_lsb_error, mismatches=result.mismatches
+    )

@@ -17,8 +17,8 @@ from tilewright.model import Array
 from tilewright.options import RunOptions
 from tilewright.plan.execute import run_slots
 from tilewright.plan.layout import layout_of
-from tilewright.report.build import LayerReport, ReferenceReport, Report, RunReport, ToolchainReport
-from tilewright.run.compare import Comparison
+from tilewright.report.build import ReferenceReport, Report, ToolchainReport
+from tilewright.run.compare import Comparison, compared, outcome
 from tilewright.run.cuda_bulk import AT_ONCE, SampleSet, accuracy, expected_set, progress_bar, read_set, run_set
 from tilewright.run.cuda_executor import CUDAGraphExecutor
 from tilewright.run.cuda_library import build_library, find_compiler
@@ -117,22 +117,6 @@ def _report(
     layers: Mapping[int, Comparison],
     reference: ReferenceReport | None,
 ) -> Report:
-    steps = [r.max_lsb_error for r in results if r.max_lsb_error is not None]
-    run = RunReport(
-        match=all(r.match for r in [*results, *layers.values()]),
-        max_abs_error=max((r.max_abs_error for r in results), default=0.0),
-        max_lsb_error=max(steps) if steps else None,
-        mismatches=sum(r.mismatches for r in results),
-        elements=sum(r.elements for r in results),
-        reference=reference,
-    )
-    rows = tuple(_layer(row, layers.get(index)) for index, row in enumerate(subject.report.layers))
+    run = replace(outcome(results, layers.values()), reference=reference)
+    rows = tuple(compared(row, layers.get(index)) for index, row in enumerate(subject.report.layers))
     return replace(subject.report, run=run, toolchain=toolchain, layers=rows)
-
-
-def _layer(row: LayerReport, result: Comparison | None) -> LayerReport:
-    if result is None:
-        return row
-    return replace(
-        row, max_abs_error=result.max_abs_error, max_lsb_error=result.max_lsb_error, mismatches=result.mismatches
-    )

@@ -13,6 +13,7 @@ from tilewright.errors import UsageError
 from tilewright.model import Array, Tensor
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.run.cuda_executor import CUDAGraphExecutor
+from tilewright.run.inputs import read_arrays
 
 LABELS = "labels"
 AT_ONCE = 64
@@ -49,18 +50,6 @@ def read_set(plan: ExecutionPlan, file: Path | None) -> SampleSet | None:
             fix="give as many of each input, and as many labels", file=str(file),
         )  # fmt: skip
     return SampleSet(counts.pop(), inputs, None if labels is None else labels.reshape(-1))
-
-
-def read_arrays(file: Path) -> dict[str, Array]:
-    """All arrays of an .npz by name; UsageError where it cannot be read."""
-    try:
-        with np.load(file, allow_pickle=False) as archive:
-            if not hasattr(archive, "files"):
-                raise ValueError("it holds one array without a name")
-            return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, KeyError) as error:
-        why = str(error) or type(error).__name__
-        raise UsageError(f"{file} cannot be read", why=why, fix="give a .npz file", file=str(file)) from None
 
 
 def expected_set(plan: ExecutionPlan, file: Path, count: int) -> tuple[Array, ...]:

@@ -17,12 +17,12 @@ def input_arrays(plan: ExecutionPlan, file: Path | None, seed: int) -> list[Arra
     if file is None:
         generator = np.random.default_rng(seed)
         return [random_values(tensor, generator) for tensor in tensors]
-    return [_fitting(tensor.name, tensor, value, file) for tensor, value in _named(tensors, _read(file), file)]
+    return [_fitting(tensor.name, tensor, value, file) for tensor, value in _named(tensors, read_arrays(file), file)]
 
 
 def expected_outputs(plan: ExecutionPlan, file: Path) -> list[Array]:
     """One array per output, from the file."""
-    values = _read(file)
+    values = read_arrays(file)
     found = []
     for name, slot in zip(plan.output_names, plan.output_slots, strict=True):
         if name not in values:
@@ -71,13 +71,13 @@ def _fitting(name: str, tensor: Tensor, value: Array, file: Path) -> Array:
     return np.ascontiguousarray(value).reshape(tensor.shape)  # a scalar comes back as one axis
 
 
-def _read(file: Path) -> dict[str, Array]:
+def read_arrays(file: Path) -> dict[str, Array]:
+    """All arrays of an .npz by name; UsageError where it cannot be read."""
     try:
         with np.load(file, allow_pickle=False) as archive:
             if not hasattr(archive, "files"):
                 raise ValueError("it holds one array without a name")
             return {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, KeyError) as error:
-        raise UsageError(
-            f"{file} cannot be read", why=str(error) or type(error).__name__, fix="give a .npz file", file=str(file)
-        ) from None
+        why = str(error) or type(error).__name__
+        raise UsageError(f"{file} cannot be read", why=why, fix="give a .npz file", file=str(file)) from None

@@ -13,9 +13,9 @@ from tilewright.model import Array
 from tilewright.options import RunOptions
 from tilewright.plan.execute import run_slots
 from tilewright.plan.plan import ExecutionPlan
-from tilewright.report.build import LayerReport, ReferenceReport, Report, RunReport
+from tilewright.report.build import LayerReport, ReferenceReport, Report
 from tilewright.run.build import build
-from tilewright.run.compare import Comparison, compare
+from tilewright.run.compare import Comparison, compare, compared, outcome
 from tilewright.run.counts import Counts, Span
 from tilewright.run.cycles import load_model
 from tilewright.run.image import Image
@@ -203,13 +203,8 @@ def _report(
     fences: tuple[str, ...],
 ) -> Report:
     sizes = image.sizes
-    steps = [r.max_lsb_error for r in results if r.max_lsb_error is not None]
-    run = RunReport(
-        match=all(r.match for r in [*results, *layers.values()]),
-        max_abs_error=max((r.max_abs_error for r in results), default=0.0),
-        max_lsb_error=max(steps) if steps else None,
-        mismatches=sum(r.mismatches for r in results),
-        elements=sum(r.elements for r in results),
+    run = replace(
+        outcome(results, layers.values()),
         reference=reference,
         instructions=counts.instructions if counts else None,
         cycles=execution.cycles,
@@ -241,11 +236,7 @@ def cycle_model(target: Target) -> str:
 
 
 def _layer(row: LayerReport, index: int, layers: Mapping[int, Comparison], counts: Counts | None) -> LayerReport:
-    if index in layers:
-        result = layers[index]
-        row = replace(
-            row, max_abs_error=result.max_abs_error, max_lsb_error=result.max_lsb_error, mismatches=result.mismatches
-        )
+    row = compared(row, layers.get(index))
     if counts is not None:
         for layer in counts.layers:
             if layer.instruction == index:
