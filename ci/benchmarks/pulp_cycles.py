@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 from tilewright.compile import compile_model, write
 from tilewright.options import CompileOptions
-from tilewright.platforms.pulp.kernels.windows import CONTROLLER_CYCLES
 from tilewright.run.build import build
 from tilewright.run.inputs import random_values
 from tilewright.run.simulate import execute
@@ -71,9 +70,7 @@ def tiles(model: Path, kibibytes: int) -> list[Tile]:
                 modelled = one.kernel.cycles(one.call, sizes)
                 if modelled is not None and step.index > 0:
                     shown = tuple((loop, size) for loop, size in sizes.items() if size > 1 and "." not in loop)
-                    found.append(
-                        Tile(one.kernel.name, one.name, float(modelled) - CONTROLLER_CYCLES, span.cycles, shown)
-                    )
+                    found.append(Tile(one.kernel.name, one.name, float(modelled), span.cycles, shown))
     return found
 
 

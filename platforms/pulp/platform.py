@@ -2,7 +2,7 @@
 
 from tilewright.platform import Platform, load_kernels
 from tilewright.platforms.generic.platform import PLATFORM as PORTABLE
-from tilewright.platforms.pulp.memory import COPIES, LEVELS
+from tilewright.platforms.pulp.memory import COPIES, LEVELS, TILES
 
 PLATFORM = Platform(
     name="pulp",
@@ -13,6 +13,7 @@ PLATFORM = Platform(
     constants_in="l2",
     inherits=PORTABLE.name,
     cores=8,
+    tile_costs=TILES,
 )
 
 load_kernels("tilewright.platforms.pulp.kernels")

@@ -13,4 +13,5 @@ PLATFORM = Platform(
     constants_in="l3",
     inherits=CLUSTER.name,
     cores=CLUSTER.cores,
+    tile_costs=CLUSTER.tile_costs,
 )

@@ -135,8 +135,9 @@ def kernel_order(asked: Request = Depends(request)) -> Orders:
     return order_of(asked.options, asked.target, asked.kernels)
 
 
-TILING_PASSES = frozenset({"tile_fusion", "pinning"})
-"""Switches of `--without-pass` that act on tiles: layers tile by tile in one chain, constants that stay in L1."""
+TILING_PASSES = frozenset({"tile_fusion", "pinning", "double_buffering"})
+"""Switches of `--without-pass` that act on tiles: layers tile by tile in one chain, constants that stay in L1, copies
+beside computing."""
 
 MEMORY_PASSES = frozenset({"reorder", "in_place", "overlap", "views", "recompute"}) | TILING_PASSES
 """Switches of `--without-pass` that act on memory: node order, results in an operand's place, and over a part of it,

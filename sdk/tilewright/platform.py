@@ -65,6 +65,20 @@ class Copy:
 
 
 @dataclass(frozen=True)
+class TileCosts:
+    """What the core that drives copies and tiles adds, in cycles: to a layer, to a tile whose copies it waits for, to
+    one whose copies run beside the cores, and to each further kernel of a tile. `both_ways`: loads and stores run at
+    once. `doubt` is the share of a layer's cycles by which second buffers must be better to be taken."""
+
+    layer: int = 0
+    tile: int = 0
+    tile_beside: int = 0
+    kernel: int = 0
+    both_ways: bool = False
+    doubt: float = 0.0
+
+
+@dataclass(frozen=True)
 class Engine:
     """A unit of the chip that computes: a core, a cluster, an accelerator. A platform's first one runs plain C."""
 
@@ -305,6 +319,7 @@ class Platform:
     sweeps: bool = False
     calibrated: bool = False
     engines: Sequence[Engine] = ()
+    tile_costs: TileCosts = TileCosts()
 
     def __post_init__(self) -> None:
         """Refuse two engines of one name."""

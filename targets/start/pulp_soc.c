@@ -65,10 +65,11 @@ uint32_t tw_clock(void)
     return count;
 }
 
-/* What took how long, kept while the run is profiled: profile.bin holds (u32 plan instruction * 8 + kind, u32 first
- * cycle, u32 cycles) in the order in which they end. */
 enum { TW_LAYER, TW_KERNEL, TW_COPY, TW_WAIT, TW_RECORDS = 4096 };
 
+#ifdef TW_TRACED
+/* What took how long: profile.bin holds (u32 plan instruction * 8 + kind, u32 first cycle, u32 cycles) in the order in
+ * which they end. The clock of the records stands still while one is written. */
 struct tw_record {
     uint32_t what, first, cycles;
 };
@@ -76,17 +77,21 @@ struct tw_record {
 static struct tw_record tw_records[TW_RECORDS];
 static uint32_t tw_recorded;
 static uint32_t tw_layer_first;
+static uint32_t tw_stood;
 static int tw_profiled;
+
+static uint32_t tw_now(void) { return tw_clock() - tw_stood; }
 
 static void tw_keep(uint32_t kind, uint32_t first)
 {
-    const uint32_t end = tw_clock();
+    const uint32_t end = tw_now();
     if (tw_profiled && tw_recorded < TW_RECORDS) {
         struct tw_record *record = &tw_records[tw_recorded++];
         record->what = (uint32_t)tw_layer * 8u + kind;
         record->first = first;
         record->cycles = end - first;
     }
+    tw_stood += tw_now() - end;
 }
 
 void tw_mark(int instruction, int phase)
@@ -94,7 +99,7 @@ void tw_mark(int instruction, int phase)
     (void)instruction;
     if (phase == 0) {
         tw_profiled = 1;
-        tw_layer_first = tw_clock();
+        tw_layer_first = tw_now();
     } else {
         tw_keep(TW_LAYER, tw_layer_first);
     }
@@ -108,6 +113,23 @@ static void tw_write_profile(void)
         tw_close(file);
     }
 }
+#else
+static uint32_t tw_now(void) { return 0; }
+
+static void tw_keep(uint32_t kind, uint32_t first)
+{
+    (void)kind;
+    (void)first;
+}
+
+void tw_mark(int instruction, int phase)
+{
+    (void)instruction;
+    (void)phase;
+}
+
+static void tw_write_profile(void) {}
+#endif
 
 void tw_exit(int status)
 {
@@ -125,7 +147,7 @@ static uint32_t tw_begun;
 
 __attribute__((used)) static void tw_begin(void (*function)(const void *work, int core, int cores), const void *work)
 {
-    tw_begun = tw_clock();
+    tw_begun = tw_now();
     __shared.function = function;
     __shared.work = work;
     tw_barrier();
@@ -171,7 +193,7 @@ static void tw_command(const tilewright_copy *copy, uint32_t near, uint32_t far)
 __attribute__((used)) static tilewright_future tw_start(const tilewright_copy *copies, int first, int end,
                                                         unsigned char *fast, unsigned char *const *home)
 {
-    const uint32_t started = tw_clock();
+    const uint32_t started = tw_now();
     tilewright_future id;
     int at;
     if (first == end) {
@@ -189,7 +211,7 @@ __attribute__((used)) static tilewright_future tw_start(const tilewright_copy *c
 __attribute__((used)) static void tw_wait(tilewright_future future)
 {
     if (future != 0) {
-        const uint32_t first = tw_clock();
+        const uint32_t first = tw_now();
         const uint32_t bit = 1u << (future - 1);
         while ((TW_DMA_STATUS & bit) != 0u) {
         }

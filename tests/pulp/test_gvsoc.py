@@ -34,15 +34,17 @@ def needs(board: str) -> None:
 
 
 def run(
-    source: Path, board: str, l1: int, work: Path, *, profile: bool = False, codes: bool = False
-) -> tuple[Compiled, Execution, bool]:
+    source: Path, board: str, l1: int, work: Path, *, profile: bool = False, codes: bool = False,
+    without: frozenset[str] = frozenset(),
+) -> tuple[Compiled, Execution, bool]:  # fmt: skip
     """One inference with `l1` bytes of L1, counted, and whether its outputs are those of the semantics in NumPy.
 
     With `codes` inputs and outputs are integers, so that nothing computes in floats.
     """
     needs(board)
     target = load_target(board)
-    done = compile_model(source, CompileOptions(level_sizes={"l1": l1}, quantized_io=codes), target)
+    options = CompileOptions(level_sizes={"l1": l1}, quantized_io=codes, disabled_passes=without)
+    done = compile_model(source, options, target)
     (work / "project").mkdir()
     write(done, work / "project")
     sized = with_sizes(target, done.request.levels)
@@ -74,6 +76,27 @@ def test_resnet_8_makes_more_than_ten_products_a_cycle(tmp_path: Path, trained: 
     assert equal
     assert answer.cycles is not None
     assert done.report.model.macs / answer.cycles > 12
+
+
+@pytest.mark.parametrize("name", ["ad_int8", "resnet8_int8"])
+@pytest.mark.parametrize("kilobytes", [55, 32])
+def test_second_buffers_are_no_slower_than_the_best_single_ones(
+    name: str, kilobytes: int, tmp_path: Path, trained: Callable[[str], Files]
+) -> None:
+    cycles, modelled, doubles = [], [], []
+    for without in (frozenset({"double_buffering"}), frozenset[str]()):
+        work = tmp_path / f"without{len(without)}"
+        work.mkdir()
+        done, answer, equal = run(trained(name).model, BOARDS[0], kilobytes * 1024, work, codes=True, without=without)
+        assert equal
+        assert answer.cycles is not None
+        schedules = [i.schedule for i in done.plan.instructions if i.schedule is not None]
+        cycles.append(answer.cycles)
+        modelled.append(sum(schedule.cycles for schedule in schedules))
+        doubles.append(sum(schedule.double for schedule in schedules))
+    assert doubles[0] == 0 < doubles[1]
+    assert cycles[1] < cycles[0]
+    assert modelled[1] < modelled[0]
 
 
 def test_spans_lie_inside_their_layer(tmp_path: Path, trained: Callable[[str], Files]) -> None:

@@ -5,27 +5,20 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tilewright.binding.graph import BoundGraph
-from tilewright.compile import Compiled, compile_model, compiler, tiler, write
+from tilewright.compile import Compiled, compile_model, write
 from tilewright.errors import DoesNotFit, FenceError, TilewrightError
 from tilewright.options import CompileOptions
 from tilewright.plan.execute import run_slots
-from tilewright.plan.plan import TiledGraph
-from tilewright.platform import MemoryLevel
-from tilewright.platforms.pulp.memory import LEVELS
 from tilewright.run.build import build
 from tilewright.run.ranges import fence_map
 from tilewright.run.simulate import execute
 from tilewright.target import load_target, missing_tools
-from tilewright.tiling.tile import tile
 
 NETWORKS = ("ad_int8", "dscnn_int8", "resnet8_int8", "vww_int8")
 LATE: tuple[str, ...] = ()
@@ -47,22 +40,12 @@ def installed() -> None:
 
 def compiled(source: Path, l1: int, project: Path, *, double: bool = True) -> Compiled:
     """The network for a cluster with `l1` bytes of L1; without `double` no copy runs beside computing."""
-    pipeline = compiler.copy()
-    target, options = load_target("qemu_pulp"), CompileOptions(level_sizes={"l1": l1})
-    if not double:
-        sizes = [replace(level, size=l1) if level.name == "l1" else level for level in LEVELS]
-        pipeline.dependency_overrides[tiler] = lambda: partial(single_buffered, levels=sizes)
-    done = compile_model(source, options, target, pipeline=pipeline)
+    without = frozenset[str]() if double else frozenset({"double_buffering"})
+    options = CompileOptions(level_sizes={"l1": l1}, disabled_passes=without)
+    done = compile_model(source, options, load_target("qemu_pulp"))
     project.mkdir()
     write(done, project)
     return done
-
-
-def single_buffered(graph: BoundGraph, levels: Sequence[MemoryLevel]) -> TiledGraph:
-    """Schedules for an engine that does not run beside the cores."""
-    copies = [replace(copy, asynchronous=False) for copy in graph.platform.copies]
-    done = tile(replace(graph, platform=replace(graph.platform, copies=copies)), levels)
-    return replace(done, graph=graph)
 
 
 def inputs_of(done: Compiled, seed: int) -> list[NDArray[np.generic]]:
@@ -134,11 +117,12 @@ def changed(project: Path, name: str, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "flags"),
     [
-        ("        tilewright_wait(early);\n", "", LATE),
-        ("        tilewright_wait(stored[t % 2]);", "        (void)stored;", LATE),
-        ("early = tilewright_start(copies, tiles[t].stores, tiles[t + 1].early", "early = 0, (void)(copies", LATE),
+        ("        tilewright_wait(moving);\n", "", LATE),
+        ("    tilewright_wait(moving);\n}", "}", LATE),
+        ("moving = tilewright_start(copies, tiles[t].first, tiles[t].end", "moving = 0, (void)(copies", LATE),
+        ("tilewright_end(); /* of the tile before */", "", LATE),
     ],
-    ids=["a missing wait for loads", "a missing wait for stores", "a missing load"],
+    ids=["a missing wait for loads", "a missing wait for stores", "missing copies", "a missing end"],
 )
 def test_a_missing_wait_or_copy_is_seen(
     old: str, new: str, flags: Sequence[str], tmp_path: Path, trained: Callable[[str], Files]

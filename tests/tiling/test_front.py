@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import pairwise, permutations, product
 
 import pytest
-from tilewright.platform import Call
+from tilewright.platform import Call, TileCosts
 from tilewright.tiling.check import check
 from tilewright.tiling.expand import expand
 from tilewright.tiling.front import best_within, front_of, walked
-from tilewright.tiling.hierarchy import copy_cycles
 from tilewright.tiling.schedule import TileSchedule
 from tilewright.tiling.subject import Subject
 from tilewright.tiling.walk import Cut, walk
@@ -37,27 +37,32 @@ def every_tiling(asked: Subject, capacity: int) -> list[Cut]:
 
 def simulated_cycles(asked: Subject, schedule: TileSchedule) -> float:
     """The pipeline played step by step from the schedule that codegen gets; shares nothing with `walk`."""
-    steps = []
-    for step in schedule.steps():
-        cost = 0.0
+    costs, steps = asked.hierarchy.costs, list(schedule.steps())
+    first_always = min(s for s in range(len(schedule.stages)) if all(step.computed[s] for step in steps))
+    late = 2 if schedule.double else 1
+    lists = [[0.0, 0.0, 0.0] for _ in range(len(steps) + late)]
+    total, hidden = float(costs.layer), []
+    for step in steps:
+        beside = 0.0
         for number, tile in enumerate(step.tiles):
             if step.computed[number]:
-                cost += asked.cycles(number, {n: high - low for n, (low, high) in tile.items()})
-        times = []
-        for moves, engine in ((step.loads, asked.hierarchy.load), (step.stores, asked.hierarchy.store)):
-            total = 0.0
+                cost = asked.cycles(number, {n: high - low for n, (low, high) in tile.items()})
+                cost += costs.kernel if number + 1 < len(step.tiles) else 0
+                total, beside = (total, beside + cost) if number >= first_always else (total + cost, beside)
+        hidden.append(beside)
+        for way, at, moves, engine in (
+            (1, step.index, step.loads, asked.hierarchy.load),
+            (2, step.index + late, step.stores, asked.hierarchy.store),
+        ):
             for move in moves:
-                commands = move.transfer.commands(engine.ranks)
-                total += float(copy_cycles(engine, move.size_bytes, move.transfer.bursts, commands))
-            times.append(total)
-        steps.append((times[0], cost, times[1]))
+                lists[at][0] += engine.setup_cycles * move.transfer.commands(engine.ranks)
+                lists[at][way] += engine.burst_cycles * move.transfer.bursts
+                lists[at][way] += -(-move.size_bytes // engine.bytes_per_cycle)
+    times = [start + (max(load, store) if costs.both_ways else load + store) for start, load, store in lists]
     if not schedule.double:
-        return sum(map(sum, steps))
-    total = steps[0][0]
-    for i, (_, cost, _) in enumerate(steps):
-        ahead = steps[i + 1][0] if i + 1 < len(steps) else 0.0
-        total += max(cost, ahead + (steps[i - 1][2] if i else 0.0))
-    return total + steps[-1][2]
+        return total + sum(hidden) + sum(times) + costs.tile * len(steps)
+    total += times[0] + times[-1] + costs.tile_beside * len(steps)
+    return total + sum(max(*pair) for pair in zip(hidden, times[1:-1], strict=True))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -89,8 +94,10 @@ def test_within_half_a_percent_of_every_tiling(seed: int) -> None:
           x="u")], 8),
     ],
 )  # fmt: skip
-def test_schedules_are_what_the_walk_counted(calls: list[Call], capacity: int) -> None:
+@pytest.mark.parametrize("costs", [TileCosts(), TileCosts(300, 90, 110, 60, both_ways=True)])
+def test_schedules_are_what_the_walk_counted(calls: list[Call], capacity: int, costs: TileCosts) -> None:
     asked = subject(calls)
+    asked = replace(asked, hierarchy=replace(asked.hierarchy, costs=costs))
     cuts = [cut for cut in walked(asked, capacity * KIB) if cut.tiles <= 64]
     assert cuts
     for cut in cuts[:: max(1, len(cuts) // 6)]:

@@ -13,7 +13,7 @@ from tilewright.ops.quantised_linear import Accumulator, accumulator, proof
 from tilewright.ops.quantised_real import the_quantisation
 from tilewright.platform import Array, Call, Constant
 from tilewright.platforms.pulp.kernels.block_asm import LARGEST_OFFSET, Geometry, Requantise, listing
-from tilewright.platforms.pulp.kernels.windows import CONTROLLER_CYCLES, CORES
+from tilewright.platforms.pulp.kernels.windows import CORES
 
 WIDTH = 4
 PIXELS = 4
@@ -292,7 +292,7 @@ GATHER_CYCLES, GATHER_ROW_CYCLES = 40, 34
 
 
 def cycles(plan: Plan, lines: Any, columns: Any, channels: Any) -> Any:
-    """Modelled cycles of a tile with so many rows and columns of pixels: the controller's, the busiest core's."""
+    """Modelled cycles of a tile with so many rows and columns of pixels: those of the busiest core."""
     flat = plan.window.flat or plan.gathered
     if flat:
         lines, columns = 1, lines * columns
@@ -312,7 +312,7 @@ def cycles(plan: Plan, lines: Any, columns: Any, channels: Any) -> Any:
         words = -(-plan.window.kernel[1] * plan.window.depth // 4)
         gather = plan.pixels * (GATHER_CYCLES + plan.window.kernel[0] * (GATHER_ROW_CYCLES + 6 * words))
     total = cost.tile + touched * (cost.unit + gather) + items * cost.block + work * cost.instruction
-    return np.asarray(np.ceil(total + CONTROLLER_CYCLES), np.int64)
+    return np.asarray(np.ceil(total), np.int64)
 
 
 def _block_cycles(plan: Plan, pixels: int) -> int:

@@ -42,7 +42,7 @@ from tilewright.platforms.pulp.kernels.loops_text import (
     own_axes,
     shared_loops,
 )
-from tilewright.platforms.pulp.kernels.windows import CONTROLLER_CYCLES, CORES
+from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 from tilewright.tiling.stages import addressing, relayout_nest
 
@@ -113,7 +113,7 @@ class TileLoops:
         each = POINT_CYCLES
         if isinstance(self.whole.methods, BorderCodes):
             each = SOFT_CYCLES.get(call.node.op, POINT_CYCLES)
-        return CONTROLLER_CYCLES + ENTRY_CYCLES + -(-points // CORES) * each
+        return ENTRY_CYCLES + -(-points // CORES) * each
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """As the portable kernel, axes that shared loops move first, and cut along these loops."""

@@ -13,7 +13,7 @@ from tilewright.ops.quantised_add import OPERATORS_WITH_FORM, PairForm
 from tilewright.platform import Call, Constant, DType, Operands, Rule
 from tilewright.platforms.generic.kernels.codes import pair_of
 from tilewright.platforms.pulp.kernels.listing import Listing, constant
-from tilewright.platforms.pulp.kernels.windows import CONTROLLER_CYCLES, CORES
+from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 
 
@@ -61,7 +61,7 @@ class TiledPairI8:
         form = pair_of(call)
         assert form is not None
         each = 30 if form.product or form.bits == 64 else 9
-        return CONTROLLER_CYCLES + 250 + -(-points // CORES) * each
+        return 250 + -(-points // CORES) * each
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """None: the form holds literals."""

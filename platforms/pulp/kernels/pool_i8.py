@@ -14,7 +14,6 @@ from tilewright.ops.quantised_real import code_limits, the_quantisation
 from tilewright.platform import Call, Constant, Operands, Rule
 from tilewright.platforms.generic.kernels.requantise_text import refusal, requantise_text
 from tilewright.platforms.pulp.kernels.windows import (
-    CONTROLLER_CYCLES,
     CORES,
     HALF_EVEN,
     SOURCES,
@@ -66,7 +65,7 @@ class TiledPoolI8:
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Between seven and eight cycles a tap, for the core that has most channels."""
         each = 30 + sizes["kh"] * sizes["kw"] * 38 // 5
-        return CONTROLLER_CYCLES + 250 + sizes["oh"] * sizes["ow"] * -(-sizes["c"] // CORES) * each
+        return 250 + sizes["oh"] * sizes["ow"] * -(-sizes["c"] // CORES) * each
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """None: the requantisation is in the code."""

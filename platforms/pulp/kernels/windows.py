@@ -13,8 +13,6 @@ TILE = "tilewright_conv_tile"
 SOURCES = ("tiles.h", "conv_tile.h")
 HALF_EVEN = "../../generic/kernels/half_even.h"
 CORES = 8
-CONTROLLER_CYCLES = 400
-"""What the core that drives the DMA adds to every tile: its tables lie in L2, where a load takes 15 cycles."""
 
 
 def two_axes(call: Call) -> str | None:

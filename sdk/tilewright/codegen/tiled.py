@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import accumulate, pairwise, product
 from pathlib import Path
 
 from tilewright.codegen.c_types import C_TYPES
@@ -76,11 +76,10 @@ class StageText:
 
 @dataclass(frozen=True)
 class TileRow:
-    """One line of the tile table: where its copies end in their table, moving buffers, and the kernels' numbers."""
+    """One line of the tile table: the copies that start with it, moving buffers, and the kernels' numbers."""
 
-    early: int
-    late: int
-    stores: int
+    first: int
+    end: int
     buffers: tuple[int, ...]
     computed: int
     numbers: tuple[str, ...]
@@ -100,7 +99,6 @@ class TiledLayer:
     copies: tuple[CopyRow, ...]
     tiles: tuple[TileRow, ...]
     double: bool
-    waits_behind: int
     table_bytes: int
     comment: str
     guarded: bool = field(default=False)
@@ -170,11 +168,12 @@ def tiled_function(
     at = {home.key: index for index, home in enumerate(homes)}
     deep = [o for stage in schedule.stages for o in stage.operands if _own(o) and (o.depth > 1 or _parted(schedule, o))]
     copies, ends = _copies(schedule, steps, at)
+    spans = list(pairwise(ends))
     guards = [number for number in range(len(members)) if not all(step.computed[number] for step in steps)]
     stages = tuple(_stage(plan, number, member, deep, level, number in guards) for number, member in enumerate(members))
     rows = tuple(
         TileRow(
-            *ends[step.index],
+            *spans[step.index],
             tuple(_place(schedule, o, step) for o in deep),
             sum(1 << number for number, computed in enumerate(step.computed) if computed),
             tuple(_numbers(member, step, number) for number, member in enumerate(members)),
@@ -182,7 +181,6 @@ def tiled_function(
         )
         for step in steps
     )
-    outputs = [o for o in schedule.stages[-1].operands if o.kind == "output"]
     numbers = sum(row.count(".") for row in rows[0].numbers)
     layer = TiledLayer(
         name=name,
@@ -194,8 +192,7 @@ def tiled_function(
         copies=copies,
         tiles=rows,
         double=schedule.double,
-        waits_behind=min((o.depth for o in outputs), default=1),
-        table_bytes=20 * len(copies) + len(rows) * 4 * (3 + len(deep) + bool(guards) + numbers),
+        table_bytes=20 * len(copies) + len(rows) * 4 * (2 + len(deep) + bool(guards) + numbers),
         comment=_comment(schedule),
         guarded=bool(guards),
     )
@@ -257,26 +254,25 @@ def _in_order(instruction: Instruction, stage: Stage) -> list[Operand]:
 
 def _copies(
     schedule: TileSchedule, steps: Sequence[Step], at: Mapping[str, int]
-) -> tuple[tuple[CopyRow, ...], list[tuple[int, int, int]]]:
-    """All copies in the order in which they start, and per tile the ends of early loads, late loads and stores.
+) -> tuple[tuple[CopyRow, ...], list[int]]:
+    """All copies in the order in which they start, and the ends of the lists: of the first tile's loads, then of what
+    starts with each tile. What is behind the last end is stored when all tiles are done.
 
-    Loads into a second buffer start one tile early; pinned constants are there already, see `staging.py`.
+    With single buffers a tile's list starts behind its kernels: the next one's loads, its stores. With double ones it
+    starts beside them: the next one's loads, the stores of the tile before; what is stored once has no second buffer
+    and goes last. Pinned constants are there already, see `staging.py`.
     """
-    depth = {o.key: o.depth for stage in schedule.stages for o in stage.operands}
-    found: list[CopyRow] = []
-    ends = []
+    late = 2 if schedule.double else 1
+    lists: list[list[CopyRow]] = [[] for _ in range(len(steps) + late)]
     for step in steps:
         for move in step.loads:
-            if depth[move.key] > 1:
-                found += _rows(schedule, move, at, False)
-        early = len(found)
-        for move in step.loads:
-            if depth[move.key] == 1:
-                found += _rows(schedule, move, at, False)
-        late = len(found)
+            lists[step.index] += _rows(schedule, move, at, False)
+    for step in steps:  # behind the loads, which take longer as a rule
         for move in step.stores:
-            found += _rows(schedule, move, at, True)
-        ends.append((early, late, len(found)))
+            once = schedule.double and schedule.operand(move.key).depth == 1
+            lists[-1 if once else step.index + late] += _rows(schedule, move, at, True)
+    found = [row for rows in lists for row in rows]
+    ends = list(accumulate(len(rows) for rows in lists[: len(steps) + 1]))
     return tuple(found), ends
 
 

@@ -58,7 +58,8 @@ def build(
     for blob in sorted((project / "weights").glob("*.bin")) if interface.blobs else ():
         data = blob.read_bytes()  # the region's number stands in its header
         (work / f"blob_{int.from_bytes(data[24:28], 'little')}.bin").write_bytes(data)
-    own = _compile_harness(driver, interface, target, everywhere, project, work, fence)
+    parts = (*(("-DTW_FENCE",) if fence else ()), *(("-DTW_TRACED",) if trace else ()))
+    own = _compile_harness(driver, interface, target, (*everywhere, *parts), project, work)
     path = work / f"{model}.elf"
     map_file = work / f"{model}.map"
     native = _NATIVE if target.simulator == "native" else ()
@@ -103,7 +104,7 @@ def _is_gcc(driver: str) -> bool:
 
 
 def _compile_harness(
-    driver: str, interface: Interface, target: Target, flags: Sequence[str], project: Path, work: Path, fence: bool
+    driver: str, interface: Interface, target: Target, flags: Sequence[str], project: Path, work: Path
 ) -> list[Path]:
     """Objects of the test image's own code: main, the glue, the port to the machine, the target's start-up files."""
     glue = work / "glue.c"
@@ -118,7 +119,6 @@ def _compile_harness(
         f"-I{HARNESS}",
         f"-I{project / 'src'}",
     )
-    plain += ("-DTW_FENCE",) if fence else ()
     sources = [HARNESS / "main.c", glue, port, *(target.file(name) for name in target.startup)]
     return [_compile(driver, target, source, plain, work / "harness") for source in sources]
 

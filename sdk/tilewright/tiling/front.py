@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.tiling.geometry import Ints, pieces
-from tilewright.tiling.hierarchy import align_up, copy_cycles
+from tilewright.tiling.hierarchy import align_up, moving_cycles, start_cycles
 from tilewright.tiling.schedule import Operand
 from tilewright.tiling.subject import Subject
 from tilewright.tiling.walk import Cut, Objective, cost_of, engine_of, stage_sizes, walk
@@ -169,22 +169,24 @@ def _orders(tables: _Tables, cut: Sequence[str]) -> list[tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class _Operand:
-    """Per candidate, of one operand: bytes of a buffer, bytes of all its tiles once, cycles of starting one copy.
+    """Per candidate, of one operand: bytes of a buffer, bytes of all its tiles once, cycles of starting one copy, and
+    those of moving it that its bytes do not ask for.
 
     `longest` is the longest tile along each axis, `loops` are the loops that move it.
     """
 
     size: Ints
     swept: Ints
-    fixed_copy: Ints
+    start: Ints
+    runs: Ints
     longest: tuple[Ints, ...]
     loops: frozenset[str]
 
     def where(self, kept: Any) -> _Operand:
         """Of some candidates only."""
         return _Operand(
-            self.size[kept], self.swept[kept], self.fixed_copy[kept], tuple(axis[kept] for axis in self.longest),
-            self.loops,
+            self.size[kept], self.swept[kept], self.start[kept], self.runs[kept],
+            tuple(axis[kept] for axis in self.longest), self.loops,
         )  # fmt: skip
 
 
@@ -252,10 +254,12 @@ def _tabulated(
         moved |= set(subject.axis_loops(number, operand, axis)) & sizes.keys()
     size = align_up(-(-elements * operand.bits // 8), subject.hierarchy.compute.align)
     engine = engine_of(subject, operand)
-    start = copy_cycles(engine, 0, *pieces(most, operand.shape, operand.axes, engine.ranks))
+    runs, orders = pieces(most, operand.shape, operand.axes, engine.ranks)
+    start, runs = start_cycles(engine, orders), moving_cycles(engine, 0, runs)
     return _Operand(
-        size, -(-total * operand.bits // 8), np.broadcast_to(start, (count,)), tuple(most), frozenset(moved)
-    )
+        size, -(-total * operand.bits // 8), np.broadcast_to(start, (count,)), np.broadcast_to(runs, (count,)),
+        tuple(most), frozenset(moved),
+    )  # fmt: skip
 
 
 def _axis(
@@ -315,7 +319,8 @@ def _compute(subject: Subject, sizes: Mapping[str, Ints], tables: _Tables) -> An
         times = ones
         for name in tables.operands[local.key].loops:
             times = times * tables.trips[name]
-        compute = compute + times * subject.cycles(number, stage_sizes(subject, number, sizes, tables.longest))
+        cost = subject.cycles(number, stage_sizes(subject, number, sizes, tables.longest))
+        compute = compute + times * (cost + subject.hierarchy.costs.kernel)
     full = stage_sizes(subject, last, sizes, tables.longest)
     cut = [n for n in sizes if (subject.extents[n] % sizes[n]).any()]
     for borders in product((False, True), repeat=len(cut)):
@@ -332,7 +337,7 @@ def _compute(subject: Subject, sizes: Mapping[str, Ints], tables: _Tables) -> An
 def _ordered(subject: Subject, tables: _Tables, compute: Any, order: tuple[str, ...]) -> list[_Row]:
     """Estimates under one loop order, single- and double-buffered."""
     one = np.ones_like(compute)
-    dma, traffic, fill = 0 * one, 0 * one, 0 * one
+    started, inwards, outwards, traffic, fill = 0 * one, 0 * one, 0 * one, 0 * one, 0 * one
     single = double = one * 0 + tables.fixed
     for _, operand in subject.copied:
         known = tables.operands[operand.key]
@@ -350,12 +355,21 @@ def _ordered(subject: Subject, tables: _Tables, compute: Any, order: tuple[str, 
         engine = engine_of(subject, operand)
         moved = known.swept * (count // once)
         double = double + size * np.where(count > 1, 2, 1)
-        dma = dma + count * known.fixed_copy + moved / engine.bytes_per_cycle
-        fill = fill + known.fixed_copy + size / engine.bytes_per_cycle
+        started = started + count * known.start
+        if operand.kind == "output":
+            outwards = outwards + count * known.runs + moved / engine.bytes_per_cycle
+        else:
+            inwards = inwards + count * known.runs + moved / engine.bytes_per_cycle
+        fill = fill + known.start + known.runs + size / engine.bytes_per_cycle
         traffic = traffic + moved
-    rows = [_Row(order, False, single, compute + dma, traffic)]
+    costs = subject.hierarchy.costs
+    tiles: Any = prod((tables.trips[name] for name in order), start=one)
+    both = np.maximum(inwards, outwards) if costs.both_ways else inwards + outwards
+    ends = (inwards + outwards - both) / tiles  # nothing is stored beside the first load, nothing loaded last
+    rows = [_Row(order, False, single, compute + costs.layer + costs.tile * tiles + started + both + ends, traffic)]
     if subject.hierarchy.overlaps and order:
-        rows.append(_Row(order, True, double, np.maximum(compute, dma) + fill, traffic))
+        cycles = costs.layer + costs.tile_beside * tiles + np.maximum(compute, started + both) + fill
+        rows.append(_Row(order, True, double, cycles * (1 + costs.doubt), traffic))
     return rows
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from tilewright.errors import PlatformError
-from tilewright.platform import Copy, MemoryLevel, Platform
+from tilewright.platform import Copy, MemoryLevel, Platform, TileCosts
 
 UNLIMITED = 1 << 40
 
@@ -30,6 +30,7 @@ class Hierarchy:
     load_constants: Copy
     fetch: Copy | None
     cores: int = 1
+    costs: TileCosts = field(default_factory=TileCosts)
     table_bytes_per_tile: int = 0
 
     @property
@@ -77,6 +78,7 @@ def hierarchy(
     return Hierarchy(
         compute=sized[platform.compute_in], home=sized[load.source], rest=sized[rest], load=load,
         store=out[load.source], load_constants=direct.get(rest, load), fetch=fetch, cores=platform.cores,
+        costs=platform.tile_costs,
     )  # fmt: skip
 
 
@@ -85,9 +87,19 @@ def align_up(size: Any, align: int) -> Any:
     return -(-size // align) * align
 
 
+def start_cycles(engine: Copy, commands: Any) -> Any:
+    """Cycles until copies of so many commands are given to the engine."""
+    return engine.setup_cycles * commands
+
+
+def moving_cycles(engine: Copy, size_bytes: Any, bursts: Any) -> Any:
+    """Cycles that the engine moves `size_bytes` in `bursts` contiguous runs."""
+    return engine.burst_cycles * bursts + np.ceil(size_bytes / engine.bytes_per_cycle)
+
+
 def copy_cycles(engine: Copy, size_bytes: Any, bursts: Any, commands: Any) -> Any:
     """Cycles of copies: `size_bytes` in `bursts` contiguous runs, given to the engine as `commands`."""
-    return engine.setup_cycles * commands + engine.burst_cycles * bursts + np.ceil(size_bytes / engine.bytes_per_cycle)
+    return start_cycles(engine, commands) + moving_cycles(engine, size_bytes, bursts)
 
 
 def whole_copy_cycles(engine: Copy, size_bytes: int) -> int:

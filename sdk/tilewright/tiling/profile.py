@@ -1,8 +1,9 @@
 """A schedule tile by tile as the cost model sees it: cycles of kernels, of copies and of waiting, bytes by way.
 
 Kernels and waits of all tiles add up to `modelled_cycles`. Where copies run beside computing, a tile waits for what
-its copies take longer than its kernels; the first loads and the last stores are waited for in full. Constants that are
-streamed into the home level before every run of a layer are copied and waited for by its first tile.
+its copies take longer than its kernels; the first loads and the last stores are waited for in full. What the core that
+drives the tiles takes for itself counts as waiting. Constants that are streamed into the home level before every run of
+a layer are copied and waited for by its first tile.
 """
 
 from __future__ import annotations
@@ -14,13 +15,23 @@ from math import ceil, prod
 from tilewright.ops.index.affine import Range
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.platform import Copy, Platform
-from tilewright.tiling.hierarchy import Hierarchy, align_up, copy_cycles, hierarchy, whole_copy_cycles
+from tilewright.tiling.hierarchy import (
+    Hierarchy,
+    align_up,
+    hierarchy,
+    moving_cycles,
+    start_cycles,
+    whole_copy_cycles,
+)
 from tilewright.tiling.schedule import Move, Step, TileSchedule
 from tilewright.tiling.stages import nests_of
 from tilewright.tiling.subject import CALL_CYCLES
 
 POINT_CYCLES = 7
 """Of one point of a loop on one core, loads apart: counted in GVSoC on int8 sums of products."""
+
+_Times = tuple[float, float]
+"""Cycles to start copies, and of moving."""
 
 
 @dataclass(frozen=True)
@@ -105,24 +116,35 @@ def modelled_tiles(plan: ExecutionPlan, instruction: Instruction, platform: Plat
     by_name = {other.name: other for other in plan.instructions}
     members = [by_name[stage.node] for stage in schedule.stages]
     steps = list(schedule.steps())
-    kernels = [_kernel_cycles(members, step, levels.cores) for step in steps]
-    loads = [sum(_cycles(schedule, move, levels, levels.load) for move in step.loads) for step in steps]
-    stores = [sum(_cycles(schedule, move, levels, levels.store) for move in step.stores) for step in steps]
+    always = min(s for s in range(len(members)) if all(step.computed[s] for step in steps))
+    kernels = [_kernel_cycles(members, step, levels, 0) for step in steps]
+    loads = [_copies(schedule, step.loads, levels, levels.load) for step in steps]
+    stores = [_copies(schedule, step.stores, levels, levels.store) for step in steps]
+    lists = _lists(loads, stores, levels, 2 if schedule.double else 1)
     found = []
     for at, step in enumerate(steps):
         if schedule.double:
-            beside = (loads[at + 1] if at + 1 < len(steps) else 0) + (stores[at - 1] if at else 0)
-            wait = max(0.0, beside - kernels[at]) + (loads[0] if at == 0 else 0)
-            wait += stores[at] if at + 1 == len(steps) else 0
+            hidden = _kernel_cycles(members, step, levels, always)
+            wait = levels.costs.tile_beside + max(0.0, lists[at + 1] - hidden) + (lists[0] if at == 0 else 0)
         else:
-            wait = loads[at] + stores[at]
+            wait = levels.costs.tile + lists[at]
+        wait += (levels.costs.layer if at == 0 else 0) + (lists[-1] if at + 1 == len(steps) else 0)
         first = fetched(plan, instruction, levels) if at == 0 else Fetched()
         moved = {first.way: first.size_bytes} if first.size_bytes else {}
         _add(moved, schedule, step)
         ranges = {name: step.tiles[-1][name] for name in schedule.order}
-        copied = ceil(loads[at] + stores[at]) + first.cycles
+        copied = ceil(sum(loads[at]) + sum(stores[at])) + first.cycles
         found.append(ModelledTile(ranges, moved, ceil(kernels[at]), copied, ceil(wait) + first.cycles))
     return tuple(found)
+
+
+def _lists(loads: Sequence[_Times], stores: Sequence[_Times], levels: Hierarchy, late: int) -> list[float]:
+    """Cycles of every list of copies: a tile's loads and the stores of the tile so many before."""
+    nothing = [(0.0, 0.0)] * late
+    together = zip([*loads, *nothing], [*nothing, *stores], strict=True)
+    if levels.costs.both_ways:
+        return [load[0] + store[0] + max(load[1], store[1]) for load, store in together]
+    return [sum(load) + sum(store) for load, store in together]
 
 
 def _add(found: dict[str, int], schedule: TileSchedule, step: Step) -> None:
@@ -133,20 +155,26 @@ def _add(found: dict[str, int], schedule: TileSchedule, step: Step) -> None:
             found[way] = found.get(way, 0) + move.size_bytes
 
 
-def _kernel_cycles(members: Sequence[Instruction], step: Step, cores: int) -> float:
+def _kernel_cycles(members: Sequence[Instruction], step: Step, levels: Hierarchy, first: int) -> float:
+    """Cycles of the kernels of a tile from one stage on."""
     total = 0.0
-    for member, tile, computed in zip(members, step.tiles, step.computed, strict=True):
-        if computed:
+    for number, (member, tile) in enumerate(zip(members, step.tiles, strict=True)):
+        if step.computed[number] and number >= first:
             sizes = {name: high - low for name, (low, high) in tile.items()}
             found = member.kernel.cycles(member.call, sizes)
             points = prod(size for name, size in sizes.items() if "." not in name)
-            total += float(found) if found is not None else CALL_CYCLES + -(-points // cores)
+            total += float(found) if found is not None else CALL_CYCLES + -(-points // levels.cores)
+            total += levels.costs.kernel if number + 1 < len(members) else 0
     return total
 
 
-def _cycles(schedule: TileSchedule, move: Move, levels: Hierarchy, engine: Copy) -> float:
-    if schedule.operand(move.key).home != levels.home.name:
-        engine = levels.load_constants
-    if not move.size_bytes:
-        return 0.0
-    return float(copy_cycles(engine, move.size_bytes, move.transfer.bursts, move.transfer.commands(engine.ranks)))
+def _copies(schedule: TileSchedule, moves: Sequence[Move], levels: Hierarchy, engine: Copy) -> _Times:
+    """Cycles to start copies and of moving."""
+    start = moving = 0.0
+    for move in moves:
+        far = schedule.operand(move.key).home != levels.home.name
+        through = levels.load_constants if far else engine
+        if move.size_bytes:
+            start += start_cycles(through, move.transfer.commands(through.ranks))
+            moving += float(moving_cycles(through, move.size_bytes, move.transfer.bursts))
+    return start, moving

@@ -31,18 +31,22 @@ PLACEMENTS = 4
 
 @dataclass(frozen=True)
 class TileOptions:
-    """How to tile. `work_limit` is deterministic solver work; `pin` allows constants that stay in the compute level."""
+    """How to tile. `work_limit` is deterministic solver work; `pin` allows constants that stay in the compute level,
+    `double` copies that run beside computing."""
 
     objective: Objective = "cycles"
     fuse: bool = True
     pin: bool = True
+    double: bool = True
     work_limit: float = 20.0
     table_bytes_per_tile: int = 0
 
     @staticmethod
     def without(passes: Collection[str]) -> TileOptions:
-        """The options of a command line that switches `tile_fusion` or `pinning` off."""
-        return TileOptions(fuse="tile_fusion" not in passes, pin="pinning" not in passes)
+        """The options of a command line that switches `tile_fusion`, `pinning` or `double_buffering` off."""
+        return TileOptions(
+            fuse="tile_fusion" not in passes, pin="pinning" not in passes, double="double_buffering" not in passes
+        )
 
 
 def tile(
@@ -61,7 +65,7 @@ def tile(
     if found is None:
         return TiledGraph(graph, {})
     asked = options or TileOptions()
-    there = _with_tables(found, asked)
+    there = _asked_of(found, asked)
     works = works_of(graph)
     fronts = Fronts(there.capacity, asked.objective, 30 if len(works) <= 100 else 8)
     plan = build(TiledGraph(graph, {}), constants=False)
@@ -88,7 +92,12 @@ def _excess(tiled: TiledGraph, capacity: int) -> int:
     return place_plan(build(tiled), tiled.graph.platform).arena_bytes - capacity
 
 
-def _with_tables(found: Hierarchy, asked: TileOptions) -> Hierarchy:
+def _asked_of(found: Hierarchy, asked: TileOptions) -> Hierarchy:
+    """The hierarchy with tables counted, and with engines that stand still while the cores compute where asked."""
+    if not asked.double:
+        found = replace(
+            found, load=replace(found.load, asynchronous=False), store=replace(found.store, asynchronous=False)
+        )
     return replace(found, table_bytes_per_tile=asked.table_bytes_per_tile)
 
 

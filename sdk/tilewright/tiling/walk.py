@@ -1,7 +1,7 @@
 """One tiling counted exactly, tile by tile in NumPy: cycles of the pipeline, bytes moved, bytes of the compute level.
 
-Borders are clipped, operands are copied only where their index changes, and where copies run beside computing the next
-tile is loaded and the last one stored while a tile is computed.
+Borders are clipped, operands are copied only where their index changes. A list of copies holds the loads of a tile and
+the stores of the one before; where copies run beside computing, the next tile's loads and the last one's stores.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from tilewright.platform import Copy
 from tilewright.tiling.geometry import pieces
-from tilewright.tiling.hierarchy import align_up, copy_cycles
+from tilewright.tiling.hierarchy import Hierarchy, align_up, moving_cycles, start_cycles
 from tilewright.tiling.schedule import Operand
 from tilewright.tiling.subject import Subject
 
@@ -27,7 +27,10 @@ Objective = Literal["cycles", "bytes"]
 
 @dataclass(frozen=True)
 class Cut:
-    """One tiling, walked: bytes of the compute level, cycles and bytes moved of one run."""
+    """One tiling, walked: bytes of the compute level, cycles and bytes moved of one run.
+
+    `doubted` are cycles that it must be better by than what needs no second buffers.
+    """
 
     sizes: Mapping[str, int]
     order: tuple[str, ...]
@@ -36,10 +39,11 @@ class Cut:
     cycles: int
     traffic: int
     tiles: int
+    doubted: int = 0
 
     def cost(self, objective: Objective = "cycles") -> int:
         """What is minimised, see `cost_of`."""
-        return int(cost_of(self.cycles, self.traffic, objective))
+        return int(cost_of(self.cycles + self.doubted, self.traffic, objective))
 
 
 def cost_of(cycles: Any, traffic: Any, objective: Objective) -> Any:
@@ -70,11 +74,12 @@ def engine_of(subject: Subject, operand: Operand) -> Copy:
 
 @dataclass(frozen=True)
 class _Tiles:
-    """All tiles of an operand, over the trips of the loops that move it: bytes, cycles of their copies, axes."""
+    """All tiles of an operand, over the trips of the loops that move it: bytes, cycles to start and of moving, axes."""
 
     loops: tuple[str, ...]
     moved: Any
-    cost: Any
+    start: Any
+    moving: Any
     axes: tuple[Any, ...]
 
     def on(self, values: Any, order: Sequence[str]) -> Any:
@@ -87,10 +92,28 @@ class _Tiles:
         return turned.reshape([next(steps) if name in self.loops else 1 for name in order])
 
 
+@dataclass(frozen=True)
+class _Copies:
+    """Cycles of the loads or stores of every tile: until they are started, and of moving."""
+
+    start: Any
+    moving: Any
+
+    @staticmethod
+    def none(trips: tuple[int, ...]) -> _Copies:
+        """No copies yet."""
+        return _Copies(np.zeros(trips), np.zeros(trips))
+
+    def late(self, by: int, count: int) -> _Copies:
+        """Those of tile t in list t + `by` of `count`."""
+        behind = count - by - self.start.size
+        return _Copies(np.pad(self.start.ravel(), (by, behind)), np.pad(self.moving.ravel(), (by, behind)))
+
+
 def walk(subject: Subject, sizes: Mapping[str, int], order: tuple[str, ...], double: bool) -> Cut:
     """One tiling counted tile by tile: cycles of the pipeline, bytes moved, bytes of the compute level."""
     trips = tuple(-(-subject.extents[n] // sizes[n]) for n in order)
-    load, store = np.zeros(trips), np.zeros(trips)
+    load, store = _Copies.none(trips), _Copies.none(trips)
     used, traffic = 0, 0
     lengths: dict[str, list[Any]] = {}
     masks: dict[str, Any] = {}
@@ -103,18 +126,33 @@ def walk(subject: Subject, sizes: Mapping[str, int], order: tuple[str, ...], dou
         if operand.kind == "local":
             lengths[operand.key] = [tiles.on(axis, order) for axis in tiles.axes]
             continue
-        (store if operand.kind == "output" else load)[...] += np.where(mask, tiles.on(tiles.cost, order), 0)
+        copies = store if operand.kind == "output" else load
+        copies.start[...] += np.where(mask, tiles.on(tiles.start, order), 0)
+        copies.moving[...] += np.where(mask, tiles.on(tiles.moving, order), 0)
         traffic += int(np.where(mask, tiles.on(tiles.moved, order), 0).sum())
-    work, scratch = _work(subject, sizes, order, trips, lengths, masks)
+    alone, beside, scratch = _work(subject, sizes, order, trips, lengths, masks)
     tiles_all = prod(trips)
     used += align_up(scratch, subject.hierarchy.compute.align) + subject.hierarchy.table_bytes_per_tile * tiles_all
-    loads, works, stores = load.ravel(), work.ravel(), store.ravel()
-    if double:
-        beside = np.append(loads[1:], 0) + np.insert(stores[:-1], 0, 0)
-        cycles = loads[0] + np.maximum(works, beside).sum() + stores[-1]
-    else:
-        cycles = loads.sum() + works.sum() + stores.sum()
-    return Cut(dict(sizes), order, double, int(used), int(np.ceil(cycles)), traffic, tiles_all)
+    cycles = _pipeline(subject.hierarchy, load, store, alone.ravel(), beside.ravel(), double)
+    doubted = int(cycles * subject.hierarchy.costs.doubt) if double else 0
+    return Cut(dict(sizes), order, double, int(used), int(np.ceil(cycles)), traffic, tiles_all, doubted)
+
+
+def _pipeline(hierarchy: Hierarchy, load: _Copies, store: _Copies, alone: Any, beside: Any, double: bool) -> float:
+    """Cycles of a layer; of its kernels only those `beside` which copies run hide any."""
+    late = 2 if double else 1
+    costs, tiles = hierarchy.costs, alone.size
+    lists = _lists(hierarchy, load.late(0, tiles + late), store.late(late, tiles + late))
+    if not double:
+        return float(costs.layer + costs.tile * tiles + (alone + beside).sum() + lists.sum())
+    hidden = np.maximum(beside, lists[1:-1])
+    return float(costs.layer + costs.tile_beside * tiles + lists[0] + (alone + hidden).sum() + lists[-1])
+
+
+def _lists(hierarchy: Hierarchy, load: _Copies, store: _Copies) -> Any:
+    """Cycles of lists of loads and stores."""
+    both = np.maximum(load.moving, store.moving) if hierarchy.costs.both_ways else load.moving + store.moving
+    return load.start + store.start + both
 
 
 def _tiles(subject: Subject, number: int, operand: Operand, sizes: Mapping[str, int]) -> _Tiles:
@@ -139,8 +177,9 @@ def _made(subject: Subject, number: int, operand: Operand, sizes: Mapping[str, i
     moved = np.broadcast_to(-(-elements * operand.bits // 8), trips)
     engine = engine_of(subject, operand)
     runs, orders = pieces(axes, operand.shape, operand.axes, engine.ranks)
-    cost = np.broadcast_to(copy_cycles(engine, moved, runs, orders) * (moved > 0), trips)
-    return _Tiles(loops, moved, cost, tuple(np.broadcast_to(axis, trips) for axis in axes))
+    start = np.broadcast_to(start_cycles(engine, orders) * (moved > 0), trips)
+    moving = np.broadcast_to(moving_cycles(engine, moved, runs) * (moved > 0), trips)
+    return _Tiles(loops, moved, start, moving, tuple(np.broadcast_to(axis, trips) for axis in axes))
 
 
 def _axis(
@@ -167,20 +206,22 @@ def _changes(order: Sequence[str], trips: Sequence[int], moved: Sequence[str]) -
 def _work(
     subject: Subject, sizes: Mapping[str, int], order: Sequence[str], trips: tuple[int, ...],
     lengths: Mapping[str, Sequence[Any]], masks: Mapping[str, Any],
-) -> tuple[Any, int]:  # fmt: skip
-    """Cycles of every tile and bytes of scratch, over all stages."""
+) -> tuple[Any, Any, int]:  # fmt: skip
+    """Cycles of every tile before its copies start and beside them, and bytes of scratch, over all stages.
+
+    Copies start with the first stage that every tile computes.
+    """
     ranges = subject.chain.ranges(sizes, order)
-    work, scratch = np.zeros(trips), 0
-    last = len(subject.stages) - 1
+    alone, beside, scratch = np.zeros(trips), np.zeros(trips), 0
+    last, started = len(subject.stages) - 1, False
     for number, stage in enumerate(subject.stages):
         given = stage_sizes(subject, number, {n: high - low for n, (low, high) in ranges.items()}, lengths)
-        local = stage.local()
-        cost = np.broadcast_to(subject.cycles(number, given), trips)
-        if number < last and local is not None:
-            cost = np.where(_any_change(stage.operands, masks), cost, 0)
-        work += cost
+        computed = _any_change(stage.operands, masks) if number < last and stage.local() is not None else True
+        started = started or bool(np.all(computed))
+        cost = subject.cycles(number, given) + (subject.hierarchy.costs.kernel if number < last else 0)
+        (beside if started else alone)[...] += np.where(computed, np.broadcast_to(cost, trips), 0)
         scratch = max(scratch, int(np.max(subject.scratch(number, given))))
-    return work, scratch
+    return alone, beside, scratch
 
 
 def _any_change(operands: Sequence[Operand], masks: Mapping[str, Any]) -> Any:

@@ -23,9 +23,9 @@ static void ${m.name}(${m.parameters})
         {${c.near}, ${c.far}, ${c.size}, ${c.stride}, ${c.runs}, ${c.operand}, ${int(c.store)}},
 % endfor
     };
-    /* Per tile: the ends of its loads that start a tile early, of its other loads, and of its stores. */
+    /* Per tile: the copies that start ${"while it is computed: operands of the next, results of the one before" if m.double else "when it is done: operands of the next, its results"}. */
     static const struct {
-        int early, late, stores;
+        int first, end;
 % for buffer in m.buffers:
         int ${buffer};
 % endfor
@@ -37,7 +37,7 @@ static void ${m.name}(${m.parameters})
 % endfor
     } tiles[${m.count}] = {
 % for t in m.tiles:
-        {${t.early}, ${t.late}, ${t.stores}, ${"".join(f"{b}, " for b in t.buffers)}${f"{t.computed}u, " if m.guarded else ""}${", ".join("{" + n + "}" for n in t.numbers)}}, /* ${t.comment} */
+        {${t.first}, ${t.end}, ${"".join(f"{b}, " for b in t.buffers)}${f"{t.computed}u, " if m.guarded else ""}${", ".join("{" + n + "}" for n in t.numbers)}}, /* ${t.comment} */
 % endfor
     };
     unsigned char *const home[${len(m.homes)}] = {
@@ -45,75 +45,61 @@ static void ${m.name}(${m.parameters})
         (unsigned char *)(uintptr_t)${name},
 % endfor
     };
-% if m.double:
-    tilewright_future early = tilewright_start(copies, 0, tiles[0].early, ${m.level}, home);
-    tilewright_future late = tilewright_start(copies, tiles[0].early, tiles[0].late, ${m.level}, home);
-    tilewright_future stored[${m.waits_behind}] = {0};
-% endif
-    for (int t = 0; t < ${m.count}; t++) {
 <%
-    # what runs beside the first stage of a tile; the stores of the tile before where a second buffer takes this one's
-    beside = m.double and not m.stages[0].guard
-    behind = beside and m.waits_behind > 1
+    always = next(stage for stage in m.stages if not stage.guard)
+    last = m.stages[-1]
+    given = "[t % 2]" if m.double else ""
+    start = f"moving = tilewright_start(copies, tiles[t].first, tiles[t].end, {m.level}, home);"
 %>\
-<%def name="starts(indent)">\
-% if behind:
-${indent}if (t > 0) {
-${indent}    stored[(t - 1) % ${m.waits_behind}] = tilewright_start(copies, tiles[t - 1].late, tiles[t - 1].stores, ${m.level}, home);
-${indent}}
-% endif
-${indent}if (t + 1 < ${m.count}) { /* into the buffers that this tile does not use */
-${indent}    early = tilewright_start(copies, tiles[t].stores, tiles[t + 1].early, ${m.level}, home);
-${indent}}
-</%def>\
 % if m.double:
-        tilewright_wait(early);
-        tilewright_wait(late);
-        early = 0;
-% if not beside:
-${starts("        ")}\
+% for stage in m.stages:
+    ${m.name}_work${stage.number} work${stage.number}[2]; /* of this tile and of the next */
+% endfor
 % endif
-        tilewright_wait(stored[t % ${m.waits_behind}]); /* the buffer that this tile writes is free again */
+    tilewright_future moving = tilewright_start(copies, 0, ${m.tiles[0].first}, ${m.level}, home);
+    for (int t = 0; t < ${m.count}; t++) {
+% for stage in m.stages:
+% if m.double:
+        work${stage.number}[t % 2] = (${m.name}_work${stage.number}){
 % else:
-        tilewright_wait(tilewright_start(copies, t == 0 ? 0 : tiles[t - 1].stores, tiles[t].late, ${m.level}, home));
+        const ${m.name}_work${stage.number} work${stage.number} = {
 % endif
+% for a in stage.arguments:
+            ${a.at.replace("tile->", "tiles[t].")}, /* ${a.name} */
+% endfor
+            tiles[t].numbers${stage.number},
+        };
+% endfor
+% if m.double:
+        if (t > 0) {
+            tilewright_end(); /* of the tile before */
+        }
+% endif
+        tilewright_wait(moving);
 % for stage in m.stages:
 % if stage.guard:
         if ((tiles[t].computed & ${stage.guard}u) != 0) {
-% else:
-        {
-% endif
-            const ${m.name}_work${stage.number} work = {
-% for a in stage.arguments:
-                ${a.at.replace("tile->", "tiles[t].")}, /* ${a.name} */
-% endfor
-                tiles[t].numbers${stage.number},
-            };
-            tilewright_begin(${m.name}_core${stage.number}, &work);
-% if beside and loop.first:
-${starts("            ")}\
-% endif
+            tilewright_begin(${m.name}_core${stage.number}, &work${stage.number}${given});
             tilewright_end();
         }
-% endfor
-% if m.double:
-% if not behind:
-        stored[t % ${m.waits_behind}] = tilewright_start(copies, tiles[t].late, tiles[t].stores, ${m.level}, home);
-% endif
-        late = 0;
-        if (t + 1 < ${m.count}) {
-            late = tilewright_start(copies, tiles[t + 1].early, tiles[t + 1].late, ${m.level}, home);
-        }
 % else:
-        tilewright_wait(tilewright_start(copies, tiles[t].late, tiles[t].stores, ${m.level}, home));
+        tilewright_begin(${m.name}_core${stage.number}, &work${stage.number}${given});
+% if m.double and stage is always:
+        ${start}
+% endif
+% if not (m.double and stage is last):
+        tilewright_end();
+% endif
+% endif
+% endfor
+% if not m.double:
+        ${start}
 % endif
     }
-% if behind:
-    stored[${(m.count - 1) % m.waits_behind}] = tilewright_start(copies, tiles[${m.count - 1}].late, tiles[${m.count - 1}].stores, ${m.level}, home);
-% endif
 % if m.double:
-% for i in range(m.waits_behind):
-    tilewright_wait(stored[${i}]);
-% endfor
+    tilewright_end();
+    tilewright_wait(moving);
+    moving = tilewright_start(copies, tiles[${m.count - 1}].end, ${len(m.copies)}, ${m.level}, home);
 % endif
+    tilewright_wait(moving);
 }
