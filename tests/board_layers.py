@@ -353,6 +353,8 @@ UNROLLED_DENSE = (
     Layer("lowest_row", (1, 128), (128, 16), weights="-128"),
 )
 """One row of every remainder of inputs and of columns."""
+UNROLLED_BEHIND = Layer("behind", (1, 128), (128, 8))
+"""The result starts at the address where the inputs end."""
 
 
 def fenced(

@@ -13,6 +13,7 @@ from board_layers import (
     DILATED,
     EXTREMES,
     UNROLLED,
+    UNROLLED_BEHIND,
     UNROLLED_DENSE,
     WINOGRAD,
     check,
@@ -113,3 +114,8 @@ def test_cores_without_the_extension_take_portable_kernels(board: str, tmp_path:
     candidates = [candidate for node in done.bound.nodes for candidate in node.candidates]
     refused = next(candidate for candidate in candidates if candidate.kernel.name == "ConvDsp")
     assert refused.refusal == "the core has no 'dsp' among its capabilities"
+
+
+def test_a_row_whose_result_lies_behind_it(tmp_path: Path) -> None:
+    done = check([UNROLLED_BEHIND], "qemu_mps2_an386", tmp_path, optimize="speed")
+    assert kernels(done)["behind"] == "DenseUnrolled"

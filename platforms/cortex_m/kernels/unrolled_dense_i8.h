@@ -79,7 +79,8 @@ TILEWRIGHT_INTO const uint32_t *tilewright_columns(
 #define TILEWRIGHT_TO_BYTES2(saturate) TILEWRIGHT_TO_BYTES1(saturate) TILEWRIGHT_ONE_CODE("r1", "r5", saturate)
 #define TILEWRIGHT_TO_BYTES3(saturate) TILEWRIGHT_TO_BYTES2(saturate) TILEWRIGHT_ONE_CODE("r2", "r6", saturate)
 #define TILEWRIGHT_TO_BYTES4(saturate) TILEWRIGHT_TO_BYTES3(saturate) TILEWRIGHT_ONE_CODE("r3", "r8", saturate)
-/* What is `left` behind the groups: 1 or 2 inputs; 3, read with one input before; 4 for three that are all. */
+/* The operands that move are marked as written early: else `end` may share a register with the result behind the row.
+ * What is `left` behind the groups: 1 or 2 inputs; 3, read with one input before; 4 for three that are all. */
 #define TILEWRIGHT_COLUMN_SUMS(number, letter, load, saturate) \
     "2:\n\t" TILEWRIGHT_LOAD_SUMS##number \
     ".rept %c[rest]\n\t" TILEWRIGHT_GROUP(number, letter) ".endr\n\t" \
@@ -106,7 +107,7 @@ TILEWRIGHT_INTO const uint32_t *tilewright_columns(
         const int8_t *const end = x + groups * 4; \
         uint32_t e, o; \
         __asm__ volatile(TILEWRIGHT_COLUMN_SUMS(number, letter, load, saturate) \
-            : [e] "=&r"(e), [o] "=&r"(o), [x] "+r"(x), [y] "+r"(y), [w] "+r"(w) \
+            : [e] "=&r"(e), [o] "=&r"(o), [x] "+&r"(x), [y] "+&r"(y), [w] "+&r"(w) \
             : [from] "m"(f->x), "m"(f->last), [addend] "m"(f->addend), [end] "r"(end), [rest] "i"(rest), \
               [loops] "i"(loops), [left] "i"(left), [shift] "i"(shift) \
             : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "cc", "memory"); \

@@ -208,8 +208,8 @@ TILEWRIGHT_INTO const uint32_t *tilewright_unrolled(
         uint32_t s0, s1, s2, s3, t0, t1, t2, t3, q, e, a, b; \
         __asm__ volatile(text \
             : [s0] "=&r"(s0), [t0] "=&r"(t0), [s1] "=&r"(s1), [t1] "=&r"(t1), [s2] "=&r"(s2), [t2] "=&r"(t2), \
-              [s3] "=&r"(s3), [t3] "=&r"(t3), [q] "=&r"(q), [e] "=&r"(e), [a] "=&r"(a), [b] "=&r"(b), [x] "+r"(x), \
-              [w] "+r"(w), [y] "+m"(f->y) \
+              [s3] "=&r"(s3), [t3] "=&r"(t3), [q] "=&r"(q), [e] "=&r"(e), [a] "=&r"(a), [b] "=&r"(b), [x] "+&r"(x), \
+              [w] "+&r"(w), [y] "+m"(f->y) \
             : [addend] "m"(f->addend), [xs] "m"(f->xs), "m"(f->last), [end] "m"(f->end), [rest] "i"(rest), \
               [loops] "i"(loops), [shift] "i"(shift), [stride] "i"(stride) \
             : "cc", "memory"); \
