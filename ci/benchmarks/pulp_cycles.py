@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 BOARD = "gvsoc_pulp_open"
 NETWORKS = ("resnet8_int8", "dscnn_int8", "vww_int8", "ad_int8")
 L1_KIBIBYTES = (64, 25)
-"""Stacks take 9 of them."""
+"""Stacks take 8 of them."""
 
 
 @dataclass(frozen=True)

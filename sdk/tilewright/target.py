@@ -29,7 +29,7 @@ _KEYS = {
     "build": {"compilers", "cpu_flags", "compile_flags", "library_flags", "link_flags", "link_script", "startup",
               "whole_word_loads"},
     "run": {"simulator", "command", "plugin", "icount_shift", "systick_hz", "timeout_seconds"},
-    "stack": {"size", "level", "all", "slower_percent"},
+    "stack": {"size", "level", "all", "slower_percent", "slower_cycles"},
     "timing": {"core", "flash_wait_states"},
 }  # fmt: skip
 
@@ -54,13 +54,14 @@ class Memory:
 class StackRoom:
     """Bytes of the program's stack, and of all stacks where they lie together in `level` ("": never).
 
-    `slower_percent` is by how much kernels are slower where the stacks lie elsewhere.
+    `slower_percent` and `slower_cycles` of each tile are by how much kernels are slower where the stacks lie elsewhere.
     """
 
     own_bytes: int = 0
     level: str = ""
     all_bytes: int = 0
     slower_percent: int = 0
+    slower_cycles: int = 0
 
 
 @dataclass(frozen=True)
@@ -257,8 +258,8 @@ class _Reader:
         level, size = self.text(table, "stack.level"), self.size(table, "stack.all")
         if bool(level) != bool(size):
             raise self.wrong("stack.level", "it goes with stack.all, the bytes of all stacks in that level")
-        slower = self.number(table, "stack.slower_percent") or 0
-        return StackRoom(self.size(table, "stack.size") or 0, level, size or 0, slower)
+        slower = (self.number(table, f"stack.slower_{unit}") or 0 for unit in ("percent", "cycles"))
+        return StackRoom(self.size(table, "stack.size") or 0, level, size or 0, *slower)
 
     def wrong(self, key: str, why: str) -> PlatformError:
         return PlatformError(f"{self.path}: field '{key}' is wrong", why=why, file=str(self.path))

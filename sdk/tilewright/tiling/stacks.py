@@ -44,7 +44,9 @@ def tile_beside_stacks(
         apart = tile(graph, levels, reserved={home: room.all_bytes}, options=options)
     except DoesNotFit:
         return beside
-    return beside if _cycles(beside) * 100 <= _cycles(apart) * (100 + room.slower_percent) else apart
+    tiles = sum(schedule.tiles for schedule in apart.schedules.values())
+    slowed = _cycles(apart) * (100 + room.slower_percent) + 100 * room.slower_cycles * tiles
+    return beside if _cycles(beside) * 100 <= slowed else apart
 
 
 def _cycles(tiled: TiledGraph) -> int:
