@@ -23,5 +23,11 @@ def test_dense_and_depthwise_layers_in_vectors(tmp_path: Path) -> None:
     assert {taken[layer.name] for layer in DENSE if not layer.unsigned} == {"DenseMve"}
 
 
+def test_depthwise_layers_by_gathered_windows(tmp_path: Path) -> None:
+    taken = kernels(check(DEPTHWISE, BOARD, tmp_path, EXTREMES, first=("DepthwiseColumnsMve",)))
+    named = {name for name, kernel in taken.items() if kernel == "DepthwiseColumnsMve"}
+    assert named >= {"many", "many_two", "narrow", "pair", "tight", "padded", "line_odd", "same", "valid", "stride"}
+
+
 def test_sums_of_codes_in_vectors(tmp_path: Path) -> None:
     assert "PairMve" in kernels(check_network(sums(), BOARD, tmp_path, EXTREMES)).values()

@@ -2,14 +2,29 @@
 h, w = k.h, k.w
 row = w.kernel * k.channels
 y = "y" if k.y_type == "int8_t" else "(int8_t *)y"
-last = k.pixels - 1
+ahead = f" + {k.reads.ahead}" if k.reads.ahead else ""
+begin = f" + {k.first}" if k.first else ""
+several = k.pixels >= 4
+overlapped = several and k.pixels % 4 > 0
+last = max(k.pixels - 4, 0)
+form = {1: "ONE", 2: "TWO"}.get(k.depth // 16, "STEPS")
+sums, others = ("q6", "q7") if form == "TWO" else ("q4", "q5")
+end = w.out * w.stride - w.pad
+lowest, leftmost = h.size - (h.kernel - 1) * h.dilation - 1, w.size - (w.kernel - 1) * w.dilation - 1
+one_run = w.dilation == 1 or w.kernel == 1
+inside = f"(unsigned)top <= {lowest}u && (unsigned)left <= {leftmost}u" if one_run and min(lowest, leftmost, k.whole) >= 0 else ""
 %>\
-<%def name="run(source, length, at=0)">
+<%def name="exactly(source, length, at=0)">
 % for i in range(0, length, 16):
             vstrbq_s8(to + ${at + i}, ${f"vldrbq_s8({source} + {i})" if length - i >= 16 else f"vldrbq_z_s8({source} + {i}, vctp8q({length - i}u))"});
 % endfor
 </%def>\
-% if not k.direct:
+<%def name="fill(to)">
+        for (int j = 0; j < ${min(4, k.pixels)}; j++) {
+            memcpy(${to} + j * ${k.out_channels}, fill, ${k.out_channels});
+        }
+</%def>\
+% if not k.pointwise:
 /* Gathers the inputs of one pixel. */
 TILEWRIGHT_MVE void ${f.name}_gather(const int8_t *x, int8_t *to, int top, int left)
 {
@@ -19,7 +34,7 @@ TILEWRIGHT_MVE void ${f.name}_gather(const int8_t *x, int8_t *to, int top, int l
 % if w.dilation == 1:
         if (row_inside && left >= 0 && left <= ${w.size - w.kernel}) {
             const int8_t *const s = x + ih * ${h.x_stride} + left * ${w.x_stride};
-${run("s", row)}\
+${exactly("s", row)}\
             to += ${row};
             continue;
         }
@@ -28,7 +43,7 @@ ${run("s", row)}\
             const int iw = left + kw * ${w.dilation};
             if (row_inside && iw >= 0 && iw < ${w.size}) {
                 const int8_t *const s = x + ih * ${h.x_stride} + iw * ${w.x_stride};
-${run("s", k.channels)}\
+${exactly("s", k.channels)}\
             } else {
                 for (int i = 0; i < ${k.channels}; i += 16) {
                     vstrbq_s8(to + i, vdupq_n_s8(${k.zero_point}));
@@ -40,53 +55,103 @@ ${run("s", k.channels)}\
 }
 
 % endif
-TILEWRIGHT_MVE_PIXELS(${f.name}_pixels, ${1 if k.own else 0}, "${k.depth // 16}")
+TILEWRIGHT_MVE_PIXELS(${f.name}_pixels, TILEWRIGHT_MVE_${form}_READ,
+% if form == "STEPS":
+% for suffix, a in zip(k.reads.froms, ["", *"a" * len(k.reads.froms)]):
+    TILEWRIGHT_MVE_STEP("${k.reads.load}", "${suffix}", "${a}")
+% endfor
+% for bytes_back in k.reads.back:
+    TILEWRIGHT_MVE_BACK("${bytes_back}")
+% endfor
+% else:
+    TILEWRIGHT_MVE_${form}
+% endif
+    , TILEWRIGHT_MVE_${k.codes}("${sums}", "${others}", "${k.shift}"), TILEWRIGHT_MVE_${"TWO" if form == "TWO" else "ONE"}_STORE("${sums}"))
 
 static void ${f.name}(${f.parameters})
 {
-% if not k.direct:
-    int8_t *const patch = scratch;
-% endif
+    static const uint16_t places[8] = {${", ".join(map(str, k.places))}};
+% if k.pointwise:
+    const int8_t *from = x${ahead};
+    int8_t *to = ${y}${begin};
     for (int p = 0; p < ${k.pixels}; p += 4) {
-        const int at = p < ${max(k.pixels - 4, 0)} ? p : ${max(k.pixels - 4, 0)};
-        const int8_t *sources[4];
-        uint32_t offsets[4];
-% if not k.direct:
-        int top[4];
-        int left[4];
-% endif
-        for (int j = 0; j < 4; j++) {
-            const int pixel = ${"at + j" if k.pixels >= 4 else f"j < {last} ? j : {last}"};
-            offsets[j] = (uint32_t)pixel * ${k.out_channels}u;
-% if k.direct:
-            sources[j] = x + pixel * ${k.channels};
-% else:
-            const int oh = pixel / ${w.out};
-            top[j] = oh * ${h.stride} - ${h.pad};
-            left[j] = (pixel - oh * ${w.out}) * ${w.stride} - ${w.pad};
-            sources[j] = patch + j * ${k.depth};
-% endif
+% if overlapped:
+        if (p > ${last}) {
+            from = x${ahead} + ${last * k.channels};
+            to = ${y}${begin} + ${last * k.out_channels};
         }
-% if not k.direct:
-        for (int j = 0; j < 4; j++) {
-            int8_t *to = patch + j * ${k.depth};
-% if w.dilation == 1:
-            if (top[j] >= 0 && top[j] <= ${h.size - (h.kernel - 1) * h.dilation - 1} && left[j] >= 0 && left[j] <= ${w.size - (w.kernel - 1) * w.dilation - 1}) {
-                const int8_t *const s = x + top[j] * ${h.x_stride} + left[j] * ${w.x_stride};
-% for kh in range(h.kernel):
-${run(f"s + {kh * h.dilation * h.x_stride}", row, kh * row)}\
-% endfor
-                continue;
-            }
 % endif
-            ${f.name}_gather(x, to, top[j], left[j]);
+        const int8_t *x0 = from;
+% for j in range(1, 4):
+        const int8_t *x${j} = from + ${min(j, k.pixels - 1) * k.channels};
+% endfor
+% if k.copies:
+        if (from - x > ${k.whole * k.channels + k.reads.ahead}) {
+            int8_t *const copy = scratch;
+% for j in range(4):
+            tilewright_mve_run(copy + ${j * k.depth}, x${j}${f" - {k.reads.ahead}" if ahead else ""}, ${k.inputs});
+            x${j} = copy${ahead} + ${j * k.depth};
+% endfor
         }
 % endif
 % if k.sparse:
-        for (int j = 0; j < 4; j++) {
-            memcpy(${y} + offsets[j], fill, ${k.out_channels});
+${fill(f"to{f' - {k.first}' if k.first else ''}")}\
+% endif
+        ${f.name}_pixels(x0, x1, x2, x3, stream, to, places);
+        from += ${4 * k.channels};
+        to += ${4 * k.out_channels};
+    }
+% else:
+    int8_t *const patch = scratch;
+    int top = ${-h.pad};
+    int left = ${-w.pad};
+    for (int p = 0; p < ${k.pixels}; p += 4) {
+        const int at = ${f"p < {last} ? p : {last}" if overlapped else "p"};
+        const int8_t *sources[4];
+% if overlapped:
+        if (at < p) {
+            top = ${last // w.out * h.stride - h.pad};
+            left = ${last % w.out * w.stride - w.pad};
         }
 % endif
-        ${f.name}_pixels(sources, (const int8_t *)w, table, ${y} + ${k.first}, offsets, ${k.pairs}, codes);
+        for (int j = 0; j < 4; j++) {
+            int8_t *const to = patch + j * ${k.depth};
+            sources[j] = to${ahead};
+% if inside:
+            const int from = top * ${h.x_stride} + left * ${w.x_stride};
+            if (${inside} && from <= ${k.whole}) {
+% if k.in_place:
+                sources[j] = x${ahead} + from;
+% else:
+                const int8_t *const s = x + from;
+% for kh in range(h.kernel):
+% for i in range(0, row, 16):
+                vstrbq_s8(to + ${kh * row + i}, vldrbq_s8(s + ${kh * h.dilation * h.x_stride + i}));
+% endfor
+% endfor
+% endif
+            } else {
+                ${f.name}_gather(x, to, top, left);
+            }
+% else:
+            ${f.name}_gather(x, to, top, left);
+% endif
+% if not several:
+            if (j >= ${k.pixels - 1}) {
+                continue;
+            }
+% endif
+            left += ${w.stride};
+            if (left == ${end}) {
+                left = ${-w.pad};
+                top += ${h.stride};
+            }
+        }
+        int8_t *const to = ${y} + at * ${k.out_channels}${begin};
+% if k.sparse:
+${fill(f"to{f' - {k.first}' if k.first else ''}")}\
+% endif
+        ${f.name}_pixels(sources[0], sources[1], sources[2], sources[3], stream, to, places);
     }
+% endif
 }

@@ -1,0 +1,260 @@
+"""Integer convolution on cores with the vector extension: sixteen products in one instruction.
+
+The inputs of a pixel are read where they lie if they are one run of bytes there, else they are gathered in scratch; so
+are those at the edge, and those of the last pixels, whose vectors would reach over the end. Pairs of channels that are
+constant are left out as in the scalar kernels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.platform import Array, Call, Constant, DType, Operands, priced
+from tilewright.platforms.cortex_m.kernels import conv_i8, matrix_i8, mve
+from tilewright.platforms.cortex_m.kernels.mve import VECTOR
+from tilewright.platforms.cortex_m.platform import PLATFORM
+from tilewright.platforms.generic.kernels import conv_i8 as portable
+from tilewright.platforms.generic.kernels.blocks import Axis
+from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
+
+PRICES = (1.0, 31.0, 20.0, 2.3, 60.0, 12.0)
+"""Instructions for one of each amount of `work`."""
+BYTES_REACH, WORDS_REACH = 127, 508
+"""Furthest constant offset of a load of bytes and of words, either way."""
+FARTHEST = 4095
+"""Largest constant that is subtracted at once."""
+
+
+@dataclass(frozen=True)
+class Reads:
+    """How steps of sixteen inputs read a pixel: its pointer stands `ahead` bytes behind its first input, `froms` close
+    the addresses, and the pointers go `back` in the end."""
+
+    load: str
+    ahead: int
+    froms: tuple[str, ...]
+    back: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class MveConvContext:
+    """Every number of one convolution; `depth` counts inputs of a pixel, padded to whole vectors.
+
+    Windows are read `in_place` or copied, up to `whole`: the last pixel (1x1) or input byte (windows) at which their
+    vectors stay inside the input. `places` are those of the results of two channels of four pixels.
+    """
+
+    y_type: str
+    h: Axis
+    w: Axis
+    channels: int
+    inputs: int
+    depth: int
+    out_channels: int
+    pixels: int
+    pointwise: bool
+    in_place: bool
+    copies: bool
+    whole: int
+    zero_point: int
+    first: int
+    places: tuple[int, ...]
+    sparse: bool
+    reads: Reads
+    codes: str
+    shift: int
+
+
+def is_pointwise(call: Call) -> bool:
+    """True where pixels lie one behind the other."""
+    h, w = matrix_i8.axes_of(call)
+    return (h.kernel, w.kernel, h.stride, w.stride) == (1, 1, 1, 1) and not portable.is_padded(h, w)
+
+
+def flat_weights(call: Call) -> Array:
+    """[OC, kh * kw * IC] with zeros up to whole vectors."""
+    return mve.in_vectors(conv_i8.weights_of(call))
+
+
+def window_inputs(call: Call) -> int:
+    """Inputs of a pixel."""
+    h, w = matrix_i8.axes_of(call)
+    return h.kernel * w.kernel * call.shape(0)[1]
+
+
+def is_in_place(call: Call) -> bool:
+    """True where the inputs of a pixel are one run, and loads reach all of them from one address or in words."""
+    h, w = matrix_i8.axes_of(call)
+    steps = -(-window_inputs(call) // VECTOR)
+    run = h.kernel == 1 and (w.dilation == 1 or w.kernel == 1)
+    return run and (call.shape(0)[1] % 4 == 0 or steps <= 1 + 2 * BYTES_REACH // VECTOR)
+
+
+def is_exact(call: Call) -> bool:
+    """True where pixels lie one behind the other in whole vectors, so that nothing is copied."""
+    return is_pointwise(call) and is_in_place(call) and call.shape(0)[1] % VECTOR == 0
+
+
+def reads_of(call: Call) -> Reads:
+    """Loads of words where every address is a multiple of four, else of bytes."""
+    steps = -(-window_inputs(call) // VECTOR)
+    words = steps > 2 and (call.shape(0)[1] % 4 == 0 or not is_in_place(call))
+    load, reach = ("vldrw.32", WORDS_REACH) if words else ("vldrb.8", BYTES_REACH)
+    if steps > 1 + 2 * reach // VECTOR:
+        parts = [FARTHEST // VECTOR * VECTOR] * (steps * VECTOR // (FARTHEST // VECTOR * VECTOR))
+        rest = steps * VECTOR - sum(parts)
+        return Reads(load, 0, ("], #16",) * steps, (*parts, *([rest] if rest else [])))
+    ahead = max(0, (steps - 1) * VECTOR - reach // VECTOR * VECTOR)
+    return Reads(load, ahead, tuple(f", #{VECTOR * step - ahead}]" for step in range(steps)), ())
+
+
+def whole_reach(call: Call) -> int:
+    """See `MveConvContext`."""
+    h, w = matrix_i8.axes_of(call)
+    channels, depth = call.shape(0)[1], flat_weights(call).shape[1]
+    total = call.tensor(0).elements
+    if is_pointwise(call):
+        return (total - depth) // channels - min(3, h.out * w.out - 1)
+    row = w.kernel * channels
+    return total - (depth if is_in_place(call) else (h.kernel - 1) * h.dilation * h.x_stride + row + -row % VECTOR)
+
+
+def word_refusal(call: Call) -> str | None:
+    """None, or why twice the word of the requantisation has no place in 32 bits."""
+    addend = int(np.abs(matrix_i8.fixed_point(call).addend.astype(np.int64)).max())
+    if 2 * addend + matrix_i8.largest_sum(call) >= 1 << 31:
+        return "twice the word of the requantisation leaves 32 bits"
+    return None
+
+
+def form_of(call: Call) -> tuple[str, int]:
+    """`saturated` with the layer's shift, else `limited`."""
+    fixed = matrix_i8.fixed_point(call)
+    shift = int(fixed.shift[0]) + 1
+    plain = (fixed.low, fixed.high) == (-128, 127) and fixed.common_shift and 1 <= shift <= 16
+    return ("SATURATED", shift) if plain else ("LIMITED", 0)
+
+
+def numbers_of(call: Call, found: matrix_i8.Channels) -> Array:
+    """[pair, words]: the numbers of the codes. Products are doubled, so addends and shifts are those of twice the word."""
+    fixed = matrix_i8.fixed_point(call)
+    firsts = np.asarray(found.pairs)
+    form, shift = form_of(call)
+    addend, shifts = (np.broadcast_to(part.astype(np.int64), found.start.shape) for part in (fixed.addend, fixed.shift))
+    parts = [found.start, found.multiplier, 2 * addend - (1 << shift >> 1)]
+    if form == "LIMITED":
+        parts = [found.start, found.multiplier, 2 * addend, -shifts - 1]
+    columns = [part[firsts + side] for part in parts for side in (0, 1)]
+    if form == "LIMITED":
+        columns += [np.full(firsts.size, fixed.low), np.full(firsts.size, fixed.high)]
+    step = np.diff(firsts, append=firsts[-1] - 1)
+    return np.stack([*columns, step], axis=1)
+
+
+def stream_of(found: matrix_i8.Channels, numbers: Array) -> Array:
+    """uint32 words: for every pair its weights, in the order in which they are multiplied, and its numbers."""
+    firsts = np.asarray(found.pairs)
+    split = np.stack([found.weights[firsts], found.weights[firsts + 1]], axis=1).reshape(firsts.size, 2, -1, VECTOR)
+    if split.shape[2] == 2:
+        split[:, 1] = split[:, 1, ::-1].copy()
+    elif split.shape[2] > 2:
+        split = split.transpose(0, 2, 1, 3)
+    weights = mve.bytes_as_words(split).reshape(firsts.size, -1)
+    return np.concatenate([weights, mve.words(numbers).view(np.uint32).reshape(firsts.size, -1)], axis=1).reshape(-1)
+
+
+def work(call: Call) -> tuple[float, ...]:
+    """Instructions of pairs of channels; blocks of four pixels, pixels whose windows are looked for, vectors copied,
+    and of pixels at the edge themselves and the vectors of their taps."""
+    h, w = matrix_i8.axes_of(call)
+    pixels, channels, steps = conv_i8.pixels_of(call), call.shape(0)[1], -(-window_inputs(call) // VECTOR)
+    pairs = len(matrix_i8.channels_of(call, conv_i8.weights_of(call), sparse=True).pairs)
+    blocks = -(-pixels // 4)
+    per_pair = {1: 27.0, 2: 41.0}.get(steps, 14.0 * steps + 17.0) + 5.0 * (form_of(call)[0] == "LIMITED")
+    searched = copied = edges = 0
+    if not is_pointwise(call):
+        searched = 4 * blocks
+        inner = conv_i8.inner_blocks(h, w, 1) if w.dilation == 1 or w.kernel == 1 else 0
+        edges = searched - inner
+        copied = 0 if is_in_place(call) else inner * h.kernel * -(-w.kernel * channels // VECTOR)
+    return (
+        blocks * pairs * per_pair, float(blocks), float(searched), float(copied), float(edges),
+        float(edges * h.kernel * w.kernel * -(-channels // VECTOR)),
+    )  # fmt: skip
+
+
+@PLATFORM.kernel(
+    "Conv", types=mve.TYPES, template="mve_conv.c.mako", layout="channels_last", sources=["mve.h", "mve_conv.h"],
+    preference=40, requires=("mve",),
+)  # fmt: skip
+class ConvMve:
+    """Integer convolution of any window: four pixels by two channels, sixteen inputs at a time."""
+
+    def accepts(self, call: Call) -> str | None:
+        """What the scalar kernel accepts, with words that may be doubled."""
+        if (why := conv_i8.accepts(call)) is not None:
+            return why
+        return word_refusal(call)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """The stream of weights and numbers, and codes of constant channels."""
+        call = operands.call
+        found = matrix_i8.channels_of(call, flat_weights(call), sparse=True)
+        constants = [Constant("stream", DType.U32, stream_of(found, numbers_of(call, found)))]
+        if found.constant.any():
+            y = call.outputs[0]
+            constants.append(Constant("fill", y.dtype, found.codes.astype(y.dtype.numpy)))
+        return tuple(constants)
+
+    def scratch(self, operands: Operands) -> int:
+        """The gathered inputs of four pixels, and the end of the last copy of a part."""
+        call = operands.call
+        if is_exact(call):
+            return 0
+        return 4 * int(flat_weights(call).shape[1]) + (0 if is_pointwise(call) else VECTOR)
+
+    def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
+        """Gathered pixels, and those that stay in registers, are read before their results are written."""
+        call = operands.call
+        h, w = matrix_i8.axes_of(call)
+        steps = patch_steps(h, w, min(4, h.out * w.out), call.outputs[0].shape[1], 1, 1)
+        before = window_inputs(call) <= VECTOR or not is_in_place(call)
+        return ((0, 0, gap_bytes(*steps, reads_before_writing=before)),)
+
+    def cost(self, call: Call) -> float:
+        """See `work`."""
+        return priced(work(call), PRICES)
+
+    def context(self, operands: Operands) -> MveConvContext:
+        """The numbers of the layer."""
+        call = operands.call
+        x, y = call.tensor(0), call.outputs[0]
+        assert x.quantisation is not None
+        flat = flat_weights(call)
+        found = matrix_i8.channels_of(call, flat, sparse=True)
+        h, w = matrix_i8.axes_of(call)
+        pixels, out_channels = h.out * w.out, y.shape[1]
+        codes, shift = form_of(call)
+        return MveConvContext(
+            y_type=C_TYPES[y.dtype],
+            h=h,
+            w=w,
+            channels=x.shape[1],
+            inputs=window_inputs(call),
+            depth=flat.shape[1],
+            out_channels=out_channels,
+            pixels=pixels,
+            pointwise=is_pointwise(call),
+            in_place=is_in_place(call),
+            copies=not is_exact(call),
+            whole=whole_reach(call),
+            zero_point=x.quantisation.zero_point[0],
+            first=found.pairs[0],
+            places=tuple(min(j, pixels - 1) * out_channels + side for j in range(4) for side in (0, 1)),
+            sparse=bool(found.constant.any()),
+            reads=reads_of(call),
+            codes=codes,
+            shift=shift,
+        )
