@@ -244,6 +244,10 @@ CONVS = (
     Layer("unsigned_rgb", (1, 3, 6, 5), (5, 3, 3, 3), unsigned=True, x_zero=-9, attributes={"pads": [1, 1, 1, 1]}),
     Layer("heavy", (1, 640, 2, 2), (4, 640, 1, 1), weights="-127"),
     Layer("lowest", (1, 16, 4, 4), (4, 16, 3, 3), weights="-128", attributes={"pads": [1, 1, 1, 1]}),
+    Layer("dead", (1, 16, 5, 3), (23, 16, 1, 1), weights="dead", x_zero=4),
+    Layer("dead_window", (1, 4, 5, 3), (16, 4, 3, 3), weights="dead", attributes={"pads": [1, 1, 1, 1]}),
+)
+ODD_CONVS = (
     Layer("odd_few", (1, 5, 5, 9), (7, 5, 1, 1), x_zero=-3),
     Layer("odd_some", (1, 15, 3, 7), (5, 15, 1, 1)),
     Layer("odd_more", (1, 27, 5, 5), (6, 27, 1, 1), y_zero=9),
@@ -255,17 +259,8 @@ CONVS = (
     Layer("words_walked", (1, 1028, 1, 5), (3, 1028, 1, 1)),
     Layer("odd_line", (1, 7, 19), (5, 7, 3), x_zero=1, attributes={"pads": [2, 0]}),
     Layer("odd_dilated", (1, 9, 23), (5, 9, 3), attributes={"pads": [8, 0], "dilations": [4]}),
-    Layer("dead", (1, 16, 5, 3), (23, 16, 1, 1), weights="dead", x_zero=4),
-    Layer("dead_window", (1, 4, 5, 3), (16, 4, 3, 3), weights="dead", attributes={"pads": [1, 1, 1, 1]}),
 )
 DEPTHWISE = (
-    Layer("many", (1, 37, 7, 10), (37, 1, 3, 3), x_zero=-5, attributes={"pads": [1, 1, 1, 1], "group": 37}),
-    Layer("many_two", (1, 23, 9, 12), (23, 1, 3, 3), attributes={"pads": [1, 1, 1, 1], "strides": [2, 2], "group": 23}),
-    Layer("narrow", (1, 17, 6, 3), (17, 1, 3, 3), attributes={"pads": [1, 1, 1, 1], "group": 17}),
-    Layer("pair", (1, 19, 5, 2), (19, 1, 3, 3), x_zero=4, attributes={"pads": [1, 1, 1, 1], "group": 19}),
-    Layer("tight", (1, 18, 5, 5), (18, 1, 3, 3), attributes={"pads": [1, 1, 1, 1], "strides": [2, 2], "group": 18}),
-    Layer("padded", (1, 5, 5, 6), (5, 1, 2, 3), x_zero=11, attributes={"pads": [2, 0, 1, 2], "group": 5}),
-    Layer("line_odd", (1, 21, 13), (21, 1, 3), attributes={"pads": [2, 0], "group": 21}),
     Layer("same", (1, 8, 9, 7), (8, 1, 3, 3), attributes={"pads": [1, 1, 1, 1], "group": 8}),
     Layer("even", (1, 4, 8, 8), (4, 1, 3, 3), x_zero=6, attributes={"pads": [1, 1, 1, 1], "group": 4}),
     Layer("valid", (1, 12, 6, 9), (12, 1, 3, 3), attributes={"group": 12}),
@@ -301,6 +296,15 @@ DENSE = (
     Layer("row_unsigned", (1, 16), (16, 16), unsigned=True, x_zero=2, y_zero=3),
     Layer("row_heavy", (1, 640), (640, 16), weights="-127"),
     Layer("row_eight", (1, 8), (8, 128)),
+)
+ODD_DEPTHWISE = (
+    Layer("many", (1, 37, 7, 10), (37, 1, 3, 3), x_zero=-5, attributes={"pads": [1, 1, 1, 1], "group": 37}),
+    Layer("many_two", (1, 23, 9, 12), (23, 1, 3, 3), attributes={"pads": [1, 1, 1, 1], "strides": [2, 2], "group": 23}),
+    Layer("narrow", (1, 17, 6, 3), (17, 1, 3, 3), attributes={"pads": [1, 1, 1, 1], "group": 17}),
+    Layer("pair", (1, 19, 5, 2), (19, 1, 3, 3), x_zero=4, attributes={"pads": [1, 1, 1, 1], "group": 19}),
+    Layer("tight", (1, 18, 5, 5), (18, 1, 3, 3), attributes={"pads": [1, 1, 1, 1], "strides": [2, 2], "group": 18}),
+    Layer("padded", (1, 5, 5, 6), (5, 1, 2, 3), x_zero=11, attributes={"pads": [2, 0, 1, 2], "group": 5}),
+    Layer("line_odd", (1, 21, 13), (21, 1, 3), attributes={"pads": [2, 0], "group": 21}),
 )
 DILATED = Layer("line_dilated", (1, 8, 21), (8, 1, 3), attributes={"pads": [4, 0], "dilations": [2], "group": 8})
 EXTREMES = ("random", "low", "high")

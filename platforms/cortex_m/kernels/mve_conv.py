@@ -138,7 +138,7 @@ def form_of(call: Call) -> tuple[str, int]:
 
 
 def numbers_of(call: Call, found: matrix_i8.Channels) -> Array:
-    """[pair, words]: the numbers of the codes. Products are doubled, so addends and shifts are those of twice the word."""
+    """[pair, words]: the numbers of the codes. Products are doubled, so these are of twice the word."""
     fixed = matrix_i8.fixed_point(call)
     firsts = np.asarray(found.pairs)
     form, shift = form_of(call)
