@@ -1,5 +1,5 @@
 /* Integer kernels of cores with the vector extension (Helium). A sum of sixteen products is one instruction whose
- * accumulator is an even register. It brings tilewright_mve_row and tilewright_mve_run. */
+ * accumulator is an even register. It brings tilewright_mve_row, tilewright_mve_fours and tilewright_mve_run. */
 #if !defined(__ARM_FEATURE_MVE)
 #error "these kernels need a core with the vector extension: Cortex-M55 or later"
 #endif
@@ -36,7 +36,16 @@ TILEWRIGHT_MVE_INTO void tilewright_mve_run(int8_t *to, const int8_t *from, int 
     }
 }
 
+/* As many bytes, and up to fifteen more. */
+TILEWRIGHT_MVE_INTO void tilewright_mve_fill(int8_t *to, int8_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i += 16) {
+        vstrbq_s8(to + i, vdupq_n_s8(value));
+    }
+}
+
 #define TILEWRIGHT_MVE_COLUMN(sum) "vldrw.32 q1, [%[w]], #16\n\tvmladava.s8 %[" sum "], q0, q1\n\t"
+#define TILEWRIGHT_MVE_PART(sum) "vldrb.8 q1, [%[w]], #16\n\tvmladava.s8 %[" sum "], q0, q1\n\t"
 
 /* One row times eight columns at a time. Table of eight columns: starts, multipliers, addends, shifts to the left. */
 TILEWRIGHT_MVE void tilewright_mve_row(
@@ -67,5 +76,30 @@ TILEWRIGHT_MVE void tilewright_mve_row(
         vstrbq_p_s32(y + 4, second, vctp32q(columns > 4 ? (uint32_t)columns - 4u : 0u));
         y += 8;
         table += 32;
+    }
+}
+
+/* One row of any length times four columns at a time; the last inputs are read under the loop's own predicate. Table of
+ * four columns as above. */
+TILEWRIGHT_MVE void tilewright_mve_fours(
+    const int8_t *x, const int8_t *w, const int32_t *table, int8_t *y, int inputs, int columns, const int32_t *limits)
+{
+    const int32x4_t low = vdupq_n_s32(limits[2]);
+    const int32x4_t high = vdupq_n_s32(limits[3]);
+    for (; columns > 0; columns -= 4) {
+        int32_t s0 = table[0], s1 = table[1], s2 = table[2], s3 = table[3];
+        const int8_t *from = x;
+        __asm__ volatile(
+            "dlstp.8 lr, %[inputs]\n\t1:\n\tvldrb.8 q0, [%[x]], #16\n\t"
+            TILEWRIGHT_MVE_PART("s0") TILEWRIGHT_MVE_PART("s1") TILEWRIGHT_MVE_PART("s2") TILEWRIGHT_MVE_PART("s3")
+            "letp lr, 1b\n\t"
+            : [s0] "+Te"(s0), [s1] "+Te"(s1), [s2] "+Te"(s2), [s3] "+Te"(s3), [x] "+r"(from), [w] "+r"(w)
+            : [inputs] "r"(inputs)
+            : "memory", "lr", "q0", "q1");
+        const int32x4_t sums = tilewright_mve_four(s0, s1, s2, s3);
+        vstrbq_p_s32(y, tilewright_mve_codes(sums, vldrwq_s32(table + 4), vldrwq_s32(table + 8), vldrwq_s32(table + 12), low, high),
+            vctp32q((uint32_t)columns));
+        y += 4;
+        table += 16;
     }
 }

@@ -11,20 +11,22 @@ from tilewright.platforms.cortex_m.kernels import dense_i8, matrix_i8
 from tilewright.platforms.cortex_m.platform import PLATFORM
 
 VECTOR = 16
-DENSE_PRICES = (19.0, 56.5, 11.0, 38.0)
+DENSE_PRICES = (19.0, 50.0, 10.0, 28.0, 38.0)
 """Instructions for one of each amount of `dense_work`."""
 TYPES = "qi8, qi8|qu8|qi4|qu4, i32? -> qi8|qu8"
 
 
 @dataclass(frozen=True)
 class MveDenseContext:
-    """`rows` x `inputs` times `inputs` x `columns`; `depth` is `inputs` in whole vectors."""
+    """`rows` x `inputs` times `inputs` x `columns`, the first `eights` of them in eights; `depth` is `inputs` in whole
+    vectors."""
 
     y_type: str
     rows: int
     inputs: int
     depth: int
     columns: int
+    eights: int
 
 
 def in_vectors(weights: Array) -> Array:
@@ -49,12 +51,35 @@ def bytes_as_words(values: Array) -> Array:
     return np.ascontiguousarray(values.astype(np.int8)).reshape(-1).view(np.uint32)
 
 
+def eights_of(call: Call) -> int:
+    """Columns that are computed in eights: where rows are whole vectors, all but up to four."""
+    columns = int(call.outputs[0].shape[-1])
+    if call.shape(0)[-1] % VECTOR:
+        return 0
+    return columns if columns % 8 > 4 else columns - columns % 8
+
+
+def blocks_of(call: Call, values: Array) -> list[Array]:
+    """[column, ...] as blocks [block, columns, ...] of eights and of fours, with zeros up to whole blocks."""
+    eights = eights_of(call)
+    found = []
+    for part, size in ((values[:eights], 8), (values[eights:], 4)):
+        missing = [(0, -part.shape[0] % size)] + [(0, 0)] * (part.ndim - 1)
+        found.append(np.pad(part, missing).reshape(-1, size, *part.shape[1:]))
+    return found
+
+
 def dense_work(call: Call) -> tuple[float, ...]:
-    """For eight columns: vectors and blocks; vectors of rows that are copied; rows."""
-    rows, inputs, blocks = dense_i8.rows_of(call), call.shape(0)[-1], -(-call.outputs[0].shape[-1] // 8)
-    vectors = -(-inputs // VECTOR)
-    copied = rows * vectors if inputs % VECTOR else 0
-    return float(rows * blocks * vectors), float(rows * blocks), float(copied), float(rows)
+    """Steps of eight columns and their blocks, those of four, and rows."""
+    rows, columns, eights = dense_i8.rows_of(call), int(call.outputs[0].shape[-1]), eights_of(call)
+    vectors, blocks, fours = -(-call.shape(0)[-1] // VECTOR), -(-eights // 8), -(-max(0, columns - eights) // 4)
+    return (
+        float(rows * blocks * vectors),
+        float(rows * blocks),
+        float(rows * fours * vectors),
+        float(rows * fours),
+        rows,
+    )
 
 
 @PLATFORM.kernel(
@@ -69,24 +94,20 @@ class DenseMve:
         return dense_i8.accepts(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """Weights [eight columns][vector][column][16] and the table, both padded to eights of columns."""
+        """Weights [block of columns][vector][column][16] and the table."""
         call = operands.call
         weights = in_vectors(dense_i8.weights_of(operands))
-        missing = -weights.shape[0] % 8
-        tamed = matrix_i8.channels_of(call, weights).weights
-        padded = np.pad(tamed, ((0, missing), (0, 0))).reshape(-1, 8, weights.shape[1] // VECTOR, VECTOR)
-        columns = columns_of(call, matrix_i8.channels_of(call, weights))
-        table = np.stack([np.pad(part, (0, missing)).reshape(-1, 8) for part in columns], axis=1)
+        found = matrix_i8.channels_of(call, weights)
+        packed = [
+            part.reshape(*part.shape[:2], weights.shape[1] // VECTOR, VECTOR).transpose(0, 2, 1, 3).reshape(-1)
+            for part in blocks_of(call, found.weights)
+        ]
+        table = [part.transpose(0, 2, 1).reshape(-1) for part in blocks_of(call, np.stack(columns_of(call, found), 1))]
         return (
-            Constant("w", DType.U32, bytes_as_words(padded.transpose(0, 2, 1, 3))),
-            Constant("table", DType.I32, words(table)),
+            Constant("w", DType.U32, bytes_as_words(np.concatenate(packed))),
+            Constant("table", DType.I32, words(np.concatenate(table))),
             matrix_i8.codes_constant(call),
         )
-
-    def scratch(self, operands: Operands) -> int:
-        """A copy of a row that is no whole number of vectors."""
-        inputs = operands.call.shape(0)[-1]
-        return 0 if inputs % VECTOR == 0 else inputs + -inputs % VECTOR
 
     def cost(self, call: Call) -> float:
         """See `dense_work`."""
@@ -102,4 +123,5 @@ class DenseMve:
             inputs=inputs,
             depth=inputs + -inputs % VECTOR,
             columns=call.outputs[0].shape[-1],
+            eights=eights_of(call),
         )

@@ -7,6 +7,7 @@ begin = f" + {k.first}" if k.first else ""
 several = k.pixels >= 4
 overlapped = several and k.pixels % 4 > 0
 last = max(k.pixels - 4, 0)
+froms = ", ".join(f'"{suffix}"' for suffix in k.reads.froms)
 form = {1: "ONE", 2: "TWO"}.get(k.depth // 16, "STEPS")
 sums, others = ("q6", "q7") if form == "TWO" else ("q4", "q5")
 end = w.out * w.stride - w.pad
@@ -24,7 +25,7 @@ inside = f"(unsigned)top <= {lowest}u && (unsigned)left <= {leftmost}u" if one_r
             memcpy(${to} + j * ${k.out_channels}, fill, ${k.out_channels});
         }
 </%def>\
-% if not k.pointwise:
+% if k.way != "line":
 /* Gathers the inputs of one pixel. */
 TILEWRIGHT_MVE void ${f.name}_gather(const int8_t *x, int8_t *to, int top, int left)
 {
@@ -55,7 +56,7 @@ ${exactly("s", k.channels)}\
 }
 
 % endif
-TILEWRIGHT_MVE_PIXELS(${f.name}_pixels, TILEWRIGHT_MVE_${form}_READ,
+TILEWRIGHT_MVE_PIXELS(${f.name}_pixels, TILEWRIGHT_MVE_${form}_READ${"" if form == "STEPS" else f"({froms})"},
 % if form == "STEPS":
 % for suffix, a in zip(k.reads.froms, ["", *"a" * len(k.reads.froms)]):
     TILEWRIGHT_MVE_STEP("${k.reads.load}", "${suffix}", "${a}")
@@ -64,42 +65,43 @@ TILEWRIGHT_MVE_PIXELS(${f.name}_pixels, TILEWRIGHT_MVE_${form}_READ,
     TILEWRIGHT_MVE_BACK("${bytes_back}")
 % endfor
 % else:
-    TILEWRIGHT_MVE_${form}
+    TILEWRIGHT_MVE_${form}${f"({froms})" if form == "TWO" else ""}
 % endif
     , TILEWRIGHT_MVE_${k.codes}("${sums}", "${others}", "${k.shift}"), TILEWRIGHT_MVE_${"TWO" if form == "TWO" else "ONE"}_STORE("${sums}"))
 
 static void ${f.name}(${f.parameters})
 {
     static const uint16_t places[8] = {${", ".join(map(str, k.places))}};
-% if k.pointwise:
-    const int8_t *from = x${ahead};
-    int8_t *to = ${y}${begin};
+% if k.way == "line":
     for (int p = 0; p < ${k.pixels}; p += 4) {
-% if overlapped:
-        if (p > ${last}) {
-            from = x${ahead} + ${last * k.channels};
-            to = ${y}${begin} + ${last * k.out_channels};
+        int at = ${f"p < {last} ? p : {last}" if overlapped else "p"};
+        /* Hides that pointers advance by constants, as only one counter is kept beside the assembly. */
+        __asm__("" : "+r"(at));
+        const int left = at${f" - {w.pad}" if w.pad else ""};
+        int8_t *const to = ${y} + at * ${k.out_channels}${begin};
+        const int8_t *from = x + left * ${k.channels};
+% if k.copies:
+        if (${"left < 0 || " if w.pad else ""}left > ${k.whole}) {
+            int8_t *copy = scratch;
+            for (int i = left; i < left + ${k.segment}; i++, copy += ${k.channels}) {
+% if w.pad or (w.out - 1) + (w.kernel - 1) * w.dilation - w.pad >= w.size or not several:
+                if (i < 0 || i >= ${w.size}) {
+                    tilewright_mve_fill(copy, ${k.zero_point}, ${k.channels});
+                    continue;
+                }
+% endif
+                tilewright_mve_run(copy, x + i * ${k.channels}, ${k.channels});
+            }
+            from = scratch;
         }
 % endif
-        const int8_t *x0 = from;
-% for j in range(1, 4):
-        const int8_t *x${j} = from + ${min(j, k.pixels - 1) * k.channels};
-% endfor
-% if k.copies:
-        if (from - x > ${k.whole * k.channels + k.reads.ahead}) {
-            int8_t *const copy = scratch;
-% for j in range(4):
-            tilewright_mve_run(copy + ${j * k.depth}, x${j}${f" - {k.reads.ahead}" if ahead else ""}, ${k.inputs});
-            x${j} = copy${ahead} + ${j * k.depth};
-% endfor
-        }
+% if ahead:
+        from += ${k.reads.ahead};
 % endif
 % if k.sparse:
 ${fill(f"to{f' - {k.first}' if k.first else ''}")}\
 % endif
-        ${f.name}_pixels(x0, x1, x2, x3, stream, to, places);
-        from += ${4 * k.channels};
-        to += ${4 * k.out_channels};
+        ${f.name}_pixels(from, ${", ".join(f"from + {min(j, k.pixels - 1) * k.channels}" for j in range(1, 4))}, stream, to, places);
     }
 % else:
     int8_t *const patch = scratch;
@@ -120,7 +122,7 @@ ${fill(f"to{f' - {k.first}' if k.first else ''}")}\
 % if inside:
             const int from = top * ${h.x_stride} + left * ${w.x_stride};
             if (${inside} && from <= ${k.whole}) {
-% if k.in_place:
+% if k.way == "run":
                 sources[j] = x${ahead} + from;
 % else:
                 const int8_t *const s = x + from;

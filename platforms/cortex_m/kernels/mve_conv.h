@@ -3,8 +3,9 @@
  * numbers of its codes. It brings TILEWRIGHT_MVE_PIXELS and what is passed to it. */
 
 /* Up to sixteen inputs: those of the four pixels stay in q0 to q3. Weights: [channel][16]. */
-#define TILEWRIGHT_MVE_ONE_READ \
-    "vldrb.8 q0, [%[x0]]\n\tvldrb.8 q1, [%[x1]]\n\tvldrb.8 q2, [%[x2]]\n\tvldrb.8 q3, [%[x3]]\n\tvldrh.u16 q7, [%[at]]\n\t"
+#define TILEWRIGHT_MVE_ONE_READ(from) \
+    "vldrb.8 q0, [%[x0]" from "\n\tvldrb.8 q1, [%[x1]" from "\n\tvldrb.8 q2, [%[x2]" from "\n\t" \
+    "vldrb.8 q3, [%[x3]" from "\n\tvldrh.u16 q7, [%[at]]\n\t"
 #define TILEWRIGHT_MVE_ONE \
     "vldrw.32 q4, [%[w]], #16\n\tvmladav.s8 r0, q4, q0\n\tvldrw.32 q5, [%[w]], #16\n\tvmladav.s8 r4, q4, q1\n\t" \
     "vmladav.s8 r8, q4, q2\n\tvmladav.s8 r12, q4, q3\n\tvmladav.s8 r2, q5, q0\n\tvmladav.s8 r6, q5, q1\n\t" \
@@ -12,15 +13,15 @@
 #define TILEWRIGHT_MVE_ONE_STORE(q) "vstrb.16 " q ", [%[y], q7]\n\t"
 
 /* Up to thirty-two: those of three pixels stay in q0 to q5. Weights: [channel][2][16], the second channel's parts swapped. */
-#define TILEWRIGHT_MVE_TWO_READ \
-    "vldrb.8 q0, [%[x0]]\n\tvldrb.8 q1, [%[x0], #16]\n\tvldrb.8 q2, [%[x1]]\n\tvldrb.8 q3, [%[x1], #16]\n\t" \
-    "vldrb.8 q4, [%[x2]]\n\tvldrb.8 q5, [%[x2], #16]\n\tmov %[x0], %[at]\n\t"
-#define TILEWRIGHT_MVE_TWO \
-    "vldrw.32 q6, [%[w]], #16\n\tvmladav.s8 r0, q6, q0\n\tvldrb.8 q7, [%[x3]]\n\tvmladav.s8 r4, q6, q2\n\t" \
-    "vmladav.s8 r8, q6, q4\n\tvmladav.s8 r12, q6, q7\n\tvldrw.32 q6, [%[w]], #16\n\tvldrb.8 q7, [%[x3], #16]\n\t" \
+#define TILEWRIGHT_MVE_TWO_READ(from, then) \
+    "vldrb.8 q0, [%[x0]" from "\n\tvldrb.8 q1, [%[x0]" then "\n\tvldrb.8 q2, [%[x1]" from "\n\tvldrb.8 q3, [%[x1]" then "\n\t" \
+    "vldrb.8 q4, [%[x2]" from "\n\tvldrb.8 q5, [%[x2]" then "\n\tmov %[x0], %[at]\n\t"
+#define TILEWRIGHT_MVE_TWO(from, then) \
+    "vldrw.32 q6, [%[w]], #16\n\tvmladav.s8 r0, q6, q0\n\tvldrb.8 q7, [%[x3]" from "\n\tvmladav.s8 r4, q6, q2\n\t" \
+    "vmladav.s8 r8, q6, q4\n\tvmladav.s8 r12, q6, q7\n\tvldrw.32 q6, [%[w]], #16\n\tvldrb.8 q7, [%[x3]" then "\n\t" \
     "vmladava.s8 r0, q6, q1\n\tvmladava.s8 r4, q6, q3\n\tvmladava.s8 r8, q6, q5\n\tvmladava.s8 r12, q6, q7\n\t" \
     "vldrw.32 q6, [%[w]], #16\n\tvmladav.s8 r2, q6, q1\n\tvmladav.s8 r6, q6, q3\n\tvmladav.s8 r10, q6, q5\n\t" \
-    "vmladav.s8 lr, q6, q7\n\tvldrw.32 q6, [%[w]], #16\n\tvldrb.8 q7, [%[x3]]\n\tvmladava.s8 r2, q6, q0\n\t" \
+    "vmladav.s8 lr, q6, q7\n\tvldrw.32 q6, [%[w]], #16\n\tvldrb.8 q7, [%[x3]" from "\n\tvmladava.s8 r2, q6, q0\n\t" \
     "vmladava.s8 r6, q6, q2\n\tvmladava.s8 r10, q6, q4\n\tvmladava.s8 lr, q6, q7\n\t"
 #define TILEWRIGHT_MVE_TWO_STORE(q) "vldrh.u16 q7, [%[x0]]\n\tvstrb.16 " q ", [%[y], q7]\n\t"
 

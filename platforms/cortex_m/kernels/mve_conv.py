@@ -42,8 +42,9 @@ class Reads:
 class MveConvContext:
     """Every number of one convolution; `depth` counts inputs of a pixel, padded to whole vectors.
 
-    Windows are read `in_place` or copied, up to `whole`: the last pixel (1x1) or input byte (windows) at which their
-    vectors stay inside the input. `places` are those of the results of two channels of four pixels.
+    See `way_of`. Up to `whole`, the last column of a line or byte of the input where a pixel may start, vectors stay
+    inside the input; before and behind, a line's `segment` of columns is copied. `places` are those of the results of
+    two channels of four pixels.
     """
 
     y_type: str
@@ -54,9 +55,9 @@ class MveConvContext:
     depth: int
     out_channels: int
     pixels: int
-    pointwise: bool
-    in_place: bool
+    way: str
     copies: bool
+    segment: int
     whole: int
     zero_point: int
     first: int
@@ -67,15 +68,13 @@ class MveConvContext:
     shift: int
 
 
-def is_pointwise(call: Call) -> bool:
-    """True where pixels lie one behind the other."""
-    h, w = matrix_i8.axes_of(call)
-    return (h.kernel, w.kernel, h.stride, w.stride) == (1, 1, 1, 1) and not portable.is_padded(h, w)
-
-
 def flat_weights(call: Call) -> Array:
-    """[OC, kh * kw * IC] with zeros up to whole vectors."""
-    return mve.in_vectors(conv_i8.weights_of(call))
+    """[OC, inputs] with zeros up to whole vectors, of each tap where a pixel's taps are read apart."""
+    flat = conv_i8.weights_of(call)[:, : window_inputs(call)]
+    if way_of(call) != "line" or is_run(call):
+        return mve.in_vectors(flat)
+    taps = flat.reshape(flat.shape[0], -1, call.shape(0)[1])
+    return np.pad(taps, ((0, 0), (0, 0), (0, -taps.shape[2] % VECTOR))).reshape(flat.shape[0], -1)
 
 
 def window_inputs(call: Call) -> int:
@@ -84,41 +83,76 @@ def window_inputs(call: Call) -> int:
     return h.kernel * w.kernel * call.shape(0)[1]
 
 
-def is_in_place(call: Call) -> bool:
-    """True where the inputs of a pixel are one run, and loads reach all of them from one address or in words."""
+def is_run(call: Call) -> bool:
+    """True where the inputs of a pixel are one run of bytes."""
     h, w = matrix_i8.axes_of(call)
+    return h.kernel == 1 and (w.dilation == 1 or w.kernel == 1)
+
+
+def way_of(call: Call) -> str:
+    """How pixels are read: `line` where four neighbours stand one behind the other and constants reach all their taps,
+    `run` where each is one run of bytes in the input, else `patch`, a copy of its window."""
+    h, w = matrix_i8.axes_of(call)
+    if h.out == h.size == h.kernel == w.stride == 1 and h.pad == 0 and offsets_of(call):
+        return "line"
     steps = -(-window_inputs(call) // VECTOR)
-    run = h.kernel == 1 and (w.dilation == 1 or w.kernel == 1)
-    return run and (call.shape(0)[1] % 4 == 0 or steps <= 1 + 2 * BYTES_REACH // VECTOR)
+    reached = call.shape(0)[1] % 4 == 0 or steps <= 1 + 2 * BYTES_REACH // VECTOR
+    return "run" if is_run(call) and reached else "patch"
 
 
-def is_exact(call: Call) -> bool:
-    """True where pixels lie one behind the other in whole vectors, so that nothing is copied."""
-    return is_pointwise(call) and is_in_place(call) and call.shape(0)[1] % VECTOR == 0
+def offsets_of(call: Call) -> tuple[int, ...]:
+    """Where a pixel's steps of sixteen inputs start behind its first input; empty where loads do not reach them all."""
+    _, w = matrix_i8.axes_of(call)
+    channels = call.shape(0)[1]
+    if is_run(call):
+        found = range(0, w.kernel * channels, VECTOR)
+    else:
+        found = [tap * w.dilation * channels + at for tap in range(w.kernel) for at in range(0, channels, VECTOR)]
+    farthest = 2 * (WORDS_REACH if channels % 4 == 0 and len(found) > 2 else BYTES_REACH) // VECTOR * VECTOR
+    return tuple(found) if found[-1] <= farthest else ()
 
 
 def reads_of(call: Call) -> Reads:
     """Loads of words where every address is a multiple of four, else of bytes."""
-    steps = -(-window_inputs(call) // VECTOR)
-    words = steps > 2 and (call.shape(0)[1] % 4 == 0 or not is_in_place(call))
+    way = way_of(call)
+    offsets = offsets_of(call) if way == "line" else tuple(range(0, window_inputs(call), VECTOR))
+    words = len(offsets) > 2 and (call.shape(0)[1] % 4 == 0 or way == "patch")
     load, reach = ("vldrw.32", WORDS_REACH) if words else ("vldrb.8", BYTES_REACH)
-    if steps > 1 + 2 * reach // VECTOR:
-        parts = [FARTHEST // VECTOR * VECTOR] * (steps * VECTOR // (FARTHEST // VECTOR * VECTOR))
-        rest = steps * VECTOR - sum(parts)
-        return Reads(load, 0, ("], #16",) * steps, (*parts, *([rest] if rest else [])))
-    ahead = max(0, (steps - 1) * VECTOR - reach // VECTOR * VECTOR)
-    return Reads(load, ahead, tuple(f", #{VECTOR * step - ahead}]" for step in range(steps)), ())
+    if offsets[-1] > 2 * reach // VECTOR * VECTOR:
+        whole = FARTHEST // VECTOR * VECTOR
+        parts = [whole] * (len(offsets) * VECTOR // whole)
+        rest = len(offsets) * VECTOR - sum(parts)
+        return Reads(load, 0, ("], #16",) * len(offsets), (*parts, *([rest] if rest else [])))
+    ahead = max(0, offsets[-1] - reach // VECTOR * VECTOR)
+    return Reads(load, ahead, tuple(f", #{at - ahead}]" for at in offsets), ())
+
+
+def line_bytes(call: Call) -> int:
+    """Bytes from the first input of four neighbours to the end of the last vector read."""
+    return min(3, conv_i8.pixels_of(call) - 1) * call.shape(0)[1] + offsets_of(call)[-1] + VECTOR
+
+
+def segment_of(call: Call) -> int:
+    """Columns that four neighbours read."""
+    _, w = matrix_i8.axes_of(call)
+    return 4 + (w.kernel - 1) * w.dilation
+
+
+def is_exact(call: Call) -> bool:
+    """True where every pixel of a line is read where it lies."""
+    _, w = matrix_i8.axes_of(call)
+    return way_of(call) == "line" and w.pad == 0 and max(0, w.out - 4) <= whole_reach(call)
 
 
 def whole_reach(call: Call) -> int:
     """See `MveConvContext`."""
     h, w = matrix_i8.axes_of(call)
-    channels, depth = call.shape(0)[1], flat_weights(call).shape[1]
-    total = call.tensor(0).elements
-    if is_pointwise(call):
-        return (total - depth) // channels - min(3, h.out * w.out - 1)
-    row = w.kernel * channels
-    return total - (depth if is_in_place(call) else (h.kernel - 1) * h.dilation * h.x_stride + row + -row % VECTOR)
+    channels, total = call.shape(0)[1], call.tensor(0).elements
+    row = w.kernel * channels + -(w.kernel * channels) % VECTOR
+    if way_of(call) == "line":
+        last = min(3, w.out - 1) + (w.kernel - 1) * w.dilation
+        return min((total - line_bytes(call)) // channels, w.size - 1 - last)
+    return total - row - (h.kernel - 1) * h.dilation * h.x_stride
 
 
 def word_refusal(call: Call) -> str | None:
@@ -169,16 +203,22 @@ def work(call: Call) -> tuple[float, ...]:
     """Instructions of pairs of channels; blocks of four pixels, pixels whose windows are looked for, vectors copied,
     and of pixels at the edge themselves and the vectors of their taps."""
     h, w = matrix_i8.axes_of(call)
-    pixels, channels, steps = conv_i8.pixels_of(call), call.shape(0)[1], -(-window_inputs(call) // VECTOR)
+    pixels, channels, steps = conv_i8.pixels_of(call), call.shape(0)[1], flat_weights(call).shape[1] // VECTOR
     pairs = len(matrix_i8.channels_of(call, conv_i8.weights_of(call), sparse=True).pairs)
     blocks = -(-pixels // 4)
     per_pair = {1: 27.0, 2: 41.0}.get(steps, 14.0 * steps + 17.0) + 5.0 * (form_of(call)[0] == "LIMITED")
-    searched = copied = edges = 0
-    if not is_pointwise(call):
-        searched = 4 * blocks
-        inner = conv_i8.inner_blocks(h, w, 1) if w.dilation == 1 or w.kernel == 1 else 0
-        edges = searched - inner
-        copied = 0 if is_in_place(call) else inner * h.kernel * -(-w.kernel * channels // VECTOR)
+    way = way_of(call)
+    if way == "line":
+        last = whole_reach(call)
+        lefts = np.minimum(np.arange(0, pixels, 4), max(pixels - 4, 0)) - w.pad
+        edges = int(((lefts < 0) | (lefts > last)).sum()) * segment_of(call)
+        return (
+            blocks * pairs * per_pair, float(blocks), 0.0, 0.0, 0.25 * edges, edges * -(-channels // VECTOR),
+        )  # fmt: skip
+    searched = 4 * blocks
+    inner = conv_i8.inner_blocks(h, w, 1) if w.dilation == 1 or w.kernel == 1 else 0
+    edges = searched - inner
+    copied = inner * h.kernel * -(-w.kernel * channels // VECTOR) if way == "patch" else 0
     return (
         blocks * pairs * per_pair, float(blocks), float(searched), float(copied), float(edges),
         float(edges * h.kernel * w.kernel * -(-channels // VECTOR)),
@@ -213,14 +253,17 @@ class ConvMve:
         call = operands.call
         if is_exact(call):
             return 0
-        return 4 * int(flat_weights(call).shape[1]) + (0 if is_pointwise(call) else VECTOR)
+        channels = call.shape(0)[1]
+        if way_of(call) == "line":
+            return max(line_bytes(call), segment_of(call) * channels + -channels % VECTOR)
+        return 4 * int(flat_weights(call).shape[1]) + VECTOR
 
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
         """Gathered pixels, and those that stay in registers, are read before their results are written."""
         call = operands.call
         h, w = matrix_i8.axes_of(call)
         steps = patch_steps(h, w, min(4, h.out * w.out), call.outputs[0].shape[1], 1, 1)
-        before = window_inputs(call) <= VECTOR or not is_in_place(call)
+        before = flat_weights(call).shape[1] == VECTOR or way_of(call) == "patch"
         return ((0, 0, gap_bytes(*steps, reads_before_writing=before)),)
 
     def cost(self, call: Call) -> float:
@@ -246,9 +289,9 @@ class ConvMve:
             depth=flat.shape[1],
             out_channels=out_channels,
             pixels=pixels,
-            pointwise=is_pointwise(call),
-            in_place=is_in_place(call),
+            way=way_of(call),
             copies=not is_exact(call),
+            segment=segment_of(call),
             whole=whole_reach(call),
             zero_point=x.quantisation.zero_point[0],
             first=found.pairs[0],
