@@ -15,7 +15,6 @@ from tilewright.platform import Array, Call, Constant, DType, Operands, priced
 from tilewright.platforms.cortex_m.kernels import conv_i8, matrix_i8, mve
 from tilewright.platforms.cortex_m.kernels.mve import VECTOR
 from tilewright.platforms.cortex_m.platform import PLATFORM
-from tilewright.platforms.generic.kernels import conv_i8 as portable
 from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 
