@@ -143,16 +143,22 @@ class DepthwiseColumnsMve:
         return COLUMN_BYTES * columns_of(w)
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
-        """Two rows ahead are in scratch before two are written."""
-        return ((0, 0),) if is_in_place(call) else ()
+        """Where channels take several turns, each leaves the others' bytes alone; see `overlap` for one."""
+        return ((0, 0),) if is_in_place(call) and call.shape(0)[1] > LANES else ()
 
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
-        """Single rows are computed for all channels, one after the other."""
+        """Single rows are computed for all channels, one after the other; two rows after the next two are read."""
         call = operands.call
-        if is_square(call):
-            return ()
         h, w = matrix_i8.axes_of(call)
-        return ((0, 0, gap_bytes(*row_steps(h, w, call.shape(0)[1], 1, 1), reads_before_writing=False)),)
+        channels = call.shape(0)[1]
+        if not is_square(call):
+            return ((0, 0, gap_bytes(*row_steps(h, w, channels, 1, 1), reads_before_writing=False)),)
+        if channels > LANES:
+            return ()
+        rows = np.arange(0, h.out, 2, dtype=np.int64)
+        write_end = np.minimum(rows + 2, h.out) * w.out * channels
+        read_first = np.maximum(0, rows + 2 - h.pad) * h.x_stride
+        return ((0, 0, gap_bytes(write_end, read_first, reads_before_writing=True)),)
 
     def cost(self, call: Call) -> float:
         """See `work`."""

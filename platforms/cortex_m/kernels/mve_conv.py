@@ -18,7 +18,7 @@ from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 
-PRICES = (1.0, 31.0, 20.0, 2.3, 60.0, 12.0)
+PRICES = (1.0, 27.0, 20.0, 2.3, 60.0, 12.0)
 """Instructions for one of each amount of `work`."""
 BYTES_REACH, WORDS_REACH = 127, 508
 """Furthest constant offset of a load of bytes and of words, either way."""
