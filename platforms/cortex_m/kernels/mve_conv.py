@@ -104,7 +104,7 @@ def offsets_of(call: Call) -> tuple[int, ...]:
     _, w = matrix_i8.axes_of(call)
     channels = call.shape(0)[1]
     if is_run(call):
-        found = range(0, w.kernel * channels, VECTOR)
+        found = list(range(0, w.kernel * channels, VECTOR))
     else:
         found = [tap * w.dilation * channels + at for tap in range(w.kernel) for at in range(0, channels, VECTOR)]
     farthest = 2 * (WORDS_REACH if channels % 4 == 0 and len(found) > 2 else BYTES_REACH) // VECTOR * VECTOR
