@@ -249,8 +249,6 @@ CONVS = (
 )
 ODD_CONVS = (
     Layer("odd_few", (1, 5, 5, 9), (7, 5, 1, 1), x_zero=-3),
-    Layer("odd_some", (1, 15, 3, 7), (5, 15, 1, 1)),
-    Layer("odd_more", (1, 27, 5, 5), (6, 27, 1, 1), y_zero=9),
     Layer("odd_three", (1, 27, 1, 3), (4, 27, 1, 1)),
     Layer("odd_many", (1, 101, 3, 3), (9, 101, 1, 1), x_zero=7),
     Layer("odd_far", (1, 203, 2, 5), (3, 203, 1, 1)),
