@@ -26,7 +26,7 @@ from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.memory.views import ordered_for_views, smaller_with_views
 from tilewright.model import Model
-from tilewright.options import CompileOptions, RunOptions
+from tilewright.options import MEMORY_PASSES, CompileOptions, RunOptions
 from tilewright.passes import reorder
 from tilewright.passes.driver import PassReport
 from tilewright.passes.driver import run as run_passes
@@ -41,6 +41,7 @@ from tilewright.platform import Kernel, MemoryLevel, Platform
 from tilewright.plugins import kernels_of, platform
 from tilewright.report.build import Report
 from tilewright.report.collect import collect
+from tilewright.rows.choose import row_chains
 from tilewright.target import Target, with_sizes
 from tilewright.tiling.fall_back import tile_or_fall_back
 from tilewright.tiling.stacks import tile_beside_stacks
@@ -135,15 +136,6 @@ def kernel_order(asked: Request = Depends(request)) -> Orders:
     return order_of(asked.options, asked.target, asked.kernels)
 
 
-TILING_PASSES = frozenset({"tile_fusion", "pinning", "double_buffering"})
-"""Switches of `--without-pass` that act on tiles: layers tile by tile in one chain, constants that stay in L1, copies
-beside computing."""
-
-MEMORY_PASSES = frozenset({"reorder", "in_place", "overlap", "views", "recompute"}) | TILING_PASSES
-"""Switches of `--without-pass` that act on memory: node order, results in an operand's place, and over a part of it,
-parts of a Concat that lie in its result and those of a Split that stay in its operand, results computed twice."""
-
-
 compiler: Compiler[Compiled] = Compiler()
 
 
@@ -190,9 +182,13 @@ def binding(
             PassReport(p.name, p.saved_bytes + saved, p.changed or saved > 0) if p.name == reorder.name else p
             for p in log.passes
         )
-        if asked.options.optimize == "speed":
-            return graph
-        return within_peak(graph, partial(bind, model, asked.platform, asked.kernels), order, asked.options.io)
+        if asked.options.optimize != "speed":
+            graph = within_peak(graph, partial(bind, model, asked.platform, asked.kernels), order, asked.options.io)
+        if "row_chains" not in asked.options.disabled_passes and asked.options.program is None:
+            chained = row_chains(graph, asked.kernels, order, asked.options)
+            log.passes += (PassReport("row_chains", chained.saved_bytes, chained.graph is not graph, chained.added),)
+            graph = chained.graph
+        return graph
 
 
 @compiler.step

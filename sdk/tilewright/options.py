@@ -18,6 +18,15 @@ FallBack = Literal["never", "needed", "always"]
 _SIZE = re.compile(r"([0-9]+)\s*(?:([KMG])(?:i?B)?|B)?", re.IGNORECASE)
 _FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
+TILING_PASSES = frozenset({"tile_fusion", "pinning", "double_buffering"})
+"""Switches of `--without-pass` that act on tiles: layers tile by tile in one chain, constants that stay in L1, copies
+beside computing."""
+
+MEMORY_PASSES = frozenset({"reorder", "in_place", "overlap", "views", "recompute", "row_chains"}) | TILING_PASSES
+"""Switches of `--without-pass` that act on memory: node order, results in an operand's place, and over a part of it,
+parts of a Concat that lie in its result and those of a Split that stay in its operand, results computed twice, nodes
+computed band by band of rows."""
+
 
 @dataclass(frozen=True)
 class CompileOptions:

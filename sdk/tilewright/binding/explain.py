@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from tilewright.binding.graph import BoundGraph, BoundNode
 from tilewright.binding.layouts import demanded
 from tilewright.binding.order import Counts
 from tilewright.platform import Kernel, Operands
+from tilewright.rows.chain import RowChain
 
 
 def explain(graph: BoundGraph, counts: Counts | None = None) -> str:
@@ -33,11 +35,31 @@ def _lines(graph: BoundGraph, counts: Counts) -> Iterator[str]:
         counted = counts.get(node.name, {})
         price = _price(graph, bound, bound.kernel, counted)
         yield f"    takes {bound.kernel.name} of {bound.kernel.platform}{engine}, {bound.kernel.numerics}: {price}"
+        yield from _apart(graph, bound, counts)
         for candidate in bound.candidates:
             if candidate.kernel is bound.kernel:
                 continue
             why = candidate.refusal or f"would do: {_price(graph, bound, candidate.kernel, counted)}"
             yield f"    {candidate.kernel.name} of {candidate.kernel.platform}: {why}"
+
+
+def _apart(graph: BoundGraph, bound: BoundNode, counts: Counts) -> Iterator[str]:
+    """For a chain its nodes, with their kernels on some rows and, if they were computed one after the other, on all."""
+    chain = bound.kernel.methods if bound.kernel is not None else None
+    if not isinstance(chain, RowChain):
+        return
+    shown = replace(graph, layouts={**graph.layouts, **chain.whole_layouts})
+    for number, (stage, part) in enumerate(zip(chain.stages, bound.parts, strict=True)):
+        assert part.kernel is not None
+        held = f", {chain.walked.held[number]} kept" if number < len(chain.walked.held) else ""
+        calls = chain.walked.count(number)
+        yield (
+            f"    {part.call.node.name} ({part.call.node.op}): {stage.step.rows} of {stage.step.height} rows at a time"
+            f"{held}, by {stage.kernel.name}: {calls} times about {round(stage.band.cost):,} instructions, "
+            f"{stage.scratch_bytes:,} B of scratch"
+        )
+        price = _price(shown, part, part.kernel, counts.get(part.call.node.name, {}))
+        yield f"        apart by {part.kernel.name}: {price}, {stage.result.size_bytes:,} B of result"
 
 
 def _price(graph: BoundGraph, bound: BoundNode, kernel: Kernel, counted: Mapping[str, int]) -> str:

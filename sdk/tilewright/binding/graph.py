@@ -21,11 +21,15 @@ class Candidate:
 
 @dataclass(frozen=True)
 class BoundNode:
-    """A node with its kernel; `kernel` is None for a view, which computes nothing."""
+    """A node with its kernel; `kernel` is None for a view, which computes nothing.
+
+    Where several nodes are computed as one, `parts` are they, as they were bound apart.
+    """
 
     call: Call
     kernel: Kernel | None
     candidates: tuple[Candidate, ...] = ()
+    parts: tuple[BoundNode, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.render import render
+from tilewright.codegen.row_chain import CHAIN_NAMES, chain_text
 from tilewright.codegen.staging import copied, staging
 from tilewright.codegen.tiled import Home, Member, TiledLayer, home_of, tile_parameters, tiled_function
 from tilewright.layout import Layout
 from tilewright.memory.placed import PlacedPlan
+from tilewright.ops.operator import Call
 from tilewright.ops.registry import find
 from tilewright.plan.plan import ExecutionPlan, Instruction, Sharing
-from tilewright.platform import Operands
+from tilewright.platform import Constant, Kernel, Operands
+from tilewright.rows.chain import RowChain
 
 _NAME = "LAYER_FUNCTION_NAME"
 _BROUGHT = re.compile(r"\btilewright_\w+|\bTILEWRIGHT_\w+")
@@ -39,10 +42,14 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Function:
-    """What a template prints of its function: `static void ${f.name}(${f.parameters})`."""
+    """What a template prints of its function: `static void ${f.name}(${f.parameters})`.
+
+    `members` are the functions that a chain calls, one for each of its nodes.
+    """
 
     name: str
     parameters: str
+    members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,21 +74,24 @@ class Functions:
 
 def parameters(plan: ExecutionPlan, instruction: Instruction) -> tuple[Parameter, ...]:
     """Run-time operands, results, constants, scratch: the order of a layer function's parameters."""
-    call = instruction.call
+    constants = [plan.frozen_slots[index].constant for index in instruction.frozen]
+    scratch = bool(instruction.scratch_bytes or _tile_scratch(plan, instruction))
+    return parameters_of(instruction.call, constants, scratch)
+
+
+def parameters_of(call: Call, constants: Iterable[Constant], scratch: bool) -> tuple[Parameter, ...]:
+    """The parameters of a function that computes a call."""
     operator = find(call.node.op, call.node.domain)
-    assert operator is not None
+    assert operator is not None or call.chain
+    operands, results = (operator.operands, operator.results) if operator is not None else CHAIN_NAMES
     found = []
-    for i, slot in enumerate(instruction.inputs):
-        if slot >= 0:
-            found.append(Parameter(_name(operator.operands, i), C_TYPES[plan.slots[slot].tensor.dtype], True))
-    for i, slot in zip(call.present, instruction.outputs, strict=True):
-        found.append(Parameter(_name(operator.results, i), C_TYPES[plan.slots[slot].tensor.dtype], False))
-    for index in instruction.frozen:
-        constant = plan.frozen_slots[index].constant
-        found.append(Parameter(constant.name, C_TYPES[constant.dtype], True))
-    if instruction.scratch_bytes or _tile_scratch(plan, instruction):
-        found.append(Parameter("scratch", "void", False))
-    return tuple(found)
+    for i, tensor in enumerate(call.inputs):
+        if tensor is not None and i not in call.constants:
+            found.append(Parameter(_name(operands, i), C_TYPES[tensor.dtype], True))
+    for i, tensor in zip(call.present, call.outputs, strict=True):
+        found.append(Parameter(_name(results, i), C_TYPES[tensor.dtype], False))
+    found += [Parameter(constant.name, C_TYPES[constant.dtype], True) for constant in constants]
+    return (*found, Parameter("scratch", "void", False)) if scratch else tuple(found)
 
 
 def _tile_scratch(plan: ExecutionPlan, instruction: Instruction) -> int:
@@ -101,6 +111,33 @@ def _name(names: tuple[str, ...], index: int) -> str:
     return names[index]
 
 
+class Texts:
+    """Distinct function texts with their names, in order of first use, and the sources that they need."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        self.names: dict[str, str] = {}
+        self.sources: list[Path] = []
+
+    def add(self, kernel: Kernel, text: str) -> str:
+        """The name of the function with this text."""
+        if text not in self.names:
+            self.names[text] = f"{self.prefix}_{kernel.name.lower()}_{len(self.names)}"
+            self.sources += [s for s in _used(text, kernel.sources) if s not in self.sources]
+        return self.names[text]
+
+    def members(self, chain: RowChain) -> tuple[str, ...]:
+        """The functions that compute bands of a chain's nodes."""
+        found = []
+        for stage in chain.stages:
+            kernel, operands = stage.kernel, stage.operands
+            listed = parameters_of(stage.call, kernel.constants(operands), bool(stage.scratch_bytes))
+            listing = ", ".join(parameter.text(not kernel.in_place(stage.call)) for parameter in listed)
+            text = render(kernel.template, f=Function(_NAME, listing), k=kernel.context(operands))
+            found.append(self.add(kernel, text))
+        return tuple(found)
+
+
 def render_functions(
     placed: PlacedPlan, prefix: str, arena: str, elsewhere: Mapping[int, str] | None = None
 ) -> Functions:
@@ -110,8 +147,8 @@ def render_functions(
     `elsewhere` are C expressions for frozen slots that are no arrays of the weights file.
     """
     plan, moved = placed.plan, {**(elsewhere or {}), **copied(placed, arena)}
-    texts: dict[str, str] = {}
-    calls, sources = list[LayerCall](), list[Path]()
+    texts = Texts(prefix)
+    calls = list[LayerCall]()
     scheduled = {name for i in plan.instructions if i.schedule is not None for name in i.schedule.nodes}
     kernel_of: dict[str, str] = {}
     layers: list[tuple[str, TiledLayer]] = []
@@ -124,12 +161,12 @@ def render_functions(
         listed = parameters(plan, instruction)
         restrict = not kernel.in_place(call) and not instruction.overlaps
         tiled = tile_parameters(kernel, _NAME) if instruction.name in scheduled else ""
-        function = Function(_NAME, ", ".join([*(p.text(restrict) for p in listed), *filter(None, [tiled])]) or "void")
-        text = render(kernel.template, f=function, k=kernel.context(Operands(call, layouts)))
-        if text not in texts:
-            texts[text] = f"{prefix}_{kernel.name.lower()}_{len(texts)}"
-            sources += [s for s in _used(text, kernel.sources) if s not in sources]
-        kernel_of[instruction.name] = texts[text]
+        called, context = tuple[str, ...](), kernel.context(Operands(call, layouts))
+        if isinstance(kernel.methods, RowChain):
+            called, context = texts.members(kernel.methods), chain_text(kernel.methods, call)
+        listing = ", ".join([*(p.text(restrict) for p in listed), *filter(None, [tiled])]) or "void"
+        name = texts.add(kernel, render(kernel.template, f=Function(_NAME, listing, called), k=context))
+        kernel_of[instruction.name] = name
         if instruction.schedule is not None:
             members = _members(placed, instruction, kernel_of, prefix, arena, moved)
             name = f"{prefix}_layer{instruction.index}"
@@ -138,15 +175,15 @@ def render_functions(
             calls.append(LayerCall(instruction, name, homes))
         elif instruction.name not in scheduled:
             arguments = _arguments(placed, instruction, prefix, arena, moved)
-            calls.append(LayerCall(instruction, texts[text], ", ".join(arguments)))
-    named = [text.replace(_NAME, name).strip() + "\n" for text, name in texts.items()]
+            calls.append(LayerCall(instruction, name, ", ".join(arguments)))
+    named = [text.replace(_NAME, name).strip() + "\n" for text, name in texts.names.items()]
     named += [text for text, _ in layers]
     staged = staging(placed, prefix, arena, elsewhere or {})
     named += [one.text for one in staged]
     early = [LayerCall(one.instruction, one.name, one.arguments) for one in staged]
     calls = sorted([*early, *calls], key=lambda call: call.instruction.index)  # stable: copies before their layer
-    names = (*texts.values(), *(layer.name for _, layer in layers), *(one.name for one in staged))
-    return Functions(tuple(named), names, tuple(calls), tuple(sources), tuple(layer for _, layer in layers))
+    names = (*texts.names.values(), *(layer.name for _, layer in layers), *(one.name for one in staged))
+    return Functions(tuple(named), names, tuple(calls), tuple(texts.sources), tuple(layer for _, layer in layers))
 
 
 def _shared_calls(

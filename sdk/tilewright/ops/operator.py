@@ -32,13 +32,17 @@ class TensorType:
 
 @dataclass(frozen=True)
 class Call:
-    """One use of an operator. `inputs[i]` is None for an omitted operand; `constants` maps operand index to value."""
+    """One use of an operator. `inputs[i]` is None for an omitted operand; `constants` maps operand index to value.
+
+    Where several nodes are computed as one, `chain` holds their calls in order, and the node names them all.
+    """
 
     node: Node
     inputs: tuple[Tensor | None, ...]
     outputs: tuple[Tensor, ...]
     constants: Mapping[int, Array] = field(default_factory=dict)
     opset: int = 21
+    chain: tuple[Call, ...] = ()
 
     @property
     def present(self) -> tuple[int, ...]:
@@ -50,6 +54,8 @@ class Call:
         """The operator's chain of index maps for this call, made once; empty where it declares none."""
         from tilewright.ops.registry import find
 
+        if self.chain:
+            return tuple(nest for call in self.chain for nest in call.nests)
         operator = find(self.node.op, self.node.domain)
         return () if operator is None or operator.nests is None else operator.nests(self)
 

@@ -32,6 +32,10 @@ def check(plan: ExecutionPlan) -> None:
             if slot in written or slot in views:
                 raise _bug(f"{where} writes slot {slot}, which is written already")
             written.add(slot)
+        inner = {t.name for call in instruction.call.chain[:-1] for t in call.outputs}
+        kept = next((slot.index for slot in plan.slots if slot.tensor.name in inner), None)
+        if kept is not None:
+            raise _bug(f"{where} keeps rows in scratch, but slot {kept} holds the whole tensor")
         if any(not 0 <= f < len(plan.frozen_slots) for f in instruction.frozen):
             raise _bug(f"{where} names a frozen slot that does not exist")
     for slot in plan.output_slots:

@@ -15,7 +15,9 @@ from tilewright.plan.plan import ExecutionPlan
 
 
 def evaluate_call(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
-    """The results of one call; constants are filled in."""
+    """The results of one call; constants are filled in. A chain is evaluated node by node."""
+    if call.chain:
+        return _evaluate_chain(call, arrays)
     operator = find(call.node.op, call.node.domain)
     if operator is None:
         raise call.unsupported("the operator is not known")
@@ -26,6 +28,14 @@ def evaluate_call(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ..
         np.ascontiguousarray(results[place], dtype=tensor.dtype.numpy).reshape(tensor.shape)
         for place, tensor in zip(call.present, call.outputs, strict=True)
     )
+
+
+def _evaluate_chain(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
+    values = {t.name: array for t, array in zip(call.inputs, arrays, strict=True) if t is not None}
+    for each in call.chain:
+        operands = [None if t is None else values.get(t.name) for t in each.inputs]
+        values.update(zip((t.name for t in each.outputs), evaluate_call(each, operands), strict=True))
+    return tuple(array for t in call.outputs if (array := values[t.name]) is not None)
 
 
 def _with_omitted(call: Call) -> Call:

@@ -186,7 +186,8 @@ class LayerReport:
     `operand_bytes` are operands, results and constants once each. `profile` are the tiles of a profiled layer.
     `core_cycles` are computed from the instructions that ran, by the table of the target's core. `instead_of` names
     the kernel that would have been faster, with the sentence why none of its tiles fits; empty where there is none.
-    `mismatches` are the differing elements of a layer that was compared.
+    `mismatches` are the differing elements of a layer that was compared. `nodes` are those of a chain that is computed
+    by rows; what lies between them is in scratch and cannot be compared.
     """
 
     name: str
@@ -214,6 +215,7 @@ class LayerReport:
     core_cycles: int | None = None
     instead_of: str = ""
     mismatches: int | None = None
+    nodes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,7 @@ def layer_reports(placed: PlacedPlan, graph: BoundGraph) -> tuple[LayerReport, .
             engine=i.kernel.engine if i.sharing is None else "",
             results=tuple(_result(placed, slot) for slot in i.outputs),
             instead_of=instead.get(i.name, ""),
+            nodes=tuple(call.node.name for call in i.call.chain),
         )
         for i in plan.instructions
     )

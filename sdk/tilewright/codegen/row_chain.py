@@ -1,0 +1,149 @@
+"""What the template of a chain prints: for every node where its rows come from and go to, as C."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.comments import safe
+from tilewright.ops.operator import Call
+from tilewright.rows.bands import row_elements
+from tilewright.rows.chain import RowChain, row_bytes
+
+CHAIN_NAMES = (("x...",), ("y",))
+"""Parameters of a chain's function for the tensors that it reads and writes."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Rows of the first operand copied beside each other where a call reads outside of it; `offset` in scratch."""
+
+    c_type: str
+    offset: int
+    height: int
+    row: int
+    row_bytes: int
+    fill: int
+    above: bool
+    below: bool
+
+
+@dataclass(frozen=True)
+class Window:
+    """Rows of a node's result that the next one reads: `held` rows at `offset` in scratch, from row `first` on.
+
+    With `alike` the next node reads just the rows of one call, with `slides` some rows are read again later. `fill`
+    stands in `above` rows at the start, and behind the last row with `below`.
+    """
+
+    c_type: str
+    offset: int
+    held: int
+    row: int
+    row_bytes: int
+    alike: bool
+    slides: bool
+    above: int
+    below: bool
+    fill: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """One node: `rows` of `height` rows in a call, which reads `reads` rows of the node before from
+    `row * stride - before` on. `at` is the variable of a call's first row.
+    """
+
+    number: int
+    comment: str
+    at: str
+    rows: int
+    height: int
+    even: bool
+    reads: int
+    stride: int
+    before: int
+    arguments: str
+    window: Window | None
+
+
+@dataclass(frozen=True)
+class ChainText:
+    """The whole chain; `edge` is None where the first node never reads outside of its operand."""
+
+    parts: tuple[Part, ...]
+    edge: Edge | None
+
+
+def chain_text(chain: RowChain, call: Call) -> ChainText:
+    """What is printed of a chain that computes `call`."""
+    operand_names = {t.name: f"x{index}" for index, t in enumerate(call.inputs) if t is not None}
+    parts: list[Part] = []
+    at = ""
+    for number in reversed(range(len(chain.stages))):
+        stage = chain.stages[number]
+        last = number == len(chain.stages) - 1
+        if last or not chain.walked.alike[number]:
+            at = f"at{number + 1}"
+        parts.append(
+            Part(
+                number=number + 1, comment=f"{safe(stage.node.call.node.op)} '{safe(stage.node.call.node.name)}'",
+                at=at, rows=stage.step.rows, height=stage.step.height,
+                even=stage.step.height % stage.step.rows == 0, reads=stage.step.reads.count(stage.step.rows),
+                stride=stage.step.reads.stride, before=stage.step.reads.before,
+                arguments=", ".join(_arguments(chain, number, at, operand_names)),
+                window=None if last else _window(chain, number),
+            )
+        )  # fmt: skip
+    return ChainText(tuple(reversed(parts)), _edge(chain))
+
+
+def _arguments(chain: RowChain, number: int, at: str, operand_names: Mapping[str, str]) -> list[str]:
+    """Pointers in the order of a layer function's parameters: operands, result, constants, scratch."""
+    stage, found = chain.stages[number], list[str]()
+    for index in sorted(stage.node.maps):
+        if index in stage.feed:
+            found.append(f"rows{number}")
+        elif number == 0 and chain.edged:
+            found.append("from")
+        else:
+            tensor, reads = stage.node.call.tensor(index), stage.node.maps[index]
+            found.append(f"{operand_names[tensor.name]} + {_product(at, reads.stride * row_elements(tensor))}")
+    row = row_elements(stage.result)
+    if number == len(chain.stages) - 1:
+        found.append(f"y + {_product(at, row)}")
+    elif chain.walked.alike[number]:
+        found.append(f"rows{number + 1}")
+    else:
+        found.append(f"rows{number + 1} + {_product(f'({at} - first{number + 1})', row)}")
+    found += [constant.name for constant in chain.constants_of(number)]
+    return [*found, f"bytes + {chain.places.rest}"] if stage.scratch_bytes else found
+
+
+def _product(value: str, factor: int) -> str:
+    return value if factor == 1 else f"{value} * {factor}"
+
+
+def _window(chain: RowChain, number: int) -> Window:
+    stage, after = chain.stages[number], chain.stages[number + 1]
+    reads, step = after.step.reads, after.step
+    return Window(
+        c_type=C_TYPES[stage.result.dtype], offset=chain.places.windows[number], held=chain.walked.held[number],
+        row=row_elements(stage.result), row_bytes=row_bytes(stage.result), alike=chain.walked.alike[number],
+        slides=chain.walked.moved[number] > 0, above=reads.before,
+        below=reads.first(step.height - step.rows) + reads.count(step.rows) > stage.step.height,
+        fill=after.node.fill or 0,
+    )  # fmt: skip
+
+
+def _edge(chain: RowChain) -> Edge | None:
+    if not chain.edged:
+        return None
+    stage = chain.stages[0]
+    tensor, step = stage.node.call.tensor(0), stage.step
+    return Edge(
+        c_type=C_TYPES[tensor.dtype], offset=chain.places.edge, height=tensor.shape[2], row=row_elements(tensor),
+        row_bytes=row_bytes(tensor), fill=stage.node.fill or 0, above=step.reads.before > 0,
+        below=step.reads.first(step.height - step.rows) + step.reads.count(step.rows) > tensor.shape[2],
+    )  # fmt: skip

@@ -1,0 +1,169 @@
+"""Which nodes of a bound graph can follow one another in a chain of rows, and the kernels that compute their bands."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from tilewright.binding.candidates import by_operator, candidates
+from tilewright.binding.graph import BoundGraph, BoundNode
+from tilewright.binding.layouts import demanded, resulting
+from tilewright.binding.order import Order
+from tilewright.layout import Layout
+from tilewright.ops.operator import Call
+from tilewright.platform import Kernel
+from tilewright.rows.bands import ALIKE, RowWise, band, row_layout, row_wise
+from tilewright.rows.chain import Band, Stage, chain_call, chain_kernel
+from tilewright.rows.walk import Step, walk
+
+LONGEST = 6
+"""Nodes of one chain at most."""
+BANDS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12)
+"""Rows of the last node that are tried at a time."""
+
+
+class Links:
+    """The nodes of a graph with those that alone read their results; chains are made of these on demand."""
+
+    def __init__(self, graph: BoundGraph, kernels: Sequence[Kernel], order: Order) -> None:
+        self.graph, self.order = graph, order
+        self.offered = by_operator(kernels)
+        self.bound = {bound.call.node.name: bound for bound in graph.nodes}
+        self.wise = {name: _row_wise(bound) for name, bound in self.bound.items()}
+        self.next = _only_readers(graph)
+        self._bands: dict[tuple[str, int], Band | None] = {}
+
+    def paths(self) -> Iterator[tuple[str, ...]]:
+        """Every run of two or more nodes that a chain may be tried for."""
+        for start in self.bound:
+            path = [start]
+            while len(path) < LONGEST and path[-1] in self.next:
+                path.append(self.next[path[-1]])
+                if any(isinstance(self.wise[name], str) for name in path):
+                    break
+                yield tuple(path)
+
+    def chains(self, path: Sequence[str]) -> list[BoundNode]:
+        """The chain of these nodes for several numbers of rows: those where more scratch means fewer instructions."""
+        found: list[tuple[int, float, BoundNode]] = []
+        for rows in BANDS:
+            made = self.chain(path, rows)
+            if made is not None and made.kernel is not None:
+                operands = self.graph.operands(made)
+                found.append((made.kernel.scratch(operands), made.kernel.cost(made.call), made))
+        kept, least = list[BoundNode](), float("inf")
+        for _, cost, made in sorted(found, key=lambda item: item[:2]):
+            if cost < least:
+                kept.append(made)
+                least = cost
+        return kept
+
+    def chain(self, path: Sequence[str], rows: int) -> BoundNode | None:
+        """The chain of these nodes that computes `rows` rows of the last at a time; None where that cannot be."""
+        nodes = [wise for name in path if isinstance(wise := self.wise[name], RowWise)]
+        if len(nodes) < len(path) or rows > nodes[-1].rows:
+            return None
+        feeds = [(), *(_feed(a.call, b) for a, b in itertools.pairwise(nodes))]
+        steps = _steps(nodes, feeds, rows)
+        walked = walk(steps) if steps else None
+        if walked is None:
+            return None
+        stages: list[Stage] = []
+        for node, step, feed in zip(nodes, steps, feeds, strict=True):
+            made = self._band(node, step.rows)
+            if made is None:
+                return None
+            stages.append(Stage(node, made, step, feed))
+        parts = tuple(self.bound[name] for name in path)
+        kernel = chain_kernel(stages, walked, self.graph.layouts)
+        return BoundNode(chain_call([node.call for node in nodes]), kernel, parts=parts)
+
+    def _band(self, node: RowWise, rows: int) -> Band | None:
+        """The band of a node with a kernel for it: the node's own, or else the first that takes the band."""
+        key = (node.call.node.name, rows)
+        if key not in self._bands:
+            self._bands[key] = self._bound_band(node, rows)
+        return self._bands[key]
+
+    def _bound_band(self, node: RowWise, rows: int) -> Band | None:
+        call, layouts = band(node, rows), dict[str, Layout]()
+        for whole, cut in zip((*node.call.inputs, *node.call.outputs), (*call.inputs, *call.outputs), strict=True):
+            if whole is None or cut is None or whole.name not in self.graph.layouts:
+                continue
+            height = cut.shape[2] if len(cut.shape) > 2 else 0
+            layout = row_layout(whole, self.graph.layouts[whole.name], height)
+            if layout is None:
+                return None
+            layouts[cut.name] = layout
+        own = self.bound[node.call.node.name].kernel
+        if own is not None and own.accepts(call) is None and _fits(own, call, layouts):
+            return Band(call, own, layouts)
+        for candidate in candidates(call, self.offered.get(call.node.op, ()), {}, self.order):
+            if candidate.refusal is None and _fits(candidate.kernel, call, layouts):
+                return Band(call, candidate.kernel, layouts)
+        return None
+
+
+def _row_wise(bound: BoundNode) -> RowWise | str:
+    if bound.kernel is None:
+        return "it is a view"
+    return row_wise(bound.call)
+
+
+def _only_readers(graph: BoundGraph) -> dict[str, str]:
+    """Node to the only node that reads its only result, where that is no output of the network."""
+    readers: dict[str, list[str]] = {}
+    for bound in graph.nodes:
+        for tensor in dict.fromkeys(t.name for t in bound.call.inputs if t is not None):
+            readers.setdefault(tensor, []).append(bound.call.node.name)
+    found = {}
+    for bound in graph.nodes:
+        made = [t.name for t in bound.call.outputs]
+        if len(made) == 1 and made[0] not in graph.model.outputs and len(readers.get(made[0], ())) == 1:
+            found[bound.call.node.name] = readers[made[0]][0]
+    return found
+
+
+def _feed(before: Call, node: RowWise) -> tuple[int, ...]:
+    """Operands of a node that are the result of the node before."""
+    made = before.outputs[0].name
+    return tuple(index for index in node.maps if node.call.tensor(index).name == made)
+
+
+def _steps(nodes: Sequence[RowWise], feeds: Sequence[tuple[int, ...]], rows: int) -> list[Step]:
+    """Rows of a call of every node, so that a call of the next finds about what it reads; empty where none serve."""
+    steps: list[Step] = []
+    for number in reversed(range(len(nodes))):
+        node, after = nodes[number], steps[0] if steps else None
+        if after is not None:
+            rows = min(node.rows, after.rows * after.reads.stride)
+        reads = {node.maps[index] for index in feeds[number] or tuple(node.maps)[:1]}
+        outside = [index for index in node.maps if index not in feeds[number]] if number else []
+        if len(reads) != 1 or any(node.maps[index] != ALIKE for index in outside):
+            return []
+        (read,) = reads
+        if number and read.stride > read.extent:
+            return []
+        steps.insert(0, Step(read, rows, node.rows))
+    return steps
+
+
+def _fits(kernel: Kernel, call: Call, layouts: Mapping[str, Layout]) -> bool:
+    """True where the kernel takes and gives the layouts that bands have."""
+    results = {t.name: layouts[t.name] for t in call.outputs}
+    return not demanded(kernel, call, layouts) and resulting(kernel, call, layouts) == results
+
+
+def with_chains(graph: BoundGraph, chains: Sequence[BoundNode]) -> BoundGraph:
+    """The graph in which each chain stands in the place of its last node, and its other nodes and tensors are gone."""
+    last = {chain.parts[-1].call.node.name: chain for chain in chains}
+    gone = {part.call.node.name for chain in chains for part in chain.parts}
+    inner = {t.name for chain in chains for part in chain.parts[:-1] for t in part.call.outputs}
+    nodes = [
+        last.get(bound.call.node.name, bound)
+        for bound in graph.nodes
+        if bound.call.node.name in last or bound.call.node.name not in gone
+    ]
+    layouts = {name: layout for name, layout in graph.layouts.items() if name not in inner}
+    return replace(graph, nodes=tuple(nodes), layouts=layouts)

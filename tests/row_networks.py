@@ -1,0 +1,99 @@
+"""Networks whose nodes can be chained by rows, drawn by seed, and a compilation in which every chain is taken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from make_odd import Sketch, odd_inputs
+from quantise import quantise
+from tilewright.binding.bind import bind
+from tilewright.binding.check import check
+from tilewright.binding.graph import BoundGraph, BoundNode
+from tilewright.binding.order import by_cost
+from tilewright.compile import Compiled, Journal, Request, compile_model, compiler, journal, request
+from tilewright.model import Model
+from tilewright.options import CompileOptions
+from tilewright.pipeline import Depends
+from tilewright.rows.links import Links, with_chains
+from tilewright.target import load_target
+
+
+def drawn(seed: int, codes: bool = True) -> onnx.ModelProto:
+    """Three to five nodes in a row: windows of every kind, sums with another branch, activations."""
+    random = np.random.default_rng(seed)
+    net = Sketch(f"rows_{seed}")
+    channels, height, width = (int(random.integers(*span)) for span in ((2, 9), (9, 20), (5, 12)))
+    x = net.convolution(net.input("image", 1, 3, height, width), 3, channels, (1, 1))
+    for step in range(int(random.integers(3, 6))):
+        kind = random.choice(["window", "depthwise", "pointwise", "pool", "add"])
+        if kind == "add":
+            beside = net.input(f"beside_{step}", 1, 2, height, width)
+            x = net.node("Add", x, net.convolution(beside, 2, channels, (1, 1)))
+            continue
+        kernel = (1, 1) if kind == "pointwise" else tuple(int(k) for k in random.integers(1, 4, 2))
+        stride = tuple(int(s) for s in np.minimum(random.integers(1, 3, 2), kernel))
+        begins, ends = (tuple(int(random.integers(0, k)) for k in kernel) for _ in range(2))
+        sizes = [(n + b + e - k) // s + 1 for n, b, e, k, s in zip((height, width), begins, ends, kernel, stride,
+                                                                   strict=True)]  # fmt: skip
+        if min(sizes) < 3:
+            continue
+        more: dict[str, Any] = {"strides": list(stride), "pads": [*begins, *ends]}
+        if kind == "pool":
+            x = net.node("MaxPool", x, kernel_shape=list(kernel), **more)
+        else:
+            group = channels if kind == "depthwise" else 1
+            outputs = channels if group > 1 else int(random.integers(2, 10))
+            x = net.convolution(x, channels, outputs, kernel, group, **more)
+            x = net.node("Relu", x) if random.random() < 0.5 else x
+            channels = outputs
+        height, width = sizes
+    net.output(x, "result")
+    model = net.finish()
+    return quantise(model, odd_inputs(model, 8)) if codes else model
+
+
+def inverted_residual(folder: Path) -> Path:
+    """A block of MobileNetV2: eight channels widened to forty-eight, and added to what they were."""
+    net = Sketch("inverted")
+    six = (net.constant(np.array(0, np.float32)), net.constant(np.array(6, np.float32)))
+    x = net.convolution(net.input("image", 1, 8, 16, 16), 8, 8, (1, 1))
+    y = net.node("Clip", net.convolution(x, 8, 48, (1, 1)), *six)
+    y = net.node("Clip", net.convolution(y, 48, 48, (3, 3), 48), *six)
+    y = net.node("Add", x, net.convolution(y, 48, 8, (1, 1)))
+    net.output(net.node("GlobalAveragePool", y), "means")
+    model = net.finish()
+    onnx.save(quantise(model, odd_inputs(model, 8)), folder / "inverted.onnx")
+    return folder / "inverted.onnx"
+
+
+def chained(
+    model: onnx.ModelProto, folder: Path, target: str, rows: int, options: CompileOptions | None = None
+) -> Compiled:
+    """The network with every chain that can be had, the longest first, `rows` rows at a time."""
+    path = folder / f"{model.graph.name}.onnx"
+    onnx.save(model, path)
+
+    def binding(model: Model, asked: Request = Depends(request), log: Journal = Depends(journal)) -> BoundGraph:
+        log.stages["model"] = model
+        graph = bind(model, asked.platform, asked.kernels)
+        links, taken = Links(graph, asked.kernels, by_cost), list[BoundNode]()
+        for nodes in sorted(links.paths(), key=len, reverse=True):
+            made = links.chain(nodes, rows)
+            used = {part.call.node.name for chain in taken for part in chain.parts}
+            if made is not None and used.isdisjoint(nodes):
+                taken.append(made)
+        changed = with_chains(graph, taken)
+        check(changed)
+        return changed
+
+    run = compiler.copy()
+    run.replace("binding", binding)
+    return compile_model(path, options or CompileOptions(quantized_io=True), load_target(target), pipeline=run)
+
+
+def chains_of(compiled: Compiled) -> list[BoundNode]:
+    """The chains of a compiled network."""
+    return [bound for bound in compiled.bound.nodes if bound.parts]

@@ -1,0 +1,54 @@
+"""When nodes are chained by rows: where the peak falls for a share of the work, and never where a switch says no."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from row_networks import chains_of, inverted_residual
+from tilewright.binding.explain import explain
+from tilewright.compile import Compiled, compile_model
+from tilewright.options import CompileOptions, Optimize
+from tilewright.report.text import header
+from tilewright.target import load_target
+
+
+def compiled(folder: Path, target: str, optimize: Optimize, *off: str) -> Compiled:
+    options = CompileOptions(optimize=optimize, quantized_io=True, disabled_passes=frozenset(off))
+    return compile_model(inverted_residual(folder), options, load_target(target))
+
+
+@pytest.mark.parametrize("target", ["host", "qemu_mps2_an386", "qemu_rv32imc"])
+def test_the_wide_tensors_of_a_block_disappear(target: str, tmp_path: Path) -> None:
+    found = compiled(tmp_path, target, "size")
+    apart = compiled(tmp_path, target, "size", "row_chains")
+    (chain,) = chains_of(found)
+    wide = {t.name for call in chain.call.chain[:-1] for t in call.outputs if t.size_bytes == 48 * 16 * 16}
+    assert wide
+    assert wide.isdisjoint(slot.tensor.name for slot in found.plan.slots)
+    assert found.placed.arena_bytes < apart.placed.arena_bytes * 0.75
+    (report,) = [p for p in found.report.passes if p.name == "row_chains"]
+    assert report.saved_bytes is not None
+    assert report.saved_bytes > 4000
+    assert "row_chains saved" in header(found.report)
+    assert not chains_of(apart)
+
+
+def test_the_report_and_the_explanation_name_every_node(tmp_path: Path) -> None:
+    found = compiled(tmp_path, "qemu_mps2_an386", "size")
+    (chain,) = chains_of(found)
+    (row,) = [row for row in found.report.layers if row.op == "Chain"]
+    assert row.nodes == tuple(call.node.name for call in chain.call.chain)
+    assert row.macs == sum(r.macs for r in compiled(tmp_path, "qemu_mps2_an386", "size", "row_chains").report.layers
+                           if r.name in row.nodes)  # fmt: skip
+    text = explain(found.bound)
+    for part in chain.parts:
+        assert part.kernel is not None
+        assert f"{part.call.node.name} ({part.call.node.op}): " in text
+        assert f"apart by {part.kernel.name}: about " in text
+
+
+def test_instructions_that_a_chain_adds_are_worth_nothing_for_speed(tmp_path: Path) -> None:
+    found = compiled(tmp_path, "host", "speed")
+    (report,) = [p for p in found.report.passes if p.name == "row_chains"]
+    assert report.added_operations <= 0

@@ -1,0 +1,64 @@
+"""Drawn chains on simulated boards and on this machine: equal to NumPy in every bit, inside the fences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from board_layers import board_or_skip
+from row_networks import chained, chains_of, drawn, inverted_residual
+from tilewright.compile import Compiled, run_model, write
+from tilewright.options import CompileOptions, RunOptions
+from tilewright.target import load_target
+
+TARGETS = ("host", "qemu_mps2_an386", "qemu_mps3_an547", "qemu_microbit", "qemu_rv32imc", "qemu_rv32gcv")
+
+
+def run(compiled: Compiled, target: str, folder: Path, extreme: int | None = None) -> None:
+    """Run on drawn inputs, or on inputs of one extreme code each, and compare every output."""
+    options = RunOptions(reference=False, seed=3)
+    if extreme is not None:
+        path = folder / f"inputs_{extreme}.npz"
+        tensors = [compiled.plan.slots[slot].tensor for slot in compiled.plan.input_slots]
+        values = {t.name: np.full(t.shape, t.dtype.range[extreme], t.dtype.numpy) for t in tensors}
+        np.savez(path, allow_pickle=False, **values)
+        options = RunOptions(reference=False, inputs=path)
+    project = folder / "project"
+    project.mkdir(exist_ok=True)
+    report = run_model(write(compiled, project), load_target(target), options, project)
+    assert report.run is not None
+    assert report.run.match
+    assert report.run.mismatches == 0
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("seed", range(6))
+def test_drawn_chains_equal_numpy_in_every_bit(seed: int, target: str, tmp_path: Path) -> None:
+    board_or_skip(target)
+    compiled = chained(drawn(seed), tmp_path, target, rows=1 + seed % 3)
+    assert chains_of(compiled)
+    assert all(bound.kernel is not None and bound.kernel.numerics == "exact" for bound in chains_of(compiled))
+    run(compiled, target, tmp_path)
+    run(compiled, target, tmp_path, extreme=seed % 2)
+
+
+@pytest.mark.parametrize("seed", range(6, 9))
+def test_float_chains_stay_within_their_bound(seed: int, tmp_path: Path) -> None:
+    compiled = chained(drawn(seed, codes=False), tmp_path, "host", 2, CompileOptions())
+    assert chains_of(compiled)
+    run(compiled, "host", tmp_path)
+
+
+def test_declared_costs_agree_with_counts(tmp_path: Path) -> None:
+    board = "qemu_mps2_an386"
+    board_or_skip(board)
+    compiled = chained(onnx.load(inverted_residual(tmp_path)), tmp_path, board, rows=2)
+    project = tmp_path / "project"
+    project.mkdir()
+    report = run_model(write(compiled, project), load_target(board), RunOptions(profile=True, reference=False), project)
+    counted = {row.name: row.instructions for row in report.layers}
+    (chain,) = chains_of(compiled)
+    assert chain.kernel is not None
+    assert counted[chain.call.node.name] == pytest.approx(chain.kernel.cost(chain.call), rel=0.15)
