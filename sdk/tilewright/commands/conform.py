@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tilewright.conformance.author import Row
     from tilewright.platform import Platform
     from tilewright.report.codec import Json
+    from tilewright.target import Target
 
 SUMMARY = "the conformance suite over one platform's kernels"
 SCHEMA = "tilewright/conform/1"
@@ -25,13 +26,17 @@ SCHEMA = "tilewright/conform/1"
 
 @dataclass(frozen=True)
 class Kernels:
-    """Kernels of one platform by name, and how many calls are drawn for each; `inherited` ones count too."""
+    """Kernels of one platform by name, and how many calls are drawn for each; `inherited` ones count too.
+
+    They run on the simulated `target`, on this machine where it is empty.
+    """
 
     platform: str
     names: tuple[str, ...]
     inherited: bool
     seed: int
     each: int
+    target: str = ""
 
     def __str__(self) -> str:
         return " ".join(self.names)
@@ -40,6 +45,7 @@ class Kernels:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The platform, which of its kernels, and how many calls are drawn."""
     parser.add_argument("platform", metavar="PLATFORM", nargs="+", help="whose kernels")
+    parser.add_argument("-t", "--target", metavar="TARGET", default="", help="run them on this simulated board")
     group = parser.add_argument_group("calls")
     group.add_argument("--all", action="store_true", help="the kernels that it inherits, too")
     group.add_argument("--each", metavar="N", type=int, default=4, help="calls for each kernel and operator")
@@ -57,7 +63,9 @@ def execute(arguments: argparse.Namespace) -> Answer:
     for name in dict.fromkeys(arguments.platform):
         names = _wanted(platform(name), arguments)
         parts = [names] if alone else [(one,) for one in names]  # one program for all is built sooner than many
-        questions += [Kernels(name, part, arguments.all, arguments.seed, arguments.each) for part in parts]
+        questions += [
+            Kernels(name, part, arguments.all, arguments.seed, arguments.each, arguments.target) for part in parts
+        ]
     answers = in_order(compared, questions, arguments, _lost)
     return _answer([row for rows in answers for row in rows], arguments.seed)
 
@@ -66,7 +74,10 @@ def _wanted(chosen: Platform, arguments: argparse.Namespace) -> tuple[str, ...]:
     """Names of the kernels that are asked for; UsageError where there is none."""
     from tilewright.plugins import kernels_of
 
-    _runs_here(chosen)
+    if arguments.target:
+        _board_of(chosen, arguments.target)
+    else:
+        _runs_here(chosen)
     every = kernels_of(chosen) if arguments.all else chosen.kernels
     wanted = [kernel.name for kernel in every if (arguments.kernel or "") in kernel.name]
     if not wanted:
@@ -83,13 +94,33 @@ def compared(question: Kernels) -> tuple[Row, ...]:
     from tempfile import TemporaryDirectory
 
     from tilewright.conformance.author import examine
+    from tilewright.conformance.boards import on_board
     from tilewright.plugins import kernels_of, platform
 
     chosen = platform(question.platform)
-    every = kernels_of(chosen) if question.inherited else chosen.kernels
-    wanted = [kernel for kernel in every if kernel.name in question.names]
+    target = _board_of(chosen, question.target) if question.target else None
+    every = kernels_of(chosen) if target is None else on_board(chosen, target)
+    wanted = [
+        kernel
+        for kernel in every
+        if kernel.name in question.names and (question.inherited or kernel.platform == chosen.name)
+    ]
     with TemporaryDirectory() as folder:
-        return examine(wanted, chosen, Path(folder), question.seed, question.each)
+        return examine(wanted, chosen, Path(folder), question.seed, question.each, target)
+
+
+def _board_of(chosen: Platform, name: str) -> Target:
+    """The target; UsageError where it is one of another platform."""
+    from tilewright.target import load_target
+
+    target = load_target(name)
+    if target.platform != chosen.name:
+        raise UsageError(
+            f"target '{target.name}' does not run kernels of platform '{chosen.name}'",
+            why=f"it is one of platform '{target.platform}'",
+            fix="name a target of this platform: tilewright targets",
+        )
+    return target
 
 
 def _lost(question: Kernels, error: TilewrightError) -> tuple[Row, ...]:
@@ -109,7 +140,7 @@ def _runs_here(chosen: Platform) -> None:
         raise UnsupportedError(
             f"the kernels of platform '{chosen.name}' do not run on this machine",
             why="none of its targets does",
-            fix="compare networks in its simulator: tilewright run MODEL -t TARGET --layers",
+            fix="compare them on a simulated board: -t TARGET",
         )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tilewright.binding.types import mismatch
+from tilewright.conformance.boards import on_board, run_on_board
 from tilewright.conformance.fences import FLAGS, MARK, fenced
 from tilewright.conformance.kernels import Attempt, attempts, bound, difference, refusals
 from tilewright.conformance.program import STRICT, Outcome, run_batch
@@ -22,6 +23,7 @@ from tilewright.plan.execute import evaluate_call, run_slots
 from tilewright.plan.plan import Instruction
 from tilewright.platform import Kernel, Platform
 from tilewright.plugins import kernels_of
+from tilewright.target import Target
 
 _HINTS = {
     "declaration": "what it declares",
@@ -58,8 +60,13 @@ class Row:
         return "not compared" if self.skipped else "conforms"
 
 
-def examine(kernels: Sequence[Kernel], platform: Platform, folder: Path, seed: int, each: int) -> tuple[Row, ...]:
-    """Draw `each` calls for every kernel and operator, and run them fenced; one row per kernel class."""
+def examine(
+    kernels: Sequence[Kernel], platform: Platform, folder: Path, seed: int, each: int, target: Target | None = None
+) -> tuple[Row, ...]:
+    """Draw `each` calls for every kernel and operator, and run them fenced; one row per kernel class.
+
+    On a simulated `target` its core says which kernels run, and nothing is fenced.
+    """
     relayouts = [kernel for kernel in kernels_of(platform) if kernel.op == "Relayout"]
     grouped: dict[tuple[str, str], list[Kernel]] = {}
     for kernel in kernels:
@@ -67,14 +74,14 @@ def examine(kernels: Sequence[Kernel], platform: Platform, folder: Path, seed: i
     drawn, failed = list[Attempt](), dict[tuple[str, str], Fault]()
     for key, group in grouped.items():
         try:
-            wanted = [kernel for kernel in group if not kernel.requires]
+            wanted = [kernel for kernel in group if not (kernel.lacking if target else kernel.requires)]
             found = attempts(wanted, platform, relayouts, seed, each, first=len(drawn))
-            ties = [tied(a, platform, relayouts, f"{a.subject.name}_tied") for a in found]
+            ties = [tied(a, platform, relayouts, f"{a.subject.name}_tied") for a in found if not a.at_the_ends]
         except Exception as error:  # a plug-in's own Python may raise anything
             failed[key] = Fault("declaration", f"{group[0].name}: {type(error).__name__}: {error}")
             continue
         drawn += [*found, *(tie for tie in ties if tie is not None)]
-    outcomes = _run(drawn, platform, folder)
+    outcomes = _run(drawn, platform, folder) if target is None else _simulated(drawn, platform, target)
     rows = []
     for key, group in grouped.items():
         mine = [a for a in drawn if (a.kernel.platform, a.kernel.name) == key]
@@ -84,7 +91,7 @@ def examine(kernels: Sequence[Kernel], platform: Platform, folder: Path, seed: i
             counts[attempt.kernel.op] = counts.get(attempt.kernel.op, 0) + 1
         if key in failed:
             faults.insert(0, failed[key])
-        skipped = "" if mine or faults else _why_not(group)
+        skipped = "" if mine or faults else _why_not(group[0], simulated=target is not None)
         rows.append(Row(key[1], key[0], counts, tuple(faults), skipped))
     return tuple(rows)
 
@@ -112,12 +119,11 @@ def tied(attempt: Attempt, platform: Platform, relayouts: Sequence[Kernel], name
         return None
     model, arrays = one_node_model(made, name, r, transposed=False)
     placed = place(model, platform, [attempt.kernel, *relayouts])
-    return Attempt(attempt.kernel, made, subject(placed, platform, [arrays]))
+    return Attempt(attempt.kernel, made, subject(placed, platform, [arrays]), model)
 
 
-def _why_not(group: Sequence[Kernel]) -> str:
-    kernel = group[0]
-    if kernel.requires:
+def _why_not(kernel: Kernel, *, simulated: bool) -> str:
+    if kernel.lacking if simulated else kernel.requires:
         return "it needs " + ", ".join(kernel.requires)
     return f"no drawn call of {kernel.op} is accepted: {refusals(kernel)}"
 
@@ -131,6 +137,12 @@ def _run(drawn: Sequence[Attempt], platform: Platform, folder: Path) -> dict[str
         for one, outcome in zip(subjects, _build(subjects, folder, ("-O1", *STRICT, *flags)), strict=True):
             found[one.name].append(outcome)
     return found
+
+
+def _simulated(drawn: Sequence[Attempt], platform: Platform, target: Target) -> dict[str, list[Outcome]]:
+    """The outcome of every attempt by name, on a board."""
+    found = run_on_board(drawn, on_board(platform, target), platform, target)
+    return {attempt.subject.name: [outcome] for attempt, outcome in zip(drawn, found, strict=True)}
 
 
 def _shares(attempt: Attempt) -> bool:
@@ -160,20 +172,28 @@ def _own(attempt: Attempt) -> list[Instruction]:
 
 def judge(attempt: Attempt, outcomes: Sequence[Outcome]) -> list[Fault]:
     """What one call shows: nothing where memory and values are as declared, else the first fault of each run."""
-    plan = attempt.subject.placed.plan
-    with np.errstate(all="ignore"):
-        slots = run_slots(plan, attempt.subject.runs[0])
-    wanted = [slots[slot] for slot in plan.output_slots]
     for outcome in outcomes:
         if outcome.failure:
             _, mark, rest = outcome.failure.partition(MARK)
             kind = "fence" if mark else "declaration" if "does not compile" in outcome.failure else "values"
             return [Fault(kind, f"{attempt}: {rest or outcome.failure}")]
-        for tensor, got, want in zip(attempt.subject.outputs, outcome.runs[0], wanted, strict=True):
-            if why := difference(tensor, got, want, bound(attempt.kernel, tensor)):
-                kind, hint = _hint(attempt, slots, outcome.runs[0], wanted)
-                return [Fault(kind, f"{attempt}: '{tensor.name}' {why}{hint}")]
+        for arrays, results in zip(attempt.subject.runs, outcome.runs, strict=True):
+            if fault := _wrong(attempt, arrays, results):
+                return [fault]
     return []
+
+
+def _wrong(attempt: Attempt, arrays: Sequence[Array], results: Sequence[Array]) -> Fault | None:
+    """The first result of a run that is not what its operator means."""
+    plan = attempt.subject.placed.plan
+    with np.errstate(all="ignore"):
+        slots = run_slots(plan, arrays)
+    wanted = [slots[slot] for slot in plan.output_slots]
+    for tensor, got, want in zip(attempt.subject.outputs, results, wanted, strict=True):
+        if why := difference(tensor, got, want, bound(attempt.kernel, tensor)):
+            kind, hint = _hint(attempt, slots, results, wanted)
+            return Fault(kind, f"{attempt}: '{tensor.name}' {why}{hint}")
+    return None
 
 
 def _hint(attempt: Attempt, slots: Sequence[Array], got: Sequence[Array], wanted: Sequence[Array]) -> tuple[str, str]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from tilewright.binding.types import mismatch
+from tilewright.conformance.extremes import PRODUCTS, at_the_ends, deep_trials, runs_at_the_ends
 from tilewright.conformance.families import FAMILIES
 from tilewright.conformance.program import run_batch
 from tilewright.conformance.subject import Subject, place, subject
 from tilewright.conformance.trials import Trial, one_node_model, trial
 from tilewright.errors import PlatformError, TilewrightError, UnsupportedError
-from tilewright.model import Array, DType, Tensor
+from tilewright.model import Array, DType, Model, Tensor
 from tilewright.plan.execute import run
 from tilewright.platform import Kernel, Platform
 
@@ -26,11 +27,13 @@ _TRIES = 150
 
 @dataclass(frozen=True)
 class Attempt:
-    """One drawn call bound to one kernel."""
+    """One drawn call bound to one kernel; `at_the_ends` where its weights are no drawn ones but ends of their range."""
 
     kernel: Kernel
     trial: Trial
     subject: Subject
+    model: Model
+    at_the_ends: bool = False
 
     def __str__(self) -> str:
         call = self.trial.call
@@ -65,6 +68,7 @@ def attempts(
 ) -> list[Attempt]:
     """Up to `each` calls for every kernel and operator that has a family, in turn in every type that it takes.
 
+    Codes are drawn and at the ends of their range, and products of codes are computed again with weights at theirs.
     Their networks are named from the number `first` on.
     """
     found: list[Attempt] = []
@@ -79,15 +83,41 @@ def attempts(
             if taken == each:
                 break
             made = _trial(kernel, kinds[number % len(kinds)], r)
-            if made is not None:
-                name = f"k{first + len(found)}"
-                model, arrays = one_node_model(made, name, r, transposed=r.random() < 0.5)
-                placed = place(model, platform, [kernel, *relayouts])
-                if not any(instruction.kernel.name == kernel.name for instruction in placed.plan.instructions):
-                    continue  # a view computes nothing
-                found.append(Attempt(kernel, made, subject(placed, platform, [arrays])))
+            if made is None:
+                continue
+            one = _attempt(kernel, made, platform, relayouts, f"k{first + len(found)}", r)
+            if one is not None:
+                found.append(replace(one, at_the_ends=True))
                 taken += 1
+        for made in _extremes(kernel, [one.trial for one in found if one.kernel is kernel], r):
+            one = _attempt(kernel, made, platform, relayouts, f"k{first + len(found)}", r)
+            if one is not None:
+                found.append(replace(one, at_the_ends=True))
     return found
+
+
+def _attempt(
+    kernel: Kernel, made: Trial, platform: Platform, relayouts: Sequence[Kernel], name: str, r: random.Random
+) -> Attempt | None:
+    """The call as a network of its own; None where it is a view, which computes nothing."""
+    model, arrays = one_node_model(made, name, r, transposed=r.random() < 0.5)
+    placed = place(model, platform, [kernel, *relayouts])
+    if not any(instruction.kernel.name == kernel.name for instruction in placed.plan.instructions):
+        return None
+    one = subject(placed, platform, [arrays])
+    ends = runs_at_the_ends(one.inputs, arrays)
+    return Attempt(kernel, made, replace(one, runs=(*one.runs, *ends)), model)
+
+
+def _extremes(kernel: Kernel, drawn: Sequence[Trial], r: random.Random) -> list[Trial]:
+    """Products with weights at their ends that the kernel accepts: of the first drawn call of each type, and deep."""
+    codes = [token for token in tokens(kernel) if token in ("qi8", "qu8")]
+    if kernel.op not in PRODUCTS or not codes:
+        return []
+    firsts = {one.call.tensor(0).type_token: one for one in reversed(drawn)}
+    found = [made for one in firsts.values() for made in at_the_ends(one)]
+    found += deep_trials(kernel.op, codes, r)
+    return [made for made in found if not mismatch(kernel, made.call) and not kernel.accepts(made.call)]
 
 
 def _trial(kernel: Kernel, token: str, r: random.Random) -> Trial | None:
@@ -114,11 +144,12 @@ def compare(found: Sequence[Attempt], folder: Path, flags: Sequence[str] = ("-O1
             differences.append(f"{attempt}: {outcome.failure}")
             continue
         plan = attempt.subject.placed.plan
-        with np.errstate(all="ignore"):
-            wanted = run(plan, attempt.subject.runs[0])
-        for tensor, got, want in zip(attempt.subject.outputs, outcome.runs[0], wanted, strict=True):
-            if why := difference(tensor, got, want, bound(attempt.kernel, tensor)):
-                differences.append(f"{attempt}: '{tensor.name}' {why}")
+        for arrays, results in zip(attempt.subject.runs, outcome.runs, strict=True):
+            with np.errstate(all="ignore"):
+                wanted = run(plan, arrays)
+            for tensor, got, want in zip(attempt.subject.outputs, results, wanted, strict=True):
+                if why := difference(tensor, got, want, bound(attempt.kernel, tensor)):
+                    differences.append(f"{attempt}: '{tensor.name}' {why}")
     return Findings(compared, tuple(differences))
 
 

@@ -118,12 +118,12 @@ def _layout(subjects: Sequence[Subject]) -> tuple[list[_Job], list[bytes], int]:
 def _read(subject: Subject, raw: bytes, job: _Job) -> tuple[Array, ...]:
     found, at = [], job.output
     for tensor in subject.outputs:
-        found.append(_unpack(tensor, raw[at : at + tensor.size_bytes]))
+        found.append(unpack(tensor, raw[at : at + tensor.size_bytes]))
         at += tensor.size_bytes
     return tuple(found)
 
 
-def _unpack(tensor: Tensor, raw: bytes) -> Array:
+def unpack(tensor: Tensor, raw: bytes) -> Array:
     """The logical array of a tensor's bytes."""
     if tensor.dtype not in (DType.I4, DType.U4):
         return np.frombuffer(raw, tensor.dtype.numpy).reshape(tensor.shape).copy()
