@@ -46,13 +46,16 @@ def runs_at_the_ends(inputs: Sequence[Tensor], drawn: Sequence[Array]) -> list[t
 
 
 def deep_sketches(op: str, r: random.Random) -> Iterator[Sketch]:
-    """Products over many terms, in shapes that kernels with blocks take."""
+    """Products over many terms, in shapes that kernels with blocks take; a depthwise one of whole vectors."""
+    if op == "Conv":
+        yield _image(r, (32, 1, 3, 3), (6, 12), {"pads": (1, 1, 1, 1)}, groups=32)
     for depth in DEPTHS:
         if op == "Conv":
             yield _image(r, (8, depth, 1, 1), (3, 3), {})
             yield _image(r, (8, WINDOWED[depth], 3, 3), (6, 12), {"pads": (1, 1, 1, 1)})
         elif op == "ConvTranspose":
-            yield replace(_image(r, (depth, 8, 1, 1), (3, 3), {}), op=op, axis=1)
+            weight = Drawn(reals(r, (depth, 8, 1, 1)), "weight", True)
+            yield Sketch(op, (Drawn(reals(r, (1, depth, 3, 3))), weight), {"group": 1}, axis=1)
         elif op in ("Gemm", "MatMul"):
             for rows in (1, 4):
                 weight = Drawn(reals(r, (depth, 16)), "weight", True)
@@ -60,11 +63,14 @@ def deep_sketches(op: str, r: random.Random) -> Iterator[Sketch]:
 
 
 def _image(
-    r: random.Random, weight: tuple[int, ...], size: tuple[int, int], more: dict[str, tuple[int, ...]]
+    r: random.Random,
+    weight: tuple[int, ...],
+    size: tuple[int, int],
+    more: dict[str, tuple[int, ...]],
+    groups: int = 1,
 ) -> Sketch:
-    channels = weight[1]
-    image = Drawn(reals(r, (1, channels, *size)))
-    return Sketch("Conv", (image, Drawn(reals(r, weight), "weight", True)), {"group": 1, **more})
+    image = Drawn(reals(r, (1, groups * weight[1], *size)))
+    return Sketch("Conv", (image, Drawn(reals(r, weight), "weight", True)), {"group": groups, **more})
 
 
 def deep_trials(op: str, kinds: Sequence[str], r: random.Random) -> Iterator[Trial]:
