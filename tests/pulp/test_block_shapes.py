@@ -49,6 +49,8 @@ DEPTHWISE = [
 ]
 DENSE = [
     Layer("dense", (1, 40), (40, 21)),
+    Layer("bytes_row", (1, 64), (64, 12), unsigned=True, x_zero=-3, y_zero=4),
+    Layer("seventeen", (1, 8), (8, 17), x_zero=5),
     Layer("short", (1, 3), (3, 5)),
     Layer("rows", (7, 16), (16, 10), y_zero=0),
     Layer("stack", (5, 18), (18, 3), unsigned=True),
@@ -70,7 +72,8 @@ def test_every_shape_is_bit_exact(board: str, tmp_path: Path) -> None:
     bound = kernels(done)
     assert {bound[layer.name] for layer in LAYERS if layer.name != "dead"} == {"BlockConvI8"}
     assert {bound[layer.name] for layer in DEPTHWISE if layer.name != "dwodd"} == {"BlockDepthwiseI8"}
-    assert {bound[layer.name] for layer in DENSE} == {"BlockDenseI8"}
+    assert {bound[layer.name] for layer in DENSE} == {"BlockDenseI8", "DenseRowI8"}
+    assert {layer.name for layer in DENSE if bound[layer.name] == "DenseRowI8"} == {"dense", "bytes_row", "seventeen"}
     assert bound["dwodd"] == "TiledDepthwiseI8"
 
 

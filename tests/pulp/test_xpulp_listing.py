@@ -19,8 +19,16 @@ def loop(*body: str) -> Listing:
 
 def test_the_last_instruction_of_a_loop_bears_its_label() -> None:
     out = loop("p.lw t0, 4, a0", "p.lw t1, 4, a1", "pv.sdotsp.b s0, t0, t1")
-    assert out.lines[0].startswith("lp.setup 1, x14, ")
-    assert out.lines[-2] == out.lines[0].split(", ")[-1] + ":"
+    setup = next(line for line in out.lines if line.startswith("lp.setup 1, x14, "))
+    assert out.lines[-3] == setup.split(", ")[-1] + ":"
+
+
+def test_loops_alone_are_kept_from_compression() -> None:
+    lines = listing(Geometry(16, 3, 1, 1, True, -128, False, 4, True, FORM), 4, 4, 0, 0).lines
+    first, last = lines.index(".option norvc"), lines.index(".option pop")
+    assert lines[first - 2 : first] == [".option push", ".balign 4"]
+    assert next(at for at, line in enumerate(lines) if line.startswith("lp.setup")) == first + 1
+    assert not any(first < at < last for at, line in enumerate(lines) if line.startswith("mulh"))
 
 
 @pytest.mark.parametrize(

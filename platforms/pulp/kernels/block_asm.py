@@ -9,8 +9,8 @@ Where channels stay apart (depthwise), a word of input holds four channels of on
 three zero bytes: the same dot product then makes one product. The pointer steps from pixel to pixel by a register.
 
 Registers: sums s0-s11 and t3-t6, columns a4-a7, weights t0 and t1, pointers a0 (input), a1 (weights), a2 (output);
-a3 is the step to the next row, ra four zero points for columns that are missing, t2 the input of the first row. Where
-channels stay apart, ra is the step from one pixel's column to the next one's and t2 that from one tap to the next.
+a3 is the step to the next row, ra four zero points for columns that are missing, t2 the addend of the requantisation.
+Where channels stay apart, ra is the step from one pixel's column to the next one's, t2 that from one tap to the next.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CLOBBERED = (*SUMS, *COLUMNS, *WEIGHTS, "a0", "a1", "a2", "a3", "t2", "ra")
 LARGEST_OFFSET = 2047
 
 # bytes in `tilewright_block`
-X, W, Y, Y_END, Y_STEP, ROW_STEP, ROWS, STARTS, WORDS, REST, X_STEP = range(0, 44, 4)
+X, W, Y, Y_END, Y_STEP, ROW_STEP, ROWS, STARTS, WORDS, REST, X_STEP, UNITS, X_UNIT, Y_UNIT = range(0, 56, 4)
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,11 @@ class Geometry:
 
 
 def listing(geometry: Geometry, pixels: int, channels: int, left: int, right: int) -> Listing:
-    """All output channels of a block. `left` and `right` columns of its reach lie outside the tile."""
+    """Blocks one after the other, of each all output channels. `left` and `right` columns of its reach lie outside the
+    tile."""
     out = Listing()
     sums = [[SUMS[channel * pixels + p] for p in range(pixels)] for channel in range(channels)]
-    out(f"lw a1, {W}+%[k]", f"lw a2, {Y}+%[k]", f"lw a3, {ROW_STEP}+%[k]")
+    out(f"lw a3, {ROW_STEP}+%[k]")
     if geometry.apart:
         out(
             f"lw ra, {X_STEP}+%[k]",
@@ -87,15 +88,17 @@ def listing(geometry: Geometry, pixels: int, channels: int, left: int, right: in
         )
         out("mul t2, t2, ra", "mul ra, ra, t0")
     else:
-        out(f"lw t2, {X}+%[k]")
         if left + right:
             out(*constant("ra", (geometry.zero_point & 0xFF) * 0x01010101))
-    group = out.label()
+        if geometry.requantise.addend is not None:
+            out(*constant("t2", geometry.requantise.addend))
+    unit, group = out.label(), out.label()
+    out.here(unit)
+    out(f"lw a1, {W}+%[k]", f"lw a2, {Y}+%[k]")
     out.here(group)
     _begin(out, geometry, sums, left)
     if geometry.many_rows:
-        out(f"lw a4, {ROWS}+%[k]", "nop")
-        out.begin_loop("a4")
+        out.begin_loop("a6")
     (_taps if geometry.apart else _words)(out, geometry, sums, left, geometry.reach(pixels) - right)
     if geometry.many_rows:
         out("nop", "p.addN a0, a0, a3, 0")  # an addition; the nop keeps the ends of the loops apart
@@ -105,7 +108,18 @@ def listing(geometry: Geometry, pixels: int, channels: int, left: int, right: in
     if geometry.apart:
         out(f"lw a4, {X}+%[k]", "nop", "addi a4, a4, 4", f"sw a4, {X}+%[k]")
     out(f"lw a4, {Y_END}+%[k]", f"addi a2, a2, {channels}", f"bltu a2, a4, {group}")
+    _next_unit(out, geometry, unit)
     return out
+
+
+def _next_unit(out: Listing, geometry: Geometry, unit: str) -> None:
+    """On to the next block, where there is one; a4 is the end of this one's results."""
+    out(f"lw a5, {UNITS}+%[k]", f"lw a6, {Y_UNIT}+%[k]", f"lw a7, {Y}+%[k]", "addi a5, a5, -1", f"sw a5, {UNITS}+%[k]")
+    out("add a4, a4, a6", f"sw a4, {Y_END}+%[k]", f"lw a4, {X}+%[k]", "add a6, a6, a7", f"sw a6, {Y}+%[k]")
+    out(f"lw a6, {X_UNIT}+%[k]")
+    if geometry.apart:  # the groups have moved the pointer on as far as that of the results
+        out("sub a7, a2, a7", "sub a4, a4, a7")
+    out("add a4, a4, a6", f"sw a4, {X}+%[k]", f"bnez a5, {unit}")
 
 
 def _begin(out: Listing, geometry: Geometry, sums: list[list[str]], left: int) -> None:
@@ -115,13 +129,13 @@ def _begin(out: Listing, geometry: Geometry, sums: list[list[str]], left: int) -
     if geometry.padded_rows:
         out(f"lw a4, {STARTS}+%[k]", f"lw a5, {WORDS}+%[k]", "add a4, a4, a1")
         at = "a4"
-    if geometry.apart:
-        out(f"lw a0, {X}+%[k]")
-        out(*([f"lw a6, {X_STEP}+%[k]", "nop", *["sub a0, a0, a6"] * left] if left else []))
-    else:
-        out("mv a0, t2")
+    out(f"lw a0, {X}+%[k]")
+    if geometry.apart and left:
+        out(f"lw a6, {X_STEP}+%[k]", "nop", *["sub a0, a0, a6"] * left)
     out(*(f"lw {row[0]}, {4 * channel}({at})" for channel, row in enumerate(sums)))
     out("add a1, a1, a5" if geometry.padded_rows else f"addi a1, a1, {4 * channels * geometry.starts}")
+    if geometry.many_rows:
+        out(f"lw a6, {ROWS}+%[k]")
     out(*(f"mv {other}, {row[0]}" for row in sums for other in row[1:]))
 
 
@@ -242,7 +256,8 @@ def _requantise(out: Listing, geometry: Geometry, sums: list[list[str]]) -> None
     form = geometry.requantise
     if geometry.padded_rows:
         out(f"lw a4, {REST}+%[k]")
-    if form.addend is not None:
+    addend = "a7" if geometry.apart or form.addend is None else "t2"
+    if geometry.apart and form.addend is not None:
         out(*constant("a7", form.addend))
     if geometry.padded_rows:
         out("add a1, a1, a4")
@@ -262,7 +277,7 @@ def _requantise(out: Listing, geometry: Geometry, sums: list[list[str]]) -> None
         if form.addend is None:
             out(*(f"add {r}, {r}, a7" for r in row), *(f"sra {r}, {r}, a4" for r in row))
         else:
-            out(*(f"p.addN {r}, {r}, a7, {form.shift}" for r in row))
+            out(*(f"p.addN {r}, {r}, {addend}, {form.shift}" for r in row))
         if narrow:
             out(*(f"{narrow[0]} {r}, {r}, {narrow[1]}" for r in row))
         else:

@@ -9,47 +9,52 @@ widths = sorted({v.channels for v in k.variants}, reverse=True)
 % if k.covered:
 #ifndef TILEWRIGHT_XPULP
 % endif
-static void ${f.name}_portable(const tilewright_block *k, int pixels, int width, int left, int right)
+static void ${f.name}_portable(tilewright_block *k, int pixels, int width, int left, int right)
 {
-    const int32_t *stream = k->w;
-    for (unsigned char *y = k->y; y < k->y_end; y += width) {
-        const signed char *const taps = (const signed char *)stream + k->words;
-        const int32_t *const numbers = stream + width * ${g.starts + p.rows * p.row_bytes // 4};
-        for (int i = 0; i < pixels * width; i++) {
-            const int pixel = i / width, c = i % width;
-            int32_t acc = stream[k->starts / 4 + c];
-            for (int row = 0; row < k->rows; row++) {
+    for (; k->units > 0; k->units--) {
+        const int32_t *stream = k->w;
+        for (unsigned char *y = k->y; y < k->y_end; y += width) {
+            const signed char *const taps = (const signed char *)stream + k->words;
+            const int32_t *const numbers = stream + width * ${g.starts + p.rows * p.row_bytes // 4};
+            for (int i = 0; i < pixels * width; i++) {
+                const int pixel = i / width, c = i % width;
+                int32_t acc = stream[k->starts / 4 + c];
+                for (int row = 0; row < k->rows; row++) {
 % if g.apart:
-                const int walked = pixels * ${g.stride} + ${(g.taps - 1) * g.dilation};
-                const ${k.x_type} *const x = (const ${k.x_type} *)k->x + row * (k->row_step + walked * k->x_step) + (y - k->y);
-                for (int tap = 0; tap < ${g.taps}; tap++) {
-                    const int column = pixel * ${g.stride} + tap * ${g.dilation};
-                    const int outside = column < left || column >= right;
-                    const int value = outside ? ${g.zero_point} : x[(column - left) * k->x_step + c];
-                    acc += value * taps[((row * ${g.taps} + tap) * width + c) * 4 + c];
-                }
+                    const int walked = pixels * ${g.stride} + ${(g.taps - 1) * g.dilation};
+                    const ${k.x_type} *const x = (const ${k.x_type} *)k->x + row * (k->row_step + walked * k->x_step) + (y - k->y);
+                    for (int tap = 0; tap < ${g.taps}; tap++) {
+                        const int column = pixel * ${g.stride} + tap * ${g.dilation};
+                        const int outside = column < left || column >= right;
+                        const int value = outside ? ${g.zero_point} : x[(column - left) * k->x_step + c];
+                        acc += value * taps[((row * ${g.taps} + tap) * width + c) * 4 + c];
+                    }
 % else:
-                for (int at = 0; at < ${p.row_bytes}; at++) {
-                    const int word = at / ${4 * g.taps}, tap = at / 4 % ${g.taps};
-                    const int column = pixel * ${g.stride} + tap * ${g.dilation};
-                    const ${k.x_type} *const x = (const ${k.x_type} *)k->x + row * (k->row_step + ${g.depth});
-                    const int outside = column < left || column >= right;
-                    const int value = outside ? ${g.zero_point} : x[(column - left) * ${g.depth} + word * 4 + at % 4];
-                    acc += value * taps[(row * ${p.row_bytes // 4} + at / 4) * width * 4 + c * 4 + at % 4];
-                }
+                    for (int at = 0; at < ${p.row_bytes}; at++) {
+                        const int word = at / ${4 * g.taps}, tap = at / 4 % ${g.taps};
+                        const int column = pixel * ${g.stride} + tap * ${g.dilation};
+                        const ${k.x_type} *const x = (const ${k.x_type} *)k->x + row * (k->row_step + ${g.depth});
+                        const int outside = column < left || column >= right;
+                        const int value = outside ? ${g.zero_point} : x[(column - left) * ${g.depth} + word * 4 + at % 4];
+                        acc += value * taps[(row * ${p.row_bytes // 4} + at / 4) * width * 4 + c * 4 + at % 4];
+                    }
 % endif
-            }
+                }
 % if q.addend is None:
-            const int32_t *const form = numbers + c * 3;
-            int32_t code = ((int32_t)(((int64_t)(acc${f" * {1 << q.pre_shift}" if q.pre_shift else ""}) * form[0]) >> 32) + form[1]) >> form[2];
+                const int32_t *const form = numbers + c * 3;
+                int32_t code = ((int32_t)(((int64_t)(acc${f" * {1 << q.pre_shift}" if q.pre_shift else ""}) * form[0]) >> 32) + form[1]) >> form[2];
 % else:
-            int32_t code = ((int32_t)(((int64_t)(acc${f" * {1 << q.pre_shift}" if q.pre_shift else ""}) * numbers[c]) >> 32) + ${q.addend}) >> ${q.shift};
+                int32_t code = ((int32_t)(((int64_t)(acc${f" * {1 << q.pre_shift}" if q.pre_shift else ""}) * numbers[c]) >> 32) + ${q.addend}) >> ${q.shift};
 % endif
-            code = code < ${q.low} ? ${q.low} : code;
-            code = code > ${q.high} ? ${q.high} : code;
-            ((${k.y_type} *)(void *)y)[pixel * k->y_step + c] = (${k.y_type})code;
+                code = code < ${q.low} ? ${q.low} : code;
+                code = code > ${q.high} ? ${q.high} : code;
+                ((${k.y_type} *)(void *)y)[pixel * k->y_step + c] = (${k.y_type})code;
+            }
+            stream += width * ${p.channel_bytes // 4};
         }
-        stream += width * ${p.channel_bytes // 4};
+        k->x = (const char *)k->x + k->x_unit;
+        k->y += k->y_unit;
+        k->y_end += k->y_unit;
     }
 }
 % if k.covered:
@@ -91,49 +96,91 @@ static inline unsigned char *${f.name}_run(unsigned char *to, const unsigned cha
 }
 
 % endif
-/* Cores share blocks of ${p.pixels} pixels and, inside a block, groups of four output channels. */
+% if not whole:
+/* Where core `core` begins. Blocks of one pixel, and blocks at the upper and the lower edge, count for less. */
+static void ${f.name}_begin(const tilewright_conv_tile *tile, int wide, int places, int groups, int core, int cores, tilewright_place *at)
+{
+% if p.tops:
+    const int above = tile->top > 0 ? ${k.row_share} * groups * ${f"((tile->top + {w.dilations[0] - 1}) / {w.dilations[0]})" if w.dilations[0] > 1 else "tile->top"} : 0;
+% else:
+    const int above = 0;
+% endif
+% if p.bottoms:
+    const int missing = (tile->rows - 1) * ${w.strides[0]} - tile->top + ${(w.kernel[0] - 1) * w.dilations[0] + 1} - tile->in_rows;
+    const int below = missing > 0 ? ${k.row_share} * groups * ${f"((missing + {w.dilations[0] - 1}) / {w.dilations[0]})" if w.dilations[0] > 1 else "missing"} : 0;
+% else:
+    const int below = 0;
+% endif
+    const int all = tile->rows * groups * ${k.block_share} - above - below;
+    const int one = all * ${k.pixel_share} / ${k.block_share};
+    int rest = tilewright_share(wide * all + (places - wide) * one, core, cores), place = 0;
+    for (; place < places && rest >= (place < wide ? all : one); place++) {
+        rest -= place < wide ? all : one;
+    }
+    rest = place < wide ? rest : rest * ${k.block_share} / ${k.pixel_share};
+    const int block = rest > 0 ? (rest + above + ${k.block_share // 2}) / ${k.block_share} : 0;
+    at->place = place;
+    at->line = tilewright_quotient(block, groups);
+    at->group = block - at->line * groups;
+}
+
+% endif
+/* Cores share blocks of ${p.pixels} pixels and, inside a block, groups of four output channels. A core's blocks lie ${"side by side" if whole else "below each other"}. */
 static void ${f.name}(${f.parameters})
 {
-    const int channels = tile->channels, groups = (channels + 3) / 4;
-% if whole:
-    const int lines = 1, columns = tile->rows * tile->columns;
-% else:
-    const int lines = tile->rows, columns = tile->columns;
-% endif
-    const int full = columns / ${p.pixels}, over = columns % ${p.pixels};
+    const int channels = tile->channels, groups = (channels + 3) >> 2;
+    const int columns = ${"tile->rows * " if whole else ""}tile->columns;
 % if p.pixels > 1:
+    const int full = columns >> 2, over = columns & 3;
     const int singles = full == 0 || over <= 2 ? over : 0; /* three are left to a block over the one before */
-    const int units = full + (singles == over ? over : 1);
+    const int wide = full + (singles != over), places = wide + singles; /* of all pixels, of all pixels or of one */
 % else:
-    const int units = full;
+    const int wide = columns, places = columns;
 % endif
-    const int end = tilewright_share(lines * units * groups, core + 1, cores);
+% if whole:
+    const int begin = tilewright_share(places * groups, core, cores), stop = tilewright_share(places * groups, core + 1, cores);
+    const int end_place = tilewright_quotient(stop, groups), end_group = stop - end_place * groups;
+    int place = tilewright_quotient(begin, groups), first = begin - place * groups;
+% else:
+    tilewright_place at, end;
+    ${f.name}_begin(tile, wide, places, groups, core, cores, &at);
+    ${f.name}_begin(tile, wide, places, groups, core + 1, cores, &end);
+    int place = at.place, line = at.line, first = at.group;
+% endif
 % if p.gathered:
     unsigned char *const own = (unsigned char *)scratch + core * ${p.pixels * p.run};
 % endif
-    int item = tilewright_share(lines * units * groups, core, cores);
-    if (item >= end) {
-        return;
-    }
-    const int unit = item / groups;
-    int first = item - unit * groups;
-    int line = ${"0" if whole else "unit / units"}, place = unit - line * units - 1;
-    for (; item < end; first = 0) {
-        const int last = end - item < groups - first ? first + end - item : groups;
-        place++;
+    tilewright_block k = {0};
+    k.y_step = channels;
+    k.x_step = ${"channels" if g.apart else g.depth};
 % if not whole:
-        if (place == units) {
-            place = 0;
-            line++;
+    k.x_unit = tile->in_columns * ${w.strides[0]} * ${"channels" if g.apart else g.depth};
+    k.y_unit = columns * channels;
+% endif
+    for (;;) {
+% if whole:
+        const int last = place < end_place ? groups : place == end_place ? end_group : 0;
+        if (first >= last) {
+            return;
+        }
+% else:
+        const int end_line = place < end.place ? tile->rows : end.line;
+        const int last = line < end_line ? groups : place == end.place && line == end_line ? end.group : 0;
+        if (first >= last) {
+            if (place >= end.place) {
+                return;
+            }
+            place++;
+            line = 0;
+            continue;
         }
 % endif
 % if p.pixels > 1:
-        const int pixels = place < full || singles != over ? ${p.pixels} : 1;
-        const int column = place < full ? place * ${p.pixels} : pixels == 1 ? columns - units + place : columns - pixels;
+        const int pixels = place < wide ? ${p.pixels} : 1;
+        const int column = place < full ? place * ${p.pixels} : pixels == 1 ? columns - places + place : columns - pixels;
 % else:
-        const int pixels = 1, column = place + over;
+        const int pixels = 1, column = place;
 % endif
-        item += last - first;
 % if p.gathered:
         unsigned char *to = own;
         int y_row = column / tile->columns, y_column = column - y_row * tile->columns;
@@ -147,10 +194,10 @@ static void ${f.name}(${f.parameters})
             }
 % if k.run:
             if (top >= 0 && top + ${(w.kernel[0] - 1) * w.dilations[0]} < tile->in_rows && from >= 0 && from + ${w.kernel[1]} <= tile->in_columns) {
-                const unsigned char *at = (const unsigned char *)${k.source} + (top * tile->in_columns + from) * ${w.depth};
+                const unsigned char *run = (const unsigned char *)${k.source} + (top * tile->in_columns + from) * ${w.depth};
                 for (int kh = 0; kh < ${w.kernel[0]}; kh++) {
-                    to = ${f.name}_run(to, at);
-                    at += tile->in_columns * ${w.dilations[0] * w.depth};
+                    to = ${f.name}_run(to, run);
+                    run += tile->in_columns * ${w.dilations[0] * w.depth};
                 }
                 to += ${p.run - w.taps}; /* whatever lies there meets weights of zero */
                 continue;
@@ -160,30 +207,39 @@ static void ${f.name}(${f.parameters})
                 const int row = top + kh * ${w.dilations[0]};
 % if w.dilations[1] > 1:
                 for (int kw = 0; kw < ${w.kernel[1]}; kw++) {
-                    const int at = from + kw * ${w.dilations[1]};
-                    if (row < 0 || row >= tile->in_rows || at < 0 || at >= tile->in_columns) {
+                    const int there = from + kw * ${w.dilations[1]};
+                    if (row < 0 || row >= tile->in_rows || there < 0 || there >= tile->in_columns) {
                         to = tilewright_fill(to, ${k.zero_point & 255}, ${w.depth});
                     } else {
-                        to = tilewright_gather(to, ${k.source} + (row * tile->in_columns + at) * ${w.depth}, ${w.depth});
+                        to = tilewright_gather(to, ${k.source} + (row * tile->in_columns + there) * ${w.depth}, ${w.depth});
                     }
                 }
 % else:
-                const int begin = from < 0 ? 0 : from;
-                const int stop = from + ${w.kernel[1]} < tile->in_columns ? from + ${w.kernel[1]} : tile->in_columns;
-                if (row < 0 || row >= tile->in_rows || begin >= stop) {
+                const int begin_column = from < 0 ? 0 : from;
+                const int end_column = from + ${w.kernel[1]} < tile->in_columns ? from + ${w.kernel[1]} : tile->in_columns;
+                if (row < 0 || row >= tile->in_rows || begin_column >= end_column) {
                     to = tilewright_fill(to, ${k.zero_point & 255}, ${w.kernel[1] * w.depth});
                 } else {
-                    to = tilewright_fill(to, ${k.zero_point & 255}, (begin - from) * ${w.depth});
-                    to = tilewright_gather(to, ${k.source} + (row * tile->in_columns + begin) * ${w.depth}, (stop - begin) * ${w.depth});
-                    to = tilewright_fill(to, ${k.zero_point & 255}, (from + ${w.kernel[1]} - stop) * ${w.depth});
+                    to = tilewright_fill(to, ${k.zero_point & 255}, (begin_column - from) * ${w.depth});
+                    to = tilewright_gather(to, ${k.source} + (row * tile->in_columns + begin_column) * ${w.depth}, (end_column - begin_column) * ${w.depth});
+                    to = tilewright_fill(to, ${k.zero_point & 255}, (from + ${w.kernel[1]} - end_column) * ${w.depth});
                 }
 % endif
             }
             to += ${p.run - w.taps};
         }
+% endif
+% if whole:
         const int left = 0, right = 0, rows = 1;
-% elif whole:
-        const int left = 0, right = 0, rows = 1;
+% if p.gathered:
+        const int units = 1;
+% else:
+        int units = ${"(place < full ? full : place < wide ? wide : places)" if p.pixels > 1 else "places"} - place;
+        units = units < end_place - place ? units : end_place - place;
+        units = last - first < groups || units < 1 ? 1 : units;
+        k.x_unit = pixels * ${g.depth};
+        k.y_unit = pixels * channels;
+% endif
 % else:
         const int from = column * ${w.strides[1]} - tile->left;
         const int reach = pixels == ${p.pixels} ? ${k.reach} : ${k.reach_one};
@@ -195,16 +251,22 @@ static void ${f.name}(${f.parameters})
 % else:
         const int above = 0;
 % endif
+        const int spare = tile->in_rows - top - ${(w.kernel[0] - 1) * w.dilations[0] + 1}; /* input rows behind the last one that is read */
 % if p.bottoms:
-        const int there = (tile->in_rows - top + ${w.dilations[0] - 1}) / ${w.dilations[0]};
-        const int below = there < ${w.kernel[0]} ? ${w.kernel[0]} - there : 0;
+        const int below = spare < 0 ? (-spare + ${w.dilations[0] - 1}) / ${w.dilations[0]} : 0;
 % else:
         const int below = 0;
 % endif
         const int rows = ${w.kernel[0]} - above - below;
+        int units = rows < ${w.kernel[0]} || last - first < groups ? 1 : spare / ${w.strides[0]} + 1;
+        units = units > end_line - line && line < end_line ? end_line - line : units;
+        k.row_step = ${f"(tile->in_columns * {w.dilations[0]} - (pixels * {g.stride} + {(g.taps - 1) * g.dilation})) * channels" if g.apart else f"tile->in_columns * {w.dilations[0] * g.depth} - {g.depth}"};
 % endif
+        const ${k.x_type} *const x_first = ${f"(const {k.x_type} *)own" if p.gathered else f"{k.source} + column * {g.depth}" if whole else f"{k.source} + ((top + above * {w.dilations[0]}) * tile->in_columns + from + left) * {'channels' if g.apart else g.depth}"};
+        unsigned char *const y_first = (unsigned char *)y + (${"" if whole else "line * columns + "}column) * channels;
+        k.rows = rows;
 % for width in widths:
-<% tail = width < 4 and len(widths) > 1; only = len(widths) == 1; inner = "" if only else "    " %>\
+<% tail = width < 4 and len(widths) > 1; only = len(widths) == 1 %>\
 % if only:
         {
             const int from_group = first, to_group = last;
@@ -215,37 +277,20 @@ static void ${f.name}(${f.parameters})
         if (first < channels / 4) {
             const int from_group = first, to_group = last < channels / 4 ? last : channels / 4;
 % endif
-            tilewright_block k = {
-% if p.gathered:
-                own,
-% elif whole:
-                ${k.source} + column * ${g.depth},
-% else:
-                ${k.source} + ((top + above * ${w.dilations[0]}) * tile->in_columns + from + left) * ${"channels + from_group * 4" if g.apart else g.depth},
-% endif
-                w + from_group * ${p.channel_bytes},
-                (unsigned char *)y + (line * columns + column) * channels + from_group * 4,
-                (unsigned char *)y + (line * columns + column) * channels + ${f"from_group * 4 + {width}" if tail or width < 4 else "to_group * 4"},
-                channels,
+            k.x = x_first${" + from_group * 4" if g.apart else ""};
+            k.w = w + from_group * ${p.channel_bytes};
+            k.y = y_first + from_group * 4;
+            k.y_end = y_first + ${f"from_group * 4 + {width}" if tail or width < 4 else "to_group * 4"};
+            k.units = units;
 % if whole:
-                0,
-                rows,
-                0,
-                ${starts * width},
-                0,
+            k.starts = 0;
+            k.words = ${starts * width};
+            k.rest = 0;
 % else:
-% if g.apart:
-                (tile->in_columns * ${w.dilations[0]} - (pixels * ${g.stride} + ${(g.taps - 1) * g.dilation})) * channels,
-% else:
-                tile->in_columns * ${w.dilations[0] * g.depth} - ${g.depth},
+            k.starts = ${f"(above * {p.bottoms + 1} + below) * {4 * width}" if g.starts > 1 else "0"};
+            k.words = ${starts * width} + above * ${p.row_bytes * width};
+            k.rest = below * ${p.row_bytes * width};
 % endif
-                rows,
-                ${f"(above * {p.bottoms + 1} + below) * {4 * width}" if g.starts > 1 else "0"},
-                ${starts * width} + above * ${p.row_bytes * width},
-                below * ${p.row_bytes * width},
-% endif
-                ${"channels" if g.apart else g.depth},
-            };
 #ifdef TILEWRIGHT_XPULP
 % for v in [v for v in k.variants if v.channels == width]:
             ${"" if loop.first else "} else "}if (pixels == ${v.pixels} && left == ${v.left} && right == ${v.right} && rows > 0) {
@@ -270,5 +315,11 @@ static void ${f.name}(${f.parameters})
         }
 % endif
 % endfor
+        first = 0;
+% if whole:
+        place += units;
+% else:
+        line += units;
+% endif
     }
 }

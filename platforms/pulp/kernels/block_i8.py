@@ -19,6 +19,7 @@ WIDTH = 4
 PIXELS = 4
 MOST_TAPS = 5
 LARGEST_SCRATCH = 4096
+BLOCK_SHARE = 16
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,8 @@ class Run:
 
 @dataclass(frozen=True)
 class BlockContext:
-    """What the template prints."""
+    """What the template prints. Of `block_share` parts of a block's work each row of taps makes `row_share`; a block of
+    one pixel makes `pixel_share`."""
 
     x_type: str
     y_type: str
@@ -125,6 +127,9 @@ class BlockContext:
     zero_point: int
     source: str
     run: Run | None
+    block_share: int
+    row_share: int
+    pixel_share: int
 
 
 def refusal(window: Window, call: Call, weights: DType, apart: bool = False) -> str | None:
@@ -171,7 +176,7 @@ def plan_of(window: Window, call: Call, apart: bool = False) -> Plan:
         unsigned=x.dtype is DType.U8,
         starts=(tops + 1) * (bottoms + 1) if zero else 1,
         padded_rows=tops + bottoms > 0,
-        requantise=_requantise(call),
+        requantise=requantise_of(call),
         apart=apart,
     )
     return Plan(window, pixels, gathered, geometry, tops, bottoms)
@@ -192,7 +197,8 @@ class _Same:
         return isinstance(other, _Same) and other.call is self.call
 
 
-def _requantise(call: Call) -> Requantise:
+def requantise_of(call: Call) -> Requantise:
+    """The shared numbers of the layer's requantisation, proved once."""
     return _proved(_Same(call))
 
 
@@ -273,6 +279,7 @@ def context(plan: Plan, call: Call, source: str) -> BlockContext:
     return BlockContext(
         C_TYPES[call.tensor(0).dtype], C_TYPES[call.outputs[0].dtype], plan, tuple(variants), covered,
         reach, geometry.reach(1), geometry.zero_point, source, run,
+        BLOCK_SHARE, _share(plan, _row_cycles(plan, plan.pixels)), _share(plan, _block_cycles(plan, 1)),
     )  # fmt: skip
 
 
@@ -286,9 +293,9 @@ class Cost:
     instruction: float
 
 
-COSTS = {"flat": Cost(222, 134, 9, 1.06), "window": Cost(163, 323, 12, 1.065), "apart": Cost(137, 231, 0, 1.325)}
+COSTS = {"flat": Cost(338, 34, 0, 1.074), "window": Cost(833, 142, 0, 1.027), "apart": Cost(558, 0, 0, 1.3)}
 """By kind of layer, by least squares over the tiles of four networks; `ci/bench pulp_cycles` prints the errors."""
-GATHER_CYCLES, GATHER_ROW_CYCLES = 40, 34
+GATHER_CYCLES, GATHER_ROW_CYCLES = 34, 28
 
 
 def cycles(plan: Plan, lines: Any, columns: Any, channels: Any) -> Any:
@@ -317,15 +324,26 @@ def cycles(plan: Plan, lines: Any, columns: Any, channels: Any) -> Any:
 
 def _block_cycles(plan: Plan, pixels: int) -> int:
     """Instructions of one block of so many pixels and four channels, a high half of a product counted as five."""
-    geometry, form = plan.geometry, plan.geometry.requantise
-    columns, sums = geometry.columns(pixels), pixels * WIDTH
+    form, sums = plan.geometry.requantise, pixels * WIDTH
+    narrow = (form.low, form.high) in ((-128, 127), (0, 255), (0, 127))
+    each = 7 + bool(form.pre_shift) + (form.addend is None) + (not narrow)
+    return plan.rows * _row_cycles(plan, pixels) + sums * each + 16 + pixels * 4
+
+
+def _row_cycles(plan: Plan, pixels: int) -> int:
+    """Instructions of one row of taps of a block."""
+    geometry = plan.geometry
+    columns = geometry.columns(pixels)
     read = sum(len(set(now) - set(before)) for before, now in _steps(columns))
     if geometry.apart and (geometry.stride > 1 or geometry.dilation > 1):
         read = geometry.taps * pixels + geometry.taps - 1
-    row = geometry.depth // 4 * (geometry.taps * (WIDTH + sums) + read) + (4 if geometry.many_rows else 2)
-    narrow = (form.low, form.high) in ((-128, 127), (0, 255), (0, 127))
-    each = 7 + bool(form.pre_shift) + (form.addend is None) + (not narrow)
-    return plan.rows * row + sums * each + 16 + pixels * 4
+    products = geometry.taps * (WIDTH + pixels * WIDTH)
+    return geometry.depth // 4 * (products + read) + (4 if geometry.many_rows else 2)
+
+
+def _share(plan: Plan, cycles: int) -> int:
+    """How many of a block's `BLOCK_SHARE` parts so many cycles are."""
+    return max(1, round(BLOCK_SHARE * cycles / _block_cycles(plan, plan.pixels)))
 
 
 def _steps(columns: list[list[int]]) -> list[tuple[list[int], list[int]]]:

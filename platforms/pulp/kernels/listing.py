@@ -1,8 +1,9 @@
 """A listing of Xpulp instructions as text for one asm statement, held against the rules of the core's manual.
 
 Hardware loops: a body has at least three instructions, none of them a branch; loops nest two deep, the outer one ends
-at least two instructions behind the inner one. A rule of our own: the last instruction of a loop is one of Xpulp's, so
-that a core without them traps there and can be made to emulate the loop.
+at least two instructions behind the inner one; bodies are aligned to words and hold nothing compressed. A rule of our
+own: the last instruction of a loop is one of Xpulp's, so that a core without them traps there and can be made to
+emulate the loop.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ class Listing:
         if self._open:
             assert self._open[0].number == 1
         loop = _Loop(number, self.label(), 0)
+        if not self._open:
+            self.lines += [".option push", ".balign 4", ".option norvc"]
         self.lines.append(f"lp.setup {number}, x{_NUMBERS[count]}, {loop.label}")
         loop.first = len(self.lines)
         self._open.append(loop)
@@ -62,7 +65,7 @@ class Listing:
     def end_loop(self) -> None:
         """End the innermost loop with the instruction that was appended last."""
         loop = self._open.pop()
-        body = [line for line in self.lines[loop.first :] if not line.endswith(":")]
+        body = [line for line in self.lines[loop.first :] if _is_instruction(line)]
         assert len(body) >= _SHORTEST, "a hardware loop has at least three instructions"
         assert body[-1].startswith(("p.", "pv.")), "a hardware loop ends with an instruction of Xpulp"
         assert not any(line.split()[0] in _BRANCHES for line in body), "a hardware loop holds no branch"
@@ -70,15 +73,20 @@ class Listing:
         assert last - self._ended >= _APART, "the outer loop ends two instructions behind the inner one"
         self._ended = last
         self.lines.insert(len(self.lines) - 1, f"{loop.label}:")
+        if not self._open:
+            self.lines.append(".option pop")
 
     def _count(self) -> int:
-        return sum(not line.endswith(":") for line in self.lines)
+        return sum(_is_instruction(line) for line in self.lines)
 
     def text(self, indent: str) -> str:
-        """C string literals, one instruction a line; the statement is aligned, and nothing in it is compressed."""
+        """C string literals, one instruction a line; what may be is compressed, since the cores' caches are small."""
         assert not self._open, "a hardware loop was not ended"
-        lines = [".option push", ".balign 4", ".option norvc", *self.lines, ".option pop"]
-        return "\n".join(f'{indent}"{line}\\n"' for line in lines)
+        return "\n".join(f'{indent}"{line}\\n"' for line in self.lines)
+
+
+def _is_instruction(line: str) -> bool:
+    return not line.endswith(":") and not line.startswith(".")
 
 
 def constant(register: str, value: int) -> tuple[str, ...]:
