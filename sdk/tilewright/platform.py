@@ -197,8 +197,9 @@ class Kernel:
     engine: str = ""
 
     def on_core(self, capabilities: Sequence[str]) -> Kernel:
-        """The kernel as a core with these capabilities sees it: refused where one that it requires is missing."""
-        missing = next((name for name in self.requires if name not in capabilities), "")
+        """The kernel as a core with these capabilities sees it: refused where one that it requires is missing, or where
+        one is there that it does without."""
+        missing = next((name for name in self.requires if not _met(name, capabilities)), "")
         return replace(self, lacking=missing) if missing != self.lacking else self
 
     def accepts(self, call: Call) -> str | None:
@@ -207,6 +208,8 @@ class Kernel:
             return f"it is offered with {self.lacking} only"
         if self.lacking.startswith("engine "):
             return f"the platform declares no {self.lacking}"
+        if self.lacking.startswith("no "):
+            return f"the core has '{self.lacking.removeprefix('no ')}' among its capabilities, another kernel uses it"
         if self.lacking:
             return f"the core has no '{self.lacking}' among its capabilities"
         method = getattr(self.methods, "accepts", None)
@@ -265,6 +268,11 @@ class Kernel:
         """Pairs of operand and result that may share memory."""
         method = getattr(self.methods, "in_place", None)
         return tuple(method(call)) if method else ()
+
+
+def _met(required: str, capabilities: Sequence[str]) -> bool:
+    wanted = required.removeprefix("no ")
+    return (wanted in capabilities) == (wanted == required)
 
 
 def priced(work: Sequence[float], prices: Sequence[float]) -> float:
@@ -361,10 +369,10 @@ class Platform:
         (row-major unless all axes but the last are 1: then any order), `any`
         (the kernel asks `Operands.layout`).
         `template` and `sources` are paths beside the class's own file. `numerics` is `exact` or a relative bound
-        such as `1e-5`. `requires` names what the target's core must have in its `capabilities`, or an option
-        such as `--optimize speed`. Kernels of higher `preference` are tried first unless their costs say otherwise,
-        those of one platform before inherited ones. `engine` names the unit of the platform that runs it, by default
-        the first.
+        such as `1e-5`. `requires` names what the target's core must have in its `capabilities`, or with `no ` in
+        front what it must not, or an option such as `--optimize speed`. Kernels of higher `preference` are tried first
+        unless their costs say otherwise, those of one platform before inherited ones. `engine` names the unit of the
+        platform that runs it, by default the first.
         """
         declared = [one.name for one in self.engines]
         if engine and engine not in declared:

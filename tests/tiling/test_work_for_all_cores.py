@@ -84,7 +84,7 @@ def test_every_core_has_work_in_every_tile(network: Callable[[str], NetworkFiles
     assert starving(graph, tile(graph, of_l1(kib * KIB))) == []
 
 
-@pytest.mark.parametrize("name", ["dscnn_int8", "vww_int8"])
+@pytest.mark.parametrize("name", ["dscnn_int8", "resnet8_int8"])
 def test_tiles_for_few_cores_are_noticed(
     network: Callable[[str], NetworkFiles], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,11 +20,6 @@ typedef struct {
     int y_unit;
 } tilewright_block;
 
-/* Where a core begins: column of blocks, line, group of output channels. */
-typedef struct {
-    int place, line, group;
-} tilewright_place;
-
 /* A division that no compiler turns into a second one for the remainder: it takes 30 cycles. */
 static inline int tilewright_quotient(int dividend, int divisor)
 {
@@ -35,4 +30,46 @@ static inline int tilewright_quotient(int dividend, int divisor)
 #else
     return dividend / divisor;
 #endif
+}
+
+/* Work of a tile in sixteenths of a block: of a column of blocks, of a column whose blocks have one pixel; `top` is what
+ * the first line of a column is short of. Of `places` columns the first `wide` have blocks of all pixels. */
+typedef struct {
+    int wide, places, groups;
+    int column, narrow, pixel, top;
+} tilewright_shares;
+
+/* Edges count where the core with most work gains a block. */
+static inline tilewright_shares tilewright_shared(int wide, int places, int lines, int groups, int pixel, int top, int bottom, int cores)
+{
+    const int plain = lines * groups * 16, column = plain - (top + bottom) * groups;
+    const int all = wide * 16 + (places - wide) * pixel, turn = cores * 256;
+    const int gained = (all * column - 1) / turn < (all * plain - 1) / turn;
+    const tilewright_shares shares = {
+        wide, places, groups, gained ? column : plain, (gained ? column : plain) * pixel / 16, pixel, gained ? top * groups : 0,
+    };
+    return shares;
+}
+
+/* Where a core begins: column of blocks, line, group of output channels. */
+typedef struct {
+    int place, line, group;
+} tilewright_place;
+
+static inline tilewright_place tilewright_first_block(const tilewright_shares *shares, int core, int cores)
+{
+    const int all = shares->wide * shares->column + (shares->places - shares->wide) * shares->narrow;
+    int rest = tilewright_share(all, core, cores), here = shares->wide > 0 ? shares->column : shares->narrow;
+    tilewright_place at = {0, 0, 0};
+    while (at.place < shares->places && rest >= here) {
+        rest -= here;
+        at.place++;
+        here = at.place < shares->wide ? shares->column : shares->narrow;
+    }
+    if (rest > 0) {
+        const int block = ((at.place < shares->wide ? rest : rest * 16 / shares->pixel) + shares->top + 8) / 16;
+        at.line = tilewright_quotient(block, shares->groups);
+        at.group = block - at.line * shares->groups;
+    }
+    return at;
 }

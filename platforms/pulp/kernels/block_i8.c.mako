@@ -96,35 +96,6 @@ static inline unsigned char *${f.name}_run(unsigned char *to, const unsigned cha
 }
 
 % endif
-% if not whole:
-/* Where core `core` begins. Blocks of one pixel, and blocks at the upper and the lower edge, count for less. */
-static void ${f.name}_begin(const tilewright_conv_tile *tile, int wide, int places, int groups, int core, int cores, tilewright_place *at)
-{
-% if p.tops:
-    const int above = tile->top > 0 ? ${k.row_share} * groups * ${f"((tile->top + {w.dilations[0] - 1}) / {w.dilations[0]})" if w.dilations[0] > 1 else "tile->top"} : 0;
-% else:
-    const int above = 0;
-% endif
-% if p.bottoms:
-    const int missing = (tile->rows - 1) * ${w.strides[0]} - tile->top + ${(w.kernel[0] - 1) * w.dilations[0] + 1} - tile->in_rows;
-    const int below = missing > 0 ? ${k.row_share} * groups * ${f"((missing + {w.dilations[0] - 1}) / {w.dilations[0]})" if w.dilations[0] > 1 else "missing"} : 0;
-% else:
-    const int below = 0;
-% endif
-    const int all = tile->rows * groups * ${k.block_share} - above - below;
-    const int one = all * ${k.pixel_share} / ${k.block_share};
-    int rest = tilewright_share(wide * all + (places - wide) * one, core, cores), place = 0;
-    for (; place < places && rest >= (place < wide ? all : one); place++) {
-        rest -= place < wide ? all : one;
-    }
-    rest = place < wide ? rest : rest * ${k.block_share} / ${k.pixel_share};
-    const int block = rest > 0 ? (rest + above + ${k.block_share // 2}) / ${k.block_share} : 0;
-    at->place = place;
-    at->line = tilewright_quotient(block, groups);
-    at->group = block - at->line * groups;
-}
-
-% endif
 /* Cores share blocks of ${p.pixels} pixels and, inside a block, groups of four output channels. A core's blocks lie ${"side by side" if whole else "below each other"}. */
 static void ${f.name}(${f.parameters})
 {
@@ -142,9 +113,20 @@ static void ${f.name}(${f.parameters})
     const int end_place = tilewright_quotient(stop, groups), end_group = stop - end_place * groups;
     int place = tilewright_quotient(begin, groups), first = begin - place * groups;
 % else:
-    tilewright_place at, end;
-    ${f.name}_begin(tile, wide, places, groups, core, cores, &at);
-    ${f.name}_begin(tile, wide, places, groups, core + 1, cores, &end);
+    /* Blocks that miss rows at the upper and the lower edge count for less. */
+% if p.tops:
+    const int over_top = tile->top > 0 ? ${f"(tile->top + {w.dilations[0] - 1}) / {w.dilations[0]}" if w.dilations[0] > 1 else "tile->top"} : 0;
+% else:
+    const int over_top = 0;
+% endif
+% if p.bottoms:
+    const int over_end = (tile->rows - 1) * ${w.strides[0]} - tile->top + ${(w.kernel[0] - 1) * w.dilations[0] + 1} - tile->in_rows;
+    const int over_bottom = over_end > 0 ? ${f"(over_end + {w.dilations[0] - 1}) / {w.dilations[0]}" if w.dilations[0] > 1 else "over_end"} : 0;
+% else:
+    const int over_bottom = 0;
+% endif
+    const tilewright_shares shares = tilewright_shared(wide, places, tile->rows, groups, ${k.pixel_share}, over_top * ${k.row_share}, over_bottom * ${k.row_share}, cores);
+    const tilewright_place at = tilewright_first_block(&shares, core, cores), end = tilewright_first_block(&shares, core + 1, cores);
     int place = at.place, line = at.line, first = at.group;
 % endif
 % if p.gathered:

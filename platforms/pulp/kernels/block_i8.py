@@ -19,7 +19,7 @@ WIDTH = 4
 PIXELS = 4
 MOST_TAPS = 5
 LARGEST_SCRATCH = 4096
-BLOCK_SHARE = 16
+BLOCK_PARTS = 16
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,8 @@ class Run:
 
 @dataclass(frozen=True)
 class BlockContext:
-    """What the template prints. Of `block_share` parts of a block's work each row of taps makes `row_share`; a block of
-    one pixel makes `pixel_share`."""
+    """What the template prints. Of sixteen parts of a block's work each row of taps makes `row_share`; a block of one
+    pixel makes `pixel_share`."""
 
     x_type: str
     y_type: str
@@ -127,7 +127,6 @@ class BlockContext:
     zero_point: int
     source: str
     run: Run | None
-    block_share: int
     row_share: int
     pixel_share: int
 
@@ -279,7 +278,7 @@ def context(plan: Plan, call: Call, source: str) -> BlockContext:
     return BlockContext(
         C_TYPES[call.tensor(0).dtype], C_TYPES[call.outputs[0].dtype], plan, tuple(variants), covered,
         reach, geometry.reach(1), geometry.zero_point, source, run,
-        BLOCK_SHARE, _share(plan, _row_cycles(plan, plan.pixels)), _share(plan, _block_cycles(plan, 1)),
+        _share(plan, _row_cycles(plan, plan.pixels)), _share(plan, _block_cycles(plan, 1)),
     )  # fmt: skip
 
 
@@ -342,8 +341,8 @@ def _row_cycles(plan: Plan, pixels: int) -> int:
 
 
 def _share(plan: Plan, cycles: int) -> int:
-    """How many of a block's `BLOCK_SHARE` parts so many cycles are."""
-    return max(1, round(BLOCK_SHARE * cycles / _block_cycles(plan, plan.pixels)))
+    """How many sixteenths of a block so many cycles are."""
+    return max(1, round(BLOCK_PARTS * cycles / _block_cycles(plan, plan.pixels)))
 
 
 def _steps(columns: list[list[int]]) -> list[tuple[list[int], list[int]]]:
