@@ -23,7 +23,8 @@ BOARDS = ("qemu_rv32imc", "qemu_microbit", "qemu_pulp")
 def network(path: Path, elements: int) -> Path:
     nodes, held, outputs = [], [], []
     for at, (scale, zero, kind) in enumerate(CASES):
-        held += [numpy_helper.from_array(np.float32(scale), f"s{at}"), numpy_helper.from_array(kind(zero), f"z{at}")]
+        held.append(numpy_helper.from_array(np.asarray(scale, np.float32), f"s{at}"))
+        held.append(numpy_helper.from_array(np.asarray(zero, kind), f"z{at}"))
         nodes.append(helper.make_node("QuantizeLinear", ["x", f"s{at}", f"z{at}"], [f"y{at}"], f"q{at}"))
         outputs.append(helper.make_tensor_value_info(f"y{at}", helper.np_dtype_to_tensor_dtype(np.dtype(kind)), None))
     given = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, elements])

@@ -99,6 +99,17 @@ def test_second_buffers_are_no_slower_than_the_best_single_ones(
     assert modelled[1] < modelled[0]
 
 
+def test_a_convolution_makes_more_than_twenty_products_a_cycle(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs(BOARDS[0])
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "ci"))
+    import benchmarks.pulp_layer as layer
+
+    found = layer.measure(64)
+    assert found.equal
+    assert layer.PRODUCTS / found.kernel_cycles > 20
+    assert layer.PRODUCTS / found.streamed_cycles > 19.5
+
+
 def test_spans_lie_inside_their_layer(tmp_path: Path, trained: Callable[[str], Files]) -> None:
     done, answer, equal = run(trained("dscnn_int8").model, BOARDS[0], 32 * 1024, tmp_path, profile=True)
     assert equal

@@ -43,10 +43,10 @@ typedef struct {
 static inline tilewright_shares tilewright_shared(int wide, int places, int lines, int groups, int pixel, int top, int bottom, int cores)
 {
     const int plain = lines * groups * 16, column = plain - (top + bottom) * groups;
-    const int all = wide * 16 + (places - wide) * pixel, turn = cores * 256;
-    const int gained = (all * column - 1) / turn < (all * plain - 1) / turn;
+    const int all = wide * 16 + (places - wide) * pixel;
+    const int gained = tilewright_share(all * column - 1, 1, cores) >> 8 < tilewright_share(all * plain - 1, 1, cores) >> 8;
     const tilewright_shares shares = {
-        wide, places, groups, gained ? column : plain, (gained ? column : plain) * pixel / 16, pixel, gained ? top * groups : 0,
+        wide, places, groups, gained ? column : plain, (gained ? column : plain) * pixel >> 4, pixel, gained ? top * groups : 0,
     };
     return shares;
 }
@@ -67,7 +67,7 @@ static inline tilewright_place tilewright_first_block(const tilewright_shares *s
         here = at.place < shares->wide ? shares->column : shares->narrow;
     }
     if (rest > 0) {
-        const int block = ((at.place < shares->wide ? rest : rest * 16 / shares->pixel) + shares->top + 8) / 16;
+        const int block = ((at.place < shares->wide ? rest : rest * 16 / shares->pixel) + shares->top + 8) >> 4;
         at.line = tilewright_quotient(block, shares->groups);
         at.group = block - at.line * shares->groups;
     }
