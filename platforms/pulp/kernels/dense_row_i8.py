@@ -23,7 +23,7 @@ from tilewright.platforms.pulp.kernels.block_i8 import Window, refusal, requanti
 from tilewright.platforms.pulp.kernels.conv_block_i8 import SUMS_WHOLE
 from tilewright.platforms.pulp.kernels.conv_i8 import TYPES
 from tilewright.platforms.pulp.kernels.listing import Listing, constant
-from tilewright.platforms.pulp.kernels.windows import CONTROLLER_CYCLES, CORES
+from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 
 WIDTH = 4
@@ -74,7 +74,7 @@ class DenseRowI8:
         columns = -(-sizes["n"] // CORES)
         blocks, over = columns // WIDTH, columns % WIDTH
         work = blocks * _block_cycles(words, WIDTH) + (over > 0) * _block_cycles(words, over)
-        return CONTROLLER_CYCLES + ENTRY_CYCLES + work
+        return ENTRY_CYCLES + work
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """One stream per column."""

@@ -11,7 +11,7 @@ from tilewright.codegen.tiled import TileView
 from tilewright.ops.quantised_real import code_limits
 from tilewright.platform import Call, Constant, Operands, Rule
 from tilewright.platforms.generic.kernels.quantise_steps import StepsContext, refusal, steps
-from tilewright.platforms.pulp.kernels.windows import CONTROLLER_CYCLES, CORES
+from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 
 ENTRY_CYCLES, ELEMENT_CYCLES = 250, 65
@@ -40,7 +40,7 @@ class TiledQuantiseSteps:
         for name, size in sizes.items():
             if "." not in name:
                 points = points * size
-        return CONTROLLER_CYCLES + ENTRY_CYCLES + -(-points // CORES) * ELEMENT_CYCLES
+        return ENTRY_CYCLES + -(-points // CORES) * ELEMENT_CYCLES
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The steps, which every tile needs whole."""
