@@ -197,9 +197,9 @@ class Kernel:
     engine: str = ""
 
     def on_core(self, capabilities: Sequence[str]) -> Kernel:
-        """The kernel as a core with these capabilities sees it: refused where one that it requires is missing, or where
-        one is there that it does without."""
-        missing = next((name for name in self.requires if not _met(name, capabilities)), "")
+        """The kernel as a core with these capabilities sees it: refused where one that it requires is missing."""
+        unmet = (n for n in self.requires if (n.removeprefix("no ") in capabilities) == n.startswith("no "))
+        missing = next(unmet, "")
         return replace(self, lacking=missing) if missing != self.lacking else self
 
     def accepts(self, call: Call) -> str | None:
@@ -208,10 +208,9 @@ class Kernel:
             return f"it is offered with {self.lacking} only"
         if self.lacking.startswith("engine "):
             return f"the platform declares no {self.lacking}"
-        if self.lacking.startswith("no "):
-            return f"the core has '{self.lacking.removeprefix('no ')}' among its capabilities, another kernel uses it"
         if self.lacking:
-            return f"the core has no '{self.lacking}' among its capabilities"
+            has = f"'{self.lacking.removeprefix('no ')}'" if self.lacking.startswith("no ") else f"no '{self.lacking}'"
+            return f"the core has {has} among its capabilities"
         method = getattr(self.methods, "accepts", None)
         return method(call) if method else None
 
@@ -268,11 +267,6 @@ class Kernel:
         """Pairs of operand and result that may share memory."""
         method = getattr(self.methods, "in_place", None)
         return tuple(method(call)) if method else ()
-
-
-def _met(required: str, capabilities: Sequence[str]) -> bool:
-    wanted = required.removeprefix("no ")
-    return (wanted in capabilities) == (wanted == required)
 
 
 def priced(work: Sequence[float], prices: Sequence[float]) -> float:

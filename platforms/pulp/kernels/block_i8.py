@@ -297,8 +297,11 @@ COSTS = {"flat": Cost(338, 34, 0, 1.074), "window": Cost(833, 142, 0, 1.027), "a
 GATHER_CYCLES, GATHER_ROW_CYCLES = 34, 28
 
 
-def cycles(plan: Plan, lines: Any, columns: Any, channels: Any) -> Any:
-    """Modelled cycles of a tile with so many rows and columns of pixels: those of the busiest core."""
+def cycles(plan: Plan, lines: Any, columns: Any, channels: Any, height: int = 1) -> Any:
+    """Modelled cycles of a tile with so many rows and columns of pixels: those of the busiest core.
+
+    A layer of `height` rows has tiles at its upper and lower edge, whose blocks miss rows: the mean of all is told.
+    """
     flat = plan.window.flat or plan.gathered
     if flat:
         lines, columns = 1, lines * columns
@@ -311,7 +314,8 @@ def cycles(plan: Plan, lines: Any, columns: Any, channels: Any) -> Any:
     ones = single * over / units  # share of the units that are one pixel
     if flat:
         ones = ones * (full == 0)
-    work = items * ((1 - ones) * _block_cycles(plan, plan.pixels) + ones * _block_cycles(plan, 1))
+    busiest = items if flat else _busiest(plan, lines, units * groups, height)
+    work = busiest * ((1 - ones) * _block_cycles(plan, plan.pixels) + ones * _block_cycles(plan, 1))
     cost = COSTS["apart" if plan.geometry.apart else "flat" if flat else "window"]
     gather = 0.0
     if plan.gathered:
@@ -319,6 +323,17 @@ def cycles(plan: Plan, lines: Any, columns: Any, channels: Any) -> Any:
         gather = plan.pixels * (GATHER_CYCLES + plan.window.kernel[0] * (GATHER_ROW_CYCLES + 6 * words))
     total = cost.tile + touched * (cost.unit + gather) + items * cost.block + work * cost.instruction
     return np.asarray(np.ceil(total), np.int64)
+
+
+def _busiest(plan: Plan, lines: Any, blocks: Any, height: int) -> Any:
+    """Blocks of the core that has most in a tile with so many blocks a line; the mean of the tiles above each other."""
+    whole, turn = lines * blocks * BLOCK_PARTS, CORES * BLOCK_PARTS
+    row = _share(plan, _row_cycles(plan, plan.pixels)) * blocks
+    upper, lower = plan.tops * row, plan.bottoms * row
+    tiles = -(-height // lines)
+    edges = -(-(whole - upper) // turn) - (-(whole - lower) // turn)
+    inner = (tiles - 2) * -(-whole // turn)
+    return np.where(tiles == 1, -(-(whole - upper - lower) // turn), (inner + edges) / tiles)
 
 
 def _block_cycles(plan: Plan, pixels: int) -> int:

@@ -66,7 +66,7 @@ class BlockConvI8:
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """See `cycles` of `block_i8`."""
-        return cycles(plan_of(window_of(call), call), lines(sizes), sizes["ow"], sizes["oc"])
+        return cycles(plan_of(window_of(call), call), lines(sizes), sizes["ow"], sizes["oc"], _height(call))
 
     def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """The same for every tile."""
@@ -85,6 +85,12 @@ class BlockConvI8:
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Sizes and padding of one tile."""
         return window_tile(view, "oc")
+
+
+def _height(call: Call) -> int:
+    """Rows of results; a signal, with one spatial axis, has one."""
+    shape = call.outputs[0].shape
+    return shape[2] if len(shape) == 4 else 1
 
 
 def _apart(call: Call) -> Plan:
@@ -120,7 +126,7 @@ class BlockDepthwiseI8:
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """See `cycles` of `block_i8`."""
-        return cycles(_apart(call), lines(sizes), sizes["ow"], sizes["g"])
+        return cycles(_apart(call), lines(sizes), sizes["ow"], sizes["g"], _height(call))
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """One stream per group of four channels."""
