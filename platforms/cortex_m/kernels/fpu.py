@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.platform import Call, Constant, DType, Layout, Operands
+from tilewright.platform import Call, Constant, DType, Layout, Operands, priced
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack
 from tilewright.platforms.generic.kernels.blocks_f32 import (
@@ -26,6 +26,8 @@ from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 
 WIDTH = 4
 """Channels of a block."""
+PRICES = (18.0, 150.0, 14.0, 60.0)
+"""Instructions of four pixels: for an input of four channels, their results, an input and a tap that is gathered."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +96,11 @@ class ConvFpu:
         return ((0, 0, gap_bytes(*steps, reads_before_writing=True)),)
 
     def cost(self, call: Call) -> float:
-        """Eighteen instructions for sixteen multiply-accumulates, and the gathering."""
-        weights = call.constants[1]
-        return 1.2 * float(call.outputs[0].elements * weights[0].size)
+        """Eighteen instructions for sixteen multiply-accumulates, the results, and the gathering of four pixels."""
+        weights, y = call.constants[1], call.outputs[0]
+        inputs, taps = weights[0].size, weights[0, 0].size
+        blocks = -(-y.elements // y.shape[1] // 4)
+        return blocks * priced((-(-y.shape[1] // WIDTH) * inputs, -(-y.shape[1] // WIDTH), inputs, taps), PRICES)
 
     def context(self, operands: Operands) -> FloatConvContext:
         """The numbers of the layer."""

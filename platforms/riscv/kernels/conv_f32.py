@@ -119,9 +119,10 @@ class ConvBlockF32:
 
     def cost(self, call: Call) -> float:
         """Products, results, and the lists of taps."""
-        weights = call.constants[1]
-        results = call.outputs[0].elements
-        taps = results // call.outputs[0].shape[1] * (weights[0, 0].size if weights[0, 0].size > 1 else 0)
+        weights, y = call.constants[1], call.outputs[0]
+        pixels = sum(block.pixels * block.count for block in blocks_of(y.elements // y.shape[1]))
+        results = pixels * y.shape[1]
+        taps = pixels * (weights[0, 0].size if weights[0, 0].size > 1 else 0)
         return priced((results * weights[0].size, results, taps / PIXELS[0]), PRICES)
 
     def context(self, operands: Operands) -> ConvContext:
