@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from tilewright.conformance.kernels import Attempt, attempts, bound, difference
 from tilewright.errors import UnsupportedNode
-from tilewright.model import DType
+from tilewright.model import Array, DType
 from tilewright.plan.execute import run
 from tilewright.plan.layout import layout_of
 from tilewright.platform import Kernel
@@ -49,8 +49,12 @@ def built_together(found: Sequence[Attempt], folder: Path) -> Path:
 
 def faults(attempt: Attempt, library: Path) -> list[str]:
     """A sentence for every result that differs from the operator's meaning, or between the ways to run."""
+    return [sentence for inputs in attempt.subject.runs for sentence in faults_with(attempt, library, inputs)]
+
+
+def faults_with(attempt: Attempt, library: Path, inputs: Sequence[Array]) -> list[str]:
     subject = attempt.subject
-    plan, (inputs,) = subject.placed.plan, subject.runs
+    plan = subject.placed.plan
     with np.errstate(all="ignore"):
         wanted = run(plan, inputs)
     with CUDAGraphExecutor(plan, layout=layout_of(subject.placed), library=library, poison=True) as executor:

@@ -48,7 +48,8 @@ def test_an_accumulator_beyond_int32_is_refused() -> None:
 
 def test_dynamic_quantisation_stays_as_its_operators() -> None:
     write = Writer()
-    write.constants |= {"w": weight(6, 4), "wz": np.int8(0), "ws": np.float32(0.01)}
+    # Seven bits: with eight, ONNX Runtime saturates on x86-64 without VNNI.
+    write.constants |= {"w": weight(6, 4) // 2, "wz": np.int8(0), "ws": np.float32(0.01)}
     write.nodes.append(node("DynamicQuantizeLinear", "x", "q s z", "dynamic"))
     write.add("MatMulInteger", "q w z wz", "i")
     write.add("Cast", "i", "f", to=TensorProto.FLOAT)
