@@ -52,8 +52,8 @@ def qlinear_conv(unsigned: bool, channels: bool) -> onnx.ModelProto:
     scales = RNG.uniform(0.001, 0.01, 5 if channels else ()).astype(np.float32)
     zeros = np.zeros(scales.shape, np.int8)
     constants: dict[str, npt.ArrayLike] = {
-        "xs": scale(0.03), "xz": kind(zero), "w": codes(5, 3, 3, 3, **SEVEN_BITS), "ws": scales, "wz": zeros, "ys": scale(0.05),
-        "yz": kind(zero + 5), "b": RNG.integers(-3000, 3000, 5).astype(np.int32),
+        "xs": scale(0.03), "xz": kind(zero), "w": codes(5, 3, 3, 3, **SEVEN_BITS), "ws": scales, "wz": zeros,
+        "ys": scale(0.05), "yz": kind(zero + 5), "b": RNG.integers(-3000, 3000, 5).astype(np.int32),
     }  # fmt: skip
     assert low <= zero
     nodes = [node("QLinearConv", "x xs xz w ws wz ys yz b", "y", "conv", pads=[1, 1, 1, 1])]
@@ -86,7 +86,8 @@ def test_qgemm_with_codes_as_its_result(turned: int) -> None:
     nodes = [node("QGemm", "a as az b bs bz c ys yz", "y", "gemm", "com.microsoft", transB=turned)]
     constants: dict[str, npt.ArrayLike] = {
         "as": scale(0.02), "az": np.uint8(100), "b": codes(*((5, 6) if turned else (6, 5)), **SEVEN_BITS),
-        "bs": scale(0.01), "bz": np.int8(0), "c": RNG.integers(-900, 900, 5).astype(np.int32), "ys": scale(0.03), "yz": np.uint8(99),
+        "bs": scale(0.01), "bz": np.int8(0), "c": RNG.integers(-900, 900, 5).astype(np.int32),
+        "ys": scale(0.03), "yz": np.uint8(99),
     }  # fmt: skip
     lowered, found = compare(model(nodes, {"a": (3, 6)}, constants, {"a": U8, "y": U8}))
     assert [each.op for each in lowered.nodes] == ["Gemm"]

@@ -87,7 +87,7 @@ def attempts(
                 continue
             one = _attempt(kernel, made, platform, relayouts, f"k{first + len(found)}", r)
             if one is not None:
-                found.append(replace(one, at_the_ends=True))
+                found.append(one)
                 taken += 1
         for made in _extremes(kernel, [one.trial for one in found if one.kernel is kernel], r):
             one = _attempt(kernel, made, platform, relayouts, f"k{first + len(found)}", r)
