@@ -18,12 +18,15 @@ from tilewright.passes.quantise_report import quantisation_report
 
 Values = npt.NDArray[Any]
 RNG = np.random.default_rng(7)
-SEVEN_BITS = {"low": -64, "high": 64}
-"""Weights beside unsigned codes: pairs of products of eight bits leave int16 in ONNX Runtime on x86-64 without VNNI."""
 
 
 def codes(*shape: int, dtype: type = np.int8, low: int = -128, high: int = 128) -> Values:
     return RNG.integers(low, high, shape).astype(dtype)
+
+
+def seven_bits(*shape: int) -> Values:
+    """Weights beside unsigned codes: ONNX Runtime saturates pairs of products of eight bits on x86-64 without VNNI."""
+    return codes(*shape, low=-64, high=64)
 
 
 def scale(value: float) -> Values:
@@ -52,7 +55,7 @@ def qlinear_conv(unsigned: bool, channels: bool) -> onnx.ModelProto:
     scales = RNG.uniform(0.001, 0.01, 5 if channels else ()).astype(np.float32)
     zeros = np.zeros(scales.shape, np.int8)
     constants: dict[str, npt.ArrayLike] = {
-        "xs": scale(0.03), "xz": kind(zero), "w": codes(5, 3, 3, 3, **SEVEN_BITS), "ws": scales, "wz": zeros,
+        "xs": scale(0.03), "xz": kind(zero), "w": seven_bits(5, 3, 3, 3), "ws": scales, "wz": zeros,
         "ys": scale(0.05), "yz": kind(zero + 5), "b": RNG.integers(-3000, 3000, 5).astype(np.int32),
     }  # fmt: skip
     assert low <= zero
@@ -85,7 +88,7 @@ def test_qlinear_matmul_of_two_activations() -> None:
 def test_qgemm_with_codes_as_its_result(turned: int) -> None:
     nodes = [node("QGemm", "a as az b bs bz c ys yz", "y", "gemm", "com.microsoft", transB=turned)]
     constants: dict[str, npt.ArrayLike] = {
-        "as": scale(0.02), "az": np.uint8(100), "b": codes(*((5, 6) if turned else (6, 5)), **SEVEN_BITS),
+        "as": scale(0.02), "az": np.uint8(100), "b": seven_bits(*((5, 6) if turned else (6, 5))),
         "bs": scale(0.01), "bz": np.int8(0), "c": RNG.integers(-900, 900, 5).astype(np.int32),
         "ys": scale(0.03), "yz": np.uint8(99),
     }  # fmt: skip
@@ -97,7 +100,7 @@ def test_qgemm_with_codes_as_its_result(turned: int) -> None:
 def test_qgemm_without_output_scale_gives_floats() -> None:
     nodes = [node("QGemm", "a as az b bs bz", "y", "gemm", "com.microsoft")]
     constants: dict[str, npt.ArrayLike] = {
-        "as": scale(0.02), "az": np.uint8(100), "b": codes(6, 5, **SEVEN_BITS), "bs": scale(0.01), "bz": np.int8(0),
+        "as": scale(0.02), "az": np.uint8(100), "b": seven_bits(6, 5), "bs": scale(0.01), "bz": np.int8(0),
     }  # fmt: skip
     lowered, found = compare(model(nodes, {"a": (3, 6)}, constants, {"a": U8}))
     assert quantisation_report(lowered).first_float_node == "gemm"
