@@ -56,6 +56,11 @@ class Launch:
     elements: int
     steps: tuple[Step, ...]
 
+    @property
+    def alone(self) -> tuple[Step, ...]:
+        """The members of a sweep, each of which can run by itself; a single step is its own launch."""
+        return self.steps if len(self.steps) > 1 else ()
+
 
 @dataclass(frozen=True)
 class Port:
@@ -98,6 +103,7 @@ class Context:
     moves: tuple[Move, ...]
     slot_offsets: str
     slot_count: int
+    most_regions: int
 
 
 @dataclass(frozen=True)
@@ -148,7 +154,8 @@ def _network(plan: ExecutionPlan, layout: BufferLayout) -> tuple[str, tuple[str,
         outputs=tuple(_port(plan, places, n, s, "output") for n, s in enumerate(plan.output_slots)),
         moves=_moves(plan, places),
         slot_offsets=", ".join(map(str, places.slots)) or "0",
-        slot_count=len(plan.slots),
+        slot_count=max(len(plan.slots), 1),
+        most_regions=(len(plan.instructions) + 2) // 2,
     )
     return render(TEMPLATES / "network.cu.mako", m=context), tuple(texts.values())
 

@@ -56,11 +56,12 @@ def build_plan(plan: ExecutionPlan, layout: BufferLayout, target: Target, work: 
 class CUDAGraphExecutor:
     """Runs one plan on fixed addresses; not for several threads at once.
 
-    `regions` is `longest` or `all`. `on_captured` is called after a successful capture. `snapshot_cache` is called
-    before one and returns what puts the caller's own state back where the capture fails. `samples` inputs are
-    computed at once; every array then has one more first axis. Operators in `host_operators` run in NumPy between
-    regions. `library` is a built library of this plan and `layout`; without it one is built for `target`.
-    With `poison` the arena is filled with a pattern before every run.
+    `regions` is `longest` or `all`; a sweep that the border of a region cuts is launched instruction by instruction.
+    `on_captured` is called after a successful capture. `snapshot_cache` is called before one and returns what puts the
+    caller's own state back where the capture fails. `samples` inputs are computed at once; every array then has one
+    more first axis. Operators in `host_operators` run in NumPy between regions. `library` is a built library of this
+    plan and `layout`; without it one is built for `target`. With `poison` the arena is filled with a pattern before
+    every run.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class CUDAGraphExecutor:
         self.failed = not self.regions.regions
         self._calls = self._warmed = self._captures = self._replays = self._eager_calls = 0
         self._nodes: tuple[int, ...] = ()
-        self._captured = self._ready = False
+        self._captured = self._ready = self._closed = False
         self._folder = tempfile.TemporaryDirectory(prefix="tilewright-cuda-")
         work = Path(self._folder.name)
         try:
@@ -137,8 +138,12 @@ class CUDAGraphExecutor:
         self._nodes = ()
 
     def close(self) -> None:
-        """`destroy`, and remove the library's file."""
+        """`destroy`, unload the library and remove its file; nothing can be run any more."""
+        if self._closed:
+            return
         self.destroy()
+        self._closed = True
+        self.library.close()
         self._folder.cleanup()
 
     # ------------------------------------------------------------------ running
@@ -182,6 +187,8 @@ class CUDAGraphExecutor:
         return tuple(found)
 
     def _begin(self, inputs: Sequence[Array]) -> None:
+        if self._closed:
+            raise UsageError("the executor is closed", why="its library is gone", fix="make a new one")
         if not self._ready:
             self._open()
         if len(inputs) != len(self._inputs):
@@ -221,14 +228,15 @@ class CUDAGraphExecutor:
         self.library.call("advance_state")
 
     def _eager_range(self, start: int, end: int) -> None:
-        """Instructions one by one, host operators in NumPy, the copies where the range touches the plan's ends."""
+        """What lies between host operators at once, those in NumPy, copies where the range touches the plan's ends."""
         if start == 0:
             self._copy_in()
-        for index in range(start, end):
-            if self.plan.instructions[index].op_name in self.host_operators:
-                self._on_host(index)
-            else:
-                self.library.call("run_range", index, index + 1)
+        begin = start
+        for index in (i for i in range(start, end) if self.plan.instructions[i].op_name in self.host_operators):
+            self.library.call("run_range", begin, index)
+            self._on_host(index)
+            begin = index + 1
+        self.library.call("run_range", begin, end)
         if end == self.regions.count:
             self._copy_out()
 
@@ -291,8 +299,18 @@ class CUDAGraphExecutor:
             restore()
 
     # ------------------------------------------------------------------ slots
+    def _require(self, slot: int) -> None:
+        """UsageError for a slot that the plan does not have, or while there is no memory on the device."""
+        if not self._ready:
+            raise UsageError("there is nothing on the device", why="the executor was destroyed", fix="call run first")
+        if not 0 <= slot < self.plan.slot_count:
+            raise UsageError(
+                f"slot {slot}", why="the plan does not have it", fix=f"give one from 0 to {self.plan.slot_count - 1}"
+            )
+
     def read_slot(self, slot: int) -> Array:
         """The logical value that a slot's place holds now; a slot whose bytes were reused reads what took them."""
+        self._require(slot)
         size = self.plan.slots[slot].tensor.size_bytes
         return self._logical(slot, np.stack([self.library.read(slot, n, size) for n in range(self.samples)]))
 
@@ -302,18 +320,22 @@ class CUDAGraphExecutor:
         return where.layout.unpack(raw.view(where.tensor.dtype.numpy), where.tensor.shape)
 
     def slot_address(self, slot: int) -> int:
-        """Where a slot lies on the device; the same in every run."""
+        """Where a slot lies on the device; the same in every run until `destroy`."""
+        self._require(slot)
         return self.library.address(slot)
 
     def reset_stateful(self) -> None:
         """Every state slot is zero again."""
         for slot in self.plan.state_slots:
+            self._require(slot)
             zeros = np.zeros(self.plan.slots[slot].tensor.size_bytes, np.uint8)
             for sample in range(self.samples):
                 self.library.write(slot, sample, zeros)
 
     def snapshot_state(self) -> Restore:
-        """A function that puts the state slots back as they are now."""
+        """A function that puts the state slots back as they are now; UsageError where the executor was destroyed."""
+        for slot in self.plan.state_slots:
+            self._require(slot)
         kept = [
             (slot, sample, self.library.read(slot, sample, self.plan.slots[slot].tensor.size_bytes))
             for slot in self.plan.state_slots
@@ -322,6 +344,7 @@ class CUDAGraphExecutor:
 
         def restore() -> None:
             for slot, sample, data in kept:
+                self._require(slot)
                 self.library.write(slot, sample, data)
 
         return restore

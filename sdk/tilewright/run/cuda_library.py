@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _ctypes
 import ctypes
 import importlib.util
 import os
@@ -113,6 +114,11 @@ class Library:
             }
         except (OSError, AttributeError) as error:
             raise TilewrightError(f"'{path}' is no library of '{name}'", why=str(error), file=str(path)) from error
+
+    def close(self) -> None:
+        """Unload the library; its functions are gone."""
+        self._functions = {}
+        _ctypes.dlclose(self._library._handle)
 
     def code(self, function: str, *arguments: object) -> int:
         """Call a function; its CUDA code, 0 where it went well."""
