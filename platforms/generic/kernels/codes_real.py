@@ -83,10 +83,10 @@ class RealCodes:
         call = operands.call
         (nest,) = nests_of(real(call))
         kinds = [access.tensor.dtype for access in nest.ins]
-        text = body_text(nest.body.name, kinds, DType.F32, nest.body.parameters)
-        assert text is not None
+        body = body_text(nest.body.name, kinds, DType.F32, nest.body.parameters)
+        assert body is not None  # of two operands, so it has no steps
         parts = {local(index): real_operand(call, index) for index in range(len(call.inputs))}
-        text = re.sub(r"\be\d+\b", lambda found: parts[found[0]], text)
+        text = re.sub(r"\be\d+\b", lambda operand: parts[operand[0]], body.value)
         y = call.outputs[0]
         meaning = the_quantisation(y)
         zero, step = meaning.zero_point[0], literal(DType.F32, meaning.scale[0])

@@ -1,20 +1,22 @@
 """C for every body, combination and finish of the index maps' vocabulary (`tilewright.ops.index.body`).
 
-Operands are written a, b, c, ... and printed as the local variables `e0`, `e1`, ...; parameters p, q, r are printed as
-literals. Floats of 16 bits are computed in `float`. Unsigned arithmetic gives integers their two's complement wrap
-without undefined behaviour.
+Operands are written a, b, c, d, e and printed as the local variables `e0`, `e1`, ...; parameters p, q, r are printed as
+literals. Bodies of any number of operands are printed from that number. Floats of 16 bits are computed in `float`.
+Unsigned arithmetic gives integers their two's complement wrap without undefined behaviour.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.c_types import literal as c_literal
 from tilewright.platform import DType
 
-LETTERS = "abcdefghijklmnop"
+LETTERS = "abcde"
+VARIADIC = ("min", "max", "sum", "mean")
 
 FLOAT = {
     "copy": "a", "add": "a + b", "sub": "a - b", "mul": "a * b", "div": "a / b", "neg": "-a", "abs": "fabs{f}(a)",
@@ -101,10 +103,20 @@ def computing(dtype: DType) -> DType:
     return {DType.F16: DType.F32, DType.I4: DType.I8, DType.U4: DType.U8}.get(dtype, dtype)
 
 
-def body_text(name: str, kinds: Sequence[DType], result: DType, parameters: Sequence[float | int]) -> str | None:
-    """The expression of a body over operands of these types; None where C has none for them."""
+@dataclass(frozen=True)
+class BodyText:
+    """C of a body: `steps` are constants (name, value) declared in order behind the operands, `value` reads them."""
+
+    value: str
+    steps: tuple[tuple[str, str], ...] = ()
+
+
+def body_text(name: str, kinds: Sequence[DType], result: DType, parameters: Sequence[float | int]) -> BodyText | None:
+    """The body over operands of these types; None where C has none for them. Its length grows with their number."""
+    if name in VARIADIC:
+        return _variadic(name, [local(index) for index in range(len(kinds))], computing(kinds[0]))
     text = _body(name, kinds, result, parameters)
-    return None if text is None else _locals(text)
+    return None if text is None else BodyText(_locals(text))
 
 
 def local(index: int) -> str:
@@ -113,27 +125,20 @@ def local(index: int) -> str:
 
 
 def _locals(text: str) -> str:
-    return re.sub(r"\b([a-p])\b", lambda found: local(LETTERS.index(found[1])), text)
+    return re.sub(rf"\b([{LETTERS}])\b", lambda letter: local(LETTERS.index(letter[1])), text)
 
 
 def _body(name: str, kinds: Sequence[DType], result: DType, parameters: Sequence[float | int]) -> str | None:
     lead = computing(kinds[0] if len(kinds) < 2 or name not in ("where", "select_equal") else kinds[-1])
-    letters = LETTERS[: len(kinds)]
     if name == "cast":
         return _cast(computing(kinds[0]), result)
-    if name in ("min", "max"):
-        return _extreme(name, letters, lead)
-    if name == "sum":
-        return " + ".join(letters) if lead.is_float else " + ".join(f"({unsigned(lead)}){x}" for x in letters)
-    if name == "mean":
-        return f"({' + '.join(letters)}) / {literal(lead, len(letters))}"
     if name == "normalise":
         f = "" if lead is DType.F64 else "f"
-        scale = " * d" if len(letters) > 3 else ""
-        return f"(a - b) / sqrt{f}(c + {literal(lead, parameters[0])}){scale}{' + e' if len(letters) > 4 else ''}"
+        scale = " * d" if len(kinds) > 3 else ""
+        return f"(a - b) / sqrt{f}(c + {literal(lead, parameters[0])}){scale}{' + e' if len(kinds) > 4 else ''}"
     if name == "quantise":
         f = "" if lead is DType.F64 else "f"
-        zero = f" + ({'double' if lead is DType.F64 else 'float'})c" if len(letters) > 2 else ""
+        zero = f" + ({'double' if lead is DType.F64 else 'float'})c" if len(kinds) > 2 else ""
         low, high = literal(lead, parameters[0]), literal(lead, parameters[1])
         return f"fmin{f}(fmax{f}(rint{f}(a / b){zero}, {low}), {high})"
     if name == "clip" and not lead.is_float:
@@ -183,13 +188,28 @@ def _clip(lead: DType, low: int, high: int) -> str:
     return f"a < {c_literal(lead, low)} ? {c_literal(lead, low)} : {above}" if low > least else above
 
 
-def _extreme(name: str, letters: str, lead: DType) -> str:
+def _variadic(name: str, operands: Sequence[str], lead: DType) -> BodyText:
+    """A body of any number of operands, from left to right."""
+    if name in ("min", "max"):
+        return _extreme(name, operands, lead)
+    if name == "sum" and not lead.is_float:
+        return BodyText(" + ".join(f"({unsigned(lead)}){operand}" for operand in operands))
+    total = " + ".join(operands)
+    return BodyText(total if name == "sum" else f"({total}) / {literal(lead, len(operands))}")
+
+
+def _extreme(name: str, operands: Sequence[str], lead: DType) -> BodyText:
+    """The smallest or largest operand, NaN if any is. What the first ones give is a constant (`max2`, `max3`, ...): it
+    is read more than once, so text in its place would grow exponentially.
+    """
     sign = "<" if name == "min" else ">"
-    text = letters[0]
-    for letter in letters[1:]:
-        keep = f"({text}) {sign} {letter}" + (f" || ({text}) != ({text})" if lead.is_float else "")
-        text = f"({keep}) ? ({text}) : {letter}"
-    return text
+    so_far, steps = operands[0], list[tuple[str, str]]()
+    for count, operand in enumerate(operands[1:], 2):
+        keeps = f"{so_far} {sign} {operand}"
+        first = f"({keeps} || {so_far} != {so_far})" if lead.is_float else keeps
+        steps.append((f"{name}{count}", f"{first} ? {so_far} : {operand}"))
+        so_far = f"{name}{count}"
+    return BodyText(steps[-1][1] if steps else so_far, tuple(steps[:-1]))
 
 
 def unsigned(dtype: DType) -> str:

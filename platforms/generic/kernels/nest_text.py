@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 
 from tilewright.codegen.c_types import C_TYPES, initialiser
@@ -11,7 +12,9 @@ from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.nest import Access, Nest
 from tilewright.ops.index.table import Table
 from tilewright.platform import Array, Clamp, DType
+from tilewright.platforms.generic.kernels.nest_address import Address, element, store_nibble
 from tilewright.platforms.generic.kernels.nest_expressions import (
+    BodyText,
     body_text,
     combine_text,
     computing,
@@ -22,23 +25,6 @@ from tilewright.platforms.generic.kernels.nest_expressions import (
 
 COUNTED = ("mean", "pad_value", "inverse_root")
 Strides = Mapping[str, tuple[int, ...]]
-
-
-@dataclass(frozen=True)
-class Address:
-    """A linear element address: coefficient per loop, constant, and table look-ups as (table name, loop, stride)."""
-
-    terms: tuple[tuple[str, int], ...]
-    const: int
-    looked_up: tuple[str, ...]
-
-    def text(self) -> str:
-        """C expression."""
-        parts = [name if c == 1 else f"{name} * {c}" for name, c in self.terms]
-        parts += list(self.looked_up)
-        if self.const or not parts:
-            parts.append(str(self.const))
-        return " + ".join(parts).replace("+ -", "- ")
 
 
 @dataclass(frozen=True)
@@ -125,6 +111,16 @@ class _Printer:
     def plain_store(self) -> bool:
         """True if every existing point writes its own element and nothing else is to be done."""
         return self.nest.combine.name == "set" and self.nest.finish.name == "keep" and not self.nest.reductions
+
+    @cached_property
+    def body(self) -> BodyText:
+        """What is computed at a point."""
+        if self.codes is not None:
+            return BodyText(self.codes.body)
+        kinds = [access.tensor.dtype for access in self.nest.ins]
+        text = body_text(self.nest.body.name, kinds, self.out_kind, self.nest.body.parameters)
+        assert text is not None
+        return text
 
     # ------------------------------------------------------------------ addresses and guards
     def _strides(self, access: Access) -> tuple[int, ...]:
@@ -223,13 +219,11 @@ class _Printer:
             lines.append(f"const {c_type} {local(index)} = {cast}{f'({value})' if cast else value};")
         return lines
 
-    def _body(self) -> str:
-        if self.codes is not None:
-            return self.codes.body
-        kinds = [access.tensor.dtype for access in self.nest.ins]
-        text = body_text(self.nest.body.name, kinds, self.out_kind, self.nest.body.parameters)
-        assert text is not None
-        return text
+    def _point_locals(self, addresses: Sequence[Address]) -> list[str]:
+        """The operands of one point, and the steps of its body."""
+        c_type = C_TYPES[computing(self.out_kind)]
+        steps = [f"const {c_type} {name} = {value};" for name, value in self.body.steps]
+        return [*self._locals(self.nest.ins, addresses), *steps]
 
     def _clamped(self, value: str) -> list[str]:
         """Statements that store a finished value, limited where an activation was fused."""
@@ -254,8 +248,8 @@ class _Printer:
     def _single(self) -> list[str]:
         """Statements that store the value of the only point of a result."""
         if self.codes is None or self.codes.finish == "acc":
-            return self._clamped(self._body())
-        return [f"const {self.total_type} acc = {self._body()};", *self._clamped(self.codes.finish)]
+            return self._clamped(self.body.value)
+        return [f"const {self.total_type} acc = {self.body.value};", *self._clamped(self.codes.finish)]
 
     def direct(self) -> list[str]:
         """Accumulate each result in a local variable."""
@@ -272,14 +266,14 @@ class _Printer:
         finished = self.codes is None or self.codes.finish == "acc"
         if not nest.reductions and not self.guards and nest.finish.name == "keep" and finished:
             outer = self._merge(outer)
-            point = self._locals(nest.ins, self.addresses[1 : 1 + len(nest.ins)])
+            point = self._point_locals(self.addresses[1 : 1 + len(nest.ins)])
             return self._loops(outer, [*point, *self._single()])
-        point = self._locals(nest.ins, inputs)
+        point = self._point_locals(inputs)
         if self.plain_store and not self.bijective:
             guard = f"if ({' && '.join(self.guards)}) {{"
             inner = [guard, *indent([*point, *self._single()]), "}"] if self.guards else [*point, *self._single()]
             return self._loops(outer, inner)
-        take = [*point, f"const {self.total_type} term = ({self.total_type})({self._body()});", self._combine()]
+        take = [*point, f"const {self.total_type} term = ({self.total_type})({self.body.value});", self._combine()]
         if self.counted:
             take.append("points += 1;")
         if self.guards:
@@ -297,8 +291,8 @@ class _Printer:
         start += [f"count{self.index}[i] = 0;"] if self.counted else []
         lines = [f"for (int i = 0; i < {size}; i++) {{", *indent(start), "}"]
         take = [
-            *self._locals(nest.ins, self.addresses[1 : 1 + len(nest.ins)]),
-            f"const {self.total_type} term = ({self.total_type})({self._body()});",
+            *self._point_locals(self.addresses[1 : 1 + len(nest.ins)]),
+            f"const {self.total_type} term = ({self.total_type})({self.body.value});",
             f"{self.total_type} acc = {here};", self._combine(), f"{here} = ({C_TYPES[self.out_kind]})acc;",
         ]  # fmt: skip
         if self.counted:
@@ -376,23 +370,6 @@ class _Printer:
             extent = self.extents[name]
             lines = [f"for (int {name} = 0; {name} < {extent}; {name}++) {{", *indent(lines), "}"]
         return lines if names else ["{", *indent(lines), "}"]
-
-
-def element(dtype: DType, name: str, address: str) -> str:
-    """The value of an element; four-bit ones lie two to a byte, low nibble first."""
-    if dtype.bits != 4:
-        return f"{name}[{address}]"
-    nibble = f"({name}[({address}) / 2] >> (({address}) % 2 * 4) & 15)"
-    return f"(int8_t)(({nibble} ^ 8) - 8)" if dtype is DType.I4 else f"(uint8_t){nibble}"
-
-
-def store_nibble(name: str, address: str, value: str) -> list[str]:
-    """Statements that write a four-bit element and leave its neighbour as it is."""
-    here = f"{name}[({address}) / 2]"
-    return [
-        f"const int nibble = (int)({value}) & 15, place = ({address}) % 2 * 4;",
-        f"{here} = (uint8_t)(({here} & (240 >> place)) | (nibble << place));",
-    ]
 
 
 def indent(lines: Sequence[str]) -> list[str]:

@@ -47,7 +47,8 @@ def _stored(call: Call) -> str | None:
         return "e1"
     if kind.value == "bool":
         return {"add": "e0 || e1", "max": "e0 || e1", "mul": "e0 && e1", "min": "e0 && e1"}[reduction]
-    return body_text(_BODIES[reduction], [kind, kind], kind, ())
+    text = body_text(_BODIES[reduction], [kind, kind], kind, ())
+    return None if text is None else text.value
 
 
 @dataclass(frozen=True)
