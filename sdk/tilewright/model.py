@@ -116,10 +116,17 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Clamp:
-    """A fused activation: the real result is limited to [low, high]; infinities mean no limit. Relu is (0, inf)."""
+    """A fused activation: the real result is limited to [low, high], -inf and inf mean no limit. Relu is (0, inf).
+
+    ValueError where the limits cross or one is NaN: whoever makes it has to say what such limits mean.
+    """
 
     low: float
     high: float
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise ValueError(f"[{self.low}, {self.high}] is no range")
 
 
 @dataclass(frozen=True)

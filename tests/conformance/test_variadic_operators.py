@@ -3,64 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
-from cuda.test_kernel_conformance import one_file
+from on_host import PLATFORMS, run_on_host, text_of
 from onnx import TensorProto, helper, numpy_helper
-from tilewright.conformance.program import STRICT, run_batch
-from tilewright.conformance.subject import Subject, load_and_pass, place, subject
+from tilewright.conformance.subject import load_and_pass, place
 from tilewright.errors import UnsupportedNode
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Array
 from tilewright.ops.registry import all_operators
-from tilewright.plan.layout import layout_of
-from tilewright.platforms.cuda.emit import STAND_IN, TEMPLATES, emit_network
 from tilewright.plugins import platform
-from tilewright.run.cuda_executor import CUDAGraphExecutor
-from tilewright.run.cuda_library import build_library
-from tilewright.target import load_target
 
 COUNTS = (2, 3, 16, 17, 64)
-PLATFORMS = ("generic", "cortex_m", "riscv", "pulp", "pulp_l3")
-CLUSTER = """#include <string.h>
-#include "tilewright_cluster.h"
-
-tilewright_future tilewright_start(const tilewright_copy *copies, int first, int end, unsigned char *fast,
-                                   unsigned char *const *home)
-{
-    for (const tilewright_copy *copy = copies + first; copy < copies + end; copy++) {
-        for (uint32_t run = 0; run < copy->runs; run++) {
-            unsigned char *near = fast + copy->near + run * copy->bytes;
-            unsigned char *far = home[copy->operand] + copy->far + run * copy->stride;
-            memcpy(copy->store ? far : near, copy->store ? near : far, copy->bytes);
-        }
-    }
-    return first < end;
-}
-
-void tilewright_wait(tilewright_future future)
-{
-    (void)future;
-}
-
-void tilewright_begin(void (*function)(const void *work, int core, int cores), const void *work)
-{
-    for (int core = 0; core < 8; core++) {
-        function(work, core, 8);
-    }
-}
-
-void tilewright_end(void)
-{
-}
-"""
-"""A cluster for the host: copies are done at once, the cores work one after the other."""
-
 REFUSED_BEYOND = {"Einsum": 2}
 SIZE = 5
 CASES = [
@@ -131,17 +89,6 @@ def drawn(name: str) -> list[tuple[str, str, int, PlacedPlan]]:
     return found
 
 
-def with_cluster(made: list[Subject]) -> list[Subject]:
-    """The subjects, of which the first that needs a cluster brings it."""
-    for index, one in enumerate(made):
-        code = f"src/{one.name}.c"
-        if "tilewright_begin" in one.artifacts.files[code]:
-            files = {**one.artifacts.files, code: one.artifacts.files[code] + CLUSTER}
-            first = replace(one, artifacts=replace(one.artifacts, files=files))
-            return [*made[:index], first, *made[index + 1 :]]
-    return made
-
-
 def check(op: str, count: int, got: Array, arrays: Sequence[Array]) -> None:
     exact = got.dtype.kind != "f" or op in ("Max", "Min", "Concat")
     np.testing.assert_allclose(got, expected(op, arrays), rtol=0 if exact else 1e-5, atol=0 if exact else 1e-4)
@@ -164,32 +111,12 @@ def test_the_list_is_complete() -> None:
 @pytest.mark.parametrize("name", PLATFORMS)
 def test_values_and_length_of_the_c(name: str, tmp_path: Path) -> None:
     cases = drawn(name)
-    made: list[Subject] = [subject(p, platform(name), operands(op, count, kind)) for op, kind, count, p in cases]
     lengths: dict[tuple[str, str], dict[int, int]] = {}
-    for (op, kind, count, _), one in zip(cases, made, strict=True):
-        lengths.setdefault((op, kind), {})[count] = sum(map(len, one.artifacts.files.values()))
+    for op, kind, count, plan in cases:
+        lengths.setdefault((op, kind), {})[count] = len(text_of(plan))
     check_growth(lengths)
-    outcomes = run_batch(with_cluster(made), tmp_path, flags=("-O1", *STRICT))
-    for (op, _, count, _), one, outcome in zip(cases, made, outcomes, strict=True):
-        assert not outcome.failure, f"{one.name}: {outcome.failure}"
-        for arrays, (got,) in zip(one.runs, outcome.runs, strict=True):
+    runs = [operands(op, count, kind) for op, kind, count, _ in cases]
+    results = run_on_host([plan for *_, plan in cases], runs, tmp_path)
+    for (op, _, count, _), given, found in zip(cases, runs, results, strict=True):
+        for arrays, (got,) in zip(given, found, strict=True):
             check(op, count, got, arrays)
-
-
-def test_values_and_length_of_the_cuda_file(tmp_path: Path) -> None:
-    cases = drawn("cuda")
-    texts = {p.plan.name: emit_network(p.plan, layout_of(p)) for _, _, _, p in cases}
-    lengths: dict[tuple[str, str], dict[int, int]] = {}
-    for op, kind, count, p in cases:
-        lengths.setdefault((op, kind), {})[count] = len(texts[p.plan.name])
-    check_growth(lengths)
-    (tmp_path / "network.cu").write_text(one_file(texts))
-    (tmp_path / STAND_IN).write_text((TEMPLATES / STAND_IN).read_text())
-    target = load_target("cuda_host")
-    quick = tuple("-O0" if flag == "-O2" else flag for flag in target.compile_flags)
-    library = build_library(tmp_path, replace(target, compile_flags=quick), tmp_path)
-    for op, kind, count, p in cases:
-        with CUDAGraphExecutor(p.plan, layout=layout_of(p), library=library) as executor:
-            for arrays in operands(op, count, kind):
-                (got,) = executor.run(*arrays)
-                check(op, count, got, arrays)

@@ -16,10 +16,10 @@ def clamp_text(value: str, clamp: Clamp | None) -> str:
     if clamp is None:
         return value
     text = value
-    if not math.isinf(clamp.high):
+    if clamp.high < math.inf:
         high = literal(DType.F32, clamp.high)
         text = f"({text} > {high} ? {high} : {text})"
-    if not math.isinf(clamp.low):
+    if clamp.low > -math.inf:
         low = literal(DType.F32, clamp.low)
         text = f"({value} < {low} ? {low} : {text})"
     return text
@@ -27,15 +27,16 @@ def clamp_text(value: str, clamp: Clamp | None) -> str:
 
 def rectified_text(value: str, clamp: Clamp | None) -> str:
     """`clamp_text`, a plain Relu by the macro of `registers_f32.h`."""
-    if clamp is not None and clamp.low == 0.0 and math.isinf(clamp.high):
+    if clamp == Clamp(0.0, math.inf):
         return f"TILEWRIGHT_RECTIFIED({value})"
     return clamp_text(value, clamp)
 
 
 def limit_texts(clamp: Clamp | None) -> tuple[str, str]:
     """Both ends of the fused activation's range, the infinities of math.h where there is none."""
-    low, high = (clamp.low, clamp.high) if clamp is not None else (-math.inf, math.inf)
-    return (
-        "-HUGE_VALF" if math.isinf(low) else literal(DType.F32, low),
-        "HUGE_VALF" if math.isinf(high) else literal(DType.F32, high),
-    )
+    low, high = (_end(end) for end in ((clamp.low, clamp.high) if clamp is not None else (-math.inf, math.inf)))
+    return low, high
+
+
+def _end(value: float) -> str:
+    return literal(DType.F32, value).replace("INFINITY", "HUGE_VALF")

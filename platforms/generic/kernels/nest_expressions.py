@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.c_types import literal as c_literal
@@ -30,7 +31,7 @@ FLOAT = {
     "asin": "asin{f}(a)", "acos": "acos{f}(a)", "atan": "atan{f}(a)", "sinh": "sinh{f}(a)", "cosh": "cosh{f}(a)",
     "tanh": "tanh{f}(a)", "asinh": "asinh{f}(a)", "acosh": "acosh{f}(a)", "atanh": "atanh{f}(a)",
     "relu": "a < 0 ? {zero} : a",
-    "clip": "a < {p} ? {p} : a > {q} ? {q} : a", "clip_operands": "(a < b ? b : a) > c ? c : (a < b ? b : a)",
+    "clip_operands": "(a < b ? b : a) > c ? c : (a < b ? b : a)",
     "leaky_relu": "a < 0 ? {p} * a : a", "prelu": "a < 0 ? b * a : a", "thresholded_relu": "a > {p} ? a : {zero}",
     "elu": "a < 0 ? {p} * expm1{f}(a) : a", "selu": "a > 0 ? {q} * a : {q} * {p} * expm1{f}(a)",
     "celu": "a > 0 ? a : {p} * expm1{f}(a / {p})",
@@ -59,7 +60,7 @@ INTEGER = {
     "abs": "a < 0 ? ({U})0 - ({U})a : ({U})a", "sign": "(a > 0) - (a < 0)", "square": "({U})a * ({U})a",
     "sq_diff": "(({U})a - ({U})b) * (({U})a - ({U})b)", "sub_sub": "({U})a - ({U})b - ({U})c",
     "exp": "exp((double)a)", "log": "log((double)a)", "sqrt": "sqrt((double)a)",
-    "scale": "({U})a * ({U}){p}", "relu": "a < 0 ? 0 : a", "clip": "a < {p} ? {p} : a > {q} ? {q} : a",
+    "scale": "({U})a * ({U}){p}", "relu": "a < 0 ? 0 : a",
     "clip_operands": "(a < b ? b : a) > c ? c : (a < b ? b : a)", "prelu": "a < 0 ? ({U})b * ({U})a : ({U})a",
     "not": "!a", "and": "a && b", "or": "a || b", "xor": "!a != !b",
     "bit_not": "~({U})a", "bit_and": "({U})a & ({U})b", "bit_or": "({U})a | ({U})b", "bit_xor": "({U})a ^ ({U})b",
@@ -141,8 +142,8 @@ def _body(name: str, kinds: Sequence[DType], result: DType, parameters: Sequence
         zero = f" + ({'double' if lead is DType.F64 else 'float'})c" if len(kinds) > 2 else ""
         low, high = literal(lead, parameters[0]), literal(lead, parameters[1])
         return f"fmin{f}(fmax{f}(rint{f}(a / b){zero}, {low}), {high})"
-    if name == "clip" and not lead.is_float:
-        return _clip(lead, int(parameters[0]), int(parameters[1]))
+    if name == "clip":
+        return _clip(lead, *parameters)
     if name == "pow" and not any(kind.is_float for kind in kinds):
         return "tilewright_power((int64_t)a, (int64_t)b)"
     table = FLOAT if lead.is_float else {**INTEGER, **(SIGNED if lead.is_signed else UNSIGNED)}
@@ -181,11 +182,13 @@ def _cast(lead: DType, result: DType) -> str:
     return f"a != a ? 0 : {below} ? {ends[0]} : a >= {above} ? {ends[1]} : ({C_TYPES[wide]})a"
 
 
-def _clip(lead: DType, low: int, high: int) -> str:
-    """Limits that the type can exceed; compilers warn of others."""
-    least, most = lead.range
-    above = f"a > {c_literal(lead, high)} ? {c_literal(lead, high)} : a" if high < most else "a"
-    return f"a < {c_literal(lead, low)} ? {c_literal(lead, low)} : {above}" if low > least else above
+def _clip(lead: DType, low: float | int, high: float | int) -> str:
+    """min(max(a, low), high) by the limits that the type can exceed; compilers warn of others."""
+    least, most = (-inf, inf) if lead.is_float else lead.range
+    low = min(low, high)  # where the limits cross, every value becomes the upper one
+    lower, upper = (literal(lead, end) if lead.is_float else c_literal(lead, int(end)) for end in (low, high))
+    above = f"a > {upper} ? {upper} : a" if high < most else "a"
+    return f"a < {lower} ? {lower} : {above}" if low > least else above
 
 
 def _variadic(name: str, operands: Sequence[str], lead: DType) -> BodyText:

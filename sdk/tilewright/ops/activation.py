@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf, isnan
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from tilewright.ops.clamp import clamped
 from tilewright.ops.elementwise import Choose, elementwise, pointwise, present
 from tilewright.ops.index.body import Body, body
 from tilewright.ops.index.nest import Nest
+from tilewright.ops.index.scalars import clip
 from tilewright.ops.operator import Call, Operator, TensorType
 
 CLIP = ("x", "min", "max")
@@ -39,16 +41,16 @@ def _celu(call: Call) -> Body:
 
 
 def clip_limits(call: Call) -> tuple[float, float] | None:
-    """Lower and upper limit of a Clip, infinite where missing; None where one is computed at run time."""
+    """Lower and upper limit of a Clip, infinite where missing or NaN; None where one is computed at run time."""
+    limits = [-inf, inf]
     if call.opset < 11:
-        return call.real("min", -np.inf), call.real("max", np.inf)
-    limits = [-np.inf, np.inf]
+        limits = [call.real("min", -inf), call.real("max", inf)]
     for index in (1, 2):
-        if call.optional(index) is not None:
+        if call.opset >= 11 and call.optional(index) is not None:
             if index not in call.constants:
                 return None
             limits[index - 1] = np.asarray(call.constants[index]).reshape(-1)[0].item()
-    return limits[0], limits[1]
+    return (-inf if isnan(limits[0]) else limits[0]), (inf if isnan(limits[1]) else limits[1])
 
 
 def _infer_clip(call: Call) -> tuple[TensorType, ...]:
@@ -68,7 +70,7 @@ def _evaluate_clip(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, .
     least, most = _type_limits(call.tensor(0).dtype)
     lower = np.asarray(least if low is None else low).reshape(()).astype(x.dtype)
     upper = np.asarray(most if high is None else high).reshape(()).astype(x.dtype)
-    return (clamped(call, np.asarray(np.minimum(np.maximum(x, lower), upper))),)
+    return (clamped(call, clip(x, lower, upper)),)
 
 
 def _type_limits(dtype: DType) -> tuple[float, float]:
@@ -82,7 +84,7 @@ def _clip_nests(call: Call) -> tuple[Nest, ...]:
         three = len(present(call)) == 3
         return (pointwise(call, body("clip_operands"), CLIP, kind.shape, kind.dtype),) if three else ()
     least, most = _type_limits(kind.dtype)
-    low, high = max(limits[0], least), min(limits[1], most)
+    low, high = (min(max(limit, least), most) for limit in limits)
     if not kind.dtype.is_float:
         low, high = int(low), int(high)
     return (pointwise(replace(call, inputs=call.inputs[:1]), body("clip", low, high), "x", kind.shape, kind.dtype),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, isnan
 
 from tilewright.model import Clamp, DType, Node, Quantisation
 from tilewright.passes.quantise_graph import Graph, operand, read_quantisation, scalar
@@ -81,7 +81,7 @@ def _limits(graph: Graph, node: Node) -> Clamp | None:
         value = scalar(graph, name) if name else node.attributes.get(attribute, missing)
         if not isinstance(value, int | float):
             return None
-        found.append(float(value))
+        found.append(missing if isnan(value) else float(value))
     return Clamp(min(found[0], found[1]), found[1])
 
 

@@ -102,10 +102,9 @@ def _apart(model: Model, node: Node) -> _Trace | None:
         trace.tensors[last.name] = last
         trace.nodes.append(kept)
     if node.clamp is not None:
-        limits = [trace.constant(v) for v in (node.clamp.low, node.clamp.high) if abs(v) != inf]
-        ops = [op for op, v in (("Max", node.clamp.low), ("Min", node.clamp.high)) if abs(v) != inf]
-        for op, limit in zip(ops, limits, strict=True):
-            last = trace.step(op, last, limit, shape=trace.result.shape)
+        for op, limit, none in (("Max", node.clamp.low, -inf), ("Min", node.clamp.high, inf)):
+            if limit != none:
+                last = trace.step(op, last, trace.constant(limit), shape=trace.result.shape)
     end = trace.nodes[-1]
     trace.nodes[-1] = replace(end, outputs=node.outputs)
     del trace.tensors[end.outputs[0]]

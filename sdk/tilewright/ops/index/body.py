@@ -77,7 +77,7 @@ BODIES: Mapping[str, Meaning] = {
     # activations
     "relu": Meaning(s.relu, "a < 0 ? 0 : a"),
     "clip": Meaning(s.clip, "min(max(a, p), q)"),
-    "clip_operands": Meaning(s.clip, "min(max(a, b), c)"),
+    "clip_operands": Meaning(s.clip, "min(max(a, b), c); a limit of NaN limits nothing"),
     "leaky_relu": Meaning(s.leaky_relu, "a < 0 ? p * a : a"),
     "prelu": Meaning(s.leaky_relu, "a < 0 ? b * a : a"),
     "thresholded_relu": Meaning(s.thresholded_relu, "a > p ? a : 0"),

@@ -113,9 +113,13 @@ def relu(a: Array) -> Array:
 
 
 def clip(a: Array, low: Array | float, high: Array | float) -> Array:
-    """Limited to [low, high]; `high` wins where the limits cross."""
+    """Limited to [low, high]; `high` wins where the limits cross, NaN limits nothing, as in ONNX Runtime."""
     kind = np.asarray(a).dtype
-    return np.asarray(np.minimum(np.maximum(a, np.asarray(low, kind)), np.asarray(high, kind)))
+    lower, upper = np.asarray(low, kind), np.asarray(high, kind)
+    if kind.kind == "f":
+        lower = np.where(np.isnan(lower), np.asarray(-np.inf, kind), lower)
+        upper = np.where(np.isnan(upper), np.asarray(np.inf, kind), upper)
+    return np.asarray(np.minimum(np.maximum(a, lower), upper))
 
 
 def leaky_relu(a: Array, slope: Array | float) -> Array:
