@@ -18,6 +18,9 @@ from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType, remembered
 from tilewright.ops.window import Window, padded, per_axis, read_window, tap_view, window_view
 
+COLUMN_BYTES = 1 << 26
+"""What the windows of a convolution may take as one array; those of a larger one are copied some rows at a time."""
+
 
 @remembered
 def conv_window(call: Call) -> Window:
@@ -53,9 +56,15 @@ def conv_sum(call: Call, x: Array, w: Array) -> Array:
         for tap in window.taps():
             total += tap_view(source, window, tap) * last_axes(w[:, 0], *tap).reshape(-1, *(1,) * len(tap))
         return total
-    columns = window_view(source, window).reshape(batch, groups, w[0].size, -1)
-    total = w.reshape(groups, outputs, -1) @ columns
-    return total.reshape(batch, w.shape[0], *window.outs)
+    windows, weights = window_view(source, window), w.reshape(groups, outputs, -1)
+    total = np.empty((batch, w.shape[0], *window.outs), np.result_type(x, w))
+    rows = max(1, window.outs[0] * COLUMN_BYTES // max(1, windows.size * windows.itemsize))
+    before_rows = (slice(None),) * (2 + len(window.kernel))
+    for row in range(0, window.outs[0], rows):
+        part = windows[(*before_rows, slice(row, row + rows))]
+        product = weights @ part.reshape(batch, groups, w[0].size, -1)
+        total[:, :, row : row + rows] = product.reshape(batch, w.shape[0], -1, *window.outs[1:])
+    return total
 
 
 def evaluate(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:

@@ -109,6 +109,12 @@ def _size(call: Call) -> int:
     return size
 
 
+def _neighbours(call: Call) -> tuple[int, int]:
+    """Channels before and behind one that its sum takes in; those that no tensor has are left out."""
+    size, most = _size(call), call.shape()[1] - 1
+    return min((size - 1) // 2, most), min(size - 1 - (size - 1) // 2, most)
+
+
 def _response(call: Call) -> tuple[float, float, float]:
     return call.real("alpha", 1e-4) / _size(call), call.real("beta", 0.75), call.real("bias", 1.0)
 
@@ -120,27 +126,25 @@ def _infer_lrn(call: Call) -> tuple[TensorType, ...]:
 
 
 def _evaluate_lrn(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
-    x, size = given(arrays[0], call, 0), _size(call)
-    wide = widened(x)
-    before, channels = (size - 1) // 2, x.shape[1]
-    pads = [(0, 0), (before, size - 1 - before), *((0, 0),) * (x.ndim - 2)]
-    squares = np.pad(np.square(wide), pads)
+    x, (before, after) = given(arrays[0], call, 0), _neighbours(call)
+    wide, channels = widened(x), x.shape[1]
+    squares = np.pad(np.square(wide), [(0, 0), (before, after), *((0, 0),) * (x.ndim - 2)])
     total = np.zeros_like(wide)
-    for step in range(size):
+    for step in range(before + after + 1):
         total = total + squares[:, step : step + channels]
     return (clamped(call, local_response(wide, total, *_response(call))).astype(x.dtype),)
 
 
 def _lrn_nests(call: Call) -> tuple[Nest, ...]:
     """Sum of the squares of neighbouring channels `k`, then every element."""
-    x, size = operand(call.tensor(0), "x"), _size(call)
+    x, (before, after) = operand(call.tensor(0), "x"), _neighbours(call)
     n, c, *rest = space = Space.of(n=x.shape[0], c=x.shape[1], **axes("i", x.shape[2:]))
-    wider = Space.of(**dict(space.extents), k=size)
+    wider = Space.of(**dict(space.extents), k=before + after + 1)
     *_, k = wider
     squares = Tensor("squares", x.shape, _wide(call))[n, c, *rest]
     y, chosen = Tensor("y", x.shape, x.dtype)[n, c, *rest], body("lrn", *_response(call))
     return (
-        Nest(wider, squares, (x[n, c + k - (size - 1) // 2, *rest],), body("square"), combine("add")),
+        Nest(wider, squares, (x[n, c + k - before, *rest],), body("square"), combine("add")),
         Nest(space, y, (x[n, c, *rest], squares), chosen),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -16,7 +15,7 @@ from tilewright.ops.index.build import indices, operand, spatial
 from tilewright.ops.index.build import window as subscripts
 from tilewright.ops.index.nest import Access, Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType
-from tilewright.ops.window import Window, padded, read_window, tap_view
+from tilewright.ops.window import Window, covered, padded, reaching, read_window, tap_view
 
 MAX_TYPES: Types = FLOATS | {DType.I8, DType.U8, DType.I16, DType.U16}  # 16 bits: codes of quantised networks
 
@@ -68,6 +67,7 @@ def max_pool(call: Call, x: Array) -> Array:
     window = pool_window(call)
     if window.kernel == x.shape[2:] and window.outs == (1,) * len(window.outs) and not any(window.begins):
         return np.asarray(x.max(axis=tuple(range(2, x.ndim)), keepdims=True))
+    window = reaching(window, x.shape[2:])
     source = padded(x, window, combine("max").start(x.dtype).item())
     total = np.full((*x.shape[:2], *window.outs), combine("max").start(x.dtype))
     for tap in window.taps():
@@ -77,7 +77,7 @@ def max_pool(call: Call, x: Array) -> Array:
 
 def max_pool_indices(call: Call, x: Array) -> Array:
     """Flat index in the whole input of the first largest element of every window."""
-    window, order = pool_window(call), _storage_order(call)
+    window, order = reaching(pool_window(call), x.shape[2:]), _storage_order(call)
     source = padded(x, window, combine("max").start(x.dtype).item())
     spatial_sizes = x.shape[2:]
     flat = np.arange(int(np.prod(spatial_sizes))).reshape(spatial_sizes, order="F" if order else "C")
@@ -94,22 +94,14 @@ def max_pool_indices(call: Call, x: Array) -> Array:
 
 def average_pool_sum(call: Call, x: Array) -> tuple[Array, Array]:
     """Plain sums of every window and the number of elements that each divides by, in the type of the array."""
-    window = pool_window(call)
+    sizes = x.shape[2:]
+    count = covered(pool_window(call), sizes, padding=bool(call.integer("count_include_pad", 0)))
+    window = reaching(pool_window(call), sizes)
     source = padded(x, window, 0)
-    rank = len(window.kernel)
-    counted: Array = np.ones((1, 1, *x.shape[2:]), np.int64)
-    if call.integer("count_include_pad", 0):
-        pads = [(0, 0), (0, 0), *zip(window.begins, window.ends, strict=True)]
-        counted = np.pad(counted, pads, constant_values=1)
-        counted = padded(counted, replace(window, begins=(0,) * rank), 0)
-    else:
-        counted = padded(counted, window, 0)
     total = np.zeros((*x.shape[:2], *window.outs), x.dtype)
-    count = np.zeros((1, 1, *window.outs), np.int64)
     for tap in window.taps():
         total = total + tap_view(source, window, tap)
-        count = count + tap_view(counted, window, tap)
-    return total, count
+    return total, count[None, None]
 
 
 def _evaluate_max(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
@@ -143,6 +135,7 @@ def _nest(
 ) -> tuple[Nest, ...]:
     """`y[n, c, oh, ow] combine= body(x[n, c, oh*sh + kh*dh - pt, ow*sw + kw*dw - pl])`."""
     kind, window, x = _infer(call, MAX_TYPES)[0], pool_window(call), operand(call.tensor(0), "x")
+    window = window if margin else reaching(window, x.shape[2:])  # of taps in the margin the points count
     rank = len(window.outs)
     space = Space.of(n=x.shape[0], c=x.shape[1], **spatial("o", window.outs), **spatial("k", window.kernel))
     n, c, *rest = space

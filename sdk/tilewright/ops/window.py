@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -90,6 +90,37 @@ def _out_size(
     return count - 1 if ceil_mode and (count - 1) * stride >= size + begin else count
 
 
+def reaching(window: Window, sizes: Shape) -> Window:
+    """The window without the taps at its ends that see padding only, wherever it stands over an input of `sizes`."""
+    axes = [_reaching(*axis) for axis in zip(sizes, *_per_axis(window), strict=True)]
+    kernel, begins, ends = zip(*axes, strict=True) if axes else ((), (), ())
+    return replace(window, kernel=kernel, begins=begins, ends=ends)
+
+
+def _reaching(
+    size: int, kernel: int, stride: int, dilation: int, begin: int, end: int, out: int
+) -> tuple[int, int, int]:
+    first = max(0, (begin - (out - 1) * stride) // dilation)
+    last = max(first, min(kernel - 1, (begin + size - 1) // dilation))
+    before = begin - first * dilation
+    return last - first + 1, before, max(0, (out - 1) * stride + (last - first) * dilation + 1 - before - size)
+
+
+def _per_axis(window: Window) -> tuple[Shape, ...]:
+    return window.kernel, window.strides, window.dilations, window.begins, window.ends, window.outs
+
+
+def covered(window: Window, sizes: Shape, *, padding: bool) -> Array:
+    """How many elements every window covers, [*outs]; `padding` counts those of the declared padding too."""
+    total: Array = np.ones((), np.int64)
+    for size, kernel, stride, dilation, begin, end, out in zip(sizes, *_per_axis(window), strict=True):
+        low, high = (-begin, size + end) if padding else (0, size)
+        at = np.arange(out, dtype=np.int64) * stride - begin
+        first, last = np.maximum(0, -((at - low) // dilation)), np.minimum(kernel - 1, (high - 1 - at) // dilation)
+        total = total[..., None] * np.maximum(0, last - first + 1)
+    return total
+
+
 def padded(x: Array, window: Window, value: float | int) -> Array:
     """The input with `value` around it, as far as the last window reaches; the two first axes are batch and channel."""
     reach = [
@@ -112,8 +143,8 @@ def window_view(source: Array, window: Window) -> Array:
     """All windows of a padded input: [n, c, *kernel, *outs]; no copy."""
     rank = len(window.kernel)
     steps = source.strides[2:]
-    inner = [step * d for step, d in zip(steps, window.dilations, strict=True)]
-    outer = [step * s for step, s in zip(steps, window.strides, strict=True)]
+    inner = [step * d if k > 1 else 0 for step, d, k in zip(steps, window.dilations, window.kernel, strict=True)]
+    outer = [step * s if o > 1 else 0 for step, s, o in zip(steps, window.strides, window.outs, strict=True)]
     shape = (*source.shape[:2], *window.kernel, *window.outs)
     assert source.ndim == rank + 2
     return np.lib.stride_tricks.as_strided(source, shape, (*source.strides[:2], *inner, *outer), writeable=False)
