@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -131,6 +132,7 @@ def test_external_data_beside_the_model_is_read_and_hashed(tmp_path: Path) -> No
         ({"location": "w.bin", "length": "9" * 30}, f"its length '{'9' * 30}' is not a number of bytes"),
         ({"location": "w.bin", "offset": "8", "length": "16"}, "bytes 8 to 24 of 'w.bin', which has 16"),
         ({"location": "w.bin", "offset": "20"}, "bytes 20 to 16 of 'w.bin', which has 16"),
+        ({"location": "w.bin", "offset": "8"}, "8 bytes of 'w.bin' are named, its shape and type take 16"),
     ],
 )
 def test_external_data_elsewhere_is_refused(tmp_path: Path, entries: dict[str, str], why: str) -> None:
@@ -144,6 +146,18 @@ def test_external_data_elsewhere_is_refused(tmp_path: Path, entries: dict[str, s
     text = message(saved(folder, external(small(), **entries)))
     fix = "export the model again with its data beside it"
     assert text == f"external data of tensor 'w' cannot be used: {why}; {fix}"
+
+
+def test_a_file_of_another_size_than_the_tensor_is_refused_unread(tmp_path: Path) -> None:
+    with (tmp_path / "w.bin").open("wb") as stream:
+        stream.truncate(1 << 29)
+    path = saved(tmp_path, external(small(), location="w.bin"))
+    tracemalloc.start()
+    text = message(path)
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "536870912 bytes of 'w.bin' are named, its shape and type take 16" in text
+    assert peak_bytes < 1 << 24
 
 
 def test_external_data_needs_a_folder() -> None:

@@ -18,11 +18,13 @@ from tilewright.binding.layouts import demanded, resulting, runtime_operands
 from tilewright.binding.order import Order, by_cost
 from tilewright.binding.types import mismatch
 from tilewright.errors import UnsupportedNode
+from tilewright.ieee import ieee
 from tilewright.layout import Layout
 from tilewright.model import Array, Model, Node, Tensor
 from tilewright.ops.operator import Call, Kind
 from tilewright.ops.registry import find
 from tilewright.ops.relayout import DOMAIN
+from tilewright.ops.weights import refuse_overflow
 from tilewright.platform import Kernel, Platform
 
 
@@ -37,6 +39,7 @@ class _Choice:
     blamed: set[int] = field(default_factory=set)
 
 
+@ieee
 def bind(
     model: Model,
     platform: Platform,
@@ -65,6 +68,7 @@ def _choice(
     order: Order,
 ) -> _Choice:
     call = make_call(model, node)
+    refuse_overflow(call)
     operator = find(node.op, node.domain)
     if operator is not None and operator.kind is Kind.VIEW and 0 not in call.constants and _is_view(call):
         return _Choice(call, True, ())

@@ -18,6 +18,7 @@ from tilewright.codegen.comments import constant_comment, layer_comment, port_co
 from tilewright.codegen.functions import Functions, pointer, render_functions
 from tilewright.codegen.render import render
 from tilewright.codegen.tiled import HEADER
+from tilewright.ieee import ieee
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Array, DType
 from tilewright.platform import MemoryLevel
@@ -161,6 +162,7 @@ def arena_of(name: str, context: bool) -> str:
     return "context->arena" if context else f"{name}_arena"
 
 
+@ieee
 def emit(
     placed: PlacedPlan,
     levels: Sequence[MemoryLevel],

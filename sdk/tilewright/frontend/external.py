@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.errors import ModelError
 from tilewright.frontend.names import quoted
+from tilewright.frontend.values import stored_bytes
 
 if TYPE_CHECKING:
     import onnx
@@ -18,13 +19,13 @@ def embed(proto: onnx.ModelProto, folder: Path | None, limit_bytes: int, file: s
     """Move all external data into the message and yield it piece by piece.
 
     ModelError where a location leaves `folder` (absolute, `..`, a link out of it), where the range is not within the
-    file, or where all of it is more than `limit_bytes`.
+    file or not what the tensor's shape takes, or where all of it is more than `limit_bytes`.
     """
     total = 0
     for tensor in tensors(proto):
         if tensor.data_location != 1:  # EXTERNAL
             continue
-        data = _External(tensor, folder, file).read(limit_bytes - total)
+        data = _External(tensor, folder, file).read(stored_bytes(tensor, file), limit_bytes - total)
         total += len(data)
         tensor.raw_data = data
         tensor.ClearField("external_data")
@@ -66,7 +67,8 @@ class _External:
         what = f"external data of tensor {quoted(self.name)} cannot be used"
         return ModelError(what, why=why, fix=fix, tensor=self.name, file=self.file)
 
-    def read(self, limit_bytes: int) -> bytes:
+    def read(self, needed_bytes: int | None, limit_bytes: int) -> bytes:
+        """The bytes of the tensor; nothing is read where they are not the `needed_bytes` of its shape."""
         path = self._path()
         offset, length = self._number("offset"), self._number("length")
         try:
@@ -77,6 +79,8 @@ class _External:
             if (offset or 0) + length > status.st_size or length < 0:
                 why = f"bytes {offset or 0} to {(offset or 0) + length} of '{path.name}', which has {status.st_size}"
                 raise self.refuse(why)
+            if needed_bytes is not None and length != needed_bytes:
+                raise self.refuse(f"{length} bytes of '{path.name}' are named, its shape and type take {needed_bytes}")
             if length > limit_bytes:
                 raise self.refuse(f"{length} bytes are more than the {limit_bytes} that are left for weights")
             with path.open("rb") as stream:

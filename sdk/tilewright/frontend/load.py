@@ -19,6 +19,7 @@ from tilewright.frontend.sparse import store_densely
 from tilewright.frontend.stored import forget_types, retype_inputs, take_out
 from tilewright.frontend.structure import check_structure, run_checker
 from tilewright.frontend.text import check_text
+from tilewright.ieee import ieee
 from tilewright.model import Array, Model, Node
 from tilewright.ops.registry import find
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 NAME_LENGTH = 32  # it begins every symbol of the generated code
 
 
+@ieee
 def load(
     source: Path | bytes | onnx.ModelProto,
     *,

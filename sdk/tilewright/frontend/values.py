@@ -76,6 +76,15 @@ def check_size(shape: Sequence[int], dtype: DType, tensor: str, file: str = "") 
     return size_bytes
 
 
+def stored_bytes(tensor: onnx.TensorProto, file: str = "") -> int | None:
+    """The bytes that the file must hold for the tensor's shape and type; None for a type that we do not have."""
+    if tensor.data_type not in _TYPES:
+        return None
+    dtype = _TYPES[tensor.data_type][0]
+    size_bytes = check_size(tensor.dims, dtype, tensor.name, file)
+    return -(-size_bytes // 2) if dtype in _FOUR_BITS else size_bytes
+
+
 def array_of(tensor: onnx.TensorProto, name: str = "", file: str = "") -> tuple[DType, Array]:
     """Type and values of a tensor in the file; four-bit types come one to a byte."""
     name = name or tensor.name

@@ -17,7 +17,7 @@ from tilewright.ops.index.build import operand, spatial
 from tilewright.ops.index.fast import last_axes
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType
-from tilewright.ops.window import auto_pad, declared_pads, per_axis
+from tilewright.ops.window import auto_pad, declared_pads, per_axis, within
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ def spread(call: Call) -> Spread:
     begins, outs = _placed(call, full, tuple(i * s for i, s in zip(x[2:], strides, strict=True)))
     if any(out < 1 for out in outs):
         raise call.invalid(f"the result would have sizes {list(outs)}")
-    return Spread(w[2:], strides, dilations, begins, outs)
+    spans = [max(f, b + o) for f, b, o in zip(full, begins, outs, strict=True)]
+    return Spread(w[2:], within(strides, spans), within(dilations, spans), begins, outs)
 
 
 def _placed(call: Call, full: Sequence[int], same: Shape) -> tuple[Shape, Shape]:

@@ -18,6 +18,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from tilewright.errors import UnsupportedError
+from tilewright.ieee import ieee
 from tilewright.model import Array, DType, Quantisation
 
 Integers = npt.NDArray[np.int64]
@@ -32,10 +34,20 @@ _SAFE = 1 << 62
 def float32_multipliers(
     input_scale: float, weight_scales: Sequence[float], output_scale: float
 ) -> tuple[Fraction, ...]:
-    """`input_scale * weight_scale / output_scale` for every weight scale, rounded to float32 after each operation."""
+    """`input_scale * weight_scale / output_scale` for every weight scale, rounded to float32 after each operation.
+
+    UnsupportedError where one of them is beyond float32.
+    """
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
         product = np.float32(input_scale) * np.asarray(weight_scales, np.float32)
         ratio = product / np.float32(output_scale)
+    if not np.isfinite(ratio).all():
+        largest = float(np.abs(np.asarray(weight_scales, np.float64)).max())
+        raise UnsupportedError(
+            "the scales of a quantised layer cannot be used together",
+            why=f"{input_scale:g} * {largest:g} / {output_scale:g} is beyond float32",
+            fix="check how the model was quantised",
+        )
     return tuple(Fraction(float(value)) for value in ratio)
 
 
@@ -120,6 +132,7 @@ def per_axis(values: Sequence[float] | Sequence[int], axis: int | None, rank: in
     return array.reshape(shape)
 
 
+@ieee
 def dequantise(codes: Array, quantisation: Quantisation) -> Floats:
     """DequantizeLinear: `(code - zero_point) * scale`, the product rounded to float32."""
     zero = per_axis(quantisation.zero_point, quantisation.axis, codes.ndim, np.int64)

@@ -70,7 +70,13 @@ def read_window(call: Call, spatial: Shape, kernel: Shape) -> Window:
         _out_size(call, *axis, ceil_mode=ceil_mode)
         for axis in zip(spatial, kernel, strides, dilations, begins, ends, strict=True)
     )
-    return Window(kernel, strides, dilations, begins, ends, outs)
+    spans = [size + begin + end for size, begin, end in zip(spatial, begins, ends, strict=True)]
+    return Window(kernel, within(strides, spans), within(dilations, spans), begins, ends, outs)
+
+
+def within(steps: Shape, spans: Sequence[int]) -> Shape:
+    """Steps no longer than what they walk over: of one window, or one tap, the step to the next means nothing."""
+    return tuple(min(step, max(1, span)) for step, span in zip(steps, spans, strict=True))
 
 
 def _same(size: int, kernel: int, stride: int, dilation: int, mode: str) -> tuple[int, int]:

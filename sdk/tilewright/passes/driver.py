@@ -9,6 +9,7 @@ from typing import Protocol
 from tilewright.errors import UsageError
 from tilewright.frontend.check import check_model
 from tilewright.frontend.names import nearest
+from tilewright.ieee import ieee
 from tilewright.model import Model
 from tilewright.passes import (
     activation,
@@ -68,6 +69,7 @@ PASSES: tuple[Pass, ...] = (
 )
 
 
+@ieee
 def run(
     model: Model, disabled: Collection[str] = (), passes: tuple[Pass, ...] = PASSES
 ) -> tuple[Model, tuple[PassReport, ...]]:

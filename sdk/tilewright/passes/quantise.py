@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tilewright.ieee import ieee
 from tilewright.model import Model, Node
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised_linear import accumulator
@@ -19,6 +20,7 @@ from tilewright.passes.quantise_kinds import LINEAR, has_quantisation
 from tilewright.passes.quantise_lookup import make_tables
 
 
+@ieee
 def lower(model: Model) -> Model:
     """The network on quantised tensors; a float network as it is. UnsupportedNode where scales are not constant."""
     model = to_qdq(model)

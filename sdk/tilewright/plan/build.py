@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright.binding.graph import BoundNode
+from tilewright.ieee import ieee
 from tilewright.model import Tensor
 from tilewright.plan.plan import ExecutionPlan, FrozenSlot, Instruction, Slot, TiledGraph
 
@@ -26,6 +27,7 @@ class _Slots:
         return index
 
 
+@ieee
 def build(tiled: TiledGraph, *, constants: bool = True) -> ExecutionPlan:
     """One instruction per bound node that computes; views become slots that show another slot's bytes.
 

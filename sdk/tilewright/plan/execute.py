@@ -7,15 +7,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from tilewright.errors import UsageError
+from tilewright.errors import UnsupportedError, UsageError
+from tilewright.ieee import ieee
 from tilewright.model import Array, DType, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.registry import find
 from tilewright.plan.plan import ExecutionPlan
 
+MEMORY_LIMIT_BYTES = 1 << 30
+"""What the tensors of one run may take together: every one is kept, as each is compared; a run peaks at some four times
+its tensors, with the bytes that go to and from the target and ONNX Runtime's own."""
 
+
+@ieee
 def evaluate_call(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
-    """The results of one call; constants are filled in. A chain is evaluated node by node."""
+    """The results of one call; constants are filled in. A chain is evaluated node by node. Infinities and NaN are
+    results like any other, so NumPy does not warn of them.
+    """
     if call.chain:
         return _evaluate_chain(call, arrays)
     operator = find(call.node.op, call.node.domain)
@@ -45,6 +53,21 @@ def _with_omitted(call: Call) -> Call:
     named = dict(zip(call.present, call.outputs, strict=True))
     last = call.present[-1]
     return replace(call, outputs=tuple(named.get(i, Tensor("", DType.F32, ())) for i in range(last + 1)))
+
+
+def check_memory(plan: ExecutionPlan) -> None:
+    """UnsupportedError where the tensors of one run are more than `MEMORY_LIMIT_BYTES`; asked before any is made."""
+    tensors = [slot.tensor for slot in plan.slots]
+    total_bytes = sum(tensor.elements * tensor.dtype.numpy.itemsize for tensor in tensors)
+    if total_bytes > MEMORY_LIMIT_BYTES:
+        largest = max(tensors, key=lambda tensor: tensor.elements * tensor.dtype.numpy.itemsize)
+        raise UnsupportedError(
+            f"'{plan.name}' cannot be executed in NumPy",
+            why=f"its tensors take {total_bytes} bytes, the limit is {MEMORY_LIMIT_BYTES}; the largest is "
+            f"'{largest.name}' of shape {list(largest.shape)}",
+            fix="use smaller input shapes; compiling has no such limit",
+            tensor=largest.name,
+        )
 
 
 def run_slots(plan: ExecutionPlan, inputs: Sequence[Array]) -> tuple[Array, ...]:

@@ -8,11 +8,18 @@ import numpy as np
 
 from tilewright.errors import UsageError
 from tilewright.model import Array, DType, Tensor
+from tilewright.plan.execute import check_memory
 from tilewright.plan.plan import ExecutionPlan
+
+DRAWN_AT_ONCE = 1 << 20
 
 
 def input_arrays(plan: ExecutionPlan, file: Path | None, seed: int) -> list[Array]:
-    """One array per input, from the file or drawn at random; UsageError names what is missing or of the wrong form."""
+    """One array per input, from the file or drawn at random; UsageError names what is missing or of the wrong form.
+
+    UnsupportedError where the plan's tensors are more than can be executed here.
+    """
+    check_memory(plan)
     tensors = [plan.slots[slot].tensor for slot in plan.input_slots]
     if file is None:
         generator = np.random.default_rng(seed)
@@ -34,7 +41,11 @@ def expected_outputs(plan: ExecutionPlan, file: Path) -> list[Array]:
 def random_values(tensor: Tensor, generator: np.random.Generator) -> Array:
     """Normal floats, or integers over the whole range of a narrow type and over a byte for a wide one."""
     if tensor.dtype.is_float:
-        return np.asarray(generator.standard_normal(tensor.shape)).astype(tensor.dtype.numpy)
+        flat = np.empty(tensor.elements, tensor.dtype.numpy)
+        for start in range(0, tensor.elements, DRAWN_AT_ONCE):  # drawn as doubles, which would take twice the memory
+            part = flat[start : start + DRAWN_AT_ONCE]
+            part[...] = generator.standard_normal(part.size)
+        return flat.reshape(tensor.shape)
     if tensor.dtype is DType.BOOL:
         return generator.integers(0, 2, tensor.shape).astype(bool)
     low, high = tensor.dtype.range

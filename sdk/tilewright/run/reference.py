@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tilewright.ieee import ieee
 from tilewright.model import Array, Tensor
 from tilewright.ops.quantised_explain import explain
 from tilewright.ops.registry import find
@@ -103,6 +104,7 @@ def reference_values(source: Path, plan: ExecutionPlan, inputs: Sequence[Array])
     return {name: np.asarray(value) for name, value in zip(wanted, found, strict=True)}
 
 
+@ieee
 def differing(ours: Array, theirs: Array) -> int:
     """Elements that differ: integers at all, floats by more than the tolerance."""
     if ours.shape != theirs.shape:
