@@ -72,6 +72,7 @@ def check_memory(plan: ExecutionPlan) -> None:
 
 def run_slots(plan: ExecutionPlan, inputs: Sequence[Array]) -> tuple[Array, ...]:
     """Every slot's logical value after one run. `inputs` in the model's order, of the model's shapes and types."""
+    check_memory(plan)
     if len(inputs) != len(plan.input_slots):
         raise UsageError(f"the plan takes {len(plan.input_slots)} inputs", why=f"{len(inputs)} were given")
     values: dict[int, Array] = {}
