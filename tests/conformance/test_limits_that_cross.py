@@ -16,6 +16,7 @@ from tilewright.conformance.subject import load_and_pass, place
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Array, Clamp, Tensor
 from tilewright.plan.execute import run
+from tilewright.platforms.generic.kernels.float_text import clamp_text, limit_texts, rectified_text
 from tilewright.plugins import platform
 
 NAN, INF = float("nan"), float("inf")
@@ -152,15 +153,39 @@ def test_clip_on_every_platform(name: str, tmp_path: Path) -> None:
         np.testing.assert_allclose(ours, theirs, rtol=bound, atol=bound, err_msg=f"{case}: NumPy")
 
 
-def test_limits_that_never_act_are_not_printed() -> None:
-    def body(low: float | None, high: float | None) -> str:
-        made = clip("float32", (low, high), at_run_time=False)
-        text = text_of(place(load_and_pass(made.model.SerializeToString(), "limits"), platform("generic")))
-        return next(line.strip() for line in text.splitlines() if line.strip().startswith("y["))
+def printed(dtype: str, low: float | None, high: float | None) -> str:
+    """The statement that stores a result of a Clip."""
+    made = clip(dtype, (low, high), at_run_time=False)
+    text = text_of(place(load_and_pass(made.model.SerializeToString(), "limits"), platform("generic")))
+    return next(line.strip() for line in text.splitlines() if line.strip().startswith("y["))
 
-    assert body(-1.0, 2.0) == "y[i0] = (float)(e0 < -1.0f ? -1.0f : e0 > 2.0f ? 2.0f : e0);"
-    assert body(-1.0, None) == "y[i0] = (float)(e0 < -1.0f ? -1.0f : e0);"
-    assert body(None, 2.0) == "y[i0] = (float)(e0 > 2.0f ? 2.0f : e0);"
+
+def test_limits_that_never_act_are_not_printed() -> None:
+    assert printed("float32", -1.0, 2.0) == "y[i0] = (float)(e0 < -1.0f ? -1.0f : e0 > 2.0f ? 2.0f : e0);"
+    assert printed("float32", -1.0, None) == "y[i0] = (float)(e0 < -1.0f ? -1.0f : e0);"
+    assert printed("float32", None, 2.0) == "y[i0] = (float)(e0 > 2.0f ? 2.0f : e0);"
+
+
+def test_limits_next_to_the_ends_of_a_type() -> None:
+    assert printed("int8", -127, 126) == "y[i0] = (int8_t)(e0 < -127 ? -127 : e0 > 126 ? 126 : e0);"
+    assert printed("uint8", 1, 254) == "y[i0] = (uint8_t)(e0 < 1 ? 1 : e0 > 254 ? 254 : e0);"
+    assert printed("uint8", 0, 254) == "y[i0] = (uint8_t)(e0 > 254 ? 254 : e0);"
+    assert printed("int8", -127, 127) == "y[i0] = (int8_t)(e0 < -127 ? -127 : e0);"
+
+
+def test_a_constant_limit_of_nan_is_none() -> None:
+    assert printed("float32", NAN, 2.0) == printed("float32", None, 2.0)
+    assert printed("float32", -1.0, NAN) == printed("float32", -1.0, None)
+
+
+def test_infinite_limits_are_printed() -> None:
+    assert clamp_text("v", Clamp(INF, INF)) == "(v < INFINITY ? INFINITY : v)"
+    assert clamp_text("v", Clamp(-INF, -INF)) == "(v > -INFINITY ? -INFINITY : v)"
+    assert clamp_text("v", Clamp(-INF, INF)) == "v"
+    assert limit_texts(Clamp(INF, INF)) == ("HUGE_VALF", "HUGE_VALF")
+    assert limit_texts(None) == ("-HUGE_VALF", "HUGE_VALF")
+    assert rectified_text("v", Clamp(0.0, INF)) == "TILEWRIGHT_RECTIFIED(v)"
+    assert rectified_text("v", Clamp(0.0, 6.0)) == "(v < 0.0f ? 0.0f : (v > 6.0f ? 6.0f : v))"
 
 
 @pytest.mark.parametrize("limits", [(1.0, 0.0), (NAN, 1.0), (0.0, NAN), (INF, -INF)])
