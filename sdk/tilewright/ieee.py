@@ -8,7 +8,8 @@ from typing import ParamSpec, TypeVar
 
 import numpy as np
 
-P, R = ParamSpec("P"), TypeVar("R")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def ieee(function: Callable[P, R]) -> Callable[P, R]:

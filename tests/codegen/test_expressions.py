@@ -157,8 +157,8 @@ def test_combinations_take_in_every_term(kind: DType, tmp_path: Path) -> None:
         loaded[f"{name}_all"](*pointers([terms, got]), terms.size)
         ufunc = COMBINES[name].ufunc
         with np.errstate(all="ignore"):
-            start = COMBINES[name].start(kind.numpy)
-            wanted = terms if ufunc is None else [reduce(ufunc, terms[: i + 1], start) for i in range(terms.size)]
+            first = COMBINES[name].start(kind.numpy)
+            wanted = terms if ufunc is None else [reduce(ufunc, terms[: i + 1], first) for i in range(terms.size)]
         np.testing.assert_array_equal(got, np.asarray(wanted).astype(got.dtype), err_msg=name)
 
 
@@ -175,7 +175,7 @@ def test_finishes_mean_in_c_what_they_mean_in_numpy(tmp_path: Path) -> None:
     totals, counts = np.array([-2.0, 0.5, 4.0, NAN, INF, 8.0], np.float32), np.array([1, 3, 0, 2, 5, 4], np.int32)
     more = np.array([1.0, -2.0, 0.25, 3.0, 0.5, -1.0], np.float32)
     for name, meaning in FINISHES.items():
-        got = np.empty_like(totals)
+        got: Array = np.empty_like(totals)
         loaded[f"{name}_all"](*pointers([totals, counts, more, got]), got.size)
         given = (more,) if name in ("add", "scale_add") else ()
         with np.errstate(all="ignore"):

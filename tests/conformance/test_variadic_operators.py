@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -39,8 +40,9 @@ def network(op: str, count: int, kind: str) -> onnx.ModelProto:
         stored = [numpy_helper.from_array(np.array(0.5, np.float32), "step")]
         stored.append(numpy_helper.from_array(np.array(3, np.uint8), "zero"))
         read = ["step", "zero", *(part for name in names for part in (name, "step", "zero"))]
-    attributes = {"Einsum": {"equation": ",".join(["i"] * count) + "->i"}, "Concat": {"axis": 0}}
-    more = {"axis": 0} if op == "QLinearConcat" else attributes.get(op, {})
+    more: dict[str, Any] = {"axis": 0} if op.endswith("Concat") else {}
+    if op == "Einsum":
+        more = {"equation": ",".join(["i"] * count) + "->i"}
     size = SIZE * count if op.endswith("Concat") else SIZE
     graph = helper.make_graph(
         [helper.make_node(op, read, ["y"], domain=domain, **more)], "variadic",

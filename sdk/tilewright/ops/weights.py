@@ -45,10 +45,10 @@ def refuse_overflow(call: Call) -> None:
         if terms < 2:
             continue
         largest = float(np.max(np.abs(values), initial=0, where=np.isfinite(values)))
-        wide = DType.F64 if dtype is DType.F64 else DType.F32
-        if largest > float(np.finfo(wide.numpy).max) / terms:
+        wide, most = ("f64", np.finfo(np.float64).max) if dtype is DType.F64 else ("f32", np.finfo(np.float32).max)
+        if largest > float(most) / terms:
             raise call.unsupported(
                 f"whether a sum of {terms} products with weights up to {largest:g} ('{call.tensor(index).name}') "
-                f"overflows {wide.value} depends on the order of its terms",
+                f"overflows {wide} depends on the order of its terms",
                 "scale the weights down",
             )
