@@ -55,7 +55,7 @@ def edges(kind: DType) -> Array:
     if kind.is_float:
         return np.array(REALS, kind.numpy)
     low, high = kind.range
-    return np.array(sorted({low, low + 1, *range(max(low, -3), 4), 33, high - 1, high}), kind.numpy)
+    return np.array(sorted({low, low + 1, *range(max(low, -3), 4), kind.bits, 33, high - 1, high}), kind.numpy)
 
 
 def grid(kind: DType, count: int, *, logical_first: bool = False) -> tuple[Array, ...]:
