@@ -1,4 +1,4 @@
-"""Every rule of the two checkers of plans and of their memory, each with a wrong example that this rule alone refuses."""
+"""Every rule of the checkers of plans and of their memory, each with a wrong example that this rule alone refuses."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def view_of(slot: int) -> Change:
 
 
 WRONG: list[tuple[str, Change, str]] = [
-    ("a read before its write", lambda p: swapped(p, 1, 2), r"instruction 1 \('\w+'\) reads slot 3 before it is written"),
+    ("a read before its write", lambda p: swapped(p, 1, 2), r"1 \('\w+'\) reads slot 3 before it is written"),
     ("a view read before its write", lambda p: swapped(p, 0, 1), r"reads slot 2 before it is written"),
     ("a slot behind the last", lambda p: instruction(p, 3, inputs=(4, 6)), r"reads slot 6, the plan has 6"),
     ("written twice", lambda p: instruction(p, 2, outputs=(1,)), r"writes slot 1, which is written already"),
@@ -58,16 +58,16 @@ WRONG: list[tuple[str, Change, str]] = [
     ("a view of itself", view_of(2), r"slot 2 shows slot 2, which does not stand before it"),
     ("a view of what follows", view_of(3), r"slot 2 shows slot 3, which does not stand before it"),
     ("a view of nothing", view_of(-1), r"slot 2 shows slot -1, which does not stand before it"),
-    ("an output never written", lambda p: replace(p, instructions=p.instructions[:3]), "output slot 5 is never written"),
-    ("a constant that is not there", lambda p: instruction(p, 2, frozen=(1,)), "names a frozen slot that does not exist"),
-    ("a constant before the first", lambda p: instruction(p, 2, frozen=(-1,)), "names a frozen slot that does not exist"),
+    ("an output never written", lambda p: replace(p, instructions=p.instructions[:3]), "output slot 5 is never"),
+    ("a constant that is not there", lambda p: instruction(p, 2, frozen=(1,)), "names a frozen slot that does not"),
+    ("a constant before the first", lambda p: instruction(p, 2, frozen=(-1,)), "names a frozen slot that does not"),
     ("state of no slot", lambda p: replace(p, state=(StatePair(6, 5),)), "state 6 or its source 5 does not exist"),
     ("a source of no slot", lambda p: replace(p, state=(StatePair(0, 6),)), "state 0 or its source 6 does not exist"),
-    ("state of another shape", lambda p: replace(p, state=(StatePair(0, 5),)), "state 0 cannot take the value of slot 5"),
+    ("state of another shape", lambda p: replace(p, state=(StatePair(0, 5),)), "state 0 cannot take the value of"),
     ("an empty group", lambda p: replace(p, groups=((1, 1),)), r"the group \[1, 1\) overlaps another"),
     ("groups that overlap", lambda p: replace(p, groups=((0, 2), (1, 3))), r"the group \[1, 3\) overlaps another"),
     ("groups out of order", lambda p: replace(p, groups=((2, 3), (0, 2))), r"the group \[0, 2\) overlaps another"),
-    ("a group behind the end", lambda p: replace(p, groups=((3, 5),)), r"the group \[3, 5\) overlaps another or leaves"),
+    ("a group behind the end", lambda p: replace(p, groups=((3, 5),)), r"group \[3, 5\) overlaps another or leaves"),
 ]  # fmt: skip
 
 

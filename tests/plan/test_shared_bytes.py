@@ -45,8 +45,8 @@ def together(plan: ExecutionPlan, *names: str) -> bool:
 def test_a_result_takes_the_bytes_of_an_operand_that_dies() -> None:
     assert together(between([node("Exp", "a", "s")]), "a", "s")
     assert together(between([node("Add", "a a", "s")]), "a", "s")
-    assert together(between([node("ScatterElements", "a places p", "s")], {"places": PLACES, "p": np.ones((4, 4), "f")}),
-                    "a", "s")  # fmt: skip
+    ones = {"places": PLACES, "ones": np.ones((4, 4), np.float32)}
+    assert together(between([node("ScatterElements", "a places ones", "s")], ones), "a", "s")
 
 
 def test_what_is_read_a_second_time_in_another_order_is_left_alone() -> None:
