@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from graphs import node, onnx_model
-from plan.plans import chain, plan_of
+from plan.plans import chain, model_of, plan_of
+from tilewright.binding.bind import bind
+from tilewright.binding.order import as_offered
 from tilewright.errors import UsageError
+from tilewright.memory.again import recomputed
 from tilewright.memory.allocators.allocator import Allocator, Found, Task
 from tilewright.memory.allocators.first_fit import first_fit
 from tilewright.memory.check import WrongPlacement, check
 from tilewright.memory.packing import normalise
+from tilewright.memory.peak import within_peak
 from tilewright.memory.place import place
+from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.memory.problem import LIVE_SET, SEARCH, Buffer, Overlap, PlacementProblem, PlacementSolution, View
 from tilewright.memory.validate import validate
 from tilewright.memory.views import smaller_with_views
 from tilewright.options import CompileOptions
 from tilewright.platforms.generic.platform import PLATFORM as GENERIC
-from tilewright.plugins import platform
+from tilewright.plugins import kernels_of, platform
 
+DIGITS = Path(__file__).parents[1] / "models" / "digits_int8" / "model.onnx"
 A, B = Buffer("a", 0, 4, 8), Buffer("b", 3, 6, 8)
 
 
@@ -56,10 +66,10 @@ WRONG: list[tuple[str, PlacementProblem, PlacementSolution, str]] = [
     ("a twin's overlap upside down", TURNED, placed(TURNED, {"a": 0, "b": 4}), "overlap asks for another order"),
     ("a peak too high", PAIR, placed(PAIR, {"a": 0, "b": 8}, peak=17), "the peak is said to be 17"),
     ("a peak too low", PAIR, placed(PAIR, {"a": 0, "b": 8}, peak=15, lower_bound=15), "the peak is said to be 15"),
-    ("above the capacity", replace(PAIR, capacity=15), placed(PAIR, {"a": 0, "b": 8}), "peak is 16: the capacity is 15"),
-    ("a bound above the peak", PAIR, placed(PAIR, {"a": 0, "b": 8}, lower_bound=17), "the lower bound is said to be 17"),
-    ("a live set too low", PAIR, placed(PAIR, {"a": 0, "b": 8}, lower_bound=15), "by the live set: the live set needs 16"),
-    ("a live set too high", PAIR, placed(PAIR, {"a": 0, "b": 9}, lower_bound=17), "by the live set: the live set needs 16"),
+    ("above the capacity", replace(PAIR, capacity=15), placed(PAIR, {"a": 0, "b": 8}), "is 16: the capacity is 15"),
+    ("a bound above the peak", PAIR, placed(PAIR, {"a": 0, "b": 8}, lower_bound=17), "bound is said to be 17"),
+    ("a live set too low", PAIR, placed(PAIR, {"a": 0, "b": 8}, lower_bound=15), "live set: the live set needs 16"),
+    ("a live set too high", PAIR, placed(PAIR, {"a": 0, "b": 9}, lower_bound=17), "live set: the live set needs 16"),
     ("a search for nothing", PAIR, placed(PAIR, {"a": 0, "b": 8}, bound_by=SEARCH), "live set alone needs 16"),
     ("a search below it", PAIR, placed(PAIR, {"a": 0, "b": 8}, bound_by=SEARCH, lower_bound=9), "alone needs 16"),
     ("a proof by nobody", PAIR, placed(PAIR, {"a": 0, "b": 8}, bound_by="faith"), "proved by 'faith'"),
@@ -105,14 +115,14 @@ REFUSED: list[tuple[str, PlacementProblem, str]] = [
     ("a view of itself", PlacementProblem((A,), None, (), (View("a", "a"),)), "the views a -> a form a cycle"),
     ("a view of two", PlacementProblem((A, B, replace(A, name="c")), None, (), (View("c", "a"), View("c", "b"))),
      "buffer 'c' is a view of both 'a' and 'b'"),
-    ("a view too long", PlacementProblem((A, replace(B, size=4)), None, (), (View("b", "a", 5),)), "shows bytes 5 to 9"),
-    ("a view before", PlacementProblem((A, replace(B, size=4)), None, (), (View("b", "a", -1),)), "shows bytes -1 to 3"),
-    ("a view too late", PlacementProblem((A, replace(B, lower=5)), None, (), (View("b", "a"),)), "nobody keeps the bytes"),
+    ("a view too long", PlacementProblem((A, replace(B, size=4)), None, (), (View("b", "a", 5),)), "bytes 5 to 9"),
+    ("a view before", PlacementProblem((A, replace(B, size=4)), None, (), (View("b", "a", -1),)), "bytes -1 to 3"),
+    ("a view too late", PlacementProblem((A, replace(B, lower=5)), None, (), (View("b", "a"),)), "nobody keeps"),
     ("a view at an odd byte", PlacementProblem((A, replace(B, size=4, align=4)), None, (), (View("b", "a", 2),)),
      "view 'b' starts 2 bytes into 'a'"),
     ("an overlap of nothing", PlacementProblem((A,), None, (Overlap("a", "x", 0),)), "names no buffer 'x'"),
     ("an overlap with itself", PlacementProblem((A,), None, (Overlap("a", "a", 0),)), "is given twice or with itself"),
-    ("an overlap twice", PlacementProblem((A, B), None, (Overlap("a", "b", 0), Overlap("a", "b", 1))), "is given twice"),
+    ("an overlap twice", PlacementProblem((A, B), None, (Overlap("a", "b", 0), Overlap("a", "b", 1))), "given twice"),
     ("an overlap both ways", PlacementProblem(TURNED.buffers, None, (Overlap("a", "b", 0), Overlap("b", "a", 0))),
      "is given twice"),
     ("an overlap still read", PlacementProblem((replace(A, upper=5), B), None, (Overlap("a", "b", 0),)),
@@ -161,6 +171,21 @@ def test_ends_are_rounded_to_alignments() -> None:
     packing = normalise(PlacementProblem((Buffer("a", 0, 2, 3), Buffer("b", 0, 2, 8, 4))))
     assert first_fit(packing, [0, 1]) == [0, 4]
     assert place(PlacementProblem((Buffer("a", 0, 2, 3), Buffer("b", 0, 2, 8, 4)))).peak == 11
+
+
+def test_idle_bytes_above_the_last_buffer_are_not_needed() -> None:
+    """Five bytes in a row of eight leave three idle, but not below another buffer."""
+    solution = place(PlacementProblem((Buffer("a", 0, 2, 8, 4), Buffer("b", 0, 2, 5, 4))))
+    assert (solution.peak, solution.lower_bound) == (13, 13)
+
+
+def test_a_hole_between_two_views_takes_what_is_as_large() -> None:
+    """The first and the last two bytes of eight are written early; what lives meanwhile has four."""
+    whole = Buffer("whole", 4, 6, 8)
+    parts = (Buffer("first", 0, 5, 2), Buffer("last", 0, 5, 2), Buffer("between", 0, 3, 4))
+    found = place(PlacementProblem((whole, *parts), None, (), (View("first", "whole"), View("last", "whole", 6))))
+    assert found.offsets == {"whole": 0, "first": 0, "last": 6, "between": 2}
+    assert found.status == "optimal"
 
 
 def test_a_view_starts_where_it_was_said() -> None:
@@ -245,3 +270,39 @@ def test_views_that_make_the_peak_grow_are_left_out() -> None:
     fast, _ = smaller_with_views(plan, GENERIC, CompileOptions(optimize="speed"))
     assert any(i.sharing is not None for i in fast.instructions)
     assert place_plan(fast, GENERIC, allocator="greedy").solution.peak > peak
+
+
+def test_a_second_run_that_saves_nothing_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer live bytes need not be a lower peak once everything has its place."""
+    nodes = [
+        node("Expand", "x wide", "a", "early"), node("ReduceSum", "a axes", "b"), node("Expand", "b wider", "c"),
+        node("Softmax", "c", "d"), node("ReduceSum", "d axes", "e"), node("Add", "a e", "y"),
+    ]  # fmt: skip
+    constants = {"wide": np.array([1, 4096]), "wider": np.array([1, 16384]), "axes": np.array([1])}
+    plan = plan_of(onnx_model(nodes, {"x": (1, 1)}, ["y"], constants), passes=False)
+    size = CompileOptions(optimize="size")
+    twice, saved, added = recomputed(plan, GENERIC, size)
+    assert (len(twice.instructions), added > 0) == (7, True)
+    assert saved == place_plan(plan, GENERIC).solution.peak - place_plan(twice, GENERIC).solution.peak > 0
+    real = place_plan(plan, GENERIC)
+    monkeypatch.setattr("tilewright.memory.again.place_plan", lambda *_, **__: real)
+    assert recomputed(plan, GENERIC, size) == (plan, 0, 0)
+
+
+@pytest.mark.parametrize("falls", [0, 1])
+def test_a_kernel_gives_way_only_for_fewer_bytes(monkeypatch: pytest.MonkeyPatch, falls: int) -> None:
+    """Whatever has scratch is said to stand at the peak; only a peak that falls is a reason to bind another kernel."""
+    model, kernels = model_of(DIGITS), kernels_of(GENERIC)
+    peaks = count(1 << 20, -64 * falls)
+
+    def at_the_top(*given: Any, **named: Any) -> PlacedPlan:
+        found, peak = place_plan(*given, **named), next(peaks)
+        regions = tuple(replace(region, offset=peak - region.size) for region in found.regions)
+        return replace(found, solution=replace(found.solution, peak=peak), regions=regions)
+
+    monkeypatch.setattr("tilewright.memory.peak.place_plan", at_the_top)
+    bound = bind(model, GENERIC, kernels)
+    chosen = within_peak(bound, partial(bind, model, GENERIC, kernels), as_offered, "arena")
+    scratch = [n.call.node.name for n in bound.nodes if n.kernel is not None and n.kernel.scratch(bound.operands(n))]
+    assert scratch
+    assert ([n.kernel for n in chosen.nodes] != [n.kernel for n in bound.nodes]) is bool(falls)

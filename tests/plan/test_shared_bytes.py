@@ -133,7 +133,7 @@ def test_an_overlap_is_for_an_operand_that_dies() -> None:
 
 def running_total() -> ExecutionPlan:
     """`total` is a state fed by `next`, which nothing reads after the second of many instructions."""
-    nodes = [node("Add", "total x", "next"), node("Softmax", "x", "a"), node("Add", "a next", "b")]
+    nodes = [node("Softmax", "x", "a"), node("Add", "total x", "next"), node("Add", "a next", "b")]
     nodes += [node("Softmax", "b", "c"), node("Softmax", "c", "d", axis=0), node("Softmax", "d", "e")]
     nodes += [node("ReduceSum", "e axes", "y", keepdims=0)]
     model = onnx_model(nodes, {"total": (4, 4), "x": (4, 4)}, ["y", "next"], {"axes": np.array([0])})
@@ -158,6 +158,15 @@ def test_what_feeds_a_state_lives_to_the_end() -> None:
         runner.run(x)
         runner.prepare_slots(x)
         assert np.array_equal(runner.scratch_slot(pair.state), np.full((4, 4), 2.0 * count))
+
+
+def test_a_state_is_not_written_by_a_result() -> None:
+    """The last instruction reads the state, which is copied to only when the outputs have been read."""
+    nodes = [node("Softmax", "x", "next"), node("Exp", "total", "y")]
+    model = onnx_model(nodes, {"total": (4, 4), "x": (4, 4)}, ["y", "next"])
+    plan = add_kv_pair(plan_of(model, passes=False), "total", "next", keep_output=False)
+    assert plan.instructions[-1].op_name == "Exp"
+    assert not together(plan, "total", "y")
 
 
 def test_packed_state_is_checked_apart() -> None:

@@ -345,7 +345,8 @@ def test_boxes_that_are_no_runs_are_copied() -> None:
     """Two of four columns lie in every row of the operand, but not behind each other."""
     nodes = [
         node("Relu", "x", "a"), node("Slice", "a low high axis", "b"), node("Slice", "a zero far rows by_two", "c"),
-        node("Gather", "a turned", "d"), node("Softmax", "b", "y"), node("Softmax", "c", "z"), node("Softmax", "d", "w"),
+        node("Gather", "a turned", "d"), node("Softmax", "b", "y"), node("Softmax", "c", "z"),
+        node("Softmax", "d", "w"),
     ]  # fmt: skip
     constants = {
         "low": np.array([0]), "high": np.array([2]), "axis": np.array([1]), "zero": np.array([0]), "far": np.array([5]),

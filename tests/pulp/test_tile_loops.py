@@ -114,7 +114,8 @@ def read(code: str) -> Loop:
     rows = re.findall(r"^        \{(\d+), (\d+), (\d+), (\d+), (\d+), (\d+), ([01])\},$", code, re.M)
     copies = [Copied(*map(int, row)) for row in rows]
     names = tuple(re.findall(r"^        int (at_\w+);$", code, re.M))
-    tiles = [tuple(map(int, found.split(", "))) for found in re.findall(r"^        \{((?:\d+, )*\d+), \{\.", code, re.M)]
+    listed = re.findall(r"^        \{((?:\d+, )*\d+), \{\.", code, re.M)
+    tiles = [tuple(map(int, found.split(", "))) for found in listed]
     ends = [0, tiles[0][0], *(tile[1] for tile in tiles), len(copies)]
     assert [tile[0] for tile in tiles[1:]] == [tile[1] for tile in tiles[:-1]]
     lists = tuple(tuple(copies[a:b]) for a, b in itertools.pairwise(ends))
@@ -143,9 +144,7 @@ def test_every_byte_of_the_result_is_stored_once_from_where_it_was_computed(
 
 
 @pytest.mark.parametrize("double", [False, True])
-def test_copies_beside_a_tile_leave_its_buffers_alone(
-    wrapper: TilerDeployerWrapper, double: bool
-) -> None:
+def test_copies_beside_a_tile_leave_its_buffers_alone(wrapper: TilerDeployerWrapper, double: bool) -> None:
     """Beside tile t run the loads of the next one and the stores of the one before; with one buffer nothing does."""
     loop = read(looped(wrapper, CUT, double, apart=True))
     assert len(loop.lists) == len(loop.buffers) + 2

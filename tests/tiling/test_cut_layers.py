@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -66,7 +67,7 @@ def test_second_buffers_for_what_moves() -> None:
     buffers = [(step.buffers["0.i.x"], step.buffers["0.o.y"], step.buffers["0.c.w"]) for step in schedule.steps()]
     assert buffers == [(0, 0, 0), (1, 1, 0), (0, 0, 0)]
     spans = sorted((o.offset, o.offset + o.size * o.depth) for o in schedule.stages[0].operands)
-    assert all(high == low for (_, high), (low, _) in zip(spans, spans[1:], strict=False))
+    assert all(high == low for (_, high), (low, _) in pairwise(spans))
     assert schedule.stages[0].scratch_offset == spans[-1][1]
 
 

@@ -165,7 +165,8 @@ WRONG: list[tuple[str, Callable[[], TileSchedule], str]] = [
     ("not loaded", lambda: at(layer(), 1, without_loads), "tile 1 of 'conv' reads"),
     ("weights not loaded", lambda: at(layer(), 0, lambda s: replace(s, loads=tuple(
         m for m in s.loads if m.key != "0.c.w"))), "tile 0 of 'conv' reads .* of 'w'"),
-    ("outside of the tensor", lambda: at(layer(), 0, lambda s: moved(s, "0.i.x", box=((0, 1), (0, 9), (0, 5), (0, 12)))),
+    ("outside of the tensor", lambda: at(layer(), 0, lambda s: moved(
+        s, "0.i.x", box=((0, 1), (0, 9), (0, 5), (0, 12)))),
      "a copy of 'x' in 'conv' takes"),
     ("before the tensor", lambda: at(layer(), 0, lambda s: moved(s, "0.i.x", box=((0, 1), (-1, 8), (0, 5), (0, 12)))),
      "a copy of 'x' in 'conv' takes"),
