@@ -170,9 +170,7 @@ class KernelMethods(Protocol):
                            place in the order of preference. Default: elements.
     overlap(operands)      tuple of (operand index, result index, gap): the result may lie over the dying operand as
                            long as it starts at least `gap` bytes before it (negative: inside). Default: ().
-    in_place(call)         tuple of (operand index, result index) pairs whose memory may be the same, because every
-                           element of this operand is read for the last time before its place is written. What is read
-                           through two operands needs both pairs. Default: ().
+    in_place(call)         tuple of (operand index, result index) pairs whose memory may be the same. Default: ().
     tolerance              class attribute: declared relative error of a float kernel against the operator's meaning.
     """
 

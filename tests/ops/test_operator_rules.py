@@ -71,7 +71,7 @@ def test_pads_of_two_axes() -> None:
 def test_no_window_begins_in_the_padding_behind(size: int, pad: int, stride: int, windows: int) -> None:
     """Sizes are rounded up, but a window of padding alone is none."""
     x = np.arange(size, dtype=np.float32).reshape(1, 1, size)
-    attributes = {"kernel_shape": (2,), "strides": (stride,), "pads": (pad, pad), "ceil_mode": 1}
+    attributes: dict[str, Any] = {"kernel_shape": (2,), "strides": (stride,), "pads": (pad, pad), "ceil_mode": 1}
     found = computed("MaxPool", [x], **attributes)
     assert found.shape == (1, 1, windows)
     assert np.isfinite(found).all()

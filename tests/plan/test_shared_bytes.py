@@ -157,7 +157,9 @@ def test_what_feeds_a_state_lives_to_the_end() -> None:
         runner.arena.reset("poison")
         runner.run(x)
         runner.prepare_slots(x)
-        assert np.array_equal(runner.scratch_slot(pair.state), np.full((4, 4), 2.0 * count))
+        total = runner.scratch_slot(pair.state)
+        assert total is not None
+        assert np.array_equal(total, np.full((4, 4), 2.0 * count))
 
 
 def test_a_state_is_not_written_by_a_result() -> None:
