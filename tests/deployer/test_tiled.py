@@ -110,6 +110,35 @@ def test_a_tiled_state_comes_back(made: Make, tmp_path: Path) -> None:
     assert second.memory_map == first.memory_map
 
 
+def test_tile_buffers_lie_where_schedules_put_them(made: Make) -> None:
+    """The part of the memory map that follows from the tiling is compared, not only looked for."""
+    wrapper = made(2048)
+    wrapper.front_end()
+    wrapper.bind()
+    solution, memory = wrapper.tiling_solution, wrapper.memory_map
+    shifted = {name: offset + 4 for name, offset in memory["l1"].items()}
+    with pytest.raises(UsageError, match="the memory map of 'l1' contradicts the tiling solution"):
+        wrapper.tile(solution, {**memory, "l1": shifted})
+    with pytest.raises(UsageError, match="the memory map of 'l1' contradicts the tiling solution"):
+        wrapper.tile(solution, {"l2": memory["l2"]})
+
+
+def test_a_solution_says_where_constants_are(made: Make) -> None:
+    """Resident, streamed or pinned, as it was given; what is streamed is fetched before its node runs."""
+    wrapper = made(2048)
+    wrapper.front_end()
+    wrapper.bind()
+    solution = wrapper.tiling_solution
+    place = next(i for i, one in enumerate(solution) if one.nodes == ("conv0",))
+    for where in ("streamed", "resident"):
+        asked = (*solution[:place], replace(solution[place], constants=where), *solution[place + 1 :])
+        tiler = Tiler(wrapper.graph, wrapper.request.levels)
+        tiled = tiler.apply(asked)
+        wrapper.tile(asked, tiler.compute_memory_map(tiled))
+        assert wrapper.tiling_solution == asked
+        assert ("conv0" in tiled.streamed) is (where == "streamed")
+
+
 def test_another_tiler_may_be_given(made: Make) -> None:
     calls: list[str] = []
 

@@ -141,3 +141,11 @@ def test_a_bad_graph_is_refused_with_a_sentence(nodes: tuple[OrderNode, ...], se
     with pytest.raises(UsageError) as caught:
         reorder(OrderProblem(nodes, {"a": 1, "b": 1, "n": -1}))
     assert str(caught.value) == sentence
+
+
+def test_two_results_do_not_take_one_operands_bytes() -> None:
+    """Either of them may lie on what dies, so 10 of 30 bytes are saved, not 20."""
+    both = OrderNode("n", ("a",), ("b", "c"), 0, (("a", "b"), ("a", "c")))
+    assert peak_of(OrderProblem((both,), {"a": 10, "b": 10, "c": 10}, frozenset({"b", "c"})), ["n"]) == 20
+    twice = OrderNode("n", ("a", "d"), ("b",), 0, (("a", "b"), ("d", "b")))
+    assert peak_of(OrderProblem((twice,), {"a": 10, "b": 10, "d": 10}, frozenset({"b"})), ["n"]) == 20

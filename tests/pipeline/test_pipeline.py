@@ -305,3 +305,59 @@ def test_a_copy_takes_steps_of_a_users_own() -> None:
     assert compiler.compile([]) == ["bind", "tile", "count 2.0"]
     with pytest.raises(UsageError, match="the pipeline has no step 'fuse': its steps are bind, tile, count; name one"):
         compiler.insert(count, after="fuse")
+
+
+def test_a_copied_step_called_by_itself_asks_the_copys_provider() -> None:
+    compiler: Compiler[float] = Compiler()
+
+    @compiler.step
+    def timed(value: float, now: float = Depends(seconds)) -> float:
+        return value + now
+
+    mine = compiler.copy()
+    compiler.dependency_overrides[seconds] = lambda: 2.0
+    mine.dependency_overrides[seconds] = lambda: 1.0
+    assert mine.steps[0](10.0) == 11.0
+    assert compiler.steps[0](10.0) == timed(10.0) == 12.0
+    assert (mine.compile(10.0), compiler.compile(10.0)) == (11.0, 12.0)
+
+
+def test_overrides_of_a_block_end_with_it() -> None:
+    provider = Provider()
+    provider.override(seconds, lambda: 1.0)
+    compiler: Compiler[float] = Compiler(provider=provider)
+    compiler.step(lambda now=Depends(seconds): now)
+    with provider.overriding({seconds: lambda: 2.0}):
+        assert compiler.compile() == 2.0
+    assert compiler.compile() == 1.0
+
+
+def test_what_is_given_is_not_asked_for() -> None:
+    compiler: Compiler[float] = Compiler()
+
+    def never() -> float:
+        raise AssertionError
+
+    @compiler.step
+    def given(value: float, now: float = Depends(never)) -> float:
+        return value + now
+
+    assert compiler.compile(1.0, 2.0) == 3.0
+    assert compiler.compile(1.0, now=3.0) == 4.0
+
+
+def test_resources_close_in_reverse_of_their_opening() -> None:
+    told: list[str] = []
+
+    def outer() -> Iterator[str]:
+        yield "outer"
+        told.append("outer")
+
+    def inner(of: str = Depends(outer)) -> Iterator[str]:
+        yield of + " inner"
+        told.append("inner")
+
+    compiler: Compiler[str] = Compiler()
+    compiler.step(lambda value=Depends(inner): value)
+    assert compiler.compile() == "outer inner"
+    assert told == ["inner", "outer"]

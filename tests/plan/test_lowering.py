@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from graphs import node, onnx_model
 from plan.plans import chain, model_of, plan_of, random_inputs
 from tilewright.errors import ModelError, UnsupportedNode, UsageError
+from tilewright.model import Quantisation, Tensor
 from tilewright.plan.execute import run, run_slots
 from tilewright.plan.graph import GraphBuilder, dependencies, node_metadata, topological_order
 from tilewright.plan.lower import compile_plan, compile_traced
@@ -69,6 +71,44 @@ def test_constant_transposes_are_folded() -> None:
     assert fold_constant_transposes(folded) is folded
     inputs = random_inputs(plan_of(model))
     assert np.array_equal(run(plan_of(folded), inputs)[0], run(plan_of(model), inputs)[0])
+
+
+@pytest.mark.parametrize(("perm", "axis"), [((1, 0), 1), ((0, 1), 0), (None, 1)])
+def test_the_axis_of_scales_moves_with_a_folded_transpose(perm: tuple[int, ...] | None, axis: int) -> None:
+    """Weights of five outputs and eight inputs with a scale per output."""
+    meaning = Quantisation((0.5, 1.0, 2.0, 4.0, 8.0), (0,) * 5, 0)
+    folded = folded_codes((5, 8), meaning, perm)
+    assert folded.quantisation == replace(meaning, axis=axis)
+    assert folded.shape[axis] == len(meaning.scale)
+    assert folded_codes((5, 8), Quantisation((0.5,), (0,)), perm).quantisation == Quantisation((0.5,), (0,))
+
+
+def test_the_axis_of_scales_moves_through_three_axes() -> None:
+    """Where an axis goes is not where that place comes from: the two permutations are each other's inverse."""
+    meaning = Quantisation((0.5, 1.0), (0, 0), 0)
+    folded = folded_codes((2, 3, 4), meaning, (2, 0, 1))
+    assert (folded.shape, folded.quantisation) == ((4, 2, 3), replace(meaning, axis=1))
+
+
+def folded_codes(shape: tuple[int, ...], meaning: Quantisation, perm: tuple[int, ...] | None) -> Tensor:
+    """What becomes of constant codes that are transposed and read."""
+    builder = GraphBuilder()
+    codes = builder.parameter("w", RNG.integers(-100, 100, shape).astype(np.int8))
+    turned = builder.add_node("Transpose", codes, output="v", **({} if perm is None else {"perm": perm}))
+    model = builder.build(builder.add_node("Abs", turned, output="y"))
+    tensors = {**model.tensors, "w": replace(model.tensors["w"], quantisation=meaning)}
+    folded = fold_constant_transposes(model.replace(tensors=tensors))
+    assert [n.op for n in folded.nodes] == ["Abs"]
+    assert np.array_equal(folded.constants["v"], model.constants["w"].transpose(perm))
+    assert folded.constants["v"].shape == folded.tensors["v"].shape
+    return folded.tensors["v"]
+
+
+def test_a_transpose_that_is_an_output_stays() -> None:
+    builder = GraphBuilder()
+    turned = builder.add_node("Transpose", builder.parameter("w", np.ones((3, 2), np.float32)), output="v")
+    model = builder.build(turned, builder.add_node("Exp", builder.input("x", (2,)), output="y"))
+    assert fold_constant_transposes(model) is model
 
 
 def test_a_graph_is_built_ordered_and_described() -> None:
@@ -141,4 +181,8 @@ def test_a_result_is_computed_again_where_that_saves_bytes() -> None:
     runner.preallocate_buffers()
     assert np.array_equal(runner.run(*inputs)[0], run(plan, inputs)[0])
     assert recompute_or_store(plan, most_cost=0.0).plan is plan
+    assert recompute_or_store(plan, most_cost=found.added_cost).names == ("early",)
+    assert recompute_or_store(plan, most_cost=found.added_cost - 1).plan is plan
+    wanted = plan_of(onnx_model(nodes, {"x": (1, 1)}, ["y", "a"], constants), passes=False)
+    assert "early" not in recompute_or_store(wanted).names
     assert recompute_or_store(plan_of(chain(["Relu", "Exp"]))).names == ()

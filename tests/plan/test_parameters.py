@@ -48,6 +48,8 @@ def test_loading_is_all_or_nothing(model: Model) -> None:
         load_parameters(model, {"b": np.array([7, 8], np.float32)})
     with pytest.raises(UsageError, match=r"parameter 'b' is float64\[3\]"):
         load_parameters(model, {"b": np.zeros(3)})
+    with pytest.raises(UsageError, match=r"parameter 'w' is float32\[3, 2\]: the network has float32\[2, 3\]"):
+        load_parameters(model, {"w": np.zeros((3, 2), np.float32)})
     assert model.constants["b"][0] == 1
 
 

@@ -154,6 +154,35 @@ def test_state_is_two_slots_and_a_copy() -> None:
         assert runner.run(one)[0][0] == 2
 
 
+def test_a_state_is_a_value_of_its_own() -> None:
+    """What a run has made for the state is not changed by the next run's results in the same memory."""
+    plan = add_kv_pair(plan_of(counter(), passes=False), "total", "next")
+    runner = PlanRunner(plan)
+    runner.preallocate_buffers()
+    runner.run(np.ones(3, np.float32))
+    assert runner.arena is not None
+    runner.arena.reset("poison")
+    assert np.array_equal(runner.run(np.ones(3, np.float32))[0], np.full(3, 4, np.float32))
+
+
+def test_a_run_starts_from_nothing() -> None:
+    plan = plan_of(chain(["Relu", "Softmax"]))
+    runner = PlanRunner(plan)
+    runner.run(*random_inputs(plan))
+    assert runner.scratch_slot(plan.output_slot) is not None
+    runner.prepare_slots(*random_inputs(plan, 1))
+    assert runner.scratch_slot(plan.output_slot) is None
+
+
+def test_what_feeds_a_state_is_not_dead() -> None:
+    nodes = [node("Add", "total x", "next", "add"), node("Exp", "x", "y", "exp")]
+    model = onnx_model(nodes, {"total": (3,), "x": (3,)}, ["y", "next"])
+    plan = add_kv_pair(plan_of(model, passes=False), "total", "next", keep_output=False)
+    found = eliminate_dead(plan)
+    assert found.removed == ()
+    assert found.plan.state == plan.state
+
+
 def test_state_must_fit() -> None:
     plan = plan_of(counter(), passes=False)
     with pytest.raises(UsageError, match="'nothing' is no input of the plan: its inputs are total, x"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,16 @@ def test_a_file_that_says_something_else_is_refused(tmp_path: Path) -> None:
         load_plan(bad)
     with pytest.raises(StateError, match="no readable execution plan"):
         load_plan(tmp_path / "absent.npz")
+
+
+def test_a_plan_that_is_read_is_checked(tmp_path: Path) -> None:
+    """The file is sound, what it says is not: an instruction reads a slot that is written later."""
+    plan = plan_of(chain(["Softmax", "LogSoftmax"]))
+    late = plan.instructions[1].outputs[0]
+    first = replace(plan.instructions[0], inputs=(late,))
+    save_plan(replace(plan, instructions=(first, *plan.instructions[1:])), tmp_path / "plan.npz")
+    with pytest.raises(StateError, match=f"reads slot {late} before it is written"):
+        load_plan(tmp_path / "plan.npz")
 
 
 def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:

@@ -339,3 +339,48 @@ def test_random_networks_of_moves_as_c(tmp_path: Path) -> None:
             wanted = run_slots(found.placed.plan, inputs)
             for slot, got in zip(found.placed.plan.output_slots, results, strict=True):
                 np.testing.assert_array_equal(got, wanted[slot])
+
+
+def test_boxes_that_are_no_runs_are_copied() -> None:
+    """Two of four columns lie in every row of the operand, but not behind each other."""
+    nodes = [
+        node("Relu", "x", "a"), node("Slice", "a low high axis", "b"), node("Slice", "a zero far rows by_two", "c"),
+        node("Gather", "a turned", "d"), node("Softmax", "b", "y"), node("Softmax", "c", "z"),
+        node("Softmax", "d", "w"),
+    ]  # fmt: skip
+    constants = {
+        "low": np.array([0]), "high": np.array([2]), "axis": np.array([1]), "zero": np.array([0]), "far": np.array([5]),
+        "rows": np.array([0]), "by_two": np.array([2]), "turned": np.array([1, 0]),
+    }  # fmt: skip
+    plan = with_sharing(plan_of(onnx_model(nodes, {"x": [6, 4]}, ["y", "z", "w"], constants), passes=False), 4)
+    assert sharing_ops(plan) == []
+
+
+def test_values_that_both_live_do_not_share_a_byte() -> None:
+    """Both results want x's part at their own start, and x cannot lie at both."""
+    nodes = [
+        node("Exp", "x", "a"), node("Exp", "w", "b"), node("Concat", "a b", "c", axis=0),
+        node("Concat", "b a", "d", axis=0), node("Sub", "c d", "e"), node("Softmax", "e", "y"),
+    ]  # fmt: skip
+    plan = with_sharing(plan_of(onnx_model(nodes, {"x": [2, 8], "w": [2, 8]}, ["y"]), passes=False), 4)
+    check_in_arena(plan)
+
+
+def test_an_output_is_no_part_of_an_input() -> None:
+    model = onnx_model([node("Slice", "x low high", "y")], {"x": [4, 8]}, ["y"], {"low": [1], "high": [3]})
+    assert sharing_ops(with_sharing(plan_of(model, passes=False), 4)) == []
+
+
+def test_parts_at_addresses_that_no_tensor_may_have_are_copied() -> None:
+    """Three columns of bytes: the second part would start three bytes behind a multiple of four."""
+    nodes = [
+        node("Exp", "x", "a"),
+        node("Exp", "w", "b"),
+        node("Concat", "a b", "c", axis=0),
+        node("Softmax", "c", "y"),
+    ]
+    plan = with_sharing(plan_of(onnx_model(nodes, {"x": [1, 3], "w": [1, 3]}, ["y"]), passes=False), 8)
+    (concat,) = [i for i in plan.instructions if i.sharing]
+    assert concat.sharing
+    assert [window[0] for window in concat.sharing.windows] == [0]
+    assert [(copy.operand, copy.start, copy.size_bytes) for copy in concat.sharing.copies] == [(1, 12, 12)]

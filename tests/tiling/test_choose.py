@@ -9,9 +9,10 @@ from dataclasses import replace
 import pytest
 from tilewright.plan.build import build
 from tilewright.plan.plan import TiledGraph
-from tilewright.tiling.choose import Network, choose
+from tilewright.tiling.choose import Live, Network, choose
 from tilewright.tiling.hierarchy import whole_copy_cycles
 from tilewright.tiling.options import Fronts, Option, options_of, works_of
+from tilewright.tiling.subject import subject_of
 from tilewright.tiling.tile import network_of
 from tilewright.tiling.walk import BYTES_PER_CYCLE, Cut
 from tiling.cutting import conv_call, levels, matmul_call, unary_call
@@ -103,3 +104,70 @@ def test_the_choice_is_the_cheapest(seed: int) -> None:
     assert choice.cost <= oracle * 1.0002
     assert choice.proved
     assert choice.bound <= choice.cost
+
+
+# ------------------------------------------------------------------------------- small questions, answered by hand
+def cut(compute_bytes: int, cycles: int) -> Cut:
+    return Cut({}, (), False, compute_bytes, cycles, 0, 1)
+
+
+def by_hand(
+    options: dict[str, list[Cut]], pinned: dict[str, list[Cut]], constants: dict[str, int], l1: int, l2: int
+) -> Network:
+    """Nodes one after the other, each with tilings alone and with its constants pinned; 100 bytes are always alive."""
+    there = levels(l1, 1 << 20)
+    works = works_of(graph_of([
+        conv_call(4, 4, 4, 1, name=name, x=f"t{place}", y=f"t{place + 1}") for place, name in enumerate(options)
+    ]))  # fmt: skip
+    subjects = {name: subject_of([works[name]], there) for name in options}
+    offered = [Option(subjects[n], tuple(cuts)) for n, cuts in options.items()]  # type: ignore[arg-type]
+    offered += [Option(subjects[n], tuple(c), frozenset([n])) for n, c in pinned.items()]  # type: ignore[arg-type]
+    live = (Live("x", 100, 0, len(options) - 1),)
+    times = {name: place for place, name in enumerate(options)}
+    return Network(tuple(offered), times, live, {}, constants, there, home_capacity=l2)
+
+
+@pytest.mark.parametrize(("l1", "kept"), [(1200, ["a"]), (1196, []), (900, [])])
+def test_pinned_constants_take_bytes_from_every_node(l1: int, kept: list[str]) -> None:
+    """Pinned, a is ten times as fast, but b's fast tiling needs what a's constants would hold."""
+    asked = by_hand({"a": [cut(500, 1000)], "b": [cut(600, 5000), cut(900, 100)]}, {"a": [cut(300, 100)]}, {"a": 300},
+                    l1, 1 << 20)  # fmt: skip
+    choice = choose(asked)
+    assert choice is not None
+    assert sorted(choice.pinned) == kept
+    assert [c.compute_bytes for _, c in choice.taken][1] == 900
+    assert all(c.compute_bytes + 300 * len(kept) <= l1 for _, c in choice.taken)
+
+
+@pytest.mark.parametrize(("l2", "resident"), [(1300, 3), (1299, 1), (900, 1), (899, 0), (500, 0)])
+def test_resident_constants_take_bytes_at_every_moment(l2: int, resident: int) -> None:
+    """Three nodes with 400 bytes of constants each: those that stay lie there while the others' are fetched."""
+    asked = by_hand({n: [cut(100, 10)] for n in "abc"}, {}, dict.fromkeys("abc", 400), 1000, l2)
+    choice = choose(asked)
+    assert choice is not None
+    assert len(choice.resident) == resident
+    assert len(choice.streamed) == 3 - resident
+
+
+def test_a_streamed_constant_takes_its_bytes_while_its_node_runs() -> None:
+    asked = by_hand({n: [cut(100, 10)] for n in "ab"}, {}, {"a": 400, "b": 400}, 1000, 499)
+    assert choose(asked) is None
+
+
+def test_constants_that_cost_most_to_fetch_stay() -> None:
+    asked = by_hand({n: [cut(100, 10)] for n in "abc"}, {}, {"a": 200, "b": 600, "c": 100}, 1000, 940)
+    choice = choose(asked)
+    assert choice is not None
+    assert (choice.resident, choice.streamed) == (frozenset("b"), frozenset("ac"))
+    assert asked.levels.fetch is not None
+    fetched = sum(whole_copy_cycles(asked.levels.fetch, size) for size in (200, 100))
+    assert choice.cost == fetched * BYTES_PER_CYCLE + sum(c.cost() for _, c in choice.taken)
+
+
+def test_where_everything_has_room_nothing_is_streamed() -> None:
+    asked = by_hand({n: [cut(100, 10), cut(200, 5)] for n in "ab"}, {}, {"a": 400, "b": 400}, 1000, 900)
+    choice = choose(asked)
+    assert choice is not None
+    assert (choice.resident, choice.streamed) == (frozenset("ab"), frozenset())
+    assert [c.cycles for _, c in choice.taken] == [5, 5]
+    assert choice.cost == sum(c.cost() for _, c in choice.taken)

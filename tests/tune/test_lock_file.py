@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +14,7 @@ from tilewright.cli import main
 from tilewright.compile import compile_model
 from tilewright.errors import StateError, UsageError
 from tilewright.options import CompileOptions
-from tilewright.tune.lock import Lock, load_lock, require, save_lock, subject_of
+from tilewright.tune.lock import Lock, Subject, load_lock, require, save_lock, subject_of
 from tilewright.version import VERSION
 
 OPTIONS = CompileOptions()
@@ -72,6 +73,38 @@ def test_a_damaged_file_is_refused(network: Callable[[str], object], tmp_path: P
     with pytest.raises(StateError, match=why) as caught:
         load_lock(file)
     assert caught.value.code == 2
+
+
+@pytest.mark.parametrize(
+    "counts", [{"conv": {"A": "1"}}, {"conv": {"A": -1}}, {"conv": {"A": True}}, {"conv": [1]}, [1]]
+)
+def test_what_is_no_count_is_refused(tmp_path: Path, counts: object) -> None:
+    """The file is whole and its checksum right, but what it counts is no number of instructions."""
+    lock = Lock(VERSION, Subject("m", "t", "s", "o"), {"conv": {"A": 1}})
+    save_lock(lock, tmp_path / "a.lock")
+    value = json.loads((tmp_path / "a.lock").read_text())
+    del value["checksum"]
+    value["counts"] = counts
+    checksum = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+    (tmp_path / "a.lock").write_text(json.dumps({**value, "checksum": checksum}))
+    with pytest.raises(StateError, match="a field is missing or has another type"):
+        load_lock(tmp_path / "a.lock")
+
+
+def test_options_that_change_nodes_are_part_of_what_was_counted(tmp_path: Path) -> None:
+    target = tilewright.load_target("host")
+    (tmp_path / "w.npy").write_bytes(b"1")
+    plain = subject_of("00", OPTIONS, target)
+    assert plain == subject_of("00", replace(OPTIONS, io="caller"), target)
+    changed = [
+        replace(OPTIONS, optimize="speed"), replace(OPTIONS, quantized_io=True), replace(OPTIONS, integer_only=True),
+        replace(OPTIONS, shapes={"x": (1, 2)}), replace(OPTIONS, shapes={"x": (2, 2)}),
+        replace(OPTIONS, freeze={"w": tmp_path / "w.npy"}), replace(OPTIONS, disabled_passes=frozenset({"fold"})),
+    ]  # fmt: skip
+    subjects = [subject_of("00", options, target).options for options in (OPTIONS, *changed)]
+    assert len({*subjects}) == len(subjects)
+    (tmp_path / "w.npy").write_bytes(b"2")
+    assert subject_of("00", changed[5], target).options not in subjects
 
 
 @pytest.mark.parametrize(

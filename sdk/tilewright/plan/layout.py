@@ -139,10 +139,14 @@ def _allowed(plan: ExecutionPlan) -> set[tuple[int, int]]:
     found = set()
     for instruction in plan.instructions:
         low, high = sweep.get(instruction.index, (0, len(plan.instructions)))
-        for operand, result in instruction.kernel.in_place(instruction.call):
-            source = instruction.inputs[operand] if operand < len(instruction.inputs) else -1
-            root = view_root(plan, source) if source >= 0 else -1
-            if root >= 0 and last[root] == instruction.index and low <= born.get(root, 0) < high:
+        roots = [view_root(plan, slot) if slot >= 0 else -1 for slot in instruction.inputs]
+        pairs = instruction.kernel.in_place(instruction.call)
+        for operand, result in pairs:
+            root = roots[operand] if operand < len(roots) else -1
+            order = plan.slots[instruction.outputs[result]].layout
+            readers = [(place, slot) for place, slot in enumerate(instruction.inputs) if roots[place] == root]
+            alike = all((place, result) in pairs and plan.slots[slot].layout == order for place, slot in readers)
+            if root >= 0 and alike and last[root] == instruction.index and low <= born.get(root, 0) < high:
                 found.add((root, instruction.outputs[result]))
     return found
 

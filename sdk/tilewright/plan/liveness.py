@@ -6,9 +6,10 @@ that a kernel may write over a dying operand. It lives in [first, last + 1): inp
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tilewright.plan.clusters import bases_of, relations_of
+from tilewright.plan.clusters import bases_of, relations_of, view_shift
 from tilewright.plan.plan import ExecutionPlan, Instruction
 
 
@@ -123,6 +124,33 @@ def _tilewise(instruction: Instruction, operand: int, result: int) -> bool:
     return len(instruction.schedule.stages) == 1 and boxes.get(("input", operand)) == boxes.get(("output", result))
 
 
+def _read_before_written(
+    plan: ExecutionPlan,
+    instruction: Instruction,
+    root: list[int],
+    source: int,
+    result: int,
+    pairs: Sequence[tuple[int, int]],
+) -> bool:
+    """True where no reading of the bytes of `source` can find the result in their place.
+
+    The kernel promises that for one operand at a time. The same bytes may be read through several operands: each must
+    have its promise, and see the elements in the same places.
+    """
+    meant = plan.slots[source]
+    for operand, slot in enumerate(instruction.inputs):
+        if slot < 0 or root[slot] != root[source]:
+            continue
+        seen = plan.slots[slot]
+        if (operand, result) not in pairs or not _tilewise(instruction, operand, result):
+            return False
+        if (seen.tensor.shape, seen.layout) != (meant.tensor.shape, meant.layout):
+            return False
+        if view_shift(plan, slot) != view_shift(plan, source):
+            return False
+    return True
+
+
 def _merge_in_place(
     plan: ExecutionPlan,
     root: list[int],
@@ -141,14 +169,13 @@ def _merge_in_place(
         for operand, result in pairs:
             source = instruction.inputs[operand] if operand < len(instruction.inputs) else -1
             target = instruction.outputs[result]
-            if not _tilewise(instruction, operand, result):
-                continue
             if source < 0 or root[target] != target or root[source] == target:
                 continue
             head = root[source]
-            others = {root[s] for s in instruction.inputs if s >= 0 and s != source}
             a, b = plan.slots[source], plan.slots[target]
-            if last[head] != instruction.index or head in fixed or head in others or head in outputs:
+            if last[head] != instruction.index or head in fixed or head in outputs:
+                continue
+            if not _read_before_written(plan, instruction, root, source, result, pairs):
                 continue
             if a.tensor.size_bytes < b.tensor.size_bytes or a.layout != b.layout:
                 continue

@@ -29,12 +29,18 @@ def check(schedule: TileSchedule, capacity: int | None = None, align: int = 1) -
     seen: dict[str, Box] = {}
     traffic, count = 0, 0
     written: dict[str, list[Box]] = {}
+    made: dict[int, Tile] = {}
     for step in schedule.steps():
         if step.index != count:
             raise ScheduleFault(f"the tiles of '{where}' are numbered wrongly", why=f"{step.index} follows {count - 1}")
         count += 1
-        for stage, tile in zip(schedule.stages, step.tiles, strict=True):
+        for number, (stage, tile) in enumerate(zip(schedule.stages, step.tiles, strict=True)):
             _points(stage, tile, where)
+            if step.computed[number]:
+                made[number] = tile
+            elif made.get(number) != tile:
+                raise ScheduleFault(f"tile {step.index} of '{where}' does not compute '{stage.node}'",
+                                    why="what is there is another tile's result")  # fmt: skip
         _chain(schedule, step, where)
         traffic += _copies(schedule, step, seen, where)
         for move in step.stores:
@@ -51,25 +57,26 @@ def check(schedule: TileSchedule, capacity: int | None = None, align: int = 1) -
 
 def _buffers(schedule: TileSchedule, where: str, capacity: int | None, align: int) -> None:
     """Buffers, scratch and tables are disjoint, aligned, and end inside the capacity."""
-    spans: dict[tuple[int, int], str] = {}
+    spans: dict[str, tuple[int, int]] = {}
     for stage in schedule.stages:
         for operand in stage.operands:
             if operand.offset % align:
                 raise ScheduleFault(f"buffer '{operand.key}' of '{where}' starts at {operand.offset}",
                                     why=f"it is not a multiple of {align}")  # fmt: skip
-            if operand.size:
-                spans[operand.offset, operand.offset + operand.size * operand.depth] = operand.key
+            span = operand.offset, operand.offset + operand.size * operand.depth
+            if operand.size and spans.setdefault(operand.key, span) != span:
+                raise ScheduleFault(f"buffer '{operand.key}' of '{where}' lies at {span} and at {spans[operand.key]}")
     scratch = max((stage.scratch_bytes for stage in schedule.stages), default=0)
     if scratch:
-        spans[schedule.stages[0].scratch_offset, schedule.stages[0].scratch_offset + scratch] = "scratch"
-    ordered = sorted(spans)
-    for (low, high), (start, end) in pairwise(ordered):
+        spans["scratch"] = schedule.stages[0].scratch_offset, schedule.stages[0].scratch_offset + scratch
+    ordered = sorted((span, key) for key, span in spans.items())
+    for ((_, high), one), ((start, _), other) in pairwise(ordered):
         if start < high:
             raise ScheduleFault(
-                f"'{spans[low, high]}' and '{spans[start, end]}' of '{where}' overlap",
+                f"'{one}' and '{other}' of '{where}' overlap",
                 why=f"one ends at byte {high}, the other starts at {start}",
             )
-    end = max((high for _, high in ordered), default=0) + schedule.table_bytes
+    end = max((high for _, high in spans.values()), default=0) + schedule.table_bytes
     if capacity is not None and end > capacity:
         raise ScheduleFault(f"'{where}' ends at byte {end}", why=f"the compute level has {capacity}")
 
