@@ -70,6 +70,30 @@ def test_shapes_asked_for_settle_symbols_for_all_inputs() -> None:
     assert str(caught.value).startswith("dimension 'N' cannot be 3 in input 'b': it is 2 in input 'a'")
 
 
+@pytest.mark.parametrize("name", ["?", "", " ", "-1", "None", "unknown", "*"])
+def test_a_name_that_means_unknown_stands_for_a_size_of_its_own_each_time(name: str) -> None:
+    proto = onnx_model(
+        [node("Relu", "x", "y"), node("Neg", "z", "w")], {"x": [1, 3, "a", "b"], "z": [4, 1]}, ["y", "w"]
+    )
+    for value in proto.graph.input:
+        for dimension in value.type.tensor_type.shape.dim:
+            if dimension.HasField("dim_param") or dimension.dim_value == 4:
+                dimension.dim_param = name
+    model = load(proto, shapes={"x": (1, 3, 48, 192), "z": (5, 1)})
+    assert model.tensors["y"].shape == (1, 3, 48, 192)
+    assert model.tensors["w"].shape == (5, 1)
+    with pytest.raises(ModelError, match=r"dimension 2 of \[1, 3, \?, \?\] is open; write --shape x=1,3,\?,\?"):
+        load(proto)
+
+
+@pytest.mark.parametrize("name", ["_", "n?", "H", "-1x"])
+def test_any_other_name_is_one_size_everywhere(name: str) -> None:
+    proto = onnx_model([node("Relu", "x", "y")], {"x": [name, name]}, ["y"])
+    assert load(proto, shapes={"x": (4, 4)}).tensors["y"].shape == (4, 4)
+    with pytest.raises(UsageError, match="cannot be 5 in input 'x': it is 4 in input 'x'"):
+        load(proto, shapes={"x": (4, 5)})
+
+
 def test_a_fixed_shape_may_be_changed_and_this_is_noted() -> None:
     model = load(onnx_model([node("Relu", "x", "y")], {"x": [1, 3, 8]}, ["y"]), shapes={"x": (1, 3, 16)})
     assert model.tensors["y"].shape == (1, 3, 16)

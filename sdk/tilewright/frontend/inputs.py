@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Dimension = int | str | None
 
+_NO_SYMBOL = frozenset({"none", "null", "unknown", "unk", "-1"})  # what exporters write where they know no size
+
 
 @dataclass(frozen=True)
 class Inputs:
@@ -89,8 +91,14 @@ def _declared(value: onnx.ValueInfoProto, file: str) -> tuple[Dimension, ...] | 
         return None
     found: list[Dimension] = []
     for dimension in value.type.tensor_type.shape.dim:
-        found.append(dimension.dim_value if dimension.HasField("dim_value") else dimension.dim_param or None)
+        symbol = dimension.dim_param if _is_symbol(dimension.dim_param) else None
+        found.append(dimension.dim_value if dimension.HasField("dim_value") else symbol)
     return tuple(found)
+
+
+def _is_symbol(name: str) -> bool:
+    """True for a name that is one size wherever it occurs; Paddle writes '?' for every size that it does not know."""
+    return name.strip().lower() not in _NO_SYMBOL and any(c.isalnum() or c == "_" for c in name)
 
 
 def _overridden(
