@@ -10,8 +10,10 @@ import onnx
 import pytest
 from graphs import node, onnx_model
 from in_c import Trial, hold
+from tilewright.errors import UnsupportedError
 from tilewright.frontend.load import load
 from tilewright.passes.edit import Edit
+from tilewright.passes.quantise_report import require_integers
 
 STEPS, BATCH, INPUTS, HIDDEN = 3, 2, 4, 5
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
@@ -77,3 +79,10 @@ def test_an_omitted_tensor_has_neither_writer_nor_readers() -> None:
     cell = next(each for each in edit.nodes() if each.op == "LSTM")
     edit.replace(cell, cell)
     assert edit.writer("") is None
+
+
+def test_integer_only_names_the_first_output_that_is_there() -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        require_integers(load(followed("GRU", (False, True))))
+    assert caught.value.where.tensor == "GRU_1"
+    assert caught.value.where.node == "GRU"

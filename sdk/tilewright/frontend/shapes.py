@@ -16,6 +16,7 @@ from tilewright.frontend.expand import instantiate, standard_function
 from tilewright.frontend.names import nearest, quoted, unique
 from tilewright.frontend.opset import Surroundings, invalid, normalise
 from tilewright.frontend.raw import Body, RawNode, Reference, Value
+from tilewright.frontend.scales import check_scales
 from tilewright.frontend.types import check_types
 from tilewright.frontend.unroll import unrolled
 from tilewright.frontend.values import BYTE_LIMIT, check_size
@@ -160,6 +161,7 @@ class Graph:
         )
         operands = tuple(self.tensors[name] if name else None for name in node.inputs)
         check_types(raw, operands)
+        check_scales(raw, self.constants)
         values = {i: self.constants[name] for i, name in enumerate(node.inputs) if name in self.constants}
         types = infer(operator, Call(node, operands, (), values, OPSET))
         outputs = []
