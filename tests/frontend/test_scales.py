@@ -8,8 +8,11 @@ import numpy as np
 import onnx
 import pytest
 from graphs import execute, node, onnx_model, random_feeds, reference
-from tilewright.errors import ModelError
+from tilewright.conformance.subject import load_and_pass, place
+from tilewright.errors import ModelError, UnsupportedNode
 from tilewright.frontend.load import load
+from tilewright.plan.execute import run
+from tilewright.plugins import platform
 
 MICROSOFT = "com.microsoft"
 
@@ -121,3 +124,32 @@ def test_a_block_of_zeros_may_have_the_scale_0_and_no_other() -> None:
     np.testing.assert_array_equal(execute(load(blocks(0)), x)["y"][1], [0.5, 0.5, 0, 0])
     with pytest.raises(ModelError, match=r"the scale of tensor 'w' is -1 at \[1, 1\]"):
         load(blocks(-1))
+
+
+def sums(scale: float, output: float, bias: bool) -> onnx.ModelProto:
+    constants = {
+        "xs": np.float32(scale), "ys": np.float32(output), "z": np.int8(0), "w": np.ones((2, 4, 1, 1), np.int8),
+        "b": np.asarray([1000, -2000], np.int32),
+    }  # fmt: skip
+    nodes = [node("QLinearConv", "x xs z w xs z ys z" + " b" * bias, "y", "conv")]
+    return model(nodes, constants, {"x": onnx.TensorProto.INT8, "y": onnx.TensorProto.INT8})
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize(("scale", "output"), [(1e-25, 1e-30), (1e-25, 1.0), (1e-22, 1e-30), (1e15, 1e-10)])
+def test_scales_whose_ratio_leaves_float32_give_what_onnx_runtime_gives(
+    scale: float, output: float, bias: bool
+) -> None:
+    proto = sums(scale, output, bias)
+    x = np.random.default_rng(3).integers(-128, 128, (1, 4, 6, 6)).astype(np.int8)
+    placed = place(load_and_pass(proto, "net"), platform("generic"))
+    np.testing.assert_array_equal(run(placed.plan, [x])[0], reference(proto, {"x": x})["y"])
+
+
+def test_a_bias_without_a_finite_scale_is_refused() -> None:
+    with pytest.raises(UnsupportedNode) as caught:
+        load_and_pass(sums(1e25, 1.0, True), "net")
+    assert str(caught.value) == (
+        "node 'conv' (QLinearConv): its bias 'b' has no finite scale: the product of the scales 'xs' and 'xs' is "
+        "larger than any float32; calibrate with data of the size that the network sees"
+    )
