@@ -20,6 +20,8 @@ from tilewright.platforms.generic.kernels.nest import (
     Printed,
     nests_of,
     operand_names,
+    scratch_bytes,
+    scratch_pointers,
     strides_of,
     unread,
 )
@@ -201,7 +203,8 @@ class MoveCodes:
         if call.node.op in ("Resize", "Upsample") and call.node.attributes.get("mode", "nearest") != "nearest":
             return "interpolation computes, the kernel only moves codes"
         if call.node.op == "Pad" and call.node.attributes.get("mode", "constant") == "constant":
-            if 2 not in call.constants or call.tensor(2).dtype.is_float:
+            value = call.optional(2)
+            if value is None or value.dtype.is_float:
                 return "the value of the padding is real, the kernel moves codes"
         for tensor in call.inputs:
             if tensor is not None and tensor.quantisation is not None and not same_meaning(tensor, y):
@@ -217,6 +220,11 @@ class MoveCodes:
         """Constant operands as codes."""
         return read_constants(operands, nests_of(plain_call(operands.call)))
 
+    def scratch(self, operands: Operands) -> int:
+        """Bytes of what stands between the nests: the places of maxima in another order."""
+        call = plain_call(operands.call)
+        return scratch_bytes(call, nests_of(call))
+
     def context(self, operands: Operands) -> NestContext:
         """Copies, through a table where the scale changes."""
         call = operands.call
@@ -224,7 +232,7 @@ class MoveCodes:
         y = call.outputs[0]
         low, high = y.dtype.range
         names = operand_names(call)
-        declarations, codes = list[str](), list[Codes | None]()
+        declarations, codes = scratch_pointers(call, nests), list[Codes | None]()
         for nest in nests:
             source = nest.ins[0].tensor.name
             tensor = call.tensor(names.index(source)) if source in names else y

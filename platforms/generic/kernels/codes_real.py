@@ -39,10 +39,11 @@ def quantising(call: Call, text: str) -> Codes:
 
 
 @PLATFORM.kernel(
-    "QuantizeLinear", types="qi16|qu16, *... -> qi8|qu8|qi16|qu16", template="nest.c.mako", layout=("axes", "same")
-)
+    "QuantizeLinear", "Relu", types="qi16|qu16, *... -> qi8|qu8|qi16|qu16", template="nest.c.mako",
+    layout=("axes", "same"),
+)  # fmt: skip
 class RequantiseReal:
-    """Codes of sixteen bits under another scale; those of eight pass through a table."""
+    """Codes of sixteen bits under another scale, or without what is below 0; those of eight pass through a table."""
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """None: scales and zero points stand in the expression."""
@@ -55,7 +56,8 @@ class RequantiseReal:
     def context(self, operands: Operands) -> NestContext:
         """The code's real value, quantised anew."""
         call = operands.call
-        codes = quantising(call, real_operand(call, 0))
+        value = real_operand(call, 0)
+        codes = quantising(call, f"fmaxf({value}, 0.0f)" if call.node.op == "Relu" else value)
         return context_of(operands, unary_nests(call), [codes], ())
 
 

@@ -106,8 +106,7 @@ class NestLoops:
 
     def scratch(self, operands: Operands) -> int:
         """Bytes of the chain's intermediates."""
-        nests = nests_of(operands.call)
-        return sum(-(-size // 16) * 16 for _, _, size in _used(operands.call, nests))
+        return scratch_bytes(operands.call, nests_of(operands.call))
 
     def context(self, operands: Operands) -> NestContext:
         """The printed loops."""
@@ -118,10 +117,7 @@ class NestLoops:
         written = tuple(
             print_nest(nest, strides, i, call.node.clamp if i == last else None) for i, nest in enumerate(nests)
         )
-        declarations, offset = [], 0
-        for name, c_type, size in _used(call, nests):
-            declarations.append(f"{c_type} *const {name} = ({c_type} *)(void *)((unsigned char *)scratch + {offset});")
-            offset += -(-size // 16) * 16
+        declarations = scratch_pointers(call, nests)
         tables: dict[str, str] = {}
         for item in written:
             for name, c_type, length, text in item.tables:
@@ -129,6 +125,20 @@ class NestLoops:
         declarations += unread(operands, nests)
         printed = Printed(nests, (None,) * len(nests), (), call.node.clamp)
         return NestContext(tuple([*tables.values(), *declarations]), tuple(replace(w) for w in written), printed)
+
+
+def scratch_bytes(call: Call, nests: tuple[Nest, ...]) -> int:
+    """What the intermediates of a chain take."""
+    return sum(-(-size // 16) * 16 for _, _, size in _used(call, nests))
+
+
+def scratch_pointers(call: Call, nests: tuple[Nest, ...]) -> list[str]:
+    """The declarations of a chain's intermediates inside the scratch memory."""
+    lines, offset = list[str](), 0
+    for name, c_type, size in _used(call, nests):
+        lines.append(f"{c_type} *const {name} = ({c_type} *)(void *)((unsigned char *)scratch + {offset});")
+        offset += -(-size // 16) * 16
+    return lines
 
 
 def _used(call: Call, nests: tuple[Nest, ...]) -> tuple[tuple[str, str, int], ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.frontend.check import check_model
+from tilewright.frontend.contrib import adopt
 from tilewright.frontend.inputs import Inputs, settle
 from tilewright.frontend.names import c_identifier, quoted
 from tilewright.frontend.prune import prune
@@ -56,6 +57,7 @@ def load(
 def _load(source: Source, shapes: Mapping[str, tuple[int, ...]], frozen: Mapping[str, Array], find: Find) -> Model:
     proto, file = source.proto, source.file
     check_text(proto, file)
+    adopt(proto)
     check_structure(proto, file)
     store_densely(proto, file)
     stored = take_out(proto)
