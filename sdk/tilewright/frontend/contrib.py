@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tilewright.errors import UnsupportedNode
 from tilewright.frontend.names import quoted
 from tilewright.frontend.raw import RawNode, domain_name
-from tilewright.frontend.structure import nodes_within
+from tilewright.frontend.structure import KNOWN_BEFORE, nodes_within
 from tilewright.ops.registry import all_operators
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ _TWINS = {
     "SimplifiedLayerNormalization": "RMSNormalization",
 }
 """Operator of ONNX Runtime -> the standard's, with the same operands and attributes."""
-
-_BEFORE = {"LayerNormalization": 17, "SimplifiedLayerNormalization": _NEWEST}
-"""Operators that ONNX Runtime knows in the standard's own domain -> the opset from which the standard has them."""
 
 _FUSED = frozenset({
     "Attention", "BiasAdd", "BiasDropout", "BiasGelu", "BiasSoftmax", "BiasSplitGelu",
@@ -71,7 +68,7 @@ def _renamed(
     found = [
         node
         for node in nodes_within(nodes)
-        if domain_name(node.domain) == "" and version < _BEFORE.get(node.op_type, 0) and ("", node.op_type) not in local
+        if domain_name(node.domain) == "" and version < KNOWN_BEFORE.get(node.op_type, 0) and ("", node.op_type) not in local
     ]
     for node in found:
         node.domain = MICROSOFT

@@ -57,13 +57,13 @@ def load(
 def _load(source: Source, shapes: Mapping[str, tuple[int, ...]], frozen: Mapping[str, Array], find: Find) -> Model:
     proto, file = source.proto, source.file
     check_text(proto, file)
-    adopt(proto)
     check_structure(proto, file)
     store_densely(proto, file)
     stored = take_out(proto)
     true_inputs = [value for value in proto.graph.input if value.name not in stored]
     settled = settle(true_inputs, shapes, frozen, file)
     retype_inputs(proto, settled.tensors, stored)
+    adopt(proto)
     run_checker(proto, file)
     forget_types(proto)
     body = import_graph(proto)
