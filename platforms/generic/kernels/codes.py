@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from tilewright.codegen.c_types import C_TYPES, initialiser
 from tilewright.ops.index.nest import Nest
+from tilewright.ops.operator import unmapped
 from tilewright.ops.quantised_add import OPERATORS_WITH_FORM, PairForm, pair_form
 from tilewright.ops.quantised_mean import mean_proof, window_counts
 from tilewright.ops.quantised_meaning import requantisation_table, same_meaning, table
@@ -213,7 +214,7 @@ class MoveCodes:
         if call.node.clamp is not None and code_limits(call, y) != y.dtype.range:
             return "the result is limited, the kernel moves codes as they are"
         if not nests_of(plain_call(call)):
-            return "the operator declares no index maps for this node"
+            return unmapped(call)[0]
         return None
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
@@ -297,7 +298,7 @@ class BorderCodes:
         floats = call.outputs[0] if call.node.op == "DequantizeLinear" else call.tensor(0)
         if floats.dtype is not DType.F32:
             return f"'{floats.name}' is {floats.type_token}, the kernel converts f32"
-        return None if nests_of(border_call(call)) else "the operator declares no index maps for this node"
+        return None if nests_of(border_call(call)) else unmapped(call)[0]
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Scale and zero point."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tilewright.codegen.c_types import C_TYPES, literal
+from tilewright.ops.operator import unmapped
 from tilewright.ops.quantised_real import code_limits, the_quantisation
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, same_size, unary_nests
@@ -70,7 +71,7 @@ class RealCodes:
 
     def accepts(self, call: Call) -> str | None:
         """Operators whose float32 result has one right rounding."""
-        return None if len(nests_of(real(call))) == 1 else "the operator declares no index maps for this node"
+        return None if len(nests_of(real(call))) == 1 else unmapped(call)[0]
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Constant operands as they are."""

@@ -7,6 +7,7 @@ from math import prod
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.index.nest import Nest, Tensor
+from tilewright.ops.operator import unmapped
 from tilewright.ops.registry import all_operators, find
 from tilewright.platform import Call, Clamp, Constant, Operands
 from tilewright.platforms.generic.kernels.nest_expressions import body_text
@@ -81,11 +82,11 @@ class NestLoops:
         """Every body must have an expression in C for these types."""
         nests = nests_of(call)
         if not nests:
-            return "the operator declares no index maps for this node"
+            return unmapped(call)[0]
         for nest in nests:
             kinds = [access.tensor.dtype for access in nest.ins]
             if body_text(nest.body.name, kinds, nest.out.tensor.dtype, nest.body.parameters) is None:
-                return f"'{nest.body.name}' has no C expression for {kinds[0].value}"
+                return f"operands of type {kinds[0].value} are not computed"
             out = nest.out.tensor
             if out.dtype.bits == 4 and (nest.reductions or out.name not in result_names(call)):
                 return f"'{out.name}' has four bits, the kernel only stores such elements once"

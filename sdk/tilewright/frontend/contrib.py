@@ -68,7 +68,9 @@ def _renamed(
     found = [
         node
         for node in nodes_within(nodes)
-        if domain_name(node.domain) == "" and version < KNOWN_BEFORE.get(node.op_type, 0) and ("", node.op_type) not in local
+        if domain_name(node.domain) == ""
+        and version < KNOWN_BEFORE.get(node.op_type, 0)
+        and ("", node.op_type) not in local
     ]
     for node in found:
         node.domain = MICROSOFT

@@ -129,4 +129,8 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return moved(call, kind.shape, subscripts)
 
 
-OPERATORS = (Operator("Pad", _infer, _evaluate, ("x", "pads", "value", "axes"), nests=_nests),)
+def _gap(call: Call) -> tuple[str, str]:
+    return "the value of the padding has another scale than the operand", "quantise both with one scale"
+
+
+OPERATORS = (Operator("Pad", _infer, _evaluate, ("x", "pads", "value", "axes"), nests=_nests, gap=_gap),)

@@ -93,9 +93,11 @@ def _flat(graph: Graph, name: str) -> str:
             fix="give it as an initialiser, or freeze it with --freeze",
             tensor=name,
         )
-    if value.ndim == 0 or (value.ndim == 1 and value.size > 1):
+    half = value.dtype == np.float16  # an operator on codes computes in single precision
+    if not half and (value.ndim == 0 or (value.ndim == 1 and value.size > 1)):
         return name
-    return graph.constant(f"{name}_flat", value.reshape(() if value.size == 1 else -1), graph.tensors[name].dtype)
+    dtype = DType.F32 if half else graph.tensors[name].dtype
+    return graph.constant(f"{name}_flat", value.reshape(() if value.size == 1 else -1), dtype)
 
 
 def _quantised(graph: Graph, node: Node, scale: str, zero: str) -> tuple[str, Node]:

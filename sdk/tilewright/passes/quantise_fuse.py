@@ -140,7 +140,7 @@ class Fusion:
 
     def _dequantize(self, node: Node) -> bool:
         found = read_quantisation(self.graph, node)
-        if found is None:
+        if found is None or self.graph.tensors[node.outputs[0]].dtype is not DType.F32:
             return self._fold_blocks(node)
         quantisation, dtype = found
         code = self.source(node.inputs[0])
