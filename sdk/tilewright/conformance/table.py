@@ -89,7 +89,7 @@ def reason(text: str) -> str:
     """A refusal without the names of the case's own nodes and tensors, so that equal reasons count together."""
     text = re.sub(r"'([^']*/)?[A-Za-z]+_\d+'", "'...'", text)
     text = re.sub(r"(node|tensor|input|output) '[^']*'", r"\1", text)
-    text = re.sub(r": (there are '|did you mean ).*", "", text)
+    text = re.sub(r"(operator '\w+'.*? is not supported): .*", r"\1", text)
     return re.sub(r"; see `?'?tilewright ops.*", "", text)
 
 
