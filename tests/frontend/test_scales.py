@@ -64,7 +64,9 @@ def test_the_channel_is_named() -> None:
 
 
 def test_a_scale_in_half_precision_or_from_a_constant_node_is_seen() -> None:
-    constant = onnx.helper.make_node("Constant", [], ["s"], value=onnx.numpy_helper.from_array(np.float16(np.inf)))
+    constant = onnx.helper.make_node(
+        "Constant", [], ["s"], value=onnx.numpy_helper.from_array(np.array(np.inf, np.float16))
+    )
     nodes = [constant, node("DequantizeLinear", "x s", "y", "d")]
     with pytest.raises(ModelError, match=r"node 'd' \(DequantizeLinear\): the scale of tensor 'x' is inf"):
         load(model(nodes, {}, {"x": onnx.TensorProto.INT8, "y": onnx.TensorProto.FLOAT16}))

@@ -117,7 +117,7 @@ def test_a_pool_of_codes_tells_where_its_maxima_lie(tmp_path: Path) -> None:
     quantised, real = node("QuantizeLinear", "x s z", "q"), node("DequantizeLinear", "q s z", "d")
     back = node("DequantizeLinear", "r s z", "y")
     types = {"i": onnx.TensorProto.INT64}
-    attributes = {"kernel_shape": [2, 2], "storage_order": 1}
+    attributes: dict[str, Any] = {"kernel_shape": [2, 2], "storage_order": 1}
     networks = [
         [quantised, node("MaxPool", "q", "r i", **attributes), back],
         [quantised, real, node("MaxPool", "d", "m i", **attributes), node("QuantizeLinear", "m s z", "r"), back],

@@ -31,8 +31,8 @@ def followed(op: str, present: tuple[bool, ...]) -> onnx.ModelProto:
         readers = {
             "Add": "a", "Mul": "a", "Sub": "a", "Div": "a", "Relu": "", "Clip": "low high", "Transpose": "",
         }  # fmt: skip
-        for reader, constants in readers.items():
-            nodes.append(node(reader, f"{name} {constants}", f"{name}_{reader}"))
+        for reader, operands in readers.items():
+            nodes.append(node(reader, f"{name} {operands}", f"{name}_{reader}"))
             outputs.append(f"{name}_{reader}")
         nodes.append(node("Sub", f"a {name}", f"{name}_from"))
         nodes.append(node("Cast", name, f"{name}_cast", to=onnx.TensorProto.DOUBLE))
