@@ -27,10 +27,8 @@ SENTENCES = {
     ("QLinearReduceMean", "com.microsoft"): ": of ONNX Runtime's own operators there are DequantizeLinear, Gelu, ",
     ("Binarizer", "ai.onnx.ml"): ": operators of classical machine learning (trees, scalers, ...) are not",
     ("Foo", "acme"): ": no operator of this domain is known; export it with standard operators, or as a function",
-    (
-        "RoiAlign",
-        "",
-    ): ": the standard has it, tilewright does not compute it; see 'tilewright ops' for all that it does",
+    ("FusedConv", "acme"): ": no operator of this domain is known; export it with standard operators, or as a function",
+    ("RoiAlign", ""): ": the standard has it, tilewright does not compute it; see 'tilewright ops' for all that it",
 }
 
 

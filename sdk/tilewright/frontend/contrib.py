@@ -48,12 +48,11 @@ def adopt(proto: onnx.ModelProto) -> None:
 
     An exporter may write LayerNormalization into a model of an opset that has none: ONNX Runtime runs it.
     """
-    local = {(domain_name(function.domain), function.name) for function in proto.functions}
-    if _renamed(proto.graph.node, proto.opset_import, local) and not _imports(proto.opset_import, MICROSOFT):
+    if _renamed(proto.graph.node, proto.opset_import) and not _imports(proto.opset_import, MICROSOFT):
         proto.opset_import.add(domain=MICROSOFT, version=1)
     for function in proto.functions:
         imports = function.opset_import if _imports(function.opset_import, "") else proto.opset_import
-        if _renamed(function.node, imports, local) and not _imports(function.opset_import, MICROSOFT):
+        if _renamed(function.node, imports) and not _imports(function.opset_import, MICROSOFT):
             function.opset_import.add(domain=MICROSOFT, version=1)
 
 
@@ -61,16 +60,12 @@ def _imports(imports: Iterable[onnx.OperatorSetIdProto], domain: str) -> bool:
     return any(domain_name(entry.domain) == domain for entry in imports)
 
 
-def _renamed(
-    nodes: Iterable[onnx.NodeProto], imports: Iterable[onnx.OperatorSetIdProto], local: set[tuple[str, str]]
-) -> bool:
+def _renamed(nodes: Iterable[onnx.NodeProto], imports: Iterable[onnx.OperatorSetIdProto]) -> bool:
     version = next((entry.version for entry in imports if domain_name(entry.domain) == ""), _NEWEST)
     found = [
         node
         for node in nodes_within(nodes)
-        if domain_name(node.domain) == ""
-        and version < KNOWN_BEFORE.get(node.op_type, 0)
-        and ("", node.op_type) not in local
+        if domain_name(node.domain) == "" and version < KNOWN_BEFORE.get(node.op_type, 0)
     ]
     for node in found:
         node.domain = MICROSOFT
