@@ -39,3 +39,9 @@ def test_the_page_counts_and_explains() -> None:
     assert "- `c` (Det): output 0 differs" in text
     assert "1: node (Det): no" in text
     assert reason(refused) == "node (Det): no"
+
+
+def test_the_page_says_whom_we_follow_where_implementations_differ() -> None:
+    text = page([])
+    assert "the place is reflected first and rounded then, halves to even" in text
+    assert text.count("\n- **") == 4

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
 import numpy as np
 import pytest
 from graphs import Dimensions, node, onnx_model
 from onnx import TensorProto, helper
 from tilewright.errors import ModelError, UsageError
-from tilewright.frontend.load import load
+from tilewright.frontend.load import frozen_inputs, load
 from tilewright.model import DType
 
 
@@ -70,6 +74,30 @@ def test_shapes_asked_for_settle_symbols_for_all_inputs() -> None:
     assert str(caught.value).startswith("dimension 'N' cannot be 3 in input 'b': it is 2 in input 'a'")
 
 
+@pytest.mark.parametrize("name", ["?", "", " ", "-1", "None", "unknown", "*"])
+def test_a_name_that_means_unknown_stands_for_a_size_of_its_own_each_time(name: str) -> None:
+    proto = onnx_model(
+        [node("Relu", "x", "y"), node("Neg", "z", "w")], {"x": [1, 3, "a", "b"], "z": [4, 1]}, ["y", "w"]
+    )
+    for value in proto.graph.input:
+        for dimension in value.type.tensor_type.shape.dim:
+            if dimension.HasField("dim_param") or dimension.dim_value == 4:
+                dimension.dim_param = name
+    model = load(proto, shapes={"x": (1, 3, 48, 192), "z": (5, 1)})
+    assert model.tensors["y"].shape == (1, 3, 48, 192)
+    assert model.tensors["w"].shape == (5, 1)
+    with pytest.raises(ModelError, match=r"dimension 2 of \[1, 3, \?, \?\] is open; write --shape x=1,3,\?,\?"):
+        load(proto)
+
+
+@pytest.mark.parametrize("name", ["_", "n?", "H", "-1x"])
+def test_any_other_name_is_one_size_everywhere(name: str) -> None:
+    proto = onnx_model([node("Relu", "x", "y")], {"x": [name, name]}, ["y"])
+    assert load(proto, shapes={"x": (4, 4)}).tensors["y"].shape == (4, 4)
+    with pytest.raises(UsageError, match="cannot be 5 in input 'x': it is 4 in input 'x'"):
+        load(proto, shapes={"x": (4, 5)})
+
+
 def test_a_fixed_shape_may_be_changed_and_this_is_noted() -> None:
     model = load(onnx_model([node("Relu", "x", "y")], {"x": [1, 3, 8]}, ["y"]), shapes={"x": (1, 3, 16)})
     assert model.tensors["y"].shape == (1, 3, 16)
@@ -120,3 +148,27 @@ def test_an_unused_initialiser_of_a_type_that_we_do_not_read_is_no_fault() -> No
     proto = onnx_model([node("Relu", "x", "y")], {"x": [1, 4]}, ["y"])
     proto.graph.initializer.append(TensorProto(name="text", data_type=TensorProto.STRING, dims=[1], string_data=[b"a"]))
     assert load(proto).outputs == ("y",)
+
+
+@pytest.mark.parametrize(("name", "values"), [("int4", [-8, -1, 0, 7]), ("uint4", [0, 1, 8, 15])])
+def test_four_bit_values_saved_by_ml_dtypes_can_be_frozen(name: str, values: list[int], tmp_path: Path) -> None:
+    np.save(tmp_path / "like.npy", np.asarray(values, np.int8).astype(getattr(ml_dtypes, name)))
+    proto = onnx_model([node("Cast", "like", "y", to=TensorProto.INT32), node("Add", "y x", "z")],
+                       {"like": [4], "x": [4]}, ["z"], types={"like": getattr(TensorProto, name.upper()), "x": 6,
+                                                              "z": 6}, opset=21)  # fmt: skip
+    model = load(proto, frozen=frozen_inputs({"like": tmp_path / "like.npy"}))
+    assert values in [array.tolist() for array in model.constants.values()]
+
+
+@pytest.mark.parametrize("dtype", ["V1", "V2", "<U3", "<M8[s]", "complex64", [("a", "i1")]])
+def test_values_that_are_no_numbers_cannot_be_frozen(dtype: Any) -> None:
+    proto = onnx_model([node("Cast", "like", "y", to=TensorProto.INT32), node("Add", "y x", "z")],
+                       {"like": [4], "x": [4]}, ["z"], types={"like": TensorProto.INT4, "x": 6, "z": 6},
+                       opset=21)  # fmt: skip
+    value = np.full(4, 100, np.uint8).view("V1") if dtype == "V1" else np.zeros(4, np.dtype(dtype))
+    with pytest.raises(
+        UsageError, match="input 'like' cannot be frozen to this value: its elements are of type"
+    ) as caught:
+        load(proto, frozen={"like": value})
+    assert caught.value.code == 2
+    assert str(caught.value).endswith("which is no number that NumPy knows; save it as int8")

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from tilewright.codegen.c_types import C_TYPES, initialiser
 from tilewright.ops.index.nest import Nest
+from tilewright.ops.operator import unmapped
 from tilewright.ops.quantised_add import OPERATORS_WITH_FORM, PairForm, pair_form
 from tilewright.ops.quantised_mean import mean_proof, window_counts
 from tilewright.ops.quantised_meaning import requantisation_table, same_meaning, table
@@ -20,6 +21,8 @@ from tilewright.platforms.generic.kernels.nest import (
     Printed,
     nests_of,
     operand_names,
+    scratch_bytes,
+    scratch_pointers,
     strides_of,
     unread,
 )
@@ -201,7 +204,8 @@ class MoveCodes:
         if call.node.op in ("Resize", "Upsample") and call.node.attributes.get("mode", "nearest") != "nearest":
             return "interpolation computes, the kernel only moves codes"
         if call.node.op == "Pad" and call.node.attributes.get("mode", "constant") == "constant":
-            if 2 not in call.constants or call.tensor(2).dtype.is_float:
+            value = call.optional(2)
+            if value is None or value.dtype.is_float:
                 return "the value of the padding is real, the kernel moves codes"
         for tensor in call.inputs:
             if tensor is not None and tensor.quantisation is not None and not same_meaning(tensor, y):
@@ -210,12 +214,17 @@ class MoveCodes:
         if call.node.clamp is not None and code_limits(call, y) != y.dtype.range:
             return "the result is limited, the kernel moves codes as they are"
         if not nests_of(plain_call(call)):
-            return "the operator declares no index maps for this node"
+            return unmapped(call)[0]
         return None
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Constant operands as codes."""
         return read_constants(operands, nests_of(plain_call(operands.call)))
+
+    def scratch(self, operands: Operands) -> int:
+        """Bytes of what stands between the nests: the places of maxima in another order."""
+        call = plain_call(operands.call)
+        return scratch_bytes(call, nests_of(call))
 
     def context(self, operands: Operands) -> NestContext:
         """Copies, through a table where the scale changes."""
@@ -224,7 +233,7 @@ class MoveCodes:
         y = call.outputs[0]
         low, high = y.dtype.range
         names = operand_names(call)
-        declarations, codes = list[str](), list[Codes | None]()
+        declarations, codes = scratch_pointers(call, nests), list[Codes | None]()
         for nest in nests:
             source = nest.ins[0].tensor.name
             tensor = call.tensor(names.index(source)) if source in names else y
@@ -289,7 +298,7 @@ class BorderCodes:
         floats = call.outputs[0] if call.node.op == "DequantizeLinear" else call.tensor(0)
         if floats.dtype is not DType.F32:
             return f"'{floats.name}' is {floats.type_token}, the kernel converts f32"
-        return None if nests_of(border_call(call)) else "the operator declares no index maps for this node"
+        return None if nests_of(border_call(call)) else unmapped(call)[0]
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Scale and zero point."""

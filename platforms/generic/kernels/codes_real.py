@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tilewright.codegen.c_types import C_TYPES, literal
+from tilewright.ops.operator import unmapped
 from tilewright.ops.quantised_real import code_limits, the_quantisation
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, same_size, unary_nests
@@ -39,10 +40,11 @@ def quantising(call: Call, text: str) -> Codes:
 
 
 @PLATFORM.kernel(
-    "QuantizeLinear", types="qi16|qu16, *... -> qi8|qu8|qi16|qu16", template="nest.c.mako", layout=("axes", "same")
-)
+    "QuantizeLinear", "Relu", types="qi16|qu16, *... -> qi8|qu8|qi16|qu16", template="nest.c.mako",
+    layout=("axes", "same"),
+)  # fmt: skip
 class RequantiseReal:
-    """Codes of sixteen bits under another scale; those of eight pass through a table."""
+    """Codes of sixteen bits under another scale, or without what is below 0; those of eight pass through a table."""
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """None: scales and zero points stand in the expression."""
@@ -55,7 +57,8 @@ class RequantiseReal:
     def context(self, operands: Operands) -> NestContext:
         """The code's real value, quantised anew."""
         call = operands.call
-        codes = quantising(call, real_operand(call, 0))
+        value = real_operand(call, 0)
+        codes = quantising(call, f"fmaxf({value}, 0.0f)" if call.node.op == "Relu" else value)
         return context_of(operands, unary_nests(call), [codes], ())
 
 
@@ -68,7 +71,7 @@ class RealCodes:
 
     def accepts(self, call: Call) -> str | None:
         """Operators whose float32 result has one right rounding."""
-        return None if len(nests_of(real(call))) == 1 else "the operator declares no index maps for this node"
+        return None if len(nests_of(real(call))) == 1 else unmapped(call)[0]
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Constant operands as they are."""

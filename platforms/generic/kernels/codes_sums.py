@@ -11,6 +11,7 @@ import numpy as np
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.conv_transpose import spread
 from tilewright.ops.index.nest import Nest
+from tilewright.ops.operator import unmapped
 from tilewright.ops.quantised_linear import accumulator, by_channel, channel_axis, proof
 from tilewright.ops.quantised_real import code_limits, real_call, the_quantisation
 from tilewright.platform import Array, Call, Constant, DType, Operands
@@ -93,7 +94,7 @@ class SumCodes:
         if call.tensor(1).dtype.bits < 8 and 1 not in call.constants:
             return "weights of four bits are computed at run time"
         if len(nests_of(products(call))) != 1:
-            return "the operator declares no index maps for this node"
+            return unmapped(call)[0]
         return refusal(proof(call))
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:

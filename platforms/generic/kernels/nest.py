@@ -7,6 +7,7 @@ from math import prod
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.index.nest import Nest, Tensor
+from tilewright.ops.operator import unmapped
 from tilewright.ops.registry import all_operators, find
 from tilewright.platform import Call, Clamp, Constant, Operands
 from tilewright.platforms.generic.kernels.nest_expressions import body_text
@@ -81,11 +82,11 @@ class NestLoops:
         """Every body must have an expression in C for these types."""
         nests = nests_of(call)
         if not nests:
-            return "the operator declares no index maps for this node"
+            return unmapped(call)[0]
         for nest in nests:
             kinds = [access.tensor.dtype for access in nest.ins]
             if body_text(nest.body.name, kinds, nest.out.tensor.dtype, nest.body.parameters) is None:
-                return f"'{nest.body.name}' has no C expression for {kinds[0].value}"
+                return f"operands of type {kinds[0].value} are not computed"
             out = nest.out.tensor
             if out.dtype.bits == 4 and (nest.reductions or out.name not in result_names(call)):
                 return f"'{out.name}' has four bits, the kernel only stores such elements once"
@@ -106,8 +107,7 @@ class NestLoops:
 
     def scratch(self, operands: Operands) -> int:
         """Bytes of the chain's intermediates."""
-        nests = nests_of(operands.call)
-        return sum(-(-size // 16) * 16 for _, _, size in _used(operands.call, nests))
+        return scratch_bytes(operands.call, nests_of(operands.call))
 
     def context(self, operands: Operands) -> NestContext:
         """The printed loops."""
@@ -118,10 +118,7 @@ class NestLoops:
         written = tuple(
             print_nest(nest, strides, i, call.node.clamp if i == last else None) for i, nest in enumerate(nests)
         )
-        declarations, offset = [], 0
-        for name, c_type, size in _used(call, nests):
-            declarations.append(f"{c_type} *const {name} = ({c_type} *)(void *)((unsigned char *)scratch + {offset});")
-            offset += -(-size // 16) * 16
+        declarations = scratch_pointers(call, nests)
         tables: dict[str, str] = {}
         for item in written:
             for name, c_type, length, text in item.tables:
@@ -129,6 +126,20 @@ class NestLoops:
         declarations += unread(operands, nests)
         printed = Printed(nests, (None,) * len(nests), (), call.node.clamp)
         return NestContext(tuple([*tables.values(), *declarations]), tuple(replace(w) for w in written), printed)
+
+
+def scratch_bytes(call: Call, nests: tuple[Nest, ...]) -> int:
+    """What the intermediates of a chain take."""
+    return sum(-(-size // 16) * 16 for _, _, size in _used(call, nests))
+
+
+def scratch_pointers(call: Call, nests: tuple[Nest, ...]) -> list[str]:
+    """The declarations of a chain's intermediates inside the scratch memory."""
+    lines, offset = list[str](), 0
+    for name, c_type, size in _used(call, nests):
+        lines.append(f"{c_type} *const {name} = ({c_type} *)(void *)((unsigned char *)scratch + {offset});")
+        offset += -(-size // 16) * 16
+    return lines
 
 
 def _used(call: Call, nests: tuple[Nest, ...]) -> tuple[tuple[str, str, int], ...]:

@@ -247,7 +247,8 @@ def finish_text(name: str, dtype: DType, parameters: Sequence[float | int]) -> s
     q = literal(kind, parameters[1]) if len(parameters) > 1 else ""
     count = f"({real})points" if kind.is_float else "(TOTAL)points"
     text = {
-        "keep": "acc", "mean": f"acc / {count}", "pad_value": f"points > 0 ? acc : {p}", "add": "acc + a",
+        "keep": "acc", "mean": f"acc / {count}", "pad_value": f"points > 0 ? acc : {p}",
+        "pad_operand": "points > 0 ? acc : a", "add": "acc + a",
         "scale": f"acc * {p}", "scale_add": f"{p} * acc + {q} * a", "sqrt": f"sqrt{f}(acc)",
         "log": f"log{f}(acc)", "root": f"pow{f}(acc, {literal(kind, 1)} / {p})",
         "inverse_root": f"{literal(kind, 1)} / sqrt{f}(acc / {count} + {p})",

@@ -23,7 +23,7 @@ from tilewright.platforms.generic.kernels.nest_expressions import (
     local,
 )
 
-COUNTED = ("mean", "pad_value", "inverse_root")
+COUNTED = ("mean", "pad_value", "pad_operand", "inverse_root")
 Strides = Mapping[str, tuple[int, ...]]
 
 

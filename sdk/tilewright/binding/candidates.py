@@ -9,7 +9,7 @@ from tilewright.binding.order import Order, as_offered, by_cost
 from tilewright.binding.types import mismatch
 from tilewright.errors import UnsupportedNode
 from tilewright.model import Model, Node
-from tilewright.ops.operator import Call
+from tilewright.ops.operator import Call, unmapped
 from tilewright.ops.registry import find
 from tilewright.platform import Kernel
 
@@ -61,16 +61,20 @@ def accepting(model: Model, kernels: Sequence[Kernel]) -> dict[str, frozenset[st
 
 
 def no_kernel(call: Call, tried: Sequence[Candidate], platform: str) -> UnsupportedNode:
-    """The error for a node that no kernel takes, nearest miss first."""
-    node = call.node
+    """The error for a node that no kernel takes.
+
+    Where it has a form that no index map describes, what about it is not computed; else what the kernels say, those
+    that ask for other types only where all do.
+    """
+    node, operator = call.node, find(call.node.op, call.node.domain)
+    fix = "see `tilewright ops` for what is supported"
     if not tried:
-        known = find(node.op, node.domain) is not None
-        why = f"platform '{platform}' has no kernel for it" if known else "the operator is not known"
+        why = f"platform '{platform}' has no kernel for it" if operator is not None else "the operator is not known"
+    elif operator is not None and operator.nests is not None and not call.nests:
+        why, fix = unmapped(call)
     else:
-        why = "; ".join(f"{c.kernel.name}: {c.refusal}" for c in tried[:4])
+        told = [c.refusal or "" for c in tried if mismatch(c.kernel, call) is None] or [c.refusal or "" for c in tried]
+        why = "; ".join(list(dict.fromkeys(told))[:4])
     return UnsupportedNode(
-        f"node '{node.name}' ({node.op}) cannot be bound on platform '{platform}'",
-        why=why,
-        fix="see `tilewright ops` for what is supported",
-        node=node.name,
+        f"node '{node.name}' ({node.op}) is not computed on platform '{platform}'", why=why, fix=fix, node=node.name
     )

@@ -23,6 +23,23 @@ the case's inputs and compared with its expected outputs, integers exactly, floa
 value and counted apart; *constant* counts the cases of which nothing was left for run time.
 """
 
+_CHOICES = """
+## Where implementations differ
+
+The standard leaves these open, or what runs it disagrees; tests hold the choice that is made here.
+
+- **GridSample, nearest neighbour with reflection, exactly between two elements**: as PyTorch, from which the operator
+  comes: the place is reflected first and rounded then, halves to even. ONNX Runtime and the reference of the `onnx`
+  package round first.
+- **Pools with automatic padding (SAME_UPPER, SAME_LOWER) and dilation**: the padding counts the dilated window, so that
+  the result has the size of the standard's shape inference, the input divided by the stride. ONNX Runtime pads for
+  the window without dilation.
+- **Pools with automatic padding and a window smaller than the stride**: no padding, as in TensorFlow. ONNX Runtime
+  cuts off the beginning of the input in some sizes.
+- **ConvTranspose with automatic padding and a kernel smaller than the stride**: the size of the standard's shape
+  inference and of ONNX Runtime, `(input - 1) * stride + kernel`; the prose of the standard says `input * stride`.
+"""
+
 
 def page(verdicts: Sequence[Verdict]) -> str:
     """The whole page in Markdown."""
@@ -39,6 +56,7 @@ def page(verdicts: Sequence[Verdict]) -> str:
     if LOOSE:
         parts.append("\nCompared with a wider tolerance, because the expected values are not exact:\n")
         parts += [f"- `{name}`: {why}" for name, (_, why) in sorted(LOOSE.items())]
+    parts.append(_CHOICES.rstrip())
     for group in SETS:
         mine = [v for v in verdicts if v.group == group]
         if mine:
@@ -71,7 +89,7 @@ def reason(text: str) -> str:
     """A refusal without the names of the case's own nodes and tensors, so that equal reasons count together."""
     text = re.sub(r"'([^']*/)?[A-Za-z]+_\d+'", "'...'", text)
     text = re.sub(r"(node|tensor|input|output) '[^']*'", r"\1", text)
-    text = re.sub(r": (there are '|did you mean ).*", "", text)
+    text = re.sub(r"(operator '\w+'.*? is not supported): .*", r"\1", text)
     return re.sub(r"; see `?'?tilewright ops.*", "", text)
 
 

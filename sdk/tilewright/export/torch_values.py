@@ -140,6 +140,8 @@ def _pad(site: Site) -> str:
     pairs = [side for pair in reversed(amounts(site.call)) for side in pair]
     mode = site.call.text("mode", "constant")
     if mode == "constant":
+        if site.call.optional(2) is not None and 2 not in site.call.constants:
+            raise site.refuse("a padding whose value is computed at run time is not written")
         value = pad_value(site.call, site.call.constants.get(2))
         return f"F.pad({site.operand()}, {tuple_of(pairs)}, value={real(float(value))})"
     while pairs and not any(pairs[-2:]):

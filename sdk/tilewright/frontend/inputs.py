@@ -11,12 +11,14 @@ import numpy as np
 from tilewright.errors import ModelError, UsageError
 from tilewright.frontend.names import nearest, printable, quoted
 from tilewright.frontend.values import check_size, element_type
-from tilewright.model import Array, Shape, Tensor
+from tilewright.model import Array, DType, Shape, Tensor
 
 if TYPE_CHECKING:
     import onnx
 
 Dimension = int | str | None
+
+_NO_SYMBOL = frozenset({"none", "null", "unknown", "unk", "-1"})  # what exporters write where they know no size
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,14 @@ def _declared(value: onnx.ValueInfoProto, file: str) -> tuple[Dimension, ...] | 
         return None
     found: list[Dimension] = []
     for dimension in value.type.tensor_type.shape.dim:
-        found.append(dimension.dim_value if dimension.HasField("dim_value") else dimension.dim_param or None)
+        symbol = dimension.dim_param if _is_symbol(dimension.dim_param) else None
+        found.append(dimension.dim_value if dimension.HasField("dim_value") else symbol)
     return tuple(found)
+
+
+def _is_symbol(name: str) -> bool:
+    """True for a name that is one size wherever it occurs; Paddle writes '?' for every size that it does not know."""
+    return name.strip().lower() not in _NO_SYMBOL and any(c.isalnum() or c == "_" for c in name)
 
 
 def _overridden(
@@ -169,6 +177,12 @@ def _example(declared: tuple[Dimension, ...]) -> str:
 
 def _cast(array: Array, tensor: Tensor) -> Array:
     """The frozen value in the input's own type; UsageError where that changes it."""
+    if tensor.dtype.bits == 4 and array.dtype.kind == "V":
+        array = _four_bits(array, tensor)
+    if array.dtype.kind not in "biuf":
+        what = f"input {quoted(tensor.name)} cannot be frozen to this value"
+        why = f"its elements are of type {array.dtype.str.lstrip('|<>=')}, which is no number that NumPy knows"
+        raise UsageError(what, why=why, fix=f"save it as {tensor.dtype.numpy}", tensor=tensor.name)
     with np.errstate(all="ignore"):
         cast = array.astype(tensor.dtype.numpy)
     exact = array.dtype.kind == "f" and tensor.dtype.is_float
@@ -177,3 +191,14 @@ def _cast(array: Array, tensor: Tensor) -> Array:
         why = f"it holds {array.dtype} values that {tensor.dtype.value} does not"
         raise UsageError(what, why=why, fix="give values of its own type", tensor=tensor.name)
     return cast
+
+
+def _four_bits(array: Array, tensor: Tensor) -> Array:
+    """Elements of ml_dtypes' int4 and uint4, one to a byte, which a .npy file calls V1; any other array as it is."""
+    if array.dtype.itemsize != 1 or array.dtype.names is not None:
+        return array
+    held = np.ascontiguousarray(array).view(np.uint8).reshape(array.shape)
+    if tensor.dtype is DType.U4:
+        return held if (held < 16).all() else array
+    signed: Array = ((held & 15) ^ 8).astype(np.int8) - np.int8(8)  # the upper half is empty or repeats the sign
+    return signed if ((held < 16) | (signed.view(np.uint8) == held)).all() else array

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.frontend.check import check_model
+from tilewright.frontend.contrib import adopt
+from tilewright.frontend.declared import declared_shapes, held_against
 from tilewright.frontend.inputs import Inputs, settle
 from tilewright.frontend.names import c_identifier, quoted
 from tilewright.frontend.prune import prune
@@ -63,7 +65,9 @@ def _load(source: Source, shapes: Mapping[str, tuple[int, ...]], frozen: Mapping
     stored = take_out(proto)
     true_inputs = [value for value in proto.graph.input if value.name not in stored]
     settled = settle(true_inputs, shapes, frozen, file)
+    declared = declared_shapes(proto)
     retype_inputs(proto, settled.tensors, stored)
+    adopt(proto)
     run_checker(proto, file)
     forget_types(proto)
     body = import_graph(proto)
@@ -75,7 +79,15 @@ def _load(source: Source, shapes: Mapping[str, tuple[int, ...]], frozen: Mapping
         for function in proto.functions
     }
     constants = {name: stored.unpack(name, file) for name in sorted(body.reads()) if name in stored}
-    return replace(_build(body, functions, settled, constants, find), sha256=source.sha256)
+    model = _build(body, functions, settled, constants, find)
+    inputs = {tensor.name: tensor for tensor in settled.tensors}
+
+    def bare() -> onnx.ModelProto:
+        retype_inputs(proto, settled.tensors, stored)
+        return proto
+
+    notes = held_against(declared, model, inputs, bare, file)
+    return replace(model, sha256=source.sha256, notes=(*model.notes, *notes))
 
 
 def _build(

@@ -12,16 +12,18 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tilewright.errors import ModelError, TilewrightError, UnsupportedNode
+from tilewright.frontend.contrib import standard_form, unsupported
 from tilewright.frontend.expand import instantiate, standard_function
-from tilewright.frontend.names import nearest, quoted, unique
+from tilewright.frontend.names import quoted, unique
 from tilewright.frontend.opset import Surroundings, invalid, normalise
 from tilewright.frontend.raw import Body, RawNode, Reference, Value
+from tilewright.frontend.scales import check_scales
 from tilewright.frontend.types import check_types
 from tilewright.frontend.unroll import unrolled
 from tilewright.frontend.values import BYTE_LIMIT, check_size
 from tilewright.model import Array, Attribute, DType, Node, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType
-from tilewright.ops.registry import all_operators, find
+from tilewright.ops.registry import find
 
 OPSET = 21  # the version that normalised nodes are said to be of
 NODE_LIMIT = 30_000
@@ -83,6 +85,7 @@ class Graph:
         body = self.functions.get((node.domain, node.op))
         if body is not None:
             return self._instantiate(body, node)
+        node = standard_form(node)
         if node.op == "Constant" and not node.domain:
             self.add_constant(node.outputs[0], *_constant(node))
             return ()
@@ -140,14 +143,7 @@ class Graph:
         if node.op in _CONTROL_FLOW and not node.domain:
             fix = "export the model without control flow, or freeze the input that decides with --freeze"
             return UnsupportedNode(node.where(), why=_CONTROL_FLOW[node.op], fix=fix, node=node.label)
-        domain = f" of domain {quoted(node.domain)}" if node.domain else ""
-        known = [operator.name for operator in all_operators()]
-        return UnsupportedNode(
-            f"node {quoted(node.label)}: operator {quoted(node.op)}{domain} is not supported",
-            why=nearest(node.op, known),
-            fix="see 'tilewright ops' for all that are",
-            node=node.label,
-        )
+        return unsupported(node)
 
     def _apply(self, operator: Operator, raw: RawNode) -> None:
         node = Node(
@@ -160,6 +156,7 @@ class Graph:
         )
         operands = tuple(self.tensors[name] if name else None for name in node.inputs)
         check_types(raw, operands)
+        check_scales(raw, self.constants)
         values = {i: self.constants[name] for i, name in enumerate(node.inputs) if name in self.constants}
         types = infer(operator, Call(node, operands, (), values, OPSET))
         outputs = []

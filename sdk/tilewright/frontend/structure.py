@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 OPSET_OLDEST = 6
 PART_LIMIT = 30_000  # of each kind; the largest networks in use have a third of it
 
+KNOWN_BEFORE = {"LayerNormalization": 17, "SimplifiedLayerNormalization": 1000}
+"""Operators that ONNX Runtime knows in the standard's own domain -> the opset from which the standard has them."""
+
 
 def check_structure(proto: onnx.ModelProto, file: str = "") -> None:
     """Sort every graph of the message in place, and raise ModelError or UnsupportedError for its first fault."""
@@ -232,6 +235,8 @@ def check_known(node: onnx.NodeProto, opsets: dict[str, int], local: set[tuple[s
     if (domain, node.op_type) in local or domain not in ("", "ai.onnx.ml", "ai.onnx.preview.training"):
         return
     version = opsets.get(domain, 1)
+    if domain == "" and version < KNOWN_BEFORE.get(node.op_type, 0):
+        return
     if onnx.defs.has(node.op_type, version, domain):
         return
     what = f"node {quoted(label)}: there is no operator {quoted(node.op_type)}"

@@ -81,8 +81,9 @@ def _clip_nests(call: Call) -> tuple[Nest, ...]:
     (kind,) = _infer_clip(call)
     limits = clip_limits(call)
     if limits is None:
-        three = len(present(call)) == 3
-        return (pointwise(call, body("clip_operands"), CLIP, kind.shape, kind.dtype),) if three else ()
+        names = [CLIP[index] for index in present(call)]
+        chosen = "clip_operands" if len(names) == 3 else "max" if "min" in names else "min"
+        return (pointwise(call, body(chosen), names, kind.shape, kind.dtype),)
     least, most = _type_limits(kind.dtype)
     low, high = (min(max(limit, least), most) for limit in limits)
     if not kind.dtype.is_float:

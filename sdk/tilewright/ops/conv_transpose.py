@@ -62,7 +62,8 @@ def _placed(call: Call, full: Sequence[int], same: Shape) -> tuple[Shape, Shape]
     if explicit and len(explicit) != rank:
         raise call.invalid(f"attribute 'output_shape' has {len(explicit)} entries, it must have {rank}")
     if explicit or mode.startswith("SAME"):
-        outs = explicit or same
+        # Where the kernel does not fill the stride, shape inference and ONNX Runtime keep the smaller result.
+        outs = explicit or tuple(map(min, same, full))
         totals = [max(0, f - o) for f, o in zip(full, outs, strict=True)]
         return tuple(t // 2 if mode == "SAME_UPPER" else t - t // 2 for t in totals), outs
     begins, ends = declared_pads(call, rank) if mode == "NOTSET" else ((0,) * rank, (0,) * rank)

@@ -129,4 +129,8 @@ def _loop(name: str) -> str:
     return f"{name}_" if name.isalpha() else f"d{ord(name)}"
 
 
-OPERATORS = (Operator("Einsum", _infer, _evaluate, ("x...",), nests=_nests),)
+def _gap(call: Call) -> tuple[str, str]:
+    return f"it has {len(call.inputs)} operands, one or two are computed", "split it into Einsums of two operands"
+
+
+OPERATORS = (Operator("Einsum", _infer, _evaluate, ("x...",), nests=_nests, gap=_gap),)

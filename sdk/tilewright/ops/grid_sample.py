@@ -166,7 +166,11 @@ def _grid_nests(call: Call) -> tuple[Nest, ...]:
     return (Nest(space, y[n, *places, c], (values[*places, k], theta[n, c, k]), body("mul"), combine("add")),)
 
 
+def _gap(call: Call) -> tuple[str, str]:
+    return "it is computed in half precision", "put a Cast to f32 before it"
+
+
 OPERATORS = (
     Operator("GridSample", _sample, _sampled, ("x", "grid"), kind=Kind.OPAQUE),
-    Operator("AffineGrid", _affine, _grid, ("theta", "size"), nests=_grid_nests),
+    Operator("AffineGrid", _affine, _grid, ("theta", "size"), nests=_grid_nests, gap=_gap),
 )

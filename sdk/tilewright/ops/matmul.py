@@ -132,6 +132,10 @@ def _integer_nests(call: Call) -> tuple[Nest, ...]:
     return (Nest(plain.space, plain.out, (*plain.ins, *accesses), body("mul_offsets"), combine("add")),)
 
 
+def _gap(call: Call) -> tuple[str, str]:
+    return "it has a zero point per row or column", "quantise with one zero point for each operand"
+
+
 OPERATORS = (
     Operator("MatMul", infer, evaluate, ("a", "b"), nests=nests),
     Operator(
@@ -140,5 +144,6 @@ OPERATORS = (
         _evaluate_integer,
         ("a", "b", "a_zero_point", "b_zero_point"),
         nests=_integer_nests,
+        gap=_gap,
     ),
 )

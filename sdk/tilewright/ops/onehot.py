@@ -58,4 +58,8 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     )
 
 
-OPERATORS = (Operator("OneHot", _infer, _evaluate, ("indices", "depth", "values"), nests=_nests),)
+def _gap(call: Call) -> tuple[str, str]:
+    return f"its indices are {call.tensor(0).dtype.value}, they must have a sign", "put a Cast to i32 before it"
+
+
+OPERATORS = (Operator("OneHot", _infer, _evaluate, ("indices", "depth", "values"), nests=_nests, gap=_gap),)

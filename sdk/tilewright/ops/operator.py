@@ -131,6 +131,18 @@ class Call:
         return UnsupportedNode(f"node '{self.node.name}' ({self.node.op})", why=why, fix=fix, node=self.node.name)
 
 
+def unmapped(call: Call) -> tuple[str, str]:
+    """What about a call without index maps is not computed, and what to do about it."""
+    from tilewright.ops.registry import find
+
+    empty = [tensor for tensor in (*call.inputs, *call.outputs) if tensor is not None and not tensor.elements]
+    if empty:
+        return f"'{empty[0].name}' of shape {list(empty[0].shape)} has no elements", "leave the node out of the model"
+    operator = find(call.node.op, call.node.domain)
+    found = operator.gap(call) if operator is not None and operator.gap is not None else None
+    return found or ("this form of the operator is not computed", "export the model with another form of it")
+
+
 def remembered(function: Callable[[Call], T]) -> Callable[[Call], T]:
     """A function of a call alone, computed once for each call."""
 
@@ -155,6 +167,7 @@ class Kind(Enum):
 ShapeRule = Callable[[Call], tuple[TensorType, ...]]
 Evaluate = Callable[[Call, Sequence[Array | None]], tuple[Array, ...]]
 Nests = Callable[[Call], "tuple[Nest, ...]"]
+Gap = Callable[[Call], "tuple[str, str] | None"]
 
 
 @dataclass(frozen=True)
@@ -166,7 +179,7 @@ class Operator:
     on quantised tensors exact integers. `nests` is the chain of index maps; operand tensors of the nests carry the
     names in `operands` and `results` (a last name `x...` stands for x0, x1, ...), every other name is an intermediate
     of the chain; the node's clamp is no part of it and limits the results. None for opaque operators, an empty chain
-    for a call that has no index map.
+    for a call that has no index map. `gap` says of such a call what about it is not computed, and what to do.
     """
 
     name: str
@@ -177,6 +190,7 @@ class Operator:
     nests: Nests | None = None
     kind: Kind = Kind.COMPUTE
     domain: str = ""
+    gap: Gap | None = None
 
     def operand(self, index: int) -> str:
         """The name that nests give to operand `index`."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tilewright.model import Array
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import finish
+from tilewright.ops.index.build import operand
 from tilewright.ops.index.nest import Nest, Subscript
 from tilewright.ops.index.table import Table
 from tilewright.ops.moves import moved
@@ -24,6 +27,9 @@ def amounts(call: Call) -> tuple[tuple[int, int], ...]:
     axes = tuple(range(rank))
     if call.optional(3) is not None:
         axes = some_axes(call, integer_list(call, 3, "axes"), rank)
+    value = call.optional(2)
+    if value is not None and value.elements > 1:
+        raise call.invalid(f"the pad value '{value.name}' has {value.elements} elements, it must be a scalar")
     if len(pads) != 2 * len(axes):
         raise call.invalid(f"{len(pads)} pads are given for {len(axes)} axes")
     found = [(0, 0)] * rank
@@ -101,12 +107,17 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 def _nests(call: Call) -> tuple[Nest, ...]:
     (kind,), begins = _infer(call), [before for before, _ in amounts(call)]
     if _mode(call) == "constant":
-        if (tensor := call.optional(2)) is not None:
-            other = tensor.quantisation not in (None, call.tensor(0).quantisation)
-            if other or 2 not in call.constants:
-                return ()  # a finish needs a number, in the operand's own code
-        value = finish("pad_value", pad_value(call, call.constants.get(2)))
-        return moved(call, kind.shape, lambda loops: [i - b for i, b in zip(loops, begins, strict=True)], value)
+        tensor = call.optional(2)
+        if tensor is not None and tensor.quantisation not in (None, call.tensor(0).quantisation):
+            return ()  # a finish needs a number, in the operand's own code
+
+        def shifted(loops: list[Affine]) -> list[Subscript]:
+            return [i - b for i, b in zip(loops, begins, strict=True)]
+
+        if tensor is None or 2 in call.constants:
+            return moved(call, kind.shape, shifted, finish("pad_value", pad_value(call, call.constants.get(2))))
+        value = operand(tensor, "value")[*(0,) * len(tensor.shape)]
+        return tuple(replace(nest, after=(value,)) for nest in moved(call, kind.shape, shifted, finish("pad_operand")))
     places = sources(call)
 
     def subscripts(loops: list[Affine]) -> list[Subscript]:
@@ -118,4 +129,8 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return moved(call, kind.shape, subscripts)
 
 
-OPERATORS = (Operator("Pad", _infer, _evaluate, ("x", "pads", "value", "axes"), nests=_nests),)
+def _gap(call: Call) -> tuple[str, str]:
+    return "the value of the padding has another scale than the operand", "quantise both with one scale"
+
+
+OPERATORS = (Operator("Pad", _infer, _evaluate, ("x", "pads", "value", "axes"), nests=_nests, gap=_gap),)

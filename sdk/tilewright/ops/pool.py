@@ -149,19 +149,25 @@ def _max_nests(call: Call) -> tuple[Nest, ...]:
     (largest,) = _nest(call, body("copy"), combine("max"), finish("keep"))
     if len(call.node.outputs) < 2:
         return (largest,)
-    if _storage_order(call):
-        return ()
     (seen,) = largest.ins
-    places = indices("place", seen.tensor.shape)
-    first = Tensor("indices", largest.out.tensor.shape, DType.I64)
-    nest = Nest(
-        largest.space,
-        Access(first, largest.out.subscripts),
-        (seen, largest.out, Access(places, seen.subscripts)),
-        body("select_equal", np.iinfo(np.int64).max),
-        combine("min"),
-    )
-    return largest, nest
+    places = Access(indices("place", seen.tensor.shape), seen.subscripts)
+    if not _storage_order(call):
+        return largest, _smallest(largest, "indices", (seen, largest.out, places))
+    first = _smallest(largest, "first", (seen, largest.out, places))
+    return largest, first, _smallest(largest, "indices", (places, first.out, _turned(seen)))
+
+
+def _smallest(largest: Nest, name: str, ins: tuple[Access, Access, Access]) -> Nest:
+    """In every window the smallest of the third operand where the first two are equal, as the tensor `name`."""
+    out = Access(Tensor(name, largest.out.tensor.shape, DType.I64), largest.out.subscripts)
+    return Nest(largest.space, out, ins, body("select_equal", np.iinfo(np.int64).max), combine("min"))
+
+
+def _turned(seen: Access) -> Access:
+    """The numbers of the elements that a pool sees when the first spatial axis runs fastest."""
+    axes = (0, 1, *reversed(range(2, len(seen.subscripts))))
+    shape = tuple(seen.tensor.shape[axis] for axis in axes)
+    return Access(indices("turned", shape), tuple(seen.subscripts[axis] for axis in axes))
 
 
 def _average_nests(call: Call) -> tuple[Nest, ...]:

@@ -162,10 +162,21 @@ def _dequantise_nests(call: Call) -> tuple[Nest, ...]:
     return _nest(call, kind, "dequantise") if kind.dtype is call.tensor(1).dtype else ()
 
 
+def _gap(call: Call) -> tuple[str, str]:
+    """Types between which nothing converts."""
+    x, scale, result = call.tensor(0), call.tensor(1), _typed_by(call, "output_dtype")
+    quantising = call.node.op == "QuantizeLinear"
+    computed = _typed_by(call, "precision") if quantising else result
+    if computed is not None and computed is not scale.dtype:
+        word = "precision" if quantising else "output_dtype"
+        return f"it computes in {computed.value} ('{word}') and its scale is {scale.dtype.value}", f"leave '{word}' out"
+    return f"its operand is {x.dtype.value} and its scale {scale.dtype.value}", "give both one type, f32 for instance"
+
+
 NAMES = ("x", "scale", "zero_point")
 
 OPERATORS = (
-    Operator("QuantizeLinear", _infer_quantise, _evaluate_quantise, NAMES, nests=_quantise_nests),
-    Operator("DequantizeLinear", _infer_dequantise, _evaluate_dequantise, NAMES, nests=_dequantise_nests),
+    Operator("QuantizeLinear", _infer_quantise, _evaluate_quantise, NAMES, nests=_quantise_nests, gap=_gap),
+    Operator("DequantizeLinear", _infer_dequantise, _evaluate_dequantise, NAMES, nests=_dequantise_nests, gap=_gap),
     Operator("DynamicQuantizeLinear", _dynamic, _evaluate_dynamic, ("x",), ("y", "scale", "zero_point")),
 )

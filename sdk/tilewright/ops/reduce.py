@@ -196,4 +196,8 @@ def _log_sum_exp_nests(space: Space, x: Access, y: Tensor, out: list[Affine | in
     )
 
 
-OPERATORS = tuple(Operator(name, _infer, _evaluate, ("x", "axes"), nests=_nests) for name in _STEPS)
+def _gap(call: Call) -> tuple[str, str]:
+    return f"its operand is {call.tensor(0).dtype.value}, it is computed on floats", "put a Cast to f32 before it"
+
+
+OPERATORS = tuple(Operator(name, _infer, _evaluate, ("x", "axes"), nests=_nests, gap=_gap) for name in _STEPS)

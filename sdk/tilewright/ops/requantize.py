@@ -137,7 +137,8 @@ def dequantise(codes: Array, quantisation: Quantisation) -> Floats:
     """DequantizeLinear: `(code - zero_point) * scale`, the product rounded to float32."""
     zero = per_axis(quantisation.zero_point, quantisation.axis, codes.ndim, np.int64)
     scale = per_axis(quantisation.scale, quantisation.axis, codes.ndim, np.float32)
-    real: Floats = (codes.astype(np.int64) - zero).astype(np.float32) * scale
+    with np.errstate(over="ignore", under="ignore"):
+        real: Floats = (codes.astype(np.int64) - zero).astype(np.float32) * scale
     return real
 
 

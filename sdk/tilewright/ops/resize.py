@@ -368,7 +368,14 @@ def _axis_nest(source: Tensor, out: Tensor, axis: int, tables: tuple[tuple[int, 
     return Nest(space, out[*loops], (source[*inside], factors[loops[axis], tap]), body("mul"), combine("add"))
 
 
+def _gap(call: Call) -> tuple[str, str]:
+    if not call.tensor(0).dtype.is_float:
+        why = f"it interpolates plain {call.tensor(0).dtype.value}"
+        return why, "cast the operand to f32, or quantise the network (QDQ)"
+    return "it reads outside of the image (extrapolation_value)", "put a Pad before it, or keep the roi inside"
+
+
 OPERATORS = (
-    Operator("Resize", _infer, _evaluate, ("x", "roi", "scales", "sizes"), nests=_nests),
-    Operator("Upsample", _infer, _evaluate, ("x", "scales"), nests=_nests),
+    Operator("Resize", _infer, _evaluate, ("x", "roi", "scales", "sizes"), nests=_nests, gap=_gap),
+    Operator("Upsample", _infer, _evaluate, ("x", "scales"), nests=_nests, gap=_gap),
 )

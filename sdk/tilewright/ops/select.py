@@ -143,9 +143,15 @@ def _compress_nests(call: Call) -> tuple[Nest, ...]:
 
 
 _BOXES = ("boxes", "scores", "max_output_boxes_per_class", "iou_threshold", "score_threshold")
+
+
+def _gap(call: Call) -> tuple[str, str]:
+    return "it has no axis and its operand has several", "give it an axis, or put a Flatten before it"
+
+
 OPERATORS = (
     Operator("NonZero", _nonzero, _nonzero_places, ("x",), kind=Kind.OPAQUE),
-    Operator("Compress", _compress, _compressed, ("x", "condition"), nests=_compress_nests),
+    Operator("Compress", _compress, _compressed, ("x", "condition"), nests=_compress_nests, gap=_gap),
     Operator(
         "Unique", _unique, _unique_arrays, ("x",), ("y", "indices", "inverse_indices", "counts"), kind=Kind.OPAQUE
     ),

@@ -16,9 +16,9 @@ LINEAR = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
 
 def channels(edit: Edit, node: Node) -> tuple[int, int] | None:
     """Axis and number of the output channels of a linear node on plain floats; None for any other."""
-    shape = edit.tensors[node.outputs[0]].shape
     if node.op not in LINEAR or node.domain or not edit.is_float(*node.inputs, *node.outputs):
         return None
+    shape = edit.tensors[node.outputs[0]].shape
     if node.op in ("Conv", "ConvTranspose"):
         return (1, shape[1]) if len(shape) >= 3 else None
     return (len(shape) - 1, shape[-1]) if len(shape) >= 2 and len(edit.tensors[node.inputs[1]].shape) == 2 else None

@@ -116,14 +116,14 @@ class Edit:
         return unique(hint, self._taken)
 
     def _connect(self, node: Node) -> None:
-        for name in node.outputs:
+        for name in filter(None, node.outputs):  # an omitted operand has no name: nothing writes or reads it
             self._writers[name] = node
-        for name in node.inputs:
+        for name in filter(None, node.inputs):
             self._readers.setdefault(name, {})[node.name] = node
 
     def _disconnect(self, node: Node) -> None:
         for name in node.outputs:
             if self._writers.get(name) is node:
                 del self._writers[name]
-        for name in set(node.inputs):
+        for name in filter(None, set(node.inputs)):
             self._readers[name].pop(node.name, None)

@@ -93,9 +93,11 @@ def _flat(graph: Graph, name: str) -> str:
             fix="give it as an initialiser, or freeze it with --freeze",
             tensor=name,
         )
-    if value.ndim == 0 or (value.ndim == 1 and value.size > 1):
+    half = value.dtype == np.float16  # an operator on codes computes in single precision
+    if not half and (value.ndim == 0 or (value.ndim == 1 and value.size > 1)):
         return name
-    return graph.constant(f"{name}_flat", value.reshape(() if value.size == 1 else -1), graph.tensors[name].dtype)
+    dtype = DType.F32 if half else graph.tensors[name].dtype
+    return graph.constant(f"{name}_flat", value.reshape(() if value.size == 1 else -1), dtype)
 
 
 def _quantised(graph: Graph, node: Node, scale: str, zero: str) -> tuple[str, Node]:
@@ -125,8 +127,17 @@ def _conv(graph: Graph, node: Node) -> list[Node]:
 
 
 def _bias(graph: Graph, node: Node, bias: str, x_scale: str, w_scale: str) -> tuple[str, Node]:
-    scale = graph.constants[x_scale].astype(np.float32).reshape(-1) * graph.constants[w_scale].astype(np.float32)
+    with np.errstate(over="ignore", under="ignore"):
+        scale = graph.constants[x_scale].astype(np.float32).reshape(-1) * graph.constants[w_scale].astype(np.float32)
     scale = scale.reshape(() if scale.size == 1 else -1)
+    if not np.isfinite(scale).all():
+        raise UnsupportedNode(
+            f"node '{node.name}' ({node.op}): its bias '{bias}' has no finite scale",
+            why=f"the product of the scales '{x_scale}' and '{w_scale}' is larger than any float32",
+            fix="calibrate with data of the size that the network sees",
+            node=node.name,
+            tensor=bias,
+        )
     return _dequantised(graph, node, bias, graph.constant(f"{bias}_scale", scale, DType.F32), "")
 
 

@@ -15,8 +15,8 @@ from tilewright.model import DType, Node, Quantisation
 from tilewright.ops.operator import Call
 from tilewright.ops.registry import find
 from tilewright.ops.requantize import dequantise, quantise
-from tilewright.passes.quantise_graph import Graph, read_quantisation
-from tilewright.passes.quantise_kinds import COMPUTED, data_operands, moves
+from tilewright.passes.quantise_graph import Graph, operand, read_quantisation
+from tilewright.passes.quantise_kinds import COMPUTED, data_operands, moved_results, moves
 from tilewright.passes.quantise_operands import code_operands
 from tilewright.passes.quantise_tail import Tail, find_tail
 
@@ -140,7 +140,7 @@ class Fusion:
 
     def _dequantize(self, node: Node) -> bool:
         found = read_quantisation(self.graph, node)
-        if found is None:
+        if found is None or self.graph.tensors[node.outputs[0]].dtype is not DType.F32:
             return self._fold_blocks(node)
         quantisation, dtype = found
         code = self.source(node.inputs[0])
@@ -190,12 +190,11 @@ class Fusion:
         first = self.source(node.inputs[0])
         known = self.graph.tensors[first].quantisation
         if known is not None and first not in self.codes and node.op != "Relu":
-            inputs = tuple(self.source(name) for name in node.inputs)
+            inputs = self._filled(node, tuple(self.source(name) for name in node.inputs))
             if len({self.graph.tensors[inputs[index]].quantisation for index in data_operands(node)}) > 1:
                 return False
-            for name in node.outputs:
-                if name:
-                    self.graph.quantise_tensor(name, known)
+            for name in moved_results(node):
+                self.graph.quantise_tensor(name, known)
             self.emitted.append(replace(node, inputs=inputs))
             return True
         if node.op == "Concat" and self._concat(node):
@@ -203,7 +202,8 @@ class Fusion:
         if first in self.codes and self._constant_move(node, self.codes[first]):
             return True
         held = [self.codes.get(node.inputs[index], "") for index in data_operands(node)]
-        wanted = any(self.wanted(name) for name in node.outputs if name)
+        results = moved_results(node)
+        wanted = any(map(self.wanted, results))
         if not all(held) or not (wanted or all(code in self.graph.constants for code in held)):
             return False
         meanings = {self._meaning(code) for code in held}
@@ -216,9 +216,16 @@ class Fusion:
         rest = self._fill(node, quantisation, dtype)
         if rest is None:
             return False
-        outputs = tuple(self._twin(name, dtype, quantisation) if name else "" for name in node.outputs)
+        outputs = tuple(self._twin(name, dtype, quantisation) if name in results else name for name in node.outputs)
         self.emitted.append(replace(node, inputs=(*held, *rest), outputs=outputs))
         return True
+
+    def _filled(self, node: Node, inputs: tuple[str, ...]) -> tuple[str, ...]:
+        """The operands of a move of codes; a Pad that names no value fills with the code 0, whatever that means."""
+        if node.op != "Pad" or node.attributes.get("mode", "constant") != "constant" or operand(node, 2):
+            return inputs
+        fill = self.graph.constant(f"{node.name}_fill", np.zeros(()), self.graph.tensors[inputs[0]].dtype)
+        return (*inputs[:2], fill, *inputs[3:])
 
     def _constant_move(self, node: Node, code: str) -> bool:
         """A Transpose of constant codes, done now; the axis that counts channels moves along."""
@@ -350,7 +357,7 @@ class Fusion:
             return True
         if reader.op in COMPUTED and find_tail(self.graph, self.readers, reader) is not None:
             return True
-        return (moves(reader) or reader.op == "Relu") and any(self.wanted(name) for name in reader.outputs if name)
+        return (moves(reader) or reader.op == "Relu") and any(map(self.wanted, moved_results(reader)))
 
 
 def _renamed(node: Node, old: str, new: str) -> Node:

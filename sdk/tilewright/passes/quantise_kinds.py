@@ -42,9 +42,12 @@ def moves(node: Node) -> bool:
     if node.op in ("Resize", "Upsample"):
         nearest = node.attributes.get("mode", "nearest") == "nearest"
         return nearest and node.attributes.get("coordinate_transformation_mode", "") != "tf_crop_and_resize"
-    if node.op == "MaxPool":
-        return len([name for name in node.outputs if name]) == 1
     return True
+
+
+def moved_results(node: Node) -> tuple[str, ...]:
+    """The outputs of a move that hold its operand's values; the indices of a MaxPool are none of them."""
+    return tuple(name for name in (node.outputs[:1] if node.op == "MaxPool" else node.outputs) if name)
 
 
 def pads_with_zero(graph: Graph, node: Node) -> bool:

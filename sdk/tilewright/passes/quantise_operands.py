@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from tilewright.model import DType, Node
+import numpy as np
+
+from tilewright.model import DType, Node, Quantisation
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised_resize import interpolates, resize_form
 from tilewright.passes.quantise_bias import bias_operand, weight_axis
@@ -27,6 +29,8 @@ def code_operands(graph: Graph, codes: Codes, node: Node, tail: Tail) -> tuple[s
         return None
     if node.op in LINEAR:
         return _linear(graph, codes, node, code, tail)
+    if node.op in (*MEANS, *RESIZES) and not _has_multipliers(tensor.quantisation, (1.0,), tail):
+        return None
     if node.op in MEANS:
         return (code, *node.inputs[1:])
     if node.op in RESIZES:
@@ -35,6 +39,14 @@ def code_operands(graph: Graph, codes: Codes, node: Node, tail: Tail) -> tuple[s
     if tensor.dtype.bits > 8 or any(name and graph.value(name) is None for name in others):
         return None
     return (code, *others)
+
+
+def _has_multipliers(source: Quantisation, weights: Sequence[float], tail: Tail) -> bool:
+    """True where float32 holds the products and ratios of these scales; where it does not, the node stays float."""
+    with np.errstate(over="ignore", under="ignore", divide="ignore"):
+        product = np.float32(source.scale[0]) * np.asarray(weights, np.float32)
+        ratio = product / np.float32(tail.quantisation.scale[0])
+    return bool(np.isfinite(ratio).all() and (ratio > 0).all())
 
 
 def _interpolates_inside(graph: Graph, node: Node, code: str) -> bool:
@@ -62,6 +74,9 @@ def _pair(graph: Graph, codes: Codes, node: Node) -> tuple[str, ...] | None:
 def _linear(graph: Graph, codes: Codes, node: Node, code: str, tail: Tail) -> tuple[str, ...] | None:
     weights = codes.get(node.inputs[1])
     if weights is None or not _weights_suit(graph, node, weights):
+        return None
+    source, scales = (graph.tensors[name].quantisation for name in (code, weights))
+    if source is None or scales is None or not _has_multipliers(source, scales.scale, tail):
         return None
     given = operand(node, 2)
     if node.op == "Gemm":

@@ -80,6 +80,7 @@ def require_integers(model: Model) -> None:
     else:
         why = "its operands or its result have no quantisation, so it computes in float"
         fix = "put QuantizeLinear and DequantizeLinear around it, or compile without --integer-only"
+    tensor = next(filter(None, node.outputs))
     raise UnsupportedError(
-        f"node '{node.name}' ({node.op}) stays float", why=why, fix=fix, node=node.name, tensor=node.outputs[0]
+        f"node '{node.name}' ({node.op}) stays float", why=why, fix=fix, node=node.name, tensor=tensor
     )

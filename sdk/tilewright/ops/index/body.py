@@ -131,6 +131,7 @@ FINISHES: Mapping[str, Meaning] = {
     "keep": Meaning(s.keep, "t"),
     "mean": Meaning(s.mean, "t / n; integers truncate towards zero"),
     "pad_value": Meaning(s.pad_value, "n > 0 ? t : p"),
+    "pad_operand": Meaning(s.pad_value, "n > 0 ? t : a"),
     "add": Meaning(s.finish_add, "t + a"),
     "scale": Meaning(s.finish_scale, "t * p"),
     "scale_add": Meaning(s.finish_scale_add, "p * t + q * a"),

@@ -278,7 +278,7 @@ def mean(total: Array, count: Array) -> Array:
         return divide(total, np.asarray(count).astype(total.dtype))
 
 
-def pad_value(total: Array, count: Array, value: float) -> Array:
+def pad_value(total: Array, count: Array, value: float | Array) -> Array:
     """The value where no point was combined."""
     return np.where(count > 0, total, np.asarray(value).astype(total.dtype))
 

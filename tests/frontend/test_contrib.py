@@ -1,0 +1,60 @@
+"""Operators beside the standard: advice that fits where they come from, no hint at an operator of another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from graphs import node, onnx_model
+from tilewright.errors import UnsupportedNode
+from tilewright.frontend.cut import cut
+from tilewright.frontend.load import load
+
+OPTIMISER = (
+    ": ONNX Runtime's optimiser writes it in the place of standard operators; "
+    "export or save the model without that optimisation (ORT_DISABLE_ALL)"
+)
+SENTENCES = {
+    ("FusedConv", "com.microsoft"): OPTIMISER,
+    ("SkipLayerNormalization", "com.microsoft"): OPTIMISER,
+    ("BiasGelu", "com.microsoft"): OPTIMISER,
+    ("Attention", "com.microsoft"): OPTIMISER,
+    ("Conv", "com.microsoft.nchwc"): OPTIMISER,
+    ("DynamicQuantizeLSTM", "com.microsoft"): ": a quantiser of ONNX Runtime writes it; leave LSTM out of",
+    ("MatMulNBits", "com.microsoft"): ": a quantiser of ONNX Runtime writes it; write QDQ instead",
+    ("QLinearReduceMean", "com.microsoft"): ": of ONNX Runtime's own operators there are DequantizeLinear, Gelu, ",
+    ("Binarizer", "ai.onnx.ml"): ": operators of classical machine learning (trees, scalers, ...) are not",
+    ("Foo", "acme"): ": no operator of this domain is known; export it with standard operators, or as a function",
+    ("FusedConv", "acme"): ": no operator of this domain is known; export it with standard operators, or as a function",
+    ("RoiAlign", ""): ": the standard has it, tilewright does not compute it; see 'tilewright ops' for all that it",
+}
+
+
+@pytest.mark.parametrize("op_and_domain", SENTENCES)
+def test_the_advice_fits_the_domain(op_and_domain: tuple[str, str]) -> None:
+    op, domain = op_and_domain
+    inputs = {"x": [1, 1, 8, 8], "r": [1, 4], "b": [1]} if op == "RoiAlign" else {"x": [1, 4]}
+    proto = onnx_model([node(op, " ".join(inputs), "y", "n", domain)], inputs, ["y"], types={"b": 7}, opset=16)
+    if domain:
+        proto.opset_import.add(domain=domain, version=1)
+    with pytest.raises(UnsupportedNode) as caught:
+        load(proto)
+    named = f" of domain '{domain}'" if domain else ""
+    assert str(caught.value).startswith(f"node 'n': operator '{op}'{named} is not supported{SENTENCES[op_and_domain]}")
+    assert "did you mean" not in str(caught.value)
+
+
+def test_a_layer_normalisation_of_an_old_opset_stays_as_it_is_for_onnx_runtime(tmp_path: Path) -> None:
+    nodes = [node("LayerNormalization", "x s", "n"), node("Relu", "n", "y")]
+    proto = onnx_model(nodes, {"x": [2, 4]}, ["y"], {"s": np.ones(4, np.float32)}, 12)
+    onnx.save(proto, tmp_path / "old.onnx")
+    opened = cut(tmp_path / "old.onnx", ["n"])
+    assert [(each.op_type, each.domain) for each in opened.graph.node] == [("LayerNormalization", ""), ("Relu", "")]
+    assert [each.op for each in load(proto).nodes] == ["LayerNormalization", "Relu"]
+
+
+def test_other_operators_of_a_newer_opset_are_still_refused() -> None:
+    with pytest.raises(UnsupportedNode, match="the model uses opset 12, the operator is of opset 20"):
+        load(onnx_model([node("Gelu", "x", "y")], {"x": [2, 4]}, ["y"], opset=12))
