@@ -130,9 +130,8 @@ def _run(
     stage: Callable[[str], None], notes: Callable[[Sequence[str]], None],
 ) -> tuple[Compiled, Report]:  # fmt: skip
     from tilewright.compile import compile_model, run_model, write
-    from tilewright.output import staged
     from tilewright.report.build import dumps
-    from tilewright.written import hashes, listed, protection
+    from tilewright.written import hashes, listed
 
     target = target_for(name, options)
     compiled = compile_model(model, options, target, pipeline=watched(stage))
@@ -141,9 +140,9 @@ def _run(
         raise too_large
     stage(f"running on {target.name}")
     failure = None
-    with _folder(project.folder) as folder, staged(folder, protection(folder, force=project.force)) as staging:
+    with _folder(project) as staging:
         compiled = write(compiled, staging)
-        files = {**listed(folder), **hashes(staging)}
+        files = {**(listed(project.folder) if project.folder else {}), **hashes(staging)}
         try:
             report = run_model(compiled, target, asked, staging)
         except TilewrightError as error:  # the project stays, so that one can look at what failed
@@ -191,9 +190,13 @@ def _largest(found: RunReport | LayerReport) -> str:
 
 
 @contextmanager
-def _folder(asked: Path | None) -> Iterator[Path]:
-    if asked is not None:
-        yield asked
+def _folder(project: Project) -> Iterator[Path]:
+    from tilewright.output import staged
+    from tilewright.written import protection
+
+    if project.folder is not None:
+        with staged(project.folder, protection(project.folder, force=project.force)) as staging:
+            yield staging
         return
     with tempfile.TemporaryDirectory(prefix="tilewright-") as name:
         yield Path(name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping
 
 from tilewright.errors import UsageError
@@ -19,6 +20,19 @@ from tilewright.memory.problem import Buffer, PlacementProblem, PlacementSolutio
 _OLD_NAMES = {"buffer": "id", "buffer_id": "id", "start": "lower", "begin": "lower"}
 _NEEDED = ("id", "lower", "upper", "size")
 _KNOWN = (*_NEEDED, "alignment", "offset", "hint")
+
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+
+
+def shown(name: str) -> str:
+    """A name as a cell of text: one that a spreadsheet would take for a formula and run has an apostrophe before it."""
+    return "'" + name if _FORMULA.match(name) else name
+
+
+def meant(cell: str) -> str:
+    """The name that `shown` made a cell of."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def read_problem(text: str, *, capacity: int | None = None, file: str = "") -> PlacementProblem:
@@ -67,7 +81,7 @@ def _write(problem: PlacementProblem, offsets: Mapping[str, int | None] | None) 
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*_NEEDED, *["alignment"] * aligned, *["offset"] * (offsets is not None)])
     for buffer in problem.buffers:
-        row: list[str | int | None] = [buffer.name, buffer.lower, buffer.upper, buffer.size]
+        row: list[str | int | None] = [shown(buffer.name), buffer.lower, buffer.upper, buffer.size]
         row += [buffer.align] * aligned
         row += [] if offsets is None else [offsets[buffer.name]]
         writer.writerow(row)
@@ -96,6 +110,7 @@ def _rows(text: str, file: str) -> list[tuple[int, dict[str, str]]]:
         if len(fields) != len(header):
             raise _wrong(line, f"{len(fields)} fields where the header has {len(header)}", file)
         row = dict(zip(header, (field.strip() for field in fields), strict=True))
+        row["id"] = meant(row["id"])
         if inclusive:
             row["upper"] = str(_number(row, "upper", line, file) + 1)
         rows.append((line, row))

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 
+from tilewright.memory.csv_format import shown
 from tilewright.report.build import PARTS, Report
 
 _LAYER = ("loaded_bytes", "stored_bytes", "instructions", "cycles", "max_abs_error", "max_lsb_error")
@@ -58,5 +59,5 @@ def _csv(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(heads)
-    writer.writerows(rows)
+    writer.writerows([shown(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return stream.getvalue()
