@@ -24,6 +24,7 @@ from tilewright.commands.completion import Completion
 from tilewright.commands.ending import ended_by_signals
 from tilewright.commands.streams import complain, open_streams, say
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
+from tilewright.unfinished import remove_living
 from tilewright.version import VERSION
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return _carried_out(words)
         except KeyboardInterrupt:
+            remove_living()
             complain("tilewright: interrupted\n")
             return INTERRUPTED
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tilewright.errors import UsageError
-from tilewright.unfinished import JOURNAL, KEPT, is_unfinished, locked, remove_abandoned
+from tilewright.unfinished import JOURNAL, KEPT, is_unfinished, locked, remove_abandoned, restore, second_name
 
 Refusal = Callable[[str, Path], str | None]
 """Why the file of that relative name, which stands at that place, must not be replaced; None where it may."""
@@ -40,7 +40,7 @@ def publish(tree: Path, folder: Path, refusal: Refusal | None, *, whole: bool) -
     of somebody else is in the way; then nothing has changed.
     """
     if whole and not folder.exists():
-        with suppress(FileExistsError, NotADirectoryError, OSError):
+        with suppress(OSError):  # another run was first
             tree.rename(folder)
             return
     folder.mkdir(parents=True, exist_ok=True)
@@ -158,11 +158,11 @@ def _exchange_by_system(one: Path, other: Path) -> bool:
 
 def _one_by_one(tree: Path, folder: Path, names: list[str]) -> None:
     """Replace files one after the other; an error puts back those that were replaced."""
-    unfinished, done = tree.parent, list[str]()
+    unfinished = tree.parent
     for name in names:
         if (folder / name).is_symlink() or (folder / name).exists():
             (unfinished / KEPT / name).parent.mkdir(parents=True, exist_ok=True)
-            _second(folder / name, unfinished / KEPT / name)
+            second_name(folder / name, unfinished / KEPT / name)
     journal = unfinished / (JOURNAL + ".new")
     journal.write_bytes(b"\0".join(os.fsencode(name) for name in names))
     journal.rename(unfinished / JOURNAL)
@@ -170,29 +170,15 @@ def _one_by_one(tree: Path, folder: Path, names: list[str]) -> None:
     try:
         for name in names:
             _make_folders((folder / name).parent, made)
-            done.append(name)
             os.replace(tree / name, folder / name)
     except BaseException:
-        for name in done:
-            with suppress(OSError):
-                if (unfinished / KEPT / name).exists() or (unfinished / KEPT / name).is_symlink():
-                    os.replace(unfinished / KEPT / name, folder / name)
-                elif not (tree / name).exists():
-                    (folder / name).unlink()
+        restore(unfinished, folder)
         for place in reversed(made):
             with suppress(OSError):
                 place.rmdir()
         raise
     finally:
         (unfinished / JOURNAL).unlink(missing_ok=True)
-
-
-def _second(file: Path, place: Path) -> None:
-    """A second name for a file, or a copy of it where there are no links."""
-    try:
-        os.link(file, place, follow_symlinks=False)
-    except OSError:
-        shutil.copy2(file, place, follow_symlinks=False)
 
 
 def _make_folders(place: Path, made: list[Path]) -> None:

@@ -25,6 +25,7 @@ PREFIX, SUFFIX = ".tilewright-", ".part"
 _NAME = re.compile(r"\.tilewright-[a-z0-9_]{8}\.part")
 PATIENCE_SECONDS = 60.0
 JOURNAL, KEPT = "journal", "kept"
+_LIVING: set[Path] = set()
 
 
 def is_unfinished(name: str) -> bool:
@@ -52,11 +53,13 @@ def unfinished_folder(place: Path) -> Iterator[Path]:
     try:
         with uninterrupted():
             folder, lock = _locked_folder(place)
+            _LIVING.add(folder)
         yield folder
     finally:
         with uninterrupted():
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
+                _LIVING.discard(folder)
                 os.close(lock)
 
 
@@ -67,13 +70,23 @@ def unfinished_file(place: Path) -> Iterator[tuple[Path, int]]:
     try:
         with uninterrupted():
             file, descriptor = _locked_file(place)
+            _LIVING.add(file)
         yield file, descriptor
     finally:
         with uninterrupted():
             if file is not None:
                 with suppress(OSError):
                     file.unlink()
+                _LIVING.discard(file)
                 os.close(descriptor)
+
+
+def remove_living() -> None:
+    """Remove what this process has not finished: a signal may fall between any two steps, those of a removal too."""
+    for path in list(_LIVING):
+        with suppress(OSError):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        _LIVING.discard(path)
 
 
 @contextmanager
@@ -127,19 +140,27 @@ def restore(unfinished: Path, place: Path) -> None:
         for name in (unfinished / JOURNAL).read_text(encoding="utf-8", errors="surrogateescape").split("\0"):
             kept, goal = unfinished / KEPT / name, place / name
             if kept.is_symlink() or kept.exists():
-                os.replace(kept, goal)
+                again = unfinished / "again"
+                second_name(kept, again)  # what is kept stays, in case this is cut off too
+                os.replace(again, goal)
             elif not (unfinished / "new" / name).exists():
                 goal.unlink(missing_ok=True)
+
+
+def second_name(file: Path, place: Path) -> None:
+    """A second name for a file, or a copy of it where there are no links."""
+    place.unlink(missing_ok=True)
+    try:
+        os.link(file, place, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(file, place, follow_symlinks=False)
 
 
 def _locked_folder(place: Path) -> tuple[Path, int]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, suffix=SUFFIX, dir=place))
-        descriptor = os.open(folder, os.O_RDONLY)
-        _wait_for_lock(descriptor)
-        if _same(descriptor, folder):
-            return folder, descriptor
-        os.close(descriptor)  # another process took it for abandoned in between
+        with suppress(FileNotFoundError):  # another process took it for abandoned before it was locked
+            return folder, _lock_of(folder)
 
 
 def _locked_file(place: Path) -> tuple[Path, int]:

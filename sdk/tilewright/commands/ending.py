@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from tilewright.unfinished import remove_living
+
 
 class Ended(BaseException):
     """A signal asks the process to end; what is unfinished is cleaned up while this passes."""
@@ -31,6 +33,7 @@ def ended_by_signals() -> Iterator[None]:
     try:
         yield
     except Ended as ended:
+        remove_living()
         signal.signal(ended.number, signal.SIG_DFL)
         os.kill(os.getpid(), ended.number)
         raise
@@ -40,5 +43,6 @@ def ended_by_signals() -> Iterator[None]:
 
 
 def _raise(number: int, frame: FrameType | None) -> None:
-    signal.signal(number, signal.SIG_IGN)  # once is enough
+    for other in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(other, signal.SIG_IGN)  # once is enough
     raise Ended(number)
