@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Mapping
 
+from tilewright.cells import csv_text, meant
 from tilewright.errors import UsageError
 from tilewright.memory.bound import live_bound
 from tilewright.memory.packing import normalise
@@ -20,19 +20,6 @@ from tilewright.memory.problem import Buffer, PlacementProblem, PlacementSolutio
 _OLD_NAMES = {"buffer": "id", "buffer_id": "id", "start": "lower", "begin": "lower"}
 _NEEDED = ("id", "lower", "upper", "size")
 _KNOWN = (*_NEEDED, "alignment", "offset", "hint")
-
-
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-
-
-def shown(name: str) -> str:
-    """A name as a cell of text: one that a spreadsheet would take for a formula and run has an apostrophe before it."""
-    return "'" + name if _FORMULA.match(name) else name
-
-
-def meant(cell: str) -> str:
-    """The name that `shown` made a cell of."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def read_problem(text: str, *, capacity: int | None = None, file: str = "") -> PlacementProblem:
@@ -77,20 +64,19 @@ def write_solution(problem: PlacementProblem, solution: PlacementSolution) -> st
 def _write(problem: PlacementProblem, offsets: Mapping[str, int | None] | None) -> str:
     """Lines in the problem's order; columns that say nothing are left out."""
     aligned = any(buffer.align != 1 for buffer in problem.buffers)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*_NEEDED, *["alignment"] * aligned, *["offset"] * (offsets is not None)])
+    heads = [*_NEEDED, *["alignment"] * aligned, *["offset"] * (offsets is not None)]
+    rows = []
     for buffer in problem.buffers:
-        row: list[str | int | None] = [shown(buffer.name), buffer.lower, buffer.upper, buffer.size]
+        row: list[str | int | None] = [buffer.name, buffer.lower, buffer.upper, buffer.size]
         row += [buffer.align] * aligned
         row += [] if offsets is None else [offsets[buffer.name]]
-        writer.writerow(row)
-    return text.getvalue()
+        rows.append(row)
+    return csv_text(heads, rows)
 
 
 def _rows(text: str, file: str) -> list[tuple[int, dict[str, str]]]:
     """Line numbers and fields by column, the older columns renamed; an inclusive `end` becomes `upper`."""
-    reader = csv.reader(io.StringIO(text))
+    reader = csv.reader(io.StringIO(text, newline=""))
     header = [_OLD_NAMES.get(name.strip(), name.strip()) for name in next(reader, [])]
     inclusive = "end" in header
     header = ["upper" if name == "end" else name for name in header]
