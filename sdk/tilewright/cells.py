@@ -25,8 +25,7 @@ def csv_text(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     cells = [[shown(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     returns = any("\r" in cell for row in cells for cell in row if isinstance(cell, str))  # csv leaves them bare
     stream = io.StringIO(newline="")
-    quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
-    writer = csv.writer(stream, lineterminator="\n", quoting=quoting)
+    writer = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL)
     writer.writerow(heads)
     writer.writerows(cells)
     return stream.getvalue()

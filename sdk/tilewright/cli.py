@@ -128,8 +128,8 @@ def _told(answer: Answer, json: str | None, verbose: bool) -> int:
     except UsageError as error:
         unsaid.append(error)
     errors = [*unsaid, *([answer.error] if answer.error is not None else [])]
-    for error in errors:
-        _fail(error, verbose)
+    for told in errors:
+        _fail(told, verbose)
     return errors[-1].code if errors else 0
 
 

@@ -78,7 +78,7 @@ def child(folder: Path, moment: int, number: int) -> bool:
 def main(mode: str, name: str, every: int, place: Path) -> None:
     """All moments, one after the other."""
     if mode == "aside":
-        publishing._exchange_by_system = lambda one, other: False  # type: ignore[assignment]
+        publishing._exchange_by_system = lambda one, other: False
     if mode == "in_place":
         output.exchangeable = lambda folder: False  # type: ignore[attr-defined]
     states = []
@@ -91,7 +91,7 @@ def main(mode: str, name: str, every: int, place: Path) -> None:
         (folder / "sub" / "my" / "own.txt").write_text("mine")
         ended = child(folder, moment, getattr(signal, name))
         left = contents(place / "above")
-        output.clean(folder)
+        publishing.clean(folder)
         cleaned = contents(place / "above")
         write(folder, "newest")
         states.append([left, cleaned, contents(place / "above")])

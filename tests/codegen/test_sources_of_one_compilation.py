@@ -14,13 +14,9 @@ from conftest import NetworkFiles
 Files = dict[str, str]
 
 
-def compiled(network: Callable[[str], NetworkFiles], **options: object) -> Files:
+def compiled(network: Callable[[str], NetworkFiles], options: tilewright.CompileOptions | None = None) -> Files:
     host = tilewright.load_target("host")
-    done = tilewright.compile_model(
-        network("digits_int8").model,
-        tilewright.CompileOptions(**options),
-        host,  # type: ignore[arg-type]
-    )
+    done = tilewright.compile_model(network("digits_int8").model, options or tilewright.CompileOptions(), host)
     return {path.removeprefix("src/"): text for path, text in done.artifacts.files.items() if path.startswith("src/")}
 
 
@@ -51,7 +47,7 @@ def test_every_source_holds_the_number_of_its_header(one: Files, network: Callab
 def test_a_folder_of_two_compilations_does_not_compile(
     one: Files, network: Callable[[str], NetworkFiles], tmp_path: Path
 ) -> None:
-    other = compiled(network, optimize="size")
+    other = compiled(network, tilewright.CompileOptions(optimize="size"))
     assert builds(one) != builds(other), "other options, the same model"
     for source in ("digits_int8.c", "digits_int8_weights.c"):
         assert complaint(one, tmp_path, source) == ""

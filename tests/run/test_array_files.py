@@ -6,13 +6,15 @@ import io
 import struct
 import zipfile
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
 from tilewright.arrays import read_array, read_arrays
 from tilewright.errors import UsageError
 from tilewright.frontend.load import frozen_inputs
-from tilewright.model import DType, Tensor
+from tilewright.model import Array, DType, Tensor
+from tilewright.plan.plan import ExecutionPlan
 from tilewright.run.inputs import expected_outputs, input_arrays
 
 ONES = np.ones((2, 3), np.float32)
@@ -84,23 +86,32 @@ def test_damage_is_one_sentence(kind: str, tmp_path: Path) -> None:
         frozen_inputs({"x": file})
 
 
-def test_an_array_alone_is_that_of_the_only_input_or_output(tmp_path: Path) -> None:
+def plan_of(*names: str) -> ExecutionPlan:
+    return cast(ExecutionPlan, Plan(*names))
+
+
+@pytest.mark.parametrize("word", ["input", "output"])
+def test_an_array_alone_is_that_of_the_only_input_or_output(word: str, tmp_path: Path) -> None:
     file = tmp_path / "in.npy"
     np.save(file, ONES)
-    for read in (lambda plan: input_arrays(plan, file, 0), lambda plan: expected_outputs(plan, file)):
-        [array] = read(Plan("x"))
-        assert np.array_equal(array, ONES)
-        with pytest.raises(UsageError, match=r"holds one array without a name: the model has 2 .*s; .* names: a, b"):
-            read(Plan("a", "b"))
+
+    def read(plan: ExecutionPlan) -> list[Array]:
+        return input_arrays(plan, file, 0) if word == "input" else expected_outputs(plan, file)
+
+    [array] = read(plan_of("x"))
+    assert np.array_equal(array, ONES)
+    with pytest.raises(UsageError, match=r"holds one array without a name: the model has 2 .*s; .* names: a, b"):
+        read(plan_of("a", "b"))
 
 
 def test_arrays_come_as_they_were_saved(tmp_path: Path) -> None:
-    arrays = {"x": ONES, "a/b": np.asfortranarray(np.arange(6, dtype=np.int8).reshape(2, 3)), "s": np.float64(3)}
-    np.savez_compressed(tmp_path / "in.npz", **arrays)
+    ordered = np.asfortranarray(np.arange(6, dtype=np.int8).reshape(2, 3))
+    arrays: dict[str, Array] = {"x": ONES, "a/b": ordered, "s": np.asarray(3.0)}
+    (tmp_path / "in.npz").write_bytes(archive({f"{name}.npy": npy(array) for name, array in arrays.items()}))
     found = read_arrays(tmp_path / "in.npz")
     assert list(found) == list(arrays)
     for name, array in arrays.items():
         assert np.array_equal(found[name], array)
-        assert found[name].dtype == np.asarray(array).dtype
+        assert found[name].dtype == array.dtype
     with pytest.raises(UsageError, match=r"it holds several arrays by name; give a .npy file"):
         read_array(tmp_path / "in.npz")
