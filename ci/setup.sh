@@ -55,21 +55,21 @@ apt_install() {
     done
 }
 
-# environment FOLDER EXTRAS: a virtual environment with this package (editable) and its extras; reused until
-# pyproject.toml, setup.py or the Python changes. Sets PYTHON.
+# environment FOLDER EXTRAS [PYTHON [CONSTRAINTS]]: a virtual environment with this package (editable) and its extras;
+# reused until pyproject.toml, setup.py, the Python or the constraints change. Sets PYTHON.
 environment() {
-    local folder=$1 extras=$2 base stamp
-    base=$(find_python)
+    local folder=$1 extras=$2 base=${3:-} constraints=${4:-} stamp
+    base=${base:-$(find_python)}
     if ! "$base" -c 'import ensurepip, venv' 2>/dev/null; then
         apt_install "/usr/lib/python3*/ensurepip=python3-venv"
     fi
     PYTHON="$PWD/$folder/bin/python"
-    stamp=$("$base" -V && sha256sum pyproject.toml setup.py && echo "$extras $PWD")
+    stamp=$("$base" -V && sha256sum pyproject.toml setup.py && echo "$extras $PWD" && cat ${constraints:+"$constraints"} </dev/null)
     if [ "$(cat "$folder/stamp" 2>/dev/null)" = "$stamp" ]; then
         return
     fi
     say "installing tilewright[$extras] into $folder"
     [ -x "$PYTHON" ] || "$base" -m venv --clear "$folder"
-    "$PYTHON" -m pip install -qq --disable-pip-version-check --editable ".[$extras]"
+    "$PYTHON" -m pip install -qq --disable-pip-version-check --editable ".[$extras]" ${constraints:+--constraint "$constraints"}
     echo "$stamp" >"$folder/stamp"
 }

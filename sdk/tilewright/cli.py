@@ -7,13 +7,13 @@ Results go to standard output or to files, logs and errors to standard error. No
 from __future__ import annotations
 
 import argparse
+import errno
 import logging
 import os
 import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
-from io import TextIOWrapper
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
@@ -21,7 +21,10 @@ from typing import TYPE_CHECKING, NoReturn
 from tilewright.commands.answer import Answer
 from tilewright.commands.common import add_output
 from tilewright.commands.completion import Completion
-from tilewright.errors import TilewrightError, UsageError
+from tilewright.commands.ending import ended_by_signals
+from tilewright.commands.streams import complain, open_streams, say
+from tilewright.errors import TilewrightError, UnsupportedError, UsageError
+from tilewright.unfinished import remove_living
 from tilewright.version import VERSION
 
 if TYPE_CHECKING:
@@ -44,6 +47,8 @@ VERBS = (
     "new-platform",
 )
 INTERRUPTED = 130
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+OUTSIDE = (*FULL, errno.ENAMETOOLONG, errno.EROFS, errno.EIO, errno.ELOOP, errno.EMFILE, errno.ENFILE)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -76,37 +81,89 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a name may hold what the terminal cannot show
+    open_streams()
+    with ended_by_signals():
+        try:
+            return _carried_out(words)
+        except KeyboardInterrupt:
+            remove_living()
+            complain("tilewright: interrupted\n")
+            return INTERRUPTED
+
+
+def _carried_out(words: Sequence[str]) -> int:
     verbose = False
     try:
-        chosen = parser().parse_args(words)
+        chosen = _parsed(words)
         verbose = chosen.verbose
         _log(chosen.verbose, chosen.quiet)
         answer: Answer = _module(chosen.verb).execute(chosen)
-        _print(answer, chosen.json)
-        if answer.error is None:
-            return 0
-        return _fail(answer.error, verbose)
     except TilewrightError as error:
         return _refuse(error, words, verbose)
-    except KeyboardInterrupt:
-        sys.stderr.write("tilewright: interrupted\n")
-        return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Exception as error:
-        bug = TilewrightError(
-            "tilewright failed",
-            why=f"{type(error).__name__}: {error}",
-            fix="this is a bug of ours; the traceback stands above"
-            if verbose
-            else "this is a bug of ours; run the same command with -v for the traceback",
+        return _refuse(_outside(error) or _bug(error, verbose), words, verbose)
+    return _told(answer, chosen.json, verbose)
+
+
+def _parsed(words: Sequence[str]) -> argparse.Namespace:
+    """The options. Help and version end the program here, once their text is seen gone."""
+    try:
+        return parser().parse_args(words)
+    except SystemExit:
+        say("")
+        raise
+
+
+def _told(answer: Answer, json: str | None, verbose: bool) -> int:
+    """Print and write an answer; the exit code is that of its error, or else of what kept it from being told."""
+    unsaid: list[TilewrightError] = []
+    try:
+        if json != "-" and answer.text:
+            say(answer.text if answer.text.endswith("\n") else answer.text + "\n")
+    except UsageError as error:
+        unsaid.append(error)
+    try:
+        if json is not None:
+            _write_json(answer.json, json)
+    except UsageError as error:
+        unsaid.append(error)
+    errors = [*unsaid, *([answer.error] if answer.error is not None else [])]
+    for told in errors:
+        _fail(told, verbose)
+    return errors[-1].code if errors else 0
+
+
+def _outside(error: Exception) -> TilewrightError | None:
+    """The error for what the machine does not give, None for a bug of ours."""
+    if isinstance(error, MemoryError):
+        return UnsupportedError(
+            "this machine has not enough memory for the network", why=str(error), fix="take a larger machine"
         )
-        bug.__cause__ = error
-        return _refuse(bug, words, verbose)
+    if isinstance(error, OSError) and error.errno in OUTSIDE:
+        place = "" if error.filename is None else f" '{error.filename}'"
+        return UsageError(
+            f"cannot write{place}" if error.errno in FULL else f"cannot use{place or ' a file'}",
+            why=error.strerror or type(error).__name__,
+            fix="make room on the disk, in TMPDIR too" if error.errno in FULL else "name another place",
+            file="" if error.filename is None else str(error.filename),
+        )
+    if isinstance(error, FileNotFoundError) and "temporary directory" in str(error):
+        return UsageError(
+            "there is no temporary folder that can be written", why=error.strerror or "", fix="set TMPDIR to one"
+        )
+    return None
+
+
+def _bug(error: Exception, verbose: bool) -> TilewrightError:
+    bug = TilewrightError(
+        "tilewright failed",
+        why=f"{type(error).__name__}: {error}",
+        fix="this is a bug of ours; the traceback stands above"
+        if verbose
+        else "this is a bug of ours; run the same command with -v for the traceback",
+    )
+    bug.__cause__ = error
+    return bug
 
 
 def _module(verb: str) -> ModuleType:
@@ -121,20 +178,12 @@ def _log(verbose: bool, quiet: bool) -> None:
     logger.setLevel(logging.DEBUG if verbose else logging.ERROR if quiet else logging.INFO)
 
 
-def _print(answer: Answer, json: str | None) -> None:
-    if json != "-" and answer.text:
-        sys.stdout.write(answer.text if answer.text.endswith("\n") else answer.text + "\n")
-    if json is not None:
-        _write_json(answer.json, json)
-    sys.stdout.flush()
-
-
 def _write_json(value: Json, place: str) -> None:
     from tilewright.output import write_text
     from tilewright.report.build import dumps
 
     if place == "-":
-        sys.stdout.write(dumps(value))
+        say(dumps(value))
     else:
         write_text(Path(place), dumps(value))
 
@@ -166,7 +215,7 @@ def _json_of(words: Sequence[str]) -> str | None:
 
 def _fail(error: TilewrightError, verbose: bool) -> int:
     if verbose and error.code == 1:
-        traceback.print_exception(error, file=sys.stderr)
+        complain("".join(traceback.format_exception(error)))
     text = " ".join(str(error).split())
     if verbose and error.where.step:
         text += f" (in step '{error.where.step}')"
@@ -175,7 +224,7 @@ def _fail(error: TilewrightError, verbose: bool) -> int:
     head = "tilewright: error:"
     if sys.stderr.isatty() and not os.environ.get("NO_COLOR"):
         head = f"\x1b[1;31m{head}\x1b[0m"
-    sys.stderr.write(f"{head} {_visible(text)}\n")
+    complain(f"{head} {_visible(text)}\n")
     return error.code
 
 

@@ -81,7 +81,7 @@ class CompileOptions:
                 raise UsageError(
                     f"--shape {name}={text}", why="an extent is below 1", fix="every extent is a positive number"
                 )
-        if self.solver_seconds <= 0:
+        if not 0 < self.solver_seconds < float("inf"):
             raise UsageError(f"solver_seconds is {self.solver_seconds}", why="a solver needs time to answer")
 
 

@@ -1,38 +1,49 @@
-"""Writes what the user asked for, whole or not at all: files appear by renaming, and only below the folder named."""
+"""Writes what the user asked for, whole or not at all: it appears by renaming, and only where the user said."""
 
 from __future__ import annotations
 
+import errno
 import os
-import shutil
-import tempfile
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tilewright.errors import UsageError
+from tilewright.publishing import Refusal, clean, exchangeable, publish
+from tilewright.unfinished import remove_abandoned, unfinished_file, unfinished_folder, uninterrupted
 
 
 @contextmanager
-def staged(folder: Path) -> Iterator[Path]:
-    """An empty folder to write into; on success its files replace those of `folder` one by one, on error none does.
+def staged(folder: Path, refusal: Refusal | None = None) -> Iterator[Path]:
+    """An empty folder to write into; on success its files replace those of `folder`, all at once, on error none does.
 
-    Files that `folder` holds already and that are not written again stay. A folder that did not exist is removed
-    again on error. UsageError where the folder cannot be written.
+    Files that `folder` holds already and that are not written again stay. `refusal` protects files that may not be
+    replaced. A folder that did not exist is removed again on error. UsageError where the folder cannot be written.
     """
-    created = _make(folder)
+    created: list[Path] = []
     try:
-        staging = Path(tempfile.mkdtemp(prefix=".tilewright-", dir=folder))
-        try:
-            yield staging
-            _publish(staging, folder)
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
+        with suppress(OSError):
+            clean(folder.resolve())
+        real = _make_parents(folder, created)
+        whole = exchangeable(real) and _writable(real.parent)
+        if not real.exists():
+            created.insert(0, real)
+            if not whole:
+                real.mkdir()
+        with unfinished_folder(real.parent if whole else real) as unfinished:
+            tree = unfinished / "new"
+            tree.mkdir()
+            yield tree
+            with uninterrupted():
+                publish(tree, real, refusal, whole=whole)
+                created.clear()
     except BaseException as error:
         for made in created:
             with suppress(OSError):
                 made.rmdir()
         if isinstance(error, OSError):
-            raise _unwritable(folder, error) from error
+            raise unwritable(folder, error) from error
         raise
 
 
@@ -43,71 +54,94 @@ def write_files(files: Mapping[str, str], folder: Path) -> None:
         (folder / path).write_text(text, encoding="utf-8")
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it, where they are missing; UsageError where that cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(folder, error) from error
+
+
 def write_text(file: Path, text: str) -> None:
     """Write one file whole or not at all, by renaming; UsageError where it cannot be written."""
     write_bytes(file, text.encode("utf-8"))
 
 
 def write_bytes(file: Path, data: bytes) -> None:
-    """Write one file whole or not at all, by renaming; UsageError where it cannot be written."""
+    """Write one file whole or not at all, by renaming; UsageError where it cannot be written.
+
+    A device or a pipe is written into.
+    """
     try:
-        handle, name = tempfile.mkstemp(prefix=".tilewright-", dir=file.parent)
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
-            _open_to_readers(Path(name))
-            os.replace(name, file)
-        except BaseException:
+        if _is_stream(file):
+            with open(os.open(file, os.O_WRONLY | os.O_APPEND), "wb", buffering=0) as stream:
+                write_all(stream.fileno(), data)
+            return
+        if file.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        remove_abandoned(file.parent)
+        with unfinished_file(file.parent) as (unfinished, descriptor):
+            write_all(descriptor, data)
+            mask = os.umask(0)
+            os.umask(mask)
+            os.fchmod(descriptor, 0o666 & ~mask)  # only its owner may read a temporary file
+            os.replace(unfinished, file)
+    except OSError as error:
+        raise unwritable(file, error) from error
+
+
+def append_line(descriptor: int, line: str) -> None:
+    """Add a line to an open file, whole or not at all; OSError where it cannot be written."""
+    status = os.fstat(descriptor)
+    try:
+        write_all(descriptor, (line + "\n").encode("utf-8"))
+    except OSError:
+        if stat.S_ISREG(status.st_mode):
             with suppress(OSError):
-                os.unlink(name)
-            raise
-    except OSError as error:
-        raise _unwritable(file, error) from error
+                os.ftruncate(descriptor, status.st_size)
+        raise
 
 
-def _make(folder: Path) -> list[Path]:
-    """Create the folder and its parents; those that are new, innermost first."""
-    new = []
-    for place in (folder, *folder.parents):
-        if place.exists():
-            break
-        new.append(place)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _unwritable(folder, error) from error
-    return new
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of the bytes, in as few calls as the system takes."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
 
 
-def _publish(staging: Path, folder: Path) -> None:
-    root = folder.resolve()
-    pairs = [(file, folder / file.relative_to(staging)) for file in sorted(staging.rglob("*")) if not file.is_dir()]
-    for _, goal in pairs:
-        inside = goal.parent.resolve()
-        if inside != root and root not in inside.parents:
-            raise UsageError(
-                f"'{goal}' lies outside of '{folder}'",
-                why="a link leads there",
-                fix="name an output folder without links",
-            )
-        if goal.is_dir():
-            raise UsageError(f"cannot write '{goal}'", why="a folder has that name", fix="name another output folder")
-    for file, goal in pairs:
-        goal.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(file, goal)
-
-
-def _open_to_readers(file: Path) -> None:
-    """Give a temporary file, which only its owner may read, the mode of any new file."""
-    mask = os.umask(0)
-    os.umask(mask)
-    file.chmod(0o666 & ~mask)
-
-
-def _unwritable(place: Path, error: OSError) -> UsageError:
+def unwritable(place: Path, error: OSError) -> UsageError:
+    """The error for a place that cannot be written."""
     return UsageError(
         f"cannot write '{place}'",
         why=error.strerror or type(error).__name__,
         fix="name a place that can be written",
         file=str(place),
     )
+
+
+def _is_stream(file: Path) -> bool:
+    """Whether bytes go into what has this name, because it cannot be replaced: a device, a pipe, an open descriptor."""
+    try:
+        mode = file.stat().st_mode
+    except FileNotFoundError:
+        return False
+    within = file.absolute().parts[1:2]
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or (within in (("dev",), ("proc",)) and file.is_symlink())
+
+
+def _make_parents(folder: Path, created: list[Path]) -> Path:
+    """Make the folders above, innermost first in `created`; the folder's place without links."""
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+    real = folder.resolve()
+    for place in reversed(real.parents):
+        if not place.exists():
+            place.mkdir()
+            created.insert(0, place)
+        elif not place.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    return real
+
+
+def _writable(folder: Path) -> bool:
+    return os.access(folder, os.W_OK | os.X_OK)

@@ -263,6 +263,27 @@ def test_check_gives_a_row_per_target(fake: Any, model: str, capsys: pytest.Capt
     assert "-t host,: a name is empty; write names between commas" in capsys.readouterr().err
 
 
+def test_a_model_that_is_wrong_for_all_targets_is_told_once(
+    fake: Any, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    targets = ("host", "host_x86_64_v3")
+    for target in targets:
+        fake.errors[target] = UnsupportedNode("node 'nms'", why="no kernel")
+    assert main(["check", model, "-t", ",".join(targets)]) == 3
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "tilewright: error: node 'nms': no kernel\n")
+    assert main(["check", model, "-t", ",".join(targets), "--json", "-"]) == 3
+    assert [row["target"] for row in valid(capsys.readouterr().out)["rows"]] == list(targets)
+    del fake.errors["host"]
+    assert main(["check", model, "-t", ",".join(targets)]) == 3
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:4]] == list(targets)
+    second = tmp_path / "second.onnx"
+    second.write_bytes(b"onnx")
+    fake.errors["host"] = fake.errors[targets[1]]
+    assert main(["check", model, "-t", ",".join(targets), str(second)]) == 3
+    assert capsys.readouterr().out == "", "two models, one reason"
+
+
 def test_check_prints_what_does_not_fit(fake: Any, model: str, capsys: pytest.CaptureFixture[str]) -> None:
     level = replace(fake.report.memory["ram"], size=5000)
     fake.report = replace(fake.report, memory={"ram": level})

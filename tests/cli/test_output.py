@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tilewright.errors import UsageError
-from tilewright.output import staged, write_text
+from tilewright.output import append_line, staged, write_text
 
 
 def write_both(folder: Path, *names: str) -> None:
@@ -97,3 +97,57 @@ def test_a_file_is_written_by_renaming_and_readable_like_any_other(tmp_path: Pat
         os.umask(mask)
     assert stat.S_IMODE((tmp_path / "r.json").stat().st_mode) == 0o644
     assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
+
+
+def test_a_line_comes_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "rows.jsonl"
+    descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    append_line(descriptor, "first")
+    write = os.write
+
+    def full(descriptor: int, data: bytes) -> int:
+        if len(data) < 4:
+            raise OSError(28, "No space left on device")
+        return write(descriptor, bytes(data)[:4])
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OSError, match="No space left"):
+        append_line(descriptor, "second")
+    monkeypatch.undo()
+    append_line(descriptor, "third")
+    os.close(descriptor)
+    assert file.read_text() == "first\nthird\n"
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_somebody_may_work_in_a_folder_of_theirs(whole: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    write_both(out, "net.c")
+    (out / "build").mkdir()
+    (out / "build" / "net.o").write_text("object")
+    place = (out / "build").stat()
+    if not whole:
+        monkeypatch.chdir(out)
+    write_both(out, "net.c", "net.h")
+    assert os.path.samestat((out / "build").stat(), place)
+    assert sorted(str(path.relative_to(out)) for path in out.rglob("*")) == ["build", "build/net.o", "net.c", "net.h"]
+
+
+def test_an_error_in_the_middle_puts_the_old_files_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    write_both(out, "a.c", "b.c")
+    for path in out.iterdir():
+        path.write_text("old")
+    before = {"a.c": "old", "b.c": "old"}
+    monkeypatch.chdir(out)
+    replace = os.replace
+
+    def breaks(source: Path, goal: Path) -> None:
+        if source.name == "b.c":
+            raise OSError(5, "Input/output error")
+        replace(source, goal)
+
+    monkeypatch.setattr(os, "replace", breaks)
+    with pytest.raises(UsageError, match="Input/output error"):
+        write_both(out, "a.c", "b.c", "sub/c.c")
+    assert {path.name: path.read_text() for path in out.iterdir()} == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +30,8 @@ from tilewright.version import VERSION
 TEMPLATES = Path(__file__).parent / "templates"
 _ELEMENTS = "\0elements {}\0"
 """Keeps the place of a constant's elements in a rendered text; `safe` lets no such code into a comment."""
+BUILD = "\0build\0"
+"""Keeps the place of what tells a compilation from others until all of its texts are there."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,7 @@ class Context:
     runtime_bytes: int = 0
     fast: FastMemory | None = None
     context: bool = False
+    build: str = BUILD
 
     @property
     def cmake(self) -> str:
@@ -190,7 +194,9 @@ def emit(
         "Makefile": "Makefile.mako",
         "CMakeLists.txt": "CMakeLists.txt.mako",
     }
-    texts = {path: _with_elements(render(TEMPLATES / name, m=shown), shown) for path, name in files.items()}
+    rendered = {path: render(TEMPLATES / name, m=shown) for path, name in files.items()}
+    build = _build_of(rendered, shown)
+    texts = {path: _with_elements(text.replace(BUILD, build), shown) for path, text in rendered.items()}
     if shown.fast is not None:
         texts[f"src/{HEADER}"] = ((TEMPLATES / HEADER).read_text(),)
     beside = {f"weights/{blob.identifier}.bin": blob_bytes(plan, blob, key) for blob, key in known.items()}
@@ -198,6 +204,16 @@ def emit(
     return Artifacts(
         plan.name, Texts(texts), shown.constant_bytes, functions.names, beside, shown.runtime_bytes, tables
     )
+
+
+def _build_of(rendered: Mapping[str, str], context: Context) -> str:
+    """Eight hexadecimal digits that tell this compilation from any other: of the model, all code and all weights."""
+    digest = hashlib.sha256(context.sha256.encode())
+    for text in rendered.values():
+        digest.update(text.encode())
+    for constant in context.constants:
+        digest.update(constant.values.tobytes())
+    return digest.hexdigest()[:8]
 
 
 def _with_elements(text: str, context: Context) -> tuple[Piece, ...]:

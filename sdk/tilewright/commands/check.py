@@ -76,13 +76,28 @@ def answer(rows: list[Row], *, ran: bool = False) -> Answer:
     failed = next((row.error for row in rows if row.error is not None), None)
     if failed is not None and len(rows) == 1 and rows[0].report is None and not failed.smallest:
         raise failed
-    text = rows_table(rows, ran=ran)
+    if failed is not None and all(row.report is None and str(row.error) == str(failed) for row in rows):
+        return Answer("", error_json(failed, rows=rows), failed)
+    text = rows_table(_once_each(rows), ran=ran)
     if len(rows) == 1 and rows[0].report is not None:
         text = memory_table(rows[0].report) + "\n\n" + text
     small = [row for row in rows if isinstance(row.error, DoesNotFit)]
     if len(rows) > 1:
         text += "\n" * bool(small) + "".join(f"\n{_asked(row)}: {row.error.why}" for row in small if row.error)
     return Answer(text, table_json(rows) if failed is None else error_json(failed, rows=rows), failed)
+
+
+def _once_each(rows: list[Row]) -> list[Row]:
+    """One row for a network that fails for every target in the same words: it is the network that is wrong."""
+    told: list[Row] = []
+    for row in rows:
+        same = [other for other in rows if other.source == row.source]
+        if len(same) == 1 or row.report is not None or any(str(other.error) != str(row.error) for other in same):
+            told.append(row)
+        elif row is same[0]:
+            targets = dict.fromkeys(other.target for other in same)
+            told.append(replace(row, target=f"all {len(targets)}" if len(targets) > 1 else row.target))
+    return told
 
 
 def _asked(row: Row) -> str:

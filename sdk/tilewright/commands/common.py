@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -28,12 +29,53 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-q", "--quiet", action="store_true", help="log errors only")
 
 
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """`--force`, for verbs that write a folder in which a user may have files."""
+    parser.add_argument(
+        "--force", action="store_true", help="replace files that tilewright did not write, or that were changed since"
+    )
+
+
+def path(text: str) -> Path:
+    """A path that the user names; UsageError for an empty one, which comes of a variable that is not set."""
+    if not text:
+        raise UsageError("a path is empty", why="perhaps a variable is not set", fix="name a file or a folder")
+    return Path(text)
+
+
+def whole(text: str) -> int:
+    """A whole number of 0 or more, as options take it."""
+    if not (text.isascii() and text.isdigit()) or len(text) > 18:
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number of 0 or more")
+    return int(text)
+
+
+def tolerance(text: str) -> float:
+    """A bound of 0 or more, which may be infinite."""
+    return _real(text, "is no number of 0 or more", lambda value: value >= 0)
+
+
+def seconds(text: str) -> float:
+    """A time of more than 0 seconds and less than for ever."""
+    return _real(text, "is no time in seconds", lambda value: 0 < value < 1e9)
+
+
+def _real(text: str, why: str, right: Callable[[float], bool]) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not right(value):
+        raise argparse.ArgumentTypeError(f"'{text}' {why}")
+    return value
+
+
 def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
     """MODEL, or `several`, and the options that become `CompileOptions`."""
     if several:
-        parser.add_argument("models", metavar="MODEL", type=Path, nargs="+", help="networks, ONNX files")
+        parser.add_argument("models", metavar="MODEL", type=path, nargs="+", help="networks, ONNX files")
     else:
-        parser.add_argument("model", metavar="MODEL", type=Path, help="the network, an ONNX file")
+        parser.add_argument("model", metavar="MODEL", type=path, help="the network, an ONNX file")
     group = parser.add_argument_group("compilation")
     pairs = [
         ("--set", "level_sizes", "LEVEL=SIZE", "size of a memory level instead of the target's, e.g. l1=64K"),
@@ -54,10 +96,10 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
         help="a slower kernel for layers of which no tile fits: where the target has not enough memory, or always",
     )  # fmt: skip
     group.add_argument("--without-pass", metavar="NAME", action="append", default=[], help="leave a pass out")
-    group.add_argument("--solver-seconds", metavar="S", type=float, default=5.0, help="limit of each solver question")
-    group.add_argument("--program", metavar="FILE", type=Path, help="regions of the network and how each is shipped")
-    group.add_argument("--lock", metavar="FILE", type=Path, help="choose kernels by the counts of 'tilewright tune'")
-    group.add_argument("--dump-dir", metavar="DIR", type=Path, help="write every stage's value there")
+    group.add_argument("--solver-seconds", metavar="S", type=seconds, default=5.0, help="limit of each solver question")
+    group.add_argument("--program", metavar="FILE", type=path, help="regions of the network and how each is shipped")
+    group.add_argument("--lock", metavar="FILE", type=path, help="choose kernels by the counts of 'tilewright tune'")
+    group.add_argument("--dump-dir", metavar="DIR", type=path, help="write every stage's value there")
 
 
 def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> CompileOptions:
@@ -96,9 +138,18 @@ def shape_pairs(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
 
 def existing(file: Path | None) -> None:
     """Refuse a file that the user names and that is not there."""
-    if file is not None and not file.is_file():
-        why = "it is a folder" if file.is_dir() else "no such file"
+    try:
+        why = "" if file is None or file.is_file() else _no_file(file)
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+    if why:
         raise UsageError(f"cannot read '{file}'", why=why, fix="check the path", file=str(file))
+
+
+def _no_file(file: Path) -> str:
+    if file.is_dir():
+        return "it is a folder"
+    return "it is a device or a pipe" if file.exists() else "no such file"
 
 
 def target_for(name: str, options: CompileOptions) -> Target:

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+from dataclasses import replace
 
 from tilewright.commands.answer import Answer
-from tilewright.commands.common import add_compilation, compile_options, explanation, overflow, target_for, tell
+from tilewright.commands.common import (
+    add_compilation,
+    add_force,
+    compile_options,
+    explanation,
+    overflow,
+    path,
+    target_for,
+    tell,
+)
 from tilewright.commands.progress import stages, watched
 
 SUMMARY = "write the C project and report.json"
@@ -16,7 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """MODEL, target, output folder and the compilation options."""
     add_compilation(parser)
     parser.add_argument("-t", "--target", metavar="TARGET", required=True, help="a target's name or folder")
-    parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="folder for the C project")
+    parser.add_argument("-o", "--output", metavar="DIR", type=path, required=True, help="folder for the C project")
+    add_force(parser)
     parser.add_argument(
         "--project",
         metavar="A,B",
@@ -33,6 +43,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
     from tilewright.project.ecosystems import parse_ecosystems, project_files
     from tilewright.report.build import dumps
     from tilewright.report.text import header, memory_table
+    from tilewright.written import hashes, listed, protection
 
     ecosystems = () if arguments.project is None else parse_ecosystems(arguments.project)
     options = compile_options(arguments, measure=arguments.measure)
@@ -48,7 +59,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
         from tilewright.project.library import describe
 
         packed = project_files(describe(compiled), ecosystems)
-    with staged(arguments.output) as folder:
+    with staged(arguments.output, protection(arguments.output, force=arguments.force)) as folder:
         report = write(compiled, folder).report
         write_files(packed, folder)
         if arguments.measure:
@@ -57,6 +68,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
             report = measure(report, folder, target, compiled.placed.level)
             if error := overflow(report, options.budgets):
                 raise error
+        report = replace(report, files={**listed(arguments.output), **hashes(folder)})
         (folder / "report.json").write_text(dumps(report.to_json()), encoding="utf-8")
     parts = [explanation(compiled.bound, options)] if arguments.explain else []
     parts += [header(report), memory_table(report), f"written to {arguments.output}"]

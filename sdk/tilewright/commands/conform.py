@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.commands.answer import Answer
+from tilewright.commands.common import whole
 from tilewright.commands.sweeping import add_sweep, in_order, place_of
 from tilewright.errors import MismatchError, TilewrightError, UnsupportedError, UsageError
 from tilewright.sweep import Place
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("calls")
     group.add_argument("--all", action="store_true", help="the kernels that it inherits, too")
     group.add_argument("--each", metavar="N", type=int, default=4, help="calls for each kernel and operator")
-    group.add_argument("--seed", metavar="S", type=int, default=0, help="which calls are drawn")
+    group.add_argument("--seed", metavar="S", type=whole, default=0, help="which calls are drawn")
     group.add_argument("--kernel", metavar="NAME", help="only kernels with this in their name")
     add_sweep(parser, rows=False)
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from tilewright.commands.answer import Answer
+from tilewright.commands.common import path
 
 SUMMARY = "what changed, layer by layer and level by level"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The two reports."""
-    parser.add_argument("old", metavar="OLD.json", type=Path, help="the earlier report, or its folder")
-    parser.add_argument("new", metavar="NEW.json", type=Path, help="the later report, or its folder")
+    parser.add_argument("old", metavar="OLD.json", type=path, help="the earlier report, or its folder")
+    parser.add_argument("new", metavar="NEW.json", type=path, help="the later report, or its folder")
 
 
 def execute(arguments: argparse.Namespace) -> Answer:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from tilewright.commands.answer import Answer
-from tilewright.commands.common import existing, shape_pairs
+from tilewright.commands.common import existing, path, shape_pairs
 
 SUMMARY = "write a readable PyTorch mirror"
 SCHEMA = "tilewright/export-torch/1"
@@ -14,8 +14,8 @@ SCHEMA = "tilewright/export-torch/1"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """MODEL, the file, and how the module is written."""
-    parser.add_argument("model", metavar="MODEL", type=Path, help="the network, an ONNX file")
-    parser.add_argument("-o", "--output", metavar="FILE.py", type=Path, required=True, help="the module to write")
+    parser.add_argument("model", metavar="MODEL", type=path, help="the network, an ONNX file")
+    parser.add_argument("-o", "--output", metavar="FILE.py", type=path, required=True, help="the module to write")
     parser.add_argument("-t", "--target", metavar="TARGET", default="host", help="whose bound graph; default: host")
     parser.add_argument("--shape", metavar="INPUT=1,3,96,96", action="append", default=[], help="shape of an input")
     parser.add_argument("--without-pass", metavar="NAME", action="append", default=[], help="leave a pass out")

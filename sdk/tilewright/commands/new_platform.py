@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from tilewright.commands.answer import Answer
+from tilewright.commands.common import path
 from tilewright.errors import UsageError
 
 SUMMARY = "a working plug-in skeleton"
@@ -19,7 +20,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The name, and where the distribution goes."""
     parser.add_argument("name", metavar="NAME", help="of the platform and its Python package, e.g. acme_rv32")
-    parser.add_argument("-o", "--output", metavar="DIR", type=Path, help="a new or empty folder; default: NAME")
+    parser.add_argument("-o", "--output", metavar="DIR", type=path, help="a new or empty folder; default: NAME")
 
 
 def execute(arguments: argparse.Namespace) -> Answer:

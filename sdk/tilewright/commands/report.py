@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from tilewright.commands.answer import Answer
-from tilewright.commands.common import existing
+from tilewright.commands.common import add_force, existing, path
 from tilewright.errors import UsageError
 
 SUMMARY = "render a report"
@@ -14,11 +13,12 @@ SUMMARY = "render a report"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The report and where its renderings go."""
-    parser.add_argument("report", metavar="DIR|report.json", type=Path, help="a report, or a folder that holds one")
-    parser.add_argument("--html", metavar="FILE", type=Path, help="write one self-contained page")
-    parser.add_argument("--onnx", metavar="FILE", type=Path, help="write the --model with what each node became")
-    parser.add_argument("--model", metavar="MODEL", type=Path, help="the ONNX file that the report is of")
-    parser.add_argument("--csv", metavar="DIR", type=Path, help="write summary.csv, layers.csv and memory.csv there")
+    parser.add_argument("report", metavar="DIR|report.json", type=path, help="a report, or a folder that holds one")
+    parser.add_argument("--html", metavar="FILE", type=path, help="write one self-contained page")
+    parser.add_argument("--onnx", metavar="FILE", type=path, help="write the --model with what each node became")
+    parser.add_argument("--model", metavar="MODEL", type=path, help="the ONNX file that the report is of")
+    parser.add_argument("--csv", metavar="DIR", type=path, help="write summary.csv, layers.csv and memory.csv there")
+    add_force(parser)
 
 
 def execute(arguments: argparse.Namespace) -> Answer:
@@ -26,6 +26,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
     from tilewright.output import staged, write_bytes, write_text
     from tilewright.report import csv_format, html, text
     from tilewright.report.build import load
+    from tilewright.written import protection
 
     if (arguments.onnx is None) != (arguments.model is None):
         raise UsageError(
@@ -40,7 +41,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
     if arguments.html is not None:
         write_text(arguments.html, html.render(report))
     if arguments.csv is not None:
-        with staged(arguments.csv) as folder:
+        with staged(arguments.csv, protection(arguments.csv, force=arguments.force)) as folder:
             for name, content in csv_format.files(report).items():
                 (folder / name).write_text(content, encoding="utf-8", newline="")
     return Answer(text.render(report), report.to_json())

@@ -6,6 +6,7 @@ import argparse
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,13 +15,17 @@ from tilewright.commands.answer import Answer
 from tilewright.commands.check import answer, dumped
 from tilewright.commands.common import (
     add_compilation,
+    add_force,
     compile_options,
     existing,
     explanation,
     overflow,
+    path,
     target_for,
     target_names,
     tell,
+    tolerance,
+    whole,
 )
 from tilewright.commands.progress import silent, stages, watched
 from tilewright.commands.sweeping import Question, add_sweep, folders_of, rows_of
@@ -32,6 +37,15 @@ if TYPE_CHECKING:
     from tilewright.report.build import LayerReport, Report, RunReport
     from tilewright.report.envelope import Row
 
+
+@dataclass(frozen=True)
+class Project:
+    """Where the C project is kept, None for nowhere; `force` replaces files that are not ours there."""
+
+    folder: Path | None
+    force: bool
+
+
 SUMMARY = "compile, build, start on the target, compare, count"
 
 
@@ -39,16 +53,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Models, targets, the compilation options and what is compared."""
     add_compilation(parser, several=True)
     parser.add_argument("-t", "--target", metavar="TARGET,...", required=True, help="targets' names or folders")
-    parser.add_argument("-o", "--output", metavar="DIR", type=Path, help="keep the C projects there")
+    parser.add_argument("-o", "--output", metavar="DIR", type=path, help="keep the C projects there")
+    add_force(parser)
     parser.add_argument("--explain", action="store_true", help="for each node every kernel that was tried, and why not")
     group = parser.add_argument_group("comparison")
-    group.add_argument("--inputs", metavar="FILE.npz", type=Path, help="input values by name; default: random ones")
-    group.add_argument("--expect", metavar="FILE.npz", type=Path, help="expected outputs by name")
+    group.add_argument("--inputs", metavar="FILE.npz", type=path, help="input values by name; default: random ones")
+    group.add_argument("--expect", metavar="FILE.npz", type=path, help="expected outputs by name")
     group.add_argument("--layers", action="store_true", help="compare every tensor")
     group.add_argument("--profile", action="store_true", help="count instructions or cycles per layer")
-    group.add_argument("--atol", metavar="A", type=float, default=1e-4, help="absolute tolerance of floats")
-    group.add_argument("--rtol", metavar="R", type=float, default=1e-4, help="relative tolerance of floats")
-    group.add_argument("--seed", metavar="N", type=int, default=0, help="seed of random inputs")
+    group.add_argument("--atol", metavar="A", type=tolerance, default=1e-4, help="absolute tolerance of floats")
+    group.add_argument("--rtol", metavar="R", type=tolerance, default=1e-4, help="relative tolerance of floats")
+    group.add_argument("--seed", metavar="N", type=whole, default=0, help="seed of random inputs")
     add_sweep(parser)
 
 
@@ -77,7 +92,8 @@ def execute(arguments: argparse.Namespace) -> Answer:
         for model, folder in folders_of(arguments.models).items()
         for target in targets
     ]
-    return answer(rows_of(partial(row, asked=asked, output=arguments.output), questions, arguments), ran=True)
+    project = Project(arguments.output, arguments.force)
+    return answer(rows_of(partial(row, asked=asked, project=project), questions, arguments), ran=True)
 
 
 def _alone(arguments: argparse.Namespace, options: CompileOptions, asked: RunOptions) -> Answer:
@@ -86,7 +102,8 @@ def _alone(arguments: argparse.Namespace, options: CompileOptions, asked: RunOpt
     from tilewright.report.text import render
 
     with stages(arguments.quiet) as stage:
-        compiled, report = _run(arguments.models[0], arguments.target, options, asked, arguments.output, stage, tell)
+        project = Project(arguments.output, arguments.force)
+        compiled, report = _run(arguments.models[0], arguments.target, options, asked, project, stage, tell)
     text = (explanation(compiled.bound, options) + "\n\n" if arguments.explain else "") + render(report)
     error = overflow(report, options.budgets) or mismatch(report)
     if error is None:
@@ -94,14 +111,14 @@ def _alone(arguments: argparse.Namespace, options: CompileOptions, asked: RunOpt
     return Answer(text, error_json(error, report=report), error)
 
 
-def row(question: Question, asked: RunOptions, output: Path | None) -> Row:
-    """The row of one network on one target; its project goes to a folder of its own below `output`."""
+def row(question: Question, asked: RunOptions, project: Project) -> Row:
+    """The row of one network on one target; its project goes to a folder of its own below that of all."""
     from tilewright.report.envelope import Row
 
     name, source, options = question.target, str(question.model), question.options
-    folder = None if output is None else output / question.folder / Path(name).name
+    folder = None if project.folder is None else project.folder / question.folder / Path(name).name
     try:
-        compiled, report = _run(question.model, name, options, asked, folder, silent, silent)
+        compiled, report = _run(question.model, name, options, asked, replace(project, folder=folder), silent, silent)
         error = overflow(report, options.budgets) or mismatch(report)
         return Row(name, report, error, "", source, tuple(compiled.model.notes))
     except TilewrightError as error:
@@ -109,12 +126,12 @@ def row(question: Question, asked: RunOptions, output: Path | None) -> Row:
 
 
 def _run(
-    model: Path, name: str, options: CompileOptions, asked: RunOptions, output: Path | None,
+    model: Path, name: str, options: CompileOptions, asked: RunOptions, project: Project,
     stage: Callable[[str], None], notes: Callable[[Sequence[str]], None],
 ) -> tuple[Compiled, Report]:  # fmt: skip
     from tilewright.compile import compile_model, run_model, write
-    from tilewright.output import staged, write_text
     from tilewright.report.build import dumps
+    from tilewright.written import hashes, listed
 
     target = target_for(name, options)
     compiled = compile_model(model, options, target, pipeline=watched(stage))
@@ -122,11 +139,17 @@ def _run(
     if too_large := overflow(compiled.report, options.budgets):
         raise too_large
     stage(f"running on {target.name}")
-    with _folder(output) as folder:
-        with staged(folder) as staging:
-            compiled = write(compiled, staging)
-        report = run_model(compiled, target, asked, folder)
-        write_text(folder / "report.json", dumps(report.to_json()))
+    failure = None
+    with _folder(project) as staging:
+        compiled = write(compiled, staging)
+        files = {**(listed(project.folder) if project.folder else {}), **hashes(staging)}
+        try:
+            report = run_model(compiled, target, asked, staging)
+        except TilewrightError as error:  # the project stays, so that one can look at what failed
+            failure, report = error, compiled.report
+        (staging / "report.json").write_text(dumps(replace(report, files=files).to_json()), encoding="utf-8")
+    if failure is not None:
+        raise failure
     return compiled, report
 
 
@@ -167,9 +190,13 @@ def _largest(found: RunReport | LayerReport) -> str:
 
 
 @contextmanager
-def _folder(asked: Path | None) -> Iterator[Path]:
-    if asked is not None:
-        yield asked
+def _folder(project: Project) -> Iterator[Path]:
+    from tilewright.output import staged
+    from tilewright.written import protection
+
+    if project.folder is not None:
+        with staged(project.folder, protection(project.folder, force=project.force)) as staging:
+            yield staging
         return
     with tempfile.TemporaryDirectory(prefix="tilewright-") as name:
         yield Path(name)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from tilewright.commands.common import tell
+from tilewright.commands.common import path, tell
 from tilewright.commands.progress import steps
 from tilewright.errors import TilewrightError, UsageError
 
@@ -47,7 +48,7 @@ def add_sweep(parser: argparse.ArgumentParser, *, rows: bool = True) -> None:
     group.add_argument("--cluster", metavar="tcp://HOST:PORT", default="", help="a Dask scheduler whose workers do it")
     if rows:
         group.add_argument(
-            "--rows", metavar="FILE", type=Path, help="append each row, when it is there, as a line of JSON"
+            "--rows", metavar="FILE", type=path, help="append each row, when it is there, as a line of JSON"
         )
 
 
@@ -123,14 +124,20 @@ def _lines(file: Path | None) -> Iterator[Callable[[Row], None]]:
     if file is None:
         yield lambda row: None
         return
+    from tilewright.output import append_line, unwritable
+
     try:
-        stream = file.open("a", encoding="utf-8")
+        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
     except OSError as error:
-        raise UsageError(f"cannot write '{file}'", why=str(error.strerror), fix="name another file") from error
-    with stream:
+        raise unwritable(file, error) from error
 
-        def write(row: Row) -> None:
-            stream.write(json.dumps(row.to_json(), allow_nan=False) + "\n")
-            stream.flush()
+    def write(row: Row) -> None:
+        try:
+            append_line(descriptor, json.dumps(row.to_json(), allow_nan=False))
+        except OSError as error:
+            raise unwritable(file, error) from error
 
+    try:
         yield write
+    finally:
+        os.close(descriptor)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.commands.answer import Answer
-from tilewright.commands.common import add_compilation, compile_options, target_for, target_names, tell
+from tilewright.commands.common import add_compilation, compile_options, path, target_for, target_names, tell
 from tilewright.commands.sweeping import add_sweep, folders_of, in_order
 from tilewright.errors import TilewrightError, UsageError
 
@@ -37,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_compilation(parser, several=True)
     parser.add_argument("-t", "--target", metavar="TARGET,...", required=True, help="targets' names or folders")
     parser.add_argument(
-        "-o", "--output", metavar="FILE", type=Path, required=True,
+        "-o", "--output", metavar="FILE", type=path, required=True,
         help="the lock file, for 'compile --lock'; for several models or targets a folder of them",
     )  # fmt: skip
     parser.add_argument("--all", action="store_true", help="count all inherited kernels too, not only the first")
@@ -81,12 +80,13 @@ def counted(tuning: Tuning) -> tuple[Tuning, Lock | TilewrightError]:
 
 def _several(asked: Sequence[Tuning], arguments: argparse.Namespace) -> Answer:
     """Many locks, each written when it is there; the first that failed sets the exit code."""
+    from tilewright.output import make_folder
     from tilewright.report.envelope import error_json
     from tilewright.tune.lock import save_lock
 
     alone = len(asked) == 1
     if not alone:
-        arguments.output.mkdir(parents=True, exist_ok=True)
+        make_folder(arguments.output)
 
     def arrived(answer: tuple[Tuning, Lock | TilewrightError]) -> None:
         tuning, found = answer

@@ -134,14 +134,14 @@ def _compute(name: str, graph: Graph) -> None:
 
 def frozen_inputs(files: Mapping[str, Path]) -> dict[str, Array]:
     """The values of frozen inputs, read from .npy files; UsageError where one cannot be read."""
-    import numpy as np
+    from tilewright.arrays import read_array
 
     found: dict[str, Array] = {}
     for name, path in files.items():
         try:
-            found[name] = np.load(path, allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
+            found[name] = read_array(path)
+        except UsageError as error:
             raise UsageError(
-                f"--freeze {name}={path} cannot be read", why=str(error), fix="give a .npy file", file=str(path)
+                f"--freeze {name}={path} cannot be read", why=error.why, fix="give a .npy file", file=str(path)
             ) from None
     return found

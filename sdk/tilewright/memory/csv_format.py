@@ -11,6 +11,7 @@ import csv
 import io
 from collections.abc import Mapping
 
+from tilewright.cells import csv_text, meant
 from tilewright.errors import UsageError
 from tilewright.memory.bound import live_bound
 from tilewright.memory.packing import normalise
@@ -63,20 +64,19 @@ def write_solution(problem: PlacementProblem, solution: PlacementSolution) -> st
 def _write(problem: PlacementProblem, offsets: Mapping[str, int | None] | None) -> str:
     """Lines in the problem's order; columns that say nothing are left out."""
     aligned = any(buffer.align != 1 for buffer in problem.buffers)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*_NEEDED, *["alignment"] * aligned, *["offset"] * (offsets is not None)])
+    heads = [*_NEEDED, *["alignment"] * aligned, *["offset"] * (offsets is not None)]
+    rows = []
     for buffer in problem.buffers:
         row: list[str | int | None] = [buffer.name, buffer.lower, buffer.upper, buffer.size]
         row += [buffer.align] * aligned
         row += [] if offsets is None else [offsets[buffer.name]]
-        writer.writerow(row)
-    return text.getvalue()
+        rows.append(row)
+    return csv_text(heads, rows)
 
 
 def _rows(text: str, file: str) -> list[tuple[int, dict[str, str]]]:
     """Line numbers and fields by column, the older columns renamed; an inclusive `end` becomes `upper`."""
-    reader = csv.reader(io.StringIO(text))
+    reader = csv.reader(io.StringIO(text, newline=""))
     header = [_OLD_NAMES.get(name.strip(), name.strip()) for name in next(reader, [])]
     inclusive = "end" in header
     header = ["upper" if name == "end" else name for name in header]
@@ -96,6 +96,7 @@ def _rows(text: str, file: str) -> list[tuple[int, dict[str, str]]]:
         if len(fields) != len(header):
             raise _wrong(line, f"{len(fields)} fields where the header has {len(header)}", file)
         row = dict(zip(header, (field.strip() for field in fields), strict=True))
+        row["id"] = meant(row["id"])
         if inclusive:
             row["upper"] = str(_number(row, "upper", line, file) + 1)
         rows.append((line, row))

@@ -16,6 +16,7 @@ from tilewright.errors import StateError
 from tilewright.report.codec import Json, damaged, from_plain, to_plain
 
 SCHEMA = "tilewright/report/1"
+LARGEST_REPORT = 256 << 20
 Status = Literal["optimal", "gap"]
 BufferKind = Literal["activation", "io", "scratch", "copy_buffer", "table", "constant"]
 PARTS = ("activations", "io", "scratch", "copy_buffers", "tables", "padding", "constants", "stack")
@@ -260,7 +261,10 @@ class RunReport:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that one compilation, and a run of it where there was one, has to say."""
+    """Everything that one compilation, and a run of it where there was one, has to say.
+
+    `files` are those that were written beside it, each with its SHA-256: what tells them from files of somebody else.
+    """
 
     tool: ToolReport
     model: ModelReport
@@ -271,12 +275,13 @@ class Report:
     layers: tuple[LayerReport, ...] = ()
     toolchain: ToolchainReport | None = None
     run: RunReport | None = None
+    files: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def to_json(self) -> dict[str, Json]:
         """The JSON object of schema `tilewright/report/1`."""
         plain = to_plain(self)
         assert isinstance(plain, dict)
-        return {"schema": SCHEMA, **{key: plain[key] for key in _ORDER}}
+        return {"schema": SCHEMA, **{key: plain[key] for key in _ORDER if key != "files" or self.files}}
 
     @staticmethod
     def from_json(value: Json, *, where: str = "report") -> Report:
@@ -292,7 +297,7 @@ class Report:
         return from_plain(Report, value, where)
 
 
-_ORDER = ("tool", "toolchain", "model", "platform", "target", "memory", "passes", "layers", "run")
+_ORDER = ("tool", "toolchain", "model", "platform", "target", "memory", "passes", "layers", "run", "files")
 
 
 def dumps(value: Json) -> str:
@@ -306,9 +311,10 @@ def _refuse_constant(text: str) -> Json:
 
 def load(path: Path) -> Report:
     """The report of a file, or of `report.json` in a folder; StateError where it is missing or damaged."""
-    file = path / "report.json" if path.is_dir() else path
+    file = path
     try:
-        value: Json = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+        file = path / "report.json" if path.is_dir() else path
+        value: Json = json.loads(_text_of(file), parse_constant=_refuse_constant)
     except OSError as error:
         raise StateError(
             f"there is no report at '{path}'",
@@ -321,3 +327,12 @@ def load(path: Path) -> Report:
             f"'{file}' is no report", why=f"it is not JSON ({error})", fix="name a report.json", file=str(file)
         ) from error
     return Report.from_json(value, where=str(file))
+
+
+def _text_of(file: Path) -> str:
+    """The text of a file; ValueError where it is longer than any report."""
+    with file.open("rb") as stream:
+        content = stream.read(LARGEST_REPORT + 1)
+    if len(content) > LARGEST_REPORT:
+        raise ValueError(f"it has more than {LARGEST_REPORT:,} bytes")
+    return content.decode("utf-8")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 
+from tilewright.cells import csv_text
 from tilewright.report.build import PARTS, Report
 
 _LAYER = ("loaded_bytes", "stored_bytes", "instructions", "cycles", "max_abs_error", "max_lsb_error")
@@ -23,7 +22,7 @@ def summary(report: Report) -> str:
         [report.model.name, report.platform, report.target, level, *(getattr(values, name) for name in names)]
         for level, values in report.memory.items()
     ]
-    return _csv(("model", "platform", "target", "level", *names), rows)
+    return csv_text(("model", "platform", "target", "level", *names), rows)
 
 
 def layers(report: Report) -> str:
@@ -37,7 +36,7 @@ def layers(report: Report) -> str:
         for index, layer in enumerate(report.layers)
     ]  # fmt: skip
     heads = ("index", "name", "op", "kernel", "numerics", "tile", "tiles", "macs", "copied_bytes", *_LAYER, "engine")
-    return _csv(heads, rows)
+    return csv_text(heads, rows)
 
 
 def memory(report: Report) -> str:
@@ -47,16 +46,8 @@ def memory(report: Report) -> str:
         for level, values in report.memory.items()
         for buffer in values.buffers
     ]
-    return _csv(("id", "lower", "upper", "size", "offset", "level", "kind"), rows)
+    return csv_text(("id", "lower", "upper", "size", "offset", "level", "kind"), rows)
 
 
 def _words(values: Mapping[str, int]) -> str:
     return " ".join(f"{name}={value}" for name, value in values.items())
-
-
-def _csv(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(heads)
-    writer.writerows(rows)
-    return stream.getvalue()

@@ -13,7 +13,7 @@ from tilewright.binding.explain import explain
 from tilewright.binding.graph import BoundGraph
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Model, Tensor
-from tilewright.output import write_text
+from tilewright.output import make_folder, write_text
 from tilewright.pipeline import Compiler
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
 from tilewright.report.text import printable, table
@@ -31,7 +31,7 @@ def add_dumps(compiler: Compiler[T], folder: Path) -> None:
 def _dumper(folder: Path, name: str) -> Callable[[S], S]:
     def dump(value: S) -> S:
         if text := describe(value):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             write_text(folder / name, text + "\n")
         return value
 

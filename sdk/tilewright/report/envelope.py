@@ -42,7 +42,7 @@ class Row:
             plain["strategy"] = self.strategy
         plain["fits"] = self.fits
         if self.report is not None:
-            plain |= {key: item for key, item in self.report.to_json().items() if key != "layers"}
+            plain |= {key: item for key, item in self.report.to_json().items() if key not in ("layers", "files")}
         if self.error is not None:
             plain["error"] = error_json(self.error)
         return plain

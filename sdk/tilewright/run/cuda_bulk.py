@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from tilewright.arrays import read_arrays
 from tilewright.errors import UsageError
 from tilewright.model import Array, Tensor
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.run.cuda_executor import CUDAGraphExecutor
-from tilewright.run.inputs import read_arrays
 
 LABELS = "labels"
 AT_ONCE = 64

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from tilewright.arrays import UNNAMED, read_arrays
 from tilewright.errors import UsageError
 from tilewright.model import Array, DType, Tensor
 from tilewright.plan.execute import check_memory
@@ -24,12 +26,13 @@ def input_arrays(plan: ExecutionPlan, file: Path | None, seed: int) -> list[Arra
     if file is None:
         generator = np.random.default_rng(seed)
         return [random_values(tensor, generator) for tensor in tensors]
-    return [_fitting(tensor.name, tensor, value, file) for tensor, value in _named(tensors, read_arrays(file), file)]
+    values = _by_name(read_arrays(file), [tensor.name for tensor in tensors], "input", file)
+    return [_fitting(tensor.name, tensor, value, file) for tensor, value in _named(tensors, values, file)]
 
 
 def expected_outputs(plan: ExecutionPlan, file: Path) -> list[Array]:
     """One array per output, from the file."""
-    values = read_arrays(file)
+    values = _by_name(read_arrays(file), plan.output_names, "output", file)
     found = []
     for name, slot in zip(plan.output_names, plan.output_slots, strict=True):
         if name not in values:
@@ -60,6 +63,20 @@ def _named(tensors: list[Tensor], values: dict[str, Array], file: Path) -> list[
     return [(tensor, values[tensor.name]) for tensor in tensors]
 
 
+def _by_name(values: dict[str, Array], names: Sequence[str], word: str, file: Path) -> dict[str, Array]:
+    """An array without a name is that of the model's only input or output."""
+    if UNNAMED not in values or UNNAMED in names:
+        return values
+    if len(names) == 1:
+        return {names[0]: values[UNNAMED]}
+    raise UsageError(
+        f"{file} holds one array without a name",
+        why=f"the model has {len(names)} {word}s",
+        fix=f"give a .npz file whose keys are their names: {', '.join(names)}",
+        file=str(file),
+    )
+
+
 def _missing(word: str, name: str, values: dict[str, Array], file: Path) -> UsageError:
     return UsageError(
         f"{file} holds no array for the {word} '{name}'",
@@ -80,15 +97,3 @@ def _fitting(name: str, tensor: Tensor, value: Array, file: Path) -> Array:
             file=str(file),
         )
     return np.ascontiguousarray(value).reshape(tensor.shape)  # a scalar comes back as one axis
-
-
-def read_arrays(file: Path) -> dict[str, Array]:
-    """All arrays of an .npz by name; UsageError where it cannot be read."""
-    try:
-        with np.load(file, allow_pickle=False) as archive:
-            if not hasattr(archive, "files"):
-                raise ValueError("it holds one array without a name")
-            return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, KeyError) as error:
-        why = str(error) or type(error).__name__
-        raise UsageError(f"{file} cannot be read", why=why, fix="give a .npz file", file=str(file)) from None

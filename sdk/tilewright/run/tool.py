@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tilewright.errors import ToolMissing
+from tilewright.errors import ToolMissing, UsageError
 from tilewright.target import Target, missing_tools
+
+_NO_ROOM = ("No space left on device", "Disk quota exceeded", "File size limit exceeded", "File too large")
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def how_to_get(packages: Sequence[str]) -> str:
 def start(
     command: Sequence[str], folder: Path, *, timeout: float = 120.0, environment: Mapping[str, str] | None = None
 ) -> Finished:
-    """Run a program in `folder` for at most `timeout` seconds."""
+    """Run a program in `folder` for at most `timeout` seconds; UsageError where it finds no room to write."""
     variables = {**os.environ, "LC_ALL": "C", **(environment or {})}
     try:
         done = subprocess.run(
@@ -74,7 +76,14 @@ def start(
         )
     except subprocess.TimeoutExpired as error:
         return Finished(None, _text(error.stdout), _text(error.stderr))
-    return Finished(done.returncode, _text(done.stdout), _text(done.stderr))
+    finished = Finished(done.returncode, _text(done.stdout), _text(done.stderr))
+    if finished.code != 0 and (reason := next((words for words in _NO_ROOM if words in finished.errors), None)):
+        raise UsageError(
+            f"{Path(command[0]).name} cannot write its files",
+            why=reason,
+            fix="make room on the disk, or let TMPDIR name a place on another one",
+        )
+    return finished
 
 
 def _text(raw: bytes | None) -> str:

@@ -8,6 +8,10 @@
 #include "tilewright_cluster.h"
 % endif
 
+#if !defined(${m.upper}_BUILD) || ${m.upper}_BUILD != 0x${m.build}u
+#error "this file and ${m.name}.h come of two compilations: compile the network again"
+#endif
+
 #include <float.h>
 #include <math.h>
 #include <string.h>

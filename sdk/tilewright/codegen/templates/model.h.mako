@@ -19,6 +19,9 @@
 extern "C" {
 #endif
 
+/* Which compilation this is: the sources refuse a header of another one. */
+#define ${m.upper}_BUILD 0x${m.build}u
+
 /* Results of the functions below. */
 #define ${m.upper}_OK 0
 #define ${m.upper}_ERROR_NO_ARENA 1 /* built with ${m.upper}_EXTERNAL_ARENA and ${m.name}_init was not called */

@@ -2,7 +2,13 @@
 #ifndef ${m.upper}_INTERNAL_H
 #define ${m.upper}_INTERNAL_H
 
+#include "${m.name}.h"
+
 #include <stdint.h>
+
+#if !defined(${m.upper}_BUILD) || ${m.upper}_BUILD != 0x${m.build}u
+#error "this file and ${m.name}.h come of two compilations: compile the network again"
+#endif
 % if m.half:
 
 /* C99 has no half floats, the compiler must bring them. */

@@ -1,0 +1,36 @@
+"""Prints the lowest version that pyproject.toml allows of every package of the main path, as constraints for pip.
+
+python ci/lowest.py >constraints.txt
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+PROJECT = Path(__file__).parents[1] / "pyproject.toml"
+EXTRAS = ("verify", "cli", "run")
+REQUIREMENT = re.compile(r"([a-z0-9-]+)>=([0-9.]+),<[0-9]+")
+
+
+def requirements(file: Path = PROJECT) -> Iterator[str]:
+    """What the package needs, and what its extras of the main path need."""
+    project = tomllib.loads(file.read_text(encoding="utf-8"))["project"]
+    yield from project["dependencies"]
+    for extra in EXTRAS:
+        yield from project["optional-dependencies"][extra]
+
+
+def lowest(requirement: str) -> str:
+    """A requirement with the lowest version that it allows; ValueError where it has not both bounds."""
+    found = REQUIREMENT.fullmatch(requirement)
+    if found is None:
+        raise ValueError(f"'{requirement}' is not NAME>=LOWEST,<MAJOR")
+    return f"{found[1]}=={found[2]}"
+
+
+if __name__ == "__main__":
+    sys.stdout.writelines(f"{lowest(requirement)}\n" for requirement in requirements())
