@@ -41,8 +41,8 @@ class Artifacts:
     """The generated project. `files` maps a relative path with `/` to text; `model` is the prefix of all symbols.
 
     `blobs` are binary files beside the code: weights that it reads at run time. `runtime_bytes` of weights lie in RAM.
-    `table_bytes` of `constant_bytes` are tables of tiles and copies. `wide_core`: the C stops compilers with an `int` of
-    16 bits or a `double` of 32.
+    `table_bytes` of `constant_bytes` are tables of tiles and copies. `wide_core`: the C stops
+    compilers with an `int` of 16 bits or a `double` of 32.
     """
 
     model: str
