@@ -205,6 +205,7 @@ def test_weights_of_an_instance_lie_in_its_blob(network: Network, tmp_path: Path
         "static digits_context a, b;\nint main(void) {\n"
         "    if (digits_load_weights(&a, blob, sizeof blob) != DIGITS_OK) return 1;\n"
         "    if (digits_run(&a) != DIGITS_OK) return 2;\n"
+        "    if (digits_load_weights(0, blob, sizeof blob) != DIGITS_ERROR_NULL_POINTER) return 3;\n"
         "    return digits_run(&b) != DIGITS_ERROR_NO_WEIGHTS;\n}\n"
     )
     code, _ = program(main, [tmp_path / "c"], tmp_path)

@@ -13,7 +13,7 @@ LEAST_INT = (1 << 15) - 1
 """INT_MAX that C99 grants."""
 BEYOND = 2
 """Loops, and indices where windows reach into padding, stay below so many times the bytes of the largest array."""
-_DOUBLE = re.compile(r"\bdouble\b")
+_DOUBLE, _COMMENT = re.compile(r"\bdouble\b"), re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -36,5 +36,5 @@ def limits_of(placed: PlacedPlan, code: Iterable[str]) -> Limits:
     sizes += [instruction.scratch_bytes for instruction in plan.instructions]
     largest = BEYOND * max(sizes, default=0)
     kinds = {slot.tensor.dtype for slot in plan.slots} | {slot.constant.dtype for slot in plan.frozen_slots}
-    wide = DType.F64 in kinds or any(_DOUBLE.search(text) for text in code)
+    wide = DType.F64 in kinds or any(_DOUBLE.search(_COMMENT.sub("", text)) for text in code)
     return Limits(largest if largest > LEAST_INT else 0, wide)
