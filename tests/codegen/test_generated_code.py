@@ -97,7 +97,11 @@ def test_the_firmware_may_pass_the_arena(network: Network, tmp_path: Path) -> No
         "    if (digits_run() != DIGITS_ERROR_NO_ARENA) return 1;\n"
         "    if (digits_init(memory, 8) != DIGITS_ERROR_ARENA_TOO_SMALL) return 2;\n"
         "    if (digits_init(memory + 1, DIGITS_ARENA_BYTES) != DIGITS_ERROR_ARENA_MISALIGNED) return 3;\n"
-        "    if (digits_init(memory, DIGITS_ARENA_BYTES) != DIGITS_OK) return 4;\n"
+        "    if (digits_init(0, DIGITS_ARENA_BYTES) != DIGITS_ERROR_NULL_POINTER) return 4;\n"
+        "    if (digits_run() != DIGITS_ERROR_NO_ARENA) return 5;\n"
+        "    if (digits_input_0() != 0 || digits_output_0() != 0) return 6;\n"
+        "    if (digits_init(memory, DIGITS_ARENA_BYTES) != DIGITS_OK) return 7;\n"
+        "    if ((unsigned char *)digits_input_0() - memory >= DIGITS_ARENA_BYTES) return 8;\n"
         "    return digits_run();\n}\n"
     )
     program = tmp_path / "program"

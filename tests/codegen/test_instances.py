@@ -110,6 +110,56 @@ def test_instances_in_memory_of_the_firmware(network: Network, tmp_path: Path) -
     assert step == 0
 
 
+NOTHING = """
+#include "odd_several.h"
+#include <stddef.h>
+static odd_several_context context;
+static float data[5][4096];
+static unsigned char memory[ODD_SEVERAL_ARENA_BYTES] __attribute__((aligned(64)));
+static int run(odd_several_context *given, int without)
+{
+    float *p[5];
+    int i;
+    for (i = 0; i < 5; i++) {
+        p[i] = i == without ? NULL : data[i];
+    }
+    return odd_several_run(given, p[0], p[1], p[2], p[3], p[4]);
+}
+
+int main(void)
+{
+    int i, wrong = odd_several_init(NULL, memory, sizeof memory) != ODD_SEVERAL_ERROR_NULL_POINTER;
+    wrong += odd_several_init(&context, NULL, sizeof memory) != ODD_SEVERAL_ERROR_NULL_POINTER;
+    wrong += run(&context, 5) != ODD_SEVERAL_ERROR_NO_ARENA;
+    wrong += odd_several_init(&context, memory, sizeof memory) != ODD_SEVERAL_OK;
+    wrong += run(NULL, 5) != ODD_SEVERAL_ERROR_NULL_POINTER;
+    for (i = 0; i < 5; i++) {
+        wrong += run(&context, i) != ODD_SEVERAL_ERROR_NULL_POINTER;
+    }
+    return wrong + run(&context, 5);
+}
+"""
+
+
+def test_pointers_to_nothing_are_refused(network: Network, tmp_path: Path) -> None:
+    written(network("odd_several").model, tmp_path / "c", io="caller")
+    wrong, _ = program(NOTHING, [tmp_path / "c"], tmp_path, "-DODD_SEVERAL_EXTERNAL_ARENA", "-fsanitize=undefined")
+    assert wrong == 0
+
+
+def test_an_instance_that_is_none_has_no_inputs(network: Network, tmp_path: Path) -> None:
+    written(network("digits").model, tmp_path / "c")
+    main = (
+        '#include "digits.h"\n'
+        "int main(void) {\n    static digits_context a;\n"
+        "    if (digits_input_0(0) != 0 || digits_output_0(0) != 0) return 1;\n"
+        "    if (digits_run(0) != DIGITS_ERROR_NULL_POINTER) return 2;\n"
+        "    return digits_input_0(&a) == 0 || digits_run(&a);\n}\n"
+    )
+    step, _ = program(main, [tmp_path / "c"], tmp_path, "-fsanitize=undefined")
+    assert step == 0
+
+
 @pytest.mark.parametrize("io", ["arena", "caller"])
 @pytest.mark.parametrize(
     "flags", [(), ("-DODD_SEVERAL_EXTERNAL_ARENA", "-DODD_SEVERAL_TRACE")], ids=["own", "external"]
@@ -155,6 +205,7 @@ def test_weights_of_an_instance_lie_in_its_blob(network: Network, tmp_path: Path
         "static digits_context a, b;\nint main(void) {\n"
         "    if (digits_load_weights(&a, blob, sizeof blob) != DIGITS_OK) return 1;\n"
         "    if (digits_run(&a) != DIGITS_OK) return 2;\n"
+        "    if (digits_load_weights(0, blob, sizeof blob) != DIGITS_ERROR_NULL_POINTER) return 3;\n"
         "    return digits_run(&b) != DIGITS_ERROR_NO_WEIGHTS;\n}\n"
     )
     code, _ = program(main, [tmp_path / "c"], tmp_path)

@@ -100,7 +100,7 @@ def sum_lines(call: Call, axes: tuple[_Axis, ...], strides: tuple[int, ...], inn
     tap = "i"
     for number, axis in enumerate(axes):
         tap = f"({tap}) * {axis.kernel} + k{number}"
-    code = f"x[{' + '.join(place)}]"
+    code = f"(int32_t)x[{' + '.join(place)}]"
     term = f"({code} - {zero})".replace("- -", "+ ") if zero else code
     lines = [f"acc += {term} * weights[{tap}];"]
     for number, axis in reversed(list(enumerate(axes))):

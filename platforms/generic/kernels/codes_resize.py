@@ -44,7 +44,7 @@ def result_lines(call: Call, form: ResizeForm, strides: tuple[int, ...]) -> list
             factors.append(f"{'(int64_t)' if wide else ''}weight{axis}[i{axis} * {taps} + t{axis}]")
         else:
             place.append(f"i{axis} * {stride}")
-    code = f"(x[{' + '.join(place)}] - {zero})".replace("- -", "+ ")
+    code = f"((int32_t)x[{' + '.join(place)}] - {zero})".replace("- -", "+ ")
     lines = [f"acc += {' * '.join([*factors, code])};"]
     for axis, each in reversed(resized.items()):
         loop = f"for (int t{axis} = 0; t{axis} < {each.positions.shape[1]}; t{axis}++) {{"

@@ -187,7 +187,7 @@ def _sum_lines(call: Call, axes: tuple[_Line, ...], strides: tuple[int, ...], in
     for axis in axes:
         tap = f"({tap}) * {axis.kernel} + k{axis.letter}"
     place = _address("n", f"(c / {outer} * {inner} + i)", "p", axes, strides)
-    term = f"acc += {centred_text(call, 0, f'x[{place}]')} * w[(c * {inner} + i) * {taps} + {tap}];"
+    term = f"acc += {centred_text(call, 0, f'(int32_t)x[{place}]')} * w[(c * {inner} + i) * {taps} + {tap}];"
     lines = [f"for (int i = 0; i < {inner}; i++) {{", f"    {term}", "}"]
     for axis in reversed(axes):
         a = axis.letter

@@ -44,7 +44,7 @@ ${start(k.pixels, block)}\
         for (int i = 0; i < ${row}; i++) {
 % for p in range(k.pixels):
 % for o in range(block.width):
-            s${p}_${o} += xr[${p * w.stride * w.x_stride} + i] * wr[${o * k.depth} + i];
+            s${p}_${o} += (int32_t)xr[${p * w.stride * w.x_stride} + i] * wr[${o * k.depth} + i];
 % endfor
 % endfor
         }
@@ -53,7 +53,7 @@ ${start(k.pixels, block)}\
             for (int i = 0; i < ${k.groups.channels}; i++) {
 % for p in range(k.pixels):
 % for o in range(block.width):
-                s${p}_${o} += xr[${p * w.stride * w.x_stride} + kw * ${w.dilation * w.x_stride} + i] * wr[${o * k.depth} + kw * ${k.groups.channels} + i];
+                s${p}_${o} += (int32_t)xr[${p * w.stride * w.x_stride} + kw * ${w.dilation * w.x_stride} + i] * wr[${o * k.depth} + kw * ${k.groups.channels} + i];
 % endfor
 % endfor
             }
@@ -77,7 +77,7 @@ ${start(1, block)}\
             const ${k.w_type} *restrict wr = w + (kh * ${w.kernel} + kw) * ${k.groups.channels};
             for (int i = 0; i < ${k.groups.channels}; i++) {
 % for o in range(block.width):
-                s0_${o} += xr[i] * wr[${o * k.depth} + i];
+                s0_${o} += (int32_t)xr[i] * wr[${o * k.depth} + i];
 % endfor
             }
         }

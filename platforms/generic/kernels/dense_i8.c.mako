@@ -13,7 +13,7 @@ ${k.attribute} static void ${f.name}_block${block.width}(const ${k.x_type} *rest
     for (int i = 0; i < ${k.depth}; i++) {
         for (int p = 0; p < ${k.at_once}; p++) {
             for (int o = 0; o < ${block.width}; o++) {
-                acc[p][o] += x[p * ${k.depth} + i] * w[i * ${block.width} + o];
+                acc[p][o] += (int32_t)x[p * ${k.depth} + i] * w[i * ${block.width} + o];
             }
         }
     }

@@ -23,7 +23,7 @@ ${k.attribute} static void ${f.name}_${"border" if border else "pixel"}${block.w
 % endif
             const ${k.w_type} *restrict wr = w + (kh * ${w.kernel} + kw) * ${k.channels};
             for (int o = 0; o < ${block.width}; o++) {
-                acc[o] += xr[o] * wr[o];
+                acc[o] += (int32_t)xr[o] * wr[o];
             }
         }
     }

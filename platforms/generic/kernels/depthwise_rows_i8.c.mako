@@ -20,7 +20,7 @@ ${d.attribute} static void ${f.name}_pixel${block.width}(const ${d.x_type} *cons
 % endif
             const ${d.w_type} *restrict wr = w + (kh * ${w.kernel} + kw) * ${d.channels};
             for (int o = 0; o < ${block.width}; o++) {
-                acc[o] += xr[o] * wr[o];
+                acc[o] += (int32_t)xr[o] * wr[o];
             }
         }
     }

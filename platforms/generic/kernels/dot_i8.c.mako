@@ -23,7 +23,7 @@ ${k.attribute} static void ${f.name}_${name}(const ${k.x_type if k.direct else "
         const int16_t v${p} = (int16_t)(x${p}[i] - ${k.offset});
 % endif
 % for o in range(count):
-        s${p}${o} += ${f"v{p}" if k.direct else f"x{p}[i]"} * w${o}[i];
+        s${p}${o} += (int32_t)${f"v{p}" if k.direct else f"x{p}[i]"} * w${o}[i];
 % endfor
 % endfor
     }

@@ -8,7 +8,7 @@ passed = "".join(f"{name} + channel, " for _, name in names)
 ${k.attribute} static void ${f.name}_convert(const ${k.x_type} *restrict x, float *restrict row)
 {
     for (int i = 0; i < ${w.size * w.x_stride}; i++) {
-        row[i] = (float)(x[i]${f" - {k.zero}" if k.zero > 0 else f" + {-k.zero}" if k.zero else ""});
+        row[i] = (float)((int32_t)x[i]${f" - {k.zero}" if k.zero > 0 else f" + {-k.zero}" if k.zero else ""});
     }
 }
 

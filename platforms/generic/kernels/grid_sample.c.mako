@@ -28,7 +28,7 @@ static void ${f.name}(${f.parameters})
     static const int sizes[${k.rank}] = {${k.sizes}};
     static const int steps[${k.rank}] = {${k.steps}};
     for (int point = 0; point < ${k.batch * k.points}; point++) {
-        int at[${k.rank}][${k.taps}];
+        int32_t at[${k.rank}][${k.taps}];
         ${R} weight[${k.rank}][${k.taps}];
         for (int axis = 0; axis < ${k.rank}; axis++) {
             const int size = sizes[axis];
@@ -47,20 +47,20 @@ static void ${f.name}(${f.parameters})
             v = ${f.name}_reflect(v, size);
 % endif
 % if k.mode == "nearest":
-            at[axis][0] = (int)rint${f32}(v);
+            at[axis][0] = (int32_t)rint${f32}(v);
             weight[axis][0] = 1;
 % else:
             const ${R} whole = floor${f32}(v);
             const ${R} ratio = v - whole;
 % if k.mode == "linear":
-            at[axis][0] = (int)whole;
-            at[axis][1] = (int)whole + 1;
+            at[axis][0] = (int32_t)whole;
+            at[axis][1] = (int32_t)whole + 1;
             weight[axis][0] = 1 - ratio;
             weight[axis][1] = ratio;
 % else:
             const ${R} a = (${R})-0.75, one = ratio + 1, two = 2 - ratio, rest = 1 - ratio;
             for (int tap = 0; tap < 4; tap++) {
-                at[axis][tap] = (int)whole - 1 + tap;
+                at[axis][tap] = (int32_t)whole - 1 + tap;
             }
             weight[axis][0] = ((a * one - 5 * a) * one + 8 * a) * one - 4 * a;
             weight[axis][1] = ((a + 2) * ratio - (a + 3)) * ratio * ratio + 1;
@@ -69,12 +69,12 @@ static void ${f.name}(${f.parameters})
 % endif
 % endif
             for (int tap = 0; tap < ${k.taps}; tap++) {
-                int place = at[axis][tap];
+                int32_t place = at[axis][tap];
                 if (place < 0 || place >= size) {
 % if k.padding == "zeros":
                     weight[axis][tap] = 0;
 % elif k.padding == "reflection":
-                    place = (int)${f.name}_reflect((${R})place, size);
+                    place = (int32_t)${f.name}_reflect((${R})place, size);
 % endif
                     place = place < 0 ? 0 : place >= size ? size - 1 : place;
                 }
@@ -89,7 +89,7 @@ static void ${f.name}(${f.parameters})
                 int place = 0, rest = i;
                 ${R} factor = 1;
                 for (int axis = ${k.rank - 1}; axis >= 0; axis--) {
-                    place += at[axis][rest % ${k.taps}];
+                    place += (int)at[axis][rest % ${k.taps}];
                     factor *= weight[axis][rest % ${k.taps}];
                     rest /= ${k.taps};
                 }

@@ -12,7 +12,7 @@ static inline int64_t tilewright_within_30_bits(int64_t value)
 #if defined(__GNUC__)
 __attribute__((unused)) /* a network may need only the other one */
 #endif
-static inline int64_t tilewright_divide_half_even(int64_t value, int exponent)
+static inline int64_t tilewright_divide_half_even(int64_t value, int32_t exponent)
 {
     if (exponent == 0) {
         return tilewright_within_30_bits(value);

@@ -69,7 +69,7 @@ INTEGER = {
     "where": "a ? b : c", "select_equal": "a == b ? c : {p}", "reciprocal": "a == 0 ? 0 : 1 / a",
     "dequantise": "({F})((int64_t)a - (int64_t)c) * b", 
     "mul_offsets": "((int32_t)a - (int32_t)c) * ((int32_t)b - (int32_t)d)",
-    "shrink": "a < -{p} ? a + {q} : a > {p} ? a - {q} : 0",
+    "shrink": "a < -{p} ? ({U})a + ({U}){q} : a > {p} ? ({U})a - ({U}){q} : 0",
 }  # fmt: skip
 
 SIGNED = {
@@ -81,7 +81,7 @@ SIGNED = {
 
 UNSIGNED = {
     "mod": "b == 0 ? 0 : a % b", "abs": "a", "sign": "a > 0", "relu": "a", "prelu": "((void)b, a)",
-    "shrink": "a > {p} ? a - {q} : 0",
+    "shrink": "a > {p} ? ({U})a - ({U}){q} : 0",
 }  # fmt: skip
 """Without comparisons that are never true."""
 

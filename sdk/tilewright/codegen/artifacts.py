@@ -41,7 +41,8 @@ class Artifacts:
     """The generated project. `files` maps a relative path with `/` to text; `model` is the prefix of all symbols.
 
     `blobs` are binary files beside the code: weights that it reads at run time. `runtime_bytes` of weights lie in RAM.
-    `table_bytes` of `constant_bytes` are tables of tiles and copies.
+    `table_bytes` of `constant_bytes` are tables of tiles and copies. `wide_core`: the C stops
+    compilers with an `int` of 16 bits or a `double` of 32.
     """
 
     model: str
@@ -51,6 +52,7 @@ class Artifacts:
     blobs: Mapping[str, bytes] = field(default_factory=dict)
     runtime_bytes: int = 0
     table_bytes: int = 0
+    wide_core: bool = False
 
     def pieces(self, path: str) -> Iterator[str]:
         """The text of a file, in parts where it is long."""

@@ -17,6 +17,7 @@ from tilewright.codegen.build_names import cmake_name
 from tilewright.codegen.c_types import C_TYPES, initialiser_pieces, literal, packed
 from tilewright.codegen.comments import constant_comment, layer_comment, port_comment, safe
 from tilewright.codegen.functions import Functions, pointer, render_functions
+from tilewright.codegen.limits import Limits, limits_of
 from tilewright.codegen.render import render
 from tilewright.codegen.tiled import HEADER
 from tilewright.ieee import ieee
@@ -126,12 +127,14 @@ class Context:
     io: str
     run_parameters: str
     unused_parameters: tuple[str, ...]
+    pointers: tuple[str, ...]
     constants: tuple[ConstantArray, ...]
     needs_math: bool
     half: bool
     sources: tuple[str, ...]
     functions: tuple[str, ...]
     calls: tuple[CallLine, ...]
+    limits: Limits
     flags: str
     cmake_flags: str
     blobs: tuple[BlobText, ...] = ()
@@ -149,6 +152,13 @@ class Context:
     def arena(self) -> str:
         """C expression for the first byte of the arena."""
         return arena_of(self.name, self.context)
+
+    @property
+    def null_pointers(self) -> str:
+        """What ERROR_NULL_POINTER says, as a comment."""
+        caller = "an input or output that has elements and is used" if self.io == "caller" else ""
+        told = ["the context"] * self.context + ["the memory given to init"] + [caller] * bool(caller)
+        return f"{', '.join(told[:-1])}{' or ' if told[1:] else ''}{told[-1]} is NULL"
 
     @property
     def instance(self) -> str:
@@ -202,8 +212,9 @@ def emit(
     beside = {f"weights/{blob.identifier}.bin": blob_bytes(plan, blob, key) for blob, key in known.items()}
     tables = sum(layer.table_bytes for layer in functions.tiled)
     return Artifacts(
-        plan.name, Texts(texts), shown.constant_bytes, functions.names, beside, shown.runtime_bytes, tables
-    )
+        plan.name, Texts(texts), shown.constant_bytes, functions.names, beside, shown.runtime_bytes, tables,
+        bool(shown.limits),
+    )  # fmt: skip
 
 
 def _build_of(rendered: Mapping[str, str], context: Context) -> str:
@@ -235,6 +246,7 @@ def _context(
     constant_bytes = sum(packed(s.constant.dtype, s.constant.values).nbytes for s in plan.frozen_slots)
     constant_bytes += sum(layer.table_bytes for layer in functions.tiled)
     constant_bytes -= sum(blob.weight_bytes for blob in known)
+    sources = tuple(source.read_text().strip() for source in functions.sources)
     return Context(
         name=plan.name,
         upper=plan.name.upper(),
@@ -251,12 +263,14 @@ def _context(
         io=placed.io,
         run_parameters=_run_parameters(placed, context),
         unused_parameters=_unused(placed, functions),
+        pointers=_pointers(placed, functions, context),
         constants=constants,
         needs_math=any(c.dtype.is_float and not bool(np.isfinite(c.values).all()) for c in constants),
         half=_uses_half(placed),
-        sources=tuple(source.read_text().strip() for source in functions.sources),
+        sources=sources,
         functions=functions.texts,
         calls=_lines(placed, functions),
+        limits=limits_of(placed, (*sources, *functions.texts)),
         flags=" ".join(flags),
         cmake_flags=";".join(flags),
         blobs=tuple(BlobText(b, safe(b.name), key & 0xFFFFFFFF, key >> 32) for b, key in known.items()),
@@ -381,3 +395,14 @@ def _unused(placed: PlacedPlan, functions: Functions) -> tuple[str, ...]:
     names += [f"output_{i}" for i in range(len(plan.output_slots))]
     used = " ".join(call.arguments + " " for call in functions.calls).replace(",", " ").replace(")", " ").split()
     return tuple(name for name in names if name not in used)
+
+
+def _pointers(placed: PlacedPlan, functions: Functions, context: bool) -> tuple[str, ...]:
+    """The parameters of `run` that must not be NULL: the instance, and what points to elements that layers use."""
+    found = ["context"] if context else []
+    if placed.io == "arena":
+        return tuple(found)
+    plan, unused = placed.plan, _unused(placed, functions)
+    for word, slots in (("input", plan.input_slots), ("output", plan.output_slots)):
+        found += [f"{word}_{i}" for i, slot in enumerate(slots) if plan.slots[slot].tensor.elements]
+    return tuple(name for name in found if name not in unused)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.codegen.render import render
 from tilewright.errors import UsageError
+from tilewright.project.cores import ANY
 
 if TYPE_CHECKING:
     from tilewright.project.library import Library
@@ -91,7 +92,7 @@ def _library_json(library: Library) -> str:
         "keywords": ["neural network", "inference", "onnx"],
         "headers": f"{library.name}.h",
         "frameworks": "*",
-        "platforms": "*",
+        "platforms": "*" if library.boards.platforms == ANY else list(library.boards.platforms),
         "build": {"srcDir": "src", "includeDir": "src", "flags": list(library.tuning_flags)},
     }
     return json.dumps(manifest, indent=2) + "\n"

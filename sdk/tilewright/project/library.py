@@ -9,6 +9,7 @@ from tilewright.codegen.build_names import cmake_name
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.errors import UnsupportedError
 from tilewright.model import DType
+from tilewright.project.cores import Boards, boards_for
 from tilewright.version import VERSION
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Library:
     """One generated library. `name` prefixes every symbol; the other names are free of what their build reserves.
 
     `cpu_flags` choose the core and belong to who builds for it; `tuning_flags` are what the kernels were made for.
-    `arguments` are those of `run`; `context` says that it is called with one.
+    `arguments` are those of `run`; `context` says that it is called with one. `boards` are those that can build it.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Library:
     caller: bool
     context: bool
     blobs: tuple[str, ...]
+    boards: Boards
 
 
 def describe(compiled: Compiled) -> Library:
@@ -96,6 +98,7 @@ def describe(compiled: Compiled) -> Library:
         caller=caller,
         context=context,
         blobs=tuple(sorted(compiled.artifacts.blobs)),
+        boards=boards_for(request.target.compilers, compiled.artifacts.wide_core),
     )
 
 

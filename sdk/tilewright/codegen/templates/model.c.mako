@@ -13,8 +13,23 @@
 #endif
 
 #include <float.h>
+% if m.limits.largest_int:
+#include <limits.h>
+% endif
 #include <math.h>
 #include <string.h>
+% if m.limits.largest_int:
+
+#if INT_MAX < ${m.limits.largest_int}
+#error "${m.name} counts its elements with int, which must hold ${m.limits.largest_int}: build it for a core whose int has 32 bits"
+#endif
+% endif
+% if m.limits.wide_double:
+
+#if DBL_MANT_DIG < 53
+#error "${m.name} computes with double, which must have 64 bits: give the option for that (-mdouble=64 of avr-gcc 10 and later) or another core"
+#endif
+% endif
 % if m.half:
 
 /* C99 has no half floats, the compiler must bring them. */
@@ -65,6 +80,9 @@ static unsigned char *${m.name}_arena;
 % endif
 int ${m.name}_init(${m.first}void *memory, size_t size_bytes)
 {
+    if (${"context == NULL || " if m.context else ""}memory == NULL) {
+        return ${m.upper}_ERROR_NULL_POINTER;
+    }
     if (size_bytes < ${m.upper}_ARENA_BYTES) {
         return ${m.upper}_ERROR_ARENA_TOO_SMALL;
     }
@@ -85,7 +103,9 @@ ${m.upper}_ARENA_SECTION ${m.upper}_ALIGNED unsigned char ${m.name}_arena[${m.up
 int ${m.name}_init(${m.first}void *memory, size_t size_bytes)
 {
 % if m.context:
-    (void)context;
+    if (context == NULL) {
+        return ${m.upper}_ERROR_NULL_POINTER;
+    }
 % endif
     (void)memory;
     (void)size_bytes;
@@ -130,7 +150,9 @@ int ${m.name}_load_weights(${m.first}const void *blob, size_t size_bytes)
     const unsigned char *payload;
     uint32_t region;
 % if m.context:
-    (void)context; /* weights in RAM are those of all instances */
+    if (context == NULL) {
+        return ${m.upper}_ERROR_NULL_POINTER;
+    }
 % endif
     if (head == NULL || size_bytes < 32u) {
         return ${m.upper}_ERROR_WEIGHTS_TOO_SHORT;
@@ -150,12 +172,17 @@ int ${m.name}_load_weights(${m.first}const void *blob, size_t size_bytes)
         return ${m.upper}_ERROR_WEIGHTS_TOO_SHORT;
     }
     payload = head + 32;
-    if (${m.name}_crc32(payload, known[region][2]) != ${m.name}_word(head + 12)) {
+    if (${m.name}_crc32(payload, (size_t)known[region][2]) != ${m.name}_word(head + 12)) {
         return ${m.upper}_ERROR_WEIGHTS_DAMAGED;
     }
     if ((uintptr_t)head % ${m.upper}_BLOB_ALIGN != 0) {
         return ${m.upper}_ERROR_WEIGHTS_MISALIGNED;
     }
+#ifdef ${m.upper}_VERIFY_WEIGHTS
+    if (${m.upper}_VERIFY_WEIGHTS(blob, size_bytes) != 0) {
+        return ${m.upper}_ERROR_WEIGHTS_REFUSED;
+    }
+#endif
     switch (region) {
 % for b in m.blobs:
     case ${b.blob.index}u: /* ${b.comment} */
@@ -202,6 +229,18 @@ ${text}
 
 ${p.c_type} *${m.name}_${word}_${p.index}(${m.instance})
 {
+% if m.context:
+    if (context == NULL) {
+        return NULL;
+    }
+% endif
+% if m.arena_bytes:
+#ifdef ${m.upper}_EXTERNAL_ARENA
+    if (${m.arena} == NULL) {
+        return NULL;
+    }
+#endif
+% endif
     return ${p.pointer};
 }
 % endfor
@@ -210,6 +249,11 @@ ${p.c_type} *${m.name}_${word}_${p.index}(${m.instance})
 
 int ${m.name}_run(${m.run_parameters})
 {
+% if m.pointers:
+    if (${" || ".join(f"{name} == NULL" for name in m.pointers)}) {
+        return ${m.upper}_ERROR_NULL_POINTER;
+    }
+% endif
 % if m.arena_bytes:
 #ifdef ${m.upper}_EXTERNAL_ARENA
     if (${m.arena} == NULL) {
@@ -224,9 +268,6 @@ int ${m.name}_run(${m.run_parameters})
     }
 % endif
 % endfor
-% if m.context:
-    (void)context; /* a network without memory of its own has no other use for it */
-% endif
 % for name in m.unused_parameters:
     (void)${name};
 % endfor

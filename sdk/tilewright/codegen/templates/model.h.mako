@@ -27,6 +27,7 @@ extern "C" {
 #define ${m.upper}_ERROR_NO_ARENA 1 /* built with ${m.upper}_EXTERNAL_ARENA and ${m.name}_init was not called */
 #define ${m.upper}_ERROR_ARENA_TOO_SMALL 2
 #define ${m.upper}_ERROR_ARENA_MISALIGNED 3
+#define ${m.upper}_ERROR_NULL_POINTER 10 /* ${m.null_pointers} */
 % if m.blobs:
 #define ${m.upper}_ERROR_NO_WEIGHTS 4 /* a blob has not been loaded */
 #define ${m.upper}_ERROR_WEIGHTS_TOO_SHORT 5
@@ -34,6 +35,7 @@ extern "C" {
 #define ${m.upper}_ERROR_WEIGHTS_FORMAT 7 /* no blob of weights, or one of another version */
 #define ${m.upper}_ERROR_WEIGHTS_OTHER_MODEL 8
 #define ${m.upper}_ERROR_WEIGHTS_MISALIGNED 9
+#define ${m.upper}_ERROR_WEIGHTS_REFUSED 11 /* by ${m.upper}_VERIFY_WEIGHTS */
 % endif
 
 /* Worst-case bytes of each memory, known before flashing. Stack and code are in report.json. */
@@ -96,8 +98,18 @@ ${"read where it lies" if b.blob.mapped else "copied into RAM"} */
 % endfor
 
 /* Takes the weights of one region from a blob aligned to ${m.align}. A blob that is read where it lies must stay there.
- * Returns ${m.upper}_OK or an error code; then nothing was changed. Not during a run. */
+ * Returns ${m.upper}_OK or an error code; then nothing was changed. Not during a run.
+ *
+ * Checksums find damage, no forgery. The kernels trust the numbers of a blob that was taken: forged ones cannot make
+ * them read or write beyond their tensors, but sums may overflow and divisors be zero, which C leaves undefined. Where
+ * others can write blobs, sign them and build with -D${m.upper}_VERIFY_WEIGHTS=function. */
 int ${m.name}_load_weights(${m.first}const void *blob, size_t size_bytes);
+
+#ifdef ${m.upper}_VERIFY_WEIGHTS
+/* The firmware's own function: 0 where the blob is genuine. It is asked last, with what ${m.name}_load_weights was given,
+ * so a signature may stand behind the ${m.upper}_BLOB_..._BYTES; unless it says 0 nothing is changed. */
+int ${m.upper}_VERIFY_WEIGHTS(const void *blob, size_t size_bytes);
+#endif
 
 % endif
 /* Tells in the field which network an image runs: tool version and model hash. */
@@ -109,7 +121,8 @@ int ${m.name}_init(${m.first}void *memory, size_t size_bytes);
 #endif
 
 % if m.io == "arena":
-/* Inputs and outputs live in the arena. An input is dead after its last reader: fill it again before every run. */
+/* Inputs and outputs live in the arena; without one these are NULL. An input is dead after its last reader: fill it
+ * again before every run. */
 % for word, ports in (("input", m.inputs), ("output", m.outputs)):
 % for p in ports:
 ${p.c_type} *${m.name}_${word}_${p.index}(${m.instance});

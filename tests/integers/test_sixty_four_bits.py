@@ -1,0 +1,85 @@
+"""The exact sequence in C at the ends of 64 bits: what is accepted never overflows there, what could is refused."""
+
+from __future__ import annotations
+
+import subprocess
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tilewright.ops.quantised_proof import Bounds, Proof, prove
+from tilewright.ops.requantize import Requantisation
+from tilewright.platforms.generic.kernels import requantise_text as text_module
+from tilewright.platforms.generic.kernels.requantise_text import refusal, requantise_text
+
+LARGEST = (1 << 31) - 1
+HALF_EVEN = Path(text_module.__file__).with_name("half_even.h")
+RESIDUES = (0, 1, -32768, 32767)
+
+
+def proof(multiplier: Fraction, residue: int = 0, largest: int = LARGEST) -> Proof:
+    """Of codes of sixteen bits, which take the exact sequence; a residue gives the sum sixteen bits more."""
+    exact = Requantisation((multiplier,), 3, -32768, 32767, (residue,) if residue else ())
+    return prove(exact, Bounds(np.asarray([-largest - 1 + (largest == LARGEST)]), np.asarray([largest])))
+
+
+ACCEPTED = [
+    *(proof(Fraction((1 << 15) - 1, 1 << 30), residue) for residue in RESIDUES[1:]),
+    *(proof(Fraction((1 << 24) - 1, 1 << exponent)) for exponent in (1, 24, 40, 55, 61)),
+    *(proof(Fraction((1 << 15) - 1, 3 * (1 << exponent)), 32767) for exponent in (0, 10, 40)),
+    *(proof(Fraction((1 << 24) - 1, 7 * (1 << exponent))) for exponent in (0, 20, 58)),
+    proof(Fraction(1, 1 << 61)),
+    proof(Fraction(1, 2)),
+    proof(Fraction(3, 4)),
+    proof(Fraction((1 << 31) - 1, 1 << 46)),
+]
+"""Forms whose products come near 2^62, or whose denominators do."""
+
+
+def test_what_is_accepted_is_exact_and_defined(tmp_path: Path) -> None:
+    sums = [-LARGEST, -LARGEST + 1, -(1 << 30) - 1, -2, -1, 0, 1, 2, 3, 6, 12345, (1 << 30) + 1, LARGEST - 1, LARGEST]
+    assert [refusal(one) for one in ACCEPTED] == [None] * len(ACCEPTED)
+    cases = [f"int64_t code = {requantise_text(one, 1)[0].code('acc', '0')};" for one in ACCEPTED]
+    functions = [
+        f"static int64_t code{i}(int32_t acc)\n{{\n    {case}\n"
+        f"    return code < -32768 ? -32768 : code > 32767 ? 32767 : code;\n}}\n"
+        for i, case in enumerate(cases)
+    ]
+    prints = [
+        f'    for (i = 0; i < {len(sums)}; i++) printf("%ld\\n", (long)code{i}(sums[i]));' for i in range(len(cases))
+    ]
+    listed = ", ".join(map(str, sums))
+    main = "\n".join(
+        ["#include <stdint.h>", "#include <stdio.h>", HALF_EVEN.read_text(), *functions,
+         f"static const int32_t sums[] = {{{listed}}};", "int main(void)", "{", "    int i;", *prints,
+         "    return 0;", "}"]
+    )  # fmt: skip
+    (tmp_path / "main.c").write_text(main)
+    flags = ["-std=gnu99", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover=all"]
+    subprocess.run(["gcc", *flags, tmp_path / "main.c", "-o", tmp_path / "program"], check=True)
+    done = subprocess.run([tmp_path / "program"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    wanted = [int(one.requantisation.apply(np.asarray([value]))[0]) for one in ACCEPTED for value in sums]
+    assert [int(line) for line in done.stdout.split()] == wanted
+    assert len(set(wanted)) > len(ACCEPTED)
+
+
+@pytest.mark.parametrize(
+    "wide",
+    [
+        proof(Fraction((1 << 15) + 1, 1 << 30), 1),
+        proof(Fraction((1 << 17) - 1, 1 << 30), 1),
+        proof(Fraction((1 << 31) + 1, 1 << 46)),
+        proof(Fraction(1 << 31)),
+        proof(Fraction(1, 1 << 62)),
+        proof(Fraction(1, 3 * (1 << 61))),
+    ],
+)
+def test_one_bit_more_is_refused(wide: Proof) -> None:
+    assert refusal(wide) == "the requantisation needs more than 64 bits"
+
+
+def test_a_proved_form_needs_no_64_bits() -> None:
+    exact = Requantisation((Fraction(1, 1000),), 0, -128, 127)
+    assert refusal(prove(exact, Bounds(np.asarray([-100000]), np.asarray([100000])))) is None
