@@ -251,6 +251,7 @@ def finish_text(name: str, dtype: DType, parameters: Sequence[float | int]) -> s
         "pad_operand": "points > 0 ? acc : a", "add": "acc + a",
         "scale": f"acc * {p}", "scale_add": f"{p} * acc + {q} * a", "sqrt": f"sqrt{f}(acc)",
         "log": f"log{f}(acc)", "root": f"pow{f}(acc, {literal(kind, 1)} / {p})",
+        "finite": f"isfinite(acc) ? acc : {literal(kind, 0)}",
         "inverse_root": f"{literal(kind, 1)} / sqrt{f}(acc / {count} + {p})",
     }[name]  # fmt: skip
     return _locals(text)

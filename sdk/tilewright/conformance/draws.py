@@ -95,7 +95,7 @@ def _whole(window: Mapping[str, Attribute], name: str) -> tuple[int, ...]:
 
 def _spatial(r: Draw, window: Mapping[str, Attribute], most: int = 9) -> Shape:
     reach = [(k - 1) * d + 1 for k, d in zip(_whole(window, "kernel_shape"), _whole(window, "dilations"), strict=True)]
-    return tuple(r.randint(low, most) for low in reach)
+    return tuple(r.randint(low, max(low, most)) for low in reach)
 
 
 def conv(r: Draw, op: str) -> Sketch:

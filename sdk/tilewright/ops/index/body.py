@@ -138,6 +138,7 @@ FINISHES: Mapping[str, Meaning] = {
     "sqrt": Meaning(s.finish_sqrt, "sqrt(t)"),
     "log": Meaning(s.finish_log, "log(t)"),
     "root": Meaning(s.finish_root, "pow(t, 1 / p)"),
+    "finite": Meaning(s.finish_finite, "t; 0 where that is infinite or NaN"),
     "inverse_root": Meaning(s.finish_inverse_root, "1 / sqrt(t / n + p)"),
 }
 """What may be done once to every combined total; the operands are the accesses of `after`."""

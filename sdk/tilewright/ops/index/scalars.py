@@ -313,6 +313,11 @@ def finish_root(total: Array, count: Array, p: float) -> Array:
     return np.asarray(total ** (1 / p)).astype(total.dtype)
 
 
+def finish_finite(total: Array, count: Array) -> Array:
+    """The total, or nothing where it is no finite number."""
+    return np.where(np.isfinite(total), total, total.dtype.type(0))
+
+
 def finish_inverse_root(total: Array, count: Array, epsilon: float) -> Array:
     """Inverse of the root of the mean plus epsilon."""
     return np.asarray(1 / np.sqrt(mean(total, count) + epsilon)).astype(total.dtype)
