@@ -58,10 +58,9 @@ def log_softmax_rows(x: Array) -> Array:
 
 
 def hardmax_rows(x: Array) -> Array:
-    """One at the first largest element of every row, else zero; no element of a row with a NaN is its largest."""
+    """One at the first largest element of every row, else zero; NaN is larger than all numbers."""
     best: Array = x.argmax(axis=1)[:, None]
-    ordered = ~np.isnan(x).any(axis=1, keepdims=True)
-    return (np.equal(np.arange(x.shape[1]), best) & ordered).astype(x.dtype)
+    return np.equal(np.arange(x.shape[1]), best).astype(x.dtype)
 
 
 def _evaluating(of_rows: Callable[[Array], Array]) -> Callable[[Call, Sequence[Array | None]], tuple[Array, ...]]:

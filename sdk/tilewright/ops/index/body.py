@@ -113,7 +113,7 @@ BODIES: Mapping[str, Meaning] = {
     "is_nan": Meaning(np.isnan, "a != a"),
     "is_inf": Meaning(s.is_infinite, "(p && a == -inf) || (q && a == inf)"),
     "where": Meaning(np.where, "a ? b : c"),
-    "select_equal": Meaning(s.select_equal, "a == b ? c : p"),
+    "select_equal": Meaning(s.select_equal, "a == b, or both are NaN ? c : p; b is NaN where an a is"),
     # normalisation
     "batch_norm": Meaning(s.batch_norm, "(a - d) / sqrt(e + p) * b + c"),
     "normalise": Meaning(s.normalise, "(a - b) / sqrt(c + p) * d + e; d is 1 and e is 0 where they are missing"),

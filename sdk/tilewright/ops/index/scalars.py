@@ -218,8 +218,8 @@ def is_infinite(a: Array, negative: int, positive: int) -> Array:
 
 
 def select_equal(a: Array, b: Array, c: Array, p: int) -> Array:
-    """Third operand where the first two are equal, else the parameter."""
-    return np.where(np.equal(a, b), c, np.asarray(p, np.asarray(c).dtype))
+    """Third operand where the first two are equal or the first is NaN, else the parameter."""
+    return np.where(np.equal(a, b) | (a != a), c, np.asarray(p, np.asarray(c).dtype))
 
 
 def batch_norm(a: Array, b: Array, c: Array, d: Array, e: Array, epsilon: float) -> Array:
