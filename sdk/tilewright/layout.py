@@ -133,6 +133,8 @@ class Layout:
 
     def transpose(self, shape: Shape, perm: tuple[int, ...]) -> Layout | None:
         """Layout of `y = transpose(x, perm)` on the same bytes, x of this layout and `shape`; None if inexpressible."""
+        if prod(shape) == 0:
+            return Layout.default(shape)
         refined = self.refine(shape)
         if refined is None:
             return None

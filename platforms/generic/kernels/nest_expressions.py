@@ -49,7 +49,7 @@ FLOAT = {
     "batch_norm": "(a - d) / sqrt{f}(e + {p}) * b + c",
     "rms_scale": "a / sqrt{f}(b + {p}) * c", "standardise": "(a - b) / (sqrt{f}(c) + {p})",
     "lrn": "a / pow{f}({r} + {p} * b, {q})",
-    "where": "a ? b : c", "select_equal": "a == b ? c : {p}",
+    "where": "a ? b : c",
     "not": "!a", "and": "a && b", "or": "a || b", "xor": "!a != !b",
 }  # fmt: skip
 
@@ -66,7 +66,7 @@ INTEGER = {
     "bit_not": "~({U})a", "bit_and": "({U})a & ({U})b", "bit_or": "({U})a | ({U})b", "bit_xor": "({U})a ^ ({U})b",
     "shift_left": "({U})b < {bits} ? ({U})a << b : 0", "shift_right": "({U})b < {bits} ? a >> b : 0",
     "equal": "a == b", "greater": "a > b", "less": "a < b", "greater_equal": "a >= b", "less_equal": "a <= b",
-    "where": "a ? b : c", "select_equal": "a == b ? c : {p}", "reciprocal": "a == 0 ? 0 : 1 / a",
+    "where": "a ? b : c", "reciprocal": "a == 0 ? 0 : 1 / a",
     "dequantise": "({F})((int64_t)a - (int64_t)c) * b", 
     "mul_offsets": "((int32_t)a - (int32_t)c) * ((int32_t)b - (int32_t)d)",
     "shrink": "a < -{p} ? ({U})a + ({U}){q} : a > {p} ? ({U})a - ({U}){q} : 0",
@@ -131,6 +131,9 @@ def _locals(text: str) -> str:
 
 def _body(name: str, kinds: Sequence[DType], result: DType, parameters: Sequence[float | int]) -> str | None:
     lead = computing(kinds[0] if len(kinds) < 2 or name not in ("where", "select_equal") else kinds[-1])
+    if name == "select_equal":
+        equal = "(a == b || a != a)" if kinds[0].is_float else "a == b"
+        return f"{equal} ? c : {literal(lead, parameters[0])}"
     if name == "cast":
         return _cast(computing(kinds[0]), result)
     if name == "normalise":
@@ -251,6 +254,7 @@ def finish_text(name: str, dtype: DType, parameters: Sequence[float | int]) -> s
         "pad_operand": "points > 0 ? acc : a", "add": "acc + a",
         "scale": f"acc * {p}", "scale_add": f"{p} * acc + {q} * a", "sqrt": f"sqrt{f}(acc)",
         "log": f"log{f}(acc)", "root": f"pow{f}(acc, {literal(kind, 1)} / {p})",
+        "finite": f"isfinite(acc) ? acc : {literal(kind, 0)}",
         "inverse_root": f"{literal(kind, 1)} / sqrt{f}(acc / {count} + {p})",
     }[name]  # fmt: skip
     return _locals(text)

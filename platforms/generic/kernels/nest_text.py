@@ -68,6 +68,8 @@ def print_nest(
 ) -> Written:  # fmt: skip
     """The loops of one nest. `strides` maps tensor names to element strides per axis, row-major where absent."""
     printer = _Printer(nest, strides, index, clamp, codes, window)
+    if 0 in nest.out.tensor.shape:
+        return Written(str(nest), (), ())
     lines = printer.direct() if window is not None or direct(nest) else printer.general()
     return Written(str(nest), tuple(lines), tuple(printer.tables.values()))
 

@@ -44,15 +44,19 @@ class Relayout:
         target = operands.layout(call.outputs[0])
         if 0 in call.constants:
             source = Layout.default(call.shape(0))
-        digits, x, y = shared_digits(source, target)
-        loops = sorted((Loop(e, s, t) for e, s, t in zip(digits, x, y, strict=True) if e > 1), key=lambda p: -p.target)
+        loops = _loops(source, target) if source != target else ()
         return RelayoutContext(
             elements=call.tensor(0).elements,
             contiguous=source == target,
-            loops=tuple(loops),
+            loops=loops,
             source=" + ".join(f"i{n} * {p.source}" for n, p in enumerate(loops)) or "0",
             target=" + ".join(f"i{n} * {p.target}" for n, p in enumerate(loops)) or "0",
         )
+
+
+def _loops(source: Layout, target: Layout) -> tuple[Loop, ...]:
+    digits = zip(*shared_digits(source, target), strict=True)
+    return tuple(sorted((Loop(*digit) for digit in digits if digit[0] > 1), key=lambda loop: -loop.target))
 
 
 def shared_digits(a: Layout, b: Layout) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:

@@ -17,6 +17,10 @@ from tilewright.model import Array, Attribute, Shape
 
 Role = Literal["data", "weight", "bias", "fixed"]
 Draw = random.Random
+EMPTY = 0.05
+"""How often an axis has no elements, where a shape may."""
+OPERANDS = (1, 2, 2, 3, 3, 4, 5, 8, 15, 16, 17, 26, 27, 33, 64)
+"""How many operands an operator of any number of them is given: around the powers of two and the letters."""
 
 
 @dataclass(frozen=True)
@@ -57,15 +61,25 @@ def fixed(values: Sequence[int] | Array, constant: bool = True) -> Drawn:
     return Drawn(np.asarray(values, np.int64), "fixed", constant)
 
 
-def shape_of(r: Draw, low: int = 1, high: int = 4, most: int = 6) -> Shape:
-    """A random shape of `low` to `high` axes."""
-    return tuple(r.randint(1, most) for _ in range(r.randint(low, high)))
+def shape_of(r: Draw, low: int = 1, high: int = 4, most: int = 6, *, empty: bool = False) -> Shape:
+    """A random shape of `low` to `high` axes, now and then of axes of one element; `empty` allows one of none."""
+    shape = [r.randint(1, most) for _ in range(r.randint(low, high))]
+    if r.random() < 0.12:
+        shape = [1 if r.random() < 0.7 else size for size in shape]
+    if empty and r.random() < EMPTY:
+        shape[r.randrange(len(shape))] = 0
+    return tuple(shape)
+
+
+def batch_of(r: Draw, *sizes: int) -> int:
+    """One of the sizes, now and then none at all."""
+    return 0 if r.random() < EMPTY / 2 else r.choice(sizes)
 
 
 # ------------------------------------------------------------------------------------------------ windows
 def _window(r: Draw, rank: int, least: int = 1) -> dict[str, Attribute]:
     kernel = tuple(r.randint(least, 3) for _ in range(rank))
-    dilations = tuple(r.choice((1, 1, 2)) for _ in range(rank))
+    dilations = tuple(r.choice((1, 1, 2, 3)) for _ in range(rank))
     limits = [(k - 1) * d for k, d in zip(kernel, dilations, strict=True)]
     return {
         "kernel_shape": kernel, "dilations": dilations, "strides": tuple(r.choice((1, 1, 2, 3)) for _ in range(rank)),
@@ -81,7 +95,7 @@ def _whole(window: Mapping[str, Attribute], name: str) -> tuple[int, ...]:
 
 def _spatial(r: Draw, window: Mapping[str, Attribute], most: int = 9) -> Shape:
     reach = [(k - 1) * d + 1 for k, d in zip(_whole(window, "kernel_shape"), _whole(window, "dilations"), strict=True)]
-    return tuple(r.randint(low, most) for low in reach)
+    return tuple(r.randint(low, max(low, most)) for low in reach)
 
 
 def conv(r: Draw, op: str) -> Sketch:
@@ -93,6 +107,8 @@ def conv(r: Draw, op: str) -> Sketch:
         pads = [(k - 1) * d for k, d in zip(sizes, _whole(window, "dilations"), strict=True)]
         half = tuple(p // 2 for p in pads)
         window |= {"strides": (1,) * rank, "pads": half + tuple(p - h for p, h in zip(pads, half, strict=True))}
+    elif r.random() < 0.15:  # windows that lie in the padding alone
+        window |= {"pads": tuple(pad + r.randint(0, 2) for pad in _whole(window, "pads"))}
     kind = r.choice(("plain", "plain", "depthwise", "depthwise", "multiplied", "grouped", "pointwise"))
     if kind == "pointwise":
         window = {
@@ -107,7 +123,7 @@ def conv(r: Draw, op: str) -> Sketch:
     sizes = _spatial(r, window, 6 if rank == 3 else 9)
     weight = Drawn(reals(r, (groups * outer, inner, *_whole(window, "kernel_shape"))), "weight", True)
     bias = [Drawn(reals(r, (groups * outer,)), "bias", True)] if r.random() < 0.6 else []
-    image = data(r, (r.choice((1, 1, 2)), groups * inner, *sizes))
+    image = data(r, (batch_of(r, 1, 1, 2), groups * inner, *sizes))
     return Sketch(op, (image, weight, *bias), {**window, "group": groups})
 
 
@@ -116,15 +132,17 @@ def conv_transpose(r: Draw, op: str) -> Sketch:
     rank = r.choice((1, 2, 2, 3))
     kernel = tuple(r.randint(1, 3) for _ in range(rank))
     strides = tuple(r.randint(1, 3) for _ in range(rank))
-    groups, inner, outer = r.choice((1, 1, 2)), r.randint(1, 4), r.randint(1, 4)
+    groups, inner, outer = r.choice((1, 1, 2, 3)), r.randint(1, 4), r.randint(1, 4)
+    dilations = tuple(r.choice((1, 2, 3)) for _ in range(rank))
+    reach = [(k - 1) * d for k, d in zip(kernel, dilations, strict=True)]
     attributes: dict[str, Attribute] = {
-        "strides": strides, "group": groups, "dilations": tuple(r.choice((1, 2)) for _ in range(rank)),
-        "pads": tuple(r.randint(0, (k - 1) // 2) for k in kernel) * 2,
+        "strides": strides, "group": groups, "dilations": dilations,
+        "pads": tuple(r.randint(0, limit) for limit in reach) + tuple(r.randint(0, limit) for limit in reach),
         "output_padding": tuple(r.randint(0, s - 1) for s in strides),
     }  # fmt: skip
     weight = Drawn(reals(r, (groups * inner, outer, *kernel)), "weight", True)
     bias = [Drawn(reals(r, (groups * outer,)), "bias", True)] if r.random() < 0.5 else []
-    image = data(r, (1, groups * inner, *(r.randint(2, 5) for _ in range(rank))))
+    image = data(r, (batch_of(r, 1, 1, 2), groups * inner, *(r.randint(1, 5) for _ in range(rank))))
     return Sketch(op, (image, weight, *bias), attributes, axis=1)
 
 
@@ -138,7 +156,7 @@ def pool(r: Draw, op: str) -> Sketch:
     if op == "LpPool":
         more["p"] = r.randint(1, 3)
     outputs = 2 if op == "MaxPool" and r.random() < 0.2 else 1
-    image = data(r, (r.choice((1, 2)), r.randint(1, 5), *_spatial(r, window, 6)))
+    image = data(r, (batch_of(r, 1, 2), r.randint(1, 5), *_spatial(r, window, 6)))
     return Sketch(op, (image,), {**window, **more}, outputs)
 
 
@@ -149,8 +167,8 @@ def image(r: Draw, op: str) -> Sketch:
 
 # ------------------------------------------------------------------------------------------------ products
 def gemm(r: Draw, op: str) -> Sketch:
-    """Matrices in both orders, with and without addend."""
-    m, n, k = r.choice((1, 1, 2, 3, 5)), r.choice((1, 2, 3, 4, 7, 10, 16)), r.choice((1, 2, 3, 4, 7, 16, 33))
+    """Matrices in both orders, with and without an addend of any shape that broadcasts, and factors."""
+    m, n, k = batch_of(r, 1, 1, 2, 3, 5), r.choice((1, 2, 3, 4, 7, 10, 16)), r.choice((1, 2, 3, 4, 7, 16, 33))
     flip, turn = r.random() < 0.2, r.random() < 0.5
     b = Drawn(reals(r, (n, k) if turn else (k, n)), "weight", True)
     c = [Drawn(reals(r, (n,)), "bias", True)] if r.random() < 0.7 else []
@@ -161,35 +179,44 @@ def gemm(r: Draw, op: str) -> Sketch:
 
 
 def matmul(r: Draw, op: str) -> Sketch:
-    """A constant right-hand side, or two run-time operands with batch axes."""
-    m, n, k = r.choice((1, 2, 3, 5)), r.choice((1, 2, 3, 4, 7, 16)), r.choice((1, 2, 3, 4, 7, 16, 33))
+    """A constant right-hand side, or two run-time operands; up to three batch axes that broadcast, and vectors."""
+    m, n, k = batch_of(r, 1, 2, 3, 5), r.choice((1, 2, 3, 4, 7, 16)), r.choice((1, 2, 3, 4, 7, 16, 33))
     if r.random() < 0.6:
-        batch = tuple(r.randint(1, 3) for _ in range(r.choice((0, 0, 1, 2))))
-        return Sketch(op, (data(r, (*batch, m, k)), Drawn(reals(r, (k, n)), "weight", True)), axis=1)
-    batch = tuple(r.randint(1, 3) for _ in range(r.choice((1, 2))))
-    return Sketch(op, (data(r, (*batch, m, k)), data(r, (*batch, k, n))))
+        rows = (*(r.randint(1, 3) for _ in range(r.choice((0, 0, 1, 1, 2, 3)))), m) if r.random() < 0.9 else ()
+        return Sketch(op, (data(r, (*rows, k)), Drawn(reals(r, (k, n)), "weight", True)), axis=1)
+    batch = tuple(r.randint(1, 3) for _ in range(r.choice((0, 1, 2, 2))))
+    left, right = (tuple(1 if r.random() < 0.2 else size for size in batch[r.choice((0, 0, 1)) :]) for _ in range(2))
+    if r.random() < 0.1:
+        return Sketch(op, (data(r, (k,)), data(r, (*right, k, n))))
+    return Sketch(
+        op, (data(r, (*left, m, k)), data(r, (*right, k) if r.random() < 0.1 and not right else (*right, k, n)))
+    )
 
 
 # ------------------------------------------------------------------------------------------------ element by element
 def unary(r: Draw, op: str) -> Sketch:
     """One operand."""
-    return Sketch(op, (data(r, shape_of(r)),))
+    return Sketch(op, (data(r, shape_of(r, empty=True)),))
 
 
-def broadcast(count: int) -> Sketcher:
-    """Operands of shapes that broadcast, some of them constant."""
+def broadcast(r: Draw, op: str) -> Sketch:
+    """Two operands of shapes that broadcast, some of them constant."""
+    return _broadcast(r, op, 2, {"direction": r.choice(("LEFT", "RIGHT"))} if op == "BitShift" else {})
 
-    def sketch(r: Draw, op: str) -> Sketch:
-        full = shape_of(r, 1, 4, 5)
-        operands = []
-        for index in range(count):
-            cut = full[r.choice((0, 0, r.randint(0, len(full)))) :]
-            shape = tuple(1 if r.random() < 0.25 else size for size in cut)
-            constant = index > 0 and r.random() < 0.3
-            operands.append(Drawn(reals(r, shape), "data", constant))
-        return Sketch(op, tuple(operands), {"direction": r.choice(("LEFT", "RIGHT"))} if op == "BitShift" else {})
 
-    return sketch
+def variadic(r: Draw, op: str) -> Sketch:
+    """One to 64 operands of shapes that broadcast, some of them constant."""
+    return _broadcast(r, op, r.choice(OPERANDS), {})
+
+
+def _broadcast(r: Draw, op: str, count: int, attributes: Mapping[str, Attribute]) -> Sketch:
+    full = shape_of(r, 1, 4, 5, empty=True)
+    operands = []
+    for index in range(count):
+        cut = full[r.choice((0, 0, r.randint(0, len(full)))) :]
+        shape = tuple(1 if r.random() < 0.25 else size for size in cut)
+        operands.append(Drawn(reals(r, shape), "data", index > 0 and r.random() < 0.3))
+    return Sketch(op, tuple(operands), attributes)
 
 
 def prelu(r: Draw, op: str) -> Sketch:
@@ -200,9 +227,11 @@ def prelu(r: Draw, op: str) -> Sketch:
 
 
 def clip(r: Draw, op: str) -> Sketch:
-    """Constant limits."""
-    low, high = (Drawn(np.asarray(v), "data", True) for v in (-1.0, 1.5))
-    return Sketch(op, (data(r, shape_of(r)), low, high))
+    """Limits that are constant, given at run time or left out, and now and then cross."""
+    ends = r.choice(((-1.0, 1.5), (-1.0, 1.5), (0.0, 0.0), (1.0, -1.0)))
+    constant = r.random() < 0.7
+    low, high = (None if r.random() < 0.15 else Drawn(np.asarray(v), "data", constant) for v in ends)
+    return Sketch(op, (data(r, shape_of(r, empty=True)), low, high))
 
 
 def cast(r: Draw, op: str) -> Sketch:
@@ -212,7 +241,7 @@ def cast(r: Draw, op: str) -> Sketch:
 
 def where(r: Draw, op: str) -> Sketch:
     """A condition and two values."""
-    shape = shape_of(r)
+    shape = shape_of(r, empty=True)
     condition = Drawn(reals(r, shape) > 0, "fixed", r.random() < 0.3)
     return Sketch(op, (condition, data(r, shape), data(r, (1,) if r.random() < 0.3 else shape)))
 
@@ -231,7 +260,7 @@ def along(**choices: Sequence[Attribute]) -> Sketcher:
 
 def reduce(r: Draw, op: str) -> Sketch:
     """Some axes or all."""
-    shape = shape_of(r, 1, 4, 5)
+    shape = shape_of(r, 1, 4, 5, empty=True)
     axes = sorted(r.sample(range(len(shape)), r.randint(1, len(shape))))
     return Sketch(op, (data(r, shape), fixed(axes)), {"keepdims": r.randint(0, 1)})
 

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from tilewright.conformance.draws import Draw, Drawn, Sketch, data, fixed, reals, shape_of
+from tilewright.conformance.draws import EMPTY, OPERANDS, Draw, Drawn, Sketch, data, fixed, reals, shape_of
 from tilewright.model import Attribute
 
 
 def concat(r: Draw, op: str) -> Sketch:
-    """Two to four operands along one axis."""
+    """One to 64 operands along one axis, some of them empty."""
     shape = shape_of(r, 1, 4)
     axis = r.randrange(len(shape))
-    parts = [(*shape[:axis], r.randint(1, 4), *shape[axis + 1 :]) for _ in range(r.randint(2, 4))]
+    sizes = [0 if r.random() < EMPTY else r.randint(1, 4) for _ in range(r.choice(OPERANDS))]
+    parts = [(*shape[:axis], size, *shape[axis + 1 :]) for size in sizes]
     return Sketch(op, tuple(data(r, part) for part in parts), {"axis": axis})
 
 
 def split(r: Draw, op: str) -> Sketch:
-    """Parts of different lengths."""
-    shape, sizes = list(shape_of(r, 1, 4)), [r.randint(1, 3) for _ in range(r.randint(2, 3))]
+    """One to 64 parts of different lengths."""
+    shape, sizes = list(shape_of(r, 1, 4)), [r.randint(1, 3) for _ in range(r.choice(OPERANDS))]
     axis = r.randrange(len(shape))
     shape[axis] = sum(sizes)
     return Sketch(op, (data(r, tuple(shape)), fixed(sizes)), {"axis": axis}, len(sizes))
@@ -47,7 +48,7 @@ def pad(r: Draw, op: str) -> Sketch:
 
 def transpose(r: Draw, op: str) -> Sketch:
     """Any order of axes."""
-    shape = shape_of(r, 2, 4)
+    shape = shape_of(r, 2, 4, empty=True)
     return Sketch(op, (data(r, shape),), {"perm": tuple(r.sample(range(len(shape)), len(shape)))})
 
 

@@ -1,4 +1,4 @@
-"""The ends of the integer types: every operand at one end of its range, every weight at one of its own, deep sums.
+"""The ends of the types: codes and weights at the ends of their ranges, deep sums, floats that tie or are infinite.
 
 Random codes rarely come near the largest sums of a kernel, where the limits of its packing and of its accumulators
 lie. Here all terms of a sum have one sign, and the scale of the result is such that no code saturates.
@@ -43,6 +43,34 @@ def runs_at_the_ends(inputs: Sequence[Tensor], drawn: Sequence[Array]) -> list[t
         ]
         found.append(tuple(arrays))
     return found
+
+
+HALVES = (-2.5, -2.0, -1.5, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5)
+"""Numbers that lie half way between integers, and equal each other: ties of rounding, of maxima and of indices."""
+LIMITLESS = (float("inf"), float("-inf"), float("nan"), 0.0, -0.0)
+
+
+def special_runs(inputs: Sequence[Tensor], drawn: Sequence[Array], *, limitless: bool) -> list[tuple[Array, ...]]:
+    """Runs of ties, of infinities among ordinary numbers, and of plain integers at the ends of their types."""
+    generator = np.random.default_rng(sum(array.size for array in drawn))
+    floats = [tensor.dtype.is_float and array.size > 0 for tensor, array in zip(inputs, drawn, strict=True)]
+    runs = []
+    if any(floats):
+        ties = [
+            generator.choice(HALVES, a.shape).astype(a.dtype) if f else a for a, f in zip(drawn, floats, strict=True)
+        ]
+        runs.append(tuple(ties))
+    if any(floats) and limitless:
+        runs.append(tuple(_limitless(a, generator) if f else a for a, f in zip(drawn, floats, strict=True)))
+    return runs
+
+
+def _limitless(array: Array, generator: np.random.Generator) -> Array:
+    """The array with a few elements that are no ordinary numbers."""
+    changed = array.copy().reshape(-1)
+    places = generator.choice(changed.size, max(1, changed.size // 8), replace=False)
+    changed[places] = generator.choice(LIMITLESS, places.size).astype(array.dtype)
+    return changed.reshape(array.shape)
 
 
 def deep_sketches(op: str, r: random.Random) -> Iterator[Sketch]:

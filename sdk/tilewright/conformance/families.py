@@ -20,8 +20,8 @@ _REDUCTIONS = "Max Min Mean Sum Prod L1 L2 LogSum LogSumExp SumSquare"
 
 FAMILIES: Mapping[str, d.Sketcher] = {
     **dict.fromkeys(_UNARY.split(), d.unary),
-    **dict.fromkeys(_BINARY.split(), d.broadcast(2)),
-    **dict.fromkeys(("Min", "Max", "Sum", "Mean"), d.broadcast(3)),
+    **dict.fromkeys(_BINARY.split(), d.broadcast),
+    **dict.fromkeys(("Min", "Max", "Sum", "Mean"), d.variadic),
     **{f"Reduce{name}": d.reduce for name in _REDUCTIONS.split()},
     **dict.fromkeys(("AveragePool", "MaxPool", "LpPool"), d.pool),
     **dict.fromkeys(("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool", "MeanVarianceNormalization"), d.image),

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tilewright.binding.types import mismatch
-from tilewright.conformance.extremes import PRODUCTS, at_the_ends, deep_trials, runs_at_the_ends
+from tilewright.conformance.extremes import PRODUCTS, at_the_ends, deep_trials, runs_at_the_ends, special_runs
 from tilewright.conformance.families import FAMILIES
 from tilewright.conformance.program import run_batch
 from tilewright.conformance.subject import Subject, place, subject
@@ -22,6 +22,8 @@ from tilewright.platform import Kernel, Platform
 
 TYPES = ("f32", "i32", "i8", "f64", "u8", "i64", "bool", "f16", "i16", "u16", "u32", "u64")
 CODES = ("qi8", "qu8", "qi16", "qu16")
+UNSETTLED = frozenset(("Resize", "DFT", "STFT", "Det", "GridSample", "Attention"))
+"""Where infinities meet weights of zero or each other, in an order that neither the standard nor a kernel promises."""
 _TRIES = 150
 
 
@@ -106,7 +108,8 @@ def _attempt(
         return None
     one = subject(placed, platform, [arrays])
     ends = runs_at_the_ends(one.inputs, arrays)
-    return Attempt(kernel, made, replace(one, runs=(*one.runs, *ends)), model)
+    special = special_runs(one.inputs, arrays, limitless=kernel.op not in UNSETTLED)
+    return Attempt(kernel, made, replace(one, runs=(*one.runs, *ends, *special)), model)
 
 
 def _extremes(kernel: Kernel, drawn: Sequence[Trial], r: random.Random) -> list[Trial]:
@@ -129,7 +132,8 @@ def _trial(kernel: Kernel, token: str, r: random.Random) -> Trial | None:
         raise
     except UnsupportedError:
         return None
-    return None if refused else made
+    # Where nothing is computed no kernel is asked: a result without elements is a constant.
+    return None if refused or not any(tensor.elements for tensor in made.call.outputs) else made
 
 
 def compare(found: Sequence[Attempt], folder: Path, flags: Sequence[str] = ("-O1",), compiler: str = "gcc") -> Findings:

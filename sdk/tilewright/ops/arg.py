@@ -19,6 +19,8 @@ def arg_axis(call: Call) -> int:
 
 def _infer(call: Call) -> tuple[TensorType, ...]:
     axis, shape = arg_axis(call), call.shape()
+    if call.tensor(0).dtype is DType.BOOL:
+        raise call.invalid(f"operand '{call.tensor(0).name}' has type bool, it must be a number")
     if shape[axis] == 0:
         raise call.invalid(f"axis {axis} of {shape} is empty")
     kept = (1,) if call.integer("keepdims", 1) else ()

@@ -76,7 +76,7 @@ def max_pool(call: Call, x: Array) -> Array:
 
 
 def max_pool_indices(call: Call, x: Array) -> Array:
-    """Flat index in the whole input of the first largest element of every window."""
+    """Flat index in the whole input of the first largest element of every window; NaN is larger than all numbers."""
     window, order = reaching(pool_window(call), x.shape[2:]), _storage_order(call)
     source = padded(x, window, combine("max").start(x.dtype).item())
     spatial_sizes = x.shape[2:]
@@ -87,7 +87,8 @@ def max_pool_indices(call: Call, x: Array) -> Array:
     found = np.full(best.shape, -1, np.int64)
     for tap in window.taps():
         values, where = tap_view(source, window, tap), tap_view(places, window, tap)
-        better = (where >= 0) & ((found < 0) | (values > best))
+        above = (values > best) | ((values != values) & (best == best))
+        better = (where >= 0) & ((found < 0) | above)
         best, found = np.where(better, values, best), np.where(better, where, found)
     return found
 

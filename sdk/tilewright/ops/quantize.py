@@ -113,12 +113,19 @@ def _dynamic(call: Call) -> tuple[TensorType, ...]:
 
 
 def _evaluate_dynamic(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
+    """The standard says nothing of NaN: it has no part in the range, and its code is the lowest."""
     x = given(arrays[0], call, 0)
-    low = np.minimum(np.float32(0), x.min(initial=0))
-    high = np.maximum(np.float32(0), x.max(initial=0))
-    step = np.asarray((high - low) / np.float32(255) if high > low else 1 / np.float32(255), np.float32)
-    zero = np.asarray(np.rint(np.clip(-low / step, 0, 255)), np.uint8)
-    return quantise(x, step, zero, 0, 255).astype(np.uint8), step, zero
+    low = np.fmin.reduce(x, axis=None, initial=np.float32(0))
+    high = np.fmax.reduce(x, axis=None, initial=np.float32(0))
+    with np.errstate(all="ignore"):
+        step = np.asarray((high - low) / np.float32(255) if high > low else 1 / np.float32(255), np.float32)
+        zero = np.rint(_within_a_byte(-low / step))
+        codes = _within_a_byte(np.rint(x / step) + zero)
+    return codes.astype(np.uint8), step, np.asarray(zero, np.uint8)
+
+
+def _within_a_byte(values: Array) -> Array:
+    return np.fmin(np.fmax(values, np.float32(0)), np.float32(255))
 
 
 def _place(call: Call, tensor: Tensor, loops: Sequence[Affine]) -> Access:

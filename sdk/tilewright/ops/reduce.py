@@ -184,13 +184,13 @@ def _nests(call: Call) -> tuple[Nest, ...]:
 
 
 def _log_sum_exp_nests(space: Space, x: Access, y: Tensor, out: list[Affine | int]) -> tuple[Nest, ...]:
-    """The largest of each row, the sum of exponentials behind it, and the logarithm put back on top."""
+    """The largest of each row if finite, the sum of exponentials behind it, and the logarithm put back on top."""
     high, total = Tensor("high", y.shape, y.dtype), Tensor("total", y.shape, y.dtype)
     rows = Space(
         tuple((name, size) for name, size in space.items if any(name in access.loops for access in (y[*out],)))
     )
     return (
-        Nest(space, high[*out], (x,), combine=combine("max")),
+        Nest(space, high[*out], (x,), combine=combine("max"), finish=finish("finite")),
         Nest(space, total[*out], (x, high[*out]), body("exp_sub"), combine("add"), finish("log")),
         Nest(rows, y[*out], (total[*out], high[*out]), body("add")),
     )

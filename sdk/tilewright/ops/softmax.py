@@ -58,7 +58,7 @@ def log_softmax_rows(x: Array) -> Array:
 
 
 def hardmax_rows(x: Array) -> Array:
-    """One at the first largest element of every row, else zero."""
+    """One at the first largest element of every row, else zero; NaN is larger than all numbers."""
     best: Array = x.argmax(axis=1)[:, None]
     return np.equal(np.arange(x.shape[1]), best).astype(x.dtype)
 

@@ -1,6 +1,11 @@
-"""Computes nodes whose operands have all become constants, with the operators' own meaning in NumPy."""
+"""Computes nodes whose operands have all become constants, with the operators' own meaning in NumPy.
+
+A result without elements is known whatever the operands are.
+"""
 
 from __future__ import annotations
+
+import numpy as np
 
 from tilewright.frontend.shapes import FOLD_BYTES_LIMIT, FOLD_WORK_LIMIT, NEVER_FOLDED, evaluate, fold_work
 from tilewright.model import Model
@@ -16,7 +21,14 @@ def apply(model: Model) -> Model:
     edit = Edit(model)
     work = 0
     for node in edit.nodes():
-        if node.op in NEVER_FOLDED or not node.inputs or any(edit.is_output(output) for output in node.outputs):
+        if any(edit.is_output(output) for output in node.outputs):
+            continue
+        results = [edit.tensors[output] for output in node.outputs if output]
+        if results and not any(tensor.elements for tensor in results):
+            edit.constants.update({tensor.name: np.empty(tensor.shape, tensor.dtype.numpy) for tensor in results})
+            edit.replace(node)
+            continue
+        if node.op in NEVER_FOLDED or not node.inputs:
             continue
         if any(name and name not in edit.constants for name in node.inputs):
             continue

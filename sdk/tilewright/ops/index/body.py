@@ -113,7 +113,7 @@ BODIES: Mapping[str, Meaning] = {
     "is_nan": Meaning(np.isnan, "a != a"),
     "is_inf": Meaning(s.is_infinite, "(p && a == -inf) || (q && a == inf)"),
     "where": Meaning(np.where, "a ? b : c"),
-    "select_equal": Meaning(s.select_equal, "a == b ? c : p"),
+    "select_equal": Meaning(s.select_equal, "a == b, or both are NaN ? c : p; b is NaN where an a is"),
     # normalisation
     "batch_norm": Meaning(s.batch_norm, "(a - d) / sqrt(e + p) * b + c"),
     "normalise": Meaning(s.normalise, "(a - b) / sqrt(c + p) * d + e; d is 1 and e is 0 where they are missing"),
@@ -138,6 +138,7 @@ FINISHES: Mapping[str, Meaning] = {
     "sqrt": Meaning(s.finish_sqrt, "sqrt(t)"),
     "log": Meaning(s.finish_log, "log(t)"),
     "root": Meaning(s.finish_root, "pow(t, 1 / p)"),
+    "finite": Meaning(s.finish_finite, "t; 0 where that is infinite or NaN"),
     "inverse_root": Meaning(s.finish_inverse_root, "1 / sqrt(t / n + p)"),
 }
 """What may be done once to every combined total; the operands are the accesses of `after`."""

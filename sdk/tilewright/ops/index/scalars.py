@@ -218,8 +218,8 @@ def is_infinite(a: Array, negative: int, positive: int) -> Array:
 
 
 def select_equal(a: Array, b: Array, c: Array, p: int) -> Array:
-    """Third operand where the first two are equal, else the parameter."""
-    return np.where(np.equal(a, b), c, np.asarray(p, np.asarray(c).dtype))
+    """Third operand where the first two are equal or the first is NaN, else the parameter."""
+    return np.where(np.equal(a, b) | (a != a), c, np.asarray(p, np.asarray(c).dtype))
 
 
 def batch_norm(a: Array, b: Array, c: Array, d: Array, e: Array, epsilon: float) -> Array:
@@ -311,6 +311,11 @@ def finish_log(total: Array, count: Array) -> Array:
 def finish_root(total: Array, count: Array, p: float) -> Array:
     """The p-th root of the total."""
     return np.asarray(total ** (1 / p)).astype(total.dtype)
+
+
+def finish_finite(total: Array, count: Array) -> Array:
+    """The total, or nothing where it is no finite number."""
+    return np.where(np.isfinite(total), total, total.dtype.type(0))
 
 
 def finish_inverse_root(total: Array, count: Array, epsilon: float) -> Array:
