@@ -56,7 +56,8 @@ def refusal(
     uncopied = [name for name in read if not relayouts.copied(name) and name in made | stuck]
     viewed = {t.name for choice in members if choice.rules == (VIEW,) for t in choice.call.outputs}
     joints = _Joints(uncopied, made & read.keys(), viewed)
-    texts = [_member(choice, joints) for choice in members]
+    texts = [f"input '{name}' is row-major" for name in read if name in given and name in stuck | _followed(members)]
+    texts += [_member(choice, joints) for choice in members]
     if len(texts) > 2 * SHOWN + 1:
         texts[SHOWN:-SHOWN] = [f"{len(texts) - 2 * SHOWN} more in between"]
     last = members[-1].call
@@ -66,10 +67,21 @@ def refusal(
     return UnsupportedNode(
         f"{what} cannot be bound on platform '{platform}'",
         why=f"these memory orders do not go together: {'; '.join(texts)}; {relayouts.why_not(uncopied)}",
-        fix=f"{_add_relayout(uncopied, read)}, or add a kernel for one of these nodes that fits its neighbours",
+        fix=f"{_add_relayout(uncopied, read)}, or add a kernel that fits its neighbours for one of these nodes",
         node="" if members[-1].is_output else last.node.name,
         tensor=last.tensor(0).name if members[-1].is_output else "",
     )
+
+
+def _followed(members: Sequence[Choice]) -> set[str]:
+    """Tensors whose order a result of a member may follow."""
+    return {
+        name
+        for choice in members
+        for rule in choice.rules
+        for tensor in choice.call.outputs
+        for name in grounds_of_result(rule, choice.call, tensor)
+    }
 
 
 def _add_relayout(names: Sequence[str], tensors: Mapping[str, Tensor]) -> str:
