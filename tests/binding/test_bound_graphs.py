@@ -17,7 +17,7 @@ from tilewright.layout import Layout
 from tilewright.memory.peak import within_peak
 from tilewright.model import DType, Model, Node, Quantisation, Tensor
 from tilewright.ops.operator import Call
-from tilewright.platform import Kernel, Operands
+from tilewright.platform import Kernel, LayoutRule, Operands
 
 SHAPE = (1, 2, 3, 4)
 LAST = Layout.channels_last(SHAPE)
@@ -114,19 +114,19 @@ def test_a_missing_layout_is_seen() -> None:
         (("default", "like"), "gives 'r' as 2x12 stored 1,0, its kernel promises like"),
     ],
 )
-def test_a_layout_that_the_kernel_does_not_declare_is_seen(layout: tuple[str, str], text: str) -> None:
+def test_a_layout_that_the_kernel_does_not_declare_is_seen(layout: tuple[LayoutRule, LayoutRule], text: str) -> None:
     made = with_node(graph(), "relu", kernel=replace(RELU, layout=layout))
     assert f"node 'relu' {text}" in wrong(made)
 
 
 @pytest.mark.parametrize("rule", ["default", "rows"])
-def test_row_major_operands_are_row_major(rule: str) -> None:
+def test_row_major_operands_are_row_major(rule: LayoutRule) -> None:
     made = with_node(graph(), "exp", kernel=replace(EXP, layout=(rule, "like")))
     assert f"node 'exp' gets 's' as 2x12 stored 1,0, its kernel wants {rule}" in wrong(made)
 
 
 @pytest.mark.parametrize("rule", ["axes", "same", "like"])
-def test_operands_have_a_stride_along_each_axis(rule: str) -> None:
+def test_operands_have_a_stride_along_each_axis(rule: LayoutRule) -> None:
     shapes = {"x": (1, 2, 12), "r": (1, 2, 12), "v": (1, 4, 6), "y": (1, 4, 6)}
     nodes = (Node("relu", "Relu", ("x",), ("r",)), Node("cut", "Reshape", ("r",), ("v",)),
              Node("exp", "Exp", ("v",), ("y",)))  # fmt: skip

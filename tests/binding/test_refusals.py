@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from binding.drawn_bindings import PLATFORM, kernel
 from tilewright.binding.bind import PASSED_OVER, bind
 from tilewright.binding.explain import explain
-from tilewright.binding.search import _Search
+from tilewright.binding.search import Conflict, _Search
 from tilewright.errors import UnsupportedNode
 from tilewright.model import Attribute, DType, Model, Node, Shape, Tensor
-from tilewright.platform import Kernel
+from tilewright.platform import Kernel, LayoutRule
 
+ROOT = Path(__file__).parents[2]
 SHAPE = (1, 2, 3, 4)
 FIRST = kernel("ReluLast", "Relu", ("default", "channels_last"))
 SECOND = kernel("ReluRows", "Relu", ("default", "default"))
@@ -56,7 +59,7 @@ def test_the_blame_goes_back_through_nodes_that_follow_their_operand(between: in
 
 
 @pytest.mark.parametrize("rule", ["same", "like"])
-def test_the_blame_goes_back_through_any_rule_that_follows(rule: str) -> None:
+def test_the_blame_goes_back_through_any_rule_that_follows(rule: LayoutRule) -> None:
     follows = replace(NEG, layout=("axes", rule))
     assert bound(chain("Relu", "Neg", "Neg", "Exp"), FIRST, SECOND, follows, EXP)[0] == "ReluRows"
 
@@ -98,6 +101,13 @@ def test_the_sentence_names_nodes_kernels_and_what_each_wants() -> None:
         f"'n3' (Exp): ExpRows takes 't2' row-major; no Relayout kernel takes f32; {ADD}, {FIX}"
     )
     assert error.where.node == "n3"
+
+
+def test_the_page_shows_the_sentence() -> None:
+    model = chain("Relu", "Neg", "Exp")
+    named = [replace(node, name=node.op.lower()) for node in model.nodes]
+    quoted = re.findall(r"^> (.*)", (ROOT / "docs" / "new_platform.md").read_text(), re.MULTILINE)
+    assert str(refused(replace(model, nodes=tuple(named)), FIRST, NEG, EXP)) == " ".join(quoted)
 
 
 def test_the_sentence_names_every_kernel_of_a_node() -> None:
@@ -188,7 +198,12 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Every rule that the search tries from now on."""
     tried: list[int] = []
     take = _Search._take
-    monkeypatch.setattr(_Search, "_take", lambda self, at: (tried.append(at), take(self, at))[1])
+
+    def counting(search: _Search, at: int) -> Conflict | None:
+        tried.append(at)
+        return take(search, at)
+
+    monkeypatch.setattr(_Search, "_take", counting)
     return tried
 
 

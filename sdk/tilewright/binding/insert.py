@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tilewright.binding.graph import BoundGraph, BoundNode
-from tilewright.binding.layouts import demanded, runtime_operands
+from tilewright.binding.layouts import Rule, demanded, runtime_operands
 from tilewright.binding.outputs import copies, roots
 from tilewright.binding.relayouts import Relayouts, relayout_call
-from tilewright.binding.search import Rule
 from tilewright.layout import Layout
 from tilewright.model import Model, Node, Tensor
 from tilewright.ops.operator import Call
