@@ -15,7 +15,7 @@ from tilewright.platform import Kernel, LayoutRule, MemoryLevel, Platform, parse
 
 PLATFORM = Platform(name="acme", summary="", memory=[MemoryLevel("ram"), MemoryLevel("flash")])
 SHAPES: tuple[Shape, ...] = ((1, 2, 3, 2), (2, 3, 2), (1, 1, 12), (6, 2), (12,), (4, 3), (1, 2, 6))
-TAKES: tuple[LayoutRule, ...] = ("default", "channels_last", "any", "same", "like", "axes", "rows")
+TAKES: tuple[LayoutRule, ...] = ("default", "channels_last", "any", "any", "same", "same", "like", "axes", "rows")
 GIVES: tuple[LayoutRule, ...] = ("default", "channels_last", "same", "same", "like", "any")
 
 
@@ -67,7 +67,7 @@ def _kernels(draw: random.Random, op: str) -> list[Kernel]:
 
 
 def _relayouts(draw: random.Random) -> tuple[Kernel, ...]:
-    kind = draw.choice(("none", "none", "none", "f32", "i8", "rank", "all"))
+    kind = draw.choice(("none", "none", "none", "none", "f32", "i8", "rank", "all"))
     types = {"f32": "f32 -> f32", "i8": "i8 -> i8"}.get(kind, "* -> *")
     rank = draw.choice((2, 3, 4)) if kind == "rank" else -1
     return () if kind == "none" else (kernel("Move", "Relayout", ("any", "any"), types, rank),)
@@ -89,7 +89,7 @@ class _Sketch:
 
     def node(self, name: str) -> None:
         """One more node on values that are there, the latest ones above all."""
-        kind = self.draw.choice(("op", "op", "op", "two", "two", "results", "view", "view"))
+        kind = self.draw.choice(("op", "op", "two", "two", "two", "results", "view", "view"))
         x = self.draw.choice(self.values[-2:] if self.draw.random() < 0.8 else self.values)
         if kind == "view":
             self._view(name, x)

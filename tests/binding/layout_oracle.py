@@ -208,7 +208,8 @@ def gives(rule: str, operands: Operands, shape: Shape, first: Shape) -> Order | 
                 continue
             if 1 in other and order == row_major(other):
                 break
-            outer = [axis for axis in range(len(other)) if other[axis] > 1]
-            outer.sort(key=lambda axis: -(steps or ())[axis])
-            return by_axes(shape, (*outer, *(axis for axis in range(len(other)) if other[axis] == 1)))
+            single = [axis for axis in range(len(other)) if other[axis] == 1]
+            longer = [axis for axis in range(len(other)) if other[axis] > 1]
+            longer.sort(key=lambda axis: -(steps or ())[axis])
+            return by_axes(shape, (*single, *longer))
     return row_major(shape)

@@ -13,7 +13,7 @@ from tilewright.binding.bind import PASSED_OVER, bind
 from tilewright.binding.explain import explain
 from tilewright.binding.search import Conflict, _Search
 from tilewright.errors import UnsupportedNode
-from tilewright.model import Attribute, DType, Model, Node, Shape, Tensor
+from tilewright.model import Attribute, DType, Model, Node, Quantisation, Shape, Tensor
 from tilewright.platform import Kernel, LayoutRule
 
 ROOT = Path(__file__).parents[2]
@@ -76,6 +76,66 @@ def test_outputs_are_row_major_wherever_they_are_made() -> None:
     model = chain("Relu", "Tanh", "Exp", outputs=("t0", "t2"))
     tanh = [replace(TANH, layout=("any", layout)) for layout in ("channels_last", "default")]
     assert bound(model, FIRST, SECOND, *tanh, EXP) == ["ReluRows", "TanhLast", "ExpRows"]
+
+
+def test_layouts_are_to_blame_only_together() -> None:
+    tensors = {name: Tensor(name, DType.F32, SHAPE) for name in ("x", "a", "b", "y")}
+    nodes = (
+        Node("n0", "Relu", ("x",), ("a",)),
+        Node("n1", "Exp", ("x",), ("b",)),
+        Node("n2", "Add", ("a", "b"), ("y",)),
+    )
+    model = Model("alike", nodes, tensors, {}, ("x",), ("y",), 21)
+    add = kernel("AddAlike", "Add", ("same", "default"))
+    assert bound(model, FIRST, SECOND, EXP, add) == ["ReluRows", "ExpRows", "AddAlike"]
+
+
+def test_the_blame_finds_the_operand_whose_axes_were_followed() -> None:
+    shapes = {"x": SHAPE, "r": SHAPE, "v": (1, 6, 4), "z": (1, 6, 4), "a": (1, 6, 4), "s": (1, 6, 4), "y": (1, 6, 4)}
+    nodes = (
+        Node("n0", "Tanh", ("x",), ("r",)),
+        Node("n1", "Reshape", ("r",), ("v",)),
+        Node("n2", "Relu", ("z",), ("a",)),
+        Node("n3", "Add", ("v", "a"), ("s",)),
+        Node("n4", "Exp", ("s",), ("y",)),
+    )
+    tensors = {name: Tensor(name, DType.F32, shape) for name, shape in shapes.items()}
+    model = Model("followed", nodes, tensors, {}, ("x", "z"), ("y",), 21)
+    tanh = replace(TANH, layout=("default", "channels_last"))
+    add = kernel("AddLike", "Add", ("any", "like"))
+    assert bound(model, tanh, FIRST, SECOND, add, EXP) == ["TanhLast", "view", "ReluRows", "AddLike", "ExpRows"]
+
+
+def test_a_transpose_that_cannot_be_shown_needs_its_operand_row_major() -> None:
+    model = chain("Relu", ("Reshape", (3, 8)), ("Transpose", (8, 3), (1, 0)), "Neg", "Exp")
+    rows = replace(EXP, layout=("any", "default"))
+    assert bound(model, FIRST, SECOND, NEG, rows) == ["ReluRows", "view", "view", "NegAny", "ExpRows"]
+    assert bound(model, FIRST, SECOND, NEG, rows, MOVE) == ["ReluLast", "view", "Move", "view", "NegAny", "ExpRows"]
+
+
+def test_a_view_of_a_constant_is_computed() -> None:
+    tensors = {name: Tensor(name, DType.F32, shape) for name, shape in (("x", (2,)), ("c", (2,)), ("y", (1, 2)))}
+    node = Node("n0", "Reshape", ("c",), ("y",))
+    model = Model("constant", (node,), tensors, {"c": np.zeros(2, np.float32)}, ("x",), ("y",), 21)
+    assert bound(model, kernel("Copy", "Reshape", ("default", "default"))) == ["Copy"]
+
+
+def test_a_reshape_that_changes_the_quantisation_is_computed() -> None:
+    codes = [Tensor(name, DType.I8, SHAPE, Quantisation((scale,), (0,))) for name, scale in (("x", 0.5), ("y", 0.25))]
+    node = Node("n0", "Reshape", ("x",), ("y",))
+    model = Model("codes", (node,), {t.name: t for t in codes}, {}, ("x",), ("y",), 21)
+    assert bound(model, kernel("Rescale", "Reshape", ("default", "default"))) == ["Rescale"]
+
+
+def test_a_scalar_is_a_row() -> None:
+    tensors = {name: Tensor(name, DType.F32, ()) for name in "xy"}
+    model = Model("scalar", (Node("n0", "Exp", ("x",), ("y",)),), tensors, {}, ("x",), ("y",), 21)
+    assert bound(model, kernel("ExpRow", "Exp", ("rows", "default"))) == ["ExpRow"]
+
+
+def test_what_a_later_stage_has_refused_is_not_taken() -> None:
+    graph = bind(chain("Relu"), PLATFORM, (SECOND, replace(SECOND, name="Other")), {("n0", "ReluRows"): "too large"})
+    assert [node.kernel.name for node in graph.nodes if node.kernel] == ["Other"]
 
 
 def test_what_can_be_copied_is_copied_and_nothing_is_changed() -> None:
