@@ -78,6 +78,13 @@ def test_outputs_are_row_major_wherever_they_are_made() -> None:
     assert bound(model, FIRST, SECOND, *tanh, EXP) == ["ReluRows", "TanhLast", "ExpRows"]
 
 
+def test_of_two_outputs_in_the_same_bytes_the_one_that_nothing_copies_stays() -> None:
+    model = chain("Exp", ("Reshape", (6, 4)), outputs=("t0", "t1"))
+    picky = [kernel("Move", "Relayout", ("any", "any"), refused_rank=rank) for rank in (2, 4)]
+    assert bind(model, PLATFORM, (EXP, picky[0])).model.outputs == ("t0_out", "t1")
+    assert bind(model, PLATFORM, (EXP, picky[1])).model.outputs == ("t0", "t1_out")
+
+
 def test_layouts_are_to_blame_only_together() -> None:
     tensors = {name: Tensor(name, DType.F32, SHAPE) for name in ("x", "a", "b", "y")}
     nodes = (
@@ -145,6 +152,13 @@ def test_what_can_be_copied_is_copied_and_nothing_is_changed() -> None:
         "Move",
         "ExpRows",
     ]
+
+
+def test_readers_of_one_order_share_a_copy() -> None:
+    tensors = {name: Tensor(name, DType.F32, SHAPE) for name in "xrab"}
+    readers = [Node(f"exp_{name}", "Exp", ("r",), (name,)) for name in "ab"]
+    model = Model("shared", (Node("relu", "Relu", ("x",), ("r",)), *readers), tensors, {}, ("x",), ("a", "b"), 21)
+    assert bound(model, FIRST, EXP, MOVE) == ["ReluLast", "Move", "ExpRows", "ExpRows"]
 
 
 def test_explain_says_which_kernels_were_passed_over() -> None:
