@@ -85,6 +85,13 @@ def test_of_two_outputs_in_the_same_bytes_the_one_that_nothing_copies_stays() ->
     assert bind(model, PLATFORM, (EXP, picky[1])).model.outputs == ("t0", "t1_out")
 
 
+def test_choices_between_are_made_anew() -> None:
+    tensors = {name: Tensor(name, DType.F32, SHAPE) for name in "xaby"}
+    nodes = (Node("n0", "Relu", ("x",), ("a",)), Node("n1", "Exp", ("x",), ("b",)), Node("n2", "Exp", ("a",), ("y",)))
+    model = Model("between", nodes, tensors, {}, ("x",), ("b", "y"), 21)
+    assert bound(model, FIRST, SECOND, EXP) == ["ReluRows", "ExpRows", "ExpRows"]
+
+
 def test_layouts_are_to_blame_only_together() -> None:
     tensors = {name: Tensor(name, DType.F32, SHAPE) for name in ("x", "a", "b", "y")}
     nodes = (
