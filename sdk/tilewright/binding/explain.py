@@ -64,7 +64,7 @@ def _apart(graph: BoundGraph, bound: BoundNode, counts: Counts) -> Iterator[str]
 
 def _price(graph: BoundGraph, bound: BoundNode, kernel: Kernel, counted: Mapping[str, int]) -> str:
     """Instructions, flash and scratch of a kernel on this node, on operands in the layouts that it asks for."""
-    layouts = {**graph.layouts, **demanded(kernel, bound.call, graph.layouts)}
+    layouts = {**graph.layouts, **demanded(kernel.layout, bound.call, graph.layouts)}
     operands = Operands(bound.call, layouts)
     if kernel.name in counted:
         instructions = f"{counted[kernel.name]:,} instructions counted"

@@ -27,7 +27,7 @@ def _side(wanted: Sequence[str], tensors: Sequence[Tensor | None], word: str) ->
         optional = token.endswith("?")
         names = token.rstrip("?").split("|")
         if tensor is None:
-            if optional or many is not None:
+            if optional or index >= len(tokens):
                 continue
             return f"{word} {index} is missing, the kernel needs it"
         if "*" not in names and tensor.type_token not in names:

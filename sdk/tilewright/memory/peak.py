@@ -12,6 +12,7 @@ from collections.abc import Callable
 from tilewright.binding.candidates import Refusals
 from tilewright.binding.graph import BoundGraph, Candidate
 from tilewright.binding.order import Order, as_offered
+from tilewright.errors import UnsupportedNode
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.plan.build import build
@@ -49,7 +50,10 @@ def _without_scratch(graph: BoundGraph, rebind: Callable[[Refusals], BoundGraph]
         found = {key: why for key, why in _at_peak(graph, placed).items() if key not in refused}
         if not found:
             break
-        other = rebind({**refused, **found})
+        try:
+            other = rebind({**refused, **found})
+        except UnsupportedNode:
+            break
         smaller = _place(other, io)
         saved = placed.solution.peak - smaller.solution.peak
         if saved == 0 and len(placed.plan.instructions) <= EXACT:

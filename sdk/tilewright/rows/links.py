@@ -152,7 +152,7 @@ def _steps(nodes: Sequence[RowWise], feeds: Sequence[tuple[int, ...]], rows: int
 def _fits(kernel: Kernel, call: Call, layouts: Mapping[str, Layout]) -> bool:
     """True where the kernel takes and gives the layouts that bands have."""
     results = {t.name: layouts[t.name] for t in call.outputs}
-    return not demanded(kernel, call, layouts) and resulting(kernel, call, layouts) == results
+    return not demanded(kernel.layout, call, layouts) and resulting(kernel.layout, call, layouts) == results
 
 
 def with_chains(graph: BoundGraph, chains: Sequence[BoundNode]) -> BoundGraph:
