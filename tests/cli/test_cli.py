@@ -280,7 +280,7 @@ def test_a_model_that_is_wrong_for_all_targets_is_told_once(
     second = tmp_path / "second.onnx"
     second.write_bytes(b"onnx")
     fake.errors["host"] = fake.errors[targets[1]]
-    assert main(["check", model, "-t", ",".join(targets), str(second)]) == 3
+    assert main(["check", model, str(second), "-t", ",".join(targets)]) == 3
     assert capsys.readouterr().out == "", "two models, one reason"
 
 
