@@ -15,8 +15,10 @@ import jsonschema
 import pytest
 import tilewright.report
 from tilewright.cli import VERBS, main
+from tilewright.commands.check import answer
 from tilewright.errors import DoesNotFit, MismatchError, ToolMissing, UnsupportedNode
 from tilewright.report.build import Report, RunReport, load
+from tilewright.report.envelope import Row
 from tilewright.version import VERSION
 
 SCHEMA = json.loads(Path(tilewright.report.__file__).with_name("schema.json").read_text(encoding="utf-8"))
@@ -264,7 +266,7 @@ def test_check_gives_a_row_per_target(fake: Any, model: str, capsys: pytest.Capt
 
 
 def test_a_model_that_is_wrong_for_all_targets_is_told_once(
-    fake: Any, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    fake: Any, model: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     targets = ("host", "host_x86_64_v3")
     for target in targets:
@@ -277,11 +279,14 @@ def test_a_model_that_is_wrong_for_all_targets_is_told_once(
     del fake.errors["host"]
     assert main(["check", model, "-t", ",".join(targets)]) == 3
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:4]] == list(targets)
-    second = tmp_path / "second.onnx"
-    second.write_bytes(b"onnx")
-    fake.errors["host"] = fake.errors[targets[1]]
-    assert main(["check", model, "-t", ",".join(targets), str(second)]) == 3
-    assert capsys.readouterr().out == "", "two models, one reason"
+
+
+def test_one_of_several_models_that_is_wrong_for_all_targets_has_one_row(fake: Any) -> None:
+    wrong = UnsupportedNode("node 'nms'", why="no kernel")
+    rows = [Row(name, error=wrong, source="one.onnx") for name in ("host", "board")]
+    assert answer([*rows, replace(rows[0], source="two.onnx")]).text == "", "two models, one reason"
+    text = answer([*rows, Row("host", fake.report, source="two.onnx")]).text
+    assert [line.split()[:2] for line in text.splitlines()[2:4]] == [["one.onnx", "all"], ["two.onnx", "host"]]
 
 
 def test_check_prints_what_does_not_fit(fake: Any, model: str, capsys: pytest.CaptureFixture[str]) -> None:
