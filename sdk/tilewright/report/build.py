@@ -220,12 +220,37 @@ class LayerReport:
 
 
 @dataclass(frozen=True)
+class DifferenceReport:
+    """A tensor of which our NumPy executor and the reference compute different elements from the same operands.
+
+    `layer` is the plan instruction that computes it, `node` the node, which may stand inside of that as part of a chain.
+    """
+
+    tensor: str
+    node: str
+    layer: str
+    elements: int
+    mismatches: int
+    explained: int
+    exact: int = 0
+
+
+@dataclass(frozen=True)
 class ReferenceReport:
-    """Our NumPy executor against another implementation: differing elements, and how many of them are explained."""
+    """Our NumPy executor against another implementation: differing elements, and how many of them are explained.
+
+    `exact` of the explained ones are what exact arithmetic gives, and the reference is off. `tensors` were compared;
+    `unlike` says of each that could not be, for its shape or type, what both have. `differing` are those with
+    differences, in the plan's order.
+    """
 
     name: str
     mismatches: int
     explained: int
+    exact: int = 0
+    tensors: int | None = None
+    unlike: tuple[str, ...] = ()
+    differing: tuple[DifferenceReport, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -237,6 +262,8 @@ class RunReport:
     `accuracy` is the part of them whose largest output is the label's. `fences` names what watched every access of a
     further run: `hardware` (the core's memory protection), `plugin` (the bytes that each layer declares).
     `counter` names what counted the instructions: `plugin`, `icount` or `callgrind`.
+    `reference_missing` says why there is no comparison with another implementation, where one was asked for. `drawn`
+    says of inputs that were drawn at random within limits of the network's what these are.
     """
 
     match: bool
@@ -257,6 +284,8 @@ class RunReport:
     counter: str | None = None
     modelled_cycles: int | None = None
     cycle_model: str = ""
+    reference_missing: str = ""
+    drawn: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from tilewright.model import Array
 from tilewright.options import RunOptions
 from tilewright.plan.execute import run_slots
 from tilewright.plan.plan import ExecutionPlan
-from tilewright.report.build import LayerReport, ReferenceReport, Report
+from tilewright.report.build import LayerReport, Report
 from tilewright.run.build import build
 from tilewright.run.compare import Comparison, compare, compared, outcome
 from tilewright.run.counts import Counts, Span
@@ -85,12 +85,9 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
                 counts, spans = with_layers(counts, profiled.counts), profiled.spans
     against = expected if expected is not None else [slots[s] for s in plan.output_slots]
     results = [compare_slot(plan, s, a, b, asked) for s, a, b in zip(plan.output_slots, outputs, against, strict=True)]
-    reference = None
+    report = _report(subject, image, execution, results, layers, counts, fences)
     if expected is None and asked.reference:
-        from tilewright.run.reference import compare_with_reference
-
-        reference = compare_with_reference(subject.source, plan, inputs)
-    report = _report(subject, image, execution, results, layers, counts, reference, fences)
+        report = with_reference(report, subject.source, plan, inputs)
     layers_found = with_cycles(report.layers, spans)
     if asked.profile:
         layers_found = with_tiles(layers_found, plan, spans)
@@ -199,13 +196,11 @@ def _report(
     results: Sequence[Comparison],
     layers: Mapping[int, Comparison],
     counts: Counts | None,
-    reference: ReferenceReport | None,
     fences: tuple[str, ...],
 ) -> Report:
     sizes = image.sizes
     run = replace(
         outcome(results, layers.values()),
-        reference=reference,
         instructions=counts.instructions if counts else None,
         cycles=execution.cycles,
         text_bytes=sizes.text_bytes,
@@ -225,6 +220,15 @@ def _report(
         memory=measured_memory(subject.report, image, subject.placed.level, stack or None),
         layers=tuple(_layer(row, i, layers, counts) for i, row in enumerate(subject.report.layers)),
     )
+
+
+def with_reference(report: Report, source: Path, plan: ExecutionPlan, inputs: Sequence[Array]) -> Report:
+    """The report of a run with the comparison of NumPy with ONNX Runtime, or with the reason why there is none."""
+    from tilewright.run.reference import compare_with_reference
+
+    assert report.run is not None
+    reference, missing = compare_with_reference(source, plan, inputs)
+    return replace(report, run=replace(report.run, reference=reference, reference_missing=missing))
 
 
 def cycle_model(target: Target) -> str:
