@@ -16,7 +16,7 @@ import pytest
 import tilewright.report
 from tilewright.cli import VERBS, main
 from tilewright.errors import DoesNotFit, MismatchError, ToolMissing, UnsupportedNode
-from tilewright.report.build import Report, RunReport, load
+from tilewright.report.build import DifferenceReport, ReferenceReport, Report, RunReport, load
 from tilewright.version import VERSION
 
 SCHEMA = json.loads(Path(tilewright.report.__file__).with_name("schema.json").read_text(encoding="utf-8"))
@@ -340,8 +340,28 @@ def test_run_compares_and_keeps_the_folder_where_asked(
         (RunReport(False, 1.0, 1, 3, 10), "the largest error is 1 steps; run it with --layers"),
         (RunReport(False, None, None, 3, 10), "the largest error is not finite"),
         (
-            RunReport(True, 0.0, 0, 0, 10, tilewright.report.build.ReferenceReport("onnxruntime", 5, 4)),
+            RunReport(True, 0.0, 0, 0, 10, ReferenceReport("onnxruntime", 5, 4)),
             "'digits' differs from onnxruntime: 1 differences are not explained by rounding",
+        ),
+        (
+            RunReport(
+                True,
+                0.0,
+                0,
+                0,
+                10,
+                ReferenceReport(
+                    "onnxruntime",
+                    5,
+                    4,
+                    differing=(DifferenceReport("t", "n", "l", 9, 2, 2), DifferenceReport("u", "m", "l", 9, 3, 2)),
+                ),
+            ),
+            "1 differences are not explained by rounding; the first lie in 'u' of node 'm'; find every tensor",
+        ),
+        (
+            RunReport(True, 0.0, 0, 0, 10, ReferenceReport("onnxruntime", 0, 0, 0, 3, ("'y' is short", "'z' too"))),
+            "'digits' cannot be compared with onnxruntime: tensor 'y' is short, and 1 more; one of the two reads",
         ),
     ],
 )
@@ -376,7 +396,7 @@ def test_run_exits_5_where_only_layers_differ(
 
 
 def test_explained_differences_are_no_error(fake: Any, model: str) -> None:
-    fake.run = RunReport(True, 0.0, 0, 0, 10, tilewright.report.build.ReferenceReport("onnxruntime", 5, 5))
+    fake.run = RunReport(True, 0.0, 0, 0, 10, ReferenceReport("onnxruntime", 5, 5))
     assert main(["run", model, "-t", "host"]) == 0
 
 

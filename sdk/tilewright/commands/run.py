@@ -192,7 +192,8 @@ def _unexplained(report: Report, reference: ReferenceReport) -> MismatchError | 
         f"'{report.model.name}' differs from {reference.name}",
         why=f"{reference.mismatches - reference.explained} differences are not explained by rounding{first}",
         fix="find every tensor that differs under 'run.reference.differing' in report.json",
-        **({"node": wrong.node, "tensor": wrong.tensor} if wrong else {}),
+        node=wrong.node if wrong else "",
+        tensor=wrong.tensor if wrong else "",
     )
 
 

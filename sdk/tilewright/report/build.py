@@ -223,7 +223,7 @@ class LayerReport:
 class DifferenceReport:
     """A tensor of which our NumPy executor and the reference compute different elements from the same operands.
 
-    `layer` is the plan instruction that computes it, `node` the node, which may stand inside of that as part of a chain.
+    `layer` is the plan instruction that computes it, `node` the node, which may be part of a chain there.
     """
 
     tensor: str

@@ -9,6 +9,7 @@ from tilewright.report.build import (
     PARTS,
     LayerReport,
     MemoryReport,
+    ReferenceReport,
     Report,
     RunReport,
     TileCycles,
@@ -18,6 +19,8 @@ from tilewright.report.envelope import Row
 
 UNKNOWN = "-"
 NAME_WIDTH = 48
+SHOWN = 5
+"""Tensors that differ from the reference, named one by one."""
 
 
 def render(report: Report) -> str:
@@ -223,6 +226,9 @@ def run_lines(run: RunReport) -> str:
 
 def _reference_lines(reference: ReferenceReport) -> list[str]:
     """How many tensors were compared, what differs, who is right, and where that lies."""
+    unlike = [f"not compared: {sentence}" for sentence in reference.unlike]
+    if reference.tensors == 0:
+        return [f"NumPy against {reference.name}: no tensor could be compared", *unlike]
     over = "" if reference.tensors is None else f" in {number(reference.tensors)} tensors"
     lines = [
         f"NumPy against {reference.name}: {number(reference.mismatches)} differences{over}, "
@@ -230,7 +236,7 @@ def _reference_lines(reference: ReferenceReport) -> list[str]:
     ]
     if reference.exact:
         lines.append(f"in {number(reference.exact)} of them ours equals exact arithmetic, and {reference.name} is off")
-    lines += [f"not compared: {sentence}" for sentence in reference.unlike]
+    lines += unlike
     for each in reference.differing[:SHOWN]:
         inside = f" inside of '{each.layer}'" if each.layer != each.node else ""
         lines.append(

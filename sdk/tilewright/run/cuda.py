@@ -23,7 +23,7 @@ from tilewright.run.cuda_bulk import AT_ONCE, SampleSet, accuracy, expected_set,
 from tilewright.run.cuda_executor import CUDAGraphExecutor
 from tilewright.run.cuda_library import build_library, find_compiler
 from tilewright.run.inputs import expected_outputs, input_arrays
-from tilewright.run.session import Subject, compare_slot, with_reference
+from tilewright.run.session import Subject, compare_slot, with_drawn, with_reference
 from tilewright.run.tool import start
 from tilewright.target import Target
 
@@ -52,6 +52,8 @@ def run_on_gpu(subject: Subject, target: Target, asked: RunOptions) -> Report:
         for slot, value in zip(instruction.outputs, values, strict=True):
             layers[instruction.index] = compare_slot(plan, slot, value, slots[slot], asked)
     report = _report(subject, _toolchain(target, subject.project), results, layers)
+    if asked.inputs is None:
+        report = with_drawn(report, plan)
     if expected is None and asked.reference:
         report = with_reference(report, subject.source, plan, inputs)
     return report

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.frontend.read import read
-from tilewright.model import Array, Tensor
+from tilewright.model import Array, Shape, Tensor
 from tilewright.run.exact_values import Codes, Result, exact_values, half_even
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class ExactCodes:
     def __init__(self, source: Path, values: Callable[[Sequence[str]], dict[str, Array]]) -> None:
         graph = read(source).proto.graph
         self.opset = max((o.version for o in read(source).proto.opset_import if o.domain in ("", "ai.onnx")), default=1)
-        self.makers = {name: node for node in graph.node for name in node.output if name}
+        self.makers: dict[str, onnx.NodeProto] = {name: node for node in graph.node for name in node.output if name}
         self.initialisers = {tensor.name: tensor for tensor in graph.initializer}
         self.ask = values
         self.known: dict[str, Array] = {}
@@ -83,11 +83,13 @@ class ExactCodes:
             scale, zero, _ = self._meaning(node, 1)
             if scale.size != 1:
                 return None
-            return self._real(node.input[0], Border(scale[0], int(zero[0]), low, high))
+            return self._real(node.input[0], tensor.shape, Border(scale[0], int(zero[0]), low, high))
         meaning = tensor.quantisation
         if meaning is None or len(meaning.scale) != 1:
             return None
-        return self._real(tensor.name, Border(np.float32(meaning.scale[0]), meaning.zero_point[0], low, high))
+        return self._real(
+            tensor.name, tensor.shape, Border(np.float32(meaning.scale[0]), meaning.zero_point[0], low, high)
+        )
 
     def _whole_operator(self, node: onnx.NodeProto, tensor: Tensor) -> tuple[Result, Border] | None:
         plain, places, output, bias = OPERANDS[node.op_type]
@@ -100,21 +102,21 @@ class ExactCodes:
         border = Border(scale[0], int(zero[0]), *tensor.dtype.range)
         return Result(plain, operands, tensor.shape, scale[0], _attributes(node), added, self.opset), border
 
-    def _real(self, name: str, border: Border) -> tuple[Result, Border] | None:
+    def _real(self, name: str, shape: Shape, border: Border) -> tuple[Result, Border] | None:
         """The operator behind a real tensor, limits between them drawn into the border."""
         node = self._maker(name)
         while node.op_type in SAME_ELEMENTS or node.op_type in ("Relu", "Clip"):
             if node.op_type == "Relu" and self._maker(node.input[0]).op_type == "DequantizeLinear":
                 break
-            if node.op_type not in SAME_ELEMENTS:
+            if node.op_type in SAME_ELEMENTS:
+                shape = self.value(node.input[0]).shape
+            else:
                 border = self._limited(node, border)
-            name = node.input[0]
-            node = self._maker(name)
+            node = self._maker(node.input[0])
         if node.domain not in ("", "ai.onnx"):
             return None
         linear = node.op_type in CHANNELS
         operands = tuple(self._dequantised(operand) for operand in node.input[: 2 if linear else None] if operand)
-        shape = self.value(name).shape
         bias = self._bias(node, operands) if linear else None
         return Result(node.op_type, operands, shape, border.scale, _attributes(node), bias, self.opset), border
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-
 Whole = npt.NDArray[np.int64]
 Value = tuple[Fraction, Fraction]
 """A result in output steps without its zero point, and how far float32 evaluation may be from it."""
@@ -153,7 +152,8 @@ def _matrix_product(result: Result, places: Sequence[int]) -> Iterator[Value] | 
     def values() -> Iterator[Value]:
         for place in places:
             *outer, row, column = _unravel(place, result.shape)
-            total = int((left[(*outer, row)] * right[(*outer, slice(None), column)]).sum()) + _bias(result, column)
+            here = tuple(outer)
+            total = int((left[here][row] * right[here][:, column]).sum()) + _bias(result, column)
             yield total * _ratio(result, column), Fraction(0)
 
     return values()

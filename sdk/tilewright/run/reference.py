@@ -23,6 +23,9 @@ NAME = "onnxruntime"
 FLOAT_TOLERANCE = 1e-3
 """Relative to the largest value of a tensor: ONNX Runtime sums in another order, and folded scales round once less."""
 
+HALF_STEPS = 4
+"""Floats of sixteen bits may be so many of their own steps apart: one of them is up to a thousandth of a number."""
+
 
 class NoReferenceError(Exception):
     """ONNX Runtime cannot be asked; the text says why."""
@@ -179,9 +182,7 @@ class _Comparison:
     def _note(self, tensor: str, node: str, layer: str, elements: int, verdict: _Verdict) -> None:
         if verdict.mismatches:
             self.differing.append(
-                DifferenceReport(
-                    tensor, node, layer, elements, verdict.mismatches, verdict.explained, verdict.exact
-                )
+                DifferenceReport(tensor, node, layer, elements, verdict.mismatches, verdict.explained, verdict.exact)
             )
 
 
@@ -215,7 +216,9 @@ def differing(ours: Array, theirs: Array) -> int:
         return int(np.count_nonzero(ours != theirs))
     left, right = ours.astype(np.float64), theirs.astype(np.float64)
     scale = float(np.max(np.abs(right[np.isfinite(right)]), initial=0.0))
-    same = (
-        (left == right) | (np.isnan(left) & np.isnan(right)) | (np.abs(left - right) <= FLOAT_TOLERANCE * scale + 1e-6)
-    )
+    with np.errstate(invalid="ignore"):
+        tolerance: float | Array = FLOAT_TOLERANCE * scale + 1e-6
+        if ours.dtype == np.float16:
+            tolerance = np.maximum(tolerance, HALF_STEPS * np.spacing(np.abs(theirs)).astype(np.float64))
+        same = (left == right) | (np.isnan(left) & np.isnan(right)) | (np.abs(left - right) <= tolerance)
     return int(np.count_nonzero(~same))

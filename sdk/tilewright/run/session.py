@@ -19,7 +19,7 @@ from tilewright.run.compare import Comparison, compare, compared, outcome
 from tilewright.run.counts import Counts, Span
 from tilewright.run.cycles import load_model
 from tilewright.run.image import Image
-from tilewright.run.inputs import expected_outputs, input_arrays
+from tilewright.run.inputs import drawn_sentences, expected_outputs, input_arrays
 from tilewright.run.measure import measured_memory, toolchain
 from tilewright.run.plugin import plugin_compiler
 from tilewright.run.promises import keep_levels, keep_promises
@@ -86,6 +86,8 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
     against = expected if expected is not None else [slots[s] for s in plan.output_slots]
     results = [compare_slot(plan, s, a, b, asked) for s, a, b in zip(plan.output_slots, outputs, against, strict=True)]
     report = _report(subject, image, execution, results, layers, counts, fences)
+    if asked.inputs is None:
+        report = with_drawn(report, plan)
     if expected is None and asked.reference:
         report = with_reference(report, subject.source, plan, inputs)
     layers_found = with_cycles(report.layers, spans)
@@ -229,6 +231,12 @@ def with_reference(report: Report, source: Path, plan: ExecutionPlan, inputs: Se
     assert report.run is not None
     reference, missing = compare_with_reference(source, plan, inputs)
     return replace(report, run=replace(report.run, reference=reference, reference_missing=missing))
+
+
+def with_drawn(report: Report, plan: ExecutionPlan) -> Report:
+    """The report of a run on drawn inputs, with what they were drawn from where the network limits that."""
+    assert report.run is not None
+    return replace(report, run=replace(report.run, drawn=drawn_sentences(plan)))
 
 
 def cycle_model(target: Target) -> str:
