@@ -143,7 +143,7 @@ def dense_between_borders(folder: Path) -> Path:
     return between_borders(folder, nodes, drawn, [1, 4, 6], 0.25)
 
 
-def function_between_borders(folder: Path, op: str, **attributes: Any) -> Path:
+def function_between_borders(folder: Path, op: str, scale: float = 0.0078125, **attributes: Any) -> Path:
     """A function of one operand."""
     node = helper.make_node(op, ["real"], ["sum"], "function", **attributes)
-    return between_borders(folder, [node], Drawn(0), [1, 4, 9, 8], 0.0078125)
+    return between_borders(folder, [node], Drawn(0), [1, 4, 9, 8], scale)

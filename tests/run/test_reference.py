@@ -143,6 +143,32 @@ def test_where_both_disagree_with_a_tie_far_off_exact_arithmetic_decides(
     assert (found.explained, found.exact) == ((0, 0) if ours_wrong else (right["y"].size,) * 2)
 
 
+def test_next_to_a_tie_both_neighbours_are_explained_and_neither_is_exact(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = nodes.function_between_borders(tmp_path, "Relu", scale=2 * nodes.IN)  # odd codes lie on ties
+    plan = compile_model(path, CompileOptions(), HOST).plan
+    x = np.full((1, 4, 9, 8), 3, np.int8)
+    x[0, 0, 0, :3] = 4, 6, 7  # half a step, a step and a half, two steps
+    ours = other_runtime(plan, [x], lambda name, values: values)["y"]
+    assert ours[0, 0, 0, :4].tolist() == [-6, -4, -4, -6]
+    for place, explained in ((0, 1), (1, 1), (2, 0), (3, 0)):
+        step = -1 if place == 1 else 1
+        theirs = ours.copy()
+        theirs[0, 0, 0, place] += step
+        monkeypatch.setattr(Reference, "_computed", lambda self, names, theirs=theirs: [theirs for _ in names])
+        monkeypatch.setattr(reference, "evaluate_call", lambda call, arrays: (ours,))
+        found, _ = compare_with_reference(path, plan, [x])
+        assert found is not None
+        assert (found.mismatches, found.explained, found.exact) == (1, 1, 1 - explained)
+        swapped = ours.copy(), theirs  # and the other way round
+        monkeypatch.setattr(Reference, "_computed", lambda self, names, a=swapped[0]: [a for _ in names])
+        monkeypatch.setattr(reference, "evaluate_call", lambda call, arrays, b=swapped[1]: (b,))
+        found, _ = compare_with_reference(path, plan, [x])
+        assert found is not None
+        assert (found.mismatches, found.explained, found.exact) == (1, explained, 0)
+
+
 def test_a_softmax_with_a_scale_that_onnxruntime_rounds_is_exact_here(tmp_path: Path) -> None:
     path = nodes.one_operand(tmp_path, "QLinearSoftmax", scale=0.0039, axis=-1, opset=13)
     plan = compile_model(path, CompileOptions(), HOST).plan
