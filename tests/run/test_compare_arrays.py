@@ -110,4 +110,4 @@ def test_a_dequantised_float_must_be_equal_another_nearly(tmp_path: Path) -> Non
         for slot in plan.output_slots
         for shape in [plan.slots[slot].tensor.shape]
     ]  # fmt: skip
-    assert dict(zip(plan.output_names, matches, strict=True)) == {"flat": False, "b": True}
+    assert dict(zip(plan.output_names, matches, strict=True)) == {"a": False, "flat": False, "b": True}

@@ -168,3 +168,11 @@ def test_an_index_that_cannot_be_followed_is_no_fault_of_the_export(tmp_path: Pa
         "the inputs do not suit node 'gather' (Gather): an index lies outside [-30, 30), in 'n'; "
         "give values inside of it with --inputs"
     )
+
+
+def test_a_value_that_the_network_does_not_choose_may_be_anything(tmp_path: Path) -> None:
+    nodes, inputs, constants, kinds, _ = CASES["chosen"]
+    plan = plan_of(tmp_path, nodes, inputs, constants, kinds)
+    chosen = np.arange(60) % 2 == 0
+    np.savez(tmp_path / "in.npz", m=chosen, i=np.where(chosen, 29, 99))
+    run(plan, input_arrays(plan, tmp_path / "in.npz", 0))

@@ -34,7 +34,7 @@ from tilewright.errors import MismatchError, TilewrightError, UsageError
 if TYPE_CHECKING:
     from tilewright.compile import Compiled
     from tilewright.options import CompileOptions, RunOptions
-    from tilewright.report.build import LayerReport, ReferenceReport, Report, RunReport
+    from tilewright.report.build import InnerReport, LayerReport, ReferenceReport, Report, RunReport
     from tilewright.report.envelope import Row
 
 
@@ -165,8 +165,8 @@ def mismatch(report: Report) -> MismatchError | None:
             fix="run it with --layers to see where they first differ",
         )
     if not run.match:
-        wrong = [layer for layer in report.layers if layer.mismatches]
-        first = f"; the first is '{wrong[0].name}', whose largest error is {_largest(wrong[0])}" if wrong else ""
+        wrong = [layer for layer in report.layers if layer.mismatches or _wrong_inside(layer)]
+        first = f"; the first is {_first_wrong(wrong[0])}" if wrong else ""
         return MismatchError(
             f"layers of '{report.model.name}' differ on '{report.target}' though its outputs match",
             why=f"{len(wrong)} of {sum(layer.mismatches is not None for layer in report.layers)} layers{first}",
@@ -197,7 +197,20 @@ def _unexplained(report: Report, reference: ReferenceReport) -> MismatchError | 
     )
 
 
-def _largest(found: RunReport | LayerReport) -> str:
+def _wrong_inside(layer: LayerReport) -> InnerReport | None:
+    """The first tensor inside of a layer that differs."""
+    return next((inner for inner in layer.inner if inner.mismatches), None)
+
+
+def _first_wrong(layer: LayerReport) -> str:
+    """A layer that differs, or what does inside of it, with the largest error."""
+    inner = _wrong_inside(layer)
+    if inner is not None:
+        return f"'{inner.node}' inside of '{layer.name}', whose largest error is {_largest(inner)}"
+    return f"'{layer.name}', whose largest error is {_largest(layer)}"
+
+
+def _largest(found: RunReport | LayerReport | InnerReport) -> str:
     """The largest error, in steps for integers."""
     if found.max_lsb_error is not None:
         return f"{found.max_lsb_error} steps"

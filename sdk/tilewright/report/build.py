@@ -178,6 +178,17 @@ class TileReport:
 
 
 @dataclass(frozen=True)
+class InnerReport:
+    """A tensor inside of a layer that computes several nodes, row by row as its node made it, against NumPy's."""
+
+    tensor: str
+    node: str
+    max_abs_error: float | None
+    max_lsb_error: int | None
+    mismatches: int
+
+
+@dataclass(frozen=True)
 class LayerReport:
     """One instruction: how it is computed, cut and fed, and what was measured of it.
 
@@ -188,7 +199,7 @@ class LayerReport:
     `core_cycles` are computed from the instructions that ran, by the table of the target's core. `instead_of` names
     the kernel that would have been faster, with the sentence why none of its tiles fits; empty where there is none.
     `mismatches` are the differing elements of a layer that was compared. `nodes` are those of a chain that is computed
-    by rows; what lies between them is in scratch and cannot be compared.
+    by rows; what lies between them is in scratch, and `inner` compares it row by row where every tensor is compared.
     """
 
     name: str
@@ -217,6 +228,7 @@ class LayerReport:
     instead_of: str = ""
     mismatches: int | None = None
     nodes: tuple[str, ...] = ()
+    inner: tuple[InnerReport, ...] = ()
 
 
 @dataclass(frozen=True)

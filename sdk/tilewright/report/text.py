@@ -124,6 +124,9 @@ def layer_table(report: Report) -> str:
         ]
         row.append(copied)
         rows.append(row + [number(getattr(layer, name)) for name in measured])
+        for inner in layer.inner:
+            errors = [number(getattr(inner, name, None)) for name in measured]
+            rows.append([f"  {printable(inner.node, NAME_WIDTH - 2)}", "", "", "", "", "", "", "", *errors])
     return table(heads, rows, right=[5, 6, *range(8, len(heads))]) + copied_line(report)
 
 

@@ -25,6 +25,7 @@ from tilewright.run.plugin import plugin_compiler
 from tilewright.run.promises import keep_levels, keep_promises
 from tilewright.run.ranges import fence_map
 from tilewright.run.simulate import DumpEntry, Execution, execute, has_clock
+from tilewright.run.taps import Inner, compare_inner, has_chains
 from tilewright.run.tile_profile import with_tiles
 from tilewright.run.tool import require_tools
 from tilewright.target import Target
@@ -72,7 +73,7 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
         execution = execute(image, raw, count=timed or (simulated and _countable(image)))
         outputs = read_outputs(plan, execution)
         keep_promises(subject.placed, image, execution)
-        layers: dict[int, Comparison] = {}
+        layers, inner = dict[int, Comparison](), dict[int, tuple[Inner, ...]]()
         counts, fences, spans = execution.counts, tuple[str, ...](), tuple[Span, ...]()
         if asked.layers or asked.profile or simulated:
             traced = build(subject.project, plan.name, target, work / "traced", trace=True, fence=simulated)
@@ -80,12 +81,15 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
                 fences = run_fenced(subject, traced, raw, execution)
             if asked.layers:
                 layers = compare_layers(subject.placed, traced, raw, slots, asked)
+                if has_chains(subject.placed):
+                    tapped = build(subject.project, plan.name, target, work / "tapped", trace=True, tap=True)
+                    inner = compare_inner(subject.placed, execute(tapped, raw).taps, slots, asked)
             if asked.profile:
                 profiled = execute(traced, raw, count=True)
                 counts, spans = with_layers(counts, profiled.counts), profiled.spans
     against = expected if expected is not None else [slots[s] for s in plan.output_slots]
     results = [compare_slot(plan, s, a, b, asked) for s, a, b in zip(plan.output_slots, outputs, against, strict=True)]
-    report = _report(subject, image, execution, results, layers, counts, fences)
+    report = with_inner(_report(subject, image, execution, results, layers, counts, fences), inner)
     if asked.inputs is None:
         report = with_drawn(report, plan)
     if expected is None and asked.reference:
@@ -231,6 +235,19 @@ def with_reference(report: Report, source: Path, plan: ExecutionPlan, inputs: Se
     assert report.run is not None
     reference, missing = compare_with_reference(source, plan, inputs)
     return replace(report, run=replace(report.run, reference=reference, reference_missing=missing))
+
+
+def with_inner(report: Report, inner: Mapping[int, Sequence[Inner]]) -> Report:
+    """The report with the tensors inside of chains; one that differs spoils the match like a layer that does."""
+    if not inner:
+        return report
+    assert report.run is not None
+    same = all(each.result.match for found in inner.values() for each in found)
+    rows = [
+        replace(row, inner=tuple(each.report() for each in inner.get(index, ())))
+        for index, row in enumerate(report.layers)
+    ]
+    return replace(report, run=replace(report.run, match=report.run.match and same), layers=tuple(rows))
 
 
 def with_drawn(report: Report, plan: ExecutionPlan) -> Report:
