@@ -98,7 +98,7 @@ def test_a_dequantised_float_must_be_equal_another_nearly(tmp_path: Path) -> Non
     model = onnx_model(
         [dequantise, flat, root],
         {"x": [2, 2, 2], "f": [5]},
-        ["flat", "b"],
+        ["a", "flat", "b"],
         constants,
         types={"x": onnx.TensorProto.INT8},
     )
