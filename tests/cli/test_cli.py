@@ -16,7 +16,7 @@ import pytest
 import tilewright.report
 from tilewright.cli import VERBS, main
 from tilewright.errors import DoesNotFit, MismatchError, ToolMissing, UnsupportedNode
-from tilewright.report.build import DifferenceReport, InnerReport, ReferenceReport, Report, RunReport, load
+from tilewright.report.build import DifferenceReport, ReferenceReport, Report, RunReport, load
 from tilewright.version import VERSION
 
 SCHEMA = json.loads(Path(tilewright.report.__file__).with_name("schema.json").read_text(encoding="utf-8"))
@@ -377,33 +377,6 @@ def test_run_exits_5_where_outputs_differ(
     value = valid((tmp_path / "e.json").read_text())
     assert value["code"] == 5
     assert Report.from_json(value["report"]).run == load(tmp_path / "out").run == run
-
-
-def test_run_exits_5_where_only_layers_differ(
-    fake: Any, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fake.run = RunReport(False, 0.0, 0, 0, 10)
-    first, second, *others = fake.report.layers
-    wrong = replace(second, name="conv", max_abs_error=3.0, max_lsb_error=3, mismatches=7)
-    fake.report = replace(fake.report, layers=(replace(first, mismatches=0), wrong, *others))
-    assert main(["run", model, "-t", "host", "--layers", "-o", str(tmp_path / "out")]) == 5
-    captured = capsys.readouterr()
-    assert (
-        "layers of 'digits' differ on 'host' though its outputs match: 1 of 2 layers; "
-        "the first is 'conv', whose largest error is 3 steps" in captured.err
-    )
-    assert "outputs match (10 elements), layers differ" in captured.out
-
-
-def test_a_tensor_inside_of_a_layer_that_differs_is_named(
-    fake: Any, model: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fake.run = RunReport(False, 0.0, 0, 0, 10)
-    same, wrong = InnerReport("s", "conv_1", 0.0, 0, 0), InnerReport("t", "conv_2", 2.0, 2, 7)
-    first, second, *others = fake.report.layers
-    fake.report = replace(fake.report, layers=(first, replace(second, mismatches=0, inner=(same, wrong)), *others))
-    assert main(["run", model, "-t", "host", "--layers"]) == 5
-    assert f"the first is 'conv_2' inside of '{second.name}', whose largest error is 2 steps" in capsys.readouterr().err
 
 
 def test_explained_differences_are_no_error(fake: Any, model: str) -> None:

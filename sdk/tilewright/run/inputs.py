@@ -20,8 +20,8 @@ DRAWN_AT_ONCE = 1 << 20
 def input_arrays(plan: ExecutionPlan, file: Path | None, seed: int) -> list[Array]:
     """One array per input, from the file or drawn at random; UsageError names what is missing or of the wrong form.
 
-    UnsupportedError where the plan's tensors are more than can be executed here. Indices, lengths and divisors are drawn
-    inside of what the nodes that read them take, and checked in a file.
+    UnsupportedError where the plan's tensors are more than can be executed here. Indices, lengths and divisors are
+    drawn inside of what the nodes that read them take, and checked in a file.
     """
     check_memory(plan)
     tensors, limits = [plan.slots[slot].tensor for slot in plan.input_slots], input_limits(plan)
