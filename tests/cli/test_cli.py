@@ -17,7 +17,7 @@ import tilewright.report
 from tilewright.cli import VERBS, main
 from tilewright.commands.check import answer
 from tilewright.errors import DoesNotFit, MismatchError, ToolMissing, UnsupportedNode
-from tilewright.report.build import Report, RunReport, load
+from tilewright.report.build import DifferenceReport, ReferenceReport, Report, RunReport, load
 from tilewright.report.envelope import Row
 from tilewright.version import VERSION
 
@@ -345,8 +345,28 @@ def test_run_compares_and_keeps_the_folder_where_asked(
         (RunReport(False, 1.0, 1, 3, 10), "the largest error is 1 steps; run it with --layers"),
         (RunReport(False, None, None, 3, 10), "the largest error is not finite"),
         (
-            RunReport(True, 0.0, 0, 0, 10, tilewright.report.build.ReferenceReport("onnxruntime", 5, 4)),
+            RunReport(True, 0.0, 0, 0, 10, ReferenceReport("onnxruntime", 5, 4)),
             "'digits' differs from onnxruntime: 1 differences are not explained by rounding",
+        ),
+        (
+            RunReport(
+                True,
+                0.0,
+                0,
+                0,
+                10,
+                ReferenceReport(
+                    "onnxruntime",
+                    5,
+                    4,
+                    differing=(DifferenceReport("t", "n", "l", 9, 2, 2), DifferenceReport("u", "m", "l", 9, 3, 2)),
+                ),
+            ),
+            "1 differences are not explained by rounding; the first lie in 'u' of node 'm'; find every tensor",
+        ),
+        (
+            RunReport(True, 0.0, 0, 0, 10, ReferenceReport("onnxruntime", 0, 0, 0, 3, ("'y' is short", "'z' too"))),
+            "'digits' cannot be compared with onnxruntime: tensor 'y' is short, and 1 more; one of the two reads",
         ),
     ],
 )
@@ -364,24 +384,8 @@ def test_run_exits_5_where_outputs_differ(
     assert Report.from_json(value["report"]).run == load(tmp_path / "out").run == run
 
 
-def test_run_exits_5_where_only_layers_differ(
-    fake: Any, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fake.run = RunReport(False, 0.0, 0, 0, 10)
-    first, second, *others = fake.report.layers
-    wrong = replace(second, name="conv", max_abs_error=3.0, max_lsb_error=3, mismatches=7)
-    fake.report = replace(fake.report, layers=(replace(first, mismatches=0), wrong, *others))
-    assert main(["run", model, "-t", "host", "--layers", "-o", str(tmp_path / "out")]) == 5
-    captured = capsys.readouterr()
-    assert (
-        "layers of 'digits' differ on 'host' though its outputs match: 1 of 2 layers; "
-        "the first is 'conv', whose largest error is 3 steps" in captured.err
-    )
-    assert "outputs match (10 elements), layers differ" in captured.out
-
-
 def test_explained_differences_are_no_error(fake: Any, model: str) -> None:
-    fake.run = RunReport(True, 0.0, 0, 0, 10, tilewright.report.build.ReferenceReport("onnxruntime", 5, 5))
+    fake.run = RunReport(True, 0.0, 0, 0, 10, ReferenceReport("onnxruntime", 5, 5))
     assert main(["run", model, "-t", "host"]) == 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -132,9 +133,13 @@ def test_a_capture_forbids_by_its_mode(changed: Changed, mode: str, statement: s
         assert (executor.capture_error is None) is captured
 
 
+def before_the_first_launch(statement: str, text: str) -> str:
+    return text.replace("    case 0:\n", f"    case 0:\n        {statement}\n")
+
+
 def test_the_generated_file_captures_for_its_own_thread(changed: Changed) -> None:
     for statement, captured in ((OTHER_THREAD, True), (OWN_THREAD, False)):
-        built = changed(lambda text, put=statement: text.replace("    case 0:\n", f"    case 0:\n        {put}\n"))
+        built = changed(partial(before_the_first_launch, statement))
         with opened(built) as executor:
             for call in range(2):
                 executor.run(*random_inputs(built.plan, call))

@@ -144,6 +144,16 @@ def test_qlinear_operators_of_one_tensor(name: str, op: str, attributes: dict[st
     assert found.unexplained == 0
 
 
+@pytest.mark.parametrize(("axis", "operators"), [(1, ["Reshape", "Softmax", "Reshape"]), (-1, ["Softmax"])])
+def test_a_softmax_of_an_old_opset_takes_all_axes_from_its_own_on(axis: int, operators: list[str]) -> None:
+    constants = {**UNARY, "ys": scale(2.0**-8)}
+    nodes = [node("QLinearSoftmax", "x xs xz ys yz", "y", "one", "com.microsoft", axis=axis, opset=11)]
+    lowered, found = compare(model(nodes, {"x": (2, 3, 4)}, constants, {"x": U8, "y": U8}))
+    assert [each.op for each in lowered.nodes] == operators
+    assert found.codes > 0
+    assert found.unexplained == 0
+
+
 def test_qlinear_concat_brings_its_operands_to_one_scale() -> None:
     nodes = [node("QLinearConcat", "ys yz a as az b bs bz", "y", "join", "com.microsoft", axis=1)]
     lowered, found = compare(model(nodes, {"a": (2, 50), "b": (2, 30)}, BINARY, {"a": I8, "b": I8, "y": I8}))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from ops.building import call, evaluated, operands, operator
 from ops.moving import LOOKED_UP, REAL, WHOLE, ints
-from tilewright.errors import ModelError, TilewrightError, UnsupportedNode
+from tilewright.errors import ModelError, TilewrightError, UnsupportedNode, UsageError
 from tilewright.model import Array, Attribute, DType, Tensor
 from tilewright.ops.operator import Call, Kind
 from tilewright.ops.registry import find
@@ -125,7 +125,9 @@ def test_what_is_not_computed_is_named(why: str, arguments: Arguments) -> None:
 def test_indices_of_the_run_time_are_checked_when_they_are_known() -> None:
     made = call("Gather", (3,), (2,), dtype=DType.I64)
     arrays: tuple[Array, ...] = (ints((5, 6, 7)), ints((1, 3)))
-    with pytest.raises(ModelError, match=r"an index lies outside \[-3, 3\)"):
+    with pytest.raises(
+        UsageError, match=r"the inputs do not suit node 'it' \(Gather\): an index lies outside \[-3, 3\)"
+    ):
         evaluated(made, arrays)
 
 

@@ -4,7 +4,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from tilewright.errors import DoesNotFit, ToolMissing
-from tilewright.report.build import LayerReport, MemoryReport, Report, RunReport, ToolchainReport, load
+from tilewright.report.build import (
+    DifferenceReport,
+    LayerReport,
+    MemoryReport,
+    ReferenceReport,
+    Report,
+    RunReport,
+    ToolchainReport,
+    load,
+)
 from tilewright.report.csv_format import files
 from tilewright.report.envelope import Row
 from tilewright.report.text import (
@@ -66,7 +75,8 @@ def test_the_whole_report() -> None:
     assert text.startswith("digits on host (generic): 4 nodes, 75,648 multiply-accumulates, 10,440 B of parameters\n")
     assert "gcc 13.2.0 -O2 -std=c99\nfuse_activation saved 4,096 B\n\nmemory" in text
     assert text.endswith(
-        "outputs match (10 elements)\nlargest error: 1e-06\nNumPy against onnxruntime: 0 differences, 0 explained\n"
+        "outputs match (10 elements)\nlargest error: 1e-06\nNumPy against onnxruntime: 0 differences in 4 tensors, "
+        "0 explained\n"
         "120,000 instructions, 3,200 bytes of code, 10,440 bytes of constants, 5,536 bytes of RAM\n"
     )
 
@@ -142,3 +152,30 @@ def test_csv_files() -> None:
     assert found["summary.csv"].splitlines()[1] == (
         "digits,generic,host,ram,65536,5536,5376,5376,optimal,5120,256,64,0,0,0,0,96,,False"
     )
+
+
+def test_what_differs_from_the_reference_is_named_with_who_is_right() -> None:
+    inside = DifferenceReport("codes", "conv_2", "conv_1 + conv_2", 64, 3, 3, 2)
+    wrong = DifferenceReport("sums", "add", "add", 1200, 1, 0)
+    run = RunReport(True, 0.0, 0, 0, 10, ReferenceReport("onnxruntime", 4, 3, 2, 7, ("'y' is short",), (inside, wrong)))
+    assert run_lines(run).splitlines()[2:] == [
+        "NumPy against onnxruntime: 4 differences in 7 tensors, 3 explained",
+        "in 2 of them ours equals exact arithmetic, and onnxruntime is off",
+        "not compared: 'y' is short",
+        "  'codes' of node 'conv_2' inside of 'conv_1 + conv_2': 3 of 64 elements, 3 explained, 2 exact here",
+        "  'sums' of node 'add': 1 of 1,200 elements, 0 explained, 0 exact here",
+    ]
+    many = replace(run, reference=ReferenceReport("onnxruntime", 7, 0, 0, 7, (), (wrong,) * 7))
+    assert run_lines(many).splitlines()[-1] == "  and 2 more tensors, in report.json"
+    assert len(run_lines(many).splitlines()) == 3 + 5 + 1
+
+
+def test_an_empty_comparison_is_never_a_match() -> None:
+    nothing = RunReport(True, 0.0, 0, 0, 10, ReferenceReport("onnxruntime", 0, 0, 0, 0, ("'y' is short",)))
+    assert run_lines(nothing).splitlines()[2:] == [
+        "NumPy against onnxruntime: no tensor could be compared", "not compared: 'y' is short",
+    ]  # fmt: skip
+    silent = RunReport(True, 0.0, 0, 0, 10, reference_missing="it is not installed", drawn=("'i' is drawn",))
+    assert run_lines(silent).splitlines()[2:] == [
+        "NumPy is compared with nothing: it is not installed", "'i' is drawn",
+    ]  # fmt: skip

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
-from tilewright.run.compare import Comparison, compare
+import onnx
+from graphs import onnx_model
+from onnx import helper
+from tilewright.compile import compile_model
+from tilewright.options import CompileOptions, RunOptions
+from tilewright.report.build import LayerReport, RunReport
+from tilewright.run.compare import Comparison, compare, compared, outcome
+from tilewright.run.fence import PlacedRange, nearest
+from tilewright.run.session import compare_slot
+from tilewright.target import load_target
 
 
 def test_integers_are_compared_exactly() -> None:
@@ -48,3 +60,54 @@ def test_half_floats_may_be_four_of_their_steps_apart() -> None:
     assert compare(expected + 4 * step, expected, atol=0, rtol=0).match
     assert compare(expected + 5 * step, expected, atol=0, rtol=0).mismatches == 3
     assert compare(expected + 4 * step, expected, atol=0, rtol=0, exact=True).mismatches == 3
+
+
+def test_an_outcome_adds_up_outputs_and_layers() -> None:
+    same, off = Comparison(True, 0.0, 0, 0, 4), Comparison(False, 3.0, 3, 2, 6, (1,))
+    assert outcome([same, off, off], []) == RunReport(False, 3.0, 3, 4, 16)
+    assert outcome([same], [same]) == RunReport(True, 0.0, 0, 0, 4)
+    assert outcome([same], [same, off]) == RunReport(False, 0.0, 0, 0, 4)
+    floats = Comparison(True, 1e-6, None, 0, 5)
+    assert outcome([floats, replace(floats, max_abs_error=1e-5)], []) == RunReport(True, 1e-5, None, 0, 10)
+
+
+def test_a_layer_takes_its_comparison() -> None:
+    row = LayerReport("a", "Relu", "ReluF32", "exact", None, 1, 0, {}, None, None)
+    assert compared(row, None) == row
+    found = compared(row, Comparison(False, 3.0, 3, 2, 6))
+    assert (found.max_abs_error, found.max_lsb_error, found.mismatches) == (3.0, 3, 2)
+
+
+def test_the_nearest_range_of_the_same_instruction_is_found() -> None:
+    ranges = (
+        PlacedRange(1, 100, 16, True, "a"), PlacedRange(1, 200, 16, False, "b"), PlacedRange(1, 150, 0, False, "none"),
+        PlacedRange(2, 140, 8, True, "other"),
+    )  # fmt: skip
+    assert nearest(ranges, 1, 115) == (ranges[0], 0)
+    assert nearest(ranges, 1, 116) == (ranges[0], 1)
+    assert nearest(ranges, 1, 158) == (ranges[1], -42)
+    assert nearest(ranges, 1, 157) == (ranges[0], 42)
+    assert nearest(ranges, 3, 100) is None
+
+
+def test_a_dequantised_float_must_be_equal_another_nearly(tmp_path: Path) -> None:
+    dequantise = helper.make_node("DequantizeLinear", ["x", "s", "z"], ["a"], "read")
+    flat = helper.make_node("Flatten", ["a"], ["flat"], "flat")
+    root = helper.make_node("Sqrt", ["f"], ["b"], "root")
+    constants = {"s": np.float32(0.1), "z": np.int8(3)}
+    model = onnx_model(
+        [dequantise, flat, root],
+        {"x": [2, 2, 2], "f": [5]},
+        ["a", "flat", "b"],
+        constants,
+        types={"x": onnx.TensorProto.INT8},
+    )
+    onnx.save(model, tmp_path / "m.onnx")
+    plan = compile_model(tmp_path / "m.onnx", CompileOptions(), load_target("host")).plan
+    near = np.float32(1) + np.float32(1e-6)
+    matches = [
+        compare_slot(plan, slot, np.full(shape, near, np.float32), np.ones(shape, np.float32), RunOptions()).match
+        for slot in plan.output_slots
+        for shape in [plan.slots[slot].tensor.shape]
+    ]  # fmt: skip
+    assert dict(zip(plan.output_names, matches, strict=True)) == {"a": False, "flat": False, "b": True}

@@ -52,7 +52,7 @@ class Window:
 @dataclass(frozen=True)
 class Part:
     """One node: `rows` of `height` rows in a call, which reads `reads` rows of the node before from
-    `row * stride - before` on. `at` is the variable of a call's first row.
+    `row * stride - before` on. `at` is the variable of a call's first row, `result` the place of that row.
     """
 
     number: int
@@ -65,6 +65,7 @@ class Part:
     stride: int
     before: int
     arguments: str
+    result: str
     window: Window | None
 
 
@@ -92,7 +93,7 @@ def chain_text(chain: RowChain, call: Call) -> ChainText:
                 at=at, rows=stage.step.rows, height=stage.step.height,
                 even=stage.step.height % stage.step.rows == 0, reads=stage.step.reads.count(stage.step.rows),
                 stride=stage.step.reads.stride, before=stage.step.reads.before,
-                arguments=", ".join(_arguments(chain, number, at, operand_names)),
+                arguments=", ".join(_arguments(chain, number, at, operand_names)), result=_result(chain, number, at),
                 window=None if last else _window(chain, number),
             )
         )  # fmt: skip
@@ -110,15 +111,19 @@ def _arguments(chain: RowChain, number: int, at: str, operand_names: Mapping[str
         else:
             tensor, reads = stage.node.call.tensor(index), stage.node.maps[index]
             found.append(f"{operand_names[tensor.name]} + {_product(at, reads.stride * row_elements(tensor))}")
-    row = row_elements(stage.result)
-    if number == len(chain.stages) - 1:
-        found.append(f"y + {_product(at, row)}")
-    elif chain.walked.alike[number]:
-        found.append(f"rows{number + 1}")
-    else:
-        found.append(f"rows{number + 1} + {_product(f'({at} - first{number + 1})', row)}")
+    found.append(_result(chain, number, at))
     found += [constant.name for constant in chain.constants_of(number)]
     return [*found, f"bytes + {chain.places.rest}"] if stage.scratch_bytes else found
+
+
+def _result(chain: RowChain, number: int, at: str) -> str:
+    """Where a call writes its rows."""
+    row = row_elements(chain.stages[number].result)
+    if number == len(chain.stages) - 1:
+        return f"y + {_product(at, row)}"
+    if chain.walked.alike[number]:
+        return f"rows{number + 1}"
+    return f"rows{number + 1} + {_product(f'({at} - first{number + 1})', row)}"
 
 
 def _product(value: str, factor: int) -> str:

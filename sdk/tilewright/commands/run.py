@@ -34,7 +34,7 @@ from tilewright.errors import MismatchError, TilewrightError, UsageError
 if TYPE_CHECKING:
     from tilewright.compile import Compiled
     from tilewright.options import CompileOptions, RunOptions
-    from tilewright.report.build import LayerReport, Report, RunReport
+    from tilewright.report.build import InnerReport, LayerReport, ReferenceReport, Report, RunReport
     from tilewright.report.envelope import Row
 
 
@@ -165,24 +165,52 @@ def mismatch(report: Report) -> MismatchError | None:
             fix="run it with --layers to see where they first differ",
         )
     if not run.match:
-        wrong = [layer for layer in report.layers if layer.mismatches]
-        first = f"; the first is '{wrong[0].name}', whose largest error is {_largest(wrong[0])}" if wrong else ""
+        wrong = [layer for layer in report.layers if layer.mismatches or _wrong_inside(layer)]
+        first = f"; the first is {_first_wrong(wrong[0])}" if wrong else ""
         return MismatchError(
             f"layers of '{report.model.name}' differ on '{report.target}' though its outputs match",
             why=f"{len(wrong)} of {sum(layer.mismatches is not None for layer in report.layers)} layers{first}",
             fix="find each layer's error under 'layers' in report.json",
         )
-    if run.reference is not None and run.reference.mismatches > run.reference.explained:
-        unexplained = run.reference.mismatches - run.reference.explained
+    return None if run.reference is None else _unexplained(report, run.reference)
+
+
+def _unexplained(report: Report, reference: ReferenceReport) -> MismatchError | None:
+    """The error for tensors that could not be compared, or for differences that nothing explains."""
+    if reference.unlike:
+        more = f", and {len(reference.unlike) - 1} more" if len(reference.unlike) > 1 else ""
         return MismatchError(
-            f"'{report.model.name}' differs from {run.reference.name}",
-            why=f"{unexplained} differences are not explained by rounding",
-            fix="run it with --layers to see where they first differ",
+            f"'{report.model.name}' cannot be compared with {reference.name}",
+            why=f"tensor {reference.unlike[0]}{more}",
+            fix="one of the two reads the node otherwise than its export meant it; state its pads or sizes in full",
         )
-    return None
+    if reference.mismatches <= reference.explained:
+        return None
+    wrong = next((each for each in reference.differing if each.mismatches > each.explained), None)
+    first = f"; the first lie in '{wrong.tensor}' of node '{wrong.node}'" if wrong else ""
+    return MismatchError(
+        f"'{report.model.name}' differs from {reference.name}",
+        why=f"{reference.mismatches - reference.explained} differences are not explained by rounding{first}",
+        fix="find every tensor that differs under 'run.reference.differing' in report.json",
+        node=wrong.node if wrong else "",
+        tensor=wrong.tensor if wrong else "",
+    )
 
 
-def _largest(found: RunReport | LayerReport) -> str:
+def _wrong_inside(layer: LayerReport) -> InnerReport | None:
+    """The first tensor inside of a layer that differs."""
+    return next((inner for inner in layer.inner if inner.mismatches), None)
+
+
+def _first_wrong(layer: LayerReport) -> str:
+    """A layer that differs, or what does inside of it, with the largest error."""
+    inner = _wrong_inside(layer)
+    if inner is not None:
+        return f"'{inner.node}' inside of '{layer.name}', whose largest error is {_largest(inner)}"
+    return f"'{layer.name}', whose largest error is {_largest(layer)}"
+
+
+def _largest(found: RunReport | LayerReport | InnerReport) -> str:
     """The largest error, in steps for integers."""
     if found.max_lsb_error is not None:
         return f"{found.max_lsb_error} steps"

@@ -158,7 +158,7 @@ def _turned(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     cosine, sine, positions = given(arrays, 1), given(arrays, 2), maybe(arrays, 3)
     if positions is not None:
         if positions.size and not 0 <= int(positions.min()) <= int(positions.max()) < len(cosine):
-            raise call.invalid(f"a position lies outside the cache of {len(cosine)}")
+            raise call.outside(3, f"a position lies outside the cache of {len(cosine)}")
         cosine, sine = cosine[positions], sine[positions]
     cosine, sine = cosine[:, :, None], sine[:, :, None]
     pairs = bool(call.integer("interleaved", 0))

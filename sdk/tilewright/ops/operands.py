@@ -136,10 +136,13 @@ def needs_index(call: Call, index: int) -> None:
         raise call.invalid(f"indices '{call.tensor(index).name}' must be int32 or int64, not {dtype.value}")
 
 
-def checked_indices(call: Call, indices: Array, size: int) -> Array:
-    """Indices counted from the front; ModelError for one outside [-size, size)."""
+def checked_indices(call: Call, indices: Array, size: int, operand: int = 1) -> Array:
+    """Indices counted from the front, which operand `operand` gives.
+
+    One outside [-size, size) is a ModelError where it is constant, else a UsageError.
+    """
     if indices.size and (int(indices.min()) < -size or int(indices.max()) >= size):
-        raise call.invalid(f"an index lies outside [{-size}, {size})")
+        raise call.outside(operand, f"an index lies outside [{-size}, {size})")
     found: Array = indices.astype("int64")
     found += (found < 0) * size
     return found

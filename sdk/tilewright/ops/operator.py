@@ -13,7 +13,7 @@ from enum import Enum
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from tilewright.errors import ModelError, UnsupportedNode
+from tilewright.errors import ModelError, TilewrightError, UnsupportedNode, UsageError
 from tilewright.model import Array, DType, Node, Shape, Tensor
 
 if TYPE_CHECKING:
@@ -124,6 +124,18 @@ class Call:
             why=why,
             fix="check the export of the model",
             node=self.node.name,
+        )
+
+    def outside(self, operand: int, why: str) -> TilewrightError:
+        """The error for values that the node may not read: in the file they are its fault, else the inputs'."""
+        if operand in self.constants:
+            return self.invalid(why)
+        return UsageError(
+            f"the inputs do not suit node '{self.node.name}' ({self.node.op})",
+            why=f"{why}, in '{self.tensor(operand).name}'",
+            fix="give values inside of it with --inputs",
+            node=self.node.name,
+            tensor=self.tensor(operand).name,
         )
 
     def unsupported(self, why: str, fix: str = "") -> UnsupportedNode:

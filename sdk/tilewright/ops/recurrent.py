@@ -182,7 +182,7 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     lengths = maybe(arrays, 4)
     lengths = np.full(found.batch, found.steps) if lengths is None else lengths
     if lengths.size and (lengths.min() < 0 or lengths.max() > found.steps):
-        raise call.invalid(f"a sequence length lies outside [0, {found.steps}]")
+        raise call.outside(4, f"a sequence length lies outside [0, {found.steps}]")
     x = x.swapaxes(0, 1) if found.batch_first else x
     outputs, hidden_states, cell_states = [], [], []
     for direction in range(len(found.directions)):

@@ -30,7 +30,7 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     x, lengths = given(arrays, 0), given(arrays, 1)
     batch, time = sequence_axes(call)
     if lengths.size and not 0 <= int(lengths.min()) <= int(lengths.max()) <= x.shape[time]:
-        raise call.invalid(f"a length lies outside [0, {x.shape[time]}]")
+        raise call.outside(1, f"a length lies outside [0, {x.shape[time]}]")
     per_entry = np.expand_dims(lengths.astype(np.int64), time)
     steps = np.expand_dims(np.arange(x.shape[time]), batch)
     places = np.where(steps < per_entry, per_entry - 1 - steps, steps)

@@ -104,9 +104,9 @@ def _cache_updated(call: Call, arrays: Arrays) -> tuple[Array, ...]:
         places = np.arange(update.shape[axis]) + first
         if call.text("mode", "linear") == "circular":
             places %= x.shape[axis]
-        checked_indices(call, places, x.shape[axis])
+        checked_indices(call, places, x.shape[axis], 2)
         if first < 0:
-            raise call.invalid(f"write index {first} is negative")
+            raise call.outside(2, f"write index {first} is negative")
         x[batch].swapaxes(0, axis - 1)[places] = update[batch].swapaxes(0, axis - 1)
     return (x,)
 

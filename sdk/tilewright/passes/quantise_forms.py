@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
@@ -199,6 +200,26 @@ def _unary(op: str, dropped: tuple[str, ...] = ()) -> Rewrite:
     return rewrite
 
 
+def _softmax(graph: Graph, node: Node) -> list[Node]:
+    """QLinearSoftmax, of the opset that it names: before 13 all axes from `axis` on were one."""
+    x, y = graph.tensors[node.inputs[0]], graph.tensors[node.outputs[0]]
+    axis = int(node.attributes.get("axis", -1)) % max(len(x.shape), 1)  # type: ignore[arg-type]
+    if int(node.attributes.get("opset", 13)) >= 13 or prod(x.shape[axis + 1 :]) == 1:  # type: ignore[arg-type]
+        return _unary("Softmax")(graph, node)
+    sizes = prod(x.shape[:axis]), prod(x.shape[axis:])
+    flat, soft = graph.tensor(f"{x.name}_flat", x.dtype, sizes), graph.tensor(f"{y.name}_flat", y.dtype, sizes)
+    shapes = [
+        graph.constant(f"{node.name}_{word}", np.asarray(shape, np.int64), DType.I64)
+        for word, shape in (("flat", sizes), ("shape", x.shape))
+    ]
+    inner = replace(node, inputs=(flat, *node.inputs[1:]), outputs=(soft,), attributes={**node.attributes, "axis": 1})
+    return [
+        graph.node(f"{node.name}_flatten", "Reshape", (x.name, shapes[0]), (flat,), {}),
+        *_unary("Softmax")(graph, inner),
+        graph.node(f"{node.name}_unflatten", "Reshape", (soft, shapes[1]), (y.name,), {}),
+    ]
+
+
 def _concat(graph: Graph, node: Node) -> list[Node]:
     nodes, inputs = [], []
     for first in range(2, len(node.inputs), 3):
@@ -216,7 +237,7 @@ _MICROSOFT: dict[str, Rewrite] = {
     "QLinearLeakyRelu": _unary("LeakyRelu"),
     "QLinearAveragePool": _unary("AveragePool"),
     "QLinearGlobalAveragePool": _unary("GlobalAveragePool"),
-    "QLinearSoftmax": _unary("Softmax"),
+    "QLinearSoftmax": _softmax,
     "QLinearConcat": _concat,
     "QLinearConv": _conv,
     "QGemm": _gemm,

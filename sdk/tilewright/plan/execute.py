@@ -25,7 +25,8 @@ def evaluate_call(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ..
     results like any other, so NumPy does not warn of them.
     """
     if call.chain:
-        return _evaluate_chain(call, arrays)
+        values = chain_values(call, arrays)
+        return tuple(values[tensor.name] for tensor in call.outputs)
     operator = find(call.node.op, call.node.domain)
     if operator is None:
         raise call.unsupported("the operator is not known")
@@ -38,12 +39,15 @@ def evaluate_call(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ..
     )
 
 
-def _evaluate_chain(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
-    values = {t.name: array for t, array in zip(call.inputs, arrays, strict=True) if t is not None}
+def chain_values(call: Call, arrays: Sequence[Array | None]) -> dict[str, Array]:
+    """Every tensor of a chain by name, what it reads included."""
+    values = {
+        t.name: array for t, array in zip(call.inputs, arrays, strict=True) if t is not None and array is not None
+    }
     for each in call.chain:
         operands = [None if t is None else values.get(t.name) for t in each.inputs]
         values.update(zip((t.name for t in each.outputs), evaluate_call(each, operands), strict=True))
-    return tuple(array for t in call.outputs if (array := values[t.name]) is not None)
+    return values
 
 
 def _with_omitted(call: Call) -> Call:

@@ -178,6 +178,17 @@ class TileReport:
 
 
 @dataclass(frozen=True)
+class InnerReport:
+    """A tensor inside of a layer that computes several nodes, row by row as its node made it, against NumPy's."""
+
+    tensor: str
+    node: str
+    max_abs_error: float | None
+    max_lsb_error: int | None
+    mismatches: int
+
+
+@dataclass(frozen=True)
 class LayerReport:
     """One instruction: how it is computed, cut and fed, and what was measured of it.
 
@@ -188,7 +199,7 @@ class LayerReport:
     `core_cycles` are computed from the instructions that ran, by the table of the target's core. `instead_of` names
     the kernel that would have been faster, with the sentence why none of its tiles fits; empty where there is none.
     `mismatches` are the differing elements of a layer that was compared. `nodes` are those of a chain that is computed
-    by rows; what lies between them is in scratch and cannot be compared.
+    by rows; what lies between them is in scratch, and `inner` compares it row by row where every tensor is compared.
     """
 
     name: str
@@ -217,15 +228,41 @@ class LayerReport:
     instead_of: str = ""
     mismatches: int | None = None
     nodes: tuple[str, ...] = ()
+    inner: tuple[InnerReport, ...] = ()
+
+
+@dataclass(frozen=True)
+class DifferenceReport:
+    """A tensor of which our NumPy executor and the reference compute different elements from the same operands.
+
+    `layer` is the plan instruction that computes it, `node` the node, which may be part of a chain there.
+    """
+
+    tensor: str
+    node: str
+    layer: str
+    elements: int
+    mismatches: int
+    explained: int
+    exact: int = 0
 
 
 @dataclass(frozen=True)
 class ReferenceReport:
-    """Our NumPy executor against another implementation: differing elements, and how many of them are explained."""
+    """Our NumPy executor against another implementation: differing elements, and how many of them are explained.
+
+    `exact` of the explained ones are what exact arithmetic gives, and the reference is off. `tensors` were compared;
+    `unlike` says of each that could not be, for its shape or type, what both have. `differing` are those with
+    differences, in the plan's order.
+    """
 
     name: str
     mismatches: int
     explained: int
+    exact: int = 0
+    tensors: int | None = None
+    unlike: tuple[str, ...] = ()
+    differing: tuple[DifferenceReport, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -237,6 +274,8 @@ class RunReport:
     `accuracy` is the part of them whose largest output is the label's. `fences` names what watched every access of a
     further run: `hardware` (the core's memory protection), `plugin` (the bytes that each layer declares).
     `counter` names what counted the instructions: `plugin`, `icount` or `callgrind`.
+    `reference_missing` says why there is no comparison with another implementation, where one was asked for. `drawn`
+    says of inputs that were drawn at random within limits of the network's what these are.
     """
 
     match: bool
@@ -257,6 +296,8 @@ class RunReport:
     counter: str | None = None
     modelled_cycles: int | None = None
     cycle_model: str = ""
+    reference_missing: str = ""
+    drawn: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from tilewright.report.build import (
     PARTS,
     LayerReport,
     MemoryReport,
+    ReferenceReport,
     Report,
     RunReport,
     TileCycles,
@@ -18,6 +19,8 @@ from tilewright.report.envelope import Row
 
 UNKNOWN = "-"
 NAME_WIDTH = 48
+SHOWN = 5
+"""Tensors that differ from the reference, named one by one."""
 
 
 def render(report: Report) -> str:
@@ -121,6 +124,9 @@ def layer_table(report: Report) -> str:
         ]
         row.append(copied)
         rows.append(row + [number(getattr(layer, name)) for name in measured])
+        for inner in layer.inner:
+            errors = [number(getattr(inner, name, None)) for name in measured]
+            rows.append([f"  {printable(inner.node, NAME_WIDTH - 2)}", "", "", "", "", "", "", "", *errors])
     return table(heads, rows, right=[5, 6, *range(8, len(heads))]) + copied_line(report)
 
 
@@ -200,11 +206,10 @@ def run_lines(run: RunReport) -> str:
     elif run.max_abs_error is not None:
         lines.append(f"largest error: {number(run.max_abs_error)}")
     if run.reference is not None:
-        reference = run.reference
-        lines.append(
-            f"NumPy against {reference.name}: {number(reference.mismatches)} differences, "
-            f"{number(reference.explained)} explained"
-        )
+        lines += _reference_lines(run.reference)
+    elif run.reference_missing:
+        lines.append(f"NumPy is compared with nothing: {run.reference_missing}")
+    lines += run.drawn
     if run.samples is not None:
         right = f", accuracy {run.accuracy:.2%}" if run.accuracy is not None else ""
         lines.append(f"{number(run.samples)} samples{right}")
@@ -220,6 +225,30 @@ def run_lines(run: RunReport) -> str:
     if run.counter == "icount":
         lines.append("counter: icount, one inference as a whole; layers need the simulator's plugin")
     return "\n".join(lines + ([", ".join(figures)] if figures else []))
+
+
+def _reference_lines(reference: ReferenceReport) -> list[str]:
+    """How many tensors were compared, what differs, who is right, and where that lies."""
+    unlike = [f"not compared: {sentence}" for sentence in reference.unlike]
+    if reference.tensors == 0:
+        return [f"NumPy against {reference.name}: no tensor could be compared", *unlike]
+    over = "" if reference.tensors is None else f" in {number(reference.tensors)} tensors"
+    lines = [
+        f"NumPy against {reference.name}: {number(reference.mismatches)} differences{over}, "
+        f"{number(reference.explained)} explained"
+    ]
+    if reference.exact:
+        lines.append(f"in {number(reference.exact)} of them ours equals exact arithmetic, and {reference.name} is off")
+    lines += unlike
+    for each in reference.differing[:SHOWN]:
+        inside = f" inside of '{each.layer}'" if each.layer != each.node else ""
+        lines.append(
+            f"  '{each.tensor}' of node '{each.node}'{inside}: {number(each.mismatches)} of "
+            f"{number(each.elements)} elements, {number(each.explained)} explained, {number(each.exact)} exact here"
+        )
+    if len(reference.differing) > SHOWN:
+        lines.append(f"  and {number(len(reference.differing) - SHOWN)} more tensors, in report.json")
+    return lines
 
 
 def rows_table(rows: Sequence[Row], *, ran: bool = False) -> str:

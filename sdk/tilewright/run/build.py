@@ -21,6 +21,8 @@ _SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-
 
 # fixed addresses, so that dumps and fences can name bytes; no lazy binding, which would be counted
 _NATIVE = ("-no-pie", "-Wl,-z,now")
+TAP = "TILEWRIGHT_TAP"
+"""The macro under which chains hand out the rows that they keep to themselves."""
 
 
 def build(
@@ -33,12 +35,14 @@ def build(
     trace: bool = False,
     fence: bool = False,
     sanitize: bool = False,
+    tap: bool = False,
     extra_flags: Sequence[str] = (),
 ) -> Image:
     """Compile and link `project/src` for `target`, writing only into `work`.
 
     `trace` compiles the calls around every plan instruction in, `fence` lets the start-up code set the core's memory
-    protection, `sanitize` adds the address and undefined-behaviour sanitizers. ToolMissing, DoesNotFit where a memory
+    protection, `sanitize` adds the address and undefined-behaviour sanitizers, `tap` (with trace) takes out the rows
+    that chains keep to themselves. ToolMissing, DoesNotFit where a memory
     of the target overflows, TilewrightError where the compiler refuses the code.
     """
     project, work = project.resolve(), work.resolve()  # the tools run in `work`
@@ -53,12 +57,14 @@ def build(
     options = (*everywhere, "-std=c99", *(("-fcallgraph-info=su",) if graphs else ()))
     if trace:
         options += (f"-D{interface.trace_macro}",)
+    if tap:
+        options += (f"-D{TAP}",)
     sources = [s for s in (project / "src" / f"{model}.c", project / "src" / f"{model}_weights.c") if s.is_file()]
     objects = [_compile(driver, target, source, options, work / "model") for source in sources]
     for blob in sorted((project / "weights").glob("*.bin")) if interface.blobs else ():
         data = blob.read_bytes()  # the region's number stands in its header
         (work / f"blob_{int.from_bytes(data[24:28], 'little')}.bin").write_bytes(data)
-    parts = (*(("-DTW_FENCE",) if fence else ()), *(("-DTW_TRACED",) if trace else ()))
+    parts = (*(("-DTW_FENCE",) if fence else ()), *(("-DTW_TRACED",) if trace else ()), *((f"-D{TAP}",) if tap else ()))
     own = _compile_harness(driver, interface, target, (*everywhere, *parts), project, work)
     path = work / f"{model}.elf"
     map_file = work / f"{model}.map"
@@ -67,7 +73,7 @@ def build(
     elf = read_elf(path)
     bound = None
     if graphs and not sanitize:
-        ignored = frozenset({f"{model}_trace"})
+        ignored = frozenset({f"{model}_trace", TAP.lower()})
         bound = stack_bound(read_call_graph(o.with_suffix(".ci") for o in objects), f"{model}_run", ignored)
     version = start([driver, "--version"], work).output.partition("\n")[0].strip()
     sizes = _with_instance(mapped_sizes(map_file, elf, [str(o) for o in own]), elf, interface)

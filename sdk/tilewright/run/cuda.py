@@ -17,13 +17,13 @@ from tilewright.model import Array
 from tilewright.options import RunOptions
 from tilewright.plan.execute import run_slots
 from tilewright.plan.layout import layout_of
-from tilewright.report.build import ReferenceReport, Report, ToolchainReport
+from tilewright.report.build import Report, ToolchainReport
 from tilewright.run.compare import Comparison, compared, outcome
 from tilewright.run.cuda_bulk import AT_ONCE, SampleSet, accuracy, expected_set, progress_bar, read_set, run_set
 from tilewright.run.cuda_executor import CUDAGraphExecutor
 from tilewright.run.cuda_library import build_library, find_compiler
 from tilewright.run.inputs import expected_outputs, input_arrays
-from tilewright.run.session import Subject, compare_slot
+from tilewright.run.session import Subject, compare_slot, with_drawn, with_reference
 from tilewright.run.tool import start
 from tilewright.target import Target
 
@@ -51,12 +51,12 @@ def run_on_gpu(subject: Subject, target: Target, asked: RunOptions) -> Report:
     for instruction, values in zip(plan.instructions, steps, strict=False):
         for slot, value in zip(instruction.outputs, values, strict=True):
             layers[instruction.index] = compare_slot(plan, slot, value, slots[slot], asked)
-    reference = None
-    if expected is None:
-        from tilewright.run.reference import compare_with_reference
-
-        reference = compare_with_reference(subject.source, plan, inputs)
-    return _report(subject, _toolchain(target, subject.project), results, layers, reference)
+    report = _report(subject, _toolchain(target, subject.project), results, layers)
+    if asked.inputs is None:
+        report = with_drawn(report, plan)
+    if expected is None and asked.reference:
+        report = with_reference(report, subject.source, plan, inputs)
+    return report
 
 
 def _run_samples(subject: Subject, target: Target, asked: RunOptions, samples: SampleSet) -> Report:
@@ -79,7 +79,7 @@ def _run_samples(subject: Subject, target: Target, asked: RunOptions, samples: S
         compare_slot(plan, slot, a[: len(b)], b, asked)
         for slot, a, b in zip(plan.output_slots, outputs, expected, strict=True)
     ]
-    report = _report(subject, _toolchain(target, subject.project), results, {}, None)
+    report = _report(subject, _toolchain(target, subject.project), results, {})
     assert report.run is not None
     right = accuracy(outputs[0], samples.labels) if samples.labels is not None else None
     return replace(report, run=replace(report.run, samples=samples.count, accuracy=right))
@@ -115,8 +115,7 @@ def _report(
     toolchain: ToolchainReport,
     results: Sequence[Comparison],
     layers: Mapping[int, Comparison],
-    reference: ReferenceReport | None,
 ) -> Report:
-    run = replace(outcome(results, layers.values()), reference=reference)
+    run = outcome(results, layers.values())
     rows = tuple(compared(row, layers.get(index)) for index, row in enumerate(subject.report.layers))
     return replace(subject.report, run=run, toolchain=toolchain, layers=rows)

@@ -12,6 +12,7 @@ from tilewright.errors import UsageError
 from tilewright.model import Array, DType, Tensor
 from tilewright.plan.execute import check_memory
 from tilewright.plan.plan import ExecutionPlan
+from tilewright.run.limits import Limit, check_limits, input_limits
 
 DRAWN_AT_ONCE = 1 << 20
 
@@ -19,15 +20,29 @@ DRAWN_AT_ONCE = 1 << 20
 def input_arrays(plan: ExecutionPlan, file: Path | None, seed: int) -> list[Array]:
     """One array per input, from the file or drawn at random; UsageError names what is missing or of the wrong form.
 
-    UnsupportedError where the plan's tensors are more than can be executed here.
+    UnsupportedError where the plan's tensors are more than can be executed here. Indices, lengths and divisors are
+    drawn inside of what the nodes that read them take, and checked in a file.
     """
     check_memory(plan)
-    tensors = [plan.slots[slot].tensor for slot in plan.input_slots]
+    tensors, limits = [plan.slots[slot].tensor for slot in plan.input_slots], input_limits(plan)
     if file is None:
         generator = np.random.default_rng(seed)
-        return [random_values(tensor, generator) for tensor in tensors]
-    values = _by_name(read_arrays(file), [tensor.name for tensor in tensors], "input", file)
-    return [_fitting(tensor.name, tensor, value, file) for tensor, value in _named(tensors, values, file)]
+        drawn = zip(plan.input_slots, tensors, strict=True)
+        return [random_values(tensor, generator, limits.get(slot)) for slot, tensor in drawn]
+    arrays = _by_name(read_arrays(file), [tensor.name for tensor in tensors], "input", file)
+    values = [_fitting(tensor.name, tensor, value, file) for tensor, value in _named(tensors, arrays, file)]
+    for slot, tensor, value in zip(plan.input_slots, tensors, values, strict=True):
+        if slot in limits:
+            check_limits(tensor.name, value, limits[slot], str(file))
+    return values
+
+
+def drawn_sentences(plan: ExecutionPlan) -> tuple[str, ...]:
+    """Of every input that is drawn within limits of the network's, what these are."""
+    return tuple(
+        f"'{plan.slots[slot].tensor.name}' is drawn from {limit.low} to {limit.high}: {limit.why}"
+        for slot, limit in input_limits(plan).items()
+    )
 
 
 def expected_outputs(plan: ExecutionPlan, file: Path) -> list[Array]:
@@ -41,8 +56,15 @@ def expected_outputs(plan: ExecutionPlan, file: Path) -> list[Array]:
     return found
 
 
-def random_values(tensor: Tensor, generator: np.random.Generator) -> Array:
-    """Normal floats, or integers over the whole range of a narrow type and over a byte for a wide one."""
+def random_values(tensor: Tensor, generator: np.random.Generator, limit: Limit | None = None) -> Array:
+    """Normal floats, or integers over the whole range of a narrow type and over a byte for a wide one.
+
+    With a limit they are whole numbers inside of it, as far as the type holds them.
+    """
+    if limit is not None and tensor.dtype is not DType.BOOL:
+        least, most = (-(2**24), 2**24) if tensor.dtype.is_float else tensor.dtype.range
+        low, high = max(limit.low, least), min(limit.high, most)
+        return generator.integers(low, max(low, high), tensor.shape, endpoint=True).astype(tensor.dtype.numpy)
     if tensor.dtype.is_float:
         flat = np.empty(tensor.elements, tensor.dtype.numpy)
         for start in range(0, tensor.elements, DRAWN_AT_ONCE):  # drawn as doubles, which would take twice the memory

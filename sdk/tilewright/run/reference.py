@@ -3,45 +3,196 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from tilewright.ieee import ieee
 from tilewright.model import Array, Tensor
+from tilewright.ops.operator import Call
 from tilewright.ops.quantised_explain import explain
 from tilewright.ops.registry import find
 from tilewright.ops.requantize import dequantise, quantise
 from tilewright.plan.execute import evaluate_call, slot_value
 from tilewright.plan.plan import ExecutionPlan, Instruction
-from tilewright.report.build import ReferenceReport
+from tilewright.report.build import DifferenceReport, ReferenceReport
+from tilewright.run.exact import ExactCodes
 
+NAME = "onnxruntime"
 FLOAT_TOLERANCE = 1e-3
 """Relative to the largest value of a tensor: ONNX Runtime sums in another order, and folded scales round once less."""
 
+HALF_STEPS = 4
+"""Floats of sixteen bits may be so many of their own steps apart: one of them is up to a thousandth of a number."""
 
-def compare_with_reference(source: Path, plan: ExecutionPlan, inputs: Sequence[Array]) -> ReferenceReport | None:
-    """Count the elements that differ, instruction by instruction; None where ONNX Runtime cannot be asked.
 
-    Each instruction is computed from ONNX Runtime's own operands where it names them, so that one step of difference
-    is counted where it arises and not again in every layer behind it.
+class NoReferenceError(Exception):
+    """ONNX Runtime cannot be asked; the text says why."""
+
+
+def compare_with_reference(
+    source: Path, plan: ExecutionPlan, inputs: Sequence[Array]
+) -> tuple[ReferenceReport | None, str]:
+    """Every tensor that the file names too, also inside of chains; or None and the reason why nothing was compared.
+
+    Each node is computed from ONNX Runtime's own operands where it names them, so that one step of difference is
+    counted where it arises and not again in every layer behind it.
     """
-    theirs = reference_values(source, plan, inputs)
-    if theirs is None:
-        return None
-    mismatches = explained = 0
-    values: dict[int, Array] = dict(zip(plan.input_slots, inputs, strict=True))
-    known = {s.index: _as_held(s.tensor, theirs[s.tensor.name]) for s in plan.slots if s.tensor.name in theirs}
-    for instruction in plan.instructions:
-        arrays = [None if s < 0 else slot_value(plan, values, s) for s in instruction.inputs]
-        results = evaluate_call(instruction.call, arrays)
-        for slot, ours in zip(instruction.outputs, results, strict=True):
-            values[slot] = ours
-            if slot in known and known[slot].shape == ours.shape and known[slot].dtype == ours.dtype:
-                found = _difference(instruction, arrays, ours, known[slot])
-                mismatches, explained = mismatches + found[0], explained + found[1]
-                values[slot] = known[slot]
-    return ReferenceReport("onnxruntime", mismatches, explained)
+    try:
+        reference = Reference(source, plan, inputs)
+        return _Comparison(reference, plan, inputs).report(), ""
+    except NoReferenceError as why:
+        return None, str(why)
+
+
+class Reference:
+    """ONNX Runtime on one file and its inputs, its graph optimisation off."""
+
+    def __init__(self, source: Path, plan: ExecutionPlan, inputs: Sequence[Array]) -> None:
+        from tilewright.frontend.cut import tensor_names
+
+        self.source, self.plan = source, plan
+        self.given = {plan.slots[s].tensor.name: (plan.slots[s].tensor, value)
+                      for s, value in zip(plan.input_slots, inputs, strict=True)}  # fmt: skip
+        self.names = tensor_names(source)
+
+    def values(self, names: Sequence[str]) -> dict[str, Array]:
+        """Tensors of the file by name, as ONNX Runtime computes them; NoReferenceError where it refuses the file."""
+        wanted = [name for name in dict.fromkeys(names) if name in self.names]
+        found = {name: value for name, (_, value) in self.given.items() if name in names}
+        if not wanted:
+            return found
+        return {**found, **dict(zip(wanted, self._computed(wanted), strict=True))}
+
+    def _computed(self, wanted: Sequence[str]) -> list[Array]:
+        try:
+            import onnxruntime
+        except ImportError:
+            raise NoReferenceError(f"{NAME} is not installed") from None
+        from tilewright.frontend.cut import cut
+
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.log_severity_level = 4
+        model = cut(self.source, wanted).SerializeToString()
+        try:
+            session = onnxruntime.InferenceSession(model, sess_options=options, providers=["CPUExecutionProvider"])
+            types = {entry.name: entry.type for entry in session.get_inputs()}
+            feed = {name: _as_named(*given, types) for name, given in self.given.items() if name in types}
+            return [np.asarray(value) for value in session.run(wanted, feed)]
+        except Exception as error:  # an operator or type that it does not have, an input that was frozen
+            why = str(error).strip().splitlines() or [type(error).__name__]
+            raise NoReferenceError(f"{NAME} refuses the file: {why[0][:200]}") from None
+
+
+class _Comparison:
+    """One walk over a plan, with what was found so far."""
+
+    def __init__(self, reference: Reference, plan: ExecutionPlan, inputs: Sequence[Array]) -> None:
+        self.plan, self.inputs = plan, inputs
+        self.exact = ExactCodes(reference.source, reference.values)
+        inner = [t.name for i in plan.instructions for call in i.call.chain for t in call.outputs]
+        slots = [slot.tensor.name for slot in plan.slots if slot.index not in plan.input_slots]
+        self.theirs = reference.values([*slots, *inner, *plan.output_names])
+        self.compared: set[str] = set()
+        self.unlike: list[str] = []
+        self.differing: list[DifferenceReport] = []
+
+    def report(self) -> ReferenceReport:
+        """Walk the plan; NoReferenceError where it has no tensor that the file names."""
+        values: dict[int, Array] = dict(zip(self.plan.input_slots, self.inputs, strict=True))
+        for instruction in self.plan.instructions:
+            arrays = [None if s < 0 else slot_value(self.plan, values, s) for s in instruction.inputs]
+            for slot, result in zip(instruction.outputs, self._results(instruction, arrays), strict=True):
+                values[slot] = result
+        for name, slot in zip(self.plan.output_names, self.plan.output_slots, strict=True):
+            self._output(name, self.plan.slots[slot].tensor, slot_value(self.plan, values, slot))
+        if not self.compared and not self.unlike:
+            raise NoReferenceError("no node of the file computes a tensor that the plan holds too")
+        total, explained, exact = (
+            sum(getattr(each, field) for each in self.differing) for field in ("mismatches", "explained", "exact")
+        )
+        return ReferenceReport(
+            NAME, total, explained, exact, len(self.compared), tuple(self.unlike), tuple(self.differing)
+        )
+
+    def _results(self, instruction: Instruction, arrays: Sequence[Array | None]) -> list[Array]:
+        """The results of an instruction, ONNX Runtime's where it has them; a chain is walked node by node."""
+        call = instruction.call
+        if not call.chain:
+            return self._computed(instruction, call, arrays)
+        values = {t.name: array for t, array in zip(call.inputs, arrays, strict=True) if t is not None}
+        for each in call.chain:
+            operands = [None if t is None else values.get(t.name) for t in each.inputs]
+            results = self._computed(instruction, each, operands)
+            values.update(zip((t.name for t in each.outputs), results, strict=True))
+        return [values[tensor.name] for tensor in call.outputs]  # type: ignore[misc]
+
+    def _computed(self, instruction: Instruction, call: Call, arrays: Sequence[Array | None]) -> list[Array]:
+        results = list(evaluate_call(call, arrays))
+        for place, (tensor, ours) in enumerate(zip(call.outputs, results, strict=True)):
+            theirs = self._counterpart(tensor.name, tensor, ours)
+            if theirs is not None:
+                verdict = self._judged(call, arrays, tensor, ours, theirs)
+                self._note(tensor.name, call.node.name, instruction.name, ours.size, verdict)
+                results[place] = theirs
+        return results
+
+    def _output(self, name: str, tensor: Tensor, ours: Array) -> None:
+        """An output that the file calls otherwise than the plan's slot."""
+        if name in self.compared or any(text.startswith(f"'{name}' ") for text in self.unlike):
+            return
+        theirs = self._counterpart(name, tensor, ours)
+        if theirs is not None:
+            self._note(name, "", "", ours.size, _Verdict(differing(ours, theirs)))
+
+    def _counterpart(self, name: str, tensor: Tensor, ours: Array) -> Array | None:
+        """ONNX Runtime's value of a tensor as we hold it; None where it has none, or one of another shape or type."""
+        if name not in self.theirs:
+            return None
+        theirs = _as_held(tensor, self.theirs[name])
+        if theirs.shape != ours.shape or theirs.dtype != ours.dtype:
+            self.unlike.append(
+                f"'{name}' is {ours.dtype}{list(ours.shape)} here and {theirs.dtype}{list(theirs.shape)} in {NAME}"
+            )
+            return None
+        self.compared.add(name)
+        return theirs
+
+    def _judged(
+        self, call: Call, arrays: Sequence[Array | None], tensor: Tensor, ours: Array, theirs: Array
+    ) -> _Verdict:
+        """What becomes of the differences of one result: exact arithmetic decides, else the distance from a tie."""
+        wrong = differing(ours, theirs)
+        operator = find(call.node.op, call.node.domain)
+        if not wrong or tensor.quantisation is None or operator is None:
+            return _Verdict(wrong)
+        places = np.flatnonzero(ours != theirs)
+        right = self.exact.of(tensor, places.tolist())
+        if right is not None:
+            codes = zip(ours.reshape(-1)[places].tolist(), right, strict=True)
+            kinds = [(low <= code <= high, low == code == high) for code, (low, high) in codes]
+            return _Verdict(wrong, sum(good for good, _ in kinds), sum(exact for _, exact in kinds))
+        if tensor is not call.outputs[0]:
+            return _Verdict(wrong)
+        full = [call.constants.get(i, array) for i, array in enumerate(arrays)]
+        return _Verdict(wrong, explain(operator, call, full, ours, theirs).explained)
+
+    def _note(self, tensor: str, node: str, layer: str, elements: int, verdict: _Verdict) -> None:
+        if verdict.mismatches:
+            self.differing.append(
+                DifferenceReport(tensor, node, layer, elements, verdict.mismatches, verdict.explained, verdict.exact)
+            )
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """Elements that differ, those that are explained, and those of them that are exact here."""
+
+    mismatches: int
+    explained: int = 0
+    exact: int = 0
 
 
 def _as_held(tensor: Tensor, theirs: Array) -> Array:
@@ -58,62 +209,16 @@ def _as_named(tensor: Tensor, value: Array, types: Mapping[str, str]) -> Array:
     return value
 
 
-def _difference(
-    instruction: Instruction, arrays: Sequence[Array | None], ours: Array, theirs: Array
-) -> tuple[int, int]:
-    """(differing, explained) elements of one result."""
-    call = instruction.call
-    wrong = differing(ours, theirs)
-    operator = find(call.node.op, call.node.domain)
-    if not wrong or call.outputs[0].quantisation is None or operator is None:
-        return wrong, 0
-    full = [call.constants.get(i, array) for i, array in enumerate(arrays)]
-    return wrong, explain(operator, call, full, ours, theirs).explained
-
-
-def reference_values(source: Path, plan: ExecutionPlan, inputs: Sequence[Array]) -> dict[str, Array] | None:
-    """Every tensor of the plan that the file names too, as ONNX Runtime computes it."""
-    try:
-        import onnxruntime
-    except ImportError:
-        return None
-    from tilewright.frontend.cut import cut, tensor_names
-
-    known = tensor_names(source)
-    wanted = [slot.tensor.name for slot in plan.slots if slot.index not in plan.input_slots]
-    wanted += [name for name in plan.output_names if name not in wanted]
-    wanted = [name for name in wanted if name in known]
-    if not wanted:  # constants only
-        return {}
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
-    model = cut(source, wanted)
-    try:
-        session = onnxruntime.InferenceSession(
-            model.SerializeToString(), sess_options=options, providers=["CPUExecutionProvider"]
-        )
-        types = {found.name: found.type for found in session.get_inputs()}
-        feed = {
-            plan.slots[s].tensor.name: _as_named(plan.slots[s].tensor, value, types)
-            for s, value in zip(plan.input_slots, inputs, strict=True)
-        }
-        found = session.run(wanted, feed)
-    except Exception:  # an operator or type that ONNX Runtime does not have: nothing to compare with
-        return None
-    return {name: np.asarray(value) for name, value in zip(wanted, found, strict=True)}
-
-
 @ieee
 def differing(ours: Array, theirs: Array) -> int:
     """Elements that differ: integers at all, floats by more than the tolerance."""
-    if ours.shape != theirs.shape:
-        return max(ours.size, theirs.size)
     if ours.dtype.kind in "iub":
         return int(np.count_nonzero(ours != theirs))
     left, right = ours.astype(np.float64), theirs.astype(np.float64)
     scale = float(np.max(np.abs(right[np.isfinite(right)]), initial=0.0))
-    same = (
-        (left == right) | (np.isnan(left) & np.isnan(right)) | (np.abs(left - right) <= FLOAT_TOLERANCE * scale + 1e-6)
-    )
+    with np.errstate(invalid="ignore"):
+        tolerance: float | Array = FLOAT_TOLERANCE * scale + 1e-6
+        if ours.dtype == np.float16:
+            tolerance = np.maximum(tolerance, HALF_STEPS * np.spacing(np.abs(theirs)).astype(np.float64))
+        same = (left == right) | (np.isnan(left) & np.isnan(right)) | (np.abs(left - right) <= tolerance)
     return int(np.count_nonzero(~same))

@@ -13,18 +13,19 @@ from tilewright.model import Array
 from tilewright.options import RunOptions
 from tilewright.plan.execute import run_slots
 from tilewright.plan.plan import ExecutionPlan
-from tilewright.report.build import LayerReport, ReferenceReport, Report
+from tilewright.report.build import LayerReport, Report
 from tilewright.run.build import build
 from tilewright.run.compare import Comparison, compare, compared, outcome
 from tilewright.run.counts import Counts, Span
 from tilewright.run.cycles import load_model
 from tilewright.run.image import Image
-from tilewright.run.inputs import expected_outputs, input_arrays
+from tilewright.run.inputs import drawn_sentences, expected_outputs, input_arrays
 from tilewright.run.measure import measured_memory, toolchain
 from tilewright.run.plugin import plugin_compiler
 from tilewright.run.promises import keep_levels, keep_promises
 from tilewright.run.ranges import fence_map
 from tilewright.run.simulate import DumpEntry, Execution, execute, has_clock
+from tilewright.run.taps import Inner, compare_inner, has_chains
 from tilewright.run.tile_profile import with_tiles
 from tilewright.run.tool import require_tools
 from tilewright.target import Target
@@ -72,7 +73,7 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
         execution = execute(image, raw, count=timed or (simulated and _countable(image)))
         outputs = read_outputs(plan, execution)
         keep_promises(subject.placed, image, execution)
-        layers: dict[int, Comparison] = {}
+        layers, inner = dict[int, Comparison](), dict[int, tuple[Inner, ...]]()
         counts, fences, spans = execution.counts, tuple[str, ...](), tuple[Span, ...]()
         if asked.layers or asked.profile or simulated:
             traced = build(subject.project, plan.name, target, work / "traced", trace=True, fence=simulated)
@@ -80,17 +81,19 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
                 fences = run_fenced(subject, traced, raw, execution)
             if asked.layers:
                 layers = compare_layers(subject.placed, traced, raw, slots, asked)
+                if has_chains(subject.placed):
+                    tapped = build(subject.project, plan.name, target, work / "tapped", trace=True, tap=True)
+                    inner = compare_inner(subject.placed, execute(tapped, raw).taps, slots, asked)
             if asked.profile:
                 profiled = execute(traced, raw, count=True)
                 counts, spans = with_layers(counts, profiled.counts), profiled.spans
     against = expected if expected is not None else [slots[s] for s in plan.output_slots]
     results = [compare_slot(plan, s, a, b, asked) for s, a, b in zip(plan.output_slots, outputs, against, strict=True)]
-    reference = None
+    report = with_inner(_report(subject, image, execution, results, layers, counts, fences), inner)
+    if asked.inputs is None:
+        report = with_drawn(report, plan)
     if expected is None and asked.reference:
-        from tilewright.run.reference import compare_with_reference
-
-        reference = compare_with_reference(subject.source, plan, inputs)
-    report = _report(subject, image, execution, results, layers, counts, reference, fences)
+        report = with_reference(report, subject.source, plan, inputs)
     layers_found = with_cycles(report.layers, spans)
     if asked.profile:
         layers_found = with_tiles(layers_found, plan, spans)
@@ -199,13 +202,11 @@ def _report(
     results: Sequence[Comparison],
     layers: Mapping[int, Comparison],
     counts: Counts | None,
-    reference: ReferenceReport | None,
     fences: tuple[str, ...],
 ) -> Report:
     sizes = image.sizes
     run = replace(
         outcome(results, layers.values()),
-        reference=reference,
         instructions=counts.instructions if counts else None,
         cycles=execution.cycles,
         text_bytes=sizes.text_bytes,
@@ -225,6 +226,34 @@ def _report(
         memory=measured_memory(subject.report, image, subject.placed.level, stack or None),
         layers=tuple(_layer(row, i, layers, counts) for i, row in enumerate(subject.report.layers)),
     )
+
+
+def with_reference(report: Report, source: Path, plan: ExecutionPlan, inputs: Sequence[Array]) -> Report:
+    """The report of a run with the comparison of NumPy with ONNX Runtime, or with the reason why there is none."""
+    from tilewright.run.reference import compare_with_reference
+
+    assert report.run is not None
+    reference, missing = compare_with_reference(source, plan, inputs)
+    return replace(report, run=replace(report.run, reference=reference, reference_missing=missing))
+
+
+def with_inner(report: Report, inner: Mapping[int, Sequence[Inner]]) -> Report:
+    """The report with the tensors inside of chains; one that differs spoils the match like a layer that does."""
+    if not inner:
+        return report
+    assert report.run is not None
+    same = all(each.result.match for found in inner.values() for each in found)
+    rows = [
+        replace(row, inner=tuple(each.report() for each in inner.get(index, ())))
+        for index, row in enumerate(report.layers)
+    ]
+    return replace(report, run=replace(report.run, match=report.run.match and same), layers=tuple(rows))
+
+
+def with_drawn(report: Report, plan: ExecutionPlan) -> Report:
+    """The report of a run on drawn inputs, with what they were drawn from where the network limits that."""
+    assert report.run is not None
+    return replace(report, run=replace(report.run, drawn=drawn_sentences(plan)))
 
 
 def cycle_model(target: Target) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import struct
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -50,11 +50,22 @@ class Dump:
 
 
 @dataclass(frozen=True)
+class Tap:
+    """Rows that a node inside of a chain has made: `node` counts from 1 in the instruction's chain."""
+
+    instruction: int
+    node: int
+    first_row: int
+    data: bytes
+
+
+@dataclass(frozen=True)
 class Execution:
     """What a run brought back. `stack_bytes` is the stack that the model really used, None where not measured.
 
     `cycles` and, with trace, `spans` come from a simulator that models time, where they were counted.
     `touched` are the bytes of each memory that a run inside the plugin's fence read or wrote, but for the stack.
+    `taps` come from an image that is built to give them.
     """
 
     outputs: tuple[bytes, ...]
@@ -66,6 +77,7 @@ class Execution:
     touched: Mapping[str, int] = field(default_factory=dict)
     cycles: int | None = None
     spans: tuple[Span, ...] = ()
+    taps: tuple[Tap, ...] = ()
 
 
 def execute(
@@ -95,11 +107,12 @@ def execute(
         found = {at: Dump(e.instruction, e.tensor, data) for (at, e), data in zip(entries, pieces, strict=True)}
         stack = _result(folder).stack_bytes
         measured = _painted(image, _by_clock(image, count)) and not dump and not fence
+        cycles, spans = _timed(folder) if count and image.target.simulator == "gvsoc" else (None, ())
         return Execution(
             outputs, tuple(found[at] for at in range(len(dump))), done.code or 0, counts,
             stack if measured else None, done.output + done.errors,
             read_touched(image, folder) if fence and image.target.simulator == "qemu" else {},
-            *(_timed(folder) if count and image.target.simulator == "gvsoc" else ()),
+            cycles, spans, tuple(_taps(folder)),
         )  # fmt: skip
 
 
@@ -237,6 +250,16 @@ class Result:
 def _result(folder: Path) -> Result:
     """Read result.bin."""
     return Result(*struct.unpack("<5I", (folder / "result.bin").read_bytes()))
+
+
+def _taps(folder: Path) -> Iterator[Tap]:
+    """What an image that is built for it took out of its chains, in the order of execution."""
+    file, at = folder / "tap.bin", 0
+    raw = file.read_bytes() if file.is_file() else b""
+    while at < len(raw):
+        instruction, node, first_row, size = struct.unpack_from("<4I", raw, at)
+        yield Tap(instruction, node, first_row, raw[at + 16 : at + 16 + size])
+        at += 16 + size
 
 
 def _timed(folder: Path) -> tuple[int, tuple[Span, ...]]:

@@ -9,6 +9,9 @@ ${run(before(part), pad)}\
 ${bring(part, before(part), before(part).window, pad)}\
 % endif
 ${pad}${f.members[part.number - 1]}(${part.arguments});
+% if part.window:
+${pad}tilewright_tap(${part.number}, ${part.at}, ${part.result}, ${part.rows * part.window.row_bytes});
+% endif
 </%def>\
 <%def name="edge(part, e, pad)">\
 ${pad}const int top0 = ${first(part)};

@@ -25,6 +25,9 @@ uint32_t tw_output_bytes(uint32_t index);
 extern int (*const tw_run)(void); /* a pointer, so that the measured stack holds no frame of ours */
 int tw_init(void);
 void tw_trace(int instruction, int phase);
+#ifdef TILEWRIGHT_TAP
+void tilewright_tap(int node, int first_row, const void *rows, int size_bytes);
+#endif
 
 /* The port. A file is 0 where it could not be opened; reads and writes return 0 or -1. */
 typedef intptr_t tw_file;

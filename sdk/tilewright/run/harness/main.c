@@ -5,6 +5,8 @@
  *              in the order of execution, written to dump.bin as the trace reaches them.
  * result.bin   u32 status, u32 what the model returned, u32 stack bytes, u32 ticks of the core's counter that the model
  *              took beyond those of one instruction, u32 interrupts of the counter meanwhile.
+ * tap.bin      where the image is built to take out rows inside of chains: for every call of a node u32 instruction,
+ *              node, first row, bytes, then the rows.
  * Small on purpose: it must leave a microcontroller's memory to the model. */
 #include "harness.h"
 
@@ -82,6 +84,26 @@ void tw_trace(int instruction, int phase)
         tw_mark(instruction, phase);
     }
 }
+
+#ifdef TILEWRIGHT_TAP
+static tw_file tw_tap_file;
+
+void tilewright_tap(int node, int first_row, const void *rows, int size_bytes)
+{
+    uint32_t head[4];
+    head[0] = (uint32_t)tw_layer;
+    head[1] = (uint32_t)node;
+    head[2] = (uint32_t)first_row;
+    head[3] = (uint32_t)size_bytes;
+    if (tw_tap_file == 0) {
+        tw_tap_file = tw_open("tap.bin", 1);
+    }
+    if (tw_tap_file == 0 || tw_write(tw_tap_file, head, (uint32_t)sizeof head) != 0 ||
+        tw_write(tw_tap_file, rows, (uint32_t)size_bytes) != 0) {
+        tw_stop(TW_BAD_FILE);
+    }
+}
+#endif
 
 static void tw_load_control(void)
 {
@@ -201,6 +223,11 @@ int main(void)
     if (tw_dump_file != 0) {
         tw_close(tw_dump_file);
     }
+#ifdef TILEWRIGHT_TAP
+    if (tw_tap_file != 0) {
+        tw_close(tw_tap_file);
+    }
+#endif
     if (tw_returned != 0) {
         tw_stop(TW_MODEL_FAILED);
     }

@@ -1,0 +1,227 @@
+"""What an input may hold where nodes read it as indices, lengths or divisors: followed from the input to these nodes.
+
+Values are followed through nodes that pass them on or add or multiply by a constant; other nodes end the way. Where
+several nodes limit an input, all of them hold: the smallest axis wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tilewright.errors import UsageError
+from tilewright.model import Array
+from tilewright.ops.operator import Call
+from tilewright.plan.plan import ExecutionPlan
+
+PASSED = frozenset({
+    "Cast", "CastLike", "Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Expand", "Tile",
+    "Relayout", "Concat",
+})  # fmt: skip
+"""Every value of an operand stands in the result."""
+CHOSEN = frozenset({"Slice", "Split", "Gather", "GatherElements", "GatherND", "Where", "Max", "Min", "Clip", "Pad"})
+"""Some values of an operand stand in the result."""
+SELECTORS: Mapping[str, tuple[int, ...]] = {"Gather": (1,), "GatherElements": (1,), "GatherND": (1,), "Where": (0,)}
+"""Operands of these that never reach the result."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The lowest and highest value that suits, and why; `refused` lies outside of what is permitted at all.
+
+    `refused` is None where values outside are permitted, or where not every value of the input is read.
+    """
+
+    low: int
+    high: int
+    why: str
+    refused: Callable[[Array], Array] | None = None
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How a slot's values come from an input's: times `factor`, plus something from `least` to `most`."""
+
+    source: int
+    factor: int = 1
+    least: int = 0
+    most: int = 0
+    whole: bool = True
+
+    def through(self, call: Call, operand: int) -> _Way | None:
+        """The way behind a node; None where it ends."""
+        op = call.node.op
+        if op in PASSED:
+            return self
+        if op in CHOSEN and operand not in SELECTORS.get(op, ()):
+            return _Way(self.source, self.factor, self.least, self.most, False)
+        other = call.constants.get(1 - operand)
+        if op not in ("Add", "Sub", "Mul") or other is None or not other.size or (op == "Sub" and operand):
+            return None
+        if not np.array_equal(other, np.trunc(other)):
+            return None
+        low, high = int(other.min()), int(other.max())
+        if op == "Mul":
+            if low != high or low < 1:
+                return None
+            return _Way(self.source, self.factor * low, self.least * low, self.most * low, self.whole)
+        low, high = (-high, -low) if op == "Sub" else (low, high)
+        return _Way(self.source, self.factor, self.least + low, self.most + high, self.whole)
+
+    def limit(self, read: _Read) -> Limit:
+        """A node's limit as one of the input's values."""
+        low, high = -(-(read.low - self.least) // self.factor), (read.high - self.most) // self.factor
+        refused = None
+        if self.whole and self.least == self.most and read.permitted is not None:
+            least, most = read.permitted
+
+            def refused(values: Array) -> Array:
+                indices = np.trunc(values).astype(np.int64) * self.factor + self.least
+                return np.asarray((indices < least) | (indices > most))
+
+        return Limit(low, max(low, high), read.why, refused)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What a node reads: the values that suit it, those that it permits (None: all), and the sentence for both."""
+
+    low: int
+    high: int
+    why: str
+    permitted: tuple[int, int] | None
+
+
+def input_limits(plan: ExecutionPlan) -> dict[int, Limit]:
+    """The limit of every input slot that has one."""
+    ways: dict[int, list[_Way]] = {slot: [_Way(slot)] for slot in plan.input_slots}
+    found: dict[int, Limit] = {}
+    for instruction in plan.instructions:
+        call = instruction.call
+        for operand, slot in enumerate(instruction.inputs):
+            for way in _ways(plan, ways, slot):
+                for read in _reads(call, operand):
+                    found[way.source] = _both(found.get(way.source), way.limit(read))
+                behind = way.through(call, operand) if not call.chain else None
+                if behind is not None:
+                    for result in instruction.outputs:
+                        ways.setdefault(result, []).append(behind)
+    return found
+
+
+def _ways(plan: ExecutionPlan, ways: Mapping[int, Sequence[_Way]], slot: int) -> Sequence[_Way]:
+    """The ways to a slot; a view shows its source's values."""
+    if slot < 0:
+        return ()
+    storage = plan.slots[slot].storage
+    if slot not in ways and storage is not None:
+        return _ways(plan, ways, storage[0])
+    return ways.get(slot, ())
+
+
+def _both(first: Limit | None, second: Limit) -> Limit:
+    if first is None:
+        return second
+    low, high = max(first.low, second.low), min(first.high, second.high)
+    tighter = second if second.high < first.high or (second.high == first.high and second.low > first.low) else first
+
+    def refused(values: Array) -> Array:
+        parts = [limit.refused(values) for limit in (first, second) if limit.refused is not None]
+        return np.asarray(np.logical_or.reduce(parts) if parts else np.zeros(values.shape, bool))
+
+    return Limit(low, max(low, high), tighter.why, refused)
+
+
+def check_limits(name: str, values: Array, limit: Limit, file: str) -> None:
+    """UsageError where an input holds a value that a node may not read."""
+    if limit.refused is None or not (wrong := limit.refused(values)).any():
+        return
+    raise UsageError(
+        f"'{name}' in {file} holds {values[wrong].reshape(-1)[0]}",
+        why=f"{int(wrong.sum())} of its {values.size} elements do not suit: {limit.why}",
+        fix=f"give values from {limit.low} to {limit.high}",
+        tensor=name,
+        file=file,
+    )
+
+
+def _reads(call: Call, operand: int) -> Iterator[_Read]:
+    """What a node asks of the values of an operand."""
+    maker = _READS.get((call.node.op, operand))
+    if maker is not None:
+        yield maker(call)
+    if (call.node.op, operand) in (("Div", 1), ("Mod", 1)) and not call.tensor(1).dtype.is_float:
+        yield _divisor(call)
+
+
+def _index(call: Call, size: int, what: str) -> _Read:
+    return _Read(0, size - 1, f"node '{call.node.name}' ({call.node.op}) takes {what}", (-size, size - 1))
+
+
+def _along_axis(call: Call) -> _Read:
+    axis = call.integer("axis", 0) % len(call.shape())
+    size = call.shape()[axis]
+    return _index(call, size, f"indices of axis {axis}, which has {size} elements")
+
+
+def _several_axes(call: Call) -> _Read:
+    batch = call.integer("batch_dims", 0) if call.node.op == "GatherND" else 0
+    size = min(call.shape()[batch : batch + call.shape(1)[-1]])
+    return _index(call, size, f"indices of axes of which the smallest has {size} elements")
+
+
+def _unpooled(call: Call) -> _Read:
+    size = call.outputs[0].elements
+    return _index(call, size, f"places among {size} elements")
+
+
+def _positions(call: Call) -> _Read:
+    size = call.shape(1)[0]
+    why = f"node '{call.node.name}' ({call.node.op}) takes positions in a cache of {size} rows"
+    return _Read(0, size - 1, why, (0, size - 1))
+
+
+def _classes(call: Call) -> _Read:
+    size = max(1, int(call.constant(1, "the depth").reshape(-1)[0]))
+    return _Read(0, size - 1, f"node '{call.node.name}' ({call.node.op}) has {size} classes", None)
+
+
+def _lengths(call: Call, steps: int) -> _Read:
+    why = f"node '{call.node.name}' ({call.node.op}) takes lengths of sequences of {steps} steps"
+    return _Read(min(1, steps), steps, why, (0, steps))
+
+
+def _steps(call: Call) -> _Read:
+    return _lengths(call, call.shape()[1 if call.integer("layout", 0) else 0])
+
+
+def _turned(call: Call) -> _Read:
+    return _lengths(call, call.shape()[call.integer("time_axis", 0)])
+
+
+def _keys(call: Call) -> _Read:
+    return _lengths(call, call.shape(1)[-2])
+
+
+def _written(call: Call) -> _Read:
+    axis = call.integer("axis", -2)
+    size = call.shape()[axis] - call.shape(1)[axis]
+    why = f"node '{call.node.name}' ({call.node.op}) writes {call.shape(1)[axis]} of {call.shape()[axis]} elements"
+    return _Read(0, size, why, (0, size) if call.text("mode", "linear") == "linear" else None)
+
+
+def _divisor(call: Call) -> _Read:
+    return _Read(
+        1, min(127, call.tensor(1).dtype.range[1]), f"node '{call.node.name}' ({call.node.op}) divides by it", None
+    )
+
+
+_READS: Mapping[tuple[str, int], Callable[[Call], _Read]] = {
+    **{(op, 1): _along_axis for op in ("Gather", "GatherElements", "ScatterElements", "Scatter")},
+    **{(op, 1): _several_axes for op in ("GatherND", "ScatterND")},
+    **{(op, 4): _steps for op in ("LSTM", "GRU", "RNN")},
+    ("MaxUnpool", 1): _unpooled, ("RotaryEmbedding", 3): _positions, ("OneHot", 0): _classes,
+    ("ReverseSequence", 1): _turned, ("Attention", 6): _keys, ("TensorScatter", 2): _written,
+}  # fmt: skip
