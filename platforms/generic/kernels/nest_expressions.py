@@ -101,7 +101,7 @@ def literal(dtype: DType, value: float | int) -> str:
 
 def computing(dtype: DType) -> DType:
     """The type in which values are computed: half floats in float, four bits in eight, all others in their own."""
-    return {DType.F16: DType.F32, DType.I4: DType.I8, DType.U4: DType.U8}.get(dtype, dtype)
+    return {DType.F16: DType.F32, DType.BF16: DType.F32, DType.I4: DType.I8, DType.U4: DType.U8}.get(dtype, dtype)
 
 
 @dataclass(frozen=True)
