@@ -86,6 +86,11 @@ _NUMPY: dict[DType, str] = {
 _FROM_NUMPY = {np.dtype(name): dtype for dtype, name in _NUMPY.items() if dtype not in (DType.I4, DType.U4)}
 
 
+def restored(array: Array) -> Array:
+    """An array from a .npy or .npz file with its type: NumPy writes the elements of bfloat16 as two nameless bytes."""
+    return array.view(DType.BF16.numpy) if array.dtype == np.dtype("V2") else array
+
+
 @dataclass(frozen=True)
 class Quantisation:
     """`real = scale * (code - zero_point)`, one pair or one pair per index of `axis`. Scales are float32 values."""

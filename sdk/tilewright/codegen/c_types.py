@@ -99,6 +99,7 @@ def initialiser(dtype: DType, values: Array, per_line: int = 12) -> str:
 def initialiser_pieces(dtype: DType, values: Array, per_line: int = 12) -> Iterator[str]:
     """The text of `initialiser` piece by piece: weights of a gigabyte are never one string."""
     flat = packed(dtype, values).reshape(-1)
+    flat = flat.view(np.uint16) if is_half(dtype) else flat
     kind = DType.U8 if dtype in (DType.I4, DType.U4) else dtype
     piece = per_line * _LINES_AT_ONCE
     alike = flat.size > per_line and bool((flat == flat[0]).all())
@@ -114,7 +115,7 @@ def _text(kind: DType, flat: Array, per_line: int) -> str:
     if kind in (DType.I8, DType.U8, DType.I16, DType.U16, DType.BOOL):
         return small_integer_text(flat, per_line)
     if kind in _HALVES:
-        return bits_text(flat.view(np.uint16), per_line)
+        return bits_text(flat, per_line)
     finite = np.isfinite(flat) if kind.is_float else np.zeros(0)
     if kind is DType.F32 and bool(finite.all()):
         return real_text(flat, "f", per_line)

@@ -16,7 +16,7 @@ import numpy as np
 from tilewright.conformance.program import Outcome, run_batch
 from tilewright.conformance.subject import Subject, load_and_pass, place, subject
 from tilewright.errors import PlatformError, TilewrightError, UnsupportedError
-from tilewright.model import Array
+from tilewright.model import Array, DType
 from tilewright.platform import Platform
 
 SETS = ("node", "simple", "pytorch-converted", "pytorch-operator")
@@ -190,7 +190,7 @@ def compare(prepared: Prepared, outcome: Outcome) -> str:
 
 
 def _difference(got: Array, wanted: Array, case: Case) -> str:
-    if np.issubdtype(got.dtype, np.floating):
+    if DType.of(got.dtype).is_float:
         left, right = got.astype(np.float64), wanted.astype(np.float64)
         close = np.isclose(left, right, rtol=case.rtol, atol=case.atol, equal_nan=True)
     else:

@@ -15,8 +15,8 @@ from tilewright.model import Array, DType, Tensor
 from tilewright.ops.index.nest import Access, Nest
 from tilewright.ops.operator import Call, Nests, Operator
 
-_BITS = frozenset({"BitCast"})
-"""Operators on bits, not on numbers."""
+_OWN = frozenset({"BitCast", "QuantizeLinear"})
+"""Operators on bits, and the one that says in which type it divides."""
 
 
 def holds_bfloat16(call: Call) -> bool:
@@ -42,7 +42,7 @@ def _wide(tensor: Tensor) -> Tensor:
 
 def with_bfloat16(operator: Operator) -> Operator:
     """The operator with its meaning and its index maps on bfloat16 added."""
-    if operator.name in _BITS:
+    if operator.name in _OWN:
         return operator
 
     def evaluate(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:

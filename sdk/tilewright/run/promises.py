@@ -39,7 +39,7 @@ def keep_levels(memory: Mapping[str, MemoryReport], image: Image, touched: Mappi
     code = [symbol.address for symbol in image.elf.symbols if symbol.kind == "code" and symbol.size_bytes]
     for level, row in memory.items():
         promised = row.worst_case - (row.stack or 0)
-        place = next((one for one in image.target.memory if one.level == level), None)
+        place = image.target.memories.get(level)
         runs = place is not None and any(0 <= address - place.address < (place.size or 0) for address in code)
         beside = max(0, constants) + image.sizes.text_bytes if row.readonly or row.constants or runs else 0
         beside += 0 if row.readonly else max(0, data)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from tilewright.ieee import ieee
-from tilewright.model import Array, Tensor
+from tilewright.model import Array, DType, Tensor
 from tilewright.ops.quantised_explain import explain
 from tilewright.ops.registry import find
 from tilewright.ops.requantize import dequantise, quantise
@@ -18,6 +18,9 @@ from tilewright.report.build import ReferenceReport
 
 FLOAT_TOLERANCE = 1e-3
 """Relative to the largest value of a tensor: ONNX Runtime sums in another order, and folded scales round once less."""
+
+BFLOAT16_TOLERANCE = 1 / 64
+"""The same for bfloat16, two steps of the largest value."""
 
 
 def compare_with_reference(source: Path, plan: ExecutionPlan, inputs: Sequence[Array]) -> ReferenceReport | None:
@@ -113,7 +116,6 @@ def differing(ours: Array, theirs: Array) -> int:
         return int(np.count_nonzero(ours != theirs))
     left, right = ours.astype(np.float64), theirs.astype(np.float64)
     scale = float(np.max(np.abs(right[np.isfinite(right)]), initial=0.0))
-    same = (
-        (left == right) | (np.isnan(left) & np.isnan(right)) | (np.abs(left - right) <= FLOAT_TOLERANCE * scale + 1e-6)
-    )
+    tolerance = BFLOAT16_TOLERANCE if ours.dtype == DType.BF16.numpy else FLOAT_TOLERANCE
+    same = (left == right) | (np.isnan(left) & np.isnan(right)) | (np.abs(left - right) <= tolerance * scale + 1e-6)
     return int(np.count_nonzero(~same))

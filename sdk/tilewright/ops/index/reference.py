@@ -136,7 +136,7 @@ def _read_after(access: Access, nest: Nest, tile: Tile, total: Piece, pieces: Ma
 
 def evaluate(nest: Nest, arrays: Mapping[str, Array]) -> Array:
     """The result of a nest from whole operand arrays by tensor name; bfloat16 is computed in float32, rounded once."""
-    if any(access.tensor.dtype is DType.BF16 for access in nest.operands):
+    if nest.body.name != "quantise" and any(access.tensor.dtype is DType.BF16 for access in nest.operands):
         wide = {name: a.astype(np.float32) if a.dtype.name == "bfloat16" else a for name, a in arrays.items()}
         return evaluate(_widened(nest), wide).astype(nest.out.tensor.dtype.numpy)
     pieces = {name: Piece(array, (0,) * array.ndim) for name, array in arrays.items()}
