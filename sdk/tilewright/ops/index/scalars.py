@@ -255,7 +255,9 @@ def quantise(a: Array, step: Array, zero: Array, low: int, high: int) -> Array:
 
     The quotient has the type of the scale.
     """
-    codes = np.rint(np.divide(np.asarray(a).astype(np.asarray(step).dtype), step)).astype(np.float64) + np.asarray(zero, np.float64)
+    codes = np.rint(np.divide(np.asarray(a).astype(np.asarray(step).dtype), step)).astype(np.float64) + np.asarray(
+        zero, np.float64
+    )
     return np.asarray(np.clip(np.nan_to_num(codes, nan=-np.inf), low, high))
 
 
