@@ -51,7 +51,8 @@ class DType(Enum):
         if self is DType.BF16:
             import ml_dtypes  # NumPy has no such type of its own
 
-            return np.dtype(ml_dtypes.bfloat16)
+            found: np.dtype[np.generic] = np.dtype(ml_dtypes.bfloat16)
+            return found
         return np.dtype(_NUMPY[self])
 
     @property

@@ -165,7 +165,7 @@ def test_codes_by_a_half_scale_are_those_of_its_own_division(kind: DType, tmp_pa
         onnx.helper.make_tensor_value_info("wide", TensorProto.FLOAT, [3000]),
     ]
     made = [onnx.helper.make_tensor_value_info(name, TensorProto.UINT8, [3000]) for name in "yv"]
-    constants = [onnx.numpy_helper.from_array(step, "s"), onnx.numpy_helper.from_array(np.uint8(3), "z")]
+    constants = [onnx.numpy_helper.from_array(step, "s"), onnx.numpy_helper.from_array(np.asarray(3, np.uint8), "z")]
     graph = onnx.helper.make_graph(nodes, "codes", inputs, made, constants)
     target = replace(load_target("host"), compile_flags=("-O1",))
     imports = [onnx.helper.make_opsetid("", 22)]

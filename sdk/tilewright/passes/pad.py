@@ -90,9 +90,7 @@ def _lowest(dtype: DType) -> float:
     if not dtype.is_float:
         return float(dtype.range[0])
     if dtype is DType.BF16:
-        import ml_dtypes
-
-        return float(ml_dtypes.finfo(dtype.numpy).min)
+        return float(np.array(0xFF7F, np.uint16).view(dtype.numpy))
     return float(np.finfo(dtype.numpy.name).min)
 
 
