@@ -176,3 +176,16 @@ def test_codes_by_a_half_scale_are_those_of_its_own_division(kind: DType, tmp_pa
     for got in found:
         np.testing.assert_array_equal(got, codes)
     assert (codes != np.rint(x.astype(np.float32) / np.float32(step)) + 3).any()
+
+
+def test_a_double_becomes_a_half_in_one_step(tmp_path: Path) -> None:
+    """A float between would be a tie, and round down; with the compiler's own type and without."""
+    model = one_node(DType.F16, "Cast")
+    model.graph.node[0].attribute.append(onnx.helper.make_attribute("to", TensorProto.FLOAT16))
+    model.graph.input[0].type.tensor_type.elem_type = TensorProto.DOUBLE
+    target = replace(load_target("host"), compile_flags=("-O1",))
+    done = compiled(model, target, tmp_path / "model")
+    x = np.array([1 + 2**-11 + 2**-40, 1 + 2**-11, -1 - 2**-11 - 2**-40, 65520 - 2**-30])
+    for way in (target, replace(target, compile_flags=("-O1", "-DTILEWRIGHT_F16_BITS"))):
+        (got,) = outputs(done, way, tmp_path / "model", [x])
+        assert got.tolist() == [1 + 2**-10, 1.0, -1 - 2**-10, 65504.0]
