@@ -34,6 +34,16 @@ int main(void)
         fwrite(wide, sizeof wide, 1, stdout);
         fwrite(back, sizeof back, 1, stdout);
     }
+    {
+        const uint32_t low = 0x7f800001u; /* not a number by its last digit alone */
+        float none;
+        tilewright_f16 half;
+        memcpy(&none, &low, sizeof none);
+        half = tilewright_f16_of_float(none);
+        if ((tilewright_bf16_of_float(none) & 0x7fffu) <= 0x7f80u || !(isnan(tilewright_f16_to_float(half)))) {
+            return 2;
+        }
+    }
     while (fread(&value, sizeof value, 1, stdin) == 1) {
         const tilewright_f16 once = tilewright_f16_of_double(value), half = tilewright_f16_of_float((float)value);
         const tilewright_bf16 brain = tilewright_bf16_of_float((float)value);
