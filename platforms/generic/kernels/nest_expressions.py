@@ -257,20 +257,3 @@ def finish_text(name: str, dtype: DType, parameters: Sequence[float | int]) -> s
         "inverse_root": f"{literal(kind, 1)} / sqrt{f}(acc / {count} + {p})",
     }[name]  # fmt: skip
     return _locals(text)
-
-
-def element(dtype: DType, name: str, address: str) -> str:
-    """The value of an element; four-bit ones lie two to a byte, low nibble first."""
-    if dtype.bits != 4:
-        return f"{name}[{address}]"
-    nibble = f"({name}[({address}) / 2] >> (({address}) % 2 * 4) & 15)"
-    return f"(int8_t)(({nibble} ^ 8) - 8)" if dtype is DType.I4 else f"(uint8_t){nibble}"
-
-
-def store_nibble(name: str, address: str, value: str) -> list[str]:
-    """Statements that write a four-bit element and leave its neighbour as it is."""
-    here = f"{name}[({address}) / 2]"
-    return [
-        f"const int nibble = (int)({value}) & 15, place = ({address}) % 2 * 4;",
-        f"{here} = (uint8_t)(({here} & (240 >> place)) | (nibble << place));",
-    ]

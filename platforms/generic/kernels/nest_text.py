@@ -18,11 +18,9 @@ from tilewright.platforms.generic.kernels.nest_expressions import (
     body_text,
     combine_text,
     computing,
-    element,
     finish_text,
     literal,
     local,
-    store_nibble,
 )
 
 COUNTED = ("mean", "pad_value", "pad_operand", "inverse_root")

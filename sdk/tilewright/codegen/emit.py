@@ -15,6 +15,7 @@ from tilewright.codegen.artifacts import Artifacts, Piece, Texts
 from tilewright.codegen.blob import Blob, blob_bytes, constant_texts, identity, lay_out
 from tilewright.codegen.build_names import cmake_name
 from tilewright.codegen.c_types import C_TYPES, constant_type, initialiser_pieces, literal, packed
+from tilewright.codegen.caller import pointers, run_parameters, unused
 from tilewright.codegen.comments import constant_comment, layer_comment, port_comment, safe
 from tilewright.codegen.functions import Functions, pointer, render_functions
 from tilewright.codegen.limits import Limits, limits_of
@@ -156,7 +157,7 @@ class Context:
         return arena_of(self.name, self.context)
 
     @property
-    def null_pointers(self) -> str:
+    def nullpointers(self) -> str:
         """What ERROR_NULL_POINTER says, as a comment."""
         caller = "an input or output that has elements and is used" if self.io == "caller" else ""
         told = ["the context"] * self.context + ["the memory given to init"] + [caller] * bool(caller)
@@ -265,9 +266,9 @@ def _context(
         inputs=_ports(placed, plan.input_slots, "input", context),
         outputs=_ports(placed, plan.output_slots, "output", context),
         io=placed.io,
-        run_parameters=_run_parameters(placed, context),
-        unused_parameters=_unused(placed, functions),
-        pointers=_pointers(placed, functions, context),
+        run_parameters=run_parameters(placed, context),
+        unused_parameters=unused(placed, functions),
+        pointers=pointers(placed, functions, context),
         constants=constants,
         needs_math=any(c.dtype.is_float and not bool(np.isfinite(c.values).all()) for c in constants),
         halves=_uses_halves(placed),
@@ -384,36 +385,3 @@ def _ports(placed: PlacedPlan, slots: Sequence[int], word: str, context: bool) -
             )
         )
     return tuple(found)
-
-
-def _run_parameters(placed: PlacedPlan, context: bool) -> str:
-    plan = placed.plan
-    instance = [f"{plan.name}_context *context"] if context else []
-    if placed.io == "arena":
-        return ", ".join(instance) or "void"
-    found = [*instance]
-    found += [f"const {C_TYPES[plan.slots[s].tensor.dtype]} *input_{i}" for i, s in enumerate(plan.input_slots)]
-    found += [f"{C_TYPES[plan.slots[s].tensor.dtype]} *output_{i}" for i, s in enumerate(plan.output_slots)]
-    return ", ".join(found) or "void"
-
-
-def _unused(placed: PlacedPlan, functions: Functions) -> tuple[str, ...]:
-    """Caller's pointers that no layer reads or writes; C wants them named."""
-    if placed.io == "arena":
-        return ()
-    plan = placed.plan
-    names = [f"input_{i}" for i in range(len(plan.input_slots))]
-    names += [f"output_{i}" for i in range(len(plan.output_slots))]
-    used = " ".join(call.arguments + " " for call in functions.calls).replace(",", " ").replace(")", " ").split()
-    return tuple(name for name in names if name not in used)
-
-
-def _pointers(placed: PlacedPlan, functions: Functions, context: bool) -> tuple[str, ...]:
-    """The parameters of `run` that must not be NULL: the instance, and what points to elements that layers use."""
-    found = ["context"] if context else []
-    if placed.io == "arena":
-        return tuple(found)
-    plan, unused = placed.plan, _unused(placed, functions)
-    for word, slots in (("input", plan.input_slots), ("output", plan.output_slots)):
-        found += [f"{word}_{i}" for i, slot in enumerate(slots) if plan.slots[slot].tensor.elements]
-    return tuple(name for name in found if name not in unused)
