@@ -157,7 +157,7 @@ class Context:
         return arena_of(self.name, self.context)
 
     @property
-    def nullpointers(self) -> str:
+    def null_pointers(self) -> str:
         """What ERROR_NULL_POINTER says, as a comment."""
         caller = "an input or output that has elements and is used" if self.io == "caller" else ""
         told = ["the context"] * self.context + ["the memory given to init"] + [caller] * bool(caller)
