@@ -18,11 +18,18 @@ Written by `ci/operators_page.py` from the registries; do not edit it. `tilewrig
 installed on your machine, plug-ins included.
 
 *Types of generic* are those of the first operand: `f32`, `i8` and so on are plain ONNX types, `qi8`, `qu8` and `qi16`
-stand for codes with scale and zero point, and *any* for every plain type: float32, float64 and float16 where the
-compiler has it, bool, and integers from 8 to 64 bits. Every platform inherits these kernels; *own kernels* are those
-that it adds (`cuda` says the others again in its language). A *view* moves no bytes. *Folded* operators are computed by
-the compiler and reach no device. An operator of the standard that is not listed but is defined as a function is
-expanded.
+stand for codes with scale and zero point, and *any* for every plain type: float32, float64, float16 and bfloat16,
+bool, and integers from 8 to 64 bits. Every platform inherits these kernels; *own kernels* are those that it adds
+(`cuda` says the others again in its language, without float16 and bfloat16). A *view* moves no bytes. *Folded*
+operators are computed by the compiler and reach no device. An operator of the standard that is not listed but is
+defined as a function is expanded.
+
+Floats of 16 bits lie in memory with two bytes an element and are computed in `float`; results are rounded to nearest
+even. For bfloat16 that is once for each operator's result. The generated `tilewright_halves.h` defines
+`tilewright_f16`, which is `_Float16` where the compiler has it and `uint16_t` with its bits elsewhere (or with
+`-DTILEWRIGHT_F16_BITS`; the results are the same), and `tilewright_bf16`, always `uint16_t`. An application fills
+inputs and reads outputs with `tilewright_f16_of_float`, `tilewright_f16_to_float` and their `bf16` counterparts. An
+`.npz` for `run` holds bfloat16 as NumPy writes it, or as float32 where every number is a bfloat16.
 
 | operator | types of generic | own kernels |
 |---|---|---|

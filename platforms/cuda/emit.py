@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from tilewright.codegen.artifacts import Artifacts
-from tilewright.codegen.c_types import C_TYPES, packed
+from tilewright.codegen.c_types import C_TYPES, is_half, packed
 from tilewright.codegen.comments import safe, shape_text
 from tilewright.codegen.functions import Function, parameters
 from tilewright.codegen.render import render
@@ -21,7 +21,6 @@ from tilewright.errors import UnsupportedNode
 from tilewright.layout import Layout
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import align_up
-from tilewright.model import DType
 from tilewright.plan.clusters import view_shift
 from tilewright.plan.layout import BufferLayout, layout_of, view_root
 from tilewright.plan.plan import ExecutionPlan, Instruction
@@ -182,10 +181,11 @@ def _step(
     """The call of an instruction; its function's text is added where it is new."""
     call, kernel = instruction.call, instruction.kernel
     for tensor in (*call.inputs, *call.outputs):
-        if tensor is not None and tensor.dtype is DType.F16:
+        if tensor is not None and is_half(tensor.dtype):
             raise UnsupportedNode(
                 f"node '{instruction.name}' ({instruction.op_name}) computes in 16-bit floats",
-                why=f"'{tensor.name}' is f16, the platform 'cuda' has no kernel for it", node=instruction.name,
+                why=f"'{tensor.name}' is {tensor.dtype.value}, the platform 'cuda' has no kernel for it",
+                node=instruction.name,
             )  # fmt: skip
     layouts: dict[str, Layout] = {slot.tensor.name: slot.layout for slot in plan.slots}
     listed = parameters(plan, instruction)

@@ -14,7 +14,7 @@ from typing import IO
 import numpy as np
 
 from tilewright.errors import UsageError
-from tilewright.model import Array
+from tilewright.model import Array, restored
 
 UNNAMED = ""
 """The name of the one array of an .npy file."""
@@ -71,5 +71,5 @@ def _array(stream: IO[bytes], size_bytes: int) -> Array:
     if promised != present:
         raise ValueError(f"its header promises {promised:,} bytes of values, and {present:,} are there")
     stream.seek(0)
-    array: Array = np.lib.format.read_array(stream, allow_pickle=False)
+    array: Array = restored(np.lib.format.read_array(stream, allow_pickle=False))
     return array

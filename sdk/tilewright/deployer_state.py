@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.errors import StateError, UsageError
-from tilewright.model import Array, Attribute, Clamp, DType, Model, Node, Quantisation, Tensor
+from tilewright.model import Array, Attribute, Clamp, DType, Model, Node, Quantisation, Tensor, restored
 from tilewright.tiling.tiler import NodeTiling, Tiler, TilingSolution, memory_map_of, solution_of
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def _read_arrays(path: Path, body: Mapping[str, Any]) -> Arrays:
     file = path.parent / Path(entry["file"]).name
     try:
         with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as stored:
-            arrays = {name: stored[f"a{i}"] for i, name in enumerate(entry["names"])}
+            arrays = {name: restored(stored[f"a{i}"]) for i, name in enumerate(entry["names"])}
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
         raise _refused(path, f"its arrays in '{file.name}' cannot be read: {error}") from error
     if _content(arrays) != entry["sha256"]:

@@ -25,6 +25,7 @@ class DType(Enum):
     """Element types. The value is the name that reports and `types=` declarations use."""
 
     F16 = "f16"
+    BF16 = "bf16"
     F32 = "f32"
     F64 = "f64"
     I4 = "i4"
@@ -42,22 +43,27 @@ class DType(Enum):
     @property
     def bits(self) -> int:
         """Bits of one element in memory; four-bit types are packed two to a byte, low nibble first."""
-        return 8 if self is DType.BOOL else int(self.value[1:])
+        return 8 if self is DType.BOOL else int(self.value.lstrip("bfiu"))
 
     @property
     def numpy(self) -> np.dtype[np.generic]:
         """The NumPy type that holds one element; four-bit types are held in eight bits."""
+        if self is DType.BF16:
+            import ml_dtypes  # NumPy has no such type of its own
+
+            found: np.dtype[np.generic] = np.dtype(ml_dtypes.bfloat16)
+            return found
         return np.dtype(_NUMPY[self])
 
     @property
     def is_float(self) -> bool:
         """True for floating-point types."""
-        return self.value[0] == "f"
+        return self in (DType.F16, DType.BF16, DType.F32, DType.F64)
 
     @property
     def is_signed(self) -> bool:
         """True for types that hold negative numbers."""
-        return self.value[0] in "fi"
+        return self.is_float or self.value[0] == "i"
 
     @property
     def range(self) -> tuple[int, int]:
@@ -69,7 +75,8 @@ class DType(Enum):
     @staticmethod
     def of(dtype: npt.DTypeLike) -> DType:
         """The type of a NumPy array's elements; KeyError for one that has no counterpart."""
-        return _FROM_NUMPY[np.dtype(dtype)]
+        found = np.dtype(dtype)
+        return DType.BF16 if found.name == "bfloat16" else _FROM_NUMPY[found]
 
 
 _NUMPY: dict[DType, str] = {
@@ -78,6 +85,11 @@ _NUMPY: dict[DType, str] = {
     DType.I32: "int32", DType.U32: "uint32", DType.I64: "int64", DType.U64: "uint64", DType.BOOL: "bool",
 }  # fmt: skip
 _FROM_NUMPY = {np.dtype(name): dtype for dtype, name in _NUMPY.items() if dtype not in (DType.I4, DType.U4)}
+
+
+def restored(array: Array) -> Array:
+    """An array from a .npy or .npz file with its type: NumPy writes the elements of bfloat16 as two nameless bytes."""
+    return array.view(DType.BF16.numpy) if array.dtype == np.dtype("V2") else array
 
 
 @dataclass(frozen=True)

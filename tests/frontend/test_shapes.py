@@ -153,7 +153,10 @@ def test_operands_that_do_not_go_together_are_one_sentence(made: onnx.NodeProto)
 @pytest.mark.parametrize(
     ("made", "why"),
     [
-        (node("LayerNormalization", "i w", "y", "n"), "input 'i' is of type i32, the operator takes f16, f32, f64"),
+        (
+            node("LayerNormalization", "i w", "y", "n"),
+            "input 'i' is of type i32, the operator takes bf16, f16, f32, f64",
+        ),
         (node("Add", "x i", "y", "n"), "inputs 'x' and 'i' must be of one type, they are f32 and i32"),
         (node("Concat", "x x i", "y", "n", axis=0), "inputs 'x' and 'i' must be of one type, they are f32 and i32"),
         (node("Reshape", "x i", "y", "n"), "input 'i' is of type i32, the operator takes i64"),

@@ -14,7 +14,7 @@ from tilewright.frontend.sparse import densify
 from tilewright.frontend.values import array_of
 from tilewright.model import DType
 
-READ = "float32 float64 float16 int8 uint8 int16 uint16 int32 uint32 int64 uint64 bool".split()
+READ = "float32 float64 float16 bfloat16 int8 uint8 int16 uint16 int32 uint32 int64 uint64 bool".split()
 
 
 @pytest.mark.parametrize("name", READ)
@@ -25,7 +25,7 @@ def test_every_numpy_type_is_read_from_raw_bytes_and_from_lists(name: str) -> No
     listed = helper.make_tensor("t", number, array.shape, array.reshape(-1).tolist())
     for tensor in (raw, listed):
         dtype, values = array_of(tensor)
-        assert dtype is DType.of(name)
+        assert dtype.numpy == array.dtype
         assert values.dtype == array.dtype
         np.testing.assert_array_equal(values, array)
 
@@ -40,7 +40,7 @@ def test_four_bit_values_are_unpacked_low_nibble_first(kind: str, dtype: DType) 
     assert array.tolist() == values
 
 
-@pytest.mark.parametrize("name", ["BFLOAT16", "STRING", "COMPLEX64", "FLOAT8E4M3FN", "FLOAT4E2M1", "INT2"])
+@pytest.mark.parametrize("name", ["STRING", "COMPLEX64", "FLOAT8E4M3FN", "FLOAT4E2M1", "INT2"])
 def test_other_types_are_refused_by_name(name: str) -> None:
     tensor = TensorProto(name="weights", data_type=getattr(TensorProto, name), dims=[1])
     with pytest.raises(ModelError) as caught:

@@ -10,7 +10,7 @@ from tilewright.platforms.cuda.platform import PLATFORM
 from tilewright.platforms.generic.kernels.elements import PLAIN
 from tilewright.platforms.generic.kernels.relayout import Relayout as Loops
 
-TYPE = PLAIN.replace("f16|", "") + "|qi8|qu8|qi16|qu16"
+TYPE = PLAIN.replace("f16|bf16|", "") + "|qi8|qu8|qi16|qu16"
 
 
 @dataclass(frozen=True)

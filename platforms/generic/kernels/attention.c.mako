@@ -53,17 +53,17 @@ static void ${f.name}(${f.parameters})
                 const ${k.c_type} *const key = ${row("k", "past_key", S.depth)};
                 ${R} score = 0;
                 for (int e = 0; e < ${S.depth}; e++) {
-                    score += (${R})query[e] * (${R})key[e];
+                    score += ${k.real_of("query[e]")} * ${k.real_of("key[e]")};
                 }
                 score *= ${k.root};
 % if k.scores and k.mode == 0:
-                shown[j] = (${k.c_type})score;
+                shown[j] = ${k.element_of("score")};
 % endif
 % if k.cap:
                 score = tanh${k.f}(score / ${k.cap}) * ${k.cap};
 % endif
 % if k.scores and k.mode == 1:
-                shown[j] = (${k.c_type})score;
+                shown[j] = ${k.element_of("score")};
 % endif
                 int seen = 1;
 % if k.causal or k.left >= 0 or k.right >= 0:
@@ -90,8 +90,8 @@ static void ${f.name}(${f.parameters})
 % if k.mask_is_bool:
                 seen = seen && mask[masked] != 0;
 % else:
-                score = seen ? score + (${R})mask[masked] : score;
-                seen = seen && (${R})mask[masked] != -INFINITY;
+                score = seen ? score + ${k.mask_of("mask[masked]")} : score;
+                seen = seen && ${k.mask_of("mask[masked]")} != -INFINITY;
 % endif
 % endif
                 weight[j] = seen ? score : -INFINITY;
@@ -99,7 +99,7 @@ static void ${f.name}(${f.parameters})
                     high = weight[j];
                 }
 % if k.scores and k.mode == 2:
-                shown[j] = (${k.c_type})weight[j];
+                shown[j] = ${k.element_of("weight[j]")};
 % endif
             }
             ${R} total = 0;
@@ -110,16 +110,16 @@ static void ${f.name}(${f.parameters})
             for (int j = 0; j < ${S.keys}; j++) {
                 weight[j] = total == 0 ? 0 : weight[j] / total;
 % if k.scores and k.mode == 3:
-                shown[j] = (${k.c_type})weight[j];
+                shown[j] = ${k.element_of("weight[j]")};
 % endif
             }
             for (int e = 0; e < ${S.value_depth}; e++) {
                 ${R} acc = 0;
                 for (int j = 0; j < ${S.keys}; j++) {
                     const ${k.c_type} *const value = ${row("v", "past_value", S.value_depth)};
-                    acc += weight[j] * (${R})value[e];
+                    acc += weight[j] * ${k.real_of("value[e]")};
                 }
-                out[e] = (${k.c_type})acc;
+                out[e] = ${k.element_of("acc")};
             }
         }
     }

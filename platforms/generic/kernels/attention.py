@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tilewright.codegen.c_types import loaded, stored
 from tilewright.ops.attention_rule import Heads, heads, rotated, scale
 from tilewright.platform import Call, Constant, DType, Operands
-from tilewright.platforms.generic.kernels.elements import FLOATS, c_type, constants_by_name, empty, strides, unread
+from tilewright.platforms.generic.kernels.elements import (
+    FLOATS,
+    as_element,
+    as_real,
+    c_type,
+    constants_by_name,
+    empty,
+    strides,
+    unread,
+)
 from tilewright.platforms.generic.kernels.nest_expressions import computing, literal
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -35,6 +45,20 @@ class AttentionContext:
     scores: bool
     mode: int
     unread: tuple[str, ...]
+    dtype: DType
+    mask_dtype: DType
+
+    def real_of(self, element: str) -> str:
+        """The value of an element, in the type in which scores are computed."""
+        return as_real(self.dtype, element, self.real)
+
+    def mask_of(self, element: str) -> str:
+        """The value of an element of the mask."""
+        return as_real(self.mask_dtype, element, self.real)
+
+    def element_of(self, value: str) -> str:
+        """A computed value as an element."""
+        return as_element(self.dtype, value)
 
 
 @PLATFORM.kernel(
@@ -79,7 +103,7 @@ class AttentionRows:
             causal=bool(call.integer("is_causal", 0)), left=call.integer("left_window_size", -1),
             right=call.integer("right_window_size", -1), present_key=1 in present, present_value=2 in present,
             scores=3 in present, mode=call.integer("qk_matmul_output_mode", 0),
-            unread=unread(call, *range(7)),
+            unread=unread(call, *range(7)), dtype=q.dtype, mask_dtype=q.dtype if mask is None else mask.dtype,
         )  # fmt: skip
 
 
@@ -112,7 +136,20 @@ class RotaryContext:
     head_step: int
     pairs: bool
     real: str
-    c_type: str
+    dtype: DType
+    angle_dtype: DType
+
+    def real_of(self, element: str) -> str:
+        """The value of an element."""
+        return loaded(self.dtype, element)
+
+    def angle_of(self, element: str) -> str:
+        """The value of an element of a cache."""
+        return loaded(self.angle_dtype, element)
+
+    def element_of(self, value: str) -> str:
+        """A computed value as an element."""
+        return stored(self.dtype, value)
 
 
 @PLATFORM.kernel(
@@ -140,5 +177,6 @@ class RotaryAtPositions:
             positions=call.shape(1)[0] if call.optional(3) is not None else 0, batch_step=steps * count * depth,
             step_step=count * depth if packed else depth,
             head_step=depth if packed else steps * depth, pairs=bool(call.integer("interleaved", 0)),
-            real="double" if call.tensor(0).dtype is DType.F64 else "float", c_type=c_type(call.tensor(0)),
+            real="double" if call.tensor(0).dtype is DType.F64 else "float", dtype=call.tensor(0).dtype,
+            angle_dtype=call.tensor(1).dtype,
         )  # fmt: skip

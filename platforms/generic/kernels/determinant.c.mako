@@ -4,7 +4,7 @@ static void ${f.name}(${f.parameters})
     for (int square = 0; square < ${k.count}; square++) {
         ${k.real} found = 1;
         for (int i = 0; i < ${k.size * k.size}; i++) {
-            a[i] = x[square * ${k.size * k.size} + i];
+            a[i] = ${k.real_of(f"x[square * {k.size * k.size} + i]")};
         }
         for (int column = 0; column < ${k.size}; column++) {
             int pivot = column;
@@ -33,6 +33,6 @@ static void ${f.name}(${f.parameters})
                 }
             }
         }
-        y[square] = (${k.c_type})found;
+        y[square] = ${k.element_of("found")};
     }
 }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.platform import Call, Constant, Operands
-from tilewright.platforms.generic.kernels.elements import FLOATS, c_type, constants_by_name, empty
+from tilewright.codegen.c_types import loaded
+from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platforms.generic.kernels.elements import FLOATS, as_element, constants_by_name, empty
 from tilewright.platforms.generic.kernels.nest_expressions import computing
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -18,7 +19,15 @@ class DeterminantContext:
     size: int
     real: str
     abs: str
-    c_type: str
+    dtype: DType
+
+    def real_of(self, element: str) -> str:
+        """The value of an element."""
+        return loaded(self.dtype, element)
+
+    def element_of(self, value: str) -> str:
+        """A computed value as an element."""
+        return as_element(self.dtype, value)
 
 
 @PLATFORM.kernel("Det", types=f"{FLOATS} -> {FLOATS}", template="determinant.c.mako", numerics="1e-4")
@@ -43,4 +52,4 @@ class Determinant:
         call = operands.call
         size, wide = call.shape()[-1], computing(call.tensor(0).dtype)
         real, absolute = ("double", "fabs") if wide.bits == 64 else ("float", "fabsf")
-        return DeterminantContext(call.outputs[0].elements, size, real, absolute, c_type(call.outputs[0]))
+        return DeterminantContext(call.outputs[0].elements, size, real, absolute, call.outputs[0].dtype)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.c_types import C_TYPES, is_half, loaded, stored
 from tilewright.ops.quantised_meaning import same_meaning
-from tilewright.platform import Call, Constant, Operands, Shape, Tensor
+from tilewright.platform import Call, Constant, DType, Operands, Shape, Tensor
 from tilewright.platforms.generic.kernels.nest import operand_names
 
-FLOATS = "f16|f32|f64"
+FLOATS = "f16|bf16|f32|f64"
 PLAIN = FLOATS + "|i8|u8|i16|u16|i32|u32|i64|u64|bool"
 MOVED = PLAIN + "|qi8|qu8|qi16|qu16"
 """Types whose elements lie in bytes of their own and can be moved as they are."""
@@ -46,6 +46,18 @@ def unread(call: Call, *read: int) -> tuple[str, ...]:
 def c_type(tensor: Tensor) -> str:
     """The C type of a tensor's elements."""
     return C_TYPES[tensor.dtype]
+
+
+def as_real(dtype: DType, element: str, real: str) -> str:
+    """The value of an element, cast to the C type `real`; halves are floats and need no cast where `real` is float."""
+    if is_half(dtype) and real == "float":
+        return loaded(dtype, element)
+    return f"({real}){loaded(dtype, element)}"
+
+
+def as_element(dtype: DType, value: str) -> str:
+    """One C name or indexed name as an element."""
+    return stored(dtype, value) if is_half(dtype) else f"({C_TYPES[dtype]}){value}"
 
 
 def strides(shape: Shape) -> tuple[int, ...]:

@@ -32,7 +32,7 @@ static void ${f.name}(${f.parameters})
         ${R} weight[${k.rank}][${k.taps}];
         for (int axis = 0; axis < ${k.rank}; axis++) {
             const int size = sizes[axis];
-            const ${R} normalised = (${R})grid[point * ${k.rank} + ${k.rank - 1} - axis];
+            const ${R} normalised = ${k.position_of(f"grid[point * {k.rank} + {k.rank - 1} - axis]")};
 % if k.aligned:
             ${R} v = (normalised + 1) / 2 * (${R})(size - 1);
 % else:
@@ -93,9 +93,9 @@ static void ${f.name}(${f.parameters})
                     factor *= weight[axis][rest % ${k.taps}];
                     rest /= ${k.taps};
                 }
-                total += (${R})x[plane * ${k.pixels} + place] * factor;
+                total += ${k.pixel_of(f"x[plane * {k.pixels} + place]")} * factor;
             }
-            y[plane * ${k.points} + point % ${k.points}] = (${k.c_type})total;
+            y[plane * ${k.points} + point % ${k.points}] = ${k.element_of("total")};
         }
     }
 }

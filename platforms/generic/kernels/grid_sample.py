@@ -6,8 +6,16 @@ from dataclasses import dataclass
 from math import prod
 
 from tilewright.ops.grid_sample import sampling
-from tilewright.platform import Call, Constant, Operands
-from tilewright.platforms.generic.kernels.elements import FLOATS, PLAIN, c_type, constants_by_name, empty, strides
+from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platforms.generic.kernels.elements import (
+    FLOATS,
+    PLAIN,
+    as_element,
+    as_real,
+    constants_by_name,
+    empty,
+    strides,
+)
 from tilewright.platforms.generic.kernels.nest_expressions import computing
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -20,7 +28,6 @@ class SampleContext:
 
     real: str
     f: str
-    c_type: str
     batch: int
     channels: int
     points: int
@@ -33,6 +40,20 @@ class SampleContext:
     mode: str
     padding: str
     aligned: bool
+    dtype: DType
+    grid_dtype: DType
+
+    def position_of(self, element: str) -> str:
+        """The value of an element of the grid."""
+        return as_real(self.grid_dtype, element, self.real)
+
+    def pixel_of(self, element: str) -> str:
+        """The value of an element of the image."""
+        return as_real(self.dtype, element, self.real)
+
+    def element_of(self, value: str) -> str:
+        """A computed value as an element."""
+        return as_element(self.dtype, value)
 
 
 @PLATFORM.kernel("GridSample", types=f"{PLAIN}, {FLOATS} -> {PLAIN}", template="grid_sample.c.mako", numerics="1e-4")
@@ -61,8 +82,9 @@ class GridSample:
         shape, wide = call.shape(), computing(call.tensor(0).dtype).bits == 64
         spatial = shape[2:]
         return SampleContext(
-            real="double" if wide else "float", f="" if wide else "f", c_type=c_type(call.outputs[0]), batch=shape[0],
+            real="double" if wide else "float", f="" if wide else "f", batch=shape[0],
             channels=shape[1], points=prod(call.shape(1)[1:-1]), pixels=prod(spatial), rank=len(spatial),
             sizes=", ".join(map(str, spatial)), steps=", ".join(map(str, strides(spatial))), taps=_TAPS[mode],
             combinations=_TAPS[mode] ** len(spatial), mode=mode, padding=padding, aligned=aligned,
+            dtype=call.tensor(0).dtype, grid_dtype=call.tensor(1).dtype,
         )  # fmt: skip

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.c_types import C_TYPES, is_half, loaded, stored
 from tilewright.codegen.c_types import literal as c_literal
 from tilewright.platform import DType
 
@@ -101,7 +101,7 @@ def literal(dtype: DType, value: float | int) -> str:
 
 def computing(dtype: DType) -> DType:
     """The type in which values are computed: half floats in float, four bits in eight, all others in their own."""
-    return {DType.F16: DType.F32, DType.I4: DType.I8, DType.U4: DType.U8}.get(dtype, dtype)
+    return {DType.F16: DType.F32, DType.BF16: DType.F32, DType.I4: DType.I8, DType.U4: DType.U8}.get(dtype, dtype)
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,10 @@ def _body(name: str, kinds: Sequence[DType], result: DType, parameters: Sequence
         f = "" if lead is DType.F64 else "f"
         zero = f" + ({'double' if lead is DType.F64 else 'float'})c" if len(kinds) > 2 else ""
         low, high = literal(lead, parameters[0]), literal(lead, parameters[1])
-        return f"fmin{f}(fmax{f}(rint{f}(a / b){zero}, {low}), {high})"
+        by = kinds[1]  # the type of the quotient
+        real = "a" if kinds[0] is by or not is_half(by) else loaded(by, stored(by, "a"))
+        quotient = loaded(by, stored(by, f"{real} / b")) if is_half(by) else "a / b"
+        return f"fmin{f}(fmax{f}(rint{f}({quotient}){zero}, {low}), {high})"
     if name == "clip":
         return _clip(lead, *parameters)
     if name == "pow" and not any(kind.is_float for kind in kinds):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
-from tilewright.codegen.c_types import C_TYPES, initialiser
+from tilewright.codegen.c_types import C_TYPES, constant_address, constant_type, initialiser, is_half, loaded, stored
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.nest import Access, Nest
 from tilewright.ops.index.table import Table
@@ -198,7 +198,7 @@ class _Printer:
         name = access.tensor.name
         if access.tensor.values:
             name = self._constant(access)
-        text = element(access.tensor.dtype, name, address.text())
+        text = loaded(access.tensor.dtype, element(access.tensor.dtype, name, address.text()))
         if access.margin and (guards := self._guards(access, inside=True)):
             return f"({' && '.join(guards)}) ? {text} : {self.codes.pad if self.codes else 0}"
         return text
@@ -209,14 +209,15 @@ class _Printer:
 
         values: Array = np.array(tensor.values, tensor.dtype.numpy)
         name = f"{tensor.name}_{self.index}"
-        self.tables[name] = (name, C_TYPES[tensor.dtype], len(tensor.values), initialiser(tensor.dtype, values))
-        return name
+        self.tables[name] = (name, constant_type(tensor.dtype), len(tensor.values), initialiser(tensor.dtype, values))
+        address = constant_address(tensor.dtype, name)
+        return name if address == name else f"({address})"
 
     def _locals(self, accesses: Sequence[Access], addresses: Sequence[Address]) -> list[str]:
         lines = []
         for index, (access, address) in enumerate(zip(accesses, addresses, strict=True)):
             c_type = self.codes.operand_type if self.codes else C_TYPES[computing(access.tensor.dtype)]
-            cast = f"({c_type})" if access.tensor.dtype is DType.F16 or access.tensor.iota else ""
+            cast = f"({c_type})" if access.tensor.iota else ""
             value = self._value(access, address)
             lines.append(f"const {c_type} {local(index)} = {cast}{f'({value})' if cast else value};")
         return lines
@@ -230,7 +231,6 @@ class _Printer:
     def _clamped(self, value: str) -> list[str]:
         """Statements that store a finished value, limited where an activation was fused."""
         y = f"{self.nest.out.tensor.name}[{self.addresses[0].text()}]"
-        c_type = C_TYPES[self.out_kind]
         if self.codes is not None:
             low, high = self.codes.low, self.codes.high
             limited = f"code < {low} ? {low} : code > {high} ? {high} : code"
@@ -238,14 +238,24 @@ class _Printer:
         if self.out_kind.bits == 4:
             return store_nibble(self.nest.out.tensor.name, self.addresses[0].text(), value)
         if self.clamp is None or not self.out_kind.is_float:
-            return [f"{y} = ({c_type})({value});"]
+            return [f"{y} = {stored(self.out_kind, value, self._value_kind())};"]
         kind = computing(self.out_kind)
         lines, last = [f"const {C_TYPES[kind]} out = {value};"], "out"
         if self.clamp.high != float("inf"):
             last = f"({last} > {literal(kind, self.clamp.high)} ? {literal(kind, self.clamp.high)} : {last})"
         if self.clamp.low != float("-inf"):
             last = f"(out < {literal(kind, self.clamp.low)} ? {literal(kind, self.clamp.low)} : {last})"
-        return [*lines, f"{y} = ({c_type})({last});"]
+        return [*lines, f"{y} = {stored(self.out_kind, last)};"]
+
+    def _word(self, word: str) -> str:
+        """A variable or literal of the type that is totalled, as an element of the result."""
+        return stored(self.out_kind, word) if is_half(self.out_kind) else f"({C_TYPES[self.out_kind]}){word}"
+
+    def _value_kind(self) -> DType:
+        """The type of the C expression of a body: that of the operands where a cast does not convert by itself."""
+        if self.nest.body.name in ("cast", "copy") and not self.nest.reductions:
+            return computing(self.nest.ins[0].tensor.dtype)
+        return computing(self.out_kind)
 
     def _single(self) -> list[str]:
         """Statements that store the value of the only point of a result."""
@@ -289,13 +299,14 @@ class _Printer:
         nest = self.nest
         y, size = nest.out.tensor.name, prod(nest.out.tensor.shape)
         here = f"{y}[{self.addresses[0].text()}]"
-        start = [f"{y}[i] = ({C_TYPES[self.out_kind]}){self._identity()};"]
+        start = [f"{y}[i] = {self._word(self._identity())};"]
         start += [f"count{self.index}[i] = 0;"] if self.counted else []
         lines = [f"for (int i = 0; i < {size}; i++) {{", *indent(start), "}"]
         take = [
             *self._point_locals(self.addresses[1 : 1 + len(nest.ins)]),
             f"const {self.total_type} term = ({self.total_type})({self.body.value});",
-            f"{self.total_type} acc = {here};", self._combine(), f"{here} = ({C_TYPES[self.out_kind]})acc;",
+            f"{self.total_type} acc = {loaded(self.out_kind, here)};", self._combine(),
+            f"{here} = {self._word('acc')};",
         ]  # fmt: skip
         if self.counted:
             take.append(f"count{self.index}[{self.addresses[0].text()}] += 1;")
@@ -311,7 +322,7 @@ class _Printer:
         out = self.nest.out.tensor
         axes = {f"i{k}": size for k, size in enumerate(out.shape)}
         here = self._flat()
-        lines = [f"{self.total_type} acc = {out.name}[{here}];"]
+        lines = [f"{self.total_type} acc = {loaded(out.dtype, f'{out.name}[{here}]')};"]
         if self.counted:
             lines.append(f"const int points = count{self.index}[{here}];")
         for number, access in enumerate(self.nest.after):
@@ -320,8 +331,8 @@ class _Printer:
                 axis = next((k for k, s in enumerate(self.nest.out.subscripts) if s == sub), None)
                 if axis is not None:
                     index.append(f"i{axis} * {stride}")
-            place = f"{access.tensor.name}[{' + '.join(index) or 0}]"
-            lines.append(f"const {C_TYPES[access.tensor.dtype]} {local(number)} = {place};")
+            kind, place = access.tensor.dtype, f"{access.tensor.name}[{' + '.join(index) or 0}]"
+            lines.append(f"const {C_TYPES[computing(kind)]} {local(number)} = {loaded(kind, place)};")
         kept = self.addresses[0]
         self.addresses[0] = Address((), 0, (here,))
         text = finish_text(self.nest.finish.name, self.out_kind, self.nest.finish.parameters)

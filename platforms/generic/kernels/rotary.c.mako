@@ -11,10 +11,11 @@ static void ${f.name}(${f.parameters})
             for (int i = 0; i < ${k.half}; i++) {
                 const int one = first + ${"2 * i" if k.pairs else "i"};
                 const int two = one + ${1 if k.pairs else k.half};
-                const ${k.real} c = cos_cache[position * ${k.half} + i], s = sin_cache[position * ${k.half} + i];
-                const ${k.real} a = x[one], b = x[two];
-                y[one] = (${k.c_type})(c * a - s * b);
-                y[two] = (${k.c_type})(s * a + c * b);
+                const ${k.real} c = ${k.angle_of(f"cos_cache[position * {k.half} + i]")};
+                const ${k.real} s = ${k.angle_of(f"sin_cache[position * {k.half} + i]")};
+                const ${k.real} a = ${k.real_of("x[one]")}, b = ${k.real_of("x[two]")};
+                y[one] = ${k.element_of("c * a - s * b")};
+                y[two] = ${k.element_of("s * a + c * b")};
             }
             for (int i = ${k.turned}; i < ${k.depth}; i++) {
                 y[first + i] = x[first + i];

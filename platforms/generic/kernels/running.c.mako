@@ -5,13 +5,13 @@ static void ${f.name}(${f.parameters})
             ${k.c_type} acc = ${k.start};
             for (int i = 0; i < ${k.size}; i++) {
                 const int at = (outer * ${k.size} + ${f"{k.size - 1} - i" if k.reverse else "i"}) * ${k.inner} + inner;
-                const ${k.c_type} term = x[at];
+                const ${k.c_type} term = ${k.term};
 % if k.exclusive:
-                y[at] = acc;
-                acc = (${k.c_type})(${k.step});
+                y[at] = ${k.result};
+                acc = ${k.step};
 % else:
-                acc = (${k.c_type})(${k.step});
-                y[at] = acc;
+                acc = ${k.step};
+                y[at] = ${k.result};
 % endif
             }
         }

@@ -5,25 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from tilewright.codegen.c_types import loaded, stored
 from tilewright.ops.cumsum import running_axis
-from tilewright.platform import Call, Constant, Operands
+from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.elements import c_type, constants_by_name, empty
 from tilewright.platforms.generic.kernels.nest_expressions import unsigned
 from tilewright.platforms.generic.platform import PLATFORM
 
-_TYPES = "f16|f32|f64|i8|u8|i16|u16|i32|u32|i64|u64"
+_TYPES = "f16|bf16|f32|f64|i8|u8|i16|u16|i32|u32|i64|u64"
 
 
 @dataclass(frozen=True)
 class RunningContext:
-    """`outer` blocks of `size` x `inner` elements; `start` the neutral element, `step` the next total of `acc`."""
+    """`outer` blocks of `size` x `inner` elements; `start` the neutral element, `step` the next total of `acc`.
+
+    A float16 is totalled in its own type and rounded with every step, a bfloat16 in float.
+    """
 
     outer: int
     size: int
     inner: int
     c_type: str
-    start: int
+    start: str
+    term: str
     step: str
+    result: str
     reverse: bool
     exclusive: bool
 
@@ -49,8 +55,16 @@ class Running:
         call = operands.call
         axis, shape, kind = running_axis(call), call.shape(), call.tensor(0).dtype
         sign = "+" if call.node.op == "CumSum" else "*"
-        step = f"acc {sign} term" if kind.is_float else f"({unsigned(kind)})acc {sign} ({unsigned(kind)})term"
+        own = f"({unsigned(kind)})acc {sign} ({unsigned(kind)})term"
+        if kind.is_float:
+            own = f"{loaded(kind, 'acc')} {sign} {loaded(kind, 'term')}"
+        start, term, step, result = str(int(sign == "*")), "x[at]", stored(kind, own), "acc"
+        if kind is DType.F16:
+            start = stored(kind, f"{start}.0f")
+        if kind is DType.BF16:
+            term, step, result = loaded(kind, term), f"acc {sign} term", stored(kind, result)
         return RunningContext(
-            prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]), c_type(call.tensor(0)), int(sign == "*"), step,
+            prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]),
+            "float" if kind is DType.BF16 else c_type(call.tensor(0)), start, term, step, result,
             bool(call.integer("reverse", 0)), bool(call.integer("exclusive", 0)),
         )  # fmt: skip

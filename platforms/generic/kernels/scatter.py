@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from tilewright.codegen.c_types import is_half, loaded, stored
 from tilewright.ops.maxunpool import pooled_shape
 from tilewright.ops.operands import one_axis, zero_code
-from tilewright.platform import Call, Constant, Operands
+from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.elements import (
     INDEX,
     MOVED,
@@ -22,7 +23,7 @@ from tilewright.platforms.generic.kernels.elements import (
     strides,
     unread,
 )
-from tilewright.platforms.generic.kernels.nest_expressions import body_text, computing
+from tilewright.platforms.generic.kernels.nest_expressions import body_text
 from tilewright.platforms.generic.platform import PLATFORM
 
 _BODIES = {"add": "add", "mul": "mul", "max": "max", "min": "min"}
@@ -60,10 +61,24 @@ class ScatterContext:
     index: str
     target: str
     size: int
-    c_type: str
     local: str
     value: str
     reads: bool
+    dtype: DType
+
+    @property
+    def element(self) -> str:
+        """The written value as an element."""
+        return self.value if self.moves else stored(self.dtype, self.value)
+
+    @property
+    def moves(self) -> bool:
+        """True where a half is written as it is, without a conversion."""
+        return is_half(self.dtype) and not self.reads
+
+    def real_of(self, element: str) -> str:
+        """An operand of the written value."""
+        return element if self.moves else loaded(self.dtype, element)
 
 
 @PLATFORM.kernel(
@@ -99,8 +114,9 @@ def _context(call: Call, listed: tuple[Loop, ...], index: str, target: str, size
     y = call.outputs[0]
     value = _stored(call)
     assert value is not None
-    local = c_type(y) if computing(y.dtype) is y.dtype else "float"
-    return ScatterContext(y.elements, listed, index, target, size, c_type(y), local, value, "e0" in value)
+    reads = "e0" in value
+    local = "float" if reads and is_half(y.dtype) else c_type(y)
+    return ScatterContext(y.elements, listed, index, target, size, local, value, reads, y.dtype)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ static void ${f.name}(${f.parameters})
 <% tab = "    " * (len(k.loops) + 1) %>\
 ${tab}const int at = tilewright_index((int64_t)indices[${k.index}], ${k.size});
 % if k.reads:
-${tab}const ${k.local} e0 = y[${k.target}];
+${tab}const ${k.local} e0 = ${k.real_of(f"y[{k.target}]")};
 % endif
-${tab}const ${k.local} e1 = updates[${k.index}];
-${tab}y[${k.target}] = (${k.c_type})(${k.value});
+${tab}const ${k.local} e1 = ${k.real_of(f"updates[{k.index}]")};
+${tab}y[${k.target}] = ${k.element};
 % for depth in reversed(range(len(k.loops))):
     ${"    " * depth}}
 % endfor

@@ -12,10 +12,10 @@ static void ${f.name}(${f.parameters})
         }
         for (int j = 0; j < ${k.inner}; j++) {
 % if k.scatter.reads:
-            const ${k.scatter.local} e0 = y[at + j];
+            const ${k.scatter.local} e0 = ${k.scatter.real_of("y[at + j]")};
 % endif
-            const ${k.scatter.local} e1 = updates[i * ${k.inner} + j];
-            y[at + j] = (${k.scatter.c_type})(${k.scatter.value});
+            const ${k.scatter.local} e1 = ${k.scatter.real_of(f"updates[i * {k.inner} + j]")};
+            y[at + j] = ${k.scatter.element};
         }
     }
 }

@@ -1,5 +1,8 @@
 static int ${f.name}_before(${k.c_type} a, ${k.c_type} b)
 {
+% if k.converted:
+    const float e0 = ${k.real_of("a")}, e1 = ${k.real_of("b")};
+% endif
     return ${k.before};
 }
 

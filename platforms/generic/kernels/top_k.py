@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from math import prod
 
+from tilewright.codegen.c_types import is_half, loaded
 from tilewright.ops.topk import count, top_axis
-from tilewright.platform import Call, Constant, Operands
+from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.elements import MOVED, c_type, constants_by_name, empty, recoded
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -22,6 +24,16 @@ class TopContext:
     c_type: str
     before: str
     indexed: bool
+    dtype: DType
+
+    @property
+    def converted(self) -> bool:
+        """True where elements are compared as floats, not as they are."""
+        return is_half(self.dtype)
+
+    def real_of(self, element: str) -> str:
+        """The value of an element."""
+        return loaded(self.dtype, element)
 
 
 @PLATFORM.kernel("TopK", types=f"{MOVED}, i64? -> {MOVED}, i64?", template="top_k.c.mako")
@@ -48,7 +60,9 @@ class TopK:
         before = "a > b" if largest else "a < b"
         if x.dtype.is_float:
             before += " || (a != a && b == b)" if largest else " || (a == a && b != b)"
+        if is_half(x.dtype):
+            before = re.sub(r"\b([ab])\b", lambda found: f"e{'ab'.index(found[1])}", before)
         return TopContext(
             prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]), count(call), c_type(x), before,
-            len(call.outputs) > 1,
+            len(call.outputs) > 1, x.dtype,
         )  # fmt: skip

@@ -7,15 +7,51 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tilewright.codegen.digits import real_text, small_integer_text
+from tilewright.codegen.digits import bits_text, real_text, small_integer_text
 from tilewright.model import Array, DType
 
 C_TYPES = {
-    DType.F16: "_Float16", DType.F32: "float", DType.F64: "double", DType.I4: "uint8_t", DType.U4: "uint8_t",
-    DType.I8: "int8_t", DType.U8: "uint8_t", DType.I16: "int16_t", DType.U16: "uint16_t", DType.I32: "int32_t",
-    DType.U32: "uint32_t", DType.I64: "int64_t", DType.U64: "uint64_t", DType.BOOL: "uint8_t",
+    DType.F16: "tilewright_f16", DType.BF16: "tilewright_bf16", DType.F32: "float", DType.F64: "double",
+    DType.I4: "uint8_t", DType.U4: "uint8_t", DType.I8: "int8_t", DType.U8: "uint8_t", DType.I16: "int16_t",
+    DType.U16: "uint16_t", DType.I32: "int32_t", DType.U32: "uint32_t", DType.I64: "int64_t", DType.U64: "uint64_t",
+    DType.BOOL: "uint8_t",
 }  # fmt: skip
+"""Types of elements in memory. The model's header defines the two that C99 lacks: see `loaded` and `stored`."""
+
+_HALVES = {DType.F16: "f16", DType.BF16: "bf16"}
 _LINES_AT_ONCE = 4096
+
+
+def is_half(dtype: DType) -> bool:
+    """True for the floats of sixteen bits, whose elements `loaded` and `stored` convert."""
+    return dtype in _HALVES
+
+
+def constant_type(dtype: DType) -> str:
+    """The type of the elements of a constant array: floats of sixteen bits are written as their bits."""
+    return "uint16_t" if dtype in _HALVES else C_TYPES[dtype]
+
+
+def constant_address(dtype: DType, array: str) -> str:
+    """C expression for the first element of a constant array that was declared with `constant_type`."""
+    return f"(const {C_TYPES[dtype]} *)(const void *){array}" if dtype in _HALVES else array
+
+
+def loaded(dtype: DType, element: str) -> str:
+    """C expression for the value of an element: those of sixteen bits as float, all others as they are."""
+    return f"tilewright_{_HALVES[dtype]}_to_float({element})" if dtype in _HALVES else element
+
+
+def stored(dtype: DType, value: str, source: DType | None = None) -> str:
+    """C expression for the element that holds a value, which has the C type of `source` where that is no float.
+
+    A double is rounded once to a half, and by way of float to bfloat16.
+    """
+    if dtype not in _HALVES:
+        return f"({C_TYPES[dtype]})({value})"
+    if source is DType.F64 and dtype is DType.F16:
+        return f"tilewright_f16_of_double({value})"
+    return f"tilewright_{_HALVES[dtype]}_of_float({value if source in (None, DType.F32) else f'(float)({value})'})"
 
 
 def packed(dtype: DType, values: Array) -> Array:
@@ -52,7 +88,7 @@ def _float(value: float, dtype: DType) -> str:
     text = f"{value:.9g}"
     if "e" not in text and "." not in text:
         text += ".0"
-    return text + ("f" if dtype is DType.F32 else "f16")
+    return text + "f"
 
 
 def initialiser(dtype: DType, values: Array, per_line: int = 12) -> str:
@@ -63,6 +99,7 @@ def initialiser(dtype: DType, values: Array, per_line: int = 12) -> str:
 def initialiser_pieces(dtype: DType, values: Array, per_line: int = 12) -> Iterator[str]:
     """The text of `initialiser` piece by piece: weights of a gigabyte are never one string."""
     flat = packed(dtype, values).reshape(-1)
+    flat = flat.view(np.uint16) if is_half(dtype) else flat
     kind = DType.U8 if dtype in (DType.I4, DType.U4) else dtype
     piece = per_line * _LINES_AT_ONCE
     alike = flat.size > per_line and bool((flat == flat[0]).all())
@@ -77,9 +114,11 @@ def _text(kind: DType, flat: Array, per_line: int) -> str:
     """The elements of a part of an array."""
     if kind in (DType.I8, DType.U8, DType.I16, DType.U16, DType.BOOL):
         return small_integer_text(flat, per_line)
+    if kind in _HALVES:
+        return bits_text(flat, per_line)
     finite = np.isfinite(flat) if kind.is_float else np.zeros(0)
-    if kind in (DType.F16, DType.F32) and bool(finite.all()):
-        return real_text(flat, "f" if kind is DType.F32 else "f16", per_line)
+    if kind is DType.F32 and bool(finite.all()):
+        return real_text(flat, "f", per_line)
     if kind is DType.F64 and bool(finite.all()):
         words = [f"{value:.17e}" for value in flat.tolist()]
     else:

@@ -21,7 +21,7 @@ _NEAR_A_TIE = 1e-5
 
 
 def real_text(values: Array, suffix: str, per_line: int) -> str:
-    """Finite float16 or float32 numbers as `%.8e` and a suffix of at most four letters, `per_line` to a line."""
+    """Finite float32 numbers as `%.8e` and a suffix of at most four letters, `per_line` to a line."""
     numbers = values.astype(np.float64)
     digits, exponent = _digits(np.abs(numbers))
     high, low = np.divmod(digits, np.uint32(10_000))
@@ -43,6 +43,14 @@ def small_integer_text(values: Array, per_line: int) -> str:
     lowest = -(1 << (bits - 1)) if values.dtype.kind == "i" else 0
     rows = np.zeros((len(values), 2), np.uint64)
     rows[:, 0] = _integers(lowest, bits)[values.astype(np.int64) - lowest]
+    _separate(rows[:, 1:], _words((", ", ",\n    "), 8), per_line)
+    return _shown(rows)
+
+
+def bits_text(words: Array, per_line: int) -> str:
+    """Words of sixteen bits as `0x3c00`, `per_line` to a line."""
+    rows = np.zeros((len(words), 2), np.uint64)
+    rows[:, 0] = _hexadecimal()[words]
     _separate(rows[:, 1:], _words((", ", ",\n    "), 8), per_line)
     return _shown(rows)
 
@@ -90,6 +98,12 @@ def _real_words() -> tuple[Words, Words, Words]:
     firsts = [f"{sign}{digit}." for sign in ("", "-") for digit in range(10)]
     fours, exponents = (f"{number:04}" for number in range(10_000)), (f"e{power:+03}" for power in range(-99, 100))
     return _words(firsts, 4), _words(fours, 4), _words(exponents, 4)
+
+
+@cache
+def _hexadecimal() -> Words:
+    """Every word of sixteen bits."""
+    return _words((f"0x{word:04x}" for word in range(1 << 16)), 8)
 
 
 @cache

@@ -14,7 +14,8 @@ import numpy as np
 from tilewright.codegen.artifacts import Artifacts, Piece, Texts
 from tilewright.codegen.blob import Blob, blob_bytes, constant_texts, identity, lay_out
 from tilewright.codegen.build_names import cmake_name
-from tilewright.codegen.c_types import C_TYPES, initialiser_pieces, literal, packed
+from tilewright.codegen.c_types import C_TYPES, constant_type, initialiser_pieces, literal, packed
+from tilewright.codegen.caller import pointers, run_parameters, unused
 from tilewright.codegen.comments import constant_comment, layer_comment, port_comment, safe
 from tilewright.codegen.functions import Functions, pointer, render_functions
 from tilewright.codegen.limits import Limits, limits_of
@@ -30,6 +31,8 @@ from tilewright.report.collect import memory_reports
 from tilewright.version import VERSION
 
 TEMPLATES = Path(__file__).parent / "templates"
+HALVES = "tilewright_halves.h"
+"""Header of a network with elements that are floats of sixteen bits."""
 _ELEMENTS = "\0elements {}\0"
 """Keeps the place of a constant's elements in a rendered text; `safe` lets no such code into a comment."""
 BUILD = "\0build\0"
@@ -131,7 +134,7 @@ class Context:
     pointers: tuple[str, ...]
     constants: tuple[ConstantArray, ...]
     needs_math: bool
-    half: bool
+    halves: bool
     sources: tuple[str, ...]
     functions: tuple[str, ...]
     calls: tuple[CallLine, ...]
@@ -210,6 +213,8 @@ def emit(
     texts = {path: _with_elements(text.replace(BUILD, build), shown) for path, text in rendered.items()}
     if shown.fast is not None:
         texts[f"src/{HEADER}"] = ((TEMPLATES / HEADER).read_text(),)
+    if shown.halves:
+        texts[f"src/{HALVES}"] = ((TEMPLATES / HALVES).read_text(),)
     beside = {f"weights/{blob.identifier}.bin": blob_bytes(plan, blob, key) for blob, key in known.items()}
     tables = sum(layer.table_bytes for layer in functions.tiled)
     return Artifacts(
@@ -267,7 +272,7 @@ def _context(
         pointers=pointers(placed, functions, context),
         constants=constants,
         needs_math=any(c.dtype.is_float and not bool(np.isfinite(c.values).all()) for c in constants),
-        half=_uses_half(placed),
+        halves=_uses_halves(placed),
         sources=sources,
         functions=functions.texts,
         calls=_lines(placed, functions),
@@ -292,11 +297,11 @@ def _lines(placed: PlacedPlan, functions: Functions) -> tuple[CallLine, ...]:
     return tuple(found.values())
 
 
-def _uses_half(placed: PlacedPlan) -> bool:
-    """True if an element type is float16, which C99 does not have."""
+def _uses_halves(placed: PlacedPlan) -> bool:
+    """True if an element type is a float of sixteen bits, which C99 does not have."""
     plan = placed.plan
     kinds = {slot.tensor.dtype for slot in plan.slots} | {slot.constant.dtype for slot in plan.frozen_slots}
-    return DType.F16 in kinds
+    return not kinds.isdisjoint((DType.F16, DType.BF16))
 
 
 def _levels(
@@ -346,7 +351,14 @@ def _constants(placed: PlacedPlan, blobs: Sequence[Blob]) -> tuple[ConstantArray
         name, fixed = f"{plan.name}_c{slot.index}", slot.index not in in_ram
         found.append(
             ConstantArray(
-                name, C_TYPES[constant.dtype], max(length, 1), text, comment, constant.dtype, constant.values, fixed
+                name,
+                constant_type(constant.dtype),
+                max(length, 1),
+                text,
+                comment,
+                constant.dtype,
+                constant.values,
+                fixed,
             )
         )
     return tuple(found)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.c_types import C_TYPES, constant_address
 from tilewright.codegen.render import render
 from tilewright.codegen.row_chain import CHAIN_NAMES, chain_text
 from tilewright.codegen.staging import copied, staging
@@ -229,7 +229,7 @@ def _members(
                 continue
             if operand.kind == "constant":
                 index = instruction.frozen[operand.index]
-                argument = moved.get(index, f"{prefix}_c{index}")
+                argument = moved.get(index) or _constant(plan, index, prefix)
             else:
                 output = operand.kind == "output"
                 slot = (instruction.outputs if output else instruction.inputs)[operand.index]
@@ -270,10 +270,15 @@ def _arguments(
     for slot in (*(s for s in instruction.inputs if s >= 0), *instruction.outputs):
         readonly = slot in instruction.inputs
         found.append(pointer(placed, slot, prefix, arena, readonly))
-    found += [moved.get(index, f"{prefix}_c{index}") for index in instruction.frozen]
+    found += [moved.get(index) or _constant(placed.plan, index, prefix) for index in instruction.frozen]
     if instruction.scratch_bytes:
         found.append(f"{arena} + {placed.scratch_offsets[instruction.index]}")
     return found
+
+
+def _constant(plan: ExecutionPlan, index: int, prefix: str) -> str:
+    """C expression for an array of the weights file."""
+    return constant_address(plan.frozen_slots[index].constant.dtype, f"{prefix}_c{index}")
 
 
 def pointer(placed: PlacedPlan, slot: int, prefix: str, arena: str, readonly: bool) -> str:

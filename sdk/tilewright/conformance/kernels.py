@@ -20,11 +20,13 @@ from tilewright.model import Array, DType, Model, Tensor
 from tilewright.plan.execute import run
 from tilewright.platform import Kernel, Platform
 
-TYPES = ("f32", "i32", "i8", "f64", "u8", "i64", "bool", "f16", "i16", "u16", "u32", "u64")
+TYPES = ("f32", "i32", "i8", "f64", "u8", "i64", "bool", "f16", "bf16", "i16", "u16", "u32", "u64")
 CODES = ("qi8", "qu8", "qi16", "qu16")
 UNSETTLED = frozenset(("Resize", "DFT", "STFT", "Det", "GridSample", "Attention"))
 """Where infinities meet weights of zero or each other, in an order that neither the standard nor a kernel promises."""
 _TRIES = 150
+_ROUNDED = {DType.F16: 2e-3, DType.BF16: 2**-6}
+"""Two steps of the largest result."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ def bound(kernel: Kernel, tensor: Tensor) -> float:
         declared = float(kernel.numerics)
     except ValueError:
         declared = 0.0
-    return max(declared, 2e-3) if tensor.dtype is DType.F16 else declared
+    return max(declared, _ROUNDED.get(tensor.dtype, 0.0))
 
 
 def difference(tensor: Tensor, got: Array, want: Array, relative: float) -> str:

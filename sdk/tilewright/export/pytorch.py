@@ -165,8 +165,10 @@ class _Writer:
             raise site.refuse(f"operator '{node.op}' has no line in PyTorch")
         if any(t is not None and t.dtype in (DType.U16, DType.U32, DType.U64) for t in site.call.inputs):
             raise site.refuse("PyTorch does not compute with unsigned integers of more than 8 bits")
-        if any(t is not None and t.dtype is DType.F16 for t in site.call.inputs):
+        if any(t is not None and t.dtype in (DType.F16, DType.BF16) for t in site.call.inputs):
             raise UnsupportedError(
-                f"node '{node.name}' ({node.op})", why="half floats are not mirrored", fix="export the float32 model"
+                f"node '{node.name}' ({node.op})",
+                why="floats of 16 bits are not mirrored",
+                fix="export the float32 model",
             )
         return rule(site)

@@ -11,10 +11,10 @@ from tilewright.model import Array, DType
 from tilewright.ops.operator import Call
 
 TORCH_TYPES = {
-    DType.F16: "torch.float16", DType.F32: "torch.float32", DType.F64: "torch.float64", DType.I4: "torch.int8",
-    DType.U4: "torch.uint8", DType.I8: "torch.int8", DType.U8: "torch.uint8", DType.I16: "torch.int16",
-    DType.U16: "torch.uint16", DType.I32: "torch.int32", DType.U32: "torch.uint32", DType.I64: "torch.int64",
-    DType.U64: "torch.uint64", DType.BOOL: "torch.bool",
+    DType.F16: "torch.float16", DType.BF16: "torch.bfloat16", DType.F32: "torch.float32", DType.F64: "torch.float64",
+    DType.I4: "torch.int8", DType.U4: "torch.uint8", DType.I8: "torch.int8", DType.U8: "torch.uint8",
+    DType.I16: "torch.int16", DType.U16: "torch.uint16", DType.I32: "torch.int32", DType.U32: "torch.uint32",
+    DType.I64: "torch.int64", DType.U64: "torch.uint64", DType.BOOL: "torch.bool",
 }  # fmt: skip
 _TAKEN = frozenset(
     """T_destination add_module apply bfloat16 buffers call_super_init children compile cpu cuda double dump_patches

@@ -179,7 +179,7 @@ def _cast(array: Array, tensor: Tensor) -> Array:
     """The frozen value in the input's own type; UsageError where that changes it."""
     if tensor.dtype.bits == 4 and array.dtype.kind == "V":
         array = _four_bits(array, tensor)
-    if array.dtype.kind not in "biuf":
+    if array.dtype.kind not in "biuf" and array.dtype != DType.BF16.numpy:
         what = f"input {quoted(tensor.name)} cannot be frozen to this value"
         why = f"its elements are of type {array.dtype.str.lstrip('|<>=')}, which is no number that NumPy knows"
         raise UsageError(what, why=why, fix=f"save it as {tensor.dtype.numpy}", tensor=tensor.name)

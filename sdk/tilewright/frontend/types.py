@@ -13,7 +13,7 @@ from tilewright.frontend.raw import RawNode
 from tilewright.model import DType, Tensor
 
 _NAMES = {
-    DType.F16: "float16", DType.F32: "float", DType.F64: "double", DType.BOOL: "bool",
+    DType.F16: "float16", DType.BF16: "bfloat16", DType.F32: "float", DType.F64: "double", DType.BOOL: "bool",
     **{dtype: f"{'int' if dtype.is_signed else 'uint'}{dtype.bits}" for dtype in DType if dtype.value[0] in "iu"},
 }  # fmt: skip
 

@@ -30,6 +30,7 @@ _TYPES: dict[int, tuple[DType, str]] = {
     7: (DType.I64, "int64_data"),
     9: (DType.BOOL, "int32_data"),
     10: (DType.F16, "int32_data"),
+    16: (DType.BF16, "int32_data"),
     11: (DType.F64, "double_data"),
     12: (DType.U32, "uint64_data"),
     13: (DType.U64, "uint64_data"),
@@ -113,6 +114,7 @@ def array_of(tensor: onnx.TensorProto, name: str = "", file: str = "") -> tuple[
 def _raw(tensor: onnx.TensorProto, dtype: DType) -> Array | None:
     """The stored elements, little endian; None where the bytes are no whole number of elements."""
     stored = np.dtype(np.uint8) if dtype is DType.BOOL or dtype in _FOUR_BITS else dtype.numpy
+    stored = np.dtype(np.uint16) if dtype is DType.BF16 else stored
     data = tensor.raw_data
     return None if len(data) % stored.itemsize else np.frombuffer(data, stored.newbyteorder("<"))
 
@@ -128,8 +130,8 @@ def _converted(stored: Array, dtype: DType) -> Array:
         return stored.astype(np.bool_)
     if dtype in _FOUR_BITS:
         return _unpack(stored.astype(np.uint8), dtype)
-    if dtype is DType.F16 and stored.dtype.kind != "f":
-        return stored.astype(np.uint16).view(np.float16)
+    if dtype in (DType.F16, DType.BF16) and stored.dtype != dtype.numpy:
+        return stored.astype(np.uint16).view(dtype.numpy)
     return stored.astype(dtype.numpy, copy=False)
 
 

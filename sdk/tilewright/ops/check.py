@@ -7,7 +7,7 @@ import numpy as np
 from tilewright.model import Array, DType, Shape, Tensor
 from tilewright.ops.operator import Call
 
-FLOATS = frozenset({DType.F16, DType.F32, DType.F64})
+FLOATS = frozenset({DType.F16, DType.BF16, DType.F32, DType.F64})
 SIGNED = frozenset({DType.I8, DType.I16, DType.I32, DType.I64})
 UNSIGNED = frozenset({DType.U8, DType.U16, DType.U32, DType.U64})
 NUMBERS = FLOATS | SIGNED | UNSIGNED

@@ -16,10 +16,10 @@ LIMIT_BYTES = 1 << 31
 # TensorProto.DataType of onnx.proto.
 ELEMENT_TYPES: dict[int, DType] = {
     1: DType.F32, 2: DType.U8, 3: DType.I8, 4: DType.U16, 5: DType.I16, 6: DType.I32, 7: DType.I64, 9: DType.BOOL,
-    10: DType.F16, 11: DType.F64, 12: DType.U32, 13: DType.U64, 21: DType.U4, 22: DType.I4,
+    10: DType.F16, 11: DType.F64, 12: DType.U32, 13: DType.U64, 16: DType.BF16, 21: DType.U4, 22: DType.I4,
 }  # fmt: skip
 _REFUSED_TYPES = {
-    8: "string", 14: "complex64", 15: "complex128", 16: "bfloat16", 17: "float8e4m3fn", 18: "float8e4m3fnuz",
+    8: "string", 14: "complex64", 15: "complex128", 17: "float8e4m3fn", 18: "float8e4m3fnuz",
     19: "float8e5m2", 20: "float8e5m2fnuz", 23: "float4e2m1", 24: "float8e8m0", 25: "uint2", 26: "int2",
 }  # fmt: skip
 

@@ -17,7 +17,7 @@ from tilewright.ops.operator import Call, Operator, TensorType
 
 CODES = frozenset({DType.I4, DType.U4, DType.I8, DType.U8, DType.I16, DType.U16})
 ONNX_TYPES = {
-    1: DType.F32, 2: DType.U8, 3: DType.I8, 4: DType.U16, 5: DType.I16, 10: DType.F16, 11: DType.F64,
+    1: DType.F32, 2: DType.U8, 3: DType.I8, 4: DType.U16, 5: DType.I16, 10: DType.F16, 11: DType.F64, 16: DType.BF16,
     21: DType.U4, 22: DType.I4,
 }  # fmt: skip
 """Numbers of `TensorProto.DataType` that `output_dtype` and `precision` may hold."""
@@ -159,7 +159,8 @@ def _quantise_nests(call: Call) -> tuple[Nest, ...]:
     """One nest; an empty chain where `precision` divides in another type than the scale's."""
     (kind,) = _infer_quantise(call)
     precision = _typed_by(call, "precision") or call.tensor(1).dtype
-    plain = precision is call.tensor(1).dtype is call.tensor(0).dtype
+    x = call.tensor(0).dtype
+    plain = precision is call.tensor(1).dtype and (x is precision or (x is DType.F32 and precision.bits == 16))
     return _nest(call, kind, "quantise", *kind.dtype.range) if plain else ()
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from tilewright.model import Array, DType
 from tilewright.ops.cast import convert
+from tilewright.ops.check import widened
 from tilewright.ops.clamp import clamped
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import body, combine, finish
@@ -84,7 +85,8 @@ def _extreme(x: Array, high: bool) -> Any:
 
 
 def _product(x: Array, axes: Axes) -> Array:
-    found: Array = x.prod(axes, dtype=x.dtype, keepdims=True)
+    with np.errstate(over="ignore", under="ignore"):
+        found: Array = widened(x).prod(axes, keepdims=True, dtype=widened(x).dtype).astype(x.dtype)
     return found
 
 

@@ -9,6 +9,7 @@ from pkgutil import iter_modules
 
 import tilewright.ops
 from tilewright.errors import PlatformError
+from tilewright.ops.bfloat16 import with_bfloat16
 from tilewright.ops.operator import Operator
 from tilewright.ops.quantised_meaning import with_codes
 
@@ -27,7 +28,7 @@ def _registry() -> Mapping[tuple[str, str], Operator]:
                     fix="remove one of them",
                 )
             found[key] = operator, info.name
-    return {key: with_codes(operator) for key, (operator, _) in found.items()}
+    return {key: with_bfloat16(with_codes(operator)) for key, (operator, _) in found.items()}
 
 
 def find(op: str, domain: str = "") -> Operator | None:

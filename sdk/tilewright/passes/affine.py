@@ -16,7 +16,7 @@ LINEAR = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
 
 def channels(edit: Edit, node: Node) -> tuple[int, int] | None:
     """Axis and number of the output channels of a linear node on plain floats; None for any other."""
-    if node.op not in LINEAR or node.domain or not edit.is_float(*node.inputs, *node.outputs):
+    if node.op not in LINEAR or node.domain or not edit.folds(*node.inputs, *node.outputs):
         return None
     shape = edit.tensors[node.outputs[0]].shape
     if node.op in ("Conv", "ConvTranspose"):
@@ -66,7 +66,7 @@ def absorb(edit: Edit, linear: Node, scale: Reals, shift: Reals, output: str, cl
 
 def other_and_constant(edit: Edit, node: Node, ops: frozenset[str]) -> tuple[str, Array] | None:
     """The other operand and the constant of one of these operators on plain floats that keeps the other's shape."""
-    if node.op not in ops or node.domain or len(node.inputs) != 2 or not edit.is_float(*node.inputs, *node.outputs):
+    if node.op not in ops or node.domain or len(node.inputs) != 2 or not edit.folds(*node.inputs, *node.outputs):
         return None
     for index in (0, 1):
         constant, other = edit.constant(node, index), node.inputs[1 - index]

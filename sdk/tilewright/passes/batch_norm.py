@@ -15,7 +15,7 @@ def apply(model: Model) -> Model:
     """Fold every BatchNormalization with constant statistics."""
     edit = Edit(model)
     for node in edit.nodes():
-        if node.op != "BatchNormalization" or node.domain or not edit.is_float(*node.inputs, *node.outputs):
+        if node.op != "BatchNormalization" or node.domain or not edit.folds(*node.inputs, *node.outputs):
             continue
         affine = _affine(edit, node)
         if affine is None:

@@ -16,12 +16,7 @@ def apply(model: Model) -> Model:
     """Rewrite every such node on plain floats."""
     edit = Edit(model)
     for node in edit.nodes():
-        if (
-            node.domain
-            or len(node.inputs) != 2
-            or not all(node.inputs)
-            or not edit.is_float(*node.inputs, *node.outputs)
-        ):
+        if node.domain or len(node.inputs) != 2 or not all(node.inputs) or not edit.folds(*node.inputs, *node.outputs):
             continue
         constant = edit.constant(node, 1)
         if node.op == "Sum":

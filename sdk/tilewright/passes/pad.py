@@ -87,7 +87,11 @@ def _same_meaning(edit: Edit, pad: Node, node: Node, pads: tuple[int, ...]) -> b
 
 
 def _lowest(dtype: DType) -> float:
-    return float(np.finfo(dtype.numpy.name).min) if dtype.is_float else float(dtype.range[0])
+    if not dtype.is_float:
+        return float(dtype.range[0])
+    if dtype is DType.BF16:
+        return float(np.array(0xFF7F, np.uint16).view(dtype.numpy))
+    return float(np.finfo(dtype.numpy.name).min)
 
 
 def _not_negative(edit: Edit, pad: Node) -> bool:

@@ -23,7 +23,7 @@ def apply(model: Model) -> Model:
     """Fold every such Mul and Add into constant weights and bias."""
     edit = Edit(model)
     for node in edit.nodes():
-        if node.op not in ("Conv", "Gemm", "MatMul") or node.domain or not edit.is_float(*node.inputs, *node.outputs):
+        if node.op not in ("Conv", "Gemm", "MatMul") or node.domain or not edit.folds(*node.inputs, *node.outputs):
             continue
         before = edit.writer(node.inputs[0])
         weights = edit.constant(node, 1)

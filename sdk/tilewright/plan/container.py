@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from tilewright.errors import StateError, UsageError
-from tilewright.model import Array
+from tilewright.model import Array, restored
 from tilewright.report.codec import Json
 
 HEADER = "header.json"
@@ -91,7 +91,7 @@ def damaged(path: Path, kind: str, why: str) -> StateError:
 
 def _array(path: Path, kind: str, name: str, data: bytes, described: Mapping[str, object]) -> Array:
     try:
-        array: Array = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+        array: Array = restored(np.lib.format.read_array(io.BytesIO(data), allow_pickle=False))
     except (ValueError, EOFError, OSError, TypeError) as error:
         raise damaged(path, kind, f"array '{name}': {error}") from error
     if array.dtype.str != described.get("dtype") or list(array.shape) != described.get("shape"):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tilewright.layout import Layout
+from tilewright.model import DType
 from tilewright.plan.clusters import Clusters, Life, Part, Relation, view_shift
 from tilewright.plan.execute import evaluate_call
 from tilewright.plan.layout import view_root
@@ -179,7 +180,9 @@ def _copies(plan: ExecutionPlan, instruction: Instruction, left: Sequence[_Place
                 return None
             values = np.asarray(plan.frozen_slots[frozen].constant.values).reshape(-1)
             wanted = instruction.call.constants[number].reshape(-1)
-            if values.nbytes != place.size or not np.array_equal(values, wanted, equal_nan=values.dtype.kind == "f"):
+            if values.nbytes != place.size or not np.array_equal(
+                values, wanted, equal_nan=DType.of(values.dtype).is_float
+            ):
                 return None
         found.append(PartCopy(number, place.start, place.size, frozen))
     return tuple(found)

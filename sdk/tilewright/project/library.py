@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tilewright.codegen.build_names import cmake_name
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.c_types import C_TYPES, loaded
 from tilewright.errors import UnsupportedError
 from tilewright.model import DType
 from tilewright.project.cores import Boards, boards_for
@@ -23,6 +23,7 @@ class Port:
     """One input or output in an example: its call, its macros' stem, and how an element is printed."""
 
     call: str
+    element: str
     stem: str
     c_type: str
     format: str
@@ -111,6 +112,7 @@ def _port(compiled: Compiled, word: str, index: int, slot: int) -> Port:
     unsigned = dtype in (DType.U32, DType.U64)
     return Port(
         call=call,
+        element=loaded(dtype, f"{call}[i]"),
         stem=f"{name.upper()}_{word.upper()}_{index}",
         c_type=C_TYPES[dtype],
         format="%g" if real else "%lu" if unsigned else "%ld",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tilewright.model import Array
+from tilewright.model import Array, DType
 from tilewright.report.build import LayerReport, RunReport
 
 _HALF_STEPS = 4
@@ -30,7 +30,8 @@ def compare(
 ) -> Comparison:
     """Compare element by element: integers exactly, floats within `atol + rtol * |expected|`, or exactly if asked.
 
-    Floats of sixteen bits may always be four of their own steps apart; one of these is up to a thousandth of a number.
+    Floats of sixteen bits may always be four of their own steps apart; one of these is up to a thousandth of a float16
+    and up to 1/128 of a bfloat16.
     Not-a-number equals only not-a-number and infinities only themselves. Arrays of different shape or type do not
     match in any element.
     """
@@ -46,7 +47,7 @@ def compare(
         error = np.where(same, 0.0, np.abs(left - right))
         error = np.where(np.isnan(error), np.inf, error)
         bound = np.zeros(()) if exact else atol + rtol * np.abs(right)
-        if expected.dtype == np.float16 and not exact:
+        if expected.dtype in (DType.F16.numpy, DType.BF16.numpy) and not exact:
             bound = np.maximum(bound, _HALF_STEPS * np.spacing(np.abs(expected)).astype(np.float64))
         wrong = ~same & ~((error <= bound) & np.isfinite(left) & np.isfinite(right))
     return Comparison(not wrong.any(), float(error.max()), None, int(wrong.sum()), expected.size, _first(wrong))

@@ -110,6 +110,7 @@ def _missing(word: str, name: str, values: dict[str, Array], file: Path) -> Usag
 
 
 def _fitting(name: str, tensor: Tensor, value: Array, file: Path) -> Array:
+    value = _narrowed(value) if tensor.dtype is DType.BF16 else value
     if value.shape != tensor.shape or value.dtype != tensor.dtype.numpy:
         raise UsageError(
             f"'{name}' in {file} is {value.dtype}{list(value.shape)}",
@@ -119,3 +120,12 @@ def _fitting(name: str, tensor: Tensor, value: Array, file: Path) -> Array:
             file=str(file),
         )
     return np.ascontiguousarray(value).reshape(tensor.shape)  # a scalar comes back as one axis
+
+
+def _narrowed(value: Array) -> Array:
+    """float32 as bfloat16 where every number is one: who writes the file may lack the type."""
+    if value.dtype != np.float32:
+        return value
+    with np.errstate(over="ignore"):
+        narrow: Array = value.astype(DType.BF16.numpy)
+    return narrow if np.array_equal(narrow.astype(np.float32), value, equal_nan=True) else value

@@ -36,9 +36,12 @@ def keep_levels(memory: Mapping[str, MemoryReport], image: Image, touched: Mappi
     brought = sum(s.size_bytes for s in image.elf.symbols if s.name.startswith(caller_memory("")))
     data = image.sizes.ram_bytes - arena_range(image)[1] + brought
     constants = image.sizes.rodata_bytes - sum(row.constants for row in memory.values())
+    code = [symbol.address for symbol in image.elf.symbols if symbol.kind == "code" and symbol.size_bytes]
     for level, row in memory.items():
         promised = row.worst_case - (row.stack or 0)
-        beside = max(0, constants) + image.sizes.text_bytes if row.readonly or row.constants else 0
+        place = image.target.memories.get(level)
+        runs = place is not None and any(0 <= address - place.address < (place.size or 0) for address in code)
+        beside = max(0, constants) + image.sizes.text_bytes if row.readonly or row.constants or runs else 0
         beside += 0 if row.readonly else max(0, data)
         used = touched.get(level, 0)
         if used > promised + beside:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from tilewright.ieee import ieee
-from tilewright.model import Array, Tensor
+from tilewright.model import Array, DType, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised_explain import explain
 from tilewright.ops.registry import find
@@ -25,6 +25,9 @@ FLOAT_TOLERANCE = 1e-3
 
 HALF_STEPS = 4
 """Floats of sixteen bits may be so many of their own steps apart: one of them is up to a thousandth of a number."""
+BFLOAT16_TOLERANCE = 1 / 64
+"""As FLOAT_TOLERANCE for bfloat16: two steps of the largest value."""
+
 
 
 class NoReferenceError(Exception):
@@ -217,7 +220,8 @@ def differing(ours: Array, theirs: Array) -> int:
     left, right = ours.astype(np.float64), theirs.astype(np.float64)
     scale = float(np.max(np.abs(right[np.isfinite(right)]), initial=0.0))
     with np.errstate(invalid="ignore"):
-        tolerance: float | Array = FLOAT_TOLERANCE * scale + 1e-6
+        relative = BFLOAT16_TOLERANCE if ours.dtype == DType.BF16.numpy else FLOAT_TOLERANCE
+        tolerance: float | Array = relative * scale + 1e-6
         if ours.dtype == np.float16:
             tolerance = np.maximum(tolerance, HALF_STEPS * np.spacing(np.abs(theirs)).astype(np.float64))
         same = (left == right) | (np.isnan(left) & np.isnan(right)) | (np.abs(left - right) <= tolerance)

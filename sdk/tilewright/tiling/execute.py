@@ -99,7 +99,7 @@ class _Tiles:
         """A tensor of a slot's shape that holds noise."""
         tensor = self.plan.slots[slot].tensor
         kind = tensor.dtype.numpy
-        if kind.kind == "f":
+        if tensor.dtype.is_float:
             return self.noise.normal(size=tensor.shape).astype(kind)
         low, high = tensor.dtype.range
         return self.noise.integers(low, high, tensor.shape, endpoint=True).astype(kind)

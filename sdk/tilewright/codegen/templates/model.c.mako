@@ -30,13 +30,6 @@
 #error "${m.name} computes with double, which must have 64 bits: give the option for that (-mdouble=64 of avr-gcc 10 and later) or another core"
 #endif
 % endif
-% if m.half:
-
-/* C99 has no half floats, the compiler must bring them. */
-#if defined(__GNUC__)
-#pragma GCC diagnostic ignored "-Wpedantic"
-#endif
-% endif
 
 const char ${m.name}_version[] = "${m.tool}; ${m.name} sha256 ${m.sha256}";
 

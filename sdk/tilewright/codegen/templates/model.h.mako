@@ -6,13 +6,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
-% if m.half:
+% if m.halves:
 
-/* C99 has no half floats, the compiler must bring them. */
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"
-#endif
+#include "tilewright_halves.h"
 % endif
 
 #ifdef __cplusplus
@@ -139,11 +135,5 @@ int ${m.name}_run(${m.run_parameters});
 #ifdef __cplusplus
 }
 #endif
-% if m.half:
-
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
-% endif
 
 #endif

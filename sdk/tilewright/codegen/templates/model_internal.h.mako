@@ -9,13 +9,6 @@
 #if !defined(${m.upper}_BUILD) || ${m.upper}_BUILD != 0x${m.build}u
 #error "this file and ${m.name}.h come of two compilations: compile the network again"
 #endif
-% if m.half:
-
-/* C99 has no half floats, the compiler must bring them. */
-#if defined(__GNUC__)
-#pragma GCC diagnostic ignored "-Wpedantic"
-#endif
-% endif
 
 /* Memory section of the weights, e.g. -D${m.upper}_WEIGHTS_SECTION='__attribute__((section(".qspi")))'. */
 #ifndef ${m.upper}_WEIGHTS_SECTION

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -135,7 +135,10 @@ def _read_after(access: Access, nest: Nest, tile: Tile, total: Piece, pieces: Ma
 
 
 def evaluate(nest: Nest, arrays: Mapping[str, Array]) -> Array:
-    """The result of a nest from whole operand arrays by tensor name."""
+    """The result of a nest from whole operand arrays by tensor name; bfloat16 is computed in float32, rounded once."""
+    if nest.body.name != "quantise" and any(access.tensor.dtype is DType.BF16 for access in nest.operands):
+        wide = {name: a.astype(np.float32) if a.dtype.name == "bfloat16" else a for name, a in arrays.items()}
+        return evaluate(_widened(nest), wide).astype(nest.out.tensor.dtype.numpy)
     pieces = {name: Piece(array, (0,) * array.ndim) for name, array in arrays.items()}
     whole = nest.space.whole()
     partial = evaluate_tile(nest, whole, pieces)
@@ -147,6 +150,17 @@ def evaluate(nest: Nest, arrays: Mapping[str, Array]) -> Array:
         total[inside], count[inside] = partial.total.data, partial.count
         partial = Partial(Piece(total, (0,) * total.ndim), count)
     return finish_tile(nest, whole, partial, pieces).data
+
+
+def _widened(nest: Nest) -> Nest:
+    """The nest with float32 in the place of bfloat16."""
+
+    def one(access: Access) -> Access:
+        if access.tensor.dtype is not DType.BF16:
+            return access
+        return replace(access, tensor=replace(access.tensor, dtype=DType.F32))
+
+    return replace(nest, out=one(nest.out), ins=tuple(map(one, nest.ins)), after=tuple(map(one, nest.after)))
 
 
 def _reached(nest: Nest) -> Mask:

@@ -251,8 +251,13 @@ def local_response(a: Array, b: Array, p: float, q: float, r: float) -> Array:
 
 
 def quantise(a: Array, step: Array, zero: Array, low: int, high: int) -> Array:
-    """Codes of a real array: halves to even, saturated; NaN has no code and takes the lowest, as in ONNX Runtime."""
-    codes = np.rint(np.divide(a, step)).astype(np.float64) + np.asarray(zero, np.float64)
+    """Codes of a real array: halves to even, saturated; NaN has no code and takes the lowest, as in ONNX Runtime.
+
+    The quotient has the type of the scale.
+    """
+    codes = np.rint(np.divide(np.asarray(a).astype(np.asarray(step).dtype), step)).astype(np.float64) + np.asarray(
+        zero, np.float64
+    )
     return np.asarray(np.clip(np.nan_to_num(codes, nan=-np.inf), low, high))
 
 

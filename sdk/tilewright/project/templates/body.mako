@@ -23,7 +23,7 @@ ${margin}memset(${p.call}, 0, ${p.stem}_BYTES); /* your data goes here */
 % for index, p in enumerate(m.outputs):
 ${margin}printf("output ${index}:");
 ${margin}for (i = 0; i < (long)(${p.stem}_BYTES / sizeof(${p.c_type})); i++) {
-${margin}    printf(" ${p.format}", (${p.cast})${p.call}[i]);
+${margin}    printf(" ${p.format}", (${p.cast})${p.element});
 ${margin}}
 ${margin}printf("\n");
 % endfor

@@ -21,7 +21,7 @@ ${body.fill(m, "    ")}\
         Serial.print("output ${index}:");
         for (long i = 0; i < (long)(${p.stem}_BYTES / sizeof(${p.c_type})); i++) {
             Serial.print(' ');
-            Serial.print((${p.cast})${p.call}[i]);
+            Serial.print((${p.cast})${p.element});
         }
         Serial.println();
 % endfor

@@ -1,0 +1,41 @@
+"""The parameters of `run`, where inputs and outputs are the caller's memory, and what C wants to be said of them."""
+
+from __future__ import annotations
+
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.functions import Functions
+from tilewright.memory.placed import PlacedPlan
+
+
+def run_parameters(placed: PlacedPlan, context: bool) -> str:
+    """The list of `run`'s parameters as C."""
+    plan = placed.plan
+    instance = [f"{plan.name}_context *context"] if context else []
+    if placed.io == "arena":
+        return ", ".join(instance) or "void"
+    found = [*instance]
+    found += [f"const {C_TYPES[plan.slots[s].tensor.dtype]} *input_{i}" for i, s in enumerate(plan.input_slots)]
+    found += [f"{C_TYPES[plan.slots[s].tensor.dtype]} *output_{i}" for i, s in enumerate(plan.output_slots)]
+    return ", ".join(found) or "void"
+
+
+def unused(placed: PlacedPlan, functions: Functions) -> tuple[str, ...]:
+    """Caller's pointers that no layer reads or writes; C wants them named."""
+    if placed.io == "arena":
+        return ()
+    plan = placed.plan
+    names = [f"input_{i}" for i in range(len(plan.input_slots))]
+    names += [f"output_{i}" for i in range(len(plan.output_slots))]
+    used = " ".join(call.arguments + " " for call in functions.calls).replace(",", " ").replace(")", " ").split()
+    return tuple(name for name in names if name not in used)
+
+
+def pointers(placed: PlacedPlan, functions: Functions, context: bool) -> tuple[str, ...]:
+    """The parameters of `run` that must not be NULL: the instance, and what points to elements that layers use."""
+    found = ["context"] if context else []
+    if placed.io == "arena":
+        return tuple(found)
+    plan, idle = placed.plan, unused(placed, functions)
+    for word, slots in (("input", plan.input_slots), ("output", plan.output_slots)):
+        found += [f"{word}_{i}" for i, slot in enumerate(slots) if plan.slots[slot].tensor.elements]
+    return tuple(name for name in found if name not in idle)
