@@ -15,7 +15,6 @@ from tilewright.codegen.artifacts import Artifacts, Piece, Texts
 from tilewright.codegen.blob import Blob, blob_bytes, constant_texts, identity, lay_out
 from tilewright.codegen.build_names import cmake_name
 from tilewright.codegen.c_types import C_TYPES, constant_type, initialiser_pieces, literal, packed
-from tilewright.codegen.caller import pointers, run_parameters, unused
 from tilewright.codegen.comments import constant_comment, layer_comment, port_comment, safe
 from tilewright.codegen.functions import Functions, pointer, render_functions
 from tilewright.codegen.limits import Limits, limits_of

@@ -29,7 +29,6 @@ BFLOAT16_TOLERANCE = 1 / 64
 """As FLOAT_TOLERANCE for bfloat16: two steps of the largest value."""
 
 
-
 class NoReferenceError(Exception):
     """ONNX Runtime cannot be asked; the text says why."""
 
