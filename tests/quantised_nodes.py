@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 MICROSOFT = "com.microsoft"
 IN, OUT = 0.0625, 0.0546875  # a ratio of scales that is no power of two
-SIGNED = {np.dtype(np.int8): TensorProto.INT8, np.dtype(np.uint8): TensorProto.UINT8}
+SIGNED: dict[np.dtype[Any], int] = {np.dtype(np.int8): TensorProto.INT8, np.dtype(np.uint8): TensorProto.UINT8}
 
 
 class Drawn:

@@ -235,11 +235,11 @@ def test_floats_differ_by_more_than_another_order_of_sums() -> None:
     ours = np.array([1.0, 100.0, np.nan, np.inf], np.float32)
     assert differing(ours, ours.copy()) == 0
     assert differing(ours + np.float32(0.09), ours) == 0
-    assert differing(ours + np.float32([0, 0.2, 0, 0]), ours) == 1
+    assert differing(ours + np.array([0, 0.2, 0, 0], np.float32), ours) == 1
     assert differing(np.array([np.inf, 100, 1, 1], np.float32), ours) == 3
     half = np.array([1.0, 0.001], np.float16)
     assert differing(half, half + 4 * np.spacing(half)) == 0
-    assert differing(half, half + np.float16([6 * 2**-10, 0])) == 1
+    assert differing(half, half + np.array([6 * 2**-10, 0], np.float16)) == 1
 
 
 def test_inputs_of_half_floats_and_truth_values_are_fed(tmp_path: Path) -> None:
