@@ -24,7 +24,7 @@ from tilewright.commands.completion import Completion
 from tilewright.commands.ending import ended_by_signals
 from tilewright.commands.streams import complain, open_streams, say
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
-from tilewright.unfinished import remove_living
+from tilewright.output.unfinished import remove_living
 from tilewright.version import VERSION
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _log(verbose: bool, quiet: bool) -> None:
 
 
 def _write_json(value: Json, place: str) -> None:
-    from tilewright.output import write_text
+    from tilewright.output.staged import write_text
     from tilewright.report.build import dumps
 
     if place == "-":

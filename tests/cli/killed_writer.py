@@ -16,16 +16,16 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from tilewright import output, publishing, unfinished
 from tilewright.commands.ending import ended_by_signals
+from tilewright.output import publishing, staged, unfinished
 
-WATCHED = {output.__file__, publishing.__file__, unfinished.__file__}
+WATCHED = {staged.__file__, publishing.__file__, unfinished.__file__}
 FILES = ("net.c", "net.h", "sub/weights.c")
 
 
 def write(folder: Path, word: str) -> None:
     """What a compilation does."""
-    with output.staged(folder) as staging:
+    with staged.staged(folder) as staging:
         for name in (*FILES, *(["new.c"] if word == "new" else [])):
             (staging / name).parent.mkdir(exist_ok=True)
             (staging / name).write_text(word)
@@ -80,7 +80,7 @@ def main(mode: str, name: str, every: int, place: Path) -> None:
     if mode == "aside":
         publishing._exchange_by_system = lambda one, other: False
     if mode == "in_place":
-        output.exchangeable = lambda folder: False  # type: ignore[attr-defined]
+        staged.exchangeable = lambda folder: False  # type: ignore[attr-defined]
     states = []
     for moment in range(1, 10_000, every):
         folder = place / "above" / "out"

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tilewright.output import staged, write_text
-from tilewright.unfinished import unfinished_folder
+from tilewright.output.staged import staged, write_text
+from tilewright.output.unfinished import unfinished_folder
 
 WRITER = Path(__file__).with_name("killed_writer.py")
 OURS = ("out/net.c", "out/net.h", "out/sub/weights.c")
@@ -80,7 +80,7 @@ def test_what_a_living_process_writes_is_left_alone(tmp_path: Path) -> None:
 WRITE_AT_ONCE = """
 import sys
 from pathlib import Path
-from tilewright.output import staged
+from tilewright.output.staged import staged
 for number in range(40):
     with staged(Path(sys.argv[1])) as staging:
         (staging / "sub").mkdir()

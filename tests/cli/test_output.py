@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tilewright.errors import UsageError
-from tilewright.output import append_line, staged, write_text
+from tilewright.output.staged import append_line, staged, write_text
 
 
 def write_both(folder: Path, *names: str) -> None:

@@ -39,11 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> Answer:
     """Compile, check that it fits, and write."""
     from tilewright.compile import compile_model, write
-    from tilewright.output import staged, write_files
+    from tilewright.output.staged import staged, write_files
+    from tilewright.output.written import hashes, listed, protection
     from tilewright.project.ecosystems import parse_ecosystems, project_files
     from tilewright.report.build import dumps
     from tilewright.report.text import header, memory_table
-    from tilewright.written import hashes, listed, protection
 
     ecosystems = () if arguments.project is None else parse_ecosystems(arguments.project)
     options = compile_options(arguments, measure=arguments.measure)

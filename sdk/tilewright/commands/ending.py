@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from tilewright.unfinished import remove_living
+from tilewright.output.unfinished import remove_living
 
 
 class Ended(BaseException):

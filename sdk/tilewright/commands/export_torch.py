@@ -31,7 +31,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
     from tilewright.errors import UsageError
     from tilewright.export.mirror import bound_graph
     from tilewright.export.pytorch import PyTorchOptions, emit
-    from tilewright.output import write_bytes, write_text
+    from tilewright.output.staged import write_bytes, write_text
 
     output: Path = arguments.output
     if output.suffix != ".py":

@@ -25,7 +25,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
     """Read both, put the weights in place, check the model by loading it, write."""
     from tilewright.export.mirror import bound_graph, return_weights, sha256_of
     from tilewright.export.safetensors import loads
-    from tilewright.output import write_bytes
+    from tilewright.output.staged import write_bytes
 
     existing(arguments.model)
     existing(arguments.weights)

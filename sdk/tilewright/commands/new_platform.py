@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> Answer:
     """The files that were written; UsageError where the name is taken or the folder holds something."""
-    from tilewright.output import staged, write_files
+    from tilewright.output.staged import staged, write_files
     from tilewright.plugins import find_platforms
     from tilewright.skeleton import skeleton
 

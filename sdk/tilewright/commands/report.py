@@ -23,10 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> Answer:
     """Read the report, write what was asked, and give the text."""
-    from tilewright.output import staged, write_bytes, write_text
+    from tilewright.output.staged import staged, write_bytes, write_text
+    from tilewright.output.written import protection
     from tilewright.report import csv_format, html, text
     from tilewright.report.build import load
-    from tilewright.written import protection
 
     if (arguments.onnx is None) != (arguments.model is None):
         raise UsageError(

@@ -130,8 +130,8 @@ def _run(
     stage: Callable[[str], None], notes: Callable[[Sequence[str]], None],
 ) -> tuple[Compiled, Report]:  # fmt: skip
     from tilewright.compile import compile_model, run_model, write
+    from tilewright.output.written import hashes, listed
     from tilewright.report.build import dumps
-    from tilewright.written import hashes, listed
 
     target = target_for(name, options)
     compiled = compile_model(model, options, target, pipeline=watched(stage))
@@ -219,8 +219,8 @@ def _largest(found: RunReport | LayerReport | InnerReport) -> str:
 
 @contextmanager
 def _folder(project: Project) -> Iterator[Path]:
-    from tilewright.output import staged
-    from tilewright.written import protection
+    from tilewright.output.staged import staged
+    from tilewright.output.written import protection
 
     if project.folder is not None:
         with staged(project.folder, protection(project.folder, force=project.force)) as staging:

@@ -124,7 +124,7 @@ def _lines(file: Path | None) -> Iterator[Callable[[Row], None]]:
     if file is None:
         yield lambda row: None
         return
-    from tilewright.output import append_line, unwritable
+    from tilewright.output.staged import append_line, unwritable
 
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)

@@ -80,7 +80,7 @@ def counted(tuning: Tuning) -> tuple[Tuning, Lock | TilewrightError]:
 
 def _several(asked: Sequence[Tuning], arguments: argparse.Namespace) -> Answer:
     """Many locks, each written when it is there; the first that failed sets the exit code."""
-    from tilewright.output import make_folder
+    from tilewright.output.staged import make_folder
     from tilewright.report.envelope import error_json
     from tilewright.tune.lock import save_lock
 

@@ -11,11 +11,11 @@ import csv
 import io
 from collections.abc import Mapping
 
-from tilewright.cells import csv_text, meant
 from tilewright.errors import UsageError
 from tilewright.memory.bound import live_bound
 from tilewright.memory.packing import normalise
 from tilewright.memory.problem import Buffer, PlacementProblem, PlacementSolution
+from tilewright.output.cells import csv_text, meant
 
 _OLD_NAMES = {"buffer": "id", "buffer_id": "id", "start": "lower", "begin": "lower"}
 _NEEDED = ("id", "lower", "upper", "size")

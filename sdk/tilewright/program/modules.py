@@ -86,7 +86,7 @@ def _export(part: torch.nn.Module, region: str, family: str, folder: Path) -> st
     import json
 
     from tilewright.export.safetensors import TensorFile, dumps
-    from tilewright.output import write_bytes, write_text
+    from tilewright.output.staged import write_bytes, write_text
 
     arrays = {name: value.detach().cpu().contiguous().numpy() for name, value in part.state_dict().items()}
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.cells import csv_text
+from tilewright.output.cells import csv_text
 from tilewright.report.build import PARTS, Report
 
 _LAYER = ("loaded_bytes", "stored_bytes", "instructions", "cycles", "max_abs_error", "max_lsb_error")

@@ -13,7 +13,7 @@ from tilewright.binding.explain import explain
 from tilewright.binding.graph import BoundGraph
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Model, Tensor
-from tilewright.output import make_folder, write_text
+from tilewright.output.staged import make_folder, write_text
 from tilewright.pipeline import Compiler
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
 from tilewright.report.text import printable, table

@@ -18,7 +18,7 @@ from tilewright.binding.order import Order, Orders, by_cost, by_counts
 from tilewright.errors import StateError, UsageError
 from tilewright.model import Model
 from tilewright.options import CompileOptions
-from tilewright.output import write_text
+from tilewright.output.staged import write_text
 from tilewright.platform import Kernel
 from tilewright.target import FILE, Target
 from tilewright.version import VERSION

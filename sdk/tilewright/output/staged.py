@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tilewright.errors import UsageError
-from tilewright.publishing import Refusal, clean, exchangeable, publish
-from tilewright.unfinished import remove_abandoned, unfinished_file, unfinished_folder, uninterrupted
+from tilewright.output.publishing import Refusal, clean, exchangeable, publish
+from tilewright.output.unfinished import remove_abandoned, unfinished_file, unfinished_folder, uninterrupted
 
 
 @contextmanager

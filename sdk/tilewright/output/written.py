@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from tilewright.publishing import Refusal
+from tilewright.output.publishing import Refusal
 
 REPORT = "report.json"
 _HEADS = re.compile(

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tilewright.errors import UsageError
-from tilewright.unfinished import JOURNAL, KEPT, is_unfinished, locked, remove_abandoned, restore, second_name
+from tilewright.output.unfinished import JOURNAL, KEPT, is_unfinished, locked, remove_abandoned, restore, second_name
 
 Refusal = Callable[[str, Path], str | None]
 """Why the file of that relative name, which stands at that place, must not be replaced; None where it may."""
