@@ -19,7 +19,7 @@ _SPEC.loader.exec_module(lowest)
 def test_every_package_of_the_main_path_has_both_bounds() -> None:
     pinned = dict(lowest.lowest(requirement).split("==") for requirement in lowest.requirements())
     assert set(pinned) == {
-        "onnx", "onnx-graphsurgeon", "numpy", "ortools", "mako", "onnxruntime", "rich", "pyelftools"
+        "onnx", "onnx-graphsurgeon", "numpy", "ml-dtypes", "ortools", "mako", "onnxruntime", "rich", "pyelftools"
     }  # fmt: skip
     assert pinned["onnx-graphsurgeon"] == "0.6.1", "there is no 0.6.0"
 

@@ -32,7 +32,7 @@ PARAMETERS: dict[str, tuple[tuple[float, ...], ...]] = {
     "normalise": ((1e-3,),), "rms_scale": ((1e-3,),), "standardise": ((1e-3,),), "lrn": ((0.5, 0.75, 1.0),),
     "select_equal": ((9,),), "quantise": ((-128, 127),),
 }  # fmt: skip
-ARITY = {"normalise": 5, "quantise": 3, "min": 4, "max": 4, "sum": 4, "mean": 4}
+ARITY = {"normalise": 5, "quantise": 3, "select_equal": 3, "min": 4, "max": 4, "sum": 4, "mean": 4}
 OTHERWISE_TESTED = {"cast", "dequantise", "mul_offsets"}
 """Their operands or results are of several types: the standard's cases and the networks of codes run them."""
 
@@ -80,7 +80,13 @@ def cases() -> list[Case]:
     for kind in (DType.F32, DType.F64, DType.I8, DType.U8, DType.I32, DType.U32, DType.I64, DType.U64, DType.BOOL):
         for name in BODIES.keys() - OTHERWISE_TESTED:
             table = nest_expressions.FLOAT if kind.is_float else nest_expressions.INTEGER
-            known = name in table or name in (*nest_expressions.VARIADIC, "clip", "normalise", "quantise")
+            known = name in table or name in (
+                *nest_expressions.VARIADIC,
+                "clip",
+                "normalise",
+                "quantise",
+                "select_equal",
+            )
             mine = LOGIC if kind is DType.BOOL else BODIES.keys() - set(LOGIC) - (set(BITS) if kind.is_float else set())
             if not known or name not in mine or (not kind.is_float and name in NOT_FOR_INTEGERS):
                 continue
@@ -177,7 +183,7 @@ def test_finishes_mean_in_c_what_they_mean_in_numpy(tmp_path: Path) -> None:
     for name, meaning in FINISHES.items():
         got: Array = np.empty_like(totals)
         loaded[f"{name}_all"](*pointers([totals, counts, more, got]), got.size)
-        given = (more,) if name in ("add", "scale_add") else ()
+        given = (more,) if name in ("add", "scale_add", "pad_operand") else ()
         with np.errstate(all="ignore"):
             wanted = meaning.function(totals, counts, *given, *parameters.get(name, ()))
         np.testing.assert_allclose(got, wanted, rtol=1e-6, err_msg=name)

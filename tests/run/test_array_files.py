@@ -32,6 +32,7 @@ class Plan:
         self.slots = [Slot(name) for name in names]
         self.input_slots = self.output_slots = tuple(range(len(names)))
         self.output_names = names
+        self.instructions = ()
 
 
 def header(shape: str, dtype: str = "<f4") -> bytes:

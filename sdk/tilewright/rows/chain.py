@@ -16,7 +16,7 @@ from tilewright.rows.bands import RowWise, row_elements
 from tilewright.rows.walk import Made, Step, Walk
 
 TEMPLATE = Path(__file__).parent.parent / "codegen" / "templates" / "row_chain.c.mako"
-SOURCE = TEMPLATE.with_name("row_chain.h")
+SOURCES = (TEMPLATE.with_name("row_chain.h"), TEMPLATE.with_name("row_tap.h"))
 ALIGN = 8
 """Windows start at multiples of so many bytes."""
 CALL_COST, ROW_COST, BYTE_COST = 30.0, 30.0, 0.55
@@ -217,7 +217,7 @@ def chain_kernel(stages: Sequence[Stage], walked: Walk, layouts: Mapping[str, La
     bounds = [kernel.numerics for kernel in kernels if kernel.numerics != "exact"]
     return Kernel(
         name="RowChain", op="Chain", types=(("*...",), ("*",)), layout=("any", "any"), template=TEMPLATE,
-        sources=(*sources, SOURCE), numerics=max(bounds, key=float) if bounds else "exact",
+        sources=(*sources, *SOURCES), numerics=max(bounds, key=float) if bounds else "exact",
         methods=RowChain(tuple(stages), walked, whole), platform=kernels[-1].platform,
         summary="Several nodes, band by band of rows.", flags=tuple(dict.fromkeys(f for k in kernels for f in k.flags)),
         calibrated=all(kernel.calibrated for kernel in kernels), engine=kernels[-1].engine,
