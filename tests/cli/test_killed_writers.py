@@ -71,6 +71,7 @@ def test_what_a_living_process_writes_is_left_alone(tmp_path: Path) -> None:
         (tmp_path / ".tilewright-00000001.part").write_text("dead")
         (tmp_path / ".tilewright-settings").write_text("mine")
         write_text(tmp_path / "r.json", "{}")
+        assert {path.name for path in tmp_path.iterdir()} == {living.name, ".tilewright-settings", "r.json"}
         with staged(tmp_path / "out") as staging:
             (staging / "net.c").write_text("int")
         assert {path.name for path in tmp_path.iterdir()} == {living.name, ".tilewright-settings", "r.json", "out"}

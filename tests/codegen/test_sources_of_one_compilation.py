@@ -7,9 +7,12 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import onnx
 import pytest
 import tilewright
 from conftest import NetworkFiles
+from graphs import node, onnx_model
 
 Files = dict[str, str]
 
@@ -56,19 +59,13 @@ def test_a_folder_of_two_compilations_does_not_compile(
         assert any("come of two compilations: compile the network again" in text for text in said), mixed
 
 
-def test_weights_alone_make_another_compilation(one: Files, tmp_path: Path) -> None:
-    import numpy as np
-    import onnx
-    from onnx import numpy_helper
-
-    model = onnx.load(Path(__file__).parents[1] / "models" / "digits" / "model.onnx")
-    numbers = set()
+def test_weights_alone_make_another_compilation(tmp_path: Path) -> None:
+    """The same file, the same code: an input that is frozen to other values."""
+    onnx.save(onnx_model([node("Add", "x w", "y")], {"x": (16,), "w": (16,)}, ["y"]), tmp_path / "net.onnx")
+    numbers, values = set(), tmp_path / "w.npy"
     for factor in (1, 2):
-        changed = onnx.ModelProto.FromString(model.SerializeToString())
-        kernel = max(changed.graph.initializer, key=lambda tensor: int(np.prod(tensor.dims)))
-        kernel.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(kernel) * np.float32(factor), kernel.name))
-        file = tmp_path / "net.onnx"
-        onnx.save(changed, str(file))
-        done = tilewright.compile_model(file, tilewright.CompileOptions(), tilewright.load_target("host"))
+        np.save(values, np.arange(1, 17, dtype=np.float32) * np.float32(factor))
+        options = tilewright.CompileOptions(freeze={"w": values})
+        done = tilewright.compile_model(tmp_path / "net.onnx", options, tilewright.load_target("host"))
         numbers |= builds({"net.h": done.artifacts.files["src/net.h"]})
     assert len(numbers) == 2

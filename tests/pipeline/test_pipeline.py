@@ -323,13 +323,17 @@ def test_a_copied_step_called_by_itself_asks_the_copys_provider() -> None:
 
 
 def test_overrides_of_a_block_end_with_it() -> None:
+    def never() -> float:
+        raise AssertionError
+
     provider = Provider()
     provider.override(seconds, lambda: 1.0)
     compiler: Compiler[float] = Compiler(provider=provider)
     compiler.step(lambda now=Depends(seconds): now)
-    with provider.overriding({seconds: lambda: 2.0}):
+    with provider.overriding({seconds: lambda: 2.0, never: lambda: 3.0}):
         assert compiler.compile() == 2.0
     assert compiler.compile() == 1.0
+    assert set(provider.dependency_overrides) == {seconds}, "what had no override before has none again"
 
 
 def test_what_is_given_is_not_asked_for() -> None:
