@@ -90,13 +90,19 @@ def test_json_on_a_full_disk_is_told_once(tmp_path: Path) -> None:
     assert [line.split(": ")[2] for line in told.splitlines()] == ["cannot write '/dev/full'", "'net' does not fit"]
 
 
-def test_a_device_is_written_into_and_stays_one(tmp_path: Path) -> None:
+def test_a_pipe_is_written_into_and_stays_one(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as cat:
-        assert started([*CHECK, "--json", str(pipe)], "unread") == (0, "")
-        assert cat.stdout is not None
-        assert json.loads(cat.stdout.read()) == {"a": 1}
-    assert pipe.is_fifo()
+        try:
+            assert started([*CHECK, "--json", str(pipe)], "unread") == (0, "")
+            assert pipe.is_fifo()
+            assert cat.stdout is not None
+            assert json.loads(cat.stdout.read()) == {"a": 1}
+        finally:
+            cat.kill()
+
+
+def test_a_device_stays_one() -> None:
     assert started([*CHECK, "--json", "/dev/null"], "unread") == (0, "")
     assert Path("/dev/null").is_char_device()
