@@ -62,16 +62,16 @@ def test_what_we_wrote_is_replaced_and_what_was_changed_since_is_not(
 
 
 @pytest.mark.usefixtures("fake")
-def test_a_folder_of_an_older_version_is_known_by_its_first_lines(model: str, fake: Any, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    fake.write = lambda _, folder: (folder / "net.c").write_text("/* net: 4 layers\n * tilewright 0.1.0. */ int a;\n")
-    assert compiled(model, out) == 0
-    report = json.loads((out / "report.json").read_text())
-    assert list(report.pop("files")) == ["net.c"]
-    (out / "report.json").write_text(json.dumps(report))
-    fake.write = lambda _, folder: (folder / "net.c").write_text("int b;\n")
-    assert compiled(model, out) == 0
-    assert (out / "net.c").read_text() == "int b;\n"
+def test_a_report_that_is_not_ours_is_no_leave_to_replace_it(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for mine in ('{"schema": "mine/1"}', "[1]", "tilewright/report/1"):
+        (tmp_path / "report.json").write_text(mine)
+        assert compiled(model, tmp_path) == 2
+        assert "report.json' is not replaced: tilewright did not write it" in error_of(capsys)
+        assert [path.name for path in tmp_path.iterdir() if path.suffix != ".onnx"] == ["report.json"]
+    (tmp_path / "report.json").write_text('{"schema": "tilewright/report/1"}')
+    assert compiled(model, tmp_path) == 0
 
 
 @pytest.mark.usefixtures("fake")
@@ -89,7 +89,7 @@ def test_files_of_earlier_commands_stay_ours(model: str, fake: Any, tmp_path: Pa
 def test_csv_files_of_the_user(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", SAMPLE, "--csv", str(tmp_path)]) == 0
     assert main(["report", SAMPLE, "--csv", str(tmp_path)]) == 0
-    (tmp_path / "layers.csv").write_text("name,price\n")
+    (tmp_path / "layers.csv").write_text("name,price\nindex,name,op,kernel\n")
     capsys.readouterr()
     assert main(["report", SAMPLE, "--csv", str(tmp_path)]) == 2
     assert "layers.csv' is not replaced" in error_of(capsys)

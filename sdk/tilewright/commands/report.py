@@ -41,7 +41,8 @@ def execute(arguments: argparse.Namespace) -> Answer:
     if arguments.html is not None:
         write_text(arguments.html, html.render(report))
     if arguments.csv is not None:
-        with staged(arguments.csv, protection(arguments.csv, force=arguments.force)) as folder:
+        known = protection(arguments.csv, force=arguments.force, recognised=csv_format.is_table)
+        with staged(arguments.csv, known) as folder:
             for name, content in csv_format.files(report).items():
                 (folder / name).write_text(content, encoding="utf-8", newline="")
     return Answer(text.render(report), report.to_json())

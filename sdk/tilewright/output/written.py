@@ -1,26 +1,23 @@
 """Tells what tilewright wrote into a folder from what somebody else put or changed there.
 
-`report.json` lists the files that were written beside it with the SHA-256 of each. A file that it does not list, as in
-folders of older versions, is ours where its first lines say so.
+`report.json` lists the files that were written beside it with the SHA-256 of each. What it does not list is somebody
+else's, unless whoever writes it again recognises it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tilewright.output.publishing import Refusal
 
 REPORT = "report.json"
-_HEADS = re.compile(
-    rb"tilewright \d+\.\d+|tilewright/report/\d|constants shared by \w+\.c and \w+_weights\.c\. Not for use by|"
-    rb"What the generated code asks of a cluster|Plays the part of the CUDA runtime|^TWWB|"
-    rb"^(model,platform,target,level,|index,name,op,kernel,|id,lower,upper,size,)",
-)
-_HEAD_BYTES = 600
+SCHEMA = "tilewright/report/"
+
+Recognised = Callable[[str, Path], bool]
+"""Whether the file of that relative name, which stands at that place, is of the kind that is written there."""
 
 
 def hashes(folder: Path) -> dict[str, str]:
@@ -31,14 +28,11 @@ def hashes(folder: Path) -> dict[str, str]:
 
 def listed(folder: Path) -> dict[str, str]:
     """What the report of a folder says was written there; nothing where there is none that can be read."""
-    try:
-        found = json.loads((folder / REPORT).read_bytes()).get("files", {})
-    except (OSError, ValueError, AttributeError, RecursionError):
-        return {}
-    return {str(name): str(value) for name, value in found.items()} if isinstance(found, Mapping) else {}
+    files = _document(folder / REPORT).get("files", {})
+    return {str(name): str(value) for name, value in files.items()} if isinstance(files, Mapping) else {}
 
 
-def protection(folder: Path, *, force: bool) -> Refusal | None:
+def protection(folder: Path, *, force: bool, recognised: Recognised = lambda name, place: False) -> Refusal | None:
     """Why a file of this folder must not be replaced: it is somebody else's, or was changed; `force` replaces all."""
     if force:
         return None
@@ -50,11 +44,23 @@ def protection(folder: Path, *, force: bool) -> Refusal | None:
         path = Path(name).as_posix()
         if path in known:
             return None if _digest(place) == known[path] else "it was changed since tilewright wrote it"
-        with place.open("rb") as stream:
-            head = stream.read(_HEAD_BYTES)
-        return None if _HEADS.search(head) else "tilewright did not write it"
+        ours = _is_report(place) if path == REPORT else recognised(path, place)
+        return None if ours else "tilewright did not write it"
 
     return refusal
+
+
+def _is_report(place: Path) -> bool:
+    return str(_document(place).get("schema", "")).startswith(SCHEMA)
+
+
+def _document(file: Path) -> Mapping[str, object]:
+    """The JSON object in a file; an empty one where there is none that can be read."""
+    try:
+        document = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, Mapping) else {}
 
 
 def _digest(path: Path) -> str:

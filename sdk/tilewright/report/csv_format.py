@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
+from pathlib import Path
 
 from tilewright.output.cells import csv_text
 from tilewright.report.build import PARTS, Report
 
+_LEVEL = ("size", "worst_case", "live_set", "lower_bound", "status", *PARTS, "code", "estimated")
 _LAYER = ("loaded_bytes", "stored_bytes", "instructions", "cycles", "max_abs_error", "max_lsb_error")
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "summary.csv": ("model", "platform", "target", "level", *_LEVEL),
+    "layers.csv": (
+        "index", "name", "op", "kernel", "numerics", "tile", "tiles", "macs", "copied_bytes", *_LAYER, "engine",
+    ),
+    "memory.csv": ("id", "lower", "upper", "size", "offset", "level", "kind"),
+}  # fmt: skip
+"""The first row of each file."""
 
 
 def files(report: Report) -> dict[str, str]:
@@ -15,14 +26,22 @@ def files(report: Report) -> dict[str, str]:
     return {"summary.csv": summary(report), "layers.csv": layers(report), "memory.csv": memory(report)}
 
 
+def is_table(name: str, file: Path) -> bool:
+    """Whether a file has the columns of the table of that name, so that a newer one may replace it."""
+    try:
+        with file.open(encoding="utf-8", newline="") as stream:
+            return name in COLUMNS and tuple(next(csv.reader(stream), ())) == COLUMNS[name]
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return False
+
+
 def summary(report: Report) -> str:
     """One row per memory level; sizes in bytes."""
-    names = ("size", "worst_case", "live_set", "lower_bound", "status", *PARTS, "code", "estimated")
     rows = [
-        [report.model.name, report.platform, report.target, level, *(getattr(values, name) for name in names)]
+        [report.model.name, report.platform, report.target, level, *(getattr(values, name) for name in _LEVEL)]
         for level, values in report.memory.items()
     ]
-    return csv_text(("model", "platform", "target", "level", *names), rows)
+    return csv_text(COLUMNS["summary.csv"], rows)
 
 
 def layers(report: Report) -> str:
@@ -35,8 +54,7 @@ def layers(report: Report) -> str:
         ]
         for index, layer in enumerate(report.layers)
     ]  # fmt: skip
-    heads = ("index", "name", "op", "kernel", "numerics", "tile", "tiles", "macs", "copied_bytes", *_LAYER, "engine")
-    return csv_text(heads, rows)
+    return csv_text(COLUMNS["layers.csv"], rows)
 
 
 def memory(report: Report) -> str:
@@ -46,7 +64,7 @@ def memory(report: Report) -> str:
         for level, values in report.memory.items()
         for buffer in values.buffers
     ]
-    return csv_text(("id", "lower", "upper", "size", "offset", "level", "kind"), rows)
+    return csv_text(COLUMNS["memory.csv"], rows)
 
 
 def _words(values: Mapping[str, int]) -> str:
