@@ -40,12 +40,13 @@ def load(module: PyTorchModule, folder: Path, name: str) -> Any:
 
 
 def outputs_of(network: Any, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    """What a PyTorch module computes from NumPy arrays."""
+    """What a PyTorch module computes from NumPy arrays; bfloat16, which PyTorch does not hand to NumPy, as float32."""
     import torch
 
     with torch.no_grad():
         found = network(*(torch.from_numpy(np.array(array)) for array in inputs))
-    return [value.numpy() for value in (found if isinstance(found, tuple) else (found,))]
+    results = found if isinstance(found, tuple) else (found,)
+    return [(value.float() if value.dtype is torch.bfloat16 else value).numpy() for value in results]
 
 
 def executed(graph: BoundGraph, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:

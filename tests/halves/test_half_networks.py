@@ -11,7 +11,9 @@ import pytest
 from halves.half_networks import classifier, one_node
 from onnx import TensorProto
 from tilewright.compile import Compiled, compile_model, write
-from tilewright.model import Array, DType
+from tilewright.model import Array, DType, Node, Tensor
+from tilewright.ops.operator import Call
+from tilewright.ops.registry import find
 from tilewright.options import CompileOptions
 from tilewright.plan.execute import run
 from tilewright.run.build import build
@@ -189,3 +191,20 @@ def test_a_double_becomes_a_half_in_one_step(tmp_path: Path) -> None:
     for way in (target, replace(target, compile_flags=("-O1", "-DTILEWRIGHT_F16_BITS"))):
         (got,) = outputs(done, way, tmp_path / "model", [x])
         assert got.tolist() == [1 + 2**-10, 1.0, -1 - 2**-10, 65504.0]
+
+
+@pytest.mark.parametrize("op", ["Softmax", "LogSoftmax", "LpNormalization", "MeanVarianceNormalization"])
+def test_what_lies_between_the_nests_of_a_bfloat16_operator_is_float32(op: str) -> None:
+    """Totals and quotients that only the operator sees keep all their bits; its operands and results are bfloat16."""
+    operator = find(op)
+    assert operator is not None
+    assert operator.nests is not None
+    tensors = [Tensor(name, DType.BF16, (2, 3, 4, 5)) for name in ("x", "y")]
+    call = Call(Node("node", op, ("x",), ("y",)), (tensors[0],), (tensors[1],), {}, 22)
+    kinds: dict[bool, set[DType]] = {True: set(), False: set()}
+    ends = {operator.operand(0), operator.result(0)}
+    for nest in operator.nests(call):
+        for access in nest.operands:
+            if not access.tensor.values and not access.tensor.iota:
+                kinds[access.tensor.name in ends].add(access.tensor.dtype)
+    assert kinds == {True: {DType.BF16}, False: {DType.F32}}
