@@ -21,7 +21,7 @@ from tilewright.errors import ToolMissing
 from tilewright.frontend.load import load
 from tilewright.model import Array
 from tilewright.passes.driver import run as run_passes
-from tilewright.passes.quantise import lower
+from tilewright.passes.quantise.lower import lower
 from tilewright.plan.build import build
 from tilewright.plan.execute import run_slots
 from tilewright.plan.layout import BufferLayout, compute_buffer_layout

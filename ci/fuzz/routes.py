@@ -14,7 +14,7 @@ from tilewright.cli import main
 from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
 from tilewright.passes.driver import run
-from tilewright.passes.quantise import lower
+from tilewright.passes.quantise.lower import lower
 
 WARNINGS = "-std=c99 -Wall -Wextra -Wconversion -Wpedantic -Wshadow -Werror".split()
 

@@ -30,8 +30,8 @@ from tilewright.options import MEMORY_PASSES, CompileOptions, RunOptions
 from tilewright.passes import reorder
 from tilewright.passes.driver import PassReport
 from tilewright.passes.driver import run as run_passes
-from tilewright.passes.quantise import integer_border, lower
-from tilewright.passes.quantise_report import quantisation_report, require_integers
+from tilewright.passes.quantise.lower import integer_border, lower
+from tilewright.passes.quantise.report import quantisation_report, require_integers
 from tilewright.pipeline import Compiler, Depends
 from tilewright.plan.build import build
 from tilewright.plan.check import check as check_plan

@@ -34,7 +34,7 @@ from tilewright.ops.registry import find
 from tilewright.options import CompileOptions
 from tilewright.passes.driver import PassReport
 from tilewright.passes.driver import run as run_passes
-from tilewright.passes.quantise import integer_border, lower
+from tilewright.passes.quantise.lower import integer_border, lower
 from tilewright.plan.build import build
 from tilewright.plan.check import check as check_plan
 from tilewright.plan.plan import ExecutionPlan, TiledGraph

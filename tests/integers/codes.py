@@ -14,9 +14,9 @@ from onnx import helper
 from tilewright.frontend.load import load
 from tilewright.model import DType, Model, Node
 from tilewright.ops.operator import Call
-from tilewright.ops.quantised_explain import explain
+from tilewright.ops.quantised.explain import explain
 from tilewright.ops.registry import find
-from tilewright.passes.quantise import lower
+from tilewright.passes.quantise.lower import lower
 
 Arrays = dict[str, npt.NDArray[Any]]
 _ONNX_TYPES = {

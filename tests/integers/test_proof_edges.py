@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tilewright.ops.quantised_proof import Bounds, prove
+from tilewright.ops.quantised.proof import Bounds, prove
 from tilewright.ops.requantize import Requantisation
 
 LARGEST = (1 << 31) - 1

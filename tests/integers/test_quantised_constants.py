@@ -11,8 +11,8 @@ from onnx import TensorProto, helper
 from tilewright.errors import UnsupportedNode
 from tilewright.frontend.load import load
 from tilewright.model import DType
-from tilewright.passes.quantise import lower
-from tilewright.passes.quantise_report import quantisation_report
+from tilewright.passes.quantise.lower import lower
+from tilewright.passes.quantise.report import quantisation_report
 
 
 def test_four_bit_weights_are_constants_of_four_bits() -> None:

@@ -13,8 +13,8 @@ from integers.codes import compare, feeds_for, run_codes
 from onnx import TensorProto, helper
 from tilewright.errors import UnsupportedNode
 from tilewright.frontend.load import load
-from tilewright.passes.quantise import lower
-from tilewright.passes.quantise_report import quantisation_report
+from tilewright.passes.quantise.lower import lower
+from tilewright.passes.quantise.report import quantisation_report
 
 Values = npt.NDArray[Any]
 RNG = np.random.default_rng(7)

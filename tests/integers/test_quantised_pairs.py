@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tilewright.errors import UnsupportedNode
 from tilewright.model import Array, Clamp, DType, Node, Quantisation, Tensor
 from tilewright.ops.operator import Call, Operator
-from tilewright.ops.quantised_add import PairForm, pair_form, pair_width
-from tilewright.ops.quantised_softmax import softmax_form
+from tilewright.ops.quantised.add import PairForm, pair_form, pair_width
+from tilewright.ops.quantised.softmax import softmax_form
 from tilewright.ops.registry import find
 
 

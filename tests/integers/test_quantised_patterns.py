@@ -9,12 +9,12 @@ import pytest
 from integers.codes import calls, compare, feeds_for, run_codes
 from integers.qdq_writer import I8, RNG, Writer, conv, inner, ops, weight
 from tilewright.model import Clamp, DType
-from tilewright.ops.quantised_linear import proof
-from tilewright.ops.quantised_meaning import table
-from tilewright.ops.quantised_resize import resize_form, resize_proof
+from tilewright.ops.quantised.linear import proof
+from tilewright.ops.quantised.meaning import table
+from tilewright.ops.quantised.resize import resize_form, resize_proof
 from tilewright.ops.registry import find
-from tilewright.passes.quantise import integer_border
-from tilewright.passes.quantise_report import quantisation_report
+from tilewright.passes.quantise.lower import integer_border
+from tilewright.passes.quantise.report import quantisation_report
 
 
 @pytest.mark.parametrize(

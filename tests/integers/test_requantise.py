@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tilewright.model import DType, Quantisation
-from tilewright.ops.quantised_proof import Bounds, prove, thresholds
+from tilewright.ops.quantised.proof import Bounds, prove, thresholds
 from tilewright.ops.requantize import (
     Requantisation,
     code_of,

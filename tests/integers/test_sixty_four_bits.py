@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tilewright.ops.quantised_proof import Bounds, Proof, prove
+from tilewright.ops.quantised.proof import Bounds, Proof, prove
 from tilewright.ops.requantize import Requantisation
 from tilewright.platforms.generic.kernels import requantise_text as text_module
 from tilewright.platforms.generic.kernels.requantise_text import refusal, requantise_text

@@ -10,11 +10,11 @@ from conftest import NetworkFiles
 from integers.codes import calls, compare, run_codes
 from tilewright.errors import UnsupportedError
 from tilewright.frontend.load import load
-from tilewright.ops.quantised_linear import proof
-from tilewright.ops.quantised_mean import mean_proof, window_counts
-from tilewright.ops.quantised_proof import thresholds
-from tilewright.passes.quantise import integer_border, lower
-from tilewright.passes.quantise_report import quantisation_report, require_integers
+from tilewright.ops.quantised.linear import proof
+from tilewright.ops.quantised.mean import mean_proof, window_counts
+from tilewright.ops.quantised.proof import thresholds
+from tilewright.passes.quantise.lower import integer_border, lower
+from tilewright.passes.quantise.report import quantisation_report, require_integers
 
 Find = Callable[[str], NetworkFiles]
 TRAINED = [f"{name}_{form}" for name in ("resnet8", "dscnn", "vww", "ad") for form in ("int8", "int8ort")]

@@ -13,7 +13,7 @@ from in_c import Trial, hold
 from tilewright.errors import UnsupportedError
 from tilewright.frontend.load import load
 from tilewright.passes.edit import Edit
-from tilewright.passes.quantise_report import require_integers
+from tilewright.passes.quantise.report import require_integers
 
 STEPS, BATCH, INPUTS, HIDDEN = 3, 2, 4, 5
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}

@@ -15,7 +15,7 @@ from tilewright.frontend.load import load
 from tilewright.memory.peak import within_peak
 from tilewright.model import Array, Model, Tensor
 from tilewright.passes.driver import run as run_passes
-from tilewright.passes.quantise import lower
+from tilewright.passes.quantise.lower import lower
 from tilewright.plan.build import build
 from tilewright.plan.check import check
 from tilewright.plan.plan import ExecutionPlan, TiledGraph

@@ -11,7 +11,7 @@ import pytest
 from board_layers import Layer, check, kernels
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tilewright.ops.quantised_proof import Bounds, prove
+from tilewright.ops.quantised.proof import Bounds, prove
 from tilewright.ops.requantize import Requantisation
 from tilewright.platforms.generic.kernels.requantise_real import real_form
 from tilewright.platforms.generic.kernels.vectors import KINDS, Vectors, block_pixels, pixels_text

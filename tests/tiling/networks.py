@@ -12,7 +12,7 @@ from tilewright.frontend.load import load
 from tilewright.layout import Layout
 from tilewright.model import Model
 from tilewright.passes.driver import run
-from tilewright.passes.quantise import lower
+from tilewright.passes.quantise.lower import lower
 from tilewright.platform import Call, MemoryLevel
 from tilewright.platforms.pulp.memory import LEVELS
 from tilewright.plugins import kernels_of, platform

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import tilewright.platforms.generic.platform  # noqa: F401 - declares the portable kernels before one is imported
-from tilewright.ops.quantised_linear import accumulator, proof
-from tilewright.ops.quantised_proof import FixedPoint
+from tilewright.ops.quantised.linear import accumulator, proof
+from tilewright.ops.quantised.proof import FixedPoint
 from tilewright.platform import Array, Call, Constant, DType
 from tilewright.platforms.generic.kernels import conv_i8 as portable
 from tilewright.platforms.generic.kernels.blocks import Axis

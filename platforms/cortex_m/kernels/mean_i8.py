@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.codegen.c_types import C_TYPES
-from tilewright.ops.quantised_mean import mean_proof, window_counts
-from tilewright.ops.quantised_real import code_limits
+from tilewright.ops.quantised.mean import mean_proof, window_counts
+from tilewright.ops.quantised.real import code_limits
 from tilewright.platform import Call, DType, Operands, priced
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.requantise_text import refusal, requantise_text

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.conv import conv_window
-from tilewright.ops.quantised_linear import accumulator, proof
-from tilewright.ops.quantised_real import the_quantisation
+from tilewright.ops.quantised.linear import accumulator, proof
+from tilewright.ops.quantised.real import the_quantisation
 from tilewright.platform import Array, Call, Constant, DType, Operands
 from tilewright.platforms.cuda.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8, dense_i8

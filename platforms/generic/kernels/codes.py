@@ -9,10 +9,10 @@ import numpy as np
 from tilewright.codegen.c_types import C_TYPES, initialiser
 from tilewright.ops.index.nest import Nest
 from tilewright.ops.operator import unmapped
-from tilewright.ops.quantised_add import OPERATORS_WITH_FORM, PairForm, pair_form
-from tilewright.ops.quantised_mean import mean_proof, window_counts
-from tilewright.ops.quantised_meaning import requantisation_table, same_meaning, table
-from tilewright.ops.quantised_real import code_limits, real_call
+from tilewright.ops.quantised.add import OPERATORS_WITH_FORM, PairForm, pair_form
+from tilewright.ops.quantised.mean import mean_proof, window_counts
+from tilewright.ops.quantised.meaning import requantisation_table, same_meaning, table
+from tilewright.ops.quantised.real import code_limits, real_call
 from tilewright.ops.registry import all_operators, find
 from tilewright.platform import Array, Call, Constant, DType, Operands, Tensor
 from tilewright.platforms.generic.kernels.nest import (

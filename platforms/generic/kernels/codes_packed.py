@@ -8,8 +8,8 @@ from math import prod
 import numpy as np
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.conv import conv_window
-from tilewright.ops.quantised_linear import accumulator, by_channel, proof
-from tilewright.ops.quantised_real import code_limits, the_quantisation
+from tilewright.ops.quantised.linear import accumulator, by_channel, proof
+from tilewright.ops.quantised.real import code_limits, the_quantisation
 from tilewright.platform import Array, Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of
 from tilewright.platforms.generic.kernels.codes_sums import products, row_major

@@ -6,7 +6,7 @@ import re
 
 from tilewright.codegen.c_types import C_TYPES, literal
 from tilewright.ops.operator import unmapped
-from tilewright.ops.quantised_real import code_limits, the_quantisation
+from tilewright.ops.quantised.real import code_limits, the_quantisation
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, same_size, unary_nests
 from tilewright.platforms.generic.kernels.nest import NestContext, nests_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tilewright.codegen.c_types import C_TYPES, initialiser
-from tilewright.ops.quantised_real import code_limits, the_quantisation
-from tilewright.ops.quantised_resize import ResizeForm, interpolates, resize_form, resize_proof
+from tilewright.ops.quantised.real import code_limits, the_quantisation
+from tilewright.ops.quantised.resize import ResizeForm, interpolates, resize_form, resize_proof
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.codes import Q
 from tilewright.platforms.generic.kernels.codes_sums import row_major

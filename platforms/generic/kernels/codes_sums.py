@@ -12,8 +12,8 @@ from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.conv_transpose import spread
 from tilewright.ops.index.nest import Nest
 from tilewright.ops.operator import unmapped
-from tilewright.ops.quantised_linear import accumulator, by_channel, channel_axis, proof
-from tilewright.ops.quantised_real import code_limits, real_call, the_quantisation
+from tilewright.ops.quantised.linear import accumulator, by_channel, channel_axis, proof
+from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
 from tilewright.platform import Array, Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of
 from tilewright.platforms.generic.kernels.conv_i8 import weights_of

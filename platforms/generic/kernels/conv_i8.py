@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.conv import conv_window
-from tilewright.ops.quantised_linear import accumulator, centred, proof
+from tilewright.ops.quantised.linear import accumulator, centred, proof
 from tilewright.platform import Array, Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.blocks import (
     Axis,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.ops.quantised_linear import accumulator, proof
+from tilewright.ops.quantised.linear import accumulator, proof
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels import conv_f32, conv_i8
 from tilewright.platforms.generic.kernels.blocks import pack_weights

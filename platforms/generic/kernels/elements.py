@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from tilewright.codegen.c_types import C_TYPES, is_half, loaded, stored
-from tilewright.ops.quantised_meaning import same_meaning
+from tilewright.ops.quantised.meaning import same_meaning
 from tilewright.platform import Call, Constant, DType, Operands, Shape, Tensor
 from tilewright.platforms.generic.kernels.nest import operand_names
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.index.scalars import quantise
-from tilewright.ops.quantised_real import code_limits, the_quantisation
+from tilewright.ops.quantised.real import code_limits, the_quantisation
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.overlap import gap_bytes
 from tilewright.platforms.generic.platform import PLATFORM

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.ops.quantised_proof import Proof, thresholds
+from tilewright.ops.quantised.proof import Proof, thresholds
 from tilewright.ops.requantize import Integers
 from tilewright.platform import Array, Constant, DType
 

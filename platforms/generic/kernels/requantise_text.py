@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.ops.quantised_proof import Proof
+from tilewright.ops.quantised.proof import Proof
 from tilewright.platform import Array, Constant, DType
 
 LARGEST_EXPONENT = 62

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from tilewright.codegen.c_types import C_TYPES
-from tilewright.ops.quantised_softmax import softmax_axis, softmax_form
+from tilewright.ops.quantised.softmax import softmax_axis, softmax_form
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.platform import PLATFORM
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.model import DType
-from tilewright.ops.quantised_linear import Accumulator, accumulator, proof
-from tilewright.ops.quantised_real import the_quantisation
+from tilewright.ops.quantised.linear import Accumulator, accumulator, proof
+from tilewright.ops.quantised.real import the_quantisation
 from tilewright.platform import Array, Call, Constant
 from tilewright.platforms.pulp.kernels.block_asm import LARGEST_OFFSET, Geometry, Requantise, listing
 from tilewright.platforms.pulp.kernels.windows import CORES

@@ -10,8 +10,8 @@ import numpy as np
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.tiled import TileView
 from tilewright.ops.conv import conv_window
-from tilewright.ops.quantised_linear import accumulator, proof
-from tilewright.ops.quantised_real import the_quantisation
+from tilewright.ops.quantised.linear import accumulator, proof
+from tilewright.ops.quantised.real import the_quantisation
 from tilewright.platform import Call, Constant, DType, Operands, Rule
 from tilewright.platforms.generic.kernels.conv_i8 import accepts, weights_of
 from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, requantise_text

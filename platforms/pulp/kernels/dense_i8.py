@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.tiled import TileView
-from tilewright.ops.quantised_linear import accumulator, proof
+from tilewright.ops.quantised.linear import accumulator, proof
 from tilewright.platform import Call, Constant, DType, Operands, Rule, prefer, whole
 from tilewright.platforms.generic.kernels.dense_i8 import accepts, matrix
 from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, requantise_text

@@ -15,7 +15,7 @@ import numpy as np
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.tiled import TileView
 from tilewright.model import DType
-from tilewright.ops.quantised_linear import accumulator, proof
+from tilewright.ops.quantised.linear import accumulator, proof
 from tilewright.platform import Call, Constant, Operands, Rule, multiple, whole
 from tilewright.platforms.generic.kernels.dense_i8 import accepts, matrix
 from tilewright.platforms.pulp.kernels.block_asm import Requantise

@@ -9,7 +9,7 @@ from typing import Any
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.tiled import TileView
-from tilewright.ops.quantised_add import OPERATORS_WITH_FORM, PairForm
+from tilewright.ops.quantised.add import OPERATORS_WITH_FORM, PairForm
 from tilewright.platform import Call, Constant, DType, Operands, Rule
 from tilewright.platforms.generic.kernels.codes import pair_of
 from tilewright.platforms.pulp.kernels.listing import Listing, constant

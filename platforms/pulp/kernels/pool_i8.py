@@ -9,8 +9,8 @@ from typing import Any
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.tiled import TileView
 from tilewright.ops.pool import pool_window
-from tilewright.ops.quantised_mean import mean_proof, window_counts
-from tilewright.ops.quantised_real import code_limits, the_quantisation
+from tilewright.ops.quantised.mean import mean_proof, window_counts
+from tilewright.ops.quantised.real import code_limits, the_quantisation
 from tilewright.platform import Call, Constant, Operands, Rule
 from tilewright.platforms.generic.kernels.requantise_text import refusal, requantise_text
 from tilewright.platforms.pulp.kernels.windows import (

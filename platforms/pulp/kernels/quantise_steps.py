@@ -8,7 +8,7 @@ from typing import Any
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.tiled import TileView
-from tilewright.ops.quantised_real import code_limits
+from tilewright.ops.quantised.real import code_limits
 from tilewright.platform import Call, Constant, Operands, Rule
 from tilewright.platforms.generic.kernels.quantise_steps import StepsContext, refusal, steps
 from tilewright.platforms.pulp.kernels.windows import CORES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.codegen.c_types import C_TYPES
-from tilewright.ops.quantised_linear import proof
+from tilewright.ops.quantised.linear import proof
 from tilewright.platform import Call, Constant, Operands, priced
 from tilewright.platforms.generic.kernels import dense_i8
 from tilewright.platforms.generic.kernels.blocks import Block, channel_blocks

@@ -9,7 +9,7 @@ channel's is told apart at the end, modulo 2**32.
 from __future__ import annotations
 
 import numpy as np
-from tilewright.ops.quantised_linear import accumulator, proof
+from tilewright.ops.quantised.linear import accumulator, proof
 from tilewright.platform import Call, Constant, DType, Operands, priced
 from tilewright.platforms.generic.kernels import dense_i8
 from tilewright.platforms.generic.kernels.conv_i8 import TYPES

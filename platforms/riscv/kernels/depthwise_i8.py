@@ -14,7 +14,7 @@ from math import gcd
 
 import numpy as np
 from tilewright.codegen.c_types import C_TYPES
-from tilewright.ops.quantised_linear import accumulator, proof
+from tilewright.ops.quantised.linear import accumulator, proof
 from tilewright.platform import Call, Constant, DType, Operands, priced
 from tilewright.platforms.generic.kernels import conv_i8, depthwise_i8
 from tilewright.platforms.generic.kernels.blocks import Axis

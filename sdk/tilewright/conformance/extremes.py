@@ -18,7 +18,7 @@ from tilewright.conformance.trials import Trial, trial
 from tilewright.errors import UnsupportedError
 from tilewright.model import Array, DType, Quantisation, Tensor
 from tilewright.ops.operator import Call
-from tilewright.ops.quantised_linear import accumulator
+from tilewright.ops.quantised.linear import accumulator
 
 PRODUCTS = frozenset(("Conv", "ConvTranspose", "Gemm", "MatMul"))
 DEPTHS = (272, 528)

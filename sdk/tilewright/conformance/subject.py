@@ -14,7 +14,7 @@ from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.model import Array, Model, Tensor
 from tilewright.passes.driver import run as run_passes
-from tilewright.passes.quantise import lower
+from tilewright.passes.quantise.lower import lower
 from tilewright.plan.build import build
 from tilewright.plan.check import check as check_plan
 from tilewright.plan.sharing import with_sharing

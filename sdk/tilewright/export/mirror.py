@@ -33,7 +33,7 @@ def bound_graph(
     from tilewright.frontend.load import load
     from tilewright.options import CompileOptions
     from tilewright.passes.driver import run
-    from tilewright.passes.quantise import lower
+    from tilewright.passes.quantise.lower import lower
     from tilewright.target import load_target
 
     options = CompileOptions(shapes=dict(shapes or {}), disabled_passes=frozenset(without_passes))

@@ -18,12 +18,12 @@ from tilewright.export.torch_site import Site, real, tuple_of
 from tilewright.export.torch_values import EXPRESSIONS as VALUES
 from tilewright.model import Array, DType, Quantisation, Tensor
 from tilewright.ops.operator import Call
-from tilewright.ops.quantised_linear import accumulator, channel_axis, requantisation, split_bias
-from tilewright.ops.quantised_lookup import lookup_table
-from tilewright.ops.quantised_mean import POOLS, window_counts
-from tilewright.ops.quantised_meaning import same_meaning, table
-from tilewright.ops.quantised_real import code_limits, real_call, the_quantisation
-from tilewright.ops.quantised_softmax import softmax_axis, softmax_form
+from tilewright.ops.quantised.linear import accumulator, channel_axis, requantisation, split_bias
+from tilewright.ops.quantised.lookup import lookup_table
+from tilewright.ops.quantised.mean import POOLS, window_counts
+from tilewright.ops.quantised.meaning import same_meaning, table
+from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
+from tilewright.ops.quantised.softmax import softmax_axis, softmax_form
 from tilewright.ops.registry import find
 from tilewright.ops.requantize import Requantisation, float32_multipliers, per_axis
 

@@ -10,7 +10,7 @@ from tilewright.errors import ModelError
 from tilewright.frontend.names import quoted
 from tilewright.frontend.raw import RawNode
 from tilewright.model import Array
-from tilewright.ops.quantised_operators import MICROSOFT, QONNX_DOMAINS, SPELLINGS
+from tilewright.ops.quantised.operators import MICROSOFT, QONNX_DOMAINS, SPELLINGS
 
 _BORDER = frozenset({"QuantizeLinear", "DequantizeLinear"})
 _SPELLINGS = {(spelling.name, domain): spelling for spelling in SPELLINGS for domain in spelling.domains}

@@ -1,33 +1,34 @@
-"""All operators, found by walking this folder: every module that ends with `OPERATORS` takes part."""
+"""All operators, found by walking this folder and those in it: every module that ends with `OPERATORS` takes part."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 import tilewright.ops
 from tilewright.errors import PlatformError
 from tilewright.ops.bfloat16 import with_bfloat16
 from tilewright.ops.operator import Operator
-from tilewright.ops.quantised_meaning import with_codes
+from tilewright.ops.quantised.meaning import with_codes
 
 
 @cache
 def _registry() -> Mapping[tuple[str, str], Operator]:
     found: dict[tuple[str, str], tuple[Operator, str]] = {}
-    for info in sorted(iter_modules(tilewright.ops.__path__), key=lambda info: info.name):
-        module = import_module(f"tilewright.ops.{info.name}")
+    prefix = f"{tilewright.ops.__name__}."
+    for name in sorted(info.name for info in walk_packages(tilewright.ops.__path__, prefix)):
+        module, file = import_module(name), name.removeprefix(prefix).replace(".", "/")
         for operator in getattr(module, "OPERATORS", ()):
             key = operator.domain, operator.name
             if key in found:
                 raise PlatformError(
                     f"operator '{operator.name}' is declared twice",
-                    why=f"in ops/{found[key][1]}.py and in ops/{info.name}.py",
+                    why=f"in ops/{found[key][1]}.py and in ops/{file}.py",
                     fix="remove one of them",
                 )
-            found[key] = operator, info.name
+            found[key] = operator, file
     return {key: with_bfloat16(with_codes(operator)) for key, (operator, _) in found.items()}
 
 

@@ -9,7 +9,7 @@ from tilewright.binding.graph import BoundGraph
 from tilewright.memory.placed import PlacedPlan, Region
 from tilewright.model import Model, Tensor
 from tilewright.ops.operator import Call
-from tilewright.ops.quantised_numerics import quantised_numerics
+from tilewright.ops.quantised.numerics import quantised_numerics
 from tilewright.passes.driver import PassReport as PassResult
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.platform import MemoryLevel

@@ -19,7 +19,7 @@ from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.nest import Access
 from tilewright.ops.operator import Call
 from tilewright.ops.pool import pool_window
-from tilewright.ops.quantised_real import real_call, the_quantisation
+from tilewright.ops.quantised.real import real_call, the_quantisation
 from tilewright.ops.window import Window
 
 AXIS = 2

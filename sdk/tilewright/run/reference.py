@@ -11,7 +11,7 @@ import numpy as np
 from tilewright.ieee import ieee
 from tilewright.model import Array, DType, Tensor
 from tilewright.ops.operator import Call
-from tilewright.ops.quantised_explain import explain
+from tilewright.ops.quantised.explain import explain
 from tilewright.ops.registry import find
 from tilewright.ops.requantize import dequantise, quantise
 from tilewright.plan.execute import evaluate_call, slot_value

@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from tilewright.model import Array, Clamp, DType, Node, Quantisation, Tensor
 from tilewright.ops.operator import Call, Operator
-from tilewright.ops.quantised_meaning import evaluate_literally
-from tilewright.ops.quantised_real import code_limits, the_quantisation
+from tilewright.ops.quantised.meaning import evaluate_literally
+from tilewright.ops.quantised.real import code_limits, the_quantisation
 from tilewright.ops.requantize import Integers
 
 Reals = npt.NDArray[np.float64]

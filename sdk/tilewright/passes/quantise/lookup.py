@@ -14,8 +14,8 @@ from tilewright.model import Array, DType, Node, Quantisation, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.registry import find
 from tilewright.ops.requantize import dequantise, quantise
-from tilewright.passes.quantise_graph import Graph, read_quantisation, scalar
-from tilewright.passes.quantise_kinds import PAIRS, TABLES
+from tilewright.passes.quantise.graph import Graph, read_quantisation, scalar
+from tilewright.passes.quantise.kinds import PAIRS, TABLES
 
 _MOST_NODES = 32
 

@@ -15,10 +15,10 @@ from tilewright.model import DType, Node, Quantisation
 from tilewright.ops.operator import Call
 from tilewright.ops.registry import find
 from tilewright.ops.requantize import dequantise, quantise
-from tilewright.passes.quantise_graph import Graph, operand, read_quantisation
-from tilewright.passes.quantise_kinds import COMPUTED, data_operands, moved_results, moves
-from tilewright.passes.quantise_operands import code_operands
-from tilewright.passes.quantise_tail import Tail, find_tail
+from tilewright.passes.quantise.graph import Graph, operand, read_quantisation
+from tilewright.passes.quantise.kinds import COMPUTED, data_operands, moved_results, moves
+from tilewright.passes.quantise.operands import code_operands
+from tilewright.passes.quantise.tail import Tail, find_tail
 
 _ON_CODES = frozenset({"ArgMax", "ArgMin", "Lookup"})
 

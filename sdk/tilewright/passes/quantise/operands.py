@@ -8,11 +8,11 @@ import numpy as np
 
 from tilewright.model import DType, Node, Quantisation
 from tilewright.ops.operator import Call
-from tilewright.ops.quantised_resize import interpolates, resize_form
-from tilewright.passes.quantise_bias import bias_operand, weight_axis
-from tilewright.passes.quantise_graph import Graph, operand, scalar
-from tilewright.passes.quantise_kinds import LINEAR, MEANS, PAIRS, RESIZES
-from tilewright.passes.quantise_tail import Tail
+from tilewright.ops.quantised.resize import interpolates, resize_form
+from tilewright.passes.quantise.bias import bias_operand, weight_axis
+from tilewright.passes.quantise.graph import Graph, operand, scalar
+from tilewright.passes.quantise.kinds import LINEAR, MEANS, PAIRS, RESIZES
+from tilewright.passes.quantise.tail import Tail
 
 Codes = Mapping[str, str]
 

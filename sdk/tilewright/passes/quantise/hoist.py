@@ -7,8 +7,8 @@ rounded already changes nothing. Afterwards every operator that can compute code
 from __future__ import annotations
 
 from tilewright.model import DType, Node
-from tilewright.passes.quantise_graph import Graph, read_quantisation
-from tilewright.passes.quantise_kinds import data_operands, moves, pads_with_zero
+from tilewright.passes.quantise.graph import Graph, read_quantisation
+from tilewright.passes.quantise.kinds import data_operands, moves, pads_with_zero
 
 
 def hoist(graph: Graph) -> None:

@@ -11,13 +11,13 @@ from dataclasses import replace
 from tilewright.ieee import ieee
 from tilewright.model import Model, Node
 from tilewright.ops.operator import Call
-from tilewright.ops.quantised_linear import accumulator
-from tilewright.passes.quantise_forms import to_qdq
-from tilewright.passes.quantise_fuse import Fusion
-from tilewright.passes.quantise_graph import Graph
-from tilewright.passes.quantise_hoist import hoist
-from tilewright.passes.quantise_kinds import LINEAR, has_quantisation
-from tilewright.passes.quantise_lookup import make_tables
+from tilewright.ops.quantised.linear import accumulator
+from tilewright.passes.quantise.forms import to_qdq
+from tilewright.passes.quantise.fuse import Fusion
+from tilewright.passes.quantise.graph import Graph
+from tilewright.passes.quantise.hoist import hoist
+from tilewright.passes.quantise.kinds import LINEAR, has_quantisation
+from tilewright.passes.quantise.lookup import make_tables
 
 
 @ieee

@@ -18,7 +18,7 @@ import numpy as np
 
 from tilewright.model import Array
 from tilewright.ops.operator import Call, Operator
-from tilewright.ops.quantised_real import code_limits, the_quantisation
+from tilewright.ops.quantised.real import code_limits, the_quantisation
 from tilewright.ops.requantize import Integers, divide_half_even
 
 TABLE_BITS = 30

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tilewright.model import Model, Node
-from tilewright.passes.quantise_graph import Graph
+from tilewright.passes.quantise.graph import Graph
 
 # They select or move values; quantising before or after them is the same.
 MOVES = frozenset({

@@ -14,8 +14,8 @@ import numpy as np
 
 from tilewright.model import Array, DType, Tensor
 from tilewright.ops.operator import Call, Operator, remembered
-from tilewright.ops.quantised_proof import Bounds, Proof, prove
-from tilewright.ops.quantised_real import code_limits, real_call, the_quantisation
+from tilewright.ops.quantised.proof import Bounds, Proof, prove
+from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
 from tilewright.ops.requantize import (
     RESIDUE_BITS,
     Integers,

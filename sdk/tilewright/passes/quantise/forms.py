@@ -14,8 +14,8 @@ import numpy as np
 
 from tilewright.errors import UnsupportedNode
 from tilewright.model import Array, Attribute, DType, Model, Node
-from tilewright.ops.quantised_operators import MICROSOFT, QONNX_DOMAINS
-from tilewright.passes.quantise_graph import Graph, operand, read_quantisation
+from tilewright.ops.quantised.operators import MICROSOFT, QONNX_DOMAINS
+from tilewright.passes.quantise.graph import Graph, operand, read_quantisation
 
 Rewrite = Callable[[Graph, Node], list[Node]]
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from tilewright.model import Array, DType, Quantisation, Tensor
 from tilewright.ops.operator import Call, Operator
-from tilewright.ops.quantised_linear import evaluate_linear
-from tilewright.ops.quantised_mean import evaluate_mean
-from tilewright.ops.quantised_real import code_limits, real_call, the_quantisation
-from tilewright.ops.quantised_resize import evaluate_resize, interpolates, resize_form
-from tilewright.ops.quantised_softmax import evaluate_softmax
+from tilewright.ops.quantised.linear import evaluate_linear
+from tilewright.ops.quantised.mean import evaluate_mean
+from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
+from tilewright.ops.quantised.resize import evaluate_resize, interpolates, resize_form
+from tilewright.ops.quantised.softmax import evaluate_softmax
 from tilewright.ops.requantize import dequantise, quantise
 
 Arrays = Sequence[Array | None]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import inf, isnan
 
 from tilewright.model import Clamp, DType, Node, Quantisation
-from tilewright.passes.quantise_graph import Graph, operand, read_quantisation, scalar
-from tilewright.passes.quantise_kinds import CLAMPS, LINEAR
+from tilewright.passes.quantise.graph import Graph, operand, read_quantisation, scalar
+from tilewright.passes.quantise.kinds import CLAMPS, LINEAR
 
 
 @dataclass(frozen=True)

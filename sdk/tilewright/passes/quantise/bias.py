@@ -13,7 +13,7 @@ import numpy as np
 
 from tilewright.model import Array, DType, Node, Quantisation
 from tilewright.ops.requantize import RESIDUE_BITS
-from tilewright.passes.quantise_graph import Graph
+from tilewright.passes.quantise.graph import Graph
 
 _TOLERANCE = 2.0**-16  # of an output step: what a differing float32 spelling of the scale may move the sum
 

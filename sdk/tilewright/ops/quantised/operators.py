@@ -1,6 +1,6 @@
 """Operators that carry their scales as operands: QOperator nodes of ONNX and ONNX Runtime, QONNX's Quant.
 
-`passes/quantise_forms.py` turns them into the operators that they stand for on quantised tensors; here are their shape
+`passes/quantise/forms.py` turns them into the operators that they stand for on quantised tensors; here are their shape
 rules, and their meaning for the case that all operands are constant.
 """
 

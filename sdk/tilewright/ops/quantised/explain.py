@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tilewright.model import Array, DType, Quantisation, Tensor
 from tilewright.ops.operator import Call, Operator
-from tilewright.ops.quantised_real import real_call, the_quantisation
+from tilewright.ops.quantised.real import real_call, the_quantisation
 from tilewright.ops.requantize import per_axis
 
 NEAR_TIE = 2.0**-16

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tilewright.ops.operator import Call
-from tilewright.ops.quantised_add import OPERATORS_WITH_FORM, pair_form
-from tilewright.ops.quantised_linear import proof
-from tilewright.ops.quantised_mean import mean_proof, window_counts
-from tilewright.ops.quantised_resize import interpolates, resize_form, resize_proof
+from tilewright.ops.quantised.add import OPERATORS_WITH_FORM, pair_form
+from tilewright.ops.quantised.linear import proof
+from tilewright.ops.quantised.mean import mean_proof, window_counts
+from tilewright.ops.quantised.resize import interpolates, resize_form, resize_proof
 from tilewright.ops.registry import find
 
 LINEAR = ("Conv", "ConvTranspose", "Gemm", "MatMul")

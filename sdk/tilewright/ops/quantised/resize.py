@@ -19,9 +19,9 @@ import numpy as np
 
 from tilewright.model import Array, DType
 from tilewright.ops.operator import Call, Operator
-from tilewright.ops.quantised_linear import centred
-from tilewright.ops.quantised_proof import Bounds, Proof, prove
-from tilewright.ops.quantised_real import code_limits, real_call, the_quantisation
+from tilewright.ops.quantised.linear import centred
+from tilewright.ops.quantised.proof import Bounds, Proof, prove
+from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
 from tilewright.ops.requantize import Integers, Requantisation, divide_half_even, float32_multipliers
 from tilewright.ops.resize import resizing
 
