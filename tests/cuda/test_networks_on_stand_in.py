@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from cuda.gpu import INT8, Built, built, gpu_plan
 from plan.plans import random_inputs
+from tilewright.graphs.runner import PlanRunner
 from tilewright.plan.execute import run_slots
 from tilewright.plan.liveness import storages
-from tilewright.plan.runner import PlanRunner
 from tilewright.run.cuda_executor import CUDAGraphExecutor
 
 RELATIVE = 1e-5

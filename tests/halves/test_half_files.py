@@ -13,6 +13,7 @@ from onnx import TensorProto
 from tilewright.compile import compile_model
 from tilewright.errors import UsageError
 from tilewright.frontend.load import frozen_inputs, load
+from tilewright.graphs.saved import load_plan, save_plan
 from tilewright.model import Array, DType, Node, Tensor, restored
 from tilewright.ops.index.body import body
 from tilewright.ops.operator import Call
@@ -21,7 +22,6 @@ from tilewright.options import CompileOptions
 from tilewright.passes.driver import run as run_passes
 from tilewright.plan.execute import run
 from tilewright.plan.plan import ExecutionPlan
-from tilewright.plan.saved import load_plan, save_plan
 from tilewright.run.compare import compare
 from tilewright.run.inputs import input_arrays, random_values
 from tilewright.run.reference import differing

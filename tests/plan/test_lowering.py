@@ -11,15 +11,15 @@ import pytest
 from graphs import node, onnx_model
 from plan.plans import chain, model_of, plan_of, random_inputs
 from tilewright.errors import ModelError, UnsupportedNode, UsageError
+from tilewright.graphs.graph import GraphBuilder, dependencies, node_metadata, topological_order
+from tilewright.graphs.lower import compile_plan, compile_traced
+from tilewright.graphs.parallel import parallel_forward
+from tilewright.graphs.primitives import PRIMITIVES
+from tilewright.graphs.runner import PlanRunner
+from tilewright.graphs.transposes import fold_constant_transposes
 from tilewright.model import Quantisation, Tensor
 from tilewright.plan.execute import run, run_slots
-from tilewright.plan.graph import GraphBuilder, dependencies, node_metadata, topological_order
-from tilewright.plan.lower import compile_plan, compile_traced
-from tilewright.plan.parallel import parallel_forward
-from tilewright.plan.primitives import PRIMITIVES
 from tilewright.plan.recompute import live_bytes, recompute_or_store
-from tilewright.plan.runner import PlanRunner
-from tilewright.plan.transposes import fold_constant_transposes
 
 RNG = np.random.default_rng(3)
 

@@ -10,8 +10,7 @@ import pytest
 from graphs import node, onnx_model
 from plan.plans import model_of
 from tilewright.errors import StateError, UsageError
-from tilewright.model import Model
-from tilewright.plan.parameters import (
+from tilewright.graphs.parameters import (
     Parameter,
     load_checkpoint,
     load_parameters,
@@ -20,6 +19,7 @@ from tilewright.plan.parameters import (
     save_checkpoint,
     save_parameters,
 )
+from tilewright.model import Model
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_checkpoints_carry_the_optimiser(model: Model, tmp_path: Path) -> None:
 
 
 def test_versions_and_damage_are_refused(model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tilewright.plan import parameters as module
+    from tilewright.graphs import parameters as module
 
     path = tmp_path / "c.npz"
     monkeypatch.setattr(module, "VERSION", 99)

@@ -10,12 +10,12 @@ import pytest
 from graphs import node, onnx_model
 from plan.plans import chain, plan_of, random_inputs
 from tilewright.errors import UsageError
-from tilewright.plan.dead import eliminate_dead
+from tilewright.graphs.dead import eliminate_dead
+from tilewright.graphs.runner import PlanRunner
+from tilewright.graphs.state import add_kv_pair
 from tilewright.plan.execute import run_slots
 from tilewright.plan.liveness import last_use
-from tilewright.plan.runner import PlanRunner
 from tilewright.plan.schedule import schedule_batches
-from tilewright.plan.state import add_kv_pair
 
 OPS = ["Relu", "Add", "Exp", "Softmax", "Mul", "Neg"]
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from plan.plans import chain, plan_of, random_inputs
 from tilewright.errors import StateError
+from tilewright.graphs.saved import load_plan, save_plan
 from tilewright.plan.execute import run_slots
-from tilewright.plan.saved import load_plan, save_plan
 
 
 @pytest.mark.parametrize("name", ["digits", "digits_int8", "ad_int8", "dscnn_int8"])
@@ -111,7 +111,7 @@ def test_cut_files_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_kernel_that_is_gone_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tilewright.plan import saved
+    from tilewright.graphs import saved
 
     save_plan(plan_of(chain(["Relu"])), tmp_path / "plan.npz")
     monkeypatch.setattr(saved, "kernels_of", lambda _: ())

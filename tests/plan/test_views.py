@@ -11,13 +11,13 @@ import pytest
 from graphs import node, onnx_model
 from plan.plans import plan_of, random_inputs
 from tilewright.codegen.emit import emit
+from tilewright.graphs.saved import load_plan, save_plan
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.model import Array
 from tilewright.plan.clusters import view_shift
 from tilewright.plan.execute import evaluate_call, run_slots
 from tilewright.plan.plan import ExecutionPlan
-from tilewright.plan.saved import load_plan, save_plan
 from tilewright.plan.sharing import with_sharing
 from tilewright.platform import KiB
 from tilewright.plugins import platform

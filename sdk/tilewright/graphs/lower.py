@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from tilewright.binding.bind import bind
 from tilewright.errors import UnsupportedNode
+from tilewright.graphs.dead import eliminate_dead
+from tilewright.graphs.primitives import PRIMITIVES, decompose
 from tilewright.model import Model
 from tilewright.plan.build import build
 from tilewright.plan.check import check
-from tilewright.plan.dead import eliminate_dead
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
-from tilewright.plan.primitives import PRIMITIVES, decompose
 from tilewright.plugins import kernels_of, platform
 
 

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from tilewright.errors import PlatformError, StateError, TilewrightError
+from tilewright.graphs.container import damaged, read_container, write_container
 from tilewright.layout import Layout
 from tilewright.model import Array, Clamp, DType, Node, Quantisation, Tensor
 from tilewright.ops.index import affine, body, nest, table, transfer
 from tilewright.ops.operator import Call
 from tilewright.plan import plan as plans
 from tilewright.plan.check import check
-from tilewright.plan.container import damaged, read_container, write_container
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.platform import Constant, Kernel
 from tilewright.plugins import kernels_of, platform

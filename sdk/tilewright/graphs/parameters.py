@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tilewright.errors import StateError, UsageError
+from tilewright.graphs.container import damaged, read_container, write_container
 from tilewright.model import Array, Model
-from tilewright.plan.container import damaged, read_container, write_container
 from tilewright.report.codec import Json
 
 KIND = "parameters"
