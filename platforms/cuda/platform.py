@@ -17,6 +17,7 @@ PLATFORM = Platform(
     constants_in="weights",
     inherits=GENERIC.name,
     emitter="tilewright.platforms.cuda.emit",
+    supports=(),
     sweeps=True,
 )
 

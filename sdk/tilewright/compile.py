@@ -37,8 +37,9 @@ from tilewright.plan.build import build
 from tilewright.plan.check import check as check_plan
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
 from tilewright.plan.schedule import schedule_batches, with_groups
-from tilewright.platform import Kernel, MemoryLevel, Platform
+from tilewright.platform import Feature, Kernel, MemoryLevel, Platform
 from tilewright.plugins import kernels_of, platform
+from tilewright.program.placement import WeightRegion
 from tilewright.report.build import Report
 from tilewright.report.collect import collect
 from tilewright.rows.choose import row_chains
@@ -218,10 +219,10 @@ def plan(tiled: TiledGraph, asked: Request = Depends(request), log: Journal = De
         built = build(tiled)
         if asked.platform.sweeps:
             built = with_groups(built, schedule_batches(built))
-        if "views" not in asked.options.disabled_passes and not asked.platform.emitter:
+        if "views" not in asked.options.disabled_passes and asked.platform.can(Feature.ALIASING):
             built, saved = smaller_with_views(built, asked.platform, asked.options)
             log.passes += (PassReport("views", saved, any(i.sharing for i in built.instructions)),)
-        if "recompute" not in asked.options.disabled_passes and not asked.platform.emitter:
+        if "recompute" not in asked.options.disabled_passes and asked.platform.can(Feature.RECOMPUTE):
             built, saved, added = recomputed(built, asked.platform, asked.options)
             log.passes += (PassReport("recompute", saved, saved > 0, added),)
         check_plan(built)
@@ -296,24 +297,25 @@ def with_weights_in_ram(report: Report, level: str, size_bytes: int) -> Report:
     return replace(report, memory=memory)
 
 
-def emitter(asked: Request) -> Generator:
-    """What writes the project: the platform's own module where it names one; that knows no instances."""
+def emitter(asked: Request, regions: tuple[WeightRegion, ...] = ()) -> Generator:
+    """What writes the project, with these regions of weights outside: the platform's own module where it names one."""
     chosen = asked.platform
-    if not chosen.emitter:
-        return partial(emit, context=asked.options.context)
-    if asked.options.context:
+    if asked.options.context and not chosen.can(Feature.CONTEXT):
         raise UsageError(
             "--context asks for several instances",
             why=f"platform '{chosen.name}' writes its own code, and that is one network",
             fix="leave it out",
         )
+    if not chosen.emitter:
+        return partial(emit, regions=regions, context=asked.options.context)
     try:
-        own: Generator = importlib.import_module(chosen.emitter).emit
+        own: Callable[..., Artifacts] = importlib.import_module(chosen.emitter).emit
     except (ImportError, AttributeError) as error:
         raise PlatformError(
             f"platform '{chosen.name}' cannot write its code", why=str(error), fix=f"mend '{chosen.emitter}'"
         ) from error
-    return own
+    given = {"regions": regions} if regions else {}
+    return partial(own, **given, **({"context": True} if asked.options.context else {}))
 
 
 def compile_model(

@@ -16,7 +16,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
@@ -25,11 +25,12 @@ from tilewright.errors import PlatformError
 from tilewright.layout import Layout
 from tilewright.model import Array, Clamp, DType, Node, Quantisation, Shape, Tensor
 from tilewright.ops.operator import Call
+from tilewright.platform_facts import Allowance, Engine, Feature, TileCosts, require_features
 
 __all__ = [
-    "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Kernel", "KernelMethods", "KiB",
-    "Layout", "MemoryLevel", "MiB", "Node", "Operands", "Platform", "Quantisation", "Rule", "Shape", "Tensor",
-    "load_kernels", "multiple", "prefer", "priced", "whole",
+    "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Feature", "Kernel", "KernelMethods",
+    "KiB", "Layout", "MemoryLevel", "MiB", "Node", "Operands", "Platform", "Quantisation", "Rule", "Shape", "Tensor",
+    "TileCosts", "load_kernels", "multiple", "prefer", "priced", "whole",
 ]  # fmt: skip
 
 KiB = 1024
@@ -62,39 +63,6 @@ class Copy:
     burst_cycles: int = 0
     bytes_per_cycle: float = 1.0
     asynchronous: bool = False
-
-
-@dataclass(frozen=True)
-class TileCosts:
-    """What the core that drives copies and tiles adds, in cycles: to a layer, to a tile whose copies it waits for, to
-    one whose copies run beside the cores, and to each further kernel of a tile. `both_ways`: loads and stores run at
-    once. `doubt` is the share of a layer's cycles by which second buffers must be better to be taken."""
-
-    layer: int = 0
-    tile: int = 0
-    tile_beside: int = 0
-    kernel: int = 0
-    both_ways: bool = False
-    doubt: float = 0.0
-
-
-@dataclass(frozen=True)
-class Engine:
-    """A unit of the chip that computes: a core, a cluster, an accelerator. A platform's first one runs plain C."""
-
-    name: str
-    summary: str = ""
-
-
-@dataclass(frozen=True)
-class Allowance:
-    """What `check` takes for code and stack before a build: bytes of libraries, bytes of code for a character of the
-    generated C (functions on integers, functions on floats), bytes of stack."""
-
-    library_bytes: int = 16 * 1024
-    integer: float = 0.6
-    real: float = 1.0
-    stack_bytes: int = 1024
 
 
 @dataclass(frozen=True)
@@ -301,6 +269,8 @@ class Platform:
     """An instruction set with its memories: data, and a registry of kernels in order of preference.
 
     `emitter` names the module whose `emit(placed, levels, flags)` writes the project; empty for a folder of C.
+    `supports` is what its code can be, by default all that tilewright's own code can; one with an emitter says it. A
+    stage leaves out, or refuses, what is not among it.
     With `calibrated` the costs of its kernels agree with counts and binding compares them. With `sweeps` the plan is
     told which elementwise instructions are computed in one sweep. `engines` are the units that compute, where
     there are several: the first runs every kernel that names none, inherited ones above all.
@@ -315,22 +285,28 @@ class Platform:
     inherits: str | None = None
     headers: Sequence[str] = ()
     cores: int = 1
-    allowance: Allowance = Allowance()
+    allowance: Allowance = field(default_factory=Allowance)
     kernels: list[Kernel] = field(default_factory=list)
     emitter: str = ""
+    supports: Collection[Feature] | None = None
     sweeps: bool = False
     calibrated: bool = False
     engines: Sequence[Engine] = ()
-    tile_costs: TileCosts = TileCosts()
+    tile_costs: TileCosts = field(default_factory=TileCosts)
 
     def __post_init__(self) -> None:
-        """Refuse two engines of one name."""
+        """Refuse two engines of one name, and an emitter of which nobody says what it supports."""
+        require_features(self.name, self.emitter, self.supports)
         names = [engine.name for engine in self.engines]
         if twice := next((name for name in names if names.count(name) > 1), ""):
             raise PlatformError(
                 f"platform '{self.name}' declares engine '{twice}' twice", why="a kernel names one of them by name",
                 fix="give each a name of its own",
             )  # fmt: skip
+
+    def can(self, feature: Feature) -> bool:
+        """True where the code of this platform can be that."""
+        return self.supports is None or feature in self.supports
 
     def at_home(self, kernel: Kernel) -> Kernel:
         """The kernel as this platform runs it: on its first engine, or on the one that it names.

@@ -134,10 +134,11 @@ def _lost(question: Kernels, error: TilewrightError) -> tuple[Row, ...]:
 
 def _runs_here(chosen: Platform) -> None:
     """Refuse a platform of which no target is this machine; one without any target of ours is tried."""
+    from tilewright.platform import Feature
     from tilewright.target import all_targets
 
     simulators = {target.simulator for target in all_targets() if target.platform == chosen.name}
-    if chosen.emitter or (simulators and "native" not in simulators):
+    if not chosen.can(Feature.KERNELS_APART) or (simulators and "native" not in simulators):
         raise UnsupportedError(
             f"the kernels of platform '{chosen.name}' do not run on this machine",
             why="none of its targets does",

@@ -18,7 +18,7 @@ from tilewright.passes.quantise.lower import lower
 from tilewright.plan.build import build
 from tilewright.plan.check import check as check_plan
 from tilewright.plan.sharing import with_sharing
-from tilewright.platform import Kernel, Platform
+from tilewright.platform import Feature, Kernel, Platform
 from tilewright.plugins import kernels_of
 from tilewright.tiling.tile import tile
 
@@ -74,7 +74,7 @@ def place(
     """Bind, tile, plan and place; `kernels` instead of all that the platform has. With `views` moves share bytes."""
     bound = bind(model, platform, kernels_of(platform) if kernels is None else kernels)
     plan = build(tile(bound))
-    if views and not platform.emitter:
+    if views and platform.can(Feature.ALIASING):
         plan = with_sharing(plan, compute_align(platform, plan.home))
     check_plan(plan)
     return place_plan(plan, platform, io=io, allocator=ALLOCATOR)

@@ -12,7 +12,7 @@ from tilewright.passes import reorder
 from tilewright.plan.build import build
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
 from tilewright.plan.sharing import with_sharing
-from tilewright.platform import Platform
+from tilewright.platform import Feature, Platform
 
 TRIED = 32
 """Views that are tried one by one where all together cost bytes."""
@@ -25,7 +25,7 @@ def ordered_for_views(
 
     Which operators are views is known once layouts are, and layouts need an order first.
     """
-    if {reorder.name, "views"} & options.disabled_passes or graph.platform.emitter:
+    if {reorder.name, "views"} & options.disabled_passes or not graph.platform.can(Feature.ALIASING):
         return graph, model, 0
     plan, shared = _plans(graph, options)
     names = {i.name for i in shared.instructions if i.sharing and not i.sharing.copies and not i.sharing.fills}

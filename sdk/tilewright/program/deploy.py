@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tilewright.codegen.artifacts import Artifacts
-from tilewright.codegen.emit import emit
-from tilewright.compile import Compiled, Journal, Request, generator, journal, request
+from tilewright.compile import Compiled, Journal, Request, emitter, generator, journal, request
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Model
 from tilewright.pipeline import Compiler, Depends
-from tilewright.platform import MemoryLevel
+from tilewright.platform import Feature, MemoryLevel
 from tilewright.program.network import check_folded
 from tilewright.program.placement import refuse_regions, weight_regions
 from tilewright.program.schema import Schema
@@ -37,9 +36,9 @@ def with_program(pipeline: Compiler[Compiled], schema: Schema) -> Compiler[Compi
 
         def write(placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str]) -> Artifacts:
             regions = weight_regions(placed.plan, schema)
-            if asked.platform.emitter:
+            if not asked.platform.can(Feature.REGIONS):
                 refuse_regions(regions, asked.platform.name)
-            return emit(placed, levels, flags, regions, context=asked.options.context)
+            return emitter(asked, regions)(placed, levels, flags)
 
         return write
 

@@ -9,6 +9,7 @@ from tilewright.codegen.build_names import cmake_name
 from tilewright.codegen.c_types import C_TYPES, loaded
 from tilewright.errors import UnsupportedError
 from tilewright.model import DType
+from tilewright.platform import Feature
 from tilewright.project.cores import Boards, boards_for
 from tilewright.version import VERSION
 
@@ -62,7 +63,7 @@ class Library:
 def describe(compiled: Compiled) -> Library:
     """The library of a compilation; UnsupportedError where its code is no plain C library."""
     request, plan = compiled.request, compiled.placed.plan
-    if request.platform.emitter:
+    if not request.platform.can(Feature.LIBRARY):
         raise UnsupportedError(
             f"--project cannot pack the code of platform '{request.platform.name}'",
             why="it is no library of C",

@@ -18,7 +18,7 @@ from tilewright.memory.planner import place_plan
 from tilewright.options import CompileOptions
 from tilewright.plan.build import build
 from tilewright.plan.plan import TiledGraph
-from tilewright.platform import Kernel
+from tilewright.platform import Feature, Kernel
 from tilewright.rows.links import Links, with_chains
 
 TRIED = 400
@@ -38,7 +38,7 @@ class Chained:
 
 def row_chains(graph: BoundGraph, kernels: Sequence[Kernel], order: Order, options: CompileOptions) -> Chained:
     """The graph with the chains that lower the peak, within the work that `--optimize` allows; else as it is."""
-    if graph.platform.emitter or graph.platform.copies:
+    if not graph.platform.can(Feature.ROW_CHAINS) or graph.platform.copies:
         return Chained(graph, 0, 0)
     search = _Search(graph, Links(graph, kernels, order), options)
     search.grow()
