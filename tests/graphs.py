@@ -62,7 +62,7 @@ def execute(model: Model, feeds: Mapping[str, npt.NDArray[Any]]) -> Arrays:
         assert operator is not None, each
         operands = tuple(model.tensors[name] if name else None for name in each.inputs)
         constants = {i: model.constants[name] for i, name in enumerate(each.inputs) if name in model.constants}
-        call = Call(each, operands, (), constants, model.opset)
+        call = Call(each, operands, (), constants, model.opset, operator=operator)
         types = zip(each.outputs, operator.infer(call), strict=False)
         call = replace(call, outputs=tuple(Tensor(name, found.dtype, found.shape) for name, found in types))
         with np.errstate(all="ignore"):

@@ -30,7 +30,6 @@ from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.model import Model, Tensor
 from tilewright.ops.operator import Kind
-from tilewright.ops.registry import find
 from tilewright.options import CompileOptions
 from tilewright.passes.driver import PassReport
 from tilewright.passes.driver import run as run_passes
@@ -112,8 +111,7 @@ class NetworkDeployer:
         kernels = by_operator(self.request.kernels)
         for node in model.nodes:
             call = make_call(model, node)
-            operator = find(node.op, node.domain)
-            if operator is not None and operator.kind is Kind.VIEW:
+            if call.operator is not None and call.operator.kind is Kind.VIEW:
                 continue
             tried = candidates(call, kernels.get(node.op, ()), {})
             if not any(candidate.refusal is None for candidate in tried):

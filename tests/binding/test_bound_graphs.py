@@ -16,7 +16,7 @@ from tilewright.errors import TilewrightError
 from tilewright.layout import Layout
 from tilewright.memory.peak import within_peak
 from tilewright.model import DType, Model, Node, Quantisation, Tensor
-from tilewright.ops.operator import Call
+from tilewright.ops.registry import call_of
 from tilewright.platform import Kernel, LayoutRule, Operands
 
 SHAPE = (1, 2, 3, 4)
@@ -222,5 +222,5 @@ def test_a_kernel_with_scratch_stays_where_no_other_can_be_bound() -> None:
 def test_a_kernel_that_needs_an_operand_is_refused_where_it_is_omitted() -> None:
     wants = replace(EXP, types=(("f32", "f32", "*..."), ("f32",)))
     tensors = {name: Tensor(name, DType.F32, SHAPE) for name in "xy"}
-    call = Call(Node("exp", "Exp", ("x", ""), ("y",)), (tensors["x"], None), (tensors["y"],))
+    call = call_of(Node("exp", "Exp", ("x", ""), ("y",)), (tensors["x"], None), (tensors["y"],))
     assert mismatch(wants, call) == "operand 1 is missing, the kernel needs it"

@@ -14,7 +14,7 @@ from tilewright import plugins
 from tilewright.binding.graph import Candidate
 from tilewright.layout import Layout
 from tilewright.model import DType, Node, Tensor
-from tilewright.ops.operator import Call
+from tilewright.ops.registry import call_of
 from tilewright.options import CompileOptions, RunOptions
 from tilewright.platform import MemoryLevel, Platform
 from tilewright.plugins import Platforms, Source
@@ -50,7 +50,7 @@ class Fake:
         kernel = PLATFORM.kernels[0]
         refused = replace(kernel, name="ReluDsp")
         x, y = Tensor("x", DType.F32, (4,)), Tensor("y", DType.F32, (4,))
-        call = Call(Node("act", "Relu", ("x",), ("y",)), (x,), (y,))
+        call = call_of(Node("act", "Relu", ("x",), ("y",)), (x,), (y,))
         bound = SimpleNamespace(
             call=call, kernel=kernel, candidates=(Candidate(refused, "no DSP"), Candidate(kernel, None))
         )

@@ -135,7 +135,7 @@ def test_a_half_scale_divides_in_its_own_type(kind: DType, data: str) -> None:
     step = np.asarray(0.7).astype(kind.numpy)
     values = (np.array([101.3, 20.0, 60.1, 88.9]) * 0.7).astype(x.dtype.numpy)
     node_of = Node("q", "QuantizeLinear", ("x", "s", "z"), ("y",))
-    call = Call(node_of, (x, scale, zero), (Tensor("y", DType.U8, (4,)),))
+    call = Call(node_of, (x, scale, zero), (Tensor("y", DType.U8, (4,)),), operator=operator)
     arrays: list[Array] = [values, step, np.asarray(3, np.uint8)]
     (got,) = operator.evaluate(call, arrays)
     quotient = (values.astype(kind.numpy) / step).astype(np.float64)

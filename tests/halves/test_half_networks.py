@@ -200,7 +200,7 @@ def test_what_lies_between_the_nests_of_a_bfloat16_operator_is_float32(op: str) 
     assert operator is not None
     assert operator.nests is not None
     tensors = [Tensor(name, DType.BF16, (2, 3, 4, 5)) for name in ("x", "y")]
-    call = Call(Node("node", op, ("x",), ("y",)), (tensors[0],), (tensors[1],), {}, 22)
+    call = Call(Node("node", op, ("x",), ("y",)), (tensors[0],), (tensors[1],), {}, 22, operator=operator)
     kinds: dict[bool, set[DType]] = {True: set(), False: set()}
     ends = {operator.operand(0), operator.result(0)}
     for nest in operator.nests(call):

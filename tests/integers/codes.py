@@ -15,7 +15,7 @@ from tilewright.frontend.load import load
 from tilewright.model import DType, Model, Node
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.explain import explain
-from tilewright.ops.registry import find
+from tilewright.ops.registry import call_of, find
 from tilewright.passes.quantise.lower import lower
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -25,9 +25,9 @@ _ONNX_TYPES = {
 }  # fmt: skip
 
 
-def call_of(model: Model, node: Node) -> Call:
+def call_in(model: Model, node: Node) -> Call:
     """The call of a node, types and constants filled in."""
-    return Call(
+    return call_of(
         node,
         tuple(model.tensors[name] if name else None for name in node.inputs),
         tuple(model.tensors[name] for name in node.outputs if name),
@@ -38,12 +38,12 @@ def call_of(model: Model, node: Node) -> Call:
 
 def calls(model: Model) -> Iterator[Call]:
     """Every call of a model, in order."""
-    return (call_of(model, node) for node in model.nodes)
+    return (call_in(model, node) for node in model.nodes)
 
 
 def compute(model: Model, node: Node, values: Arrays) -> None:
     """Add the results of a node to `values`, checked against the types that the model states."""
-    operator, call = find(node.op, node.domain), call_of(model, node)
+    operator, call = find(node.op, node.domain), call_in(model, node)
     assert operator is not None, node
     results = operator.evaluate(call, [values[name] if name else None for name in node.inputs])
     for tensor, array in zip(call.outputs, results, strict=True):
@@ -120,7 +120,7 @@ def _compare(model: Model, feeds: Arrays, theirs: Arrays) -> Comparison:
             if model.tensors[name].quantisation:
                 operator = find(node.op, node.domain)
                 assert operator is not None
-                found = explain(operator, call_of(model, node), operands, ours, other)
+                found = explain(operator, call_in(model, node), operands, ours, other)
                 codes += ours.size
                 mismatches += found.mismatches
                 unexplained += found.mismatches - found.explained

@@ -15,7 +15,7 @@ from tilewright.model import Array, Clamp, DType, Node, Quantisation, Tensor
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.quantised.add import PairForm, pair_form, pair_width
 from tilewright.ops.quantised.softmax import softmax_form
-from tilewright.ops.registry import find
+from tilewright.ops.registry import call_of, find
 
 
 def operator(name: str) -> Operator:
@@ -30,7 +30,7 @@ def tensor(name: str, scale: float, zero: int, shape: tuple[int, ...], dtype: DT
 
 def pair_call(op: str, scales: tuple[float, float, float], zeros: tuple[int, int, int], clamp: Clamp | None) -> Call:
     a, b, y = (tensor(n, s, z, shape) for n, s, z, shape in zip("aby", scales, zeros, SHAPES, strict=True))
-    return Call(Node("pair", op, ("a", "b"), ("y",), {}, "", clamp), (a, b), (y,))
+    return call_of(Node("pair", op, ("a", "b"), ("y",), {}, "", clamp), (a, b), (y,))
 
 
 SHAPES = ((256, 1), (1, 256), (256, 256))
@@ -101,7 +101,7 @@ def test_a_wrong_factor_is_seen_by_the_comparison_of_all_pairs() -> None:
 
 def softmax_call(length: int, scale: float, target: float, zero: int = -128, dtype: DType = DType.I8) -> Call:
     x, y = tensor("x", scale, 5, (3, length), dtype), tensor("y", target, zero, (3, length))
-    return Call(Node("softmax", "Softmax", ("x",), ("y",), {"axis": -1}), (x,), (y,))
+    return call_of(Node("softmax", "Softmax", ("x",), ("y",), {"axis": -1}), (x,), (y,))
 
 
 @settings(deadline=None, max_examples=60)

@@ -44,7 +44,7 @@ def call(
             inputs.append(Tensor(f"t{index}", DType.of(given.dtype), given.shape))
     names = tuple(f"r{i}" for i in range(outputs))
     node = Node("it", op, tuple(t.name if t else "" for t in inputs), names, attributes)
-    bare = Call(node, tuple(inputs), (), constants, opset)
+    bare = Call(node, tuple(inputs), (), constants, opset, operator=operator(op))
     kinds = operator(op).infer(bare)
     return replace(bare, outputs=tuple(Tensor(n, k.dtype, k.shape) for n, k in zip(names, kinds, strict=True)))
 

@@ -174,7 +174,7 @@ def spoil(made: Call, r: random.Random) -> Call:
     tensor = inputs[index] if inputs else None
     if what == "attribute" or tensor is None:
         attributes[r.choice([*attributes, "axis", "axes", "mode"])] = r.choice(NOISE)
-        return Call(replace(made.node, attributes=attributes), made.inputs, (), constants, made.opset)
+        return replace(made, node=replace(made.node, attributes=attributes), outputs=(), constants=constants)
     constants.pop(index, None)
     if what == "shape":
         inputs[index] = replace(tensor, shape=tuple(r.choice((0, 1, 2, 3, 1 << 33)) for _ in range(r.randint(0, 4))))
@@ -186,7 +186,8 @@ def spoil(made: Call, r: random.Random) -> Call:
             value: Array = np.asarray([r.choice(choices) for _ in range(r.randint(0, 4))], np.float64)
             value = np.nan_to_num(value).clip(-(2.0**62), 2.0**62).astype(r.choice(("int64", "float32", "bool")))
         inputs[index], constants[index] = Tensor("t", DType.of(value.dtype), value.shape), value
-    return Call(replace(made.node, attributes=attributes), tuple(inputs), (), constants, made.opset)
+    node = replace(made.node, attributes=attributes)
+    return replace(made, node=node, inputs=tuple(inputs), outputs=(), constants=constants)
 
 
 @pytest.mark.parametrize("family", [*WHOLE, *REAL, *LOOKED_UP])

@@ -26,9 +26,9 @@ def computed(op: str, arrays: list[Array], opset: int = 17, **attributes: Any) -
     node = Node("n", op, tuple(t.name for t in tensors), ("y",), attributes)
     operator = find(op)
     assert operator is not None
-    asked = Call(node, tensors, (), constants, opset)
+    asked = Call(node, tensors, (), constants, opset, operator=operator)
     (kind, *_) = operator.infer(asked)
-    made = Call(node, tensors, (Tensor("y", kind.dtype, kind.shape),), constants, opset)
+    made = Call(node, tensors, (Tensor("y", kind.dtype, kind.shape),), constants, opset, operator=operator)
     (result, *_) = operator.evaluate(made, list(arrays))
     assert result.shape == kind.shape
     return result

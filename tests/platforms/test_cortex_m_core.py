@@ -36,7 +36,7 @@ def test_a_kernel_is_refused_on_a_core_without_what_it_requires() -> None:
 
     (kernel,) = acme.kernels
     assert kernel.requires == ("dsp", "mve")
-    call = Call(None, (), (), {}, 13)  # type: ignore[arg-type]
+    call = Call(None, (), (), {}, 13, operator=None)  # type: ignore[arg-type]
     assert kernel.on_core(["mve", "dsp"]).accepts(call) is None
     assert kernel.on_core(["dsp"]).accepts(call) == "the core has no 'mve' among its capabilities"
     assert kernel.on_core([]).on_core(["dsp", "mve"]).accepts(call) is None

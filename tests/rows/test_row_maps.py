@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,11 @@ def call_of(op: str, shapes: list[tuple[int, ...]], constants: dict[int, Any] | 
     """A float call with its inferred result."""
     names = tuple(f"t{index}" for index in range(len(shapes)))
     inputs = tuple(Tensor(name, DType.F32, shape) for name, shape in zip(names, shapes, strict=True))
-    call = Call(Node("node", op, names, ("y",), attributes), inputs, (), constants or {})
     operator = find(op)
     assert operator is not None
+    call = Call(Node("node", op, names, ("y",), attributes), inputs, (), constants or {}, operator=operator)
     (kind,) = operator.infer(call)
-    return Call(call.node, inputs, (Tensor("y", kind.dtype, kind.shape),), call.constants)
+    return replace(call, outputs=(Tensor("y", kind.dtype, kind.shape),))
 
 
 def convolution(kernel: int, stride: int, dilation: int, pads: tuple[int, int]) -> Call:

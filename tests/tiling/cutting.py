@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from tilewright.layout import Layout
 from tilewright.model import DType, Node, Quantisation, Shape, Tensor
+from tilewright.ops.registry import call_of
 from tilewright.platform import (
     Call,
     Constant,
@@ -124,18 +125,18 @@ def conv_call(
     weights = np.random.default_rng(3).integers(-90, 90, (outputs, channels // group, taps, taps)).astype(np.int8)
     node = Node(name, "Conv", (x, f"{name}_w"), (y,), {"pads": (pad,) * 4, "strides": (stride, stride), "group": group})
     inputs = (tensor(x, (1, channels, size, size)), Tensor(f"{name}_w", DType.I8, weights.shape, CODES))
-    return Call(node, inputs, (tensor(y, (1, outputs, out, out)),), {1: weights})
+    return call_of(node, inputs, (tensor(y, (1, outputs, out, out)),), {1: weights})
 
 
 def matmul_call(rows: int, inner: int, columns: int, name: str = "matmul", x: str = "x", y: str = "t") -> Call:
     weights = np.random.default_rng(4).integers(-90, 90, (inner, columns)).astype(np.int8)
     node = Node(name, "MatMul", (x, f"{name}_w"), (y,))
     inputs = (tensor(x, (rows, inner)), Tensor(f"{name}_w", DType.I8, weights.shape, CODES))
-    return Call(node, inputs, (tensor(y, (rows, columns)),), {1: weights})
+    return call_of(node, inputs, (tensor(y, (rows, columns)),), {1: weights})
 
 
 def unary_call(op: str, shape: Shape, name: str = "unary", x: str = "t", y: str = "y") -> Call:
-    return Call(Node(name, op, (x,), (y,)), (tensor(x, shape),), (tensor(y, shape),))
+    return call_of(Node(name, op, (x,), (y,)), (tensor(x, shape),), (tensor(y, shape),))
 
 
 def work(call: Call) -> Work:

@@ -9,6 +9,7 @@ from tilewright.binding.graph import Candidate
 from tilewright.binding.order import by_cost, by_counts
 from tilewright.model import DType, Node, Tensor
 from tilewright.ops.operator import Call
+from tilewright.ops.registry import call_of
 from tilewright.platform import Platform
 
 
@@ -38,7 +39,7 @@ def candidates(*kernels: tuple[str, str, float | None], calibrated: bool = True)
 
 
 TENSOR = Tensor("x", DType.F32, (4,))
-CALL = Call(Node("relu", "Relu", ("x",), ("y",)), (TENSOR,), (Tensor("y", DType.F32, (4,)),))
+CALL = call_of(Node("relu", "Relu", ("x",), ("y",)), (TENSOR,), (Tensor("y", DType.F32, (4,)),))
 
 
 def names(found: Any) -> list[str]:

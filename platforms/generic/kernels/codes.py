@@ -13,7 +13,7 @@ from tilewright.ops.quantised.add import OPERATORS_WITH_FORM, PairForm, pair_for
 from tilewright.ops.quantised.mean import mean_proof, window_counts
 from tilewright.ops.quantised.meaning import requantisation_table, same_meaning, table
 from tilewright.ops.quantised.real import code_limits, real_call
-from tilewright.ops.registry import all_operators, find
+from tilewright.ops.registry import all_operators
 from tilewright.platform import Array, Call, Constant, DType, Operands, Tensor
 from tilewright.platforms.generic.kernels.nest import (
     ELEMENTWISE,
@@ -48,7 +48,7 @@ def plain_call(call: Call) -> Call:
 
     node = replace(call.node, clamp=None)
     inputs = tuple(None if t is None else plain(t) for t in call.inputs)
-    return Call(node, inputs, tuple(map(plain, call.outputs)), call.constants, call.opset)
+    return replace(call, node=node, inputs=inputs, outputs=tuple(map(plain, call.outputs)))
 
 
 def real(call: Call) -> Call:
@@ -87,9 +87,8 @@ def read_constants(operands: Operands, nests: Sequence[Nest]) -> tuple[Constant,
 
 def pair_of(call: Call) -> PairForm | None:
     """The integer form of an Add, Sub or Mul."""
-    operator = find(call.node.op, call.node.domain)
-    assert operator is not None
-    return pair_form(operator, call)
+    assert call.operator is not None
+    return pair_form(call.operator, call)
 
 
 @PLATFORM.kernel(
@@ -151,16 +150,14 @@ class TableCodes:
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The table, from the lowest code on."""
         call = operands.call
-        operator = find(call.node.op, call.node.domain)
-        assert operator is not None
+        assert call.operator is not None
         return (Constant("codes", call.outputs[0].dtype, self._table(call)),)
 
     def _table(self, call: Call) -> Array:
-        operator = find(call.node.op, call.node.domain)
-        assert operator is not None
+        assert call.operator is not None
         if call.node.op == "QuantizeLinear":
             return requantisation_table(call.tensor(0), call.outputs[0])
-        return table(operator, call)
+        return table(call.operator, call)
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """The operand."""
@@ -187,9 +184,8 @@ def unary_nests(call: Call) -> tuple[Nest, ...]:
     space = Space.of(**{f"i{axis}": size for axis, size in enumerate(x.shape)})
     loops = tuple(space)
     name = operand_names(call)[0]
-    operator = find(call.node.op, call.node.domain)
-    assert operator is not None
-    return (Nest(space, Operand(operator.results[0], x.shape)[loops], (Operand(name, x.shape)[loops],)),)
+    assert call.operator is not None
+    return (Nest(space, Operand(call.operator.results[0], x.shape)[loops], (Operand(name, x.shape)[loops],)),)
 
 
 @PLATFORM.kernel(*MOVES, types="*... -> *...", template="nest.c.mako", layout=("axes", "like"), preference=-5)
@@ -313,4 +309,5 @@ def border_call(call: Call) -> Call:
     """The call with its codes as plain integers."""
     inputs = tuple(None if t is None else replace(t, quantisation=None) for t in call.inputs)
     outputs = tuple(replace(t, quantisation=None) for t in call.outputs)
-    return Call(call.node, inputs, outputs, {i: np.asarray(v) for i, v in call.constants.items()}, call.opset)
+    constants = {i: np.asarray(v) for i, v in call.constants.items()}
+    return replace(call, inputs=inputs, outputs=outputs, constants=constants)

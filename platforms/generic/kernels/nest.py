@@ -8,7 +8,7 @@ from math import prod
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.ops.index.nest import Nest, Tensor
 from tilewright.ops.operator import unmapped
-from tilewright.ops.registry import all_operators, find
+from tilewright.ops.registry import all_operators
 from tilewright.platform import Call, Clamp, Constant, Operands
 from tilewright.platforms.generic.kernels.nest_expressions import body_text
 from tilewright.platforms.generic.kernels.nest_text import COUNTED, Codes, Written, print_nest
@@ -41,16 +41,14 @@ def nests_of(call: Call) -> tuple[Nest, ...]:
 
 def operand_names(call: Call) -> tuple[str, ...]:
     """The parameter name of every operand; a last name with dots stands for any number, numbered from 0."""
-    operator = find(call.node.op, call.node.domain)
-    assert operator is not None
-    return _numbered(operator.operands, len(call.inputs))
+    assert call.operator is not None
+    return _numbered(call.operator.operands, len(call.inputs))
 
 
 def result_names(call: Call) -> tuple[str, ...]:
     """The parameter name of every result that is not omitted."""
-    operator = find(call.node.op, call.node.domain)
-    assert operator is not None
-    names = _numbered(operator.results, len(call.node.outputs))
+    assert call.operator is not None
+    names = _numbered(call.operator.results, len(call.node.outputs))
     return tuple(names[place] for place in call.present)
 
 

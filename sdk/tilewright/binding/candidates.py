@@ -10,13 +10,13 @@ from tilewright.binding.types import mismatch
 from tilewright.errors import UnsupportedNode
 from tilewright.model import Model, Node
 from tilewright.ops.operator import Call, unmapped
-from tilewright.ops.registry import find
+from tilewright.ops.registry import call_of
 from tilewright.platform import Kernel
 
 
 def make_call(model: Model, node: Node) -> Call:
     """The node with the types of its operands and the values of those that are constants."""
-    return Call(
+    return call_of(
         node=node,
         inputs=tuple(model.tensors[name] if name else None for name in node.inputs),
         outputs=tuple(model.tensors[name] for name in node.outputs if name),
@@ -66,7 +66,7 @@ def no_kernel(call: Call, tried: Sequence[Candidate], platform: str) -> Unsuppor
     Where it has a form that no index map describes, what about it is not computed; else what the kernels say, those
     that ask for other types only where all do.
     """
-    node, operator = call.node, find(call.node.op, call.node.domain)
+    node, operator = call.node, call.operator
     fix = "see `tilewright ops` for what is supported"
     if not tried:
         why = f"platform '{platform}' has no kernel for it" if operator is not None else "the operator is not known"

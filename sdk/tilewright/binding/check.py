@@ -11,7 +11,6 @@ from tilewright.errors import TilewrightError
 from tilewright.layout import Layout
 from tilewright.model import Shape, Tensor
 from tilewright.ops.operator import Call, Kind
-from tilewright.ops.registry import find
 from tilewright.platform import Kernel
 from tilewright.rows.check import check_chain
 
@@ -116,8 +115,7 @@ def _in_order(source: Tensor, before: Layout, result: Tensor, after: Layout) -> 
 
 def _view(call: Call, layouts: Mapping[str, Layout]) -> str | None:
     """What is wrong with a node that computes nothing."""
-    operator = find(call.node.op, call.node.domain)
-    if operator is None or operator.kind is not Kind.VIEW or len(call.outputs) != 1 or 0 in call.constants:
+    if call.operator is None or call.operator.kind is not Kind.VIEW or len(call.outputs) != 1 or 0 in call.constants:
         return "has no kernel and is no view"
     x, y = call.tensor(0), call.outputs[0]
     if (x.dtype, x.quantisation, x.elements) != (y.dtype, y.quantisation, y.elements):

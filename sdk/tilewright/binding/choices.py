@@ -10,7 +10,6 @@ from tilewright.binding.order import Order
 from tilewright.binding.search import Choice
 from tilewright.model import Model, Node
 from tilewright.ops.operator import Call, Kind
-from tilewright.ops.registry import find
 from tilewright.ops.weights import refuse_overflow
 from tilewright.platform import Kernel
 
@@ -31,13 +30,12 @@ def choices_of(
         for tensor in call.outputs:
             if tensor.name in outputs:
                 end = Node(tensor.name, "Output", (tensor.name,), ())
-                yield Choice(Call(end, (tensor,), ()), (ROW_MAJOR,), is_output=True)
+                yield Choice(Call(end, (tensor,), (), operator=None), (ROW_MAJOR,), is_output=True)
 
 
 def _is_view(call: Call) -> bool:
     """A view shows the same elements under the same type and quantisation."""
-    operator = find(call.node.op, call.node.domain)
-    if operator is None or operator.kind is not Kind.VIEW or 0 in call.constants or len(call.outputs) != 1:
+    if call.operator is None or call.operator.kind is not Kind.VIEW or 0 in call.constants or len(call.outputs) != 1:
         return False
     x, y = call.tensor(0), call.outputs[0]
     return (y.dtype, y.quantisation, y.elements) == (x.dtype, x.quantisation, x.elements)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tilewright.binding.graph import BoundGraph, BoundNode
 from tilewright.binding.layouts import Rule, demanded, runtime_operands
@@ -96,4 +96,4 @@ def _renamed(call: Call, names: Mapping[str, Tensor]) -> Call:
         for i, t in enumerate(call.inputs)
     )
     renamed = Node(node.name, node.op, inputs, node.outputs, node.attributes, node.domain, node.clamp)
-    return Call(renamed, tensors, call.outputs, call.constants, call.opset)
+    return replace(call, node=renamed, inputs=tensors)

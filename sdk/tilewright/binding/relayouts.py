@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from tilewright.binding.types import mismatch
 from tilewright.model import Array, Model, Node, Tensor
 from tilewright.ops.operator import Call
+from tilewright.ops.registry import call_of
 from tilewright.ops.relayout import DOMAIN
 from tilewright.platform import Kernel
 
@@ -14,7 +15,7 @@ from tilewright.platform import Kernel
 def relayout_call(tensor: Tensor, result: Tensor, name: str, value: Array | None = None) -> Call:
     """The call that copies a tensor; `value` where it is a constant."""
     node = Node(name, "Relayout", (tensor.name,), (result.name,), domain=DOMAIN)
-    return Call(node, (tensor,), (result,), {} if value is None else {0: value})
+    return call_of(node, (tensor,), (result,), {} if value is None else {0: value})
 
 
 class Relayouts:

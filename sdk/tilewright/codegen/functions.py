@@ -16,7 +16,6 @@ from tilewright.codegen.tiled import Home, Member, TiledLayer, home_of, tile_par
 from tilewright.layout import Layout
 from tilewright.memory.placed import PlacedPlan
 from tilewright.ops.operator import Call
-from tilewright.ops.registry import find
 from tilewright.plan.plan import ExecutionPlan, Instruction, Sharing
 from tilewright.platform import Constant, Kernel, Operands
 from tilewright.rows.chain import RowChain
@@ -81,7 +80,7 @@ def parameters(plan: ExecutionPlan, instruction: Instruction) -> tuple[Parameter
 
 def parameters_of(call: Call, constants: Iterable[Constant], scratch: bool) -> tuple[Parameter, ...]:
     """The parameters of a function that computes a call."""
-    operator = find(call.node.op, call.node.domain)
+    operator = call.operator
     assert operator is not None or call.chain
     operands, results = (operator.operands, operator.results) if operator is not None else CHAIN_NAMES
     found = []

@@ -51,7 +51,7 @@ def trial(sketch: Sketch, token: str, r: random.Random) -> Trial:
     clamps = _CLAMPS[:1] if kind is DType.F16 else _CLAMPS
     clamp = r.choice(clamps) if fusible and r.random() < 0.3 else None
     node = Node("it", sketch.op, tuple(t.name if t else "" for t in tensors), names, sketch.attributes, clamp=clamp)
-    call = Call(node, tensors, (), constants, OPSET)
+    call = Call(node, tensors, (), constants, OPSET, operator=operator)
     outputs = tuple(
         Tensor(name, found.dtype, found.shape) for name, found in zip(names, operator.infer(call), strict=True)
     )

@@ -24,7 +24,6 @@ from tilewright.ops.quantised.mean import POOLS, window_counts
 from tilewright.ops.quantised.meaning import same_meaning, table
 from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
 from tilewright.ops.quantised.softmax import softmax_axis, softmax_form
-from tilewright.ops.registry import find
 from tilewright.ops.requantize import Requantisation, float32_multipliers, per_axis
 
 _MOVES = frozenset({
@@ -198,15 +197,14 @@ def _moved(site: Site) -> str:
 def _literally(site: Site) -> str:
     """A table for a function of one tensor of at most eight bits, else the operator in float32 between conversions."""
     call = site.call
-    operator = find(call.node.op, call.node.domain)
-    assert operator is not None
+    assert call.operator is not None
     rest = range(1, len(call.inputs))
     single = all(i in call.constants and call.constants[i].size == 1 for i in rest if call.optional(i) is not None)
     one = len(call.outputs) == 1 and call.outputs[0].quantisation is not None
     first = call.optional(0)
     few = first is not None and first.quantisation is not None and first.dtype.bits <= 8 and 0 not in call.constants
     if single and one and few and call.shape() == call.outputs[0].shape and call.node.op in _ELEMENTWISE:
-        return _lookup(site, table(operator, call))
+        return _lookup(site, table(call.operator, call))
     texts: list[str | None] = []
     for index, tensor in enumerate(call.inputs):
         if tensor is None or tensor.quantisation is None:

@@ -158,7 +158,7 @@ class Graph:
         check_types(raw, operands)
         check_scales(raw, self.constants)
         values = {i: self.constants[name] for i, name in enumerate(node.inputs) if name in self.constants}
-        types = infer(operator, Call(node, operands, (), values, OPSET))
+        types = infer(operator, Call(node, operands, (), values, OPSET, operator=operator))
         outputs = []
         for name, found in zip(node.outputs, types, strict=False):
             check_size(found.shape, found.dtype, name)
@@ -167,7 +167,7 @@ class Graph:
                 self.tensors[name] = outputs[-1]
         if missing := [name for name in node.outputs[len(types) :] if name]:
             raise invalid(raw, f"it has {len(types)} outputs, {quoted(missing[0])} is one too many")
-        call = Call(node, operands, tuple(outputs), values, OPSET)
+        call = Call(node, operands, tuple(outputs), values, OPSET, operator=operator)
         if not any(tensor.elements for tensor in outputs if tensor.name):  # what has no element is known
             for tensor in outputs:
                 if tensor.name:

@@ -83,7 +83,7 @@ class GraphBuilder:
         operator = find(node.op)
         operands = tuple(tensors[name] if name else None for name in node.inputs)
         constants = {i: self._constants[name] for i, name in enumerate(node.inputs) if name in self._constants}
-        call = Call(node, operands, (), constants, self.opset)
+        call = Call(node, operands, (), constants, self.opset, operator=operator)
         if operator is None:
             raise call.unsupported("the operator is not known")
         kind = operator.infer(call)[0]

@@ -33,7 +33,7 @@ def widened_call(call: Call) -> Call:
     """The call with float32 in the place of bfloat16."""
     inputs = tuple(None if tensor is None else _wide(tensor) for tensor in call.inputs)
     constants = {index: widened_array(value) for index, value in call.constants.items()}
-    return Call(call.node, inputs, tuple(map(_wide, call.outputs)), constants, call.opset)
+    return replace(call, inputs=inputs, outputs=tuple(map(_wide, call.outputs)), constants=constants)
 
 
 def _wide(tensor: Tensor) -> Tensor:

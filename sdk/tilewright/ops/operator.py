@@ -1,8 +1,8 @@
 """What an operator is: its shape rule, its index maps and its meaning in NumPy. It knows nothing of C.
 
 One operator family is one file in this folder; each ends with `OPERATORS = (Operator(...), ...)`, and the registry in
-`ops/registry.py` finds it by the folder. A `Call` is one use of an operator: the node, the types of its operands
-and the values of those that are constants.
+`ops/registry.py` finds it by the folder. A `Call` is one use of an operator: the operator, the node, the types of its
+operands and the values of those that are constants. Calls are made with `call_of` of the registry.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ class TensorType:
 class Call:
     """One use of an operator. `inputs[i]` is None for an omitted operand; `constants` maps operand index to value.
 
-    Where several nodes are computed as one, `chain` holds their calls in order, and the node names them all.
+    `operator` is None where the registry has none of the node's name, as for a platform's own operators and for what
+    stands for an output. Where several nodes are computed as one, `chain` holds their calls in order, and the node
+    names them all.
     """
 
     node: Node
@@ -43,6 +45,7 @@ class Call:
     constants: Mapping[int, Array] = field(default_factory=dict)
     opset: int = 21
     chain: tuple[Call, ...] = ()
+    operator: Operator | None = field(kw_only=True, compare=False, repr=False)
 
     @property
     def present(self) -> tuple[int, ...]:
@@ -52,12 +55,9 @@ class Call:
     @cached_property
     def nests(self) -> tuple[Nest, ...]:
         """The operator's chain of index maps for this call, made once; empty where it declares none."""
-        from tilewright.ops.registry import find
-
         if self.chain:
             return tuple(nest for call in self.chain for nest in call.nests)
-        operator = find(self.node.op, self.node.domain)
-        return () if operator is None or operator.nests is None else operator.nests(self)
+        return () if self.operator is None or self.operator.nests is None else self.operator.nests(self)
 
     @cached_property
     def known(self) -> dict[object, Any]:
@@ -145,13 +145,10 @@ class Call:
 
 def unmapped(call: Call) -> tuple[str, str]:
     """What about a call without index maps is not computed, and what to do about it."""
-    from tilewright.ops.registry import find
-
     empty = [tensor for tensor in (*call.inputs, *call.outputs) if tensor is not None and not tensor.elements]
     if empty:
         return f"'{empty[0].name}' of shape {list(empty[0].shape)} has no elements", "leave the node out of the model"
-    operator = find(call.node.op, call.node.domain)
-    found = operator.gap(call) if operator is not None and operator.gap is not None else None
+    found = call.operator.gap(call) if call.operator is not None and call.operator.gap is not None else None
     return found or ("this form of the operator is not computed", "export the model with another form of it")
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
 
 import tilewright.ops
 from tilewright.errors import PlatformError
+from tilewright.model import Array, Node, Tensor
 from tilewright.ops.bfloat16 import with_bfloat16
-from tilewright.ops.operator import Operator
+from tilewright.ops.operator import Call, Operator
 from tilewright.ops.quantised.meaning import with_codes
 
 
@@ -35,6 +36,18 @@ def _registry() -> Mapping[tuple[str, str], Operator]:
 def find(op: str, domain: str = "") -> Operator | None:
     """The operator of this name and domain ("" is ONNX's own), or None where we have none."""
     return _registry().get(("" if domain == "ai.onnx" else domain, op))
+
+
+def call_of(
+    node: Node,
+    inputs: Sequence[Tensor | None],
+    outputs: Sequence[Tensor] = (),
+    constants: Mapping[int, Array] | None = None,
+    opset: int = 21,
+) -> Call:
+    """A use of the operator that the node names. `constants` maps the place of an operand to its value."""
+    operator = find(node.op, node.domain)
+    return Call(node, tuple(inputs), tuple(outputs), constants or {}, opset, operator=operator)
 
 
 def all_operators() -> tuple[Operator, ...]:

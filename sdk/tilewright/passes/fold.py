@@ -38,7 +38,7 @@ def apply(model: Model) -> Model:
         if operator is None or len(outputs) != len(node.outputs) or any(t.quantisation for t in tensors if t):
             continue
         values = {index: edit.constants[name] for index, name in enumerate(node.inputs) if name}
-        call = Call(node, tuple(tensors), outputs, values, model.opset)
+        call = Call(node, tuple(tensors), outputs, values, model.opset, operator=operator)
         work += fold_work(call)
         if work > FOLD_WORK_LIMIT or sum(tensor.elements * 8 for tensor in outputs) > FOLD_BYTES_LIMIT:
             break

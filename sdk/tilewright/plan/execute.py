@@ -11,7 +11,6 @@ from tilewright.errors import UnsupportedError, UsageError
 from tilewright.ieee import ieee
 from tilewright.model import Array, DType, Tensor
 from tilewright.ops.operator import Call
-from tilewright.ops.registry import find
 from tilewright.plan.plan import ExecutionPlan
 
 MEMORY_LIMIT_BYTES = 1 << 30
@@ -27,11 +26,10 @@ def evaluate_call(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ..
     if call.chain:
         values = chain_values(call, arrays)
         return tuple(values[tensor.name] for tensor in call.outputs)
-    operator = find(call.node.op, call.node.domain)
-    if operator is None:
+    if call.operator is None:
         raise call.unsupported("the operator is not known")
     full = [call.constants.get(i, array) for i, array in enumerate(arrays)]
-    results = operator.evaluate(_with_omitted(call), full)
+    results = call.operator.evaluate(_with_omitted(call), full)
     return tuple(
         # a scalar comes back as one axis
         np.ascontiguousarray(results[place], dtype=tensor.dtype.numpy).reshape(tensor.shape)

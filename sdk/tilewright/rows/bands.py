@@ -135,9 +135,7 @@ def _real(call: Call) -> Call:
 
 
 def _operand_names(call: Call) -> dict[str, int]:
-    from tilewright.ops.registry import find
-
-    operator = find(call.node.op, call.node.domain)
+    operator = call.operator
     return {} if operator is None else {operator.operand(i): i for i in range(len(call.inputs))}
 
 
@@ -169,7 +167,7 @@ def band(node: RowWise, rows: int) -> Call:
         attributes.pop("auto_pad", None)
         attributes["pads"] = (0, *window.begins[1:], 0, *window.ends[1:])
     changed = replace(call.node, attributes=attributes)
-    return Call(changed, inputs, (_cut(call.outputs[0], rows),), call.constants, call.opset)
+    return replace(call, node=changed, inputs=inputs, outputs=(_cut(call.outputs[0], rows),))
 
 
 def _window(call: Call) -> Window | None:

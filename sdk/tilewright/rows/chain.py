@@ -205,7 +205,7 @@ def chain_call(calls: Sequence[Call]) -> Call:
     results = calls[-1].outputs
     name = " + ".join(call.node.name for call in calls)
     node = Node(name, "Chain", tuple(reads), tuple(t.name for t in results), domain=DOMAIN)
-    return Call(node, tuple(reads.values()), results, {}, calls[-1].opset, tuple(calls))
+    return Call(node, tuple(reads.values()), results, {}, calls[-1].opset, tuple(calls), operator=None)
 
 
 def chain_kernel(stages: Sequence[Stage], walked: Walk, layouts: Mapping[str, Layout]) -> Kernel:

@@ -12,7 +12,6 @@ from tilewright.ieee import ieee
 from tilewright.model import Array, DType, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.explain import explain
-from tilewright.ops.registry import find
 from tilewright.ops.requantize import dequantise, quantise
 from tilewright.plan.execute import evaluate_call, slot_value
 from tilewright.plan.plan import ExecutionPlan, Instruction
@@ -167,8 +166,7 @@ class _Comparison:
     ) -> _Verdict:
         """What becomes of the differences of one result: exact arithmetic decides, else the distance from a tie."""
         wrong = differing(ours, theirs)
-        operator = find(call.node.op, call.node.domain)
-        if not wrong or tensor.quantisation is None or operator is None:
+        if not wrong or tensor.quantisation is None or call.operator is None:
             return _Verdict(wrong)
         places = np.flatnonzero(ours != theirs)
         right = self.exact.of(tensor, places.tolist())
@@ -179,7 +177,7 @@ class _Comparison:
         if tensor is not call.outputs[0]:
             return _Verdict(wrong)
         full = [call.constants.get(i, array) for i, array in enumerate(arrays)]
-        return _Verdict(wrong, explain(operator, call, full, ours, theirs).explained)
+        return _Verdict(wrong, explain(call.operator, call, full, ours, theirs).explained)
 
     def _note(self, tensor: str, node: str, layer: str, elements: int, verdict: _Verdict) -> None:
         if verdict.mismatches:

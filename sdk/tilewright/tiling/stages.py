@@ -19,7 +19,6 @@ from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.nest import Access, Nest, Space
 from tilewright.ops.index.nest import Tensor as IndexTensor
 from tilewright.ops.operator import Call, Operator
-from tilewright.ops.registry import find
 from tilewright.platform import Constant, Kernel, Operands, Rule
 from tilewright.tiling.schedule import Operand, OperandKind, Stage
 
@@ -172,9 +171,8 @@ def _element_by_element(call: Call) -> Nest:
 
 
 def _operator(call: Call) -> Operator:
-    operator = find(call.node.op, call.node.domain)
-    assert operator is not None, call.node.op
-    return operator
+    assert call.operator is not None, call.node.op
+    return call.operator
 
 
 def _real(call: Call) -> Call:

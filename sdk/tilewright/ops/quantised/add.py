@@ -85,7 +85,7 @@ def _remembered(
     """Remembered, since every stage asks again; shapes do not matter."""
     keys = zip("aby", (left, right, result), strict=True)
     first, second, target = (Tensor(name, dtype, (1,), meaning) for name, (dtype, meaning) in keys)
-    call = Call(Node(op, op, ("a", "b"), ("y",), {}, "", clamp), (first, second), (target,))
+    call = Call(Node(op, op, ("a", "b"), ("y",), {}, "", clamp), (first, second), (target,), operator=operator)
     a, b = (_all_codes(tensor) for tensor in (first, second))
     codes = _every_pair(operator, call, a, b)
     problem = _Problem.of(call, a, b, codes)
@@ -107,7 +107,8 @@ def _every_pair(operator: Operator, call: Call, a: Integers, b: Integers) -> Int
     inputs = replace(first, shape=(a.size, 1)), replace(second, shape=(1, b.size))
     output = replace(call.outputs[0], shape=(a.size, b.size))
     arrays = a.astype(first.dtype.numpy)[:, None], b.astype(second.dtype.numpy)[None, :]
-    return evaluate_literally(operator, Call(call.node, inputs, (output,), {}, call.opset), arrays)[0].astype(np.int64)
+    every = replace(call, inputs=inputs, outputs=(output,), constants={})
+    return evaluate_literally(operator, every, arrays)[0].astype(np.int64)
 
 
 @dataclass(frozen=True)

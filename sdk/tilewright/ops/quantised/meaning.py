@@ -138,7 +138,7 @@ def table(operator: Operator, call: Call) -> Array:
     inputs = (flat, *(t and replace(t, shape=()) for t in call.inputs[1:]))  # of whatever rank, they are one element
     output = replace(call.outputs[0], shape=codes.shape)
     constants = {index: value.reshape(()) for index, value in call.constants.items()}
-    single = Call(call.node, inputs, (output,), constants, call.opset)
+    single = replace(call, inputs=inputs, outputs=(output,), constants=constants)
     operands = [codes, *(constants.get(index) for index in range(1, len(inputs)))]
     if operator.name in _OWN:
         return operator.evaluate(single, operands)[0]

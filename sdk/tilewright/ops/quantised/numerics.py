@@ -7,7 +7,6 @@ from tilewright.ops.quantised.add import OPERATORS_WITH_FORM, pair_form
 from tilewright.ops.quantised.linear import proof
 from tilewright.ops.quantised.mean import mean_proof, window_counts
 from tilewright.ops.quantised.resize import interpolates, resize_form, resize_proof
-from tilewright.ops.registry import find
 
 LINEAR = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 MEANS = ("AveragePool", "GlobalAveragePool", "ReduceMean", "ReduceSum")
@@ -28,7 +27,6 @@ def quantised_numerics(call: Call) -> str | None:
         return "proved" if found == {"proved"} else "exact_sequence"
     if interpolates(call) and (form := resize_form(call)) is not None:
         return resize_proof(call, form).status
-    operator = find(call.node.op)
-    if call.node.op in OPERATORS_WITH_FORM and operator is not None and pair_form(operator, call) is not None:
+    if call.node.op in OPERATORS_WITH_FORM and call.operator is not None and pair_form(call.operator, call) is not None:
         return "proved"
     return None

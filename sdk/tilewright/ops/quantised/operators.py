@@ -14,6 +14,7 @@ import numpy as np
 from tilewright.model import Array, DType, Node, Quantisation, Tensor
 from tilewright.ops.operator import Call, Operator, ShapeRule, TensorType
 from tilewright.ops.quantize import OPERATORS as BORDER
+from tilewright.ops.registry import call_of, find
 from tilewright.ops.requantize import float32_multipliers
 
 QONNX_DOMAINS = ("qonnx.custom_op.general", "finn.custom_op.general", "onnx.brevitas")
@@ -102,13 +103,11 @@ def _plain_call(call: Call, spelling: Spelling, output: Tensor | None) -> Call:
             constants[len(inputs) - 1] = call.constants[spelling.bias]
     attributes = {name: value for name, value in call.node.attributes.items() if name not in spelling.dropped}
     node = Node(call.node.name, spelling.plain, tuple(t.name for t in inputs if t), call.node.outputs, attributes)
-    return Call(node, tuple(inputs), () if output is None else (output,), constants, call.opset)
+    return call_of(node, inputs, () if output is None else (output,), constants, call.opset)
 
 
 def _infer(spelling: Spelling) -> ShapeRule:
     def infer(call: Call) -> tuple[TensorType, ...]:
-        from tilewright.ops.registry import find
-
         plain = find(spelling.plain)
         assert plain is not None, spelling.plain
         for index in spelling.pairs(call):
@@ -122,8 +121,6 @@ def _infer(spelling: Spelling) -> ShapeRule:
 
 def _operators(spelling: Spelling) -> tuple[Operator, ...]:
     def evaluate(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
-        from tilewright.ops.registry import find
-
         plain = find(spelling.plain)
         assert plain is not None, spelling.plain
         if _code_type(call, spelling) is None:

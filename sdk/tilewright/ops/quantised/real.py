@@ -29,7 +29,7 @@ def real_call(call: Call, dtype: DType, constants: Mapping[int, Array] | None = 
     inputs = tuple(None if t is None else real_tensor(t, dtype) for t in call.inputs[:count])
     outputs = tuple(real_tensor(t, dtype) for t in call.outputs)
     node = replace(call.node, clamp=None, inputs=call.node.inputs[:count])
-    return Call(node, inputs, outputs, constants or {}, call.opset)
+    return replace(call, node=node, inputs=inputs, outputs=outputs, constants=constants or {})
 
 
 def code_limits(call: Call, tensor: Tensor) -> tuple[int, int]:

@@ -167,7 +167,8 @@ class Fusion:
             return False
         tensors = tuple(self.graph.tensors[name] for name in node.inputs)
         constants = {index: value for index, value in enumerate(values) if value is not None}
-        call = Call(node, tensors, (self.graph.tensors[node.outputs[0]],), constants, self.graph.model.opset)
+        result = self.graph.tensors[node.outputs[0]]
+        call = Call(node, tensors, (result,), constants, self.graph.model.opset, operator=operator)
         self.graph.constants[node.outputs[0]] = operator.evaluate(call, values)[0]
         return True
 

@@ -106,6 +106,6 @@ def _table(
         output = Tensor(node.outputs[0], DType.F32, codes.shape)
         constants = {i: v for i, v in enumerate(operands) if v is not None and node.inputs[i] in graph.constants}
         with np.errstate(all="ignore"):
-            call = Call(node, tensors, (output,), constants, graph.model.opset)
+            call = Call(node, tensors, (output,), constants, graph.model.opset, operator=operator)
             values[node.outputs[0]] = operator.evaluate(call, operands)[0]
     return quantise(values[result], target[0], target[1])

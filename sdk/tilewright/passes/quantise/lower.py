@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from tilewright.ieee import ieee
 from tilewright.model import Model, Node
-from tilewright.ops.operator import Call
 from tilewright.ops.quantised.linear import accumulator
+from tilewright.ops.registry import call_of
 from tilewright.passes.quantise.forms import to_qdq
 from tilewright.passes.quantise.fuse import Fusion
 from tilewright.passes.quantise.graph import Graph
@@ -40,7 +40,7 @@ def _checked(model: Model) -> Model:
         if node.op in LINEAR and not node.domain and model.tensors[node.outputs[0]].quantisation:
             inputs = tuple(model.tensors[name] if name else None for name in node.inputs)
             constants = {i: model.constants[name] for i, name in enumerate(node.inputs) if name in model.constants}
-            accumulator(Call(node, inputs, (model.tensors[node.outputs[0]],), constants, model.opset))
+            accumulator(call_of(node, inputs, (model.tensors[node.outputs[0]],), constants, model.opset))
     return model
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tilewright.model import DType, Node, Quantisation
-from tilewright.ops.operator import Call
 from tilewright.ops.quantised.resize import interpolates, resize_form
+from tilewright.ops.registry import call_of
 from tilewright.passes.quantise.bias import bias_operand, weight_axis
 from tilewright.passes.quantise.graph import Graph, operand, scalar
 from tilewright.passes.quantise.kinds import LINEAR, MEANS, PAIRS, RESIZES
@@ -53,7 +53,7 @@ def _interpolates_inside(graph: Graph, node: Node, code: str) -> bool:
     """True for a Resize that interpolates and reads nothing outside of its operand; nearest neighbours are a move."""
     inputs = (graph.tensors[code], *(graph.tensors[name] if name else None for name in node.inputs[1:]))
     constants = {i: graph.constants[name] for i, name in enumerate(node.inputs) if i and name in graph.constants}
-    call = Call(node, inputs, (graph.tensors[node.outputs[0]],), constants, graph.model.opset)
+    call = call_of(node, inputs, (graph.tensors[node.outputs[0]],), constants, graph.model.opset)
     return interpolates(call) and resize_form(call) is not None
 
 
