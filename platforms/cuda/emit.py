@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from tilewright.codegen.artifacts import Artifacts
+from tilewright.codegen.artifacts import Artifacts, Parts
 from tilewright.codegen.c_types import C_TYPES, is_half, packed
 from tilewright.codegen.comments import safe, shape_text
 from tilewright.codegen.functions import Function, parameters
@@ -28,6 +28,7 @@ from tilewright.platform import MemoryLevel, Operands
 from tilewright.version import VERSION
 
 TEMPLATES = Path(__file__).parent / "templates"
+NETWORK = "network.cu"
 STAND_IN = "cuda_stand_in.h"
 FROZEN_ALIGN = 16
 OUTSIDE_ALIGN = 256
@@ -120,8 +121,8 @@ def emit(placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str]
     """The project of a placed plan: `network.cu` and the stand-in's header."""
     text, functions = _network(placed.plan, layout_of(placed))
     frozen = sum(packed(s.constant.dtype, s.constant.values).nbytes for s in placed.plan.frozen_slots)
-    files = {"network.cu": text, STAND_IN: (TEMPLATES / STAND_IN).read_text(encoding="utf-8")}
-    return Artifacts(placed.plan.name, files, frozen, functions)
+    files = {NETWORK: text, STAND_IN: (TEMPLATES / STAND_IN).read_text(encoding="utf-8")}
+    return Artifacts(placed.plan.name, files, Parts(code=NETWORK), frozen, functions)
 
 
 def emit_network(plan: ExecutionPlan, layout: BufferLayout) -> str:

@@ -21,7 +21,6 @@ from tilewright.binding.bind import bind
 from tilewright.binding.candidates import by_operator, candidates, make_call, no_kernel
 from tilewright.binding.graph import BoundGraph
 from tilewright.codegen.artifacts import Artifacts
-from tilewright.codegen.parts import Parts, marked, parts_of
 from tilewright.compile import Compiled, Request, emitter, kernel_order, make_request, model_name
 from tilewright.errors import TilewrightError, UnsupportedNode, UsageError
 from tilewright.frontend.load import frozen_inputs, load
@@ -155,7 +154,7 @@ class NetworkDeployer:
         if not self.bound or self.placed is None:
             raise OrderError("You need to bind the network before transforming code!", fix="call mid_end() first")
         made = emitter(self.request)(self.placed, self.request.levels, self.target.flags)
-        self.artifacts = marked(made, layers=verbose.untiled_profiling, tiles=verbose.tiled_profiling)
+        self.artifacts = made.marked(layers=verbose.untiled_profiling, tiles=verbose.tiled_profiling)
         self.transformed = True
 
     def execution_plan(self) -> ExecutionPlan:
@@ -221,40 +220,41 @@ class NetworkDeployer:
 
     def generate_inference_code(self) -> str:
         """The function that runs one inference."""
-        return self._parts().inference
+        return self._made().parts.run
 
     def generate_inference_initialization_code(self) -> str:
         """Static memory and what sets it up."""
-        return self._parts().initialization
+        return self._made().parts.memory
 
     def generate_buffer_initialization_code(self) -> str:
         """Forward declarations of every constant that the inference reads."""
-        return self._parts().declarations
+        return self._made().parts.declarations
 
     def generate_buffer_allocation_code(self) -> str:
         """The functions that say where inputs and outputs lie; memory is static, nothing is allocated at run time."""
-        return self._parts().ports
+        return "\n".join(self._made().parts.ports)
 
     def generate_buffer_deallocation_code(self) -> str:
         """Nothing: memory is static. The network must be bound all the same."""
-        self._parts()
+        self._made()
         return ""
 
     def generate_io_buffer_initialization_code(self) -> str:
         """Declarations of the inputs and outputs with their sizes, from the header."""
-        return self._parts().port_declarations
+        return self._made().parts.port_declarations
 
     def generate_global_definition_code(self) -> str:
         """The definitions of all constants."""
-        return self._parts().definitions
+        return self._made().text(self._made().parts.weights)
 
     def generate_include_string(self) -> str:
         """The include lines of the network's C file."""
-        return self._parts().includes
+        return self._made().parts.includes
 
     def generate_engine_initialization_code(self) -> str:
-        """What must run once before the first inference; empty where the platform has nothing to set up."""
-        return self._parts().engines
+        """What must run once before the first inference: nothing, no platform has engines that are set up."""
+        self._made()
+        return ""
 
     def export_state(self, folder: Path, file_name: str) -> Path:
         """Write everything that was decided as JSON and npz; returns the JSON file. Needs a parsed network."""
@@ -268,8 +268,9 @@ class NetworkDeployer:
 
         restore(self, Path(folder), file_name)
 
-    def _parts(self) -> Parts:
-        return parts_of(self._generating(self.artifacts))
+    def _made(self) -> Artifacts:
+        made: Artifacts = self._generating(self.artifacts)
+        return made
 
     def _generating(self, value: Any) -> Any:
         if not self.parsed or not self.bound or value is None:
@@ -395,4 +396,4 @@ def _generate_function(deployer: Deployer, verbose: CodeGenVerbosity) -> str:
         _prepare(deployer, verbose)
     elif verbose != QUIET:
         inner.code_transform(verbose)
-    return inner._parts().function
+    return inner._made().text(inner._made().parts.code)

@@ -103,6 +103,33 @@ def test_pieces_of_the_code(deployer: NetworkDeployer) -> None:
     assert deployer.generate_engine_initialization_code() == ""
 
 
+def test_files_are_put_together_from_the_pieces(deployer: NetworkDeployer) -> None:
+    deployer.prepare()
+    code, header = (deployer.compiled().artifacts.files[f"src/digits_int8.{kind}"] for kind in "ch")
+    assert deployer.generate_inference_initialization_code() in code
+    assert deployer.generate_buffer_allocation_code() in code
+    assert code.endswith("\n\n" + deployer.generate_inference_code())
+    assert set(deployer.generate_include_string().splitlines()) <= set(code.splitlines())
+    assert set(deployer.generate_io_buffer_initialization_code().splitlines()) <= set(header.splitlines())
+    internal = deployer.compiled().artifacts.files["src/digits_int8_internal.h"]
+    assert deployer.generate_buffer_initialization_code() in internal
+
+
+def test_inputs_of_the_caller_have_no_functions(network: Find) -> None:
+    deployer = NetworkDeployer(network("digits_int8").model, load_target("host"), CompileOptions(io="caller"))
+    deployer.prepare()
+    assert deployer.generate_buffer_allocation_code() == ""
+    assert deployer.generate_io_buffer_initialization_code().count("(") == 0
+    assert deployer.generate_inference_code().startswith("int digits_int8_run(const float *input_0, float *output_0)")
+
+
+def test_a_platform_with_an_emitter_of_its_own_has_one_text(network: Find) -> None:
+    deployer = NetworkDeployer(network("digits_int8").model, load_target("cuda_host"))
+    deployer.prepare(CodeGenVerbosity(untiled_profiling=True))
+    assert deployer.generate_function().startswith("#define DIGITS_INT8_TRACE\n/* digits_int8: ")
+    assert deployer.generate_global_definition_code() == deployer.generate_inference_code() == ""
+
+
 def test_operations_are_two_per_multiply_accumulate(
     deployer: NetworkDeployer, capsys: pytest.CaptureFixture[str]
 ) -> None:

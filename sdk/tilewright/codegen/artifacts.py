@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 Piece = str | Callable[[], Iterator[str]]
 """A text, or what gives it piece by piece when it is wanted."""
@@ -37,8 +37,32 @@ class Texts(Mapping[str, str]):
 
 
 @dataclass(frozen=True)
+class Parts:
+    """What the generated C is made of: the path of the file of code and of weights, and whole lines of them by use.
+
+    Empty where a platform's own emitter does not name the part.
+    """
+
+    code: str
+    weights: str = ""
+    includes: str = ""
+    declarations: str = ""
+    memory: str = ""
+    port_sizes: str = ""
+    port_functions: str = ""
+    ports: tuple[str, ...] = ()
+    run: str = ""
+
+    @property
+    def port_declarations(self) -> str:
+        """What the header says of inputs and outputs."""
+        return self.port_sizes + self.port_functions
+
+
+@dataclass(frozen=True)
 class Artifacts:
     """The generated project. `files` maps a relative path with `/` to text; `model` is the prefix of all symbols.
+    `parts` are what those texts were put together from.
 
     `blobs` are binary files beside the code: weights that it reads at run time. `runtime_bytes` of weights lie in RAM.
     `table_bytes` of `constant_bytes` are tables of tiles and copies. `wide_core`: the C stops
@@ -47,6 +71,7 @@ class Artifacts:
 
     model: str
     files: Mapping[str, str]
+    parts: Parts
     constant_bytes: int
     functions: tuple[str, ...]
     blobs: Mapping[str, bytes] = field(default_factory=dict)
@@ -57,3 +82,19 @@ class Artifacts:
     def pieces(self, path: str) -> Iterator[str]:
         """The text of a file, in parts where it is long."""
         return self.files.pieces(path) if isinstance(self.files, Texts) else iter((self.files[path],))
+
+    def text(self, path: str) -> str:
+        """The whole text of a file; empty where the platform has no such file."""
+        return self.files.get(path, "")
+
+    def marked(self, *, layers: bool, tiles: bool) -> Artifacts:
+        """The project with the marks around layers and around tiles switched on, as a user would with -D."""
+        upper, code = self.model.upper(), self.parts.code
+        head = f"#define {upper}_TRACE\n" * layers + f"#define {upper}_TRACE_TILES\n" * tiles
+        if not head:
+            return self
+        if isinstance(self.files, Texts):
+            texts: Mapping[str, str] = Texts({**self.files.files, code: (head, *self.files.files[code])})
+        else:
+            texts = {**self.files, code: head + self.files[code]}
+        return replace(self, files=texts)

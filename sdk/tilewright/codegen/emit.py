@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from tilewright.codegen.artifacts import Artifacts, Piece, Texts
+from tilewright.codegen.artifacts import Artifacts, Parts, Piece, Texts
 from tilewright.codegen.blob import Blob, blob_bytes, constant_texts, identity, lay_out
-from tilewright.codegen.build_names import cmake_name
-from tilewright.codegen.c_types import C_TYPES, constant_type, initialiser_pieces, literal, packed
+from tilewright.codegen.c_types import C_TYPES, constant_type, literal, packed
 from tilewright.codegen.comments import constant_comment, layer_comment, port_comment, safe
 from tilewright.codegen.functions import Functions, pointer, render_functions
-from tilewright.codegen.limits import Limits, limits_of
+from tilewright.codegen.limits import limits_of
+from tilewright.codegen.network_text import (
+    BlobText,
+    CallLine,
+    ConstantArray,
+    FastMemory,
+    Level,
+    NetworkText,
+    Port,
+    arena_of,
+)
 from tilewright.codegen.render import render
 from tilewright.codegen.run_parameters import pointers, run_parameters, unused
 from tilewright.codegen.tiled import HEADER
 from tilewright.ieee import ieee
 from tilewright.memory.placed import PlacedPlan
-from tilewright.model import Array, DType
+from tilewright.model import DType
 from tilewright.platform import MemoryLevel
 from tilewright.program.placement import WeightRegion
 from tilewright.report.collect import memory_reports
@@ -32,151 +40,8 @@ from tilewright.version import VERSION
 TEMPLATES = Path(__file__).parent / "templates"
 HALVES = "tilewright_halves.h"
 """Header of a network with elements that are floats of sixteen bits."""
-_ELEMENTS = "\0elements {}\0"
-"""Keeps the place of a constant's elements in a rendered text; `safe` lets no such code into a comment."""
-BUILD = "\0build\0"
-"""Keeps the place of what tells a compilation from others until all of its texts are there."""
-
-
-@dataclass(frozen=True)
-class Level:
-    """One memory level in the header: worst-case bytes, what they are, and the target's size.
-
-    `stack` is true for the level that holds the stack, of which only a build tells the bytes.
-    """
-
-    name: str
-    macro: str
-    worst_case: int
-    size: int | None
-    parts: str
-    stack: bool
-
-
-@dataclass(frozen=True)
-class Port:
-    """One input or output of the network as the header describes it."""
-
-    index: int
-    c_type: str
-    pointer: str
-    comment: str
-    size_bytes: int
-    elements: int
-    shape: tuple[int, ...]
-    scale: str | None
-    zero_point: int
-
-
-@dataclass(frozen=True)
-class ConstantArray:
-    """One array of the weights file; `text` stands for its elements until the file is read."""
-
-    name: str
-    c_type: str
-    length: int
-    text: str
-    comment: str
-    dtype: DType
-    values: Array
-    fixed: bool = True
-
-
-@dataclass(frozen=True)
-class CallLine:
-    """The statements of one instruction in `run`; none where its operands and results are the same bytes."""
-
-    index: int
-    statements: tuple[str, ...]
-    comment: str
-
-
-@dataclass(frozen=True)
-class BlobText:
-    """A region's weights outside of the code: their layout, their name in a comment, and the identity in two words."""
-
-    blob: Blob
-    comment: str
-    low: int
-    high: int
-
-
-@dataclass(frozen=True)
-class FastMemory:
-    """The compute level that schedules fill: its array, its macro, bytes, alignment and section."""
-
-    name: str
-    macro: str
-    size_bytes: int
-    align: int
-    section: str
-
-
-@dataclass(frozen=True)
-class Context:
-    """Everything that the templates print."""
-
-    name: str
-    upper: str
-    tool: str
-    sha256: str
-    summary: str
-    arena_bytes: int
-    align: int
-    constant_bytes: int
-    levels: tuple[Level, ...]
-    inputs: tuple[Port, ...]
-    outputs: tuple[Port, ...]
-    io: str
-    run_parameters: str
-    unused_parameters: tuple[str, ...]
-    pointers: tuple[str, ...]
-    constants: tuple[ConstantArray, ...]
-    needs_math: bool
-    halves: bool
-    sources: tuple[str, ...]
-    functions: tuple[str, ...]
-    calls: tuple[CallLine, ...]
-    limits: Limits
-    flags: str
-    cmake_flags: str
-    blobs: tuple[BlobText, ...] = ()
-    runtime_bytes: int = 0
-    fast: FastMemory | None = None
-    context: bool = False
-    build: str = BUILD
-
-    @property
-    def cmake(self) -> str:
-        """Name of the CMake target."""
-        return cmake_name(self.name)
-
-    @property
-    def arena(self) -> str:
-        """C expression for the first byte of the arena."""
-        return arena_of(self.name, self.context)
-
-    @property
-    def null_pointers(self) -> str:
-        """What ERROR_NULL_POINTER says, as a comment."""
-        caller = "an input or output that has elements and is used" if self.io == "caller" else ""
-        told = ["the context"] * self.context + ["the memory given to init"] + [caller] * bool(caller)
-        return f"{', '.join(told[:-1])}{' or ' if told[1:] else ''}{told[-1]} is NULL"
-
-    @property
-    def instance(self) -> str:
-        """The parameter that says which instance is meant, alone in its list; `void` where there is one only."""
-        return f"{self.name}_context *context" if self.context else "void"
-
-    @property
-    def first(self) -> str:
-        """The same where other parameters follow."""
-        return f"{self.instance}, " if self.context else ""
-
-
-def arena_of(name: str, context: bool) -> str:
-    """C expression for the arena: an array of the model's, or a member of the caller's context."""
-    return "context->arena" if context else f"{name}_arena"
+_OPEN_ELEMENTS, _OPEN_BUILD = "\0elements {}\0", "\0build\0"
+"""Stand for elements and for the build in the texts from which the build's number comes."""
 
 
 @ieee
@@ -198,18 +63,10 @@ def emit(
     functions = render_functions(placed, plan.name, arena_of(plan.name, context), constant_texts(plan, blobs))
     code = [*functions.texts, *(f"{call.function}({call.arguments})" for call in functions.calls)]
     known = {blob: identity(code, blob) for blob in blobs}
-    shown = _context(placed, levels, flags, functions, known, context)
-    files = {
-        f"src/{plan.name}.h": "model.h.mako",
-        f"src/{plan.name}.c": "model.c.mako",
-        f"src/{plan.name}_internal.h": "model_internal.h.mako",
-        f"src/{plan.name}_weights.c": "model_weights.c.mako",
-        "Makefile": "Makefile.mako",
-        "CMakeLists.txt": "CMakeLists.txt.mako",
-    }
-    rendered = {path: render(TEMPLATES / name, m=shown) for path, name in files.items()}
-    build = _build_of(rendered, shown)
-    texts = {path: _with_elements(text.replace(BUILD, build), shown) for path, text in rendered.items()}
+    shown = _network(placed, levels, flags, functions, known, context)
+    parts = _parts(shown)
+    build = _build_of(shown, parts)
+    texts = _files(shown, parts, build, [constant.text for constant in shown.constants])
     if shown.fast is not None:
         texts[f"src/{HEADER}"] = ((TEMPLATES / HEADER).read_text(),)
     if shown.halves:
@@ -217,34 +74,62 @@ def emit(
     beside = {f"weights/{blob.identifier}.bin": blob_bytes(plan, blob, key) for blob, key in known.items()}
     tables = sum(layer.table_bytes for layer in functions.tiled)
     return Artifacts(
-        plan.name, Texts(texts), shown.constant_bytes, functions.names, beside, shown.runtime_bytes, tables,
+        plan.name, Texts(texts), parts, shown.constant_bytes, functions.names, beside, shown.runtime_bytes, tables,
         bool(shown.limits),
     )  # fmt: skip
 
 
-def _build_of(rendered: Mapping[str, str], context: Context) -> str:
+def _parts(shown: NetworkText) -> Parts:
+    """The parts of the C by use, from which the files are put together."""
+    ports = [("input", port) for port in shown.inputs] + [("output", port) for port in shown.outputs]
+    functions = ports if shown.io == "arena" else []
+    return Parts(
+        code=f"src/{shown.name}.c",
+        weights=f"src/{shown.name}_weights.c",
+        includes=_joined((*shown.own_includes, *shown.library_includes)),
+        declarations=_joined(constant.declaration for constant in shown.constants),
+        memory=render(TEMPLATES / "memory.c.mako", m=shown),
+        port_sizes=render(TEMPLATES / "port_sizes.h.mako", m=shown),
+        port_functions=render(TEMPLATES / "port_functions.h.mako", m=shown) if functions else "",
+        ports=tuple(render(TEMPLATES / "port.c.mako", m=shown, word=word, p=port) for word, port in functions),
+        run=render(TEMPLATES / "run.c.mako", m=shown),
+    )
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _files(shown: NetworkText, parts: Parts, build: str, elements: Sequence[Piece]) -> dict[str, tuple[Piece, ...]]:
+    """Every file by path, put together from the parts; `elements` are the texts of the constants' elements."""
+    files = {
+        f"src/{shown.name}.h": "model.h.mako",
+        parts.code: "model.c.mako",
+        f"src/{shown.name}_internal.h": "model_internal.h.mako",
+        parts.weights: "model_weights.c.mako",
+        "Makefile": "Makefile.mako",
+        "CMakeLists.txt": "CMakeLists.txt.mako",
+    }
+    texts = {path: (render(TEMPLATES / name, m=shown, parts=parts, build=build),) for path, name in files.items()}
+    definitions = (c.definition(shown.upper, text) for c, text in zip(shown.constants, elements, strict=True))
+    return {**texts, parts.weights: (*texts[parts.weights], *chain.from_iterable(definitions))}
+
+
+def _build_of(shown: NetworkText, parts: Parts) -> str:
     """Eight hexadecimal digits that tell this compilation from any other: of the model, all code and all weights."""
-    digest = hashlib.sha256(context.sha256.encode())
-    for text in rendered.values():
+    digest = hashlib.sha256(shown.sha256.encode())
+    elements = [_OPEN_ELEMENTS.format(number) for number in range(len(shown.constants))]
+    for text in Texts(_files(shown, parts, _OPEN_BUILD, elements)).values():
         digest.update(text.encode())
-    for constant in context.constants:
+    for constant in shown.constants:
         digest.update(constant.values.tobytes())
     return digest.hexdigest()[:8]
 
 
-def _with_elements(text: str, context: Context) -> tuple[Piece, ...]:
-    """The text with the elements of the constants in the places that were kept for them."""
-    pieces: list[Piece] = []
-    for number, piece in enumerate(re.split(_ELEMENTS.format(r"(\d+)"), text)):
-        constant = context.constants[int(piece)] if number % 2 else None
-        pieces.append(piece if constant is None else partial(initialiser_pieces, constant.dtype, constant.values))
-    return tuple(pieces)
-
-
-def _context(
+def _network(
     placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str], functions: Functions,
     known: Mapping[Blob, int], context: bool,
-) -> Context:  # fmt: skip
+) -> NetworkText:  # fmt: skip
     plan = placed.plan
     constants = _constants(placed, tuple(known))
     runtime_bytes = sum(blob.weight_bytes for blob in known if not blob.mapped)
@@ -252,7 +137,7 @@ def _context(
     constant_bytes += sum(layer.table_bytes for layer in functions.tiled)
     constant_bytes -= sum(blob.weight_bytes for blob in known)
     sources = tuple(source.read_text().strip() for source in functions.sources)
-    return Context(
+    return NetworkText(
         name=plan.name,
         upper=plan.name.upper(),
         tool=f"tilewright {VERSION}",
@@ -344,22 +229,12 @@ def _constants(placed: PlacedPlan, blobs: Sequence[Blob]) -> tuple[ConstantArray
         if slot.index in mapped:
             continue
         constant = slot.constant
-        length = int(packed(constant.dtype, constant.values).size)
-        text = _ELEMENTS.format(len(found)) if length else "0"
-        comment = constant_comment(slot)
-        name, fixed = f"{plan.name}_c{slot.index}", slot.index not in in_ram
-        found.append(
-            ConstantArray(
-                name,
-                constant_type(constant.dtype),
-                max(length, 1),
-                text,
-                comment,
-                constant.dtype,
-                constant.values,
-                fixed,
-            )
-        )
+        name, elements = f"{plan.name}_c{slot.index}", int(packed(constant.dtype, constant.values).size)
+        array = ConstantArray(
+            name, constant_type(constant.dtype), elements, constant_comment(slot), constant.dtype, constant.values,
+            slot.index not in in_ram,
+        )  # fmt: skip
+        found.append(array)
     return tuple(found)
 
 

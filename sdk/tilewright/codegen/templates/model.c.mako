@@ -1,23 +1,19 @@
 /* ${m.name}: ${m.summary}
  * ${m.tool}. Model sha256 ${m.sha256}.
  * This file is generated for you and is yours: no licence notice is asked for. */
-#include "${m.name}.h"
+${m.own_includes[0]}
 
-#include "${m.name}_internal.h"
-% if m.fast:
-#include "tilewright_cluster.h"
-% endif
+% for line in m.own_includes[1:]:
+${line}
+% endfor
 
-#if !defined(${m.upper}_BUILD) || ${m.upper}_BUILD != 0x${m.build}u
+#if !defined(${m.upper}_BUILD) || ${m.upper}_BUILD != 0x${build}u
 #error "this file and ${m.name}.h come of two compilations: compile the network again"
 #endif
 
-#include <float.h>
-% if m.limits.largest_int:
-#include <limits.h>
-% endif
-#include <math.h>
-#include <string.h>
+% for line in m.library_includes:
+${line}
+% endfor
 % if m.limits.largest_int:
 
 #if INT_MAX < ${m.limits.largest_int}
@@ -65,47 +61,7 @@ typedef char ${m.name}_fits_${level.name}[(${m.upper}_${level.macro}_BYTES <= ${
 % endif
 % endfor
 
-% if m.arena_bytes:
-#ifdef ${m.upper}_EXTERNAL_ARENA
-% if not m.context:
-static unsigned char *${m.name}_arena;
-
-% endif
-int ${m.name}_init(${m.first}void *memory, size_t size_bytes)
-{
-    if (${"context == NULL || " if m.context else ""}memory == NULL) {
-        return ${m.upper}_ERROR_NULL_POINTER;
-    }
-    if (size_bytes < ${m.upper}_ARENA_BYTES) {
-        return ${m.upper}_ERROR_ARENA_TOO_SMALL;
-    }
-    if ((uintptr_t)memory % ${m.upper}_ARENA_ALIGN != 0) {
-        return ${m.upper}_ERROR_ARENA_MISALIGNED;
-    }
-    ${m.arena} = memory;
-    return ${m.upper}_OK;
-}
-% if not m.context:
-#else
-extern unsigned char ${m.name}_arena[${m.upper}_ARENA_BYTES];
-${m.upper}_ARENA_SECTION ${m.upper}_ALIGNED unsigned char ${m.name}_arena[${m.upper}_ARENA_BYTES];
-% endif
-#endif
-% else:
-#ifdef ${m.upper}_EXTERNAL_ARENA
-int ${m.name}_init(${m.first}void *memory, size_t size_bytes)
-{
-% if m.context:
-    if (context == NULL) {
-        return ${m.upper}_ERROR_NULL_POINTER;
-    }
-% endif
-    (void)memory;
-    (void)size_bytes;
-    return ${m.upper}_OK;
-}
-#endif
-% endif
+${parts.memory}\
 % if m.blobs:
 % for b in m.blobs:
 % if b.blob.mapped and not m.context:
@@ -216,61 +172,9 @@ ${text}
 
 ${text}
 % endfor
-% if m.io == "arena":
-% for word, ports in (("input", m.inputs), ("output", m.outputs)):
-% for p in ports:
+% for text in parts.ports:
 
-${p.c_type} *${m.name}_${word}_${p.index}(${m.instance})
-{
-% if m.context:
-    if (context == NULL) {
-        return NULL;
-    }
-% endif
-% if m.arena_bytes:
-#ifdef ${m.upper}_EXTERNAL_ARENA
-    if (${m.arena} == NULL) {
-        return NULL;
-    }
-#endif
-% endif
-    return ${p.pointer};
-}
+${text}\
 % endfor
-% endfor
-% endif
 
-int ${m.name}_run(${m.run_parameters})
-{
-% if m.pointers:
-    if (${" || ".join(f"{name} == NULL" for name in m.pointers)}) {
-        return ${m.upper}_ERROR_NULL_POINTER;
-    }
-% endif
-% if m.arena_bytes:
-#ifdef ${m.upper}_EXTERNAL_ARENA
-    if (${m.arena} == NULL) {
-        return ${m.upper}_ERROR_NO_ARENA;
-    }
-#endif
-% endif
-% for b in m.blobs:
-% if b.blob.mapped:
-    if (${b.blob.pointer} == NULL) {
-        return ${m.upper}_ERROR_NO_WEIGHTS;
-    }
-% endif
-% endfor
-% for name in m.unused_parameters:
-    (void)${name};
-% endfor
-% for call in m.calls:
-    /* ${call.index}: ${call.comment} */
-    ${m.upper}_MARK(${call.index}, 0);
-% for statement in call.statements:
-    ${statement};
-% endfor
-    ${m.upper}_MARK(${call.index}, 1);
-% endfor
-    return ${m.upper}_OK;
-}
+${parts.run}\

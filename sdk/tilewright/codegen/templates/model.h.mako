@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Which compilation this is: the sources refuse a header of another one. */
-#define ${m.upper}_BUILD 0x${m.build}u
+#define ${m.upper}_BUILD 0x${build}u
 
 /* Results of the functions below. */
 #define ${m.upper}_OK 0
@@ -42,22 +42,7 @@ extern "C" {
 #define ${m.upper}_${level.macro}_BYTES ${level.worst_case} /* ${level.parts} */
 % endfor
 
-% for word, ports in (("INPUT", m.inputs), ("OUTPUT", m.outputs)):
-#define ${m.upper}_${word}_COUNT ${len(ports)}
-% for p in ports:
-/* ${word.lower()} ${p.index}: ${p.comment} */
-#define ${m.upper}_${word}_${p.index}_BYTES ${p.size_bytes}
-#define ${m.upper}_${word}_${p.index}_ELEMENTS ${p.elements}
-#define ${m.upper}_${word}_${p.index}_RANK ${len(p.shape)}
-% for axis, extent in enumerate(p.shape):
-#define ${m.upper}_${word}_${p.index}_DIM_${axis} ${extent}
-% endfor
-% if p.scale is not None:
-#define ${m.upper}_${word}_${p.index}_SCALE ${p.scale}
-#define ${m.upper}_${word}_${p.index}_ZERO_POINT (${p.zero_point})
-% endif
-% endfor
-% endfor
+${parts.port_sizes}\
 
 % if m.context:
 #if defined(__GNUC__)
@@ -119,11 +104,7 @@ int ${m.name}_init(${m.first}void *memory, size_t size_bytes);
 % if m.io == "arena":
 /* Inputs and outputs live in the arena; without one these are NULL. An input is dead after its last reader: fill it
  * again before every run. */
-% for word, ports in (("input", m.inputs), ("output", m.outputs)):
-% for p in ports:
-${p.c_type} *${m.name}_${word}_${p.index}(${m.instance});
-% endfor
-% endfor
+${parts.port_functions}\
 
 /* Runs one inference. Returns ${m.upper}_OK or an error code. */
 int ${m.name}_run(${m.instance});

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#if !defined(${m.upper}_BUILD) || ${m.upper}_BUILD != 0x${m.build}u
+#if !defined(${m.upper}_BUILD) || ${m.upper}_BUILD != 0x${build}u
 #error "this file and ${m.name}.h come of two compilations: compile the network again"
 #endif
 
@@ -22,9 +22,7 @@
 #endif
 % endif
 
-% for c in m.constants:
-extern ${"const " if c.fixed else ""}${c.c_type} ${c.name}[${c.length}];
-% endfor
+${parts.declarations}\
 
 #ifdef ${m.upper}_TRACE
 /* Called before (phase 0) and after (phase 1) every instruction of the plan; the test bench defines it. */
