@@ -29,11 +29,11 @@ from tilewright.report.codec import Json
 from tilewright.tiling import schedule
 
 KIND = "execution plan"
-VERSION = 1
+VERSION = 2
 
 PLAN_CLASSES = (
     Clamp, Constant, Call, Layout, Node, Quantisation, Tensor, ExecutionPlan,
-    plans.Fill, plans.FrozenSlot, plans.Instruction, plans.PartCopy, plans.Sharing, plans.Slot, plans.StatePair,
+    plans.Fill, plans.FrozenSlot, plans.Instruction, plans.PartCopy, plans.Aliasing, plans.Slot, plans.StatePair,
 )  # fmt: skip
 CUT_MODULES = (schedule, nest, affine, table, transfer, body)
 
