@@ -3,7 +3,7 @@
 Cores without them (M0, M3) take the portable kernels in blocks that fit sixteen registers.
 """
 
-from tilewright.platform import Allowance, Platform, load_kernels
+from tilewright.platform import Allowance, Platform
 from tilewright.platforms.cortex_m.memory import LEVELS
 from tilewright.platforms.generic.platform import PLATFORM as PORTABLE
 
@@ -16,6 +16,5 @@ PLATFORM = Platform(
     inherits=PORTABLE.name,
     calibrated=True,
     allowance=Allowance(10 * 1024, integer=0.32, real=0.8, stack_bytes=2048),
+    kernels="tilewright.platforms.cortex_m.kernels",
 )
-
-load_kernels("tilewright.platforms.cortex_m.kernels")

@@ -4,7 +4,7 @@ A kernel of this platform computes one element of its result; one thread takes o
 for runs in a single thread by the portable kernel of `generic`: right, not fast.
 """
 
-from tilewright.platform import Platform, load_kernels
+from tilewright.platform import Platform
 from tilewright.platforms.cuda.memory import COPIES, LEVELS
 from tilewright.platforms.generic.platform import PLATFORM as GENERIC
 
@@ -19,6 +19,5 @@ PLATFORM = Platform(
     emitter="tilewright.platforms.cuda.emit",
     supports=(),
     sweeps=True,
+    kernels="tilewright.platforms.cuda.kernels",
 )
-
-load_kernels("tilewright.platforms.cuda.kernels")

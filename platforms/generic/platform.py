@@ -1,6 +1,6 @@
 """Portable C99, no intrinsics: runs everywhere, every other platform may inherit from it."""
 
-from tilewright.platform import Platform, load_kernels
+from tilewright.platform import Platform
 from tilewright.platforms.generic.memory import LEVELS
 
 PLATFORM = Platform(
@@ -9,6 +9,5 @@ PLATFORM = Platform(
     memory=LEVELS,
     compute_in="ram",
     constants_in="flash",
+    kernels="tilewright.platforms.generic.kernels",
 )
-
-load_kernels("tilewright.platforms.generic.kernels")

@@ -1,6 +1,6 @@
 """PULP: eight cores compute tiles in L1 while a ninth drives the DMA. What has no tiled kernel runs from L2 on it."""
 
-from tilewright.platform import Platform, load_kernels
+from tilewright.platform import Platform
 from tilewright.platforms.generic.platform import PLATFORM as PORTABLE
 from tilewright.platforms.pulp.memory import COPIES, LEVELS, TILES
 
@@ -14,6 +14,5 @@ PLATFORM = Platform(
     inherits=PORTABLE.name,
     cores=8,
     tile_costs=TILES,
+    kernels="tilewright.platforms.pulp.kernels",
 )
-
-load_kernels("tilewright.platforms.pulp.kernels")

@@ -1,6 +1,6 @@
 """32-bit RISC-V: blocks that fill thirty-one registers; kernels for vectors and floats name the extension they need."""
 
-from tilewright.platform import Allowance, Platform, load_kernels
+from tilewright.platform import Allowance, Platform
 from tilewright.platforms.generic.platform import PLATFORM as PORTABLE
 from tilewright.platforms.riscv.memory import LEVELS
 
@@ -13,6 +13,5 @@ PLATFORM = Platform(
     inherits=PORTABLE.name,
     calibrated=True,
     allowance=Allowance(8 * 1024, integer=0.24, real=0.8),
+    kernels="tilewright.platforms.riscv.kernels",
 )
-
-load_kernels("tilewright.platforms.riscv.kernels")

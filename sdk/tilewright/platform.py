@@ -1,7 +1,7 @@
 """What the author of a platform imports: memory levels, copies, kernels, and the platform that holds them.
 
     PLATFORM = Platform(name="acme", summary="...", memory=LEVELS, copies=COPIES, compute_in="tcm",
-                        constants_in="flash", inherits="generic")
+                        constants_in="flash", inherits="generic", kernels="acme.kernels")
 
     @PLATFORM.kernel("Conv", types="qi8, qi8, i32 -> qi8", layout="channels_last", template="conv_i8.c.mako")
     class ConvI8:
@@ -30,7 +30,7 @@ from tilewright.platform_facts import Allowance, Engine, Feature, TileCosts, req
 __all__ = [
     "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Feature", "Kernel", "KernelMethods",
     "KiB", "Layout", "MemoryLevel", "MiB", "Node", "Operands", "Platform", "Quantisation", "Rule", "Shape", "Tensor",
-    "TileCosts", "load_kernels", "multiple", "prefer", "priced", "whole",
+    "TileCosts", "multiple", "prefer", "priced", "whole",
 ]  # fmt: skip
 
 KiB = 1024
@@ -266,8 +266,9 @@ def parse_types(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 @dataclass
 class Platform:
-    """An instruction set with its memories: data, and a registry of kernels in order of preference.
+    """An instruction set with its memories: data, and a registry of kernels.
 
+    `kernels` names the package whose modules declare them; they are imported when a kernel is first asked for.
     `emitter` names the module whose `emit(placed, levels, flags)` writes the project; empty for a folder of C.
     `supports` is what its code can be, by default all that tilewright's own code can; one with an emitter says it. A
     stage leaves out, or refuses, what is not among it.
@@ -286,13 +287,14 @@ class Platform:
     headers: Sequence[str] = ()
     cores: int = 1
     allowance: Allowance = field(default_factory=Allowance)
-    kernels: list[Kernel] = field(default_factory=list)
+    kernels: str = ""
     emitter: str = ""
     supports: Collection[Feature] | None = None
     sweeps: bool = False
     calibrated: bool = False
     engines: Sequence[Engine] = ()
     tile_costs: TileCosts = field(default_factory=TileCosts)
+    declared: list[Kernel] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse two engines of one name, and an emitter of which nobody says what it supports."""
@@ -307,6 +309,21 @@ class Platform:
     def can(self, feature: Feature) -> bool:
         """True where the code of this platform can be that."""
         return self.supports is None or feature in self.supports
+
+    def add(self, kernel: Kernel) -> None:
+        """Register a kernel that was made from another one, with methods of a class of this platform."""
+        self.declared.append(kernel)
+
+    def own_kernels(self) -> tuple[Kernel, ...]:
+        """The kernels that this platform declares, by preference, then by the names of their modules.
+
+        Imports the modules of the package `kernels`; whatever they raise is raised here.
+        """
+        if self.kernels:
+            package = importlib.import_module(self.kernels)
+            for name in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
+                importlib.import_module(f"{self.kernels}.{name}")
+        return tuple(sorted(self.declared, key=lambda kernel: (-kernel.preference, type(kernel.methods).__module__)))
 
     def at_home(self, kernel: Kernel) -> Kernel:
         """The kernel as this platform runs it: on its first engine, or on the one that it names.
@@ -356,7 +373,7 @@ class Platform:
             folder = Path(inspect.getfile(cls)).parent
             rule = layout if isinstance(layout, tuple) else (layout, layout)
             for op in ops:
-                self.kernels.append(
+                self.add(
                     Kernel(
                         name=cls.__name__, op=op, types=parse_types(types), layout=rule, template=folder / template,
                         sources=tuple((folder / s).resolve() for s in sources), numerics=numerics, methods=cls(),
@@ -364,13 +381,6 @@ class Platform:
                         preference=preference, requires=tuple(requires), calibrated=self.calibrated, engine=engine,
                     )
                 )  # fmt: skip
-            self.kernels.sort(key=lambda kernel: -kernel.preference)
             return cls
 
         return register
-
-
-def load_kernels(package: str) -> None:
-    """Import every module of a package, so that the kernels in it declare themselves; in order of their names."""
-    for module in sorted(info.name for info in pkgutil.iter_modules(importlib.import_module(package).__path__)):
-        importlib.import_module(f"{package}.{module}")

@@ -11,6 +11,7 @@ import difflib
 import importlib
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, distributions, entry_points
@@ -96,7 +97,10 @@ def platform(name: str) -> Platform:
 
 
 def kernels_of(platform: Platform, platforms: Mapping[str, Platform] | None = None) -> tuple[Kernel, ...]:
-    """The kernels of a platform in order of preference: its own, then those of the platforms that it inherits from."""
+    """The kernels of a platform in order of preference: its own, then those of the platforms that it inherits from.
+
+    Their modules are imported here, when they are first asked for; PlatformError where one of them cannot be.
+    """
     known = find_platforms() if platforms is None else platforms
     line = [platform]
     while (parent := line[-1].inherits) is not None:
@@ -112,7 +116,14 @@ def kernels_of(platform: Platform, platforms: Mapping[str, Platform] | None = No
                 fix="install it, or correct 'inherits'",
             )
         line.append(known[parent])
-    return tuple(platform.at_home(kernel) for member in line for kernel in member.kernels)
+    return tuple(platform.at_home(kernel) for member in line for kernel in _own_kernels(member, known))
+
+
+def _own_kernels(member: Platform, known: Mapping[str, Platform]) -> tuple[Kernel, ...]:
+    """The kernels that a platform declares itself; a package of kernels that cannot be imported is a PlatformError."""
+    origin = known.origin(member.name) if isinstance(known, Platforms) and member.name in known else member.kernels
+    with _loading(member.name, origin):
+        return member.own_kernels()
 
 
 @cache
@@ -164,6 +175,19 @@ def entry_point_sources(points: Iterable[EntryPoint]) -> list[Source]:
     return found
 
 
+@contextmanager
+def _loading(name: str, origin: str) -> Iterator[None]:
+    """Whatever the code of a plug-in raises while it is imported, as a PlatformError that names it."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        raise PlatformError(
+            f"platform '{name}' ({origin}) cannot be loaded",
+            why=f"{type(error).__name__}: {error}",
+            fix="mend the plug-in, or uninstall it",
+        ) from error
+
+
 def _load(sources: list[Source]) -> Platform:
     name = sources[0].name
     if len(sources) > 1:
@@ -173,14 +197,8 @@ def _load(sources: list[Source]) -> Platform:
             fix="uninstall one of the two distributions",
         )
     origin = sources[0].origin
-    try:
+    with _loading(name, origin):
         loaded = sources[0].load()
-    except (Exception, SystemExit) as error:
-        raise PlatformError(
-            f"platform '{name}' ({origin}) cannot be loaded",
-            why=f"{type(error).__name__}: {error}",
-            fix="mend the plug-in, or uninstall it",
-        ) from error
     if not isinstance(loaded, Platform):
         raise PlatformError(
             f"platform '{name}' ({origin}) cannot be loaded",

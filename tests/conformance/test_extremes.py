@@ -26,7 +26,7 @@ def rows(platform: str, board: str, folder: Path, part: str = "") -> tuple[Row, 
 
 def test_drawn_calls_hold_every_end() -> None:
     platform = find_platforms()["generic"]
-    kernel = next(k for k in platform.kernels if (k.name, k.op) == ("ConvI8", "Conv"))
+    kernel = next(k for k in platform.own_kernels() if (k.name, k.op) == ("ConvI8", "Conv"))
     relayouts = [k for k in kernels_of(platform) if k.op == "Relayout"]
     found = attempts([kernel], platform, relayouts, 0, 2)
     inputs = {(t.dtype.value, int(a.flat[0])) for o in found for r in o.subject.runs for t, a in zip(

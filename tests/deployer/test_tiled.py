@@ -29,7 +29,7 @@ def made(network: Find, monkeypatch: pytest.MonkeyPatch) -> Make:
     def make(size: int, name: str = "digits_int8") -> TilerDeployerWrapper:
         def request(source: Path, options: CompileOptions, target: Target) -> Request:
             asked = make_request(source, options, target)
-            kernels = (*PLATFORM.kernels, *kernels_of(platform("generic")))
+            kernels = (*PLATFORM.own_kernels(), *kernels_of(platform("generic")))
             levels = (*sized(size), PLATFORM.memory[2])
             return replace(asked, platform=PLATFORM, kernels=kernels, levels=levels)
 

@@ -34,7 +34,7 @@ def test_a_kernel_is_refused_on_a_core_without_what_it_requires() -> None:
             """Everything."""
             return None
 
-    (kernel,) = acme.kernels
+    (kernel,) = acme.own_kernels()
     assert kernel.requires == ("dsp", "mve")
     call = Call(None, (), (), {}, 13, operator=None)  # type: ignore[arg-type]
     assert kernel.on_core(["mve", "dsp"]).accepts(call) is None
@@ -42,5 +42,5 @@ def test_a_kernel_is_refused_on_a_core_without_what_it_requires() -> None:
     assert kernel.on_core([]).on_core(["dsp", "mve"]).accepts(call) is None
     slow = Platform(name="slow", summary="", memory=[])
     slow.kernel("Relu", types="f32 -> f32", template="relu.c.mako", requires=("--optimize speed",))(Fast)
-    offered = slow.kernels[0].on_core(["dsp", "--optimize size"])
+    offered = slow.own_kernels()[0].on_core(["dsp", "--optimize size"])
     assert offered.accepts(call) == "it is offered with --optimize speed only"

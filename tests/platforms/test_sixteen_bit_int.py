@@ -48,7 +48,7 @@ OF_MANY = ("ArgMax", "ReduceSum", "ReduceProd", "MatMulInteger", "MaxPool", "Res
 
 def kernels(names: Sequence[str], operators: Sequence[str] = ()) -> list[Kernel]:
     """Those of the generic platform by name, and for some operators only."""
-    chosen = [k for k in find_platforms()["generic"].kernels if k.name in names]
+    chosen = [k for k in find_platforms()["generic"].own_kernels() if k.name in names]
     return [k for k in chosen if not operators or k.op in operators]
 
 

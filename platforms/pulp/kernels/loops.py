@@ -176,9 +176,8 @@ def take_over(kernel: Kernel) -> Kernel:
     )  # fmt: skip
 
 
-for portable in PORTABLE.kernels:
+for portable in PORTABLE.own_kernels():
     if isinstance(portable.methods, TransposedSumCodes):
         portable = replace(portable, methods=SumCodes(), name="SumCodes")
     if isinstance(portable.methods, (*TAKEN, Relayout)):
-        PLATFORM.kernels.append(take_over(portable))
-PLATFORM.kernels.sort(key=lambda kernel: -kernel.preference)
+        PLATFORM.add(take_over(portable))

@@ -79,7 +79,7 @@ def _wanted(chosen: Platform, arguments: argparse.Namespace) -> tuple[str, ...]:
         _board_of(chosen, arguments.target)
     else:
         _runs_here(chosen)
-    every = kernels_of(chosen) if arguments.all else chosen.kernels
+    every = kernels_of(chosen) if arguments.all else chosen.own_kernels()
     wanted = [kernel.name for kernel in every if (arguments.kernel or "") in kernel.name]
     if not wanted:
         raise UsageError(

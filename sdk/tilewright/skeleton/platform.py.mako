@@ -1,6 +1,6 @@
 """The platform ${name}: its memories; its kernels declare themselves in `${name}.kernels`."""
 
-from tilewright.platform import MemoryLevel, Platform, load_kernels
+from tilewright.platform import MemoryLevel, Platform
 
 PLATFORM = Platform(
     name="${name}",
@@ -12,6 +12,5 @@ PLATFORM = Platform(
     compute_in="ram",
     constants_in="flash",
     inherits="generic",
+    kernels="${name}.kernels",
 )
-
-load_kernels("${name}.kernels")

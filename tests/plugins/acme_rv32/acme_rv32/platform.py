@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """Acme RV32: one RV32IMC core with a dot product of four bytes, SRAM and flash."""
 
-from tilewright.platform import KiB, MemoryLevel, MiB, Platform, load_kernels
+from tilewright.platform import KiB, MemoryLevel, MiB, Platform
 
 PLATFORM = Platform(
     name="acme_rv32",
@@ -13,6 +13,5 @@ PLATFORM = Platform(
     compute_in="sram",
     constants_in="flash",
     inherits="generic",
+    kernels="acme_rv32.kernels",
 )
-
-load_kernels("acme_rv32.kernels")
