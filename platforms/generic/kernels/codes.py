@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 from tilewright.codegen.c_types import C_TYPES, initialiser
+from tilewright.ops.codes import Converts, Mean, Moves, Pairwise
 from tilewright.ops.index.nest import Nest
 from tilewright.ops.operator import unmapped
-from tilewright.ops.quantised.add import OPERATORS_WITH_FORM, PairForm, pair_form
+from tilewright.ops.quantised.add import PairForm, pair_form
 from tilewright.ops.quantised.mean import mean_proof, window_counts
 from tilewright.ops.quantised.meaning import requantisation_table, same_meaning, table
 from tilewright.ops.quantised.real import code_limits, real_call
-from tilewright.ops.registry import all_operators
+from tilewright.ops.registry import all_operators, names_with
 from tilewright.platform import Array, Call, Constant, DType, Operands, Tensor
 from tilewright.platforms.generic.kernels.nest import (
     ELEMENTWISE,
@@ -31,11 +32,9 @@ from tilewright.platforms.generic.kernels.requantise_text import refusal, requan
 from tilewright.platforms.generic.platform import PLATFORM
 
 Q = "qi8|qu8|qi16|qu16"
-MOVES = (
-    "Concat", "MaxPool", "GlobalMaxPool", "Slice", "Split", "Gather", "Expand", "Tile", "DepthToSpace", "SpaceToDepth",
-    "Resize", "Upsample", "Pad", "Transpose", "Reshape", "ReduceMax", "ReduceMin",
-)  # fmt: skip
-MEANS = ("AveragePool", "GlobalAveragePool", "ReduceMean", "ReduceSum")
+MAPPED = frozenset(o.name for o in all_operators() if o.nests is not None)
+MOVES = tuple(name for name in names_with(Moves) if name in MAPPED)
+PAIRS = tuple(o.name for o in all_operators() if o.codes == Pairwise(factored=True))
 TABLES = (*(name for name in ELEMENTWISE if name not in ("DequantizeLinear", "Cast", "CastLike")), "Lookup")
 
 
@@ -91,9 +90,7 @@ def pair_of(call: Call) -> PairForm | None:
     return pair_form(call.operator, call)
 
 
-@PLATFORM.kernel(
-    *OPERATORS_WITH_FORM, types=f"{Q}, {Q} -> {Q}", template="nest.c.mako", layout=("axes", "same"), preference=10
-)
+@PLATFORM.kernel(*PAIRS, types=f"{Q}, {Q} -> {Q}", template="nest.c.mako", layout=("axes", "same"), preference=10)
 class PairCodes:
     """Add, Sub and Mul of codes in integers, checked over every pair."""
 
@@ -245,7 +242,7 @@ class MoveCodes:
 
 
 @PLATFORM.kernel(
-    *MEANS, types=f"{Q}, i64? -> {Q}", template="nest.c.mako", layout=("axes", "like"), preference=10,
+    *names_with(Mean), types=f"{Q}, i64? -> {Q}", template="nest.c.mako", layout=("axes", "like"), preference=10,
     sources=["half_even.h"],
 )  # fmt: skip
 class MeanCodes:
@@ -282,10 +279,9 @@ class MeanCodes:
         return context_of(operands, (nest,), [codes], ())
 
 
-BORDER = tuple(o.name for o in all_operators() if o.name in ("QuantizeLinear", "DequantizeLinear"))
-
-
-@PLATFORM.kernel(*BORDER, types="*... -> *...", template="nest.c.mako", layout=("axes", "same"), preference=-5)
+@PLATFORM.kernel(
+    *names_with(Converts), types="*... -> *...", template="nest.c.mako", layout=("axes", "same"), preference=-5
+)
 class BorderCodes:
     """Between floats and codes, as ONNX's float32 arithmetic says."""
 

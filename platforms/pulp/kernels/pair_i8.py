@@ -9,9 +9,9 @@ from typing import Any
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.tiled import TileView
-from tilewright.ops.quantised.add import OPERATORS_WITH_FORM, PairForm
+from tilewright.ops.quantised.add import PairForm
 from tilewright.platform import Call, Constant, DType, Operands, Rule
-from tilewright.platforms.generic.kernels.codes import pair_of
+from tilewright.platforms.generic.kernels.codes import PAIRS, pair_of
 from tilewright.platforms.pulp.kernels.listing import Listing, constant
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
@@ -34,7 +34,7 @@ class PairContext:
 
 
 @PLATFORM.kernel(
-    *OPERATORS_WITH_FORM, types="qi8|qu8, qi8|qu8 -> qi8|qu8", template="pair_i8.c.mako", layout="same",
+    *PAIRS, types="qi8|qu8, qi8|qu8 -> qi8|qu8", template="pair_i8.c.mako", layout="same",
     sources=["tiles.h", "line_tile.h", "xpulp.h"], preference=40,
 )  # fmt: skip
 class TiledPairI8:

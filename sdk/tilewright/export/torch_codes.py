@@ -17,25 +17,16 @@ from tilewright.export.torch_layers import convolution, matrix_product, sum_pool
 from tilewright.export.torch_site import Site, real, tuple_of
 from tilewright.export.torch_values import EXPRESSIONS as VALUES
 from tilewright.model import Array, DType, Quantisation, Tensor
+from tilewright.ops.codes import AsIntegers, Exponentials, Interpolates, Mean, Moves, Pairwise, Products, Table
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.linear import accumulator, channel_axis, requantisation, split_bias
 from tilewright.ops.quantised.lookup import lookup_table
-from tilewright.ops.quantised.mean import POOLS, window_counts
+from tilewright.ops.quantised.mean import fact, window_counts
 from tilewright.ops.quantised.meaning import same_meaning, table
 from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
 from tilewright.ops.quantised.softmax import softmax_axis, softmax_form
 from tilewright.ops.requantize import Requantisation, float32_multipliers, per_axis
 
-_MOVES = frozenset({
-    "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Slice", "Gather", "Expand", "Tile", "Split",
-    "Pad", "DepthToSpace", "SpaceToDepth", "MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin", "Concat", "Resize",
-    "Upsample", "Relayout", "ArgMax", "ArgMin",
-})  # fmt: skip
-_ELEMENTWISE = frozenset({
-    "Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Relu", "LeakyRelu", "PRelu", "Elu", "Selu", "Celu", "Sigmoid",
-    "HardSigmoid", "HardSwish", "Tanh", "Exp", "Log", "Sqrt", "Abs", "Neg", "Reciprocal", "Erf", "Gelu", "Mish",
-    "Softplus", "Softsign", "Clip", "ThresholdedRelu", "Floor", "Ceil", "Round", "Sign", "Sin", "Cos",
-})  # fmt: skip
 _FLOAT: Mapping[str, Callable[[Site], str]] = {**VALUES, **LAYERS}
 
 
@@ -57,9 +48,9 @@ def codes(site: Site) -> str:
     if op == "Lookup":
         return _lookup(site, lookup_table(call))
     both = first is not None and first.quantisation is not None and result.quantisation is not None
-    if both and op in _INTEGER:
-        return _INTEGER[op](site)
-    if op in _MOVES:
+    if both and type(call.codes) in _INTEGER:
+        return _INTEGER[type(call.codes)](site)
+    if isinstance(call.codes, Moves | AsIntegers | Interpolates):
         return _moved(site)
     return _literally(site)
 
@@ -143,7 +134,7 @@ def _mean(site: Site) -> str:
     call = site.call
     x = _centred(site, 0)
     counts = window_counts(call)
-    if call.node.op in POOLS:
+    if fact(call).windows:
         shape = call.shape()[2:]
         whole = call.node.op.startswith("Global") or (tuple(call.outputs[0].shape[2:]) == (1,) * len(shape))
         axes = tuple_of(range(2, len(call.shape())))
@@ -156,7 +147,7 @@ def _mean(site: Site) -> str:
         raise site.refuse("windows of different sizes are not written on codes")
     a, b = the_quantisation(call.tensor(0)), the_quantisation(call.outputs[0])
     (ratio,) = float32_multipliers(a.scale[0], (1.0,), b.scale[0])
-    count = 1 if call.node.op == "ReduceSum" else int(counts[0])
+    count = int(counts[0]) if fact(call).divides else 1
     _check_width(site, Requantisation((ratio,), 0, 0, 0))
     low, high = code_limits(call, call.outputs[0])
     text = f"{sums}, {real(float(ratio))}, {b.zero_point[0]}, {low}, {high}"
@@ -203,7 +194,7 @@ def _literally(site: Site) -> str:
     one = len(call.outputs) == 1 and call.outputs[0].quantisation is not None
     first = call.optional(0)
     few = first is not None and first.quantisation is not None and first.dtype.bits <= 8 and 0 not in call.constants
-    if single and one and few and call.shape() == call.outputs[0].shape and call.node.op in _ELEMENTWISE:
+    if single and one and few and call.shape() == call.outputs[0].shape and isinstance(call.codes, Table | Pairwise):
         return _lookup(site, table(call.operator, call))
     texts: list[str | None] = []
     for index, tensor in enumerate(call.inputs):
@@ -229,8 +220,4 @@ def _lookup(site: Site, entries: Array) -> str:
     return f"{site.helper('lookup')}({site.operand()}, {site.table('table', entries)}, {low})"
 
 
-_INTEGER: Mapping[str, Callable[[Site], str]] = {
-    **dict.fromkeys(("Conv", "ConvTranspose", "Gemm", "MatMul"), _linear),
-    **dict.fromkeys(("AveragePool", "GlobalAveragePool", "ReduceMean", "ReduceSum"), _mean),
-    "Softmax": _softmax,
-}
+_INTEGER: Mapping[type, Callable[[Site], str]] = {Products: _linear, Mean: _mean, Exponentials: _softmax}

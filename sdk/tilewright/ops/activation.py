@@ -11,6 +11,7 @@ import numpy as np
 from tilewright.model import Array, DType
 from tilewright.ops.check import NUMBERS, broadcast_shape, given, same_type, typed
 from tilewright.ops.clamp import clamped
+from tilewright.ops.codes import Pairwise, Table
 from tilewright.ops.elementwise import Choose, elementwise, pointwise, present
 from tilewright.ops.index.body import Body, body
 from tilewright.ops.index.nest import Nest
@@ -100,15 +101,15 @@ def _infer_prelu(call: Call) -> tuple[TensorType, ...]:
 
 
 OPERATORS = (
-    elementwise("LeakyRelu", _with("leaky_relu", alpha=0.01)),
-    elementwise("ThresholdedRelu", _with("thresholded_relu", alpha=1.0)),
-    elementwise("Elu", _with("elu", alpha=1.0)),
-    elementwise("Selu", _with("selu", alpha=SELU_ALPHA, gamma=SELU_GAMMA)),
-    elementwise("Celu", _celu),
-    elementwise("Gelu", _gelu),
-    elementwise("HardSigmoid", _with("hard_sigmoid", alpha=0.2, beta=0.5)),
-    elementwise("Swish", _with("swish", alpha=1.0)),
-    elementwise("Shrink", _with("shrink", lambd=0.5, bias=0.0), accepts=NUMBERS),
-    Operator("Clip", _infer_clip, _evaluate_clip, CLIP, nests=_clip_nests),
-    elementwise("PRelu", "prelu", operands=("x", "slope"), rule=_infer_prelu),
+    elementwise("LeakyRelu", _with("leaky_relu", alpha=0.01), codes=Table()),
+    elementwise("ThresholdedRelu", _with("thresholded_relu", alpha=1.0), codes=Table()),
+    elementwise("Elu", _with("elu", alpha=1.0), codes=Table()),
+    elementwise("Selu", _with("selu", alpha=SELU_ALPHA, gamma=SELU_GAMMA), codes=Table()),
+    elementwise("Celu", _celu, codes=Table()),
+    elementwise("Gelu", _gelu, codes=Table()),
+    elementwise("HardSigmoid", _with("hard_sigmoid", alpha=0.2, beta=0.5), codes=Table()),
+    elementwise("Swish", _with("swish", alpha=1.0), codes=Table()),
+    elementwise("Shrink", _with("shrink", lambd=0.5, bias=0.0), accepts=NUMBERS, codes=Table()),
+    Operator("Clip", _infer_clip, _evaluate_clip, CLIP, nests=_clip_nests, codes=Table(limits=True)),
+    elementwise("PRelu", "prelu", operands=("x", "slope"), rule=_infer_prelu, codes=Pairwise()),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array, DType
+from tilewright.ops.codes import AsIntegers
 from tilewright.ops.index.body import body, combine
 from tilewright.ops.index.build import axes, indices, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
@@ -63,6 +64,6 @@ def _nests(call: Call) -> tuple[Nest, ...]:
 
 
 OPERATORS = (
-    Operator("ArgMax", _infer, _evaluate, ("x",), nests=_nests),
-    Operator("ArgMin", _infer, _evaluate, ("x",), nests=_nests),
+    Operator("ArgMax", _infer, _evaluate, ("x",), nests=_nests, codes=AsIntegers()),
+    Operator("ArgMin", _infer, _evaluate, ("x",), nests=_nests, codes=AsIntegers()),
 )

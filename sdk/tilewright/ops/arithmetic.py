@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilewright.ops.check import FLOATS, NUMBERS, SIGNED, broadcast_shape, typed
+from tilewright.ops.codes import Pairwise
 from tilewright.ops.elementwise import elementwise
 from tilewright.ops.index.body import Body, body
 from tilewright.ops.operator import Call, TensorType
@@ -25,11 +26,14 @@ def _infer_pow(call: Call) -> tuple[TensorType, ...]:
 
 
 OPERATORS = (
-    *(elementwise(name, name.lower(), accepts=NUMBERS, operands=PAIR) for name in ("Add", "Sub", "Mul", "Div")),
+    elementwise("Add", "add", accepts=NUMBERS, operands=PAIR, codes=Pairwise(factored=True)),
+    elementwise("Sub", "sub", accepts=NUMBERS, operands=PAIR, codes=Pairwise(factored=True)),
+    elementwise("Mul", "mul", accepts=NUMBERS, operands=PAIR, codes=Pairwise(factored=True)),
+    elementwise("Div", "div", accepts=NUMBERS, operands=PAIR, codes=Pairwise()),
     elementwise("Mod", _mod, accepts=NUMBERS, operands=PAIR),
-    elementwise("Pow", "pow", operands=PAIR, rule=_infer_pow),
-    elementwise("Min", "min", accepts=NUMBERS, operands=MANY, least=1),
-    elementwise("Max", "max", accepts=NUMBERS, operands=MANY, least=1),
+    elementwise("Pow", "pow", operands=PAIR, rule=_infer_pow, codes=Pairwise()),
+    elementwise("Min", "min", accepts=NUMBERS, operands=MANY, least=1, codes=Pairwise()),
+    elementwise("Max", "max", accepts=NUMBERS, operands=MANY, least=1, codes=Pairwise()),
     elementwise("Sum", "sum", operands=MANY, least=1),
     elementwise("Mean", "mean", operands=MANY, least=1),
 )

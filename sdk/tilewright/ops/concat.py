@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array
+from tilewright.ops.codes import Moves
 from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, one_axis, result
@@ -48,4 +49,4 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return tuple(found)
 
 
-OPERATORS = (Operator("Concat", _infer, _evaluate, ("x...",), nests=_nests),)
+OPERATORS = (Operator("Concat", _infer, _evaluate, ("x...",), nests=_nests, codes=Moves(data=None)),)

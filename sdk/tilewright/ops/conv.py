@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
 from tilewright.model import Array, DType
 from tilewright.ops.check import BYTES, given, ranked, same_type, shaped, typed, widened
 from tilewright.ops.clamp import clamped
+from tilewright.ops.codes import Products
 from tilewright.ops.index.body import body, combine, finish
 from tilewright.ops.index.build import operand, spatial
 from tilewright.ops.index.build import window as subscripts
@@ -137,7 +139,13 @@ def _integer_nests(call: Call) -> tuple[Nest, ...]:
 
 INTEGER_OPERANDS = ("x", "w", "x_zero_point", "w_zero_point")
 
+CODES = Products(
+    result_axis=1,
+    weight_axis=lambda node, rank: 0,
+    by_channel=lambda node, weights: weights.reshape(weights.shape[0], -1),
+    depth=lambda node, shape: prod(shape[1:]),
+)
 OPERATORS = (
-    Operator("Conv", infer, evaluate, ("x", "w", "b"), nests=nests),
+    Operator("Conv", infer, evaluate, ("x", "w", "b"), nests=nests, codes=CODES),
     Operator("ConvInteger", _infer_integer, _evaluate_integer, INTEGER_OPERANDS, nests=_integer_nests),
 )

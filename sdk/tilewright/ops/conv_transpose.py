@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 import numpy as np
 
-from tilewright.model import Array, Shape
+from tilewright.model import Array, Node, Shape
 from tilewright.ops.check import given, ranked, same_type, shaped, typed, widened
 from tilewright.ops.clamp import clamped
+from tilewright.ops.codes import Products
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import body, combine, finish
 from tilewright.ops.index.build import operand, spatial
@@ -166,4 +168,18 @@ def _scatter_subscripts(
     return [(i * s + k * d - b, i, k) for i, k, s, d, b in parts]
 
 
-OPERATORS = (Operator("ConvTranspose", infer, evaluate, ("x", "w", "b"), nests=nests),)
+def _by_channel(node: Node, weights: Array) -> Array:
+    groups = node.attributes.get("group", 1)
+    assert isinstance(groups, int), "group is an integer"
+    split = weights.reshape(groups, weights.shape[0] // groups, weights.shape[1], -1)
+    return split.transpose(0, 2, 1, 3).reshape(groups * weights.shape[1], -1)
+
+
+CODES = Products(
+    result_axis=1,
+    weight_axis=lambda node, rank: 1,
+    by_channel=_by_channel,
+    depth=lambda node, shape: shape[0] * prod(shape[2:]),
+    in_groups=True,
+)
+OPERATORS = (Operator("ConvTranspose", infer, evaluate, ("x", "w", "b"), nests=nests, codes=CODES),)

@@ -10,6 +10,7 @@ import numpy as np
 from tilewright.model import Array, DType, Shape
 from tilewright.ops.check import FLOATS, Types, broadcast_shape, same_type, typed, widened
 from tilewright.ops.clamp import clamped
+from tilewright.ops.codes import Codes
 from tilewright.ops.index.body import Body, body
 from tilewright.ops.index.build import axes, broadcast, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
@@ -66,6 +67,7 @@ def elementwise(
     least: int | None = None,
     result: DType | None = None,
     rule: ShapeRule | None = None,
+    codes: Codes | None = None,
 ) -> Operator:
     """An operator whose every element is one body of the elements of its operands.
 
@@ -91,5 +93,5 @@ def elementwise(
         names = [operator.operand(i) for i in present(call)]
         return (pointwise(call, chosen(call), names, kind.shape, kind.dtype),)
 
-    operator = Operator(name, infer, evaluate, operands, nests=nests)
+    operator = Operator(name, infer, evaluate, operands, nests=nests, codes=codes)
     return operator

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array
+from tilewright.ops.codes import Moves
 from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.build import broadcast as across
 from tilewright.ops.index.nest import Nest, Space, Tensor
@@ -57,6 +58,6 @@ def _tile_nests(call: Call) -> tuple[Nest, ...]:
 
 
 OPERATORS = (
-    Operator("Expand", _expand, _expanded, ("x", "shape"), nests=_expand_nests),
-    Operator("Tile", _tile, _tiled, ("x", "repeats"), nests=_tile_nests),
+    Operator("Expand", _expand, _expanded, ("x", "shape"), nests=_expand_nests, codes=Moves()),
+    Operator("Tile", _tile, _tiled, ("x", "repeats"), nests=_tile_nests, codes=Moves()),
 )

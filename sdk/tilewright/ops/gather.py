@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array
+from tilewright.ops.codes import Moves
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.nest import Nest, Subscript
 from tilewright.ops.index.table import Table
@@ -108,7 +109,7 @@ def _gather_nests(call: Call) -> tuple[Nest, ...]:
 
 
 OPERATORS = (
-    Operator("Gather", _gather, _gathered, ("x", "indices"), nests=_gather_nests),
-    Operator("GatherElements", _elements, _elements_gathered, ("x", "indices"), kind=Kind.OPAQUE),
-    Operator("GatherND", _nd, _nd_gathered, ("x", "indices"), kind=Kind.OPAQUE),
+    Operator("Gather", _gather, _gathered, ("x", "indices"), nests=_gather_nests, codes=Moves()),
+    Operator("GatherElements", _elements, _elements_gathered, ("x", "indices"), kind=Kind.OPAQUE, codes=Moves()),
+    Operator("GatherND", _nd, _nd_gathered, ("x", "indices"), kind=Kind.OPAQUE, codes=Moves()),
 )

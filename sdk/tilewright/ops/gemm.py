@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tilewright.model import Array
+from tilewright.model import Array, Node
 from tilewright.ops.check import FLOATS, SIGNED, UNSIGNED, broadcast_shape, given, ranked, same_type, typed, widened
 from tilewright.ops.clamp import clamped
+from tilewright.ops.codes import Products
 from tilewright.ops.index.body import body, combine, finish
 from tilewright.ops.index.build import broadcast, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
@@ -82,4 +83,15 @@ def nests(call: Call) -> tuple[Nest, ...]:
     )
 
 
-OPERATORS = (Operator("Gemm", infer, evaluate, ("a", "b", "c"), nests=nests),)
+def _weight_axis(node: Node, rank: int) -> int:
+    return 0 if node.attributes.get("transB", 0) else 1
+
+
+CODES = Products(
+    result_axis=-1,
+    weight_axis=_weight_axis,
+    by_channel=lambda node, weights: np.moveaxis(weights, _weight_axis(node, 2), 0),
+    depth=lambda node, shape: shape[1 - _weight_axis(node, 2)],
+    factors=("alpha", "beta"),
+)
+OPERATORS = (Operator("Gemm", infer, evaluate, ("a", "b", "c"), nests=nests, codes=CODES),)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tilewright.model import Array, DType, Shape
+from tilewright.model import Array, DType, Node, Shape
 from tilewright.ops.check import (
     BYTES,
     FLOATS,
@@ -20,6 +20,7 @@ from tilewright.ops.check import (
     widened,
 )
 from tilewright.ops.clamp import clamped
+from tilewright.ops.codes import Products
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import body, combine
 from tilewright.ops.index.build import axes, broadcast, operand
@@ -136,8 +137,19 @@ def _gap(call: Call) -> tuple[str, str]:
     return "it has a zero point per row or column", "quantise with one zero point for each operand"
 
 
+def _by_channel(node: Node, weights: Array) -> Array | None:
+    return None if weights.ndim > 2 else weights.reshape(1, -1) if weights.ndim < 2 else weights.T
+
+
+CODES = Products(
+    result_axis=-1,
+    weight_axis=lambda node, rank: rank - 1,
+    by_channel=_by_channel,
+    depth=lambda node, shape: shape[max(len(shape) - 2, 0)],
+    takes_bias=False,
+)
 OPERATORS = (
-    Operator("MatMul", infer, evaluate, ("a", "b"), nests=nests),
+    Operator("MatMul", infer, evaluate, ("a", "b"), nests=nests, codes=CODES),
     Operator(
         "MatMulInteger",
         _infer_integer,

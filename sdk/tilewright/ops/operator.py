@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tilewright.errors import ModelError, TilewrightError, UnsupportedNode, UsageError
 from tilewright.model import Array, DType, Node, Shape, Tensor
+from tilewright.ops.codes import Codes
 
 if TYPE_CHECKING:
     from tilewright.ops.index.nest import Nest
@@ -58,6 +59,11 @@ class Call:
         if self.chain:
             return tuple(nest for call in self.chain for nest in call.nests)
         return () if self.operator is None or self.operator.nests is None else self.operator.nests(self)
+
+    @cached_property
+    def codes(self) -> Codes | None:
+        """What the operator does on integer codes in the form that the node has; None where nothing is known."""
+        return None if self.operator is None else self.operator.codes_of(self.node)
 
     @cached_property
     def known(self) -> dict[object, Any]:
@@ -188,7 +194,8 @@ class Operator:
     on quantised tensors exact integers. `nests` is the chain of index maps; operand tensors of the nests carry the
     names in `operands` and `results` (a last name `x...` stands for x0, x1, ...), every other name is an intermediate
     of the chain; the node's clamp is no part of it and limits the results. None for opaque operators, an empty chain
-    for a call that has no index map. `gap` says of such a call what about it is not computed, and what to do.
+    for a call that has no index map. `gap` says of such a call what about it is not computed, and what to do. `codes`
+    is what the operator does on integer codes, or a function of the node where its attributes decide.
     """
 
     name: str
@@ -200,10 +207,15 @@ class Operator:
     kind: Kind = Kind.COMPUTE
     domain: str = ""
     gap: Gap | None = None
+    codes: Codes | Callable[[Node], Codes | None] | None = None
 
     def operand(self, index: int) -> str:
         """The name that nests give to operand `index`."""
         return _indexed(self.operands, index)
+
+    def codes_of(self, node: Node) -> Codes | None:
+        """What the operator does on integer codes in the form that the node has; None where nothing is known."""
+        return self.codes(node) if callable(self.codes) else self.codes
 
     def result(self, index: int) -> str:
         """The name that nests give to result `index`."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from tilewright.model import Array
+from tilewright.ops.codes import Moves
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import finish
 from tilewright.ops.index.build import operand
@@ -133,4 +134,4 @@ def _gap(call: Call) -> tuple[str, str]:
     return "the value of the padding has another scale than the operand", "quantise both with one scale"
 
 
-OPERATORS = (Operator("Pad", _infer, _evaluate, ("x", "pads", "value", "axes"), nests=_nests, gap=_gap),)
+OPERATORS = (Operator("Pad", _infer, _evaluate, ("x", "pads", "value", "axes"), nests=_nests, gap=_gap, codes=Moves()),)

@@ -10,6 +10,7 @@ import numpy as np
 from tilewright.model import Array, DType
 from tilewright.ops.check import FLOATS, Types, given, ranked, typed, widened
 from tilewright.ops.clamp import clamped
+from tilewright.ops.codes import Mean, Moves
 from tilewright.ops.index.body import Body, Combine, Finish, body, combine, finish
 from tilewright.ops.index.build import indices, operand, spatial
 from tilewright.ops.index.build import window as subscripts
@@ -186,10 +187,10 @@ def _norm_nests(call: Call) -> tuple[Nest, ...]:
 _infer_max = partial(_infer, accepts=MAX_TYPES)
 
 OPERATORS = (
-    Operator("MaxPool", _infer_max, _evaluate_max, ("x",), ("y", "indices"), _max_nests),
-    Operator("GlobalMaxPool", _infer, _evaluate_max, ("x",), nests=_max_nests),
-    Operator("AveragePool", _infer, _evaluate_average, ("x",), nests=_average_nests),
-    Operator("GlobalAveragePool", _infer, _evaluate_average, ("x",), nests=_average_nests),
+    Operator("MaxPool", _infer_max, _evaluate_max, ("x",), ("y", "indices"), _max_nests, codes=Moves(results=(0,))),
+    Operator("GlobalMaxPool", _infer, _evaluate_max, ("x",), nests=_max_nests, codes=Moves()),
+    Operator("AveragePool", _infer, _evaluate_average, ("x",), nests=_average_nests, codes=Mean(windows=True)),
+    Operator("GlobalAveragePool", _infer, _evaluate_average, ("x",), nests=_average_nests, codes=Mean(windows=True)),
     Operator("LpPool", _infer, _evaluate_norm, ("x",), nests=_norm_nests),
     Operator("GlobalLpPool", _infer, _evaluate_norm, ("x",), nests=_norm_nests),
 )

@@ -8,6 +8,7 @@ import numpy as np
 
 from tilewright.model import Array, DType, Shape
 from tilewright.ops.check import FLOATS, given, one_axis, typed
+from tilewright.ops.codes import Converts
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import body
 from tilewright.ops.index.build import axes, operand
@@ -184,7 +185,17 @@ def _gap(call: Call) -> tuple[str, str]:
 NAMES = ("x", "scale", "zero_point")
 
 OPERATORS = (
-    Operator("QuantizeLinear", _infer_quantise, _evaluate_quantise, NAMES, nests=_quantise_nests, gap=_gap),
-    Operator("DequantizeLinear", _infer_dequantise, _evaluate_dequantise, NAMES, nests=_dequantise_nests, gap=_gap),
+    Operator(
+        "QuantizeLinear", _infer_quantise, _evaluate_quantise, NAMES, nests=_quantise_nests, gap=_gap, codes=Converts()
+    ),
+    Operator(
+        "DequantizeLinear",
+        _infer_dequantise,
+        _evaluate_dequantise,
+        NAMES,
+        nests=_dequantise_nests,
+        gap=_gap,
+        codes=Converts(),
+    ),
     Operator("DynamicQuantizeLinear", _dynamic, _evaluate_dynamic, ("x",), ("y", "scale", "zero_point")),
 )

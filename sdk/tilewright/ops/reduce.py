@@ -15,6 +15,7 @@ from tilewright.model import Array, DType
 from tilewright.ops.cast import convert
 from tilewright.ops.check import widened
 from tilewright.ops.clamp import clamped
+from tilewright.ops.codes import Codes, Mean, Moves
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import body, combine, finish
 from tilewright.ops.index.build import axes as loops_over
@@ -202,4 +203,12 @@ def _gap(call: Call) -> tuple[str, str]:
     return f"its operand is {call.tensor(0).dtype.value}, it is computed on floats", "put a Cast to f32 before it"
 
 
-OPERATORS = tuple(Operator(name, _infer, _evaluate, ("x", "axes"), nests=_nests, gap=_gap) for name in _STEPS)
+_CODES: dict[str, Codes] = {
+    "ReduceSum": Mean(divides=False),
+    "ReduceMean": Mean(),
+    "ReduceMax": Moves(),
+    "ReduceMin": Moves(),
+}
+OPERATORS = tuple(
+    Operator(name, _infer, _evaluate, ("x", "axes"), nests=_nests, gap=_gap, codes=_CODES.get(name)) for name in _STEPS
+)

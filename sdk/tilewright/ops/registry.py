@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
+from types import UnionType
 
 import tilewright.ops
 from tilewright.errors import PlatformError
 from tilewright.model import Array, Node, Tensor
 from tilewright.ops.bfloat16 import with_bfloat16
+from tilewright.ops.codes import Codes
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.quantised.meaning import with_codes
 
@@ -36,6 +38,18 @@ def _registry() -> Mapping[tuple[str, str], Operator]:
 def find(op: str, domain: str = "") -> Operator | None:
     """The operator of this name and domain ("" is ONNX's own), or None where we have none."""
     return _registry().get(("" if domain == "ai.onnx" else domain, op))
+
+
+def codes_of(node: Node) -> Codes | None:
+    """What the node's operator does on integer codes in this form; None where nothing is known of it."""
+    operator = find(node.op, node.domain)
+    return None if operator is None else operator.codes_of(node)
+
+
+def names_with(kinds: type | UnionType) -> tuple[str, ...]:
+    """The names of the operators that do so on codes in their plain form, each once, in order."""
+    plain = ((each.name, each.codes_of(Node("", each.name, (), ()))) for each in all_operators())
+    return tuple(dict.fromkeys(name for name, codes in plain if isinstance(codes, kinds)))
 
 
 def call_of(

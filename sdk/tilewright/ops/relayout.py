@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright.model import Array
+from tilewright.ops.codes import Moves
 from tilewright.ops.operator import Call, Operator, TensorType
 
 DOMAIN = "tilewright"
@@ -23,4 +24,4 @@ def evaluate(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
     return (x,)
 
 
-OPERATORS = (Operator("Relayout", infer, evaluate, operands=("x",), domain=DOMAIN),)
+OPERATORS = (Operator("Relayout", infer, evaluate, operands=("x",), domain=DOMAIN, codes=Moves()),)

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tilewright.model import Array, DType
+from tilewright.model import Array, DType, Node
 from tilewright.ops.cast import convert
+from tilewright.ops.codes import Codes, Interpolates, Moves
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import body, combine
 from tilewright.ops.index.build import axes, operand
@@ -375,7 +376,15 @@ def _gap(call: Call) -> tuple[str, str]:
     return "it reads outside of the image (extrapolation_value)", "put a Pad before it, or keep the roi inside"
 
 
+def _codes(node: Node) -> Codes | None:
+    """Nearest neighbours move, except where some are read outside of the operand; else a few elements are summed."""
+    if node.attributes.get("mode", "nearest") != "nearest":
+        return Interpolates()
+    outside = node.attributes.get("coordinate_transformation_mode", "") == "tf_crop_and_resize"
+    return None if outside else Moves()
+
+
 OPERATORS = (
-    Operator("Resize", _infer, _evaluate, ("x", "roi", "scales", "sizes"), nests=_nests, gap=_gap),
-    Operator("Upsample", _infer, _evaluate, ("x", "scales"), nests=_nests, gap=_gap),
+    Operator("Resize", _infer, _evaluate, ("x", "roi", "scales", "sizes"), nests=_nests, gap=_gap, codes=_codes),
+    Operator("Upsample", _infer, _evaluate, ("x", "scales"), nests=_nests, gap=_gap, codes=_codes),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilewright.model import Array
+from tilewright.ops.codes import Moves
 from tilewright.ops.index.nest import Nest
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, given, listed, result, some_axes
@@ -53,4 +54,4 @@ def _nests(call: Call) -> tuple[Nest, ...]:
 
 
 _OPERANDS = ("x", "starts", "ends", "axes", "steps")
-OPERATORS = (Operator("Slice", _infer, _evaluate, _OPERANDS, nests=_nests),)
+OPERATORS = (Operator("Slice", _infer, _evaluate, _OPERANDS, nests=_nests, codes=Moves()),)

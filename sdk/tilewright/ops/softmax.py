@@ -10,6 +10,7 @@ import numpy as np
 from tilewright.model import Array, DType, Shape
 from tilewright.ops.check import given, one_axis, ranked, typed, widened
 from tilewright.ops.clamp import clamped
+from tilewright.ops.codes import Exponentials
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import body, combine, finish
 from tilewright.ops.index.build import axes, indices, operand
@@ -129,7 +130,7 @@ def _hardmax_nests(call: Call) -> tuple[Nest, ...]:
 
 
 OPERATORS = (
-    Operator("Softmax", infer, _evaluating(softmax_rows), ("x",), nests=_softmax_nests),
+    Operator("Softmax", infer, _evaluating(softmax_rows), ("x",), nests=_softmax_nests, codes=Exponentials()),
     Operator("LogSoftmax", infer, _evaluating(log_softmax_rows), ("x",), nests=_log_softmax_nests),
     Operator("Hardmax", infer, _evaluating(hardmax_rows), ("x",), nests=_hardmax_nests),
 )

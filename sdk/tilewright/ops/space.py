@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilewright.model import Array
+from tilewright.ops.codes import Moves
 from tilewright.ops.index.build import operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, needs_rank, result
@@ -72,6 +73,6 @@ def _nests(call: Call) -> tuple[Nest, ...]:
 
 
 OPERATORS = (
-    Operator("DepthToSpace", _to_space, _spread, ("x",), nests=_nests),
-    Operator("SpaceToDepth", _to_depth, _stacked, ("x",), nests=_nests),
+    Operator("DepthToSpace", _to_space, _spread, ("x",), nests=_nests, codes=Moves()),
+    Operator("SpaceToDepth", _to_depth, _stacked, ("x",), nests=_nests, codes=Moves()),
 )

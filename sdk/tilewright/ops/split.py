@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array
+from tilewright.ops.codes import Moves
 from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, listed, one_axis, result
@@ -52,4 +53,4 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return tuple(found)
 
 
-OPERATORS = (Operator("Split", _infer, _evaluate, ("x", "split"), ("y...",), nests=_nests),)
+OPERATORS = (Operator("Split", _infer, _evaluate, ("x", "split"), ("y...",), nests=_nests, codes=Moves()),)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilewright.model import Array
+from tilewright.ops.codes import Moves
 from tilewright.ops.index.nest import Nest
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, given, result, some_axes
@@ -31,4 +32,4 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return moved(call, kind.shape, lambda loops: [loops[perm.index(axis)] for axis in range(len(perm))])
 
 
-OPERATORS = (Operator("Transpose", _infer, _evaluate, ("x",), nests=_nests, kind=Kind.VIEW),)
+OPERATORS = (Operator("Transpose", _infer, _evaluate, ("x",), nests=_nests, kind=Kind.VIEW, codes=Moves()),)

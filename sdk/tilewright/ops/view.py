@@ -7,6 +7,7 @@ from math import prod
 import numpy as np
 
 from tilewright.model import Array, DType, Shape
+from tilewright.ops.codes import Moves
 from tilewright.ops.operands import (
     Arrays,
     given,
@@ -103,10 +104,10 @@ def new_shape(call: Call) -> Shape:
 
 
 OPERATORS = (
-    Operator("Identity", _identity, _reshaped, ("x",), kind=Kind.VIEW),
-    Operator("Reshape", _reshape, _reshaped, ("x", "shape"), kind=Kind.VIEW),
-    Operator("Flatten", _flatten, _reshaped, ("x",), kind=Kind.VIEW),
-    Operator("Squeeze", _squeeze, _reshaped, ("x", "axes"), kind=Kind.VIEW),
-    Operator("Unsqueeze", _unsqueeze, _reshaped, ("x", "axes"), kind=Kind.VIEW),
+    Operator("Identity", _identity, _reshaped, ("x",), kind=Kind.VIEW, codes=Moves()),
+    Operator("Reshape", _reshape, _reshaped, ("x", "shape"), kind=Kind.VIEW, codes=Moves()),
+    Operator("Flatten", _flatten, _reshaped, ("x",), kind=Kind.VIEW, codes=Moves()),
+    Operator("Squeeze", _squeeze, _reshaped, ("x", "axes"), kind=Kind.VIEW, codes=Moves()),
+    Operator("Unsqueeze", _unsqueeze, _reshaped, ("x", "axes"), kind=Kind.VIEW, codes=Moves()),
     Operator("Dropout", _dropout, _dropped, ("x", "ratio", "training_mode"), ("y", "mask"), kind=Kind.VIEW),
 )

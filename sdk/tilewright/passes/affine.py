@@ -8,18 +8,20 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.model import Array, Clamp, Node
+from tilewright.ops.codes import Products
+from tilewright.ops.registry import codes_of
 from tilewright.passes.edit import Edit
 
 Reals = npt.NDArray[np.float64]
-LINEAR = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
 
 
 def channels(edit: Edit, node: Node) -> tuple[int, int] | None:
     """Axis and number of the output channels of a linear node on plain floats; None for any other."""
-    if node.op not in LINEAR or node.domain or not edit.folds(*node.inputs, *node.outputs):
+    products = codes_of(node)
+    if not isinstance(products, Products) or not edit.folds(*node.inputs, *node.outputs):
         return None
     shape = edit.tensors[node.outputs[0]].shape
-    if node.op in ("Conv", "ConvTranspose"):
+    if products.result_axis == 1:
         return (1, shape[1]) if len(shape) >= 3 else None
     return (len(shape) - 1, shape[-1]) if len(shape) >= 2 and len(edit.tensors[node.inputs[1]].shape) == 2 else None
 
@@ -105,13 +107,12 @@ def bias_of(edit: Edit, linear: Node, count: int) -> Reals | None:
 
 
 def _scaled(linear: Node, weights: Reals, scale: Reals) -> Reals:
-    if linear.op == "Conv":
-        return weights * scale.reshape(-1, *[1] * (weights.ndim - 1))
-    if linear.op == "ConvTranspose":  # (input channels, output channels of a group, ...)
+    products = codes_of(linear)
+    assert isinstance(products, Products), linear.op
+    if products.in_groups:  # (input channels, output channels of a group, ...)
         inputs, outputs = weights.shape[:2]
         groups = len(scale) // outputs
         grouped = weights.reshape(groups, inputs // groups, outputs, -1) * scale.reshape(groups, 1, outputs, 1)
         return grouped.reshape(weights.shape)
-    if linear.op == "Gemm" and linear.attributes.get("transB", 0):
-        return weights * scale[:, None]
-    return weights * scale
+    axis = products.weight_axis(linear, weights.ndim)
+    return weights * scale.reshape([-1 if each == axis else 1 for each in range(weights.ndim)])

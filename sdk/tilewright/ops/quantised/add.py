@@ -18,13 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.model import Array, Clamp, DType, Node, Quantisation, Tensor
+from tilewright.ops.codes import Pairwise
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.quantised.meaning import evaluate_literally
 from tilewright.ops.quantised.real import code_limits, the_quantisation
 from tilewright.ops.requantize import Integers
 
 Reals = npt.NDArray[np.float64]
-OPERATORS_WITH_FORM = ("Add", "Sub", "Mul")
 
 _NEAR = 2.0**-7  # pairs farther from a step than this never decide anything
 _ROUNDS = 400
@@ -63,7 +63,7 @@ def pair_form(operator: Operator, call: Call) -> PairForm | None:
     None where no form equals the float32 arithmetic on every pair of codes, or where an operand is not quantised.
     """
     tensors = call.inputs[0], call.inputs[1]
-    if call.node.op not in OPERATORS_WITH_FORM or any(
+    if call.codes != Pairwise(factored=True) or any(
         t is None or t.quantisation is None or t.dtype.bits > 8 for t in tensors
     ):
         return None

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tilewright.model import Array, DType, Tensor
+from tilewright.ops.codes import Products
 from tilewright.ops.operator import Call, Operator, remembered
 from tilewright.ops.quantised.proof import Bounds, Proof, prove
 from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
@@ -41,9 +42,16 @@ class Accumulator:
     bounds: Bounds
 
 
+def products(call: Call) -> Products:
+    """What the operator of the call says of its sums of products."""
+    assert isinstance(call.codes, Products), call.node.op
+    return call.codes
+
+
 def channel_axis(call: Call) -> int:
     """The axis of the result that counts output channels."""
-    return 1 if call.node.op in ("Conv", "ConvTranspose") else len(call.outputs[0].shape) - 1
+    axis = products(call).result_axis
+    return axis if axis >= 0 else len(call.outputs[0].shape) + axis
 
 
 def centred(tensor: Tensor, codes: Array, dtype: DType = DType.I64) -> Array:
@@ -85,18 +93,9 @@ def requantisation(call: Call) -> Requantisation:
 
 
 def by_channel(call: Call, weights: Array) -> Array:
-    """Constant weights as [output channel, everything that one result sums over]."""
-    op = call.node.op
-    if op == "Conv":
-        return weights.reshape(weights.shape[0], -1)
-    if op == "ConvTranspose":
-        groups = call.integer("group", 1)
-        split = weights.reshape(groups, weights.shape[0] // groups, weights.shape[1], -1)
-        return split.transpose(0, 2, 1, 3).reshape(groups * weights.shape[1], -1)
-    if op == "Gemm" and call.integer("transB", 0):
-        return weights
-    moved = np.moveaxis(weights, -1, 0) if weights.ndim > 1 else weights.reshape(1, -1)
-    return moved.reshape(moved.shape[0], -1)
+    """Constant weights as [output channel, everything that one result sums over]; those of a stack side by side."""
+    found = products(call).by_channel(call.node, weights)
+    return np.moveaxis(weights, -1, 0).reshape(weights.shape[-1], -1) if found is None else found
 
 
 @remembered
@@ -105,18 +104,19 @@ def accumulator(call: Call) -> Accumulator:
 
     UnsupportedNode where a sum could leave int32.
     """
-    x = call.tensor(0)
+    x, fact = call.tensor(0), products(call)
     zero = the_quantisation(x).zero_point[0]
     low, high = x.dtype.range
     bias, _ = split_bias(call)
     if 1 in call.constants:
-        weights = by_channel(call, centred(call.tensor(1), call.constants[1]))
-        if call.node.op == "MatMul" and call.constants[1].ndim > 2:
-            return _unknown_weights(call, bias, int(np.abs(weights).max(initial=0)), call.constants[1].shape[-2])
+        codes = centred(call.tensor(1), call.constants[1])
+        weights = fact.by_channel(call.node, codes)
+        if weights is None:
+            return _unknown_weights(call, bias, int(np.abs(codes).max(initial=0)), fact.depth(call.node, codes.shape))
         total = weights.sum(axis=1)
-        products = weights * (low - zero), weights * (high - zero)
-        lowest = bias + np.minimum(*products).sum(axis=1)
-        highest = bias + np.maximum(*products).sum(axis=1)
+        extremes = weights * (low - zero), weights * (high - zero)
+        lowest = bias + np.minimum(*extremes).sum(axis=1)
+        highest = bias + np.maximum(*extremes).sum(axis=1)
         start = bias - zero * total
         widest = np.abs(weights).sum(axis=1) * max(abs(low), abs(high)) + np.maximum(np.abs(start), np.abs(bias))
         _check_width(call, widest, np.maximum(np.abs(lowest), np.abs(highest)))
@@ -124,10 +124,7 @@ def accumulator(call: Call) -> Accumulator:
     w = call.tensor(1)
     zeros = the_quantisation(w).zero_point
     largest = max(max(abs(limit - z) for limit in w.dtype.range) for z in zeros)
-    depth = w.shape[1] if call.node.op == "Gemm" and call.integer("transB", 0) else w.shape[max(len(w.shape) - 2, 0)]
-    if call.node.op in ("Conv", "ConvTranspose"):
-        depth = w.elements // (w.shape[0] if call.node.op == "Conv" else w.shape[1])
-    return _unknown_weights(call, bias, largest, depth)
+    return _unknown_weights(call, bias, largest, fact.depth(call.node, w.shape))
 
 
 def _unknown_weights(call: Call, bias: Integers, largest: int, depth: int) -> Accumulator:

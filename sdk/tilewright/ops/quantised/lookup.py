@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tilewright.model import Array, DType
+from tilewright.ops.codes import AsIntegers
 from tilewright.ops.operator import Call, Operator, TensorType
 
 
@@ -30,4 +31,4 @@ def _evaluate(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
     return (np.asarray(found, call.outputs[0].dtype.numpy),)
 
 
-OPERATORS = (Operator("Lookup", _infer, _evaluate, ("x",)),)
+OPERATORS = (Operator("Lookup", _infer, _evaluate, ("x",), codes=AsIntegers()),)

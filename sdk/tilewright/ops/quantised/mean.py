@@ -14,6 +14,7 @@ from math import prod
 import numpy as np
 
 from tilewright.model import Array, DType
+from tilewright.ops.codes import Mean
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.pool import average_pool_sum
 from tilewright.ops.quantised.linear import centred
@@ -21,14 +22,18 @@ from tilewright.ops.quantised.proof import Bounds, Proof, prove
 from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
 from tilewright.ops.requantize import Integers, Requantisation, float32_multipliers
 
-POOLS = ("AveragePool", "GlobalAveragePool")
+
+def fact(call: Call) -> Mean:
+    """What the operator of the call says of its sums."""
+    assert isinstance(call.codes, Mean), call.node.op
+    return call.codes
 
 
 def mean_requantisation(call: Call, count: int) -> Requantisation:
     """From the sum of `count` centred codes to the code of their mean (of their sum for ReduceSum)."""
     x, y = the_quantisation(call.tensor(0)), the_quantisation(call.outputs[0])
     (ratio,) = float32_multipliers(x.scale[0], (1.0,), y.scale[0])
-    divisor = 1 if call.node.op == "ReduceSum" else count
+    divisor = count if fact(call).divides else 1
     return Requantisation((ratio / Fraction(divisor),), y.zero_point[0], *code_limits(call, call.outputs[0]))
 
 
@@ -45,7 +50,7 @@ def mean_proof(call: Call, count: int) -> Proof:
 
 def window_counts(call: Call) -> Integers:
     """The different numbers of elements that one result is the mean of, ascending; one unless windows are padded."""
-    if call.node.op in POOLS:
+    if fact(call).windows:
         ones = np.ones((1, 1, *call.shape()[2:]))
         _, counts = average_pool_sum(real_call(call, DType.F64, operands=1), ones)
         return np.unique(np.rint(counts).astype(np.int64))
@@ -57,7 +62,7 @@ def evaluate_mean(operator: Operator, call: Call, arrays: Sequence[Array | None]
     codes = arrays[0]
     assert codes is not None, "operand 0 is missing"
     reals = centred(call.tensor(0), codes, DType.F64)
-    if call.node.op in POOLS:
+    if fact(call).windows:
         sums, counts = average_pool_sum(real_call(call, DType.F64, operands=1), reals)
     else:
         plain = real_call(call, DType.F64, call.constants)

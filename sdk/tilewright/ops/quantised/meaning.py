@@ -13,28 +13,23 @@ from dataclasses import replace
 import numpy as np
 
 from tilewright.model import Array, DType, Quantisation, Tensor
+from tilewright.ops.codes import AsIntegers, Converts, Exponentials, Interpolates, Mean, Moves, Products
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.quantised.linear import evaluate_linear
 from tilewright.ops.quantised.mean import evaluate_mean
 from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
-from tilewright.ops.quantised.resize import evaluate_resize, interpolates, resize_form
+from tilewright.ops.quantised.resize import evaluate_resize, resize_form
 from tilewright.ops.quantised.softmax import evaluate_softmax
 from tilewright.ops.requantize import dequantise, quantise
 
 Arrays = Sequence[Array | None]
 Meaning = Callable[[Operator, Call, Arrays], Array]
 
-_INTEGER: Mapping[str, Meaning] = {
-    **dict.fromkeys(("Conv", "ConvTranspose", "Gemm", "MatMul"), evaluate_linear),
-    **dict.fromkeys(("AveragePool", "GlobalAveragePool", "ReduceMean", "ReduceSum"), evaluate_mean),
-    "Softmax": evaluate_softmax,
+_INTEGER: Mapping[type, Meaning] = {
+    Products: evaluate_linear,
+    Mean: evaluate_mean,
+    Exponentials: evaluate_softmax,
 }
-_MOVES = frozenset({
-    "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Slice", "Gather", "GatherElements",
-    "GatherND", "Expand", "Tile", "Split", "Pad", "DepthToSpace", "SpaceToDepth", "MaxPool", "GlobalMaxPool",
-    "ReduceMax", "ReduceMin", "Concat", "Resize", "Upsample", "Relayout", "ArgMax", "ArgMin",
-})  # fmt: skip
-_OWN = frozenset({"QuantizeLinear", "DequantizeLinear", "Lookup"})
 
 
 def with_codes(operator: Operator) -> Operator:
@@ -44,11 +39,16 @@ def with_codes(operator: Operator) -> Operator:
         first = call.optional(0)
         if operator.name == "QuantizeLinear" and first is not None and first.quantisation is not None:
             return evaluate_requantise(call, arrays)
-        if _is_quantised(call) and operator.name not in _OWN:
+        if _is_quantised(call) and not _is_own(operator, call):
             return evaluate_codes(operator, call, arrays)
         return operator.evaluate(call, arrays)
 
     return replace(operator, evaluate=evaluate)
+
+
+def _is_own(operator: Operator, call: Call) -> bool:
+    """True for operators whose own meaning is one of codes."""
+    return isinstance(operator.codes_of(call.node), AsIntegers | Converts)
 
 
 def evaluate_requantise(call: Call, arrays: Arrays) -> tuple[Array, ...]:
@@ -64,11 +64,12 @@ def _is_quantised(call: Call) -> bool:
 
 def evaluate_codes(operator: Operator, call: Call, arrays: Arrays) -> tuple[Array, ...]:
     """Codes of the results of a call with at least one quantised tensor."""
-    if operator.name in _INTEGER and _all_quantised(call):
-        return (_INTEGER[operator.name](operator, call, arrays),)
-    if interpolates(call) and _all_quantised(call) and resize_form(call) is not None:
+    codes = operator.codes_of(call.node)
+    if type(codes) in _INTEGER and _all_quantised(call):
+        return (_INTEGER[type(codes)](operator, call, arrays),)
+    if isinstance(codes, Interpolates) and _all_quantised(call) and resize_form(call) is not None:
         return (evaluate_resize(operator, call, arrays),)
-    if operator.name in _MOVES and not interpolates(call):
+    if isinstance(codes, Moves):
         plain = replace(call, node=replace(call.node, clamp=None))
         moved = operator.evaluate(plain, _brought_to_one_scale(call, arrays))
         return tuple(_limited(call, tensor, code) for tensor, code in zip(call.outputs, moved, strict=False))
@@ -140,7 +141,7 @@ def table(operator: Operator, call: Call) -> Array:
     constants = {index: value.reshape(()) for index, value in call.constants.items()}
     single = replace(call, inputs=inputs, outputs=(output,), constants=constants)
     operands = [codes, *(constants.get(index) for index in range(1, len(inputs)))]
-    if operator.name in _OWN:
+    if _is_own(operator, call):
         return operator.evaluate(single, operands)[0]
     return evaluate_codes(operator, single, operands)[0]
 

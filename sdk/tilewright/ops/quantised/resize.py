@@ -18,6 +18,7 @@ from math import prod
 import numpy as np
 
 from tilewright.model import Array, DType
+from tilewright.ops.codes import Interpolates
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.quantised.linear import centred
 from tilewright.ops.quantised.proof import Bounds, Proof, prove
@@ -50,7 +51,7 @@ class ResizeForm:
 
 def interpolates(call: Call) -> bool:
     """True for a Resize or Upsample that computes; nearest neighbours only move."""
-    return call.node.op in ("Resize", "Upsample") and call.node.attributes.get("mode", "nearest") != "nearest"
+    return isinstance(call.codes, Interpolates)
 
 
 def resize_form(call: Call) -> ResizeForm | None:

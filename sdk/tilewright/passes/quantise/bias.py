@@ -12,50 +12,44 @@ from fractions import Fraction
 import numpy as np
 
 from tilewright.model import Array, DType, Node, Quantisation
+from tilewright.ops.codes import Products
 from tilewright.ops.requantize import RESIDUE_BITS
 from tilewright.passes.quantise.graph import Graph
 
 _TOLERANCE = 2.0**-16  # of an output step: what a differing float32 spelling of the scale may move the sum
 
 
-def weight_axis(node: Node, rank: int) -> int:
-    """The axis of the weights that counts output channels."""
-    if node.op == "Conv":
-        return 0
-    if node.op == "Gemm":
-        return 0 if node.attributes.get("transB", 0) else 1
-    return 1 if node.op == "ConvTranspose" else rank - 1
-
-
-def channels_of(graph: Graph, node: Node, weights: str) -> int:
+def channels_of(graph: Graph, node: Node, products: Products, weights: str) -> int:
     """Output channels of a sum of products."""
     shape = graph.tensors[weights].shape
-    channels = shape[weight_axis(node, len(shape))]
+    channels = shape[products.weight_axis(node, len(shape))]
     group = node.attributes.get("group", 1)
-    return channels * group if node.op == "ConvTranspose" and isinstance(group, int) else channels
+    return channels * group if products.in_groups and isinstance(group, int) else channels
 
 
-def channel_vector(value: Array, channels: int, node: Node) -> Array | None:
+def channel_vector(value: Array, channels: int, products: Products) -> Array | None:
     """A bias with one element per channel, however it is shaped; None where it varies along another axis."""
     if value.size == 1:
         return np.full(channels, value.reshape(-1)[0])
     if value.size != channels:
         return None
-    if node.op in ("Conv", "ConvTranspose"):
+    if products.result_axis == 1:
         # As an operand it is a vector; as an Add behind the node it has ones behind the channels.
         axes = [axis for axis, size in enumerate(value.shape) if size > 1]
         return value.reshape(-1) if value.ndim == 1 or (channels == 1 or axes == [1]) else None
     return value.reshape(-1) if value.shape[-1] == channels else None
 
 
-def bias_operand(graph: Graph, node: Node, operands: tuple[str, str], bias: str, output: Quantisation) -> str | None:
+def bias_operand(
+    graph: Graph, node: Node, products: Products, operands: tuple[str, str], bias: str, output: Quantisation
+) -> str | None:
     """Name of the bias constant of a sum of `operands`; None where it is not one constant per channel."""
     value = graph.value(bias)
     x, w = (graph.tensors[name].quantisation for name in operands)
     if value is None or x is None or w is None:
         return None
-    channels = channels_of(graph, node, operands[1])
-    vector = channel_vector(value, channels, node)
+    channels = channels_of(graph, node, products, operands[1])
+    vector = channel_vector(value, channels, products)
     if vector is None:
         return None
     units = np.float32(x.scale[0]) * np.broadcast_to(np.asarray(w.scale, np.float32), (channels,))

@@ -12,15 +12,14 @@ from dataclasses import replace
 import numpy as np
 
 from tilewright.model import DType, Node, Quantisation
+from tilewright.ops.codes import AsIntegers, Moves
 from tilewright.ops.operator import Call
-from tilewright.ops.registry import find
+from tilewright.ops.registry import codes_of, find
 from tilewright.ops.requantize import dequantise, quantise
 from tilewright.passes.quantise.graph import Graph, operand, read_quantisation
-from tilewright.passes.quantise.kinds import COMPUTED, data_operands, moved_results, moves
+from tilewright.passes.quantise.kinds import computes, moves, products
 from tilewright.passes.quantise.operands import code_operands
 from tilewright.passes.quantise.tail import Tail, find_tail
-
-_ON_CODES = frozenset({"ArgMax", "ArgMin", "Lookup"})
 
 
 class Fusion:
@@ -51,11 +50,11 @@ class Fusion:
             return
         if not node.domain and node.op == "DequantizeLinear" and self._dequantize(node):
             return
-        if not node.domain and node.op in COMPUTED and self._compute(node):
+        if computes(node) and self._compute(node):
             return
-        if (moves(node) or node.op == "Relu") and self._move(node):
+        if (moved := _moved(node)) is not None and self._move(node, moved):
             return
-        if node.op in _ON_CODES and (code := self.codes.get(node.inputs[0])):
+        if isinstance(codes_of(node), AsIntegers) and (code := self.codes.get(node.inputs[0])):
             self.emitted.append(replace(node, inputs=(code, *node.inputs[1:])))
             return
         inputs = tuple(self.real(name) if name else "" for name in node.inputs)
@@ -177,33 +176,34 @@ class Fusion:
         writers = {name: node for node in self.emitted for name in node.outputs}
         chain = [code]
         while (writer := writers.get(chain[-1])) is not None:
-            if not moves(writer) or writer.op == "Concat" or self.graph.tensors[writer.inputs[0]].quantisation:
+            moved = moves(writer)
+            if moved is None or moved.data is None or self.graph.tensors[writer.inputs[moved.data[0]]].quantisation:
                 return False
-            chain.append(writer.inputs[0])
+            chain.append(writer.inputs[moved.data[0]])
         if chain[-1] not in self.graph.inputs:
             return False
         for name in chain:
             self.graph.quantise_tensor(name, quantisation)
         return True
 
-    def _move(self, node: Node) -> bool:
+    def _move(self, node: Node, moved: Moves) -> bool:
         """A move of codes; also of integer tensors whose codes are known."""
-        first = self.source(node.inputs[0])
+        first = self.source(node.inputs[moved.data_of(node)[0]])
         known = self.graph.tensors[first].quantisation
         if known is not None and first not in self.codes and node.op != "Relu":
             inputs = self._filled(node, tuple(self.source(name) for name in node.inputs))
-            if len({self.graph.tensors[inputs[index]].quantisation for index in data_operands(node)}) > 1:
+            if len({self.graph.tensors[inputs[index]].quantisation for index in moved.data_of(node)}) > 1:
                 return False
-            for name in moved_results(node):
+            for name in moved.results_of(node):
                 self.graph.quantise_tensor(name, known)
             self.emitted.append(replace(node, inputs=inputs))
             return True
-        if node.op == "Concat" and self._concat(node):
+        if moved.data is None and self._concat(node):
             return True
         if first in self.codes and self._constant_move(node, self.codes[first]):
             return True
-        held = [self.codes.get(node.inputs[index], "") for index in data_operands(node)]
-        results = moved_results(node)
+        held = [self.codes.get(node.inputs[index], "") for index in moved.data_of(node)]
+        results = moved.results_of(node)
         wanted = any(map(self.wanted, results))
         if not all(held) or not (wanted or all(code in self.graph.constants for code in held)):
             return False
@@ -214,11 +214,11 @@ class Fusion:
         assert quantisation is not None
         if quantisation.axis is not None:
             return False
-        rest = self._fill(node, quantisation, dtype)
-        if rest is None:
+        coded = self._with_codes(node, moved, quantisation, dtype)
+        if coded is None:
             return False
         outputs = tuple(self._twin(name, dtype, quantisation) if name in results else name for name in node.outputs)
-        self.emitted.append(replace(node, inputs=(*held, *rest), outputs=outputs))
+        self.emitted.append(replace(node, inputs=coded, outputs=outputs))
         return True
 
     def _filled(self, node: Node, inputs: tuple[str, ...]) -> tuple[str, ...]:
@@ -243,18 +243,19 @@ class Fusion:
         self.codes[node.outputs[0]] = self.graph.constant(f"{code}_transposed", value, tensor.dtype, moved)
         return True
 
-    def _fill(self, node: Node, quantisation: Quantisation, dtype: DType) -> tuple[str, ...] | None:
-        """The operands behind the data; the fill of a Pad as a code, None where no code stands for it."""
-        rest = node.inputs[len(data_operands(node)) :]
+    def _with_codes(self, node: Node, moved: Moves, quantisation: Quantisation, dtype: DType) -> tuple[str, ...] | None:
+        """The operands, codes for the data; the fill of a Pad as a code, None where no code stands for it."""
+        data = moved.data_of(node)
+        inputs = tuple(self.codes[name] if index in data else name for index, name in enumerate(node.inputs))
         if node.op != "Pad" or node.attributes.get("mode", "constant") != "constant":
-            return rest
-        value = self.graph.value(rest[1]) if len(rest) > 1 and rest[1] else np.zeros((), np.float32)
+            return inputs
+        value = self.graph.value(inputs[2]) if operand(node, 2) else np.zeros((), np.float32)
         if value is None:
             return None
         code = quantise(value, quantisation, dtype)
         if not np.array_equal(dequantise(code, quantisation), value.astype(np.float32)):
             return None
-        return (rest[0], self.graph.constant(f"{node.name}_fill", code, dtype), *rest[2:])
+        return (*inputs[:2], self.graph.constant(f"{node.name}_fill", code, dtype), *inputs[3:])
 
     def _twin(self, name: str, dtype: DType, quantisation: Quantisation) -> str:
         shape = self.graph.tensors[name].shape
@@ -293,21 +294,19 @@ class Fusion:
         return target
 
     def _compute(self, node: Node) -> bool:
-        if moves(node):
-            return False
         tail = find_tail(self.graph, self.readers, node)
         if tail is None:
             return False
         inputs = code_operands(self.graph, self.codes, node, tail)
         if inputs is None:
             return False
-        if node.op == "MatMul" and len(inputs) == 3:
+        if (summed := products(node)) is not None and not summed.takes_bias and len(inputs) == 3:
             return self._gemm(node, inputs, tail)
         self._emit(node, inputs, tail)
         return True
 
     def _gemm(self, node: Node, inputs: tuple[str, ...], tail: Tail) -> bool:
-        """MatMul and the Add behind it: a Gemm over two axes, with reshapes around it where there are more."""
+        """Sums without a bias and the Add behind them: a Gemm over two axes, reshaped where there are more."""
         code, weights, bias = inputs
         x, w = self.graph.tensors[code], self.graph.tensors[weights]
         if len(w.shape) != 2 or weights not in self.graph.constants:
@@ -354,11 +353,17 @@ class Fusion:
         return self._wanted[name]
 
     def _wants(self, reader: Node) -> bool:
-        if reader.op in ("QuantizeLinear", *_ON_CODES):
+        if reader.op == "QuantizeLinear" or isinstance(codes_of(reader), AsIntegers):
             return True
-        if reader.op in COMPUTED and find_tail(self.graph, self.readers, reader) is not None:
+        if computes(reader) and find_tail(self.graph, self.readers, reader) is not None:
             return True
-        return (moves(reader) or reader.op == "Relu") and any(map(self.wanted, moved_results(reader)))
+        moved = _moved(reader)
+        return moved is not None and any(map(self.wanted, moved.results_of(reader)))
+
+
+def _moved(node: Node) -> Moves | None:
+    """Which values the node moves; a Relu that stands alone selects among its operand's."""
+    return Moves() if node.op == "Relu" and not node.domain else moves(node)
 
 
 def _renamed(node: Node, old: str, new: str) -> Node:

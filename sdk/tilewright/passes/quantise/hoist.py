@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tilewright.model import DType, Node
 from tilewright.passes.quantise.graph import Graph, read_quantisation
-from tilewright.passes.quantise.kinds import data_operands, moves, pads_with_zero
+from tilewright.passes.quantise.kinds import moves, pads_with_zero
 
 
 def hoist(graph: Graph) -> None:
@@ -25,7 +25,7 @@ def _one_round(graph: Graph) -> bool:
         if quantise.op != "QuantizeLinear":
             continue
         move = writers.get(quantise.inputs[0])
-        if move is None or not moves(move) or not pads_with_zero(graph, move) or move.name in changed:
+        if move is None or moves(move) is None or not pads_with_zero(graph, move) or move.name in changed:
             continue
         found = read_quantisation(graph, quantise)
         if found is None or found[0].axis is not None or len([name for name in move.outputs if name]) != 1:
@@ -46,8 +46,9 @@ def _all_alike(graph: Graph, readers: list[Node], quantise: Node) -> bool:
 
 def _pairs(graph: Graph, move: Node, quantise: Node, writers: dict[str, Node]) -> tuple[list[Node], Node] | None:
     """The Q and DQ for every real operand that has none yet, and the move that reads them."""
-    nodes, inputs = [], list(move.inputs)
-    for index in data_operands(move):
+    nodes, inputs, moved = [], list(move.inputs), moves(move)
+    assert moved is not None, move.op
+    for index in moved.data_of(move):
         name = inputs[index]
         source = writers.get(name)
         tensor = graph.tensors[name]

@@ -11,11 +11,12 @@ from dataclasses import replace
 import numpy as np
 
 from tilewright.model import Array, DType, Node, Quantisation, Tensor
+from tilewright.ops.codes import Pairwise, Table
 from tilewright.ops.operator import Call
-from tilewright.ops.registry import find
+from tilewright.ops.registry import codes_of, find
 from tilewright.ops.requantize import dequantise, quantise
 from tilewright.passes.quantise.graph import Graph, read_quantisation, scalar
-from tilewright.passes.quantise.kinds import PAIRS, TABLES
+from tilewright.passes.quantise.kinds import limits
 
 _MOST_NODES = 32
 
@@ -68,7 +69,7 @@ def _chain(
         if node.op == "DequantizeLinear":
             roots.add(name)
             continue
-        if node.domain or node.op not in TABLES | PAIRS or len(names) >= _MOST_NODES:
+        if not isinstance(codes_of(node), Table | Pairwise) or len(names) >= _MOST_NODES:
             return None
         if node.name not in names:
             names[node.name] = node
@@ -78,7 +79,7 @@ def _chain(
         return None
     if any(reader.name not in inside for node in names.values() for reader in readers[node.outputs[0]]):
         return None
-    if all(node.op in ("Relu", "Clip") for node in names.values()):
+    if all(limits(node) for node in names.values()):
         return None  # one table already, with its clamp
     return roots.pop(), [node for node in graph.nodes if node.name in names]
 

@@ -16,7 +16,7 @@ from tilewright.passes.quantise.forms import to_qdq
 from tilewright.passes.quantise.fuse import Fusion
 from tilewright.passes.quantise.graph import Graph
 from tilewright.passes.quantise.hoist import hoist
-from tilewright.passes.quantise.kinds import LINEAR, has_quantisation
+from tilewright.passes.quantise.kinds import has_quantisation, products
 from tilewright.passes.quantise.lookup import make_tables
 
 
@@ -37,7 +37,7 @@ def lower(model: Model) -> Model:
 def _checked(model: Model) -> Model:
     """The model; UnsupportedNode where a sum of products could leave int32."""
     for node in model.nodes:
-        if node.op in LINEAR and not node.domain and model.tensors[node.outputs[0]].quantisation:
+        if products(node) is not None and model.tensors[node.outputs[0]].quantisation:
             inputs = tuple(model.tensors[name] if name else None for name in node.inputs)
             constants = {i: model.constants[name] for i, name in enumerate(node.inputs) if name in model.constants}
             accumulator(call_of(node, inputs, (model.tensors[node.outputs[0]],), constants, model.opset))

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tilewright.model import DType, Node, Quantisation
-from tilewright.ops.quantised.resize import interpolates, resize_form
-from tilewright.ops.registry import call_of
-from tilewright.passes.quantise.bias import bias_operand, weight_axis
+from tilewright.ops.codes import Interpolates, Mean, Pairwise, Products
+from tilewright.ops.quantised.resize import resize_form
+from tilewright.ops.registry import call_of, codes_of
+from tilewright.passes.quantise.bias import bias_operand
 from tilewright.passes.quantise.graph import Graph, operand, scalar
-from tilewright.passes.quantise.kinds import LINEAR, MEANS, PAIRS, RESIZES
 from tilewright.passes.quantise.tail import Tail
 
 Codes = Mapping[str, str]
@@ -19,21 +19,21 @@ Codes = Mapping[str, str]
 
 def code_operands(graph: Graph, codes: Codes, node: Node, tail: Tail) -> tuple[str, ...] | None:
     """The operands as codes; None where one of them is not known as codes or does not suit the operator."""
-    code = codes.get(node.inputs[0])
-    if node.op in PAIRS:
+    code, fact = codes.get(node.inputs[0]), codes_of(node)
+    if isinstance(fact, Pairwise):
         return _pair(graph, codes, node)
-    if code is None or (tail.bias and node.op not in LINEAR):
+    if code is None or (tail.bias and not isinstance(fact, Products)):
         return None
     tensor = graph.tensors[code]
     if tensor.quantisation is None or tensor.quantisation.axis is not None or tensor.dtype.bits > 16:
         return None
-    if node.op in LINEAR:
-        return _linear(graph, codes, node, code, tail)
-    if node.op in (*MEANS, *RESIZES) and not _has_multipliers(tensor.quantisation, (1.0,), tail):
+    if isinstance(fact, Products):
+        return _linear(graph, codes, node, fact, code, tail)
+    if isinstance(fact, Mean | Interpolates) and not _has_multipliers(tensor.quantisation, (1.0,), tail):
         return None
-    if node.op in MEANS:
+    if isinstance(fact, Mean):
         return (code, *node.inputs[1:])
-    if node.op in RESIZES:
+    if isinstance(fact, Interpolates):
         return (code, *node.inputs[1:]) if _interpolates_inside(graph, node, code) else None
     others = node.inputs[1:]
     if tensor.dtype.bits > 8 or any(name and graph.value(name) is None for name in others):
@@ -54,7 +54,7 @@ def _interpolates_inside(graph: Graph, node: Node, code: str) -> bool:
     inputs = (graph.tensors[code], *(graph.tensors[name] if name else None for name in node.inputs[1:]))
     constants = {i: graph.constants[name] for i, name in enumerate(node.inputs) if i and name in graph.constants}
     call = call_of(node, inputs, (graph.tensors[node.outputs[0]],), constants, graph.model.opset)
-    return interpolates(call) and resize_form(call) is not None
+    return resize_form(call) is not None
 
 
 def _pair(graph: Graph, codes: Codes, node: Node) -> tuple[str, ...] | None:
@@ -71,33 +71,35 @@ def _pair(graph: Graph, codes: Codes, node: Node) -> tuple[str, ...] | None:
     return tuple(inputs) if any(name in codes for name in node.inputs) else None
 
 
-def _linear(graph: Graph, codes: Codes, node: Node, code: str, tail: Tail) -> tuple[str, ...] | None:
+def _linear(
+    graph: Graph, codes: Codes, node: Node, products: Products, code: str, tail: Tail
+) -> tuple[str, ...] | None:
     weights = codes.get(node.inputs[1])
-    if weights is None or not _weights_suit(graph, node, weights):
+    if weights is None or not _weights_suit(graph, node, products, weights):
         return None
     source, scales = (graph.tensors[name].quantisation for name in (code, weights))
     if source is None or scales is None or not _has_multipliers(source, scales.scale, tail):
         return None
     given = operand(node, 2)
-    if node.op == "Gemm":
-        plain = node.attributes.get("alpha", 1.0) == 1.0
-        if not plain or (given and node.attributes.get("beta", 1.0) != 1.0):
+    if products.factors is not None:
+        factors = [node.attributes.get(name, 1.0) for name in products.factors]
+        if factors[0] != 1.0 or (given and factors[1] != 1.0):
             return None
     if given and tail.bias:
         return None
     bias = given or tail.bias
     if not bias:
         return code, weights
-    constant = bias_operand(graph, node, (code, weights), codes.get(bias, bias), tail.quantisation)
+    constant = bias_operand(graph, node, products, (code, weights), codes.get(bias, bias), tail.quantisation)
     return None if constant is None else (code, weights, constant)
 
 
-def _weights_suit(graph: Graph, node: Node, weights: str) -> bool:
+def _weights_suit(graph: Graph, node: Node, products: Products, weights: str) -> bool:
     """One scale, or one per output channel."""
     tensor = graph.tensors[weights]
     if tensor.quantisation is None or tensor.dtype.bits > 16:
         return False
     axis = tensor.quantisation.axis
-    if axis not in (None, weight_axis(node, len(tensor.shape))):
+    if axis not in (None, products.weight_axis(node, len(tensor.shape))):
         return False
-    return node.op != "ConvTranspose" or axis is None or node.attributes.get("group", 1) == 1
+    return not products.in_groups or axis is None or node.attributes.get("group", 1) == 1

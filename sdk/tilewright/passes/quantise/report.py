@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from tilewright.errors import UnsupportedError
 from tilewright.model import Model, Node
+from tilewright.ops.codes import Converts
+from tilewright.ops.registry import codes_of
 
 Readers = Mapping[str, Sequence[Node]]
 Writers = Mapping[str, Node]
-_BORDER = ("QuantizeLinear", "DequantizeLinear")
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,11 @@ def _computes_float(model: Model, node: Node, border: set[str], readers: Readers
     ]
     if not floats:
         return False
-    if node.op not in _BORDER:
+    if not isinstance(codes_of(node), Converts):
         return True
     # A conversion inside the network stands beside the node that computes floats, which is named instead.
     beside = [writers.get(name) for name in floats] if node.op == "QuantizeLinear" else readers[node.outputs[0]]
-    return not any(other is not None and other.op not in _BORDER for other in beside)
+    return not any(other is not None and not isinstance(codes_of(other), Converts) for other in beside)
 
 
 def require_integers(model: Model) -> None:

@@ -7,7 +7,7 @@ from math import inf, isnan
 
 from tilewright.model import Clamp, DType, Node, Quantisation
 from tilewright.passes.quantise.graph import Graph, operand, read_quantisation, scalar
-from tilewright.passes.quantise.kinds import CLAMPS, LINEAR
+from tilewright.passes.quantise.kinds import limits, products
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ def find_tail(graph: Graph, readers: dict[str, list[Node]], node: Node) -> Tail 
         if len(behind) != 1:
             return None
         reader = behind[0]
-        if reader.op in CLAMPS and not reader.domain and reader.inputs[0] == name:
-            limits = _limits(graph, reader)
-            if limits is None:
+        if limits(reader) and reader.inputs[0] == name:
+            found = _limits(graph, reader)
+            if found is None:
                 return None
-            clamp = limits if clamp is None else compose(clamp, limits)
-        elif reader.op == "Add" and node.op in LINEAR and clamp is None and not bias:
+            clamp = found if clamp is None else compose(clamp, found)
+        elif reader.op == "Add" and products(node) is not None and clamp is None and not bias:
             bias = _bias(graph, reader, name)
             if not bias or (len(node.inputs) > 2 and node.inputs[2]):
                 return None
