@@ -386,7 +386,8 @@ def write(compiled: Compiled, folder: Path) -> Compiled:
 
 def run_model(compiled: Compiled, target: Target, asked: RunOptions, project: Path) -> Report:
     """Build the written project, run it on the target and compare; the report says what was found."""
-    from tilewright.run.session import Subject, run_project
+    from tilewright.run.session import run_project
+    from tilewright.run.simulator import Subject
 
     sized = with_sizes(target, compiled.request.levels)
     return run_project(Subject(compiled.placed, compiled.report, compiled.request.source, project), sized, asked)
