@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 from tilewright.codegen.artifacts import Artifacts, Parts
-from tilewright.codegen.c_types import C_TYPES, is_half, packed
 from tilewright.codegen.comments import safe, shape_text
 from tilewright.codegen.functions import Function, parameters
 from tilewright.codegen.render import render
@@ -21,7 +20,8 @@ from tilewright.errors import UnsupportedNode
 from tilewright.layout import Layout
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import align_up
-from tilewright.plan.aliasing.alias_sets import view_shift
+from tilewright.numerics import C_TYPES, is_half, packed
+from tilewright.plan.clusters import view_shift
 from tilewright.plan.layout import BufferLayout, layout_of, view_root
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.platform import MemoryLevel, Operands

@@ -8,13 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tilewright.ops.quantised.proof import Bounds, Proof, prove
-from tilewright.ops.requantize import Requantisation
-from tilewright.platforms.generic.kernels import requantise_text as text_module
-from tilewright.platforms.generic.kernels.requantise_text import refusal, requantise_text
+from tilewright.numerics import HALF_EVEN, Bounds, Proof, Requantisation, prove, requantise, too_wide
 
 LARGEST = (1 << 31) - 1
-HALF_EVEN = Path(text_module.__file__).with_name("half_even.h")
 RESIDUES = (0, 1, -32768, 32767)
 
 
@@ -39,8 +35,8 @@ ACCEPTED = [
 
 def test_what_is_accepted_is_exact_and_defined(tmp_path: Path) -> None:
     sums = [-LARGEST, -LARGEST + 1, -(1 << 30) - 1, -2, -1, 0, 1, 2, 3, 6, 12345, (1 << 30) + 1, LARGEST - 1, LARGEST]
-    assert [refusal(one) for one in ACCEPTED] == [None] * len(ACCEPTED)
-    cases = [f"int64_t code = {requantise_text(one, 1)[0].code('acc', '0')};" for one in ACCEPTED]
+    assert [too_wide(one) for one in ACCEPTED] == [None] * len(ACCEPTED)
+    cases = [f"int64_t code = {requantise(one).c('acc')};" for one in ACCEPTED]
     functions = [
         f"static int64_t code{i}(int32_t acc)\n{{\n    {case}\n"
         f"    return code < -32768 ? -32768 : code > 32767 ? 32767 : code;\n}}\n"
@@ -51,7 +47,7 @@ def test_what_is_accepted_is_exact_and_defined(tmp_path: Path) -> None:
     ]
     listed = ", ".join(map(str, sums))
     main = "\n".join(
-        ["#include <stdint.h>", "#include <stdio.h>", HALF_EVEN.read_text(), *functions,
+        ["#include <stdint.h>", "#include <stdio.h>", Path(HALF_EVEN).read_text(), *functions,
          f"static const int32_t sums[] = {{{listed}}};", "int main(void)", "{", "    int i;", *prints,
          "    return 0;", "}"]
     )  # fmt: skip
@@ -77,9 +73,9 @@ def test_what_is_accepted_is_exact_and_defined(tmp_path: Path) -> None:
     ],
 )
 def test_one_bit_more_is_refused(wide: Proof) -> None:
-    assert refusal(wide) == "the requantisation needs more than 64 bits"
+    assert too_wide(wide) == "the requantisation needs more than 64 bits"
 
 
 def test_a_proved_form_needs_no_64_bits() -> None:
     exact = Requantisation((Fraction(1, 1000),), 0, -128, 127)
-    assert refusal(prove(exact, Bounds(np.asarray([-100000]), np.asarray([100000])))) is None
+    assert too_wide(prove(exact, Bounds(np.asarray([-100000]), np.asarray([100000])))) is None

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from tilewright.platforms.pulp.kernels.block_asm import Geometry, Requantise, listing
+from tilewright.model import DType
+from tilewright.numerics import Channelwise, MultiplyHigh
+from tilewright.platforms.pulp.kernels.block_asm import Geometry, Streamed, listing
 from tilewright.platforms.pulp.kernels.listing import Listing
 
-FORM = Requantise(0, -8160, 6, -128, 127)
+FORM = Streamed(
+    MultiplyHigh(
+        low=-128, high=127, pre_shift=0, multiplier=Channelwise("multiplier", DType.I32, (1 << 30,)),
+        addend=Channelwise("addend", DType.I32, (-8160,)), shift=Channelwise("shift", DType.I8, (6,)),
+    )
+)  # fmt: skip
 
 
 def loop(*body: str) -> Listing:

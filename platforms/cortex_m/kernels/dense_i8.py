@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.numerics import C_TYPES
 from tilewright.platform import Array, Call, Constant, DType, Operands, priced
 from tilewright.platforms.cortex_m.kernels import matrix_i8
 from tilewright.platforms.cortex_m.kernels.matrix_i8 import Codes

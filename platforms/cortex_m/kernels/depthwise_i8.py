@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.numerics import C_TYPES
 from tilewright.platform import Call, Constant, DType, Operands, priced
 from tilewright.platforms.cortex_m.kernels import matrix_i8
 from tilewright.platforms.cortex_m.platform import PLATFORM
@@ -226,7 +226,7 @@ class DepthwiseDsp:
             column_words=column_words,
             columns=columns,
             own=own,
-            shift=int(fixed.shift[0]),
+            shift=fixed.shift.values[0],
             limited=(fixed.low, fixed.high) != (-128, 127),
             low=fixed.low,
             high=fixed.high,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.ops.quantised.linear import accumulator, proof
-from tilewright.ops.quantised.proof import FixedPoint
+from tilewright.numerics import MultiplyHigh, accumulator, proof, requantise
 from tilewright.platform import Array, Call, Constant, DType
 from tilewright.platforms.generic.kernels import conv_i8 as portable
 from tilewright.platforms.generic.kernels.blocks import Axis
@@ -51,11 +50,11 @@ def largest_sum(call: Call) -> int:
     return accumulator(call).bounds.largest
 
 
-def fixed_point(call: Call) -> FixedPoint:
-    """The proved 32-bit form, one multiplier, addend and shift per channel."""
-    fixed = proof(call).fixed
-    assert fixed is not None
-    return fixed
+def fixed_point(call: Call) -> MultiplyHigh:
+    """The proved 32-bit form of a layer that is not refused."""
+    form = requantise(proof(call))
+    assert isinstance(form, MultiplyHigh), "asked of a layer that was refused"
+    return form
 
 
 def pairs_of(channels: int) -> list[int]:
@@ -86,11 +85,11 @@ def channels_of(call: Call, weights: Array, sparse: bool = False) -> Channels:
     count = weights.shape[0]
     start, multiplier, lowest, highest = (
         np.broadcast_to(np.asarray(part, np.int64), (count,)).copy()
-        for part in (sums.start, fixed.multiplier, sums.bounds.lowest, sums.bounds.highest)
+        for part in (sums.start, fixed.multiplier.values, sums.bounds.lowest, sums.bounds.highest)
     )
     low, high = fixed.apply(lowest), fixed.apply(highest)
     constant = (low == high) & (not is_own(call))
-    shift, addend = int(fixed.shift[0]), int(fixed.addend[0])
+    shift, addend = fixed.shift.values[0], fixed.addend.values[0]
     value = ((low << shift) + (1 << (shift - 1)) - addend) << 2
     constant &= (np.abs(value) < PAIR_LIMIT) & (bool((multiplier != multiplier[0]).any()))
     weights = np.where(constant[:, None], 0, weights)
@@ -141,7 +140,8 @@ def table(call: Call, form: str, found: Channels) -> Array:
     if "_uniform" not in form:
         columns += [found.multiplier[firsts], found.multiplier[firsts + 1]]
     if "_own" in form:
-        columns += [part.astype(np.int64)[firsts + side] for part in (fixed.addend, fixed.shift) for side in (0, 1)]
+        count = found.start.size
+        columns += [part.spread(count)[firsts + side] for part in (fixed.addend, fixed.shift) for side in (0, 1)]
     if "_sparse" in form:
         columns.append(np.diff(firsts, append=firsts[-1] + 2))
     return (np.stack(columns, axis=1).reshape(-1) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
@@ -150,17 +150,16 @@ def table(call: Call, form: str, found: Channels) -> Array:
 def channel_table(call: Call, channels: int) -> Array:
     """[channel, words]: start, multiplier, and addend and shift where channels differ in them; uint32."""
     fixed = fixed_point(call)
-    parts = [accumulator(call).start, fixed.multiplier]
+    columns = [np.broadcast_to(accumulator(call).start, (channels,)), fixed.multiplier.spread(channels)]
     if is_own(call):
-        parts += [fixed.addend, fixed.shift]
-    columns = [np.broadcast_to(np.asarray(part, np.int64), (channels,)) for part in parts]
+        columns += [fixed.addend.spread(channels), fixed.shift.spread(channels)]
     return (np.stack(columns, axis=1) & 0xFFFFFFFF).astype(np.uint32)
 
 
 def is_own(call: Call) -> bool:
     """True where channels differ in shift or addend."""
     fixed = fixed_point(call)
-    return not (fixed.common_shift and fixed.common_addend)
+    return not (fixed.shift.uniform and fixed.addend.uniform)
 
 
 def codes_of(call: Call, found: Channels, uniform: bool = False) -> Codes:
@@ -181,7 +180,8 @@ def codes_of(call: Call, found: Channels, uniform: bool = False) -> Codes:
 def codes_constant(call: Call) -> Constant:
     """Addend, shift, limits and first multiplier: a constant, so that layers of one shape share their code."""
     fixed = fixed_point(call)
-    values = [int(fixed.addend[0]), int(fixed.shift[0]), fixed.low, fixed.high, int(fixed.multiplier[0])]
+    addend, shift, multiplier = (number.values[0] for number in (fixed.addend, fixed.shift, fixed.multiplier))
+    values = [addend, shift, fixed.low, fixed.high, multiplier]
     return Constant("codes", DType.I32, np.asarray(values, np.int32))
 
 

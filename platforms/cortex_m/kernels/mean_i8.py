@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.codegen.c_types import C_TYPES
-from tilewright.ops.quantised.mean import mean_proof, window_counts
-from tilewright.ops.quantised.real import code_limits
+from tilewright.numerics import C_TYPES, HALF_EVEN, code_limits, mean_proof, requantise, too_wide, window_counts
 from tilewright.platform import Call, DType, Operands, priced
 from tilewright.platforms.cortex_m.platform import PLATFORM
-from tilewright.platforms.generic.kernels.requantise_text import refusal, requantise_text
 
 PRICES = (6.1, 13.0, 0.0)
 """Instructions for four codes, for a mean, and for all."""
@@ -37,7 +34,7 @@ def work(call: Call) -> tuple[float, ...]:
 
 @PLATFORM.kernel(
     "AveragePool", "GlobalAveragePool", types="qi8 -> qi8|qu8", template="mean_i8.c.mako",
-    layout="channels_last", sources=["dsp.h", "../../generic/kernels/half_even.h"], preference=20, requires=("dsp",),
+    layout="channels_last", sources=["dsp.h", HALF_EVEN], preference=20, requires=("dsp",),
 )  # fmt: skip
 class MeanDsp:
     """Means of whole maps in sums of halves."""
@@ -51,7 +48,7 @@ class MeanDsp:
             return "the kernel takes means of whole maps"
         if x.shape[1] % 4 or pixels > MOST_PIXELS:
             return f"the kernel takes channels in fours and up to {MOST_PIXELS} pixels"
-        return refusal(mean_proof(call, pixels))
+        return too_wide(mean_proof(call, pixels))
 
     def cost(self, call: Call) -> float:
         """See `work`."""
@@ -63,7 +60,7 @@ class MeanDsp:
         x, y = call.tensor(0), call.outputs[0]
         assert x.quantisation is not None
         pixels = x.elements // x.shape[1]
-        text, _ = requantise_text(mean_proof(call, pixels), 1)
+        form = requantise(mean_proof(call, pixels))
         low, high = code_limits(call, y)
         assert x.dtype is DType.I8
         return MeanContext(
@@ -71,7 +68,7 @@ class MeanDsp:
             pixels=pixels,
             channels=x.shape[1],
             offset=pixels * x.quantisation.zero_point[0],
-            code=text.code("acc", "0"),
+            code=form.c("acc"),
             low=low,
             high=high,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.numerics import C_TYPES
 from tilewright.platform import Array, Call, Constant, DType, Operands, priced
 from tilewright.platforms.cortex_m.kernels import dense_i8, matrix_i8
 from tilewright.platforms.cortex_m.platform import PLATFORM
@@ -37,8 +37,8 @@ def in_vectors(weights: Array) -> Array:
 def columns_of(call: Call, found: matrix_i8.Channels) -> tuple[Array, Array, Array, Array]:
     """Starts, multipliers, addends and shifts to the left, per channel."""
     fixed = matrix_i8.fixed_point(call)
-    addend, left = (np.broadcast_to(p.astype(np.int64), found.start.shape) for p in (fixed.addend, -fixed.shift))
-    return found.start, found.multiplier, addend, left
+    count = found.start.size
+    return found.start, found.multiplier, fixed.addend.spread(count), -fixed.shift.spread(count)
 
 
 def words(values: Array) -> Array:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.numerics import C_TYPES
 from tilewright.platform import Array, Call, Constant, DType, Operands, priced
 from tilewright.platforms.cortex_m.kernels import matrix_i8, mve, mve_conv
 from tilewright.platforms.cortex_m.platform import PLATFORM
@@ -86,7 +86,7 @@ def stream_of(call: Call) -> Array:
     padded = np.zeros((plain.shape[0], 4, 4), np.int8)
     padded[:, : plain.shape[2], : plain.shape[1]] = plain.transpose(0, 2, 1)
     start, multiplier, *_ = matrix_i8.channel_table(call, plain.shape[0]).T
-    addend = np.broadcast_to(2 * fixed.addend.astype(np.int64) - (1 << int(fixed.shift[0])), start.shape)
+    addend = 2 * fixed.addend.spread(start.size) - (1 << fixed.shift.values[0])
     numbers = np.stack([start, multiplier, (addend & 0xFFFFFFFF).astype(np.uint32)], axis=1)
     return np.concatenate([mve.bytes_as_words(padded).reshape(plain.shape[0], 4), numbers], axis=1).reshape(-1)
 

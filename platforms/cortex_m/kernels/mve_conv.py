@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.numerics import C_TYPES
 from tilewright.platform import Array, Call, Constant, DType, Operands, priced
 from tilewright.platforms.cortex_m.kernels import conv_i8, matrix_i8, mve
 from tilewright.platforms.cortex_m.kernels.mve import VECTOR
@@ -156,7 +156,7 @@ def whole_reach(call: Call) -> int:
 
 def word_refusal(call: Call) -> str | None:
     """None, or why twice the word of the requantisation has no place in 32 bits."""
-    addend = int(np.abs(matrix_i8.fixed_point(call).addend.astype(np.int64)).max())
+    addend = max(map(abs, matrix_i8.fixed_point(call).addend.values))
     if 2 * addend + matrix_i8.largest_sum(call) >= 1 << 31:
         return "twice the word of the requantisation leaves 32 bits"
     return None
@@ -165,8 +165,8 @@ def word_refusal(call: Call) -> str | None:
 def form_of(call: Call) -> tuple[str, int]:
     """`saturated` with the layer's shift, else `limited`."""
     fixed = matrix_i8.fixed_point(call)
-    shift = int(fixed.shift[0]) + 1
-    plain = (fixed.low, fixed.high) == (-128, 127) and fixed.common_shift and 1 <= shift <= 16
+    shift = fixed.shift.values[0] + 1
+    plain = (fixed.low, fixed.high) == (-128, 127) and fixed.shift.uniform and 1 <= shift <= 16
     return ("SATURATED", shift) if plain else ("LIMITED", 0)
 
 
@@ -175,7 +175,7 @@ def numbers_of(call: Call, found: matrix_i8.Channels) -> Array:
     fixed = matrix_i8.fixed_point(call)
     firsts = np.asarray(found.pairs)
     form, shift = form_of(call)
-    addend, shifts = (np.broadcast_to(part.astype(np.int64), found.start.shape) for part in (fixed.addend, fixed.shift))
+    addend, shifts = (part.spread(found.start.size) for part in (fixed.addend, fixed.shift))
     parts = [found.start, found.multiplier, 2 * addend - (1 << shift >> 1)]
     if form == "LIMITED":
         parts = [found.start, found.multiplier, 2 * addend, -shifts - 1]

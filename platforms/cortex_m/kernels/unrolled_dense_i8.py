@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.numerics import C_TYPES
 from tilewright.platform import Array, Call, Constant, DType, Operands, priced
 from tilewright.platforms.cortex_m.kernels import dense_i8, matrix_i8
 from tilewright.platforms.cortex_m.kernels.unrolled_i8 import WIDE_WEIGHTS, unfit, words_of
@@ -89,7 +89,7 @@ class DenseUnrolled:
             unsigned_result=y.dtype is DType.U8,
             inputs=x.shape[-1],
             columns=y.shape[-1],
-            shift=int(matrix_i8.fixed_point(call).shift[0]),
+            shift=matrix_i8.fixed_point(call).shift.values[0],
         )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.numerics import C_TYPES
 from tilewright.platform import Array, Call, Constant, DType, Operands, priced
 from tilewright.platforms.cortex_m.kernels import conv_i8, matrix_i8
 from tilewright.platforms.cortex_m.kernels.conv_i8 import inner_blocks, pixels_of
@@ -122,8 +122,8 @@ def is_paired(call: Call) -> bool:
     if small or not found.paired:
         return False
     fixed, sums = matrix_i8.fixed_point(call), matrix_i8.largest_sum(call)
-    high = (256 * sums * int(fixed.multiplier.max()) >> 32) + 256 * abs(int(fixed.addend[0])) + 1
-    return int(fixed.shift[0]) <= 23 and high < 1 << 31
+    high = (256 * sums * max(fixed.multiplier.values) >> 32) + 256 * abs(fixed.addend.values[0]) + 1
+    return fixed.shift.values[0] <= 23 and high < 1 << 31
 
 
 def stream(call: Call) -> Array:
@@ -153,7 +153,7 @@ def unfit(call: Call) -> str | None:
         return "channels differ in shift or addend"
     if (fixed.low, fixed.high) not in ((-128, 127), (0, 255)):
         return "codes are limited by more than their type"
-    if not 1 <= int(fixed.shift[0]) <= 30:
+    if not 1 <= fixed.shift.values[0] <= 30:
         return "the shift is none that saturates in one instruction"
     return None
 
@@ -226,7 +226,7 @@ class ConvUnrolled:
             runs=runs,
             steps=steps_of(call),
             paired=is_paired(call),
-            shift=int(matrix_i8.fixed_point(call).shift[0]),
+            shift=matrix_i8.fixed_point(call).shift.values[0],
             padded=portable.is_padded(h, w),
             zero_point=x.quantisation.zero_point[0],
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.numerics import C_TYPES
 from tilewright.platform import Array, Call, Constant, DType, Operands, priced
 from tilewright.platforms.cortex_m.kernels import conv_i8, matrix_i8
 from tilewright.platforms.cortex_m.platform import PLATFORM
@@ -59,7 +59,7 @@ def accepts(call: Call) -> str | None:
     if matrix_i8.is_own(call) or (fixed.low, fixed.high) != (-128, 127):
         return "the kernel saturates, with one shift for all channels"
     largest = matrix_i8.largest_sum(call)
-    word = 4 * (largest * int(fixed.multiplier.max()) >> 32) + 4 * abs(int(fixed.addend[0])) + 8
+    word = 4 * (largest * max(fixed.multiplier.values) >> 32) + 4 * abs(fixed.addend.values[0]) + 8
     return "sums times four leave 32 bits" if max(4 * largest, word) >= 1 << 31 else None
 
 

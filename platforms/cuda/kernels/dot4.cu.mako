@@ -27,7 +27,7 @@ static __device__ void ${f.name}(const int element, ${f.parameters})
 % endif
         }
     }
-    int32_t code = (int32_t)(${q.code("acc", "oc")});
+    int32_t code = (int32_t)(${q.c("acc", "oc")});
     code = code < ${q.low} ? ${q.low} : code;
     code = code > ${q.high} ? ${q.high} : code;
     y[element] = (${k.y_type})code;

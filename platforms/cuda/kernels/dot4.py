@@ -10,19 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise, the_quantisation
 from tilewright.ops.conv import conv_window
-from tilewright.ops.quantised.linear import accumulator, proof
-from tilewright.ops.quantised.real import the_quantisation
 from tilewright.platform import Array, Call, Constant, DType, Operands
 from tilewright.platforms.cuda.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8, dense_i8
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order
 from tilewright.platforms.generic.kernels.nest import operand_names
-from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, requantise_text
 
 TYPES = "qi8, qi8|qu8|qi4|qu4, i32|i64? -> qi8|qu8|qi16|qu16"
-SOURCES = ["dot4.h", "../../generic/kernels/half_even.h"]
+SOURCES = ["dot4.h", HALF_EVEN]
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,7 @@ class Dot4Context:
     zero: int
     inside: tuple[str, ...]
     group: str
-    requantise: RequantiseText
+    requantise: Requantiser
 
 
 def weights_refused(weights: Array, dtype: DType, channels: int) -> str | None:
@@ -85,7 +82,7 @@ def constants(call: Call, weights: Array) -> tuple[Constant, ...]:
     if the_quantisation(call.tensor(0)).zero_point[0]:
         sums = weights.astype(np.int32).sum(axis=1).transpose(1, 2, 0)
         found.append(Constant("taps", DType.I32, np.ascontiguousarray(sums).reshape(-1)))
-    return (*found, *requantise_text(proof(call), channels)[1])
+    return (*found, *requantise(proof(call)).constants)
 
 
 def spatial(call: Call) -> tuple[Line, Line]:
@@ -178,5 +175,5 @@ def _context(call: Call, h: Line, w: Line, groups: int, channels: int, out_chann
         zero=the_quantisation(call.tensor(0)).zero_point[0],
         inside=(*_inside(h, "row"), *_inside(w, "column")),
         group=f" + oc / {out_channels // groups} * {channels}" if groups > 1 else "",
-        requantise=requantise_text(proof(call), out_channels)[0],
+        requantise=requantise(proof(call)),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.codegen.c_types import loaded, stored
+from tilewright.numerics import loaded, stored
 from tilewright.ops.attention_rule import Heads, heads, rotated, scale
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.elements import (

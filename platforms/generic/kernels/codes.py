@@ -6,14 +6,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES, initialiser
+from tilewright.numerics import (
+    C_TYPES,
+    HALF_EVEN,
+    PairForm,
+    code_limits,
+    initialiser,
+    lookup_table,
+    mean_proof,
+    pair_form,
+    real_call,
+    requantisation_table,
+    requantise,
+    same_meaning,
+    too_wide,
+    window_counts,
+)
 from tilewright.ops.codes import Converts, Mean, Moves, Pairwise
 from tilewright.ops.index.nest import Nest
 from tilewright.ops.operator import unmapped
-from tilewright.ops.quantised.add import PairForm, pair_form
-from tilewright.ops.quantised.mean import mean_proof, window_counts
-from tilewright.ops.quantised.meaning import requantisation_table, same_meaning, table
-from tilewright.ops.quantised.real import code_limits, real_call
 from tilewright.ops.registry import all_operators, names_with
 from tilewright.platform import Array, Call, Constant, DType, Operands, Tensor
 from tilewright.platforms.generic.kernels.nest import (
@@ -28,7 +39,6 @@ from tilewright.platforms.generic.kernels.nest import (
     unread,
 )
 from tilewright.platforms.generic.kernels.nest_text import Codes, Written, print_nest
-from tilewright.platforms.generic.kernels.requantise_text import refusal, requantise_text
 from tilewright.platforms.generic.platform import PLATFORM
 
 Q = "qi8|qu8|qi16|qu16"
@@ -154,7 +164,7 @@ class TableCodes:
         assert call.operator is not None
         if call.node.op == "QuantizeLinear":
             return requantisation_table(call.tensor(0), call.outputs[0])
-        return table(call.operator, call)
+        return lookup_table(call.operator, call)
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """The operand."""
@@ -243,7 +253,7 @@ class MoveCodes:
 
 @PLATFORM.kernel(
     *names_with(Mean), types=f"{Q}, i64? -> {Q}", template="nest.c.mako", layout=("axes", "like"), preference=10,
-    sources=["half_even.h"],
+    sources=[HALF_EVEN],
 )  # fmt: skip
 class MeanCodes:
     """Means and sums of codes: exact int32 sums, one requantisation."""
@@ -253,7 +263,7 @@ class MeanCodes:
         counts = window_counts(call)
         if counts.size > 1 and len(nests_of(real(call))) != 1:
             return "windows hold different numbers of elements"
-        return next((why for n in counts.tolist() if (why := refusal(mean_proof(call, int(n))))), None)
+        return next((why for n in counts.tolist() if (why := too_wide(mean_proof(call, int(n))))), None)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """None: the axes are in the loops."""
@@ -268,8 +278,8 @@ class MeanCodes:
         low, high = code_limits(call, y)
         parts = []
         for count in window_counts(call).tolist():
-            text, _ = requantise_text(mean_proof(call, int(count)), 1)
-            parts.append((int(count), text.code("acc", "0")))
+            form = requantise(mean_proof(call, int(count)))
+            parts.append((int(count), form.c("acc")))
         finish = parts[-1][1]
         for count, text_of in parts[:-1]:
             finish = f"points == {count} ? {text_of} : {finish}"

@@ -6,16 +6,23 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.numerics import (
+    C_TYPES,
+    HALF_EVEN,
+    accumulator,
+    by_channel,
+    code_limits,
+    proof,
+    requantise,
+    the_quantisation,
+    too_wide,
+)
 from tilewright.ops.conv import conv_window
-from tilewright.ops.quantised.linear import accumulator, by_channel, proof
-from tilewright.ops.quantised.real import code_limits, the_quantisation
 from tilewright.platform import Array, Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of
 from tilewright.platforms.generic.kernels.codes_sums import products, row_major
 from tilewright.platforms.generic.kernels.nest import NestContext, strides_of
 from tilewright.platforms.generic.kernels.nest_text import Written
-from tilewright.platforms.generic.kernels.requantise_text import refusal, requantise_text
 from tilewright.platforms.generic.platform import PLATFORM
 
 TYPES = f"{Q}, qi4|qu4, i32|i64? -> {Q}"
@@ -47,7 +54,7 @@ def accepts(call: Call) -> str | None:
     if call.node.op != "Conv":
         if call.constants[1].ndim != 2 or len(call.shape(0)) < 2 or call.integer("transA", 0):
             return "the kernel handles rows times a constant matrix"
-    return refusal(proof(call))
+    return too_wide(proof(call))
 
 
 def spatial(call: Call) -> tuple[_Axis, ...]:
@@ -73,7 +80,7 @@ def constants(call: Call) -> tuple[Constant, ...]:
     found = accumulator(call)
     start = found.start if all(axis.inside for axis in spatial(call)) else found.bias
     start = np.broadcast_to(np.asarray(start, np.int32), (codes.shape[0],))
-    _, requantisation = requantise_text(proof(call), codes.shape[0])
+    requantisation = requantise(proof(call)).constants
     return (Constant("w", call.tensor(1).dtype, codes.reshape(-1)), Constant("start", DType.I32, start),
             *requantisation)  # fmt: skip
 
@@ -143,7 +150,7 @@ class PackedCodes:
             rows = x.shape[0]
         else:
             strides, rows = ((depth, 1), (channels, 1)), x.elements // depth
-        text, _ = requantise_text(proof(call), channels)
+        form = requantise(proof(call))
         low, high = code_limits(call, y)
         place = [f"n * {strides[1][0]}", f"c * {strides[1][1]}"]
         place += [f"o{number} * {stride}" for number, stride in enumerate(strides[1][2:])]
@@ -152,7 +159,7 @@ class PackedCodes:
             line.replace("x[", f"{name}[") for line in sum_lines(call, axes, strides[0], inner, channels // groups)
         ]
         lines += [
-            f"const int32_t code = (int32_t)({text.code('acc', 'c')});",
+            f"const int32_t code = (int32_t)({form.c('acc', 'c')});",
             f"y[{' + '.join(place)}] = ({C_TYPES[y.dtype]})(code < {low} ? {low} : code > {high} ? {high} : code);",
         ]
         for loop, size in reversed([("n", rows), *((f"o{number}", axis.out) for number, axis in enumerate(axes))]):
@@ -165,8 +172,8 @@ class PackedCodes:
 
 
 PLATFORM.kernel(
-    "Conv", types=TYPES, template="nest.c.mako", layout=("axes", "like"), sources=["half_even.h"], preference=20
+    "Conv", types=TYPES, template="nest.c.mako", layout=("axes", "like"), sources=[HALF_EVEN], preference=20
 )(PackedCodes)
 PLATFORM.kernel(
-    "Gemm", "MatMul", types=TYPES, template="nest.c.mako", layout="default", sources=["half_even.h"], preference=20
+    "Gemm", "MatMul", types=TYPES, template="nest.c.mako", layout="default", sources=[HALF_EVEN], preference=20
 )(PackedCodes)

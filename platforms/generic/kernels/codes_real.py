@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from tilewright.codegen.c_types import C_TYPES, literal
+from tilewright.numerics import C_TYPES, code_limits, literal, the_quantisation
 from tilewright.ops.operator import unmapped
-from tilewright.ops.quantised.real import code_limits, the_quantisation
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, same_size, unary_nests
 from tilewright.platforms.generic.kernels.nest import NestContext, nests_of

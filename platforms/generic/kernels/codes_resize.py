@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from tilewright.codegen.c_types import C_TYPES, initialiser
-from tilewright.ops.quantised.real import code_limits, the_quantisation
-from tilewright.ops.quantised.resize import ResizeForm, interpolates, resize_form, resize_proof
+from tilewright.numerics import (
+    C_TYPES,
+    HALF_EVEN,
+    ResizeForm,
+    code_limits,
+    initialiser,
+    interpolates,
+    requantise,
+    resize_form,
+    resize_proof,
+    the_quantisation,
+    too_wide,
+)
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.codes import Q
 from tilewright.platforms.generic.kernels.codes_sums import row_major
 from tilewright.platforms.generic.kernels.nest import NestContext, strides_of
 from tilewright.platforms.generic.kernels.nest_text import Written
-from tilewright.platforms.generic.kernels.requantise_text import refusal, requantise_text
 from tilewright.platforms.generic.platform import PLATFORM
 
 
@@ -49,19 +58,19 @@ def result_lines(call: Call, form: ResizeForm, strides: tuple[int, ...]) -> list
     for axis, each in reversed(resized.items()):
         loop = f"for (int t{axis} = 0; t{axis} < {each.positions.shape[1]}; t{axis}++) {{"
         lines = [loop, *(f"    {line}" for line in lines), "}"]
-    text, _ = requantise_text(resize_proof(call, form), 1)
+    code_of_sum = requantise(resize_proof(call, form)).c("sum")
     sum_ = f"(int32_t)tilewright_divide_half_even(acc, {form.bits - form.kept})" if wide else "acc"
     return [
         f"{'int64_t' if wide else 'int32_t'} acc = 0;",
         *lines,
         f"const int32_t sum = {sum_};",
-        f"const int32_t code = (int32_t)({text.code('sum', '0')});",
+        f"const int32_t code = (int32_t)({code_of_sum});",
     ]
 
 
 @PLATFORM.kernel(
     "Resize", "Upsample", types=f"{Q}, *... -> {Q}", template="nest.c.mako", layout=("axes", "like"),
-    sources=["half_even.h"], preference=10,
+    sources=[HALF_EVEN], preference=10,
 )  # fmt: skip
 class ResizeCodes:
     """Linear and cubic interpolation of codes in integers."""
@@ -71,7 +80,7 @@ class ResizeCodes:
         if not interpolates(call):
             return "nearest neighbours are moved, the kernel interpolates"
         form = resize_form(call)
-        return "it extrapolates" if form is None else refusal(resize_proof(call, form))
+        return "it extrapolates" if form is None else too_wide(resize_proof(call, form))
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """None: positions and weights stand in tables."""

@@ -8,18 +8,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.numerics import (
+    C_TYPES,
+    HALF_EVEN,
+    accumulator,
+    by_channel,
+    channel_axis,
+    channels,
+    code_limits,
+    proof,
+    real_call,
+    requantise,
+    the_quantisation,
+    too_wide,
+)
 from tilewright.ops.conv_transpose import spread
 from tilewright.ops.index.nest import Nest
 from tilewright.ops.operator import unmapped
-from tilewright.ops.quantised.linear import accumulator, by_channel, channel_axis, proof
-from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
 from tilewright.platform import Array, Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of
 from tilewright.platforms.generic.kernels.conv_i8 import weights_of
 from tilewright.platforms.generic.kernels.nest import NestContext, nests_of, operand_names, strides_of
 from tilewright.platforms.generic.kernels.nest_text import Codes, Written
-from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, refusal, requantise_text
 from tilewright.platforms.generic.platform import PLATFORM
 
 WEIGHTS = f"{Q}|qi4|qu4"
@@ -28,16 +38,6 @@ WEIGHTS = f"{Q}|qi4|qu4"
 def products(call: Call) -> Call:
     """The call over real numbers without its bias: what the index maps are asked about."""
     return real_call(call, DType.F32, operands=2)
-
-
-def channels(call: Call) -> int:
-    """Number of output channels."""
-    return call.outputs[0].shape[channel_axis(call)] if call.outputs[0].shape else 1
-
-
-def requantisation(call: Call) -> tuple[RequantiseText, tuple[Constant, ...]]:
-    """C of the requantisation with its constants."""
-    return requantise_text(proof(call), channels(call))
 
 
 def sum_constants(operands: Operands) -> tuple[Constant, ...]:
@@ -50,7 +50,7 @@ def sum_constants(operands: Operands) -> tuple[Constant, ...]:
     start = start_of(call)
     if start.any():
         found.append(Constant("start", DType.I32, start))
-    return (*found, *requantisation(call)[1])
+    return (*found, *requantise(proof(call)).constants)
 
 
 def start_of(call: Call) -> Array:
@@ -66,9 +66,8 @@ def centred_text(call: Call, index: int, name: str) -> str:
 
 def finished(call: Call, channel: str) -> str:
     """The unclamped code of the sum `acc`."""
-    text, _ = requantisation(call)
     total = f"(acc + start[{channel}])" if start_of(call).any() else "acc"
-    return text.code(total, channel)
+    return requantise(proof(call)).c(total, channel)
 
 
 def loop_text(nest: Nest, axis: int) -> str:
@@ -80,7 +79,7 @@ def loop_text(nest: Nest, axis: int) -> str:
 
 @PLATFORM.kernel(
     "Conv", "Gemm", "MatMul", types=f"{Q}, {WEIGHTS}, i32|i64? -> {Q}", template="nest.c.mako", layout=("axes", "like"),
-    sources=["half_even.h"], preference=-5,
+    sources=[HALF_EVEN], preference=-5,
 )  # fmt: skip
 class SumCodes:
     """Plain loops from the index maps, one int32 sum per result."""
@@ -95,7 +94,7 @@ class SumCodes:
             return "weights of four bits are computed at run time"
         if len(nests_of(products(call))) != 1:
             return unmapped(call)[0]
-        return refusal(proof(call))
+        return too_wide(proof(call))
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """See `sum_constants`."""
@@ -127,7 +126,7 @@ class _Line:
 
 @PLATFORM.kernel(
     "ConvTranspose", types=f"{Q}, {WEIGHTS}, i32|i64? -> {Q}", template="nest.c.mako", layout=("axes", "like"),
-    sources=["half_even.h"], preference=-5,
+    sources=[HALF_EVEN], preference=-5,
 )  # fmt: skip
 class TransposedSumCodes:
     """Every result gathers the taps that reach it; one int32 sum per result."""
@@ -136,7 +135,7 @@ class TransposedSumCodes:
         """Constant weights and bias, a requantisation that fits."""
         if 1 not in call.constants or (call.optional(2) is not None and 2 not in call.constants):
             return "weights or bias are computed at run time"
-        return refusal(proof(call))
+        return too_wide(proof(call))
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights as [output channel, input channel, taps], bias, requantisation."""

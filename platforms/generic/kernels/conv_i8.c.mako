@@ -20,7 +20,7 @@ rows_padded = h.inner_first > 0 or h.inner_last < h.out
 % endfor
     for (int o = 0; o < ${block.width}; o++) {
         for (int p = 0; p < ${pixels}; p++) {
-            int32_t code = (int32_t)(${q.code("acc[p][o]", "o")});
+            int32_t code = (int32_t)(${q.c("acc[p][o]", "o")});
             code = code < ${q.low} ? ${q.low} : code;
             code = code > ${q.high} ? ${q.high} : code;
             y[p * ${k.groups.all_results} + o] = (${k.y_type})code;

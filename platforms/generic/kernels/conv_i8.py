@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, centred, proof, requantise, too_wide
 from tilewright.ops.conv import conv_window
-from tilewright.ops.quantised.linear import accumulator, centred, proof
 from tilewright.platform import Array, Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.blocks import (
     Axis,
@@ -26,7 +25,6 @@ from tilewright.platforms.generic.kernels.blocks import (
 )
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps, row_steps
-from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, refusal, requantise_text
 from tilewright.platforms.generic.platform import PLATFORM
 
 TYPES = "qi8|qu8|qi16|qu16, qi8|qu8|qi4|qu4|qi16, i32|i64? -> qi8|qu8|qi16|qu16"
@@ -61,12 +59,12 @@ class ConvI8Context:
     padded: bool
     pointwise: bool
     contiguous: bool
-    requantise: RequantiseText
+    requantise: Requantiser
 
 
 def accepts(call: Call) -> str | None:
     """Constant weights and bias, batch 1, one or two spatial axes, a requantisation that fits."""
-    return cannot_repack(call) or refusal(proof(call))
+    return cannot_repack(call) or too_wide(proof(call))
 
 
 def weights_of(call: Call) -> tuple[Array, DType]:
@@ -121,7 +119,7 @@ def conv_constants(operands: Operands, shape: Shape) -> tuple[Constant, ...]:
     channels = weights.shape[1]
     h, w = spatial_axes(call, strides_of(call))
     start = np.asarray(accumulator(call).start, np.int32)
-    _, requantisation = requantise_text(proof(call), weights.shape[0])
+    requantisation = requantise(proof(call)).constants
     return (
         Constant("w", dtype, packed),
         Constant("b", DType.I32, start),
@@ -131,13 +129,12 @@ def conv_constants(operands: Operands, shape: Shape) -> tuple[Constant, ...]:
 
 
 def conv_context(operands: Operands, shape: Shape, shifts: DType = DType.I8) -> ConvI8Context:
-    """The numbers of the block; `shifts` as for `requantise_text`."""
+    """The numbers of the block; `shifts` is the type of shifts per channel."""
     call = operands.call
     _, dtype = weights_of(call)
     h, w = spatial_axes(call, strides_of(call))
     groups = groups_of(call)
     depth = groups.weights // groups.results
-    text, _ = requantise_text(proof(call), groups.all_results, shifts)
     return ConvI8Context(
         attribute=shape.attribute,
         x_type=C_TYPES[call.tensor(0).dtype],
@@ -152,7 +149,7 @@ def conv_context(operands: Operands, shape: Shape, shifts: DType = DType.I8) -> 
         padded=is_padded(h, w),
         pointwise=is_pointwise(h, w) and groups.count == 1,
         contiguous=w.dilation == 1 and groups.count == 1,
-        requantise=text,
+        requantise=requantise(proof(call), shifts),
     )
 
 
@@ -187,7 +184,7 @@ def strides_of(call: Call) -> tuple[int, int]:
 
 
 @PLATFORM.kernel(
-    "Conv", types=TYPES, template="conv_i8.c.mako", layout="channels_last", sources=["vectorised.h", "half_even.h"],
+    "Conv", types=TYPES, template="conv_i8.c.mako", layout="channels_last", sources=["vectorised.h", HALF_EVEN],
     preference=10,
 )  # fmt: skip
 class ConvI8:

@@ -9,7 +9,7 @@ pad = f"const {v.x_type} *restrict pad, "
 ${v.attribute} static void ${f.name}_codes${block.width}(int32_t *restrict acc, ${q.parameters}${v.y_type} *restrict y)
 {
     for (int o = 0; o < ${block.width}; o++) {
-        int32_t code = (int32_t)(${q.code("acc[o]", "o")});
+        int32_t code = (int32_t)(${q.c("acc[o]", "o")});
         code = code < ${q.low} ? ${q.low} : code;
         acc[o] = code > ${q.high} ? ${q.high} : code;
     }

@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.ops.quantised.linear import accumulator, proof
+from tilewright.numerics import HALF_EVEN, accumulator, proof, requantise
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels import conv_f32, conv_i8
 from tilewright.platforms.generic.kernels.blocks import pack_weights
 from tilewright.platforms.generic.kernels.conv_i8 import ConvI8Context, Shape
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps, row_steps
-from tilewright.platforms.generic.kernels.requantise_text import requantise_text
 from tilewright.platforms.generic.kernels.vectors import pixel_counts, pixels_text
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -46,7 +45,7 @@ def _shape(call: Call) -> Shape:
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="conv_short_i8.c.mako", layout="channels_last",
-    sources=["vectorised.h", "half_even.h"], preference=16, requires=("simd",),
+    sources=["vectorised.h", HALF_EVEN], preference=16, requires=("simd",),
 )  # fmt: skip
 class ConvShortI8:
     """Integer convolution whose sums have few terms."""
@@ -70,7 +69,7 @@ class ConvShortI8:
         group = weights.shape[0] // call.integer("group", 1)
         parts = [pack_weights(square[at : at + group], shape.width) for at in range(0, weights.shape[0], group)]
         start = np.asarray(accumulator(call).start, np.int32)
-        _, requantisation = requantise_text(proof(call), weights.shape[0], DType.I32)
+        requantisation = requantise(proof(call), DType.I32).constants
         h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
         return (
             Constant("w", DType.I32, np.concatenate(parts)), Constant("b", DType.I32, start), *requantisation,

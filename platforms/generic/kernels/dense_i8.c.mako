@@ -19,7 +19,7 @@ ${k.attribute} static void ${f.name}_block${block.width}(const ${k.x_type} *rest
     }
     for (int p = 0; p < ${k.at_once}; p++) {
         for (int o = 0; o < ${block.width}; o++) {
-            int32_t code = (int32_t)(${q.code("acc[p][o]", "o")});
+            int32_t code = (int32_t)(${q.c("acc[p][o]", "o")});
             code = code < ${q.low} ? ${q.low} : code;
             code = code > ${q.high} ? ${q.high} : code;
             y[p * ${k.columns} + o] = (${k.y_type})code;

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
-from tilewright.ops.quantised.linear import accumulator, proof
+from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise, too_wide
 from tilewright.platform import Array, Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.blocks import Block, channel_blocks
 from tilewright.platforms.generic.kernels.conv_i8 import TYPES, weights_of
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
-from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, refusal, requantise_text
 from tilewright.platforms.generic.platform import PLATFORM
 
 
@@ -29,7 +27,7 @@ class DenseI8Context:
     columns: int
     at_once: int
     blocks: tuple[Block, ...]
-    requantise: RequantiseText
+    requantise: Requantiser
 
 
 def accepts(call: Call) -> str | None:
@@ -45,7 +43,7 @@ def accepts(call: Call) -> str | None:
             return "the bias is computed at run time"
         if call.tensor(2).elements != call.outputs[0].shape[-1]:
             return "the bias is not one value per column"
-    return refusal(proof(call))
+    return too_wide(proof(call))
 
 
 def matrix(call: Call) -> tuple[Array, DType]:
@@ -66,7 +64,7 @@ def dense_constants(operands: Operands, width: int) -> tuple[Constant, ...]:
     width = min(width, columns)
     parts = [np.ascontiguousarray(weights[:, at : at + width]).reshape(-1) for at in range(0, columns, width)]
     start = np.broadcast_to(np.asarray(accumulator(call).start, np.int32), (columns,))
-    _, requantisation = requantise_text(proof(call), columns)
+    requantisation = requantise(proof(call)).constants
     return (Constant("w", dtype, np.concatenate(parts)), Constant("bias", DType.I32, start), *requantisation)
 
 
@@ -77,7 +75,6 @@ def dense_context(operands: Operands, width: int, rows_at_once: int, attribute: 
     _, dtype = matrix(call)
     depth, columns = x.shape[-1], call.outputs[0].shape[-1]
     rows = x.elements // depth
-    text, _ = requantise_text(proof(call), columns)
     return DenseI8Context(
         attribute=attribute,
         x_type=C_TYPES[x.dtype],
@@ -88,7 +85,7 @@ def dense_context(operands: Operands, width: int, rows_at_once: int, attribute: 
         columns=columns,
         at_once=min(rows_at_once, rows),
         blocks=channel_blocks(columns, depth, min(width, columns)),
-        requantise=text,
+        requantise=requantise(proof(call)),
     )
 
 
@@ -100,7 +97,7 @@ def block_width(call: Call) -> int:
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=TYPES, template="dense_i8.c.mako", layout=("rows", "default"),
-    sources=["vectorised.h", "half_even.h"], preference=10,
+    sources=["vectorised.h", HALF_EVEN], preference=10,
 )  # fmt: skip
 class DenseI8:
     """Integer matrix product with a constant right-hand side."""

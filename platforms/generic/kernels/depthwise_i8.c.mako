@@ -28,7 +28,7 @@ ${k.attribute} static void ${f.name}_${"border" if border else "pixel"}${block.w
         }
     }
     for (int o = 0; o < ${block.width}; o++) {
-        int32_t code = (int32_t)(${q.code("acc[o]", "o")});
+        int32_t code = (int32_t)(${q.c("acc[o]", "o")});
         code = code < ${q.low} ? ${q.low} : code;
         code = code > ${q.high} ? ${q.high} : code;
         y[o] = (${k.y_type})code;

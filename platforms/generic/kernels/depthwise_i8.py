@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
-from tilewright.ops.quantised.linear import accumulator, proof
+from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels import conv_i8
 from tilewright.platforms.generic.kernels.blocks import Axis, Block, channel_blocks
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, row_steps
-from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, requantise_text
 from tilewright.platforms.generic.platform import PLATFORM
 
 WIDTH = 32
@@ -31,7 +29,7 @@ class DepthwiseI8Context:
     channels: int
     blocks: tuple[Block, ...]
     padded: bool
-    requantise: RequantiseText
+    requantise: Requantiser
 
 
 def accepts(call: Call) -> str | None:
@@ -50,7 +48,7 @@ def depthwise_constants(operands: Operands, width: int) -> tuple[Constant, ...]:
         weights = weights[:, :, None, :]
     channels = weights.shape[0]
     h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
-    _, requantisation = requantise_text(proof(call), channels)
+    requantisation = requantise(proof(call)).constants
     return (
         Constant("w", dtype, np.ascontiguousarray(weights[:, 0].transpose(1, 2, 0)).reshape(-1)),
         Constant("b", DType.I32, np.asarray(accumulator(call).start, np.int32)),
@@ -65,7 +63,6 @@ def depthwise_context(operands: Operands, width: int, attribute: str) -> Depthwi
     _, dtype = conv_i8.weights_of(call)
     h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
     channels = call.shape(0)[1]
-    text, _ = requantise_text(proof(call), channels)
     return DepthwiseI8Context(
         attribute=attribute,
         x_type=C_TYPES[call.tensor(0).dtype],
@@ -76,7 +73,7 @@ def depthwise_context(operands: Operands, width: int, attribute: str) -> Depthwi
         channels=channels,
         blocks=channel_blocks(channels, 0, min(width, channels)),
         padded=conv_i8.is_padded(h, w),
-        requantise=text,
+        requantise=requantise(proof(call)),
     )
 
 
@@ -91,7 +88,7 @@ def depthwise_overlap(operands: Operands) -> tuple[tuple[int, int, int], ...]:
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="depthwise_i8.c.mako", layout="channels_last",
-    sources=["vectorised.h", "half_even.h"], preference=20,
+    sources=["vectorised.h", HALF_EVEN], preference=20,
 )  # fmt: skip
 class DepthwiseI8:
     """Integer depthwise convolution, one output channel per input channel."""

@@ -25,7 +25,7 @@ ${d.attribute} static void ${f.name}_pixel${block.width}(const ${d.x_type} *cons
         }
     }
     for (int o = 0; o < ${block.width}; o++) {
-        int32_t code = (int32_t)(${q.code("acc[o]", "o")});
+        int32_t code = (int32_t)(${q.c("acc[o]", "o")});
         code = code < ${q.low} ? ${q.low} : code;
         code = code > ${q.high} ? ${q.high} : code;
         y[o] = (${d.y_type})code;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.codegen.c_types import loaded
+from tilewright.numerics import loaded
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.elements import FLOATS, as_element, constants_by_name, empty
 from tilewright.platforms.generic.kernels.nest_expressions import computing

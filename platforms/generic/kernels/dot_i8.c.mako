@@ -34,7 +34,7 @@ ${k.attribute} static void ${f.name}_${name}(const ${k.x_type if k.direct else "
 % endfor
     for (int o = 0; o < ${count}; o++) {
         for (int p = 0; p < ${k.pixels}; p++) {
-            int32_t code = (int32_t)(${q.code("acc[p][o]", "o")});
+            int32_t code = (int32_t)(${q.c("acc[p][o]", "o")});
             code = code < ${q.low} ? ${q.low} : code;
             code = code > ${q.high} ? ${q.high} : code;
             y[p * ${k.groups.all_results} + o] = (${k.y_type})code;

@@ -10,15 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
-from tilewright.ops.quantised.linear import accumulator, proof
+from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise
 from tilewright.platform import Array, Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels import conv_i8, dense_i8
 from tilewright.platforms.generic.kernels.blocks import Axis, Groups, groups_of
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
-from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, requantise_text
 from tilewright.platforms.generic.platform import PLATFORM
 
 LANES = 16
@@ -48,7 +46,7 @@ class DotContext:
     zero: int
     x_name: str
     bias_name: str
-    requantise: RequantiseText
+    requantise: Requantiser
     together: int = 2
     direct: bool = False
     offset: int = 0
@@ -92,7 +90,7 @@ def _too_wide(call: Call) -> str | None:
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="dot_i8.c.mako", layout="channels_last",
-    sources=["vectorised.h", "half_even.h"], preference=15,
+    sources=["vectorised.h", HALF_EVEN], preference=15,
 )  # fmt: skip
 class ConvDotI8:
     """Integer convolution as dot products over gathered patches."""
@@ -109,7 +107,7 @@ class ConvDotI8:
         weights, dtype = conv_i8.weights_of(call)
         moved = np.moveaxis(weights, 1, -1).reshape(weights.shape[0], -1)
         start = np.asarray(accumulator(call).start, np.int32)
-        _, requantisation = requantise_text(proof(call), weights.shape[0])
+        requantisation = requantise(proof(call)).constants
         return (Constant("w", dtype, rows(moved)), Constant("b", DType.I32, start), *requantisation)
 
     def scratch(self, operands: Operands) -> int:
@@ -141,18 +139,17 @@ class ConvDotI8:
         h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
         results = h.out * w.out
         whole = h.kernel * w.kernel == 1 and h.stride * w.stride == 1 and not conv_i8.is_padded(h, w)
-        text, _ = requantise_text(proof(call), y.shape[1])
         return DotContext(
             attribute=ATTRIBUTE, x_type=C_TYPES[x.dtype], w_type=C_TYPES[dtype], y_type=C_TYPES[y.dtype],
             patch=not whole, h=h, w=w, groups=groups_of(call), x_channels=x.shape[1], results=results,
             depth=_depth(call), padded_depth=padded_depth(_depth(call)), pixels=_pixels(results),
-            zero=x.quantisation.zero_point[0], x_name="x", bias_name="b", requantise=text,
+            zero=x.quantisation.zero_point[0], x_name="x", bias_name="b", requantise=requantise(proof(call)),
         )  # fmt: skip
 
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=conv_i8.TYPES, template="dot_i8.c.mako", layout=("rows", "default"),
-    sources=["vectorised.h", "half_even.h"], preference=15,
+    sources=["vectorised.h", HALF_EVEN], preference=15,
 )  # fmt: skip
 class DenseDotI8:
     """Integer matrix product as dot products of rows."""
@@ -172,7 +169,7 @@ class DenseDotI8:
         if not layout.is_default:
             weights = weights[memory_order(layout)]
         columns = weights.shape[1]
-        _, requantisation = requantise_text(proof(call), columns)
+        requantisation = requantise(proof(call)).constants
         flat = rows(weights.T)
         start = np.broadcast_to(accumulator(call).start, (columns,))
         if is_direct(call):
@@ -198,7 +195,6 @@ class DenseDotI8:
         assert x.quantisation is not None
         _, dtype = dense_i8.matrix(call)
         depth, columns = x.shape[-1], y.shape[-1]
-        text, _ = requantise_text(proof(call), columns)
         direct = is_direct(call)
         return DotContext(
             attribute=ATTRIBUTE, x_type=C_TYPES[x.dtype], w_type=C_TYPES[dtype], y_type=C_TYPES[y.dtype],
@@ -206,5 +202,5 @@ class DenseDotI8:
             x_channels=depth, results=x.elements // depth, depth=depth,
             padded_depth=depth if direct else padded_depth(depth), together=TOGETHER if direct else 2,
             direct=direct, offset=OFFSET, pixels=_pixels(x.elements // depth), zero=x.quantisation.zero_point[0],
-            x_name="a", bias_name="bias", requantise=text,
+            x_name="a", bias_name="bias", requantise=requantise(proof(call)),
         )  # fmt: skip

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.codegen.c_types import C_TYPES, is_half, loaded, stored
-from tilewright.ops.quantised.meaning import same_meaning
+from tilewright.numerics import C_TYPES, is_half, loaded, same_meaning, stored
 from tilewright.platform import Call, Constant, DType, Operands, Shape, Tensor
 from tilewright.platforms.generic.kernels.nest import operand_names
 

@@ -24,7 +24,7 @@ ${k.attribute} static void ${f.name}_codes${block.width}(const float *restrict s
             codes[o] = (code > ${k.real.span} ? ${k.real.span} : code)${f" - {-k.real.low}" if k.real.low < 0 else f" + {k.real.low}" if k.real.low else ""};
 % else:
             const int32_t acc = (int32_t)sums[p * ${block.width} + o] + b[o];
-            int32_t code = (int32_t)(${q.code("acc", "o")});
+            int32_t code = (int32_t)(${q.c("acc", "o")});
             code = code < ${q.low} ? ${q.low} : code;
             codes[o] = code > ${q.high} ? ${q.high} : code;
 % endif

@@ -12,15 +12,13 @@ from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
-from tilewright.ops.quantised.linear import accumulator, proof
+from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise
 from tilewright.platform import Array, Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels import conv_f32, conv_i8
 from tilewright.platforms.generic.kernels.blocks import Axis, Block, Groups, channel_blocks, groups_of, pack_weights
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
 from tilewright.platforms.generic.kernels.overlap import gap_bytes
 from tilewright.platforms.generic.kernels.requantise_real import RealForm, real_form
-from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, requantise_text
 from tilewright.platforms.generic.kernels.vectors import pixels_text
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -51,7 +49,7 @@ class FloatSumsContext:
     left: int
     right: int
     real: RealForm | None
-    requantise: RequantiseText
+    requantise: Requantiser
 
 
 def too_large(call: Call) -> str | None:
@@ -100,7 +98,7 @@ def float_constants(call: Call, packed: Array) -> tuple[Constant, ...]:
     if (real := real_of(call)) is not None:
         return (weights, *real.constants())
     bias = np.asarray(accumulator(call).bias, np.int32)
-    _, requantisation = requantise_text(proof(call), call.outputs[0].shape[1], DType.I32)
+    requantisation = requantise(proof(call), DType.I32).constants
     return (weights, Constant("b", DType.I32, bias), *requantisation)
 
 
@@ -117,7 +115,7 @@ def side_by_side(call: Call) -> int:
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="float_sums_i8.c.mako", layout="channels_last",
-    sources=["vectorised.h", "half_even.h"], preference=30, requires=("simd", "--optimize speed"),
+    sources=["vectorised.h", HALF_EVEN], preference=30, requires=("simd", "--optimize speed"),
 )  # fmt: skip
 class ConvFloatSumsI8:
     """Integer convolution with proved exact sums in floats; a depthwise one takes its channels as one block."""
@@ -173,7 +171,6 @@ class ConvFloatSumsI8:
         width = min(DEPTHWISE_WIDTH, channels) if depthwise else conv_f32.block_width(channels)
         blocks = channel_blocks(channels, 0 if depthwise else groups.weights // groups.results, width)
         right = right_columns(w)
-        text, _ = requantise_text(proof(call), y.shape[1], DType.I32)
         return FloatSumsContext(
             attribute=ATTRIBUTE, x_type=C_TYPES[x.dtype], y_type=C_TYPES[y.dtype], h=h, w=w,
             depthwise=depthwise, groups=groups, x_channels=x.shape[1],
@@ -181,5 +178,5 @@ class ConvFloatSumsI8:
             pixels=tuple(pixels_text(block.width, w.out, broadcasts=not depthwise) for block in blocks),
             zero=x.quantisation.zero_point[0], ring=ring_rows(h),
             ring_row=(w.pad + w.size + right) * w.x_stride, left=w.pad * w.x_stride, right=right * w.x_stride,
-            real=real_of(call), requantise=text,
+            real=real_of(call), requantise=requantise(proof(call), DType.I32),
         )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import prod
 
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.numerics import C_TYPES
 from tilewright.ops.index.nest import Nest, Tensor
 from tilewright.ops.operator import unmapped
 from tilewright.ops.registry import all_operators

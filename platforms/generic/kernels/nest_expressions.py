@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from tilewright.codegen.c_types import C_TYPES, is_half, loaded, stored
-from tilewright.codegen.c_types import literal as c_literal
+from tilewright.numerics import C_TYPES, is_half, loaded, stored
+from tilewright.numerics import literal as c_literal
 from tilewright.platform import DType
 
 LETTERS = "abcde"

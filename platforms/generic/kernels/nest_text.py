@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
-from tilewright.codegen.c_types import C_TYPES, constant_address, constant_type, initialiser, is_half, loaded, stored
+from tilewright.numerics import C_TYPES, constant_address, constant_type, initialiser, is_half, loaded, stored
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.nest import Access, Nest
 from tilewright.ops.index.table import Table

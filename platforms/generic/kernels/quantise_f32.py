@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES, literal
-from tilewright.ops.quantised.real import code_limits, the_quantisation
+from tilewright.numerics import C_TYPES, code_limits, literal, the_quantisation
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.overlap import gap_bytes
 from tilewright.platforms.generic.platform import PLATFORM

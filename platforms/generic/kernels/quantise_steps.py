@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.numerics import C_TYPES, code_limits, the_quantisation
 from tilewright.ops.index.scalars import quantise
-from tilewright.ops.quantised.real import code_limits, the_quantisation
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.overlap import gap_bytes
 from tilewright.platforms.generic.platform import PLATFORM

@@ -12,8 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.ops.quantised.proof import Proof, thresholds
-from tilewright.ops.requantize import Integers
+from tilewright.numerics import Integers, Proof, thresholds
 from tilewright.platform import Array, Constant, DType
 
 MARGIN = 2.0**-32

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.codegen.c_types import loaded, stored
+from tilewright.numerics import loaded, stored
 from tilewright.ops.cumsum import running_axis
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.elements import c_type, constants_by_name, empty

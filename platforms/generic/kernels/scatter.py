@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.codegen.c_types import is_half, loaded, stored
+from tilewright.numerics import is_half, loaded, stored
 from tilewright.ops.maxunpool import pooled_shape
 from tilewright.ops.operands import one_axis, zero_code
 from tilewright.platform import Call, Constant, DType, Operands

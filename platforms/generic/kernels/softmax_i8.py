@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.codegen.c_types import C_TYPES
-from tilewright.ops.quantised.softmax import softmax_axis, softmax_form
+from tilewright.numerics import C_TYPES, softmax_axis, softmax_form
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.platform import PLATFORM
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.codegen.c_types import is_half, loaded
+from tilewright.numerics import is_half, loaded
 from tilewright.ops.topk import count, top_axis
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels.elements import MOVED, c_type, constants_by_name, empty, recoded

@@ -17,6 +17,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from tilewright.numerics import MultiplyHigh
+from tilewright.platform import Array
 from tilewright.platforms.pulp.kernels.listing import Listing, constant
 
 SUMS = (*(f"s{i}" for i in range(12)), "t3", "t4", "t5", "t6")
@@ -30,19 +33,31 @@ X, W, Y, Y_END, Y_STEP, ROW_STEP, ROWS, STARTS, WORDS, REST, X_STEP, UNITS, X_UN
 
 
 @dataclass(frozen=True)
-class Requantise:
-    """How sums become codes: the shared numbers; None where every channel brings its own in the stream."""
+class Streamed:
+    """A requantisation whose multipliers stand in the stream of weights, and addends and shifts where they are `own`:
+    where one of the two differs from channel to channel."""
 
-    pre_shift: int
-    addend: int | None
-    shift: int | None
-    low: int
-    high: int
+    form: MultiplyHigh
+
+    @property
+    def own(self) -> bool:
+        """True where every channel brings its addend and shift."""
+        return not (self.form.addend.uniform and self.form.shift.uniform)
 
     @property
     def words(self) -> int:
-        """Words per channel behind its weights: the multiplier, and addend and shift where they are its own."""
-        return 1 if self.addend is not None else 3
+        """Words per channel behind its weights."""
+        return 3 if self.own else 1
+
+    def c(self, accumulator: str, *words: str) -> str:
+        """The code of an accumulator before it is limited; `words` are C expressions of the words in the stream."""
+        return self.form.c(accumulator, held=dict(zip(("multiplier", "addend", "shift"), words, strict=False)))
+
+    def columns(self, channels: int) -> Array:
+        """[channel, words] int32: the numbers in the stream."""
+        form = self.form
+        numbers = (form.multiplier, form.addend, form.shift)[: self.words]
+        return np.stack([number.spread(channels) for number in numbers], axis=1).astype(np.int32)
 
 
 @dataclass(frozen=True)
@@ -58,7 +73,7 @@ class Geometry:
     unsigned: bool
     starts: int
     padded_rows: bool
-    requantise: Requantise
+    requantise: Streamed
     apart: bool = False
 
     def columns(self, pixels: int) -> list[list[int]]:
@@ -90,8 +105,8 @@ def listing(geometry: Geometry, pixels: int, channels: int, left: int, right: in
     else:
         if left + right:
             out(*constant("ra", (geometry.zero_point & 0xFF) * 0x01010101))
-        if geometry.requantise.addend is not None:
-            out(*constant("t2", geometry.requantise.addend))
+        if not geometry.requantise.own:
+            out(*constant("t2", geometry.requantise.form.addend.values[0]))
     unit, group = out.label(), out.label()
     out.here(unit)
     out(f"lw a1, {W}+%[k]", f"lw a2, {Y}+%[k]")
@@ -253,12 +268,12 @@ class _Columns:
 
 def _requantise(out: Listing, geometry: Geometry, sums: list[list[str]]) -> None:
     """Sums to codes; the numbers of the next channel are loaded before this one's are needed."""
-    form = geometry.requantise
+    form, own = geometry.requantise.form, geometry.requantise.own
     if geometry.padded_rows:
         out(f"lw a4, {REST}+%[k]")
-    addend = "a7" if geometry.apart or form.addend is None else "t2"
-    if geometry.apart and form.addend is not None:
-        out(*constant("a7", form.addend))
+    addend = "a7" if geometry.apart or own else "t2"
+    if geometry.apart and not own:
+        out(*constant("a7", form.addend.values[0]))
     if geometry.padded_rows:
         out("add a1, a1, a4")
     narrow = _narrow(form)
@@ -267,24 +282,24 @@ def _requantise(out: Listing, geometry: Geometry, sums: list[list[str]]) -> None
     out(f"p.lw {WEIGHTS[0]}, 4, a1")
     for channel, row in enumerate(sums):
         multiplier = WEIGHTS[channel % 2]
-        if form.addend is None:
+        if own:
             out("p.lw a7, 4, a1", "p.lw a4, 4, a1")
         if channel + 1 < len(sums):
             out(f"p.lw {WEIGHTS[(channel + 1) % 2]}, 4, a1")
         if form.pre_shift:
             out(*(f"slli {r}, {r}, {form.pre_shift}" for r in row))
         out(*(f"mulh {r}, {r}, {multiplier}" for r in row))
-        if form.addend is None:
+        if own:
             out(*(f"add {r}, {r}, a7" for r in row), *(f"sra {r}, {r}, a4" for r in row))
         else:
-            out(*(f"p.addN {r}, {r}, {addend}, {form.shift}" for r in row))
+            out(*(f"p.addN {r}, {r}, {addend}, {form.shift.values[0]}" for r in row))
         if narrow:
             out(*(f"{narrow[0]} {r}, {r}, {narrow[1]}" for r in row))
         else:
             out(*(f"p.max {r}, {r}, a5" for r in row), *(f"p.min {r}, {r}, a6" for r in row))
 
 
-def _narrow(form: Requantise) -> tuple[str, int] | None:
+def _narrow(form: MultiplyHigh) -> tuple[str, int] | None:
     """The one instruction that clamps, where there is one."""
     limits = (form.low, form.high)
     return {(-128, 127): ("p.clip", 8), (0, 255): ("p.clipu", 9), (0, 127): ("p.clipu", 8)}.get(limits)

@@ -40,14 +40,14 @@ static void ${f.name}_portable(tilewright_block *k, int pixels, int width, int l
                     }
 % endif
                 }
-% if q.addend is None:
+% if q.own:
                 const int32_t *const form = numbers + c * 3;
-                int32_t code = ((int32_t)(((int64_t)(acc${f" * {1 << q.pre_shift}" if q.pre_shift else ""}) * form[0]) >> 32) + form[1]) >> form[2];
+                int32_t code = ${q.c("acc", "form[0]", "form[1]", "form[2]")};
 % else:
-                int32_t code = ((int32_t)(((int64_t)(acc${f" * {1 << q.pre_shift}" if q.pre_shift else ""}) * numbers[c]) >> 32) + ${q.addend}) >> ${q.shift};
+                int32_t code = ${q.c("acc", "numbers[c]")};
 % endif
-                code = code < ${q.low} ? ${q.low} : code;
-                code = code > ${q.high} ? ${q.high} : code;
+                code = code < ${q.form.low} ? ${q.form.low} : code;
+                code = code > ${q.form.high} ? ${q.form.high} : code;
                 ((${k.y_type} *)(void *)y)[pixel * k->y_step + c] = (${k.y_type})code;
             }
             stream += width * ${p.channel_bytes // 4};

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
 from tilewright.model import DType
-from tilewright.ops.quantised.linear import Accumulator, accumulator, proof
-from tilewright.ops.quantised.real import the_quantisation
+from tilewright.numerics import C_TYPES, Accumulator, MultiplyHigh, accumulator, proof, requantise, the_quantisation
+from tilewright.ops.operator import remembered
 from tilewright.platform import Array, Call, Constant
-from tilewright.platforms.pulp.kernels.block_asm import LARGEST_OFFSET, Geometry, Requantise, listing
+from tilewright.platforms.pulp.kernels.block_asm import LARGEST_OFFSET, Geometry, Streamed, listing
 from tilewright.platforms.pulp.kernels.windows import CORES
 
 WIDTH = 4
@@ -181,34 +179,12 @@ def plan_of(window: Window, call: Call, apart: bool = False) -> Plan:
     return Plan(window, pixels, gathered, geometry, tops, bottoms)
 
 
-class _Same:
-    """A call as a key: equal to itself alone."""
-
-    def __init__(self, call: Call) -> None:
-        self.call = call
-
-    def __hash__(self) -> int:
-        """By identity, as `__eq__`."""
-        return id(self.call)
-
-    def __eq__(self, other: object) -> bool:
-        """True for the very same call."""
-        return isinstance(other, _Same) and other.call is self.call
-
-
-def requantise_of(call: Call) -> Requantise:
-    """The shared numbers of the layer's requantisation, proved once."""
-    return _proved(_Same(call))
-
-
-@lru_cache(maxsize=64)
-def _proved(same: _Same) -> Requantise:
-    """The tiler asks for cycles of one layer many times; the proof is made once."""
-    fixed = proof(same.call).fixed
-    assert fixed is not None
-    alike = fixed.common_addend and fixed.common_shift
-    addend, shift = (int(fixed.addend[0]), int(fixed.shift[0])) if alike else (None, None)
-    return Requantise(fixed.pre_shift, addend, shift, fixed.low, fixed.high)
+@remembered
+def requantise_of(call: Call) -> Streamed:
+    """The layer's requantisation; remembered, since the tiler asks for the cycles of one layer many times."""
+    form = requantise(proof(call))
+    assert isinstance(form, MultiplyHigh), "asked of a layer that was refused"
+    return Streamed(form)
 
 
 def stream(plan: Plan, call: Call, weights: Array, loop: str) -> Constant:
@@ -219,12 +195,7 @@ def stream(plan: Plan, call: Call, weights: Array, loop: str) -> Constant:
     if plan.gathered:
         rows = np.pad(rows, ((0, 0), (0, 0), (0, plan.run - rows.shape[2])))
     starts = _starts(plan, total, rows, channels)
-    fixed = proof(call).fixed
-    assert fixed is not None
-    numbers = [fixed.multiplier]
-    if plan.geometry.requantise.addend is None:
-        numbers += [fixed.addend, fixed.shift]
-    behind = np.stack([np.broadcast_to(n, (channels,)) for n in numbers], axis=1).astype(np.int32)
+    behind = plan.geometry.requantise.columns(channels)
     taps = plan.geometry.taps
     if plan.geometry.apart:
         lane = np.arange(channels) % WIDTH
@@ -338,9 +309,9 @@ def _busiest(plan: Plan, lines: Any, blocks: Any, height: int) -> Any:
 
 def _block_cycles(plan: Plan, pixels: int) -> int:
     """Instructions of one block of so many pixels and four channels, a high half of a product counted as five."""
-    form, sums = plan.geometry.requantise, pixels * WIDTH
-    narrow = (form.low, form.high) in ((-128, 127), (0, 255), (0, 127))
-    each = 7 + bool(form.pre_shift) + (form.addend is None) + (not narrow)
+    streamed, sums = plan.geometry.requantise, pixels * WIDTH
+    narrow = (streamed.form.low, streamed.form.high) in ((-128, 127), (0, 255), (0, 127))
+    each = 7 + bool(streamed.form.pre_shift) + streamed.own + (not narrow)
     return plan.rows * _row_cycles(plan, pixels) + sums * each + 16 + pixels * 4
 
 

@@ -7,16 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.tiled import TileView
+from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise, the_quantisation
 from tilewright.ops.conv import conv_window
-from tilewright.ops.quantised.linear import accumulator, proof
-from tilewright.ops.quantised.real import the_quantisation
 from tilewright.platform import Call, Constant, DType, Operands, Rule
 from tilewright.platforms.generic.kernels.conv_i8 import accepts, weights_of
-from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, requantise_text
 from tilewright.platforms.pulp.kernels.windows import (
-    HALF_EVEN,
     SOURCES,
     TILE,
     per_channel,
@@ -42,16 +38,16 @@ class ConvContext:
     strides: tuple[int, ...]
     dilations: tuple[int, ...]
     zero_point: int
-    requantise: RequantiseText
+    requantise: Requantiser
 
 
 def context(call: Call, depth: int) -> ConvContext:
     """The context of a convolution."""
     window = conv_window(call)
-    text, _ = requantise_text(proof(call), call.outputs[0].shape[1])
     return ConvContext(
         C_TYPES[call.tensor(0).dtype], C_TYPES[weights_of(call)[1]], C_TYPES[call.outputs[0].dtype], depth,
-        window.kernel, window.strides, window.dilations, the_quantisation(call.tensor(0)).zero_point[0], text,
+        window.kernel, window.strides, window.dilations, the_quantisation(call.tensor(0)).zero_point[0],
+        requantise(proof(call)),
     )  # fmt: skip
 
 
@@ -60,7 +56,7 @@ def constants(call: Call, loop: str) -> tuple[Constant, ...]:
     weights, dtype = weights_of(call)
     channels = weights.shape[0]
     start = np.asarray(accumulator(call).start, np.int32)
-    _, requantisation = requantise_text(proof(call), channels)
+    requantisation = requantise(proof(call)).constants
     packed = Constant("w", dtype, np.moveaxis(weights, 1, -1).reshape(-1), along=(loop,))
     return (packed, *per_channel((Constant("b", DType.I32, start), *requantisation), channels, loop))
 

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.tiled import TileView
-from tilewright.ops.quantised.linear import accumulator, proof
+from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise
 from tilewright.platform import Call, Constant, DType, Operands, Rule, prefer, whole
 from tilewright.platforms.generic.kernels.dense_i8 import accepts, matrix
-from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, requantise_text
 from tilewright.platforms.pulp.kernels.conv_i8 import TYPES
-from tilewright.platforms.pulp.kernels.windows import CORES, HALF_EVEN, per_channel
+from tilewright.platforms.pulp.kernels.windows import CORES, per_channel
 from tilewright.platforms.pulp.platform import PLATFORM
 
 
@@ -26,7 +24,7 @@ class DenseContext:
     w_type: str
     y_type: str
     depth: int
-    requantise: RequantiseText
+    requantise: Requantiser
 
 
 @PLATFORM.kernel(
@@ -59,16 +57,15 @@ class TiledDenseI8:
         weights, dtype = matrix(call)
         columns = weights.shape[1]
         start = np.broadcast_to(np.asarray(accumulator(call).start, np.int32), (columns,))
-        _, requantisation = requantise_text(proof(call), columns)
+        requantisation = requantise(proof(call)).constants
         packed = Constant("w", dtype, np.ascontiguousarray(weights.T).reshape(-1), along=("n",))
         return (packed, *per_channel((Constant("bias", DType.I32, start), *requantisation), columns, "n"))
 
     def context(self, operands: Operands) -> DenseContext:
         """Types, depth and requantisation."""
         call = operands.call
-        text, _ = requantise_text(proof(call), call.outputs[0].shape[-1])
         types = C_TYPES[call.tensor(0).dtype], C_TYPES[matrix(call)[1]], C_TYPES[call.outputs[0].dtype]
-        return DenseContext(*types, call.shape(0)[-1], text)
+        return DenseContext(*types, call.shape(0)[-1], requantise(proof(call)))
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Rows and columns of one tile."""

@@ -1,7 +1,4 @@
-<%
-q = k.requantise
-scaled = f"(acc * {1 << q.pre_shift})" if q.pre_shift else "acc"
-%>\
+<% q = k.requantise %>\
 #ifdef TILEWRIGHT_XPULP
 % for columns, text in k.texts:
 static inline __attribute__((always_inline)) void ${f.name}_${columns}(const tilewright_columns *k)
@@ -43,9 +40,9 @@ static void ${f.name}(${f.parameters})
         for (int i = 0; i < ${k.depth}; i++) {
             acc += a[i] * weights[i];
         }
-        int32_t code = ((int32_t)(((int64_t)${scaled} * numbers[0]) >> 32) + ${"numbers[1]" if q.addend is None else q.addend}) >> ${"numbers[2]" if q.addend is None else q.shift};
-        code = code < ${q.low} ? ${q.low} : code;
-        code = code > ${q.high} ? ${q.high} : code;
+        int32_t code = ${q.c("acc", "numbers[0]", "numbers[1]", "numbers[2]") if q.own else q.c("acc", "numbers[0]")};
+        code = code < ${q.form.low} ? ${q.form.low} : code;
+        code = code > ${q.form.high} ? ${q.form.high} : code;
         y[n] = (${k.y_type})code;
     }
 #endif

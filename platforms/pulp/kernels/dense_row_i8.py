@@ -12,13 +12,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.tiled import TileView
 from tilewright.model import DType
-from tilewright.ops.quantised.linear import accumulator, proof
+from tilewright.numerics import C_TYPES, accumulator
 from tilewright.platform import Call, Constant, Operands, Rule, multiple, whole
 from tilewright.platforms.generic.kernels.dense_i8 import accepts, matrix
-from tilewright.platforms.pulp.kernels.block_asm import Requantise
+from tilewright.platforms.pulp.kernels.block_asm import Streamed
 from tilewright.platforms.pulp.kernels.block_i8 import Window, refusal, requantise_of
 from tilewright.platforms.pulp.kernels.conv_block_i8 import SUMS_WHOLE
 from tilewright.platforms.pulp.kernels.conv_i8 import TYPES
@@ -42,7 +41,7 @@ class RowContext:
     y_type: str
     depth: int
     column_words: int
-    requantise: Requantise
+    requantise: Streamed
     texts: tuple[tuple[int, str], ...]
 
 
@@ -81,36 +80,31 @@ class DenseRowI8:
         call = operands.call
         weights = np.ascontiguousarray(matrix(call)[0].T.astype(np.int8))
         columns = weights.shape[0]
-        fixed = proof(call).fixed
-        assert fixed is not None
-        numbers = [fixed.multiplier]
-        if requantise_of(call).addend is None:
-            numbers += [fixed.addend, fixed.shift]
-        parts = [accumulator(call).start, *weights.view("<i4").T, *numbers]
-        words = np.stack([np.broadcast_to(part, (columns,)) for part in parts], axis=1).astype(np.int32)
+        start = np.broadcast_to(accumulator(call).start, (columns,))[:, None]
+        words = np.hstack([start, weights.view("<i4"), requantise_of(call).columns(columns)]).astype(np.int32)
         return (Constant("w", DType.I32, words.reshape(-1), along=("n",)),)
 
     def context(self, operands: Operands) -> RowContext:
         """Types, words of a column, and a statement for each number of columns."""
         call = operands.call
-        form = requantise_of(call)
+        streamed = requantise_of(call)
         words = call.shape(0)[1] // WIDTH
         unsigned = call.tensor(0).dtype is DType.U8
-        texts = tuple((n, listing(n, words, unsigned, form).text("        ")) for n in range(WIDTH, 0, -1))
+        texts = tuple((n, listing(n, words, unsigned, streamed).text("        ")) for n in range(WIDTH, 0, -1))
         types = C_TYPES[call.tensor(0).dtype], C_TYPES[call.outputs[0].dtype]
-        return RowContext(*types, call.shape(0)[1], 1 + words + form.words, form, texts)
+        return RowContext(*types, call.shape(0)[1], 1 + words + streamed.words, streamed, texts)
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Columns of one tile."""
         return {"rows": 1, "columns": view.size("n")}
 
 
-def listing(columns: int, words: int, unsigned: bool, form: Requantise) -> Listing:
+def listing(columns: int, words: int, unsigned: bool, requantise: Streamed) -> Listing:
     """So many columns side by side: a0 walks over the row, a1 and a3 to a5 over the columns."""
-    out, streams, sums = Listing(), STREAMS[:columns], SUMS[:columns]
+    out, streams, sums, form = Listing(), STREAMS[:columns], SUMS[:columns], requantise.form
     out(f"lw a1, {W}+%[k]", f"lw a0, {X}+%[k]", f"lw a2, {Y}+%[k]")
     if columns > 1:
-        out(*constant("t0", 4 * (1 + words + form.words)))
+        out(*constant("t0", 4 * (1 + words + requantise.words)))
         out(*(f"add {to}, {at}, t0" for at, to in pairwise(streams)))
     out(*(f"p.lw {total}, 4, {at}" for total, at in zip(sums, streams, strict=True)))
     out(*constant("t0", words))
@@ -123,13 +117,14 @@ def listing(columns: int, words: int, unsigned: bool, form: Requantise) -> Listi
     if form.pre_shift:
         out(*(f"slli {total}, {total}, {form.pre_shift}" for total in sums))
     out(*(f"mulh {total}, {total}, {LOADED[i]}" for i, total in enumerate(sums)))
-    if form.addend is None:
+    if requantise.own:
         out(*(f"p.lw {LOADED[i]}, 4, {at}" for i, at in enumerate(streams)))
         out(*(f"add {total}, {total}, {LOADED[i]}" for i, total in enumerate(sums)))
         out(*(f"lw {LOADED[i]}, 0({at})" for i, at in enumerate(streams)))
         out(*(f"sra {total}, {total}, {LOADED[i]}" for i, total in enumerate(sums)))
     else:
-        out(*constant("t1", form.addend), *(f"p.addN {total}, {total}, t1, {form.shift}" for total in sums))
+        addend, shift = form.addend.values[0], form.shift.values[0]
+        out(*constant("t1", addend), *(f"p.addN {total}, {total}, t1, {shift}" for total in sums))
     out(*constant("t0", form.low), *constant("t1", form.high))
     for total in sums:
         out(f"p.max {total}, {total}, t0", f"p.min {total}, {total}, t1")

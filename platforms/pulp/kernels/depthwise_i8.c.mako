@@ -28,7 +28,7 @@ static void ${f.name}(${f.parameters})
                     acc += from * *taps++;
                 }
             }
-            int32_t code = (int32_t)(${q.code("acc", "g")});
+            int32_t code = (int32_t)(${q.c("acc", "g")});
             code = code < ${q.low} ? ${q.low} : code;
             code = code > ${q.high} ? ${q.high} : code;
             y[pixel * channels + g] = (${k.y_type})code;

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.codegen.c_types import C_TYPES
+from tilewright.numerics import C_TYPES
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.nest import Access, Nest
 from tilewright.ops.index.table import Table

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.tiled import TileView
-from tilewright.ops.quantised.add import PairForm
+from tilewright.numerics import C_TYPES, PairForm
 from tilewright.platform import Call, Constant, DType, Operands, Rule
 from tilewright.platforms.generic.kernels.codes import PAIRS, pair_of
 from tilewright.platforms.pulp.kernels.listing import Listing, constant

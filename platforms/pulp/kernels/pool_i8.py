@@ -6,16 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.tiled import TileView
+from tilewright.numerics import (
+    C_TYPES,
+    HALF_EVEN,
+    code_limits,
+    mean_proof,
+    requantise,
+    the_quantisation,
+    too_wide,
+    window_counts,
+)
 from tilewright.ops.pool import pool_window
-from tilewright.ops.quantised.mean import mean_proof, window_counts
-from tilewright.ops.quantised.real import code_limits, the_quantisation
 from tilewright.platform import Call, Constant, Operands, Rule
-from tilewright.platforms.generic.kernels.requantise_text import refusal, requantise_text
 from tilewright.platforms.pulp.kernels.windows import (
     CORES,
-    HALF_EVEN,
     SOURCES,
     TILE,
     two_axes,
@@ -56,7 +61,7 @@ class TiledPoolI8:
         counts = window_counts(call).tolist()
         if any((*window.begins, *window.ends)) or len(counts) != 1:
             return "the pool is padded, the kernel takes full windows"
-        return refusal(mean_proof(call, int(counts[0])))
+        return too_wide(mean_proof(call, int(counts[0])))
 
     def rules(self, call: Call) -> list[Rule]:
         """Windows stay whole."""
@@ -75,10 +80,10 @@ class TiledPoolI8:
         """The window and the mean."""
         call = operands.call
         window, y = pool_window(call), call.outputs[0]
-        text, _ = requantise_text(mean_proof(call, int(window_counts(call)[0])), 1)
+        form = requantise(mean_proof(call, int(window_counts(call)[0])))
         return PoolContext(
             C_TYPES[y.dtype], window.kernel, window.strides, window.dilations,
-            the_quantisation(call.tensor(0)).zero_point[0], text.code("acc", "0"), *code_limits(call, y),
+            the_quantisation(call.tensor(0)).zero_point[0], form.c("acc"), *code_limits(call, y),
         )  # fmt: skip
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:

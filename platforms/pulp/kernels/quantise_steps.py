@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any
 
-from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.tiled import TileView
-from tilewright.ops.quantised.real import code_limits
+from tilewright.numerics import C_TYPES, code_limits
 from tilewright.platform import Call, Constant, Operands, Rule
 from tilewright.platforms.generic.kernels.quantise_steps import StepsContext, refusal, steps
 from tilewright.platforms.pulp.kernels.windows import CORES

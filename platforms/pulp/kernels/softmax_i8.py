@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from tilewright.codegen.tiled import TileView
-from tilewright.ops.quantised.softmax import softmax_axis
+from tilewright.numerics import softmax_axis
 from tilewright.platform import Call, Constant, Operands, Rule, prefer
 from tilewright.platforms.generic.kernels.softmax_i8 import SoftmaxI8, SoftmaxI8Context
 from tilewright.platforms.pulp.kernels.windows import CORES

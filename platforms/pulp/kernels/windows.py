@@ -11,7 +11,6 @@ from tilewright.platform import Call, Constant, Rule, prefer, whole
 
 TILE = "tilewright_conv_tile"
 SOURCES = ("tiles.h", "conv_tile.h")
-HALF_EVEN = "../../generic/kernels/half_even.h"
 CORES = 8
 
 

@@ -2,58 +2,54 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.platform import Array
+from tilewright.numerics import C_TYPES, MultiplyHigh, Requantiser, proof, requantise
+from tilewright.platform import Array, Call
 from tilewright.platforms.generic.kernels.blocks import pack_weights
-from tilewright.platforms.generic.kernels.requantise_text import RequantiseText
 
 WIDTH = 4
-HALF_EVEN = "../../generic/kernels/half_even.h"
 ATTRIBUTE = "TILEWRIGHT_SCALAR"
 """Macro of `scalar.h`."""
 
 
 @dataclass(frozen=True)
-class Requantise:
-    """Prints a requantisation in scalars: `constants` are one per channel, `literals` the layer's, limits included."""
+class Scalars:
+    """A requantisation whose numbers a kernel holds in variables of their names."""
 
-    constants: tuple[tuple[str, str], ...]
-    literals: tuple[tuple[str, int], ...]
-    form: str
+    form: Requantiser
 
-    def code(self, acc: str) -> str:
-        """The unclamped code of an accumulator."""
-        return self.form.replace("ACC", acc)
+    @property
+    def of_layer(self) -> tuple[tuple[str, int], ...]:
+        """Names and values of the variables that serve all channels: the limits, and a common multiplier and addend."""
+        numbers = (self.form.multiplier, self.form.addend) if isinstance(self.form, MultiplyHigh) else ()
+        common = tuple((number.name, number.values[0]) for number in numbers if number.uniform)
+        return (("low", self.form.low), ("high", self.form.high), *common)
+
+    @property
+    def of_channel(self) -> tuple[tuple[str, str], ...]:
+        """C types and names of the variables that every channel sets anew; arrays of the function have these names."""
+        return tuple((C_TYPES[number.dtype], number.name) for number in self.form.arrays)
+
+    def c(self, accumulator: str) -> str:
+        """The unlimited code of an accumulator."""
+        names = [name for name, _ in self.of_layer] + [name for _, name in self.of_channel]
+        return self.form.c(accumulator, held={name: name for name in names})
 
     @property
     def parameters(self) -> str:
-        """Declarations of pointers to the per-channel numbers, each followed by a comma."""
-        return "".join(f"const {c_type} *restrict {name}s, " for c_type, name in self.constants)
-
-    @property
-    def arrays(self) -> tuple[str, ...]:
-        """Names of the arrays as the kernel's own parameters."""
-        return tuple(name for _, name in self.constants)
+        """Declarations of pointers to the numbers of the channels, named with an `s`, each followed by a comma."""
+        return "".join(f"const {c_type} *restrict {name}s, " for c_type, name in self.of_channel)
 
     def arguments(self, offset: str) -> str:
         """The arrays from channel `offset` on, each followed by a comma."""
-        return "".join(f"{name} + {offset}, " for name in self.arrays)
+        return self.form.arguments(offset)
 
 
-def scalars(text: RequantiseText) -> Requantise:
-    """The same requantisation with `multiplier[CHANNEL]` and the like as plain names."""
-    form = text.form
-    for name in text.names:
-        form = form.replace(f"{name}[CHANNEL]", name)
-    literals = [("low", text.low), ("high", text.high)]
-    for name, pattern in (("multiplier", r"(?<=\* )(-?\d+)(?=\) >> 32)"), ("addend", r"(?<=\+ )(-?\d+)(?=\) >>)")):
-        if found := re.search(pattern, form):
-            literals.append((name, int(found[1])))
-            form = form[: found.start()] + name + form[found.end() :]
-    return Requantise(tuple(zip(text.types, text.names, strict=True)), tuple(literals), form)
+def scalars(call: Call) -> Scalars:
+    """The requantisation of a Conv, Gemm or MatMul."""
+    return Scalars(requantise(proof(call)))
 
 
 def packed(weights: Array, groups: int) -> Array:

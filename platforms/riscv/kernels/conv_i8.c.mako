@@ -73,17 +73,17 @@ pixel_stride = k.depth if k.gather else w.stride * w.x_stride
 </%def>\
 <%def name="store(block)">
     int32_t code;
-% for name, value in q.literals:
+% for name, value in q.of_layer:
     int32_t ${name} = ${value};
     TILEWRIGHT_HIDE(${name});
 % endfor
 % for o in range(block.width):
     {
-% for c_type, name in q.constants:
+% for c_type, name in q.of_channel:
         const ${c_type} ${name} = ${name}s[${o}];
 % endfor
 % for p in range(k.pixels):
-        code = (int32_t)(${q.code(f"s{p}_{o}")});
+        code = (int32_t)(${q.c(f"s{p}_{o}")});
         code = code < low ? low : code;
         code = code > high ? high : code;
         y[${p * k.groups.all_results + o}] = (${k.y_type})code;
@@ -101,7 +101,7 @@ ${start(block)}\
 ${products(block, None, "    ", length)}\
 ${store(block)}\
     b += ${block.width};
-% for _, name in q.constants:
+% for _, name in q.of_channel:
     ${name}s += ${block.width};
 % endfor
     y += ${block.width};

@@ -10,18 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
-from tilewright.ops.quantised.linear import accumulator, proof
+from tilewright.numerics import C_TYPES, HALF_EVEN, accumulator, proof, requantise
 from tilewright.platform import Array, Call, Constant, DType, Operands, priced
 from tilewright.platforms.generic.kernels import conv_i8
 from tilewright.platforms.generic.kernels.blocks import Axis, Block, Groups, channel_blocks, groups_of
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps, row_steps
-from tilewright.platforms.generic.kernels.requantise_text import requantise_text
 from tilewright.platforms.riscv.kernels.blocks_i8 import (
     ATTRIBUTE,
-    HALF_EVEN,
     WIDTH,
-    Requantise,
+    Scalars,
     packed,
     pixels_at_once,
     scalars,
@@ -64,7 +61,7 @@ class ConvContext:
     gather: bool
     pointwise: bool
     zero: int
-    requantise: Requantise
+    requantise: Scalars
 
 
 def square(call: Call) -> tuple[Array, DType]:
@@ -96,7 +93,6 @@ def context(operands: Operands, gather: bool) -> ConvContext:
     groups = groups_of(call)
     depth = groups.weights // groups.results
     pixels = pixels_at_once(h.out * w.out if gather else w.out)
-    text, _ = requantise_text(proof(call), groups.all_results)
     return ConvContext(
         attribute=ATTRIBUTE if gather or h.kernel == 1 else f"{ATTRIBUTE}_NESTED",
         x_type=C_TYPES[x.dtype],
@@ -113,7 +109,7 @@ def context(operands: Operands, gather: bool) -> ConvContext:
         gather=gather,
         pointwise=not gather and conv_i8.is_pointwise(h, w),
         zero=x.quantisation.zero_point[0],
-        requantise=scalars(text),
+        requantise=scalars(call),
     )
 
 
@@ -121,7 +117,7 @@ def constants(operands: Operands, pad: bool) -> tuple[Constant, ...]:
     """Packed weights, folded starts, requantisation, and zero points for what lies outside where it is asked for."""
     call = operands.call
     weights, dtype = square(call)
-    _, requantisation = requantise_text(proof(call), weights.shape[0])
+    requantisation = requantise(proof(call)).constants
     h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
     return (
         Constant("w", dtype, packed(weights, call.integer("group", 1))),

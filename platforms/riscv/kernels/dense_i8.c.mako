@@ -41,17 +41,17 @@ ${product(block, "        ", u)}\
 % for u in range(k.depth - whole):
 ${product(block, "    ", u)}\
 % endfor
-% for name, value in q.literals:
+% for name, value in q.of_layer:
     int32_t ${name} = ${value};
     TILEWRIGHT_HIDE(${name});
 % endfor
 % for o in range(block.width):
     {
-% for c_type, name in q.constants:
+% for c_type, name in q.of_channel:
         const ${c_type} ${name} = ${name}s[${o}];
 % endfor
 % for p in range(k.at_once):
-        code = (int32_t)(${q.code(f"s{p}_{o}")});
+        code = (int32_t)(${q.c(f"s{p}_{o}")});
         code = code < low ? low : code;
         code = code > high ? high : code;
         y[${p * k.columns + o}] = (${k.y_type})code;

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.codegen.c_types import C_TYPES
-from tilewright.ops.quantised.linear import proof
+from tilewright.numerics import C_TYPES, HALF_EVEN
 from tilewright.platform import Call, Constant, Operands, priced
 from tilewright.platforms.generic.kernels import dense_i8
 from tilewright.platforms.generic.kernels.blocks import Block, channel_blocks
 from tilewright.platforms.generic.kernels.conv_i8 import TYPES
-from tilewright.platforms.generic.kernels.requantise_text import requantise_text
-from tilewright.platforms.riscv.kernels.blocks_i8 import ATTRIBUTE, HALF_EVEN, Requantise, pixels_at_once, scalars
+from tilewright.platforms.riscv.kernels.blocks_i8 import ATTRIBUTE, Scalars, pixels_at_once, scalars
 from tilewright.platforms.riscv.platform import PLATFORM
 
 PRICES = (1.9, 0.95, 13.7, 3.0)
@@ -31,7 +29,7 @@ class DenseContext:
     columns: int
     at_once: int
     blocks: tuple[Block, ...]
-    requantise: Requantise
+    requantise: Scalars
 
 
 def rows_of(call: Call) -> int:
@@ -51,11 +49,10 @@ def dense_context(operands: Operands) -> DenseContext:
     x, y = call.tensor(0), call.outputs[0]
     _, dtype = dense_i8.matrix(call)
     depth, columns = x.shape[-1], y.shape[-1]
-    text, _ = requantise_text(proof(call), columns)
     return DenseContext(
         attribute=ATTRIBUTE, x_type=C_TYPES[x.dtype], w_type=C_TYPES[dtype], y_type=C_TYPES[y.dtype],
         rows=rows_of(call), depth=depth, columns=columns, at_once=pixels_at_once(rows_of(call)),
-        blocks=channel_blocks(columns, depth, min(width_of(call), columns)), requantise=scalars(text),
+        blocks=channel_blocks(columns, depth, min(width_of(call), columns)), requantise=scalars(call),
     )  # fmt: skip
 
 

@@ -35,14 +35,14 @@ ${k.attribute} static void ${f.name}_block(const ${k.x_type} *restrict x, const 
     acc[${2 * o + 1}] = h${o} + b[${2 * o + 1}];
 % endfor
     int32_t code;
-% for name, value in q.literals:
+% for name, value in q.of_layer:
     const int32_t ${name} = ${value};
 % endfor
     for (int o = 0; o < 8; o++) {
-% for c_type, name in q.constants:
+% for c_type, name in q.of_channel:
         const ${c_type} ${name} = ${name}s[o];
 % endfor
-        code = (int32_t)(${q.code("acc[o]")});
+        code = (int32_t)(${q.c("acc[o]")});
         code = code < low ? low : code;
         code = code > high ? high : code;
         y[o] = (${k.y_type})code;

@@ -9,13 +9,11 @@ channel's is told apart at the end, modulo 2**32.
 from __future__ import annotations
 
 import numpy as np
-from tilewright.ops.quantised.linear import accumulator, proof
+from tilewright.numerics import HALF_EVEN, accumulator, proof, requantise
 from tilewright.platform import Call, Constant, DType, Operands, priced
 from tilewright.platforms.generic.kernels import dense_i8
 from tilewright.platforms.generic.kernels.conv_i8 import TYPES
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order
-from tilewright.platforms.generic.kernels.requantise_text import requantise_text
-from tilewright.platforms.riscv.kernels.blocks_i8 import HALF_EVEN
 from tilewright.platforms.riscv.kernels.dense_i8 import DenseContext, dense_context, rows_of
 from tilewright.platforms.riscv.platform import PLATFORM
 
@@ -60,7 +58,7 @@ class DensePairsI8:
         words = wide[:, 1::2] * 65536 + wide[:, 0::2]
         blocks = words.reshape(words.shape[0], -1, WIDTH // 2).transpose(1, 0, 2)
         start = np.broadcast_to(np.asarray(accumulator(call).start, np.int32), (wide.shape[1],))
-        _, requantisation = requantise_text(proof(call), wide.shape[1])
+        requantisation = requantise(proof(call)).constants
         packed = np.ascontiguousarray(blocks).astype(np.int32).reshape(-1)
         return (Constant("w", DType.I32, packed), Constant("bias", DType.I32, start), *requantisation)
 

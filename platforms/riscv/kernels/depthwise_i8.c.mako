@@ -18,13 +18,13 @@ ${indent}acc = ${start};
 % for term in terms:
 ${indent}acc += ${term};
 % endfor
-${indent}code = (int32_t)(${q.code("acc")});
+${indent}code = (int32_t)(${q.c("acc")});
 ${indent}code = code < low ? low : code;
 ${indent}code = code > high ? high : code;
 ${indent}y[${out * result}] = (${k.y_type})code;
 </%def>\
 % for number, taps in enumerate(names):
-${k.attribute} static void ${f.name}_line${number}(const ${k.x_type} *restrict x, const ${k.w_type} *restrict w, int32_t b, ${"".join(f"const {c_type} {name}, " for c_type, name in q.constants)}${k.y_type} *restrict y)
+${k.attribute} static void ${f.name}_line${number}(const ${k.x_type} *restrict x, const ${k.w_type} *restrict w, int32_t b, ${"".join(f"const {c_type} {name}, " for c_type, name in q.of_channel)}${k.y_type} *restrict y)
 {
 % for i in range(h.kernel):
 % for t in taps:
@@ -36,7 +36,7 @@ ${k.attribute} static void ${f.name}_line${number}(const ${k.x_type} *restrict x
 % endfor
     int32_t acc;
     int32_t code;
-% for name, value in q.literals:
+% for name, value in q.of_layer:
     const int32_t ${name} = ${value};
 % endfor
 <%
@@ -73,7 +73,7 @@ ${step(item, taps, "    ", 0, at + len(k.head))}\
 }
 
 % endfor
-<%def name="call(taps, source, y)">${f.name}_line${names.index(taps)}(${source}, w + c * ${h.kernel * w.kernel}, b[c], ${"".join(f"{name}[c], " for name in q.arrays)}${y});</%def>\
+<%def name="call(taps, source, y)">${f.name}_line${names.index(taps)}(${source}, w + c * ${h.kernel * w.kernel}, b[c], ${"".join(f"{name}[c], " for _, name in q.of_channel)}${y});</%def>\
 static void ${f.name}(${f.parameters})
 {
 % if k.plane:

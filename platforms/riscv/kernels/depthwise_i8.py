@@ -13,13 +13,11 @@ from dataclasses import dataclass, replace
 from math import gcd
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
-from tilewright.ops.quantised.linear import accumulator, proof
+from tilewright.numerics import C_TYPES, HALF_EVEN, accumulator, proof, requantise
 from tilewright.platform import Call, Constant, DType, Operands, priced
 from tilewright.platforms.generic.kernels import conv_i8, depthwise_i8
 from tilewright.platforms.generic.kernels.blocks import Axis
-from tilewright.platforms.generic.kernels.requantise_text import requantise_text
-from tilewright.platforms.riscv.kernels.blocks_i8 import ATTRIBUTE, HALF_EVEN, Requantise, scalars
+from tilewright.platforms.riscv.kernels.blocks_i8 import ATTRIBUTE, Scalars, scalars
 from tilewright.platforms.riscv.kernels.conv_i8 import square
 from tilewright.platforms.riscv.platform import PLATFORM
 
@@ -69,7 +67,7 @@ class DepthwiseContext:
     tail: tuple[Step, ...]
     zero: int
     plane: bool
-    requantise: Requantise
+    requantise: Scalars
 
 
 def lines(w: Axis) -> tuple[Lines, ...]:
@@ -120,7 +118,7 @@ def constants(operands: Operands) -> tuple[Constant, ...]:
     """Weights by channel, folded starts, requantisation."""
     call = operands.call
     weights, dtype = square(call)
-    _, requantisation = requantise_text(proof(call), weights.shape[0])
+    requantisation = requantise(proof(call)).constants
     start = np.asarray(accumulator(call).start, np.int32)
     return (Constant("w", dtype, weights.reshape(-1)), Constant("b", DType.I32, start), *requantisation)
 
@@ -156,7 +154,6 @@ def context(call: Call, plane: bool) -> DepthwiseContext:
         h, w = replace(h, x_stride=x.shape[-1]), replace(w, x_stride=1)
     else:
         h, w, y_strides, w_strides = w, h, y_strides[::-1], w_strides[::-1]
-    text, _ = requantise_text(proof(call), y.shape[1])
     every = steps(h)
     first = min(h.inner_first + 1, h.out)  # the first whole window is loaded as a whole
     rounds = max(h.inner_last - first, 0) // period(h)
@@ -165,7 +162,7 @@ def context(call: Call, plane: bool) -> DepthwiseContext:
         attribute=ATTRIBUTE, x_type=C_TYPES[x.dtype], w_type=C_TYPES[dtype], y_type=C_TYPES[y.dtype], h=h, w=w,
         y_strides=y_strides, w_strides=w_strides, channels=channels, lines=lines(w),
         head=every[:first], steady=every[first : first + period(h)],
-        rounds=rounds, tail=every[last:], zero=x.quantisation.zero_point[0], plane=plane, requantise=scalars(text),
+        rounds=rounds, tail=every[last:], zero=x.quantisation.zero_point[0], plane=plane, requantise=scalars(call),
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ static void ${f.name}_block(const ${k.x_type} *x, const ${k.w_type} *w, int widt
     ${k.products}(x, ${stride}, w, ${k.depth}, width, b, &acc[0][0]);
     for (int o = 0; o < width; o++) {
         for (int p = 0; p < ${k.pixels}; p++) {
-            int32_t code = (int32_t)(${q.code("acc[p][o]", "o")});
+            int32_t code = (int32_t)(${q.c("acc[p][o]", "o")});
             code = code < ${q.low} ? ${q.low} : code;
             code = code > ${q.high} ? ${q.high} : code;
             y[p * ${k.groups.all_results} + o] = (${k.y_type})code;

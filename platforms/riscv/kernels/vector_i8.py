@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
-from tilewright.ops.quantised.linear import accumulator, proof
+from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise
 from tilewright.platform import Call, Constant, DType, Operands
 from tilewright.platforms.generic.kernels import conv_i8, dense_i8
 from tilewright.platforms.generic.kernels.blocks import (
@@ -23,8 +22,6 @@ from tilewright.platforms.generic.kernels.blocks import (
     pack_weights,
 )
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
-from tilewright.platforms.generic.kernels.requantise_text import RequantiseText, requantise_text
-from tilewright.platforms.riscv.kernels.blocks_i8 import HALF_EVEN
 from tilewright.platforms.riscv.kernels.conv_i8 import square
 from tilewright.platforms.riscv.platform import PLATFORM
 
@@ -54,7 +51,7 @@ class VectorContext:
     padded: bool
     gather: bool
     zero: int
-    requantise: RequantiseText
+    requantise: Requantiser
 
 
 def eight_bits(dtype: DType) -> str | None:
@@ -84,7 +81,7 @@ class ConvVectorI8:
         groups = call.integer("group", 1)
         per_group = weights.shape[0] // groups
         parts = [pack_weights(weights[g * per_group : (g + 1) * per_group], LANES) for g in range(groups)]
-        _, requantisation = requantise_text(proof(call), weights.shape[0])
+        requantisation = requantise(proof(call)).constants
         start = np.asarray(accumulator(call).start, np.int32)
         return (Constant("w", dtype, np.concatenate(parts)), Constant("b", DType.I32, start), *requantisation)
 
@@ -111,14 +108,13 @@ class ConvVectorI8:
         h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
         groups = groups_of(call)
         depth = groups.weights // groups.results
-        text, _ = requantise_text(proof(call), groups.all_results)
         return VectorContext(
             x_name="x", bias_name="b", x_type=C_TYPES[x.dtype], w_type=C_TYPES[dtype], y_type=C_TYPES[y.dtype],
             products=products(x.dtype), h=h, w=w, groups=groups, depth=depth, results=h.out * w.out,
             pixels=min(PIXELS, h.out * w.out), x_stride=w.stride * w.x_stride,
             blocks=channel_blocks(groups.results, depth, min(LANES, groups.results)),
             padded=conv_i8.is_padded(h, w), gather=not conv_i8.is_pointwise(h, w),
-            zero=x.quantisation.zero_point[0], requantise=text,
+            zero=x.quantisation.zero_point[0], requantise=requantise(proof(call)),
         )  # fmt: skip
 
 
@@ -149,14 +145,13 @@ class DenseVectorI8:
         _, dtype = dense_i8.matrix(call)
         depth, columns = x.shape[-1], y.shape[-1]
         rows = x.elements // depth
-        text, _ = requantise_text(proof(call), columns)
         line = axis(rows, rows, 1, 1, 1, 0, depth)
         return VectorContext(
             x_name="a", bias_name="bias", x_type=C_TYPES[x.dtype], w_type=C_TYPES[dtype], y_type=C_TYPES[y.dtype],
             products=products(x.dtype), h=axis(1, 1, 1, 1, 1, 0, x.elements), w=line,
             groups=Groups(1, depth, columns, depth * columns), depth=depth, results=rows, pixels=min(PIXELS, rows),
             x_stride=depth, blocks=channel_blocks(columns, depth, min(LANES, columns)), padded=False, gather=False,
-            zero=0, requantise=text,
+            zero=0, requantise=requantise(proof(call)),
         )  # fmt: skip
 
 

@@ -74,13 +74,13 @@ ${k.attribute} static void ${f.name}_products(const int16_t *restrict v, const i
 ${k.attribute} static void ${f.name}_output(const int32_t *restrict sums, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
 {
     int32_t code;
-% for name, value in q.literals:
+% for name, value in q.of_layer:
     int32_t ${name} = ${value};
     TILEWRIGHT_HIDE(${name});
 % endfor
     for (int o = 0; o < ${width}; o++) {
         const int32_t start = *b++;
-% for c_type, name in q.constants:
+% for c_type, name in q.of_channel:
         const ${c_type} ${name} = *${name}s++;
 % endfor
         const int32_t *m = sums + o;
@@ -94,7 +94,7 @@ ${k.attribute} static void ${f.name}_output(const int32_t *restrict sums, const 
 % for r in range(2):
 % for c, text in ((0, "u{r}_0 + u{r}_1 + u{r}_2"), (1, "u{r}_1 - u{r}_2 - u{r}_3")):
             acc = ((${text.format(r=r)}) >> 2) + start;
-            code = (int32_t)(${q.code("acc")});
+            code = (int32_t)(${q.c("acc")});
             code = code < low ? low : code;
             code = code > high ? high : code;
             to[${(r * w.out + c) * k.out_channels}] = (${k.y_type})code;

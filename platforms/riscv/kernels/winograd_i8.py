@@ -10,14 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.codegen.c_types import C_TYPES
-from tilewright.ops.quantised.linear import accumulator, proof
+from tilewright.numerics import C_TYPES, HALF_EVEN, accumulator, proof, requantise
 from tilewright.platform import Array, Call, Constant, DType, Operands, priced
 from tilewright.platforms.generic.kernels import conv_i8
 from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.generic.kernels.overlap import gap_bytes
-from tilewright.platforms.generic.kernels.requantise_text import requantise_text
-from tilewright.platforms.riscv.kernels.blocks_i8 import ATTRIBUTE, HALF_EVEN, WIDTH, Requantise, scalars
+from tilewright.platforms.riscv.kernels.blocks_i8 import ATTRIBUTE, WIDTH, Scalars, scalars
 from tilewright.platforms.riscv.kernels.conv_i8 import square
 from tilewright.platforms.riscv.platform import PLATFORM
 
@@ -41,7 +39,7 @@ class WinogradContext:
     out_channels: int
     tiles: int
     zero: int
-    requantise: Requantise
+    requantise: Scalars
 
 
 def transformed(weights: Array) -> Array:
@@ -91,7 +89,7 @@ class WinogradBlockI8:
         """Transformed weights, folded starts, requantisation."""
         call = operands.call
         weights, _ = square(call)
-        _, requantisation = requantise_text(proof(call), weights.shape[0])
+        requantisation = requantise(proof(call)).constants
         start = np.asarray(accumulator(call).start, np.int32)
         return (Constant("w", DType.I16, transformed(weights)), Constant("b", DType.I32, start), *requantisation)
 
@@ -119,8 +117,7 @@ class WinogradBlockI8:
         x, y = call.tensor(0), call.outputs[0]
         assert x.quantisation is not None
         h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
-        text, _ = requantise_text(proof(call), y.shape[1])
         return WinogradContext(
             attribute=ATTRIBUTE, x_type=C_TYPES[x.dtype], y_type=C_TYPES[y.dtype], h=h, w=w, channels=x.shape[1],
-            out_channels=y.shape[1], tiles=w.out // 2, zero=x.quantisation.zero_point[0], requantise=scalars(text),
+            out_channels=y.shape[1], tiles=w.out // 2, zero=x.quantisation.zero_point[0], requantise=scalars(call),
         )  # fmt: skip

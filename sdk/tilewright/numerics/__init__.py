@@ -1,0 +1,71 @@
+"""What the author of an integer kernel imports beside `tilewright.platform`: codes, sums, and the way between them.
+
+A quantised tensor holds codes; `the_quantisation(tensor)` gives its scales and zero points, `code_limits(call, tensor)`
+the smallest and largest code that a result may have. Every operator on codes is defined by exact integers:
+
+    sum  = bias + sum over k of (x[k] - x_zero) * (w[k] - w_zero)         within int32, or the node is refused
+    code = clamp(zero_point + round_half_even(sum * multiplier), low, high)
+
+`accumulator(call)` gives what the sums of a Conv, ConvTranspose, Gemm or MatMul start from and the least and largest
+of them that can occur; `centred(tensor, codes)` the weights less their zero point. `proof(call)` has compared, at each
+of the at most 255 steps of each channel, a form of 32 bits with that definition; `requantise(proof(call))` is the
+form as a value that prints itself in C. A call that has no such form takes the exact one in 64 bits, and a kernel
+refuses what is `too_wide(proof)` for that too. Means, interpolations, pairs of tensors, functions of one code and
+Softmax have forms of their own below.
+
+    def accepts(self, call):   return too_wide(proof(call))
+    def constants(self, operands):   return (..., *requantise(proof(operands.call)).constants)
+    def context(self, operands):   return MyContext(..., requantise(proof(operands.call)), C_TYPES[y.dtype])
+
+Names of `tilewright.ops` that are not repeated here, and other inner modules, may change with any version.
+"""
+
+from tilewright.codegen.c_types import (
+    C_TYPES,
+    constant_address,
+    constant_type,
+    initialiser,
+    is_half,
+    literal,
+    loaded,
+    packed,
+    stored,
+)
+from tilewright.numerics.requantise import (
+    HALF_EVEN,
+    Channelwise,
+    MultiplyHigh,
+    Requantiser,
+    RoundedDivision,
+    requantise,
+    too_wide,
+)
+from tilewright.ops.operands import zero_code
+from tilewright.ops.quantised.add import PairForm, pair_form
+from tilewright.ops.quantised.linear import (
+    Accumulator,
+    accumulator,
+    by_channel,
+    centred,
+    channel_axis,
+    channels,
+    proof,
+)
+from tilewright.ops.quantised.mean import mean_proof, window_counts
+from tilewright.ops.quantised.meaning import requantisation_table, same_meaning
+from tilewright.ops.quantised.meaning import table as lookup_table
+from tilewright.ops.quantised.proof import Bounds, Proof, prove, thresholds
+from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
+from tilewright.ops.quantised.resize import ResizeAxis, ResizeForm, interpolates, resize_form, resize_proof
+from tilewright.ops.quantised.softmax import SoftmaxForm, softmax_axis, softmax_form
+from tilewright.ops.requantize import Integers, Requantisation
+
+__all__ = [
+    "C_TYPES", "HALF_EVEN", "Accumulator", "Bounds", "Channelwise", "Integers", "MultiplyHigh",
+    "PairForm", "Proof", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm", "RoundedDivision", "SoftmaxForm",
+    "accumulator", "by_channel", "centred", "channel_axis", "channels", "code_limits", "constant_address",
+    "constant_type", "initialiser", "interpolates", "is_half", "literal", "loaded", "lookup_table", "mean_proof",
+    "packed", "pair_form", "proof", "prove", "real_call", "requantisation_table", "requantise", "resize_form",
+    "resize_proof", "same_meaning", "softmax_axis", "softmax_form", "stored", "the_quantisation", "thresholds",
+    "too_wide", "window_counts", "zero_code",
+]  # fmt: skip

@@ -1,0 +1,216 @@
+"""A requantisation as a value: the numbers that make codes of exact sums, in NumPy and in C.
+
+`requantise(proof)` gives one of two forms. Both compute, for every sum within the proof's bounds, the very code
+
+    clamp(zero_point + round_half_even(sum * multiplier), low, high)
+
+`MultiplyHigh` where a 32-bit form was proved: a high half of a product, one addition, one shift. `RoundedDivision`
+where there is none: an exact 64-bit product and its quotient, ties to the even one, by the functions of `HALF_EVEN`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from tilewright.codegen.c_types import C_TYPES
+from tilewright.model import Array, DType
+from tilewright.ops.quantised.proof import FixedPoint, Proof
+from tilewright.ops.requantize import Integers, divide_half_even
+from tilewright.platform import Constant
+
+HALF_EVEN = str(Path(__file__).with_name("half_even.h"))
+"""The C file that a `RoundedDivision` calls; name it among the `sources` of a kernel that prints one."""
+
+LARGEST_EXPONENT = 62
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Channelwise:
+    """One integer for all output channels, or one for each of them, which C reads from an array of that name."""
+
+    name: str
+    dtype: DType
+    values: tuple[int, ...]
+
+    @property
+    def uniform(self) -> bool:
+        """True where one value serves all channels."""
+        return len(self.values) == 1
+
+    def spread(self, channels: int) -> Integers:
+        """One int64 for each of `channels`."""
+        return np.broadcast_to(np.asarray(self.values, np.int64), (channels,))
+
+    def c(self, channel: str, held: Mapping[str, str] = NOTHING) -> str:
+        """C expression of the value of a channel: that of `held` under its name, an element of an array, a literal."""
+        if self.name in held:
+            return held[self.name]
+        if not self.uniform:
+            return f"{self.name}[{channel}]"
+        return f"INT64_C({self.values[0]})" if self.dtype is DType.I64 else str(self.values[0])
+
+
+@dataclass(frozen=True)
+class Requantiser(ABC):
+    """From exact sums of 32 bits to codes from `low` to `high`, both included."""
+
+    low: int
+    high: int
+
+    @property
+    @abstractmethod
+    def numbers(self) -> tuple[Channelwise, ...]:
+        """The numbers that may differ from channel to channel."""
+
+    @abstractmethod
+    def c(self, accumulator: str, channel: str = "0", held: Mapping[str, str] = NOTHING) -> str:
+        """C expression, int32_t or int64_t, of the code before it is limited to `low` and `high`.
+
+        `accumulator` and `channel` are C expressions, and so is what `held` has for numbers that stand elsewhere.
+        """
+
+    @abstractmethod
+    def apply(self, sums: Integers, axis: int = -1) -> Integers:
+        """What the C computes, with its limits: codes of the sums, whose dimension `axis` counts channels."""
+
+    @property
+    def arrays(self) -> tuple[Channelwise, ...]:
+        """The numbers that lie in memory, one for each channel, in the order of a function's parameters."""
+        return tuple(number for number in self.numbers if not number.uniform)
+
+    @property
+    def constants(self) -> tuple[Constant, ...]:
+        """The arrays, to be given back by `constants` of a kernel."""
+        return tuple(Constant(n.name, n.dtype, np.asarray(n.values, n.dtype.numpy)) for n in self.arrays)
+
+    @property
+    def parameters(self) -> str:
+        """C declarations of the arrays, each followed by a comma."""
+        return "".join(f"const {C_TYPES[n.dtype]} *restrict {n.name}, " for n in self.arrays)
+
+    def arguments(self, offset: str) -> str:
+        """C expressions of the arrays from channel `offset` on, each followed by a comma."""
+        return "".join(f"{n.name} + {offset}, " for n in self.arrays)
+
+
+@dataclass(frozen=True)
+class MultiplyHigh(Requantiser):
+    """`((int32_t)(((int64_t)(sum << pre_shift) * multiplier) >> 32) + addend) >> shift`; nothing leaves 32 bits.
+
+    `multiplier` is from 0 to 2^31 - 1, `shift` from 1 to 30, and zero point and rounding are in `addend`.
+    """
+
+    pre_shift: int
+    multiplier: Channelwise
+    addend: Channelwise
+    shift: Channelwise
+
+    @property
+    def numbers(self) -> tuple[Channelwise, ...]:
+        """Multiplier, addend and shift."""
+        return (self.multiplier, self.addend, self.shift)
+
+    def c(self, accumulator: str, channel: str = "0", held: Mapping[str, str] = NOTHING) -> str:
+        """See `Requantiser.c`; an int32_t."""
+        multiplier, addend, shift = (number.c(channel, held) for number in self.numbers)
+        before = f"{accumulator} * {1 << self.pre_shift}" if self.pre_shift else accumulator
+        return f"((int32_t)(((int64_t)({before}) * {multiplier}) >> 32) + {addend}) >> {shift}"
+
+    def apply(self, sums: Integers, axis: int = -1) -> Integers:
+        """See `Requantiser.apply`."""
+        channels = max(len(number.values) for number in self.numbers)
+        multiplier, addend, shift = (number.spread(channels).astype(np.int32) for number in self.numbers)
+        return FixedPoint(self.pre_shift, multiplier, addend, shift, self.low, self.high).apply(sums, axis)
+
+
+@dataclass(frozen=True)
+class RoundedDivision(Requantiser):
+    """`zero_point + round_half_even((sum * 2^bits + residue) * numerator / denominator)` in 64 bits.
+
+    `denominator` is named `exponent` and counts bits where it is a power of two, else `divisor`.
+    """
+
+    zero_point: int
+    bits: int
+    residue: Channelwise
+    numerator: Channelwise
+    denominator: Channelwise
+
+    @property
+    def numbers(self) -> tuple[Channelwise, ...]:
+        """Numerator, denominator and residue."""
+        return (self.numerator, self.denominator, self.residue)
+
+    @property
+    def by_shift(self) -> bool:
+        """True where the denominator is a power of two in every channel."""
+        return self.denominator.name == "exponent"
+
+    def c(self, accumulator: str, channel: str = "0", held: Mapping[str, str] = NOTHING) -> str:
+        """See `Requantiser.c`; an int64_t within 31 bits."""
+        numerator, denominator, residue = (number.c(channel, held) for number in self.numbers)
+        wide = f"(int64_t)({accumulator})"
+        if self.bits:
+            wide = f"({wide} * {1 << self.bits} + {residue})"
+        quotient = "divide" if self.by_shift else "quotient"
+        return f"{self.zero_point} + tilewright_{quotient}_half_even({wide} * {numerator}, {denominator})"
+
+    def apply(self, sums: Integers, axis: int = -1) -> Integers:
+        """See `Requantiser.apply`."""
+        shape = [1] * sums.ndim
+        channels = max(len(number.values) for number in self.numbers)
+        if channels > 1:
+            shape[axis] = channels
+        numerator, denominator, residue = (number.spread(channels).reshape(shape) for number in self.numbers)
+        divisor = np.int64(1) << denominator if self.by_shift else denominator
+        quotient = divide_half_even((sums * (1 << self.bits) + residue) * numerator, divisor)
+        codes: Integers = np.clip(quotient + self.zero_point, self.low, self.high).astype(np.int64)
+        return codes
+
+
+def too_wide(proof: Proof) -> str | None:
+    """None, or why even the exact sequence does not fit into 64 bits: a kernel refuses such a node."""
+    if proof.fixed is not None:
+        return None
+    _, numerator, denominator = proof.requantisation.rational()
+    top = ((proof.bounds.largest + 1) << proof.requantisation.bits) * max(abs(int(n)) for n in numerator.tolist())
+    if top >= 1 << LARGEST_EXPONENT or max(int(d) for d in denominator.tolist()) >= 1 << LARGEST_EXPONENT:
+        return "the requantisation needs more than 64 bits"
+    return None
+
+
+def requantise(proof: Proof, shift_type: DType = DType.I8) -> Requantiser:
+    """The form that was proved, or the exact one, of a requantisation that is not `too_wide`.
+
+    Shifts of 32 bits let compilers keep whole vectors where the channel is the innermost loop.
+    """
+    fixed = proof.fixed
+    if fixed is not None:
+        return MultiplyHigh(
+            fixed.low, fixed.high, fixed.pre_shift, _number("multiplier", DType.I32, fixed.multiplier),
+            _number("addend", DType.I32, fixed.addend), _number("shift", shift_type, fixed.shift),
+        )  # fmt: skip
+    exact = proof.requantisation
+    residue, numerator, denominator = exact.rational()
+    divisors = [int(d) for d in denominator.tolist()]
+    if all(d & (d - 1) == 0 for d in divisors):
+        below = _number("exponent", shift_type, np.asarray([d.bit_length() - 1 for d in divisors], np.int64))
+    else:
+        below = _number("divisor", DType.I64, denominator)
+    return RoundedDivision(
+        exact.low, exact.high, exact.zero_point, exact.bits, _number("residue", DType.I32, residue),
+        _number("numerator", DType.I64, numerator), below,
+    )  # fmt: skip
+
+
+def _number(name: str, dtype: DType, values: Array) -> Channelwise:
+    """One value where all channels are alike."""
+    listed = tuple(int(value) for value in values.reshape(-1).tolist())
+    return Channelwise(name, dtype, listed[:1] if len(set(listed)) == 1 else listed)
