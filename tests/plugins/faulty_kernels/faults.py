@@ -3,7 +3,8 @@
 
 import numpy as np
 from acme_rv32.kernels.matmul_dot4 import MatMulDot4
-from tilewright.platform import MemoryLevel, Platform
+from tilewright.numerics import HALF_EVEN, proof
+from tilewright.platform import Constant, DType, MemoryLevel, Platform
 
 LEVELS = [MemoryLevel("sram", align=16), MemoryLevel("flash", readonly=True)]
 
@@ -13,12 +14,23 @@ def made(name):
 
 
 ROUNDING, SCRATCH, OPERAND, LAYOUT = (made(f"wrong_{what}") for what in ("rounding", "scratch", "operand", "layout"))
-TYPES, SOURCES = "qi8, qi8 -> qi8", ["../acme_rv32/acme_rv32/kernels/dot4.h"]
+TYPES, SOURCES = "qi8, qi8 -> qi8", ["../acme_rv32/acme_rv32/kernels/dot4.h", HALF_EVEN]
 
 
 @ROUNDING.kernel("MatMul", types=TYPES, template="rounding.c.mako", sources=SOURCES)
 class HalfUp(MatMulDot4):
     """Ties go up instead of to the even code."""
+
+    def constants(self, operands):
+        w, start, *_ = super().constants(operands)
+        _, numerator, denominator = proof(operands.call).requantisation.rational()
+        shift = [int(one).bit_length() - 1 for one in denominator]
+        zero = operands.call.outputs[0].quantisation.zero_point
+        numbers = {"numerator": numerator, "half": denominator // 2, "shift": shift, "zero": zero}
+        each = {
+            name: np.broadcast_to(np.asarray(value, np.int64), len(start.values)) for name, value in numbers.items()
+        }
+        return (w, start, *(Constant(name, DType.I64, values) for name, values in each.items()))
 
 
 @SCRATCH.kernel("MatMul", types=TYPES, template="scratch.c.mako", sources=SOURCES)

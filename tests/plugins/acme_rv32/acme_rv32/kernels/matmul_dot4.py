@@ -1,39 +1,42 @@
 # mypy: ignore-errors
-"""Integer matrix product, four products at a time."""
+"""Integer matrix product, four products at a time, without a float."""
 
-import numpy as np
+from dataclasses import dataclass
+
+from tilewright.numerics import HALF_EVEN, Requantiser, accumulator, centred, proof, requantise, too_wide
 from tilewright.platform import Call, Constant, DType, Operands
 
 from acme_rv32.platform import PLATFORM
 
 
-@PLATFORM.kernel("MatMul", types="qi8, qi8 -> qi8", template="matmul_dot4.c.mako", sources=["dot4.h"])
+@dataclass(frozen=True)
+class Product:
+    """Every number that the template prints."""
+
+    rows: int
+    depth: int
+    columns: int
+    requantise: Requantiser
+
+
+@PLATFORM.kernel("MatMul", types="qi8, qi8 -> qi8", template="matmul_dot4.c.mako", sources=["dot4.h", HALF_EVEN])
 class MatMulDot4:
     """Rows of bytes times a constant matrix, kept by columns."""
 
     def accepts(self, call: Call) -> str | None:
-        """A constant matrix without zero point; sums stay below 2^29, so that their product with m is exact."""
+        """Rows, and a constant matrix without zero point; sums fit 32 bits, or the node is refused before."""
         if 1 not in call.constants or len(call.shape(1)) != 2 or any(call.tensor(1).quantisation.zero_point):
             return "the right-hand side is no constant matrix without zero point"
-        if call.node.clamp or len(call.shape(0)) < 2:
-            return "it neither clamps nor takes a vector"
-        return "sums may leave 29 bits" if call.shape(0)[-1] > 8192 else None
+        return "the left-hand side is a vector" if len(call.shape(0)) < 2 else too_wide(proof(call))
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """Weights [column][depth], the share of the zero point in every sum, and m for every column."""
+        """Weights [column][depth], the start of every sum with the zero point's share in it, the requantisation."""
         call = operands.call
-        x, y = (tensor.quantisation for tensor in (call.tensor(0), call.outputs[0]))
-        columns = call.constants[1].T.astype(np.int32)
-        weights = np.array(call.tensor(1).quantisation.scale, np.float32)
-        m = weights * np.float32(x.scale[0]) / np.float32(y.scale[0])  # float32 after each operation
-        return (
-            Constant("w", DType.I8, columns.astype(np.int8).reshape(-1)),
-            Constant("start", DType.I32, -x.zero_point[0] * columns.sum(1, dtype=np.int32)),
-            Constant("m", DType.F32, np.broadcast_to(m, len(columns))),
-        )
+        weights = Constant("w", DType.I8, centred(call.tensor(1), call.constants[1], DType.I8).T.reshape(-1))
+        return (weights, Constant("start", DType.I32, accumulator(call).start), *requantise(proof(call)).constants)
 
-    def context(self, operands: Operands) -> tuple[int, int, int, int]:
-        """Rows, depth, columns, and the zero point of the result."""
+    def context(self, operands: Operands) -> Product:
+        """Sizes, and the requantisation, which prints itself."""
         depth, columns = operands.call.shape(1)
-        y = operands.call.outputs[0]
-        return y.elements // columns, depth, columns, y.quantisation.zero_point[0]
+        rows = operands.call.outputs[0].elements // columns
+        return Product(rows, depth, columns, requantise(proof(operands.call)))
