@@ -8,13 +8,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tilewright.graphs.tiled import run as run_tiled
 from tilewright.layout import Layout
 from tilewright.plan.build import build
 from tilewright.plan.execute import run as run_whole
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
 from tilewright.platform import Call, Operands
 from tilewright.tiling.check import check
-from tilewright.tiling.execute import run as run_tiled
 from tilewright.tiling.expand import expand
 from tilewright.tiling.front import front_of
 from tilewright.tiling.options import chains, works_of

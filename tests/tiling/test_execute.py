@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from conftest import NetworkFiles
+from tilewright.graphs.tiled import run as run_tiled
 from tilewright.plan.build import build
 from tilewright.plan.execute import run as run_whole
 from tilewright.plan.plan import TiledGraph
 from tilewright.tiling.check import check
-from tilewright.tiling.execute import run as run_tiled
 from tilewright.tiling.expand import expand
 from tilewright.tiling.front import walked
 from tilewright.tiling.options import works_of

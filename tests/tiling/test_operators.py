@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from ops.building import FAMILIES, operands
 from tilewright.binding.graph import BoundGraph, BoundNode
+from tilewright.graphs.tiled import run as run_tiled
 from tilewright.layout import Layout
 from tilewright.model import Model
 from tilewright.plan.build import build
@@ -16,7 +17,6 @@ from tilewright.plan.execute import run as run_whole
 from tilewright.plan.plan import TiledGraph
 from tilewright.platform import Kernel, Rule
 from tilewright.tiling.check import check
-from tilewright.tiling.execute import run as run_tiled
 from tilewright.tiling.expand import expand
 from tilewright.tiling.front import walked
 from tilewright.tiling.stages import work_of

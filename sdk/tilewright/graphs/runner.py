@@ -1,6 +1,6 @@
 """A plan under way: slots that hold values, in memory of a fixed layout where one is asked for.
 
-There is one loop over instructions, whatever asks for it: `run`, `run_batched` and a range are the same path.
+`run`, `run_batched` and a range are the same path: the loop of `plan.execute`, with slots of fixed places.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.model import Array
-from tilewright.plan.execute import evaluate_call, slot_value
+from tilewright.plan.execute import Interpreter, slot_value
 from tilewright.plan.layout import ALIGN_BYTES, BufferArena, BufferLayout, Policy, compute_buffer_layout
 from tilewright.plan.liveness import last_use
 from tilewright.plan.plan import ExecutionPlan, Instruction
@@ -20,7 +20,7 @@ from tilewright.plan.schedule import BatchSchedule
 Megakernel = Callable[[Sequence[Array]], Sequence[Array]]
 
 
-class PlanRunner:
+class PlanRunner(Interpreter):
     """Runs one plan, again and again; not for several threads at once.
 
     Results share memory with the slots and change with the next run, unless `copy` is asked for. `on_last_use` is told
@@ -30,11 +30,11 @@ class PlanRunner:
     def __init__(
         self, plan: ExecutionPlan, *, copy: bool = False, on_last_use: Callable[[int, int], None] | None = None
     ) -> None:
-        self.plan, self.copy, self.on_last_use = plan, copy, on_last_use
+        super().__init__(plan, {})
+        self.copy, self.on_last_use = copy, on_last_use
         self.arena: BufferArena | None = None
         self.last_use = last_use(plan)
         self.dispatches = 0
-        self._values: dict[int, Array] = {}
         self._megakernel: Megakernel | None = None
         self._state: dict[int, Array] = {}
         self.reset_stateful()
@@ -84,10 +84,10 @@ class PlanRunner:
                 why=f"the plan says {tensor.dtype.numpy}{list(tensor.shape)}", tensor=tensor.name,
             )  # fmt: skip
         if self.arena is None:
-            self._values[slot] = array
+            self.values[slot] = array
         else:
             self.arena.set(slot, array)
-            self._values[slot] = self.arena.value(slot)
+            self.values[slot] = self.arena.value(slot)
 
     # ------------------------------------------------------------------ running
     def set_megakernel_fn(self, function: Megakernel | None) -> None:
@@ -99,7 +99,7 @@ class PlanRunner:
         plan = self.plan
         if len(inputs) != len(plan.input_slots):
             raise UsageError(f"the plan takes {len(plan.input_slots)} inputs", why=f"{len(inputs)} were given")
-        self._values = {}
+        self.values = {}
         for slot, array in zip(plan.input_slots, inputs, strict=True):
             self.set_scratch_slot(slot, array)
         for slot, array in self._state.items():
@@ -130,7 +130,7 @@ class PlanRunner:
         for group in schedule.groups:
             self.run_instruction_range(at, group.start)
             try:
-                self._range(group.start, group.end)
+                self.interpret(self.plan.instructions[group.start : group.end])
             except TilewrightError as error:
                 error.add_note(f"in batch group [{group.start}, {group.end})")
                 raise
@@ -143,7 +143,7 @@ class PlanRunner:
         """Instructions [start, end) on the slots as they are; IndexError outside of the plan."""
         if not 0 <= start <= end <= len(self.plan.instructions):
             raise IndexError(f"instructions [{start}, {end}) of {len(self.plan.instructions)}")
-        self._range(start, end)
+        self.interpret(self.plan.instructions[start:end])
         self.dispatches += end - start
 
     def advance_state(self) -> None:
@@ -160,21 +160,26 @@ class PlanRunner:
         self.advance_state()
         return found
 
-    def _range(self, start: int, end: int) -> None:
-        for instruction in self.plan.instructions[start:end]:
-            arrays = [self._operand(instruction, slot) for slot in instruction.inputs]
-            try:
-                results = evaluate_call(instruction.call, arrays)
-            except TilewrightError as error:
-                error.add_note(f"in instruction {instruction.index} ({instruction.op_name})")
-                raise
-            for slot, result in zip(instruction.outputs, results, strict=True):
-                self.set_scratch_slot(slot, result)
-            self._tell_last_use(instruction)
+    # ------------------------------------------------------------------ steps of the loop
+    def execute(self, instruction: Instruction) -> None:
+        """One instruction, then what it was the last to read."""
+        super().execute(instruction)
+        self._tell_last_use(instruction)
 
-    def _operand(self, instruction: Instruction, slot: int) -> Array | None:
-        if slot < 0:
-            return None
+    def evaluate(self, instruction: Instruction, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
+        """The results of an instruction; an error says which one it was."""
+        try:
+            return super().evaluate(instruction, arrays)
+        except TilewrightError as error:
+            error.add_note(f"in instruction {instruction.index} ({instruction.op_name})")
+            raise
+
+    def store(self, slot: int, result: Array) -> None:
+        """Write a result to its place."""
+        self.set_scratch_slot(slot, result)
+
+    def operand(self, instruction: Instruction, slot: int) -> Array:
+        """What an instruction reads; UsageError where nothing has written it."""
         try:
             return self._value(slot)
         except KeyError:
@@ -185,12 +190,12 @@ class PlanRunner:
 
     def _value(self, slot: int) -> Array:
         if self.plan.slots[slot].storage is None:
-            return self._values[slot]
+            return self.values[slot]
         found: dict[int, Array] = {}
         root = slot
         while (storage := self.plan.slots[root].storage) is not None:
             root = storage[0]
-        found[root] = self._values[root]
+        found[root] = self.values[root]
         return slot_value(self.plan, found, slot)
 
     def _tell_last_use(self, instruction: Instruction) -> None:

@@ -11,7 +11,7 @@ from tilewright.errors import UnsupportedError, UsageError
 from tilewright.ieee import ieee
 from tilewright.model import Array, DType, Tensor
 from tilewright.ops.operator import Call
-from tilewright.plan.plan import ExecutionPlan
+from tilewright.plan.plan import ExecutionPlan, Instruction
 
 MEMORY_LIMIT_BYTES = 1 << 30
 """What the tensors of one run may take together: every one is kept, as each is compared; a run peaks at some four times
@@ -72,6 +72,39 @@ def check_memory(plan: ExecutionPlan) -> None:
         )
 
 
+class Interpreter:
+    """The one loop over instructions: operands, the operator's meaning, results into `values` by slot.
+
+    Who runs plans in another way overrides a step: where values lie, what an instruction does, what follows it.
+    """
+
+    def __init__(self, plan: ExecutionPlan, values: dict[int, Array]) -> None:
+        self.plan, self.values = plan, values
+
+    def interpret(self, instructions: Sequence[Instruction]) -> None:
+        """Execute these instructions one after the other on the values as they are."""
+        for instruction in instructions:
+            self.execute(instruction)
+
+    def execute(self, instruction: Instruction) -> None:
+        """One instruction."""
+        arrays = [self.operand(instruction, slot) if slot >= 0 else None for slot in instruction.inputs]
+        for slot, result in zip(instruction.outputs, self.evaluate(instruction, arrays), strict=True):
+            self.store(slot, result)
+
+    def operand(self, instruction: Instruction, slot: int) -> Array:
+        """The logical value that an instruction reads from a slot."""
+        return slot_value(self.plan, self.values, slot)
+
+    def evaluate(self, instruction: Instruction, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
+        """The results of an instruction."""
+        return evaluate_call(instruction.call, arrays)
+
+    def store(self, slot: int, result: Array) -> None:
+        """Keep a result."""
+        self.values[slot] = result
+
+
 def run_slots(plan: ExecutionPlan, inputs: Sequence[Array]) -> tuple[Array, ...]:
     """Every slot's logical value after one run. `inputs` in the model's order, of the model's shapes and types."""
     check_memory(plan)
@@ -88,10 +121,7 @@ def run_slots(plan: ExecutionPlan, inputs: Sequence[Array]) -> tuple[Array, ...]
                 tensor=tensor.name,
             )
         values[slot] = array
-    for instruction in plan.instructions:
-        arrays = [slot_value(plan, values, s) if s >= 0 else None for s in instruction.inputs]
-        for slot, result in zip(instruction.outputs, evaluate_call(instruction.call, arrays), strict=True):
-            values[slot] = result
+    Interpreter(plan, values).interpret(plan.instructions)
     return tuple(slot_value(plan, values, slot.index) for slot in plan.slots)
 
 

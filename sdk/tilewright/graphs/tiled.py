@@ -14,7 +14,7 @@ import numpy as np
 from tilewright.errors import UsageError
 from tilewright.model import Array
 from tilewright.ops.index.nest import Box
-from tilewright.plan.execute import evaluate_call, slot_value
+from tilewright.plan.execute import Interpreter, evaluate_call, slot_value
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.tiling.schedule import Operand, Step, TileSchedule
 
@@ -25,18 +25,27 @@ def run(plan: ExecutionPlan, inputs: Sequence[Array], seed: int = 0) -> tuple[Ar
         raise UsageError(f"the plan takes {len(plan.input_slots)} inputs", why=f"{len(inputs)} were given")
     values = dict(zip(plan.input_slots, inputs, strict=True))
     noise = np.random.default_rng(seed)
-    by_name = {instruction.name: instruction for instruction in plan.instructions}
-    for instruction in plan.instructions:
-        if instruction.fused_into:
-            continue
-        if instruction.schedule is None:
-            arrays = [slot_value(plan, values, s) if s >= 0 else None for s in instruction.inputs]
-            results = evaluate_call(instruction.call, arrays)
-            values.update(zip(instruction.outputs, results, strict=True))
-        else:
-            members = [by_name[name] for name in instruction.schedule.nodes]
-            _Tiles(plan, values, instruction.schedule, members, noise).run()
+    _Tiled(plan, values, noise).interpret(plan.instructions)
     return tuple(slot_value(plan, values, slot) for slot in plan.output_slots)
+
+
+class _Tiled(Interpreter):
+    """Instructions with a schedule run by it, those of its chain with them."""
+
+    def __init__(self, plan: ExecutionPlan, values: dict[int, Array], noise: np.random.Generator) -> None:
+        super().__init__(plan, values)
+        self.noise = noise
+        self.by_name = {instruction.name: instruction for instruction in plan.instructions}
+
+    def execute(self, instruction: Instruction) -> None:
+        """One instruction whole, or a chain tile by tile."""
+        if instruction.fused_into:
+            return
+        if instruction.schedule is not None:
+            members = [self.by_name[name] for name in instruction.schedule.nodes]
+            _Tiles(self.plan, self.values, instruction.schedule, members, self.noise).run()
+        else:
+            super().execute(instruction)
 
 
 class _Tiles:
