@@ -21,7 +21,7 @@ from tilewright.layout import Layout
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import align_up
 from tilewright.numerics import C_TYPES, is_half, packed
-from tilewright.plan.clusters import view_shift
+from tilewright.plan.aliasing.alias_sets import view_shift
 from tilewright.plan.layout import BufferLayout, layout_of, view_root
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.platform import MemoryLevel, Operands

@@ -221,7 +221,7 @@ def plan(tiled: TiledGraph, asked: Request = Depends(request), log: Journal = De
             built = with_groups(built, schedule_batches(built))
         if "views" not in asked.options.disabled_passes and asked.platform.can(Feature.ALIASING):
             built, saved = smaller_with_views(built, asked.platform, asked.options)
-            log.passes += (PassReport("views", saved, any(i.sharing for i in built.instructions)),)
+            log.passes += (PassReport("views", saved, any(i.aliasing for i in built.instructions)),)
         if "recompute" not in asked.options.disabled_passes and asked.platform.can(Feature.RECOMPUTE):
             built, saved, added = recomputed(built, asked.platform, asked.options)
             log.passes += (PassReport("recompute", saved, saved > 0, added),)
@@ -386,7 +386,8 @@ def write(compiled: Compiled, folder: Path) -> Compiled:
 
 def run_model(compiled: Compiled, target: Target, asked: RunOptions, project: Path) -> Report:
     """Build the written project, run it on the target and compare; the report says what was found."""
-    from tilewright.run.session import Subject, run_project
+    from tilewright.run.session import run_project
+    from tilewright.run.simulator import Subject
 
     sized = with_sizes(target, compiled.request.levels)
     return run_project(Subject(compiled.placed, compiled.report, compiled.request.source, project), sized, asked)

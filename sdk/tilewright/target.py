@@ -13,13 +13,13 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import cast
 
 from tilewright.errors import PlatformError, UsageError
 from tilewright.platform import MemoryLevel
+from tilewright.simulators import is_known, known_simulators
 
 FILE = "target.toml"
-Simulator = Literal["native", "qemu", "gvsoc", "cuda", "none"]
 _SIZE = re.compile(r"(\d+)\s*([KMG]?)(?:i?B)?", re.IGNORECASE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEYS = {
@@ -68,17 +68,16 @@ class StackRoom:
 class Target:
     """A target as its `target.toml` declares it; sizes in bytes. `folder` holds its files.
 
-    `simulator` is `native` (the image is a program of this machine), `qemu`, `gvsoc`, `cuda` (a library that this
-    process loads) or `none` (the board is only compiled for); `{elf}` in `command` stands for the image. `tools`
-    maps every program that is needed to the Debian package that brings it, or to the address where it is published;
-    of `compilers`, in order of preference, one is enough; `libraries` does the same for files that the compiler
-    reads. `library_flags` name the C library of the test image: it is the simulator's, not the generated project's.
-    `whole_word_loads` says that the compiler copies the last bytes of small aligned blocks by loading the aligned
-    word that they lie in. `plugin` says that the simulator takes our QEMU plugin. Without it instructions are
-    counted by the core's own counter under `-icount shift=icount_shift`: RISC-V counts them itself, a Cortex-M by
-    its SysTick of `systick_hz`. `core` names the table of cycles in `run/cores`;
-    `flash_wait_states` is what an access that the flash's prefetch does not foresee costs there: a load, or a taken
-    branch.
+    `simulator` names what runs the image: `native` (a program of this machine), `qemu`, `gvsoc`, `cuda` (a library that
+    this process loads), `none` (the board is only compiled for), or one of another distribution; `{elf}` in `command`
+    stands for the image. `tools` maps every program that is needed to the Debian package that brings it, or to the
+    address where it is published; of `compilers`, in order of preference, one is enough; `libraries` does the same for
+    files that the compiler reads. `library_flags` name the C library of the test image: it is the simulator's, not the
+    generated project's. `whole_word_loads` says that the compiler copies the last bytes of small aligned blocks by
+    loading the aligned word that they lie in. `plugin` says that the simulator takes our QEMU plugin. Without it
+    instructions are counted by the core's own counter under `-icount shift=icount_shift`: RISC-V counts them itself, a
+    Cortex-M by its SysTick of `systick_hz`. `core` names the table of cycles in `run/cores`; `flash_wait_states` is
+    what an access that the flash's prefetch does not foresee costs there: a load, or a taken branch.
     """
 
     name: str
@@ -99,7 +98,7 @@ class Target:
     tools: Mapping[str, str] = field(default_factory=dict)
     optional_tools: Mapping[str, str] = field(default_factory=dict)
     libraries: Mapping[str, str] = field(default_factory=dict)
-    simulator: Simulator = "native"
+    simulator: str = "native"
     command: tuple[str, ...] = ("{elf}",)
     plugin: bool = False
     icount_shift: int | None = None
@@ -194,8 +193,9 @@ class _Reader:
             raise self.wrong("name", f"'{name}' is no lower-case identifier")
         build, run, stack, timing = (self.table(table, key) for key in ("build", "run", "stack", "timing"))
         simulator = self.text(run, "run.simulator") or "native"
-        if simulator not in get_args(Simulator):
-            raise self.wrong("run.simulator", f"'{simulator}' is none of 'native', 'qemu', 'gvsoc', 'cuda' and 'none'")
+        if not is_known(simulator):
+            *first, last = (f"'{name}'" for name in known_simulators())
+            raise self.wrong("run.simulator", f"'{simulator}' is none of {', '.join(first)} and {last}")
         command = self.texts(run, "run.command") or ("{elf}",)
         if not any("{elf}" in word for word in command):
             raise self.wrong("run.command", "no word holds {elf}")
@@ -218,7 +218,7 @@ class _Reader:
             tools=self.strings(self.table(table, "tools"), "tools"),
             optional_tools=self.strings(self.table(table, "optional_tools"), "optional_tools"),
             libraries=self.strings(self.table(table, "libraries"), "libraries"),
-            simulator=cast(Simulator, simulator),
+            simulator=simulator,
             command=command,
             plugin=self.flag(run, "run.plugin"),
             icount_shift=self.number(run, "run.icount_shift"),

@@ -268,7 +268,7 @@ def test_views_that_make_the_peak_grow_are_left_out() -> None:
     assert place_plan(small, GENERIC, allocator="greedy").solution.peak == peak - saved
     assert saved >= 0
     fast, _ = smaller_with_views(plan, GENERIC, CompileOptions(optimize="speed"))
-    assert any(i.sharing is not None for i in fast.instructions)
+    assert any(i.aliasing is not None for i in fast.instructions)
     assert place_plan(fast, GENERIC, allocator="greedy").solution.peak > peak
 
 

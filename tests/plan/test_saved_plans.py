@@ -56,7 +56,7 @@ def test_a_file_that_says_something_else_is_refused(tmp_path: Path) -> None:
     good, bad = tmp_path / "good.npz", tmp_path / "bad.npz"
     save_plan(plan_of(chain(["Relu", "Exp"])), good)
     rewrite(good, bad, lambda header: header.update(version=99))
-    with pytest.raises(StateError, match="is of version 99: execution plans are written in version 1"):
+    with pytest.raises(StateError, match="is of version 99: execution plans are written in version 2"):
         load_plan(bad)
     rewrite(good, bad, lambda header: header.update(kind="checkpoint"))
     with pytest.raises(StateError, match="holds no execution plan: it holds a checkpoint"):

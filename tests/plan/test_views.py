@@ -15,10 +15,10 @@ from tilewright.graphs.saved import load_plan, save_plan
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.model import Array
-from tilewright.plan.clusters import view_shift
+from tilewright.plan.aliasing.alias_sets import view_shift
+from tilewright.plan.aliasing.apply import with_aliasing
 from tilewright.plan.execute import evaluate_call, run_slots
 from tilewright.plan.plan import ExecutionPlan
-from tilewright.plan.sharing import with_sharing
 from tilewright.platform import KiB
 from tilewright.plugins import platform
 
@@ -28,7 +28,7 @@ ALIGN = next(level.align for level in GENERIC.memory if level.name == "ram")
 
 def shared_of(model: onnx.ModelProto) -> ExecutionPlan:
     """The plan of a small model, with views."""
-    return with_sharing(plan_of(model, passes=False), ALIGN)
+    return with_aliasing(plan_of(model, passes=False), ALIGN)
 
 
 def run_in_arena(placed: PlacedPlan, inputs: list[Array]) -> dict[int, Array]:
@@ -57,19 +57,19 @@ def run_in_arena(placed: PlacedPlan, inputs: list[Array]) -> dict[int, Array]:
     made: dict[int, Array] = {}
     for instruction in plan.instructions:
         arrays = [value(slot) if slot >= 0 else None for slot in instruction.inputs]
-        if instruction.sharing is None:
+        if instruction.aliasing is None:
             for slot, result in zip(instruction.outputs, evaluate_call(instruction.call, arrays), strict=True):
                 put(slot, result)
         else:
             whole = at(instruction.outputs[0])
-            for copy in instruction.sharing.copies:
+            for copy in instruction.aliasing.copies:
                 raw = (
                     np.frombuffer(plan.frozen_slots[copy.frozen].constant.values.tobytes(), np.uint8)
                     if copy.frozen is not None
                     else at(instruction.inputs[copy.operand])
                 )
                 whole[copy.start : copy.start + copy.size_bytes] = raw
-            for fill in instruction.sharing.fills:
+            for fill in instruction.aliasing.fills:
                 whole[fill.start : fill.start + fill.size_bytes] = fill.byte
         made.update({slot: value(slot) for slot in instruction.outputs})
     return {**made, **{slot: value(slot) for slot in plan.output_slots}}
@@ -85,9 +85,9 @@ def check_in_arena(plan: ExecutionPlan, allocator: str = "greedy", io: str = "ar
     return placed
 
 
-def sharing_ops(plan: ExecutionPlan) -> list[str]:
+def aliasing_ops(plan: ExecutionPlan) -> list[str]:
     """The operators that share bytes, in order."""
-    return [i.op_name for i in plan.instructions if i.sharing is not None]
+    return [i.op_name for i in plan.instructions if i.aliasing is not None]
 
 
 def test_the_parts_of_a_concat_are_written_where_the_result_lies() -> None:
@@ -97,7 +97,7 @@ def test_the_parts_of_a_concat_are_written_where_the_result_lies() -> None:
         ["y"],
     )
     plan = shared_of(model)
-    assert sharing_ops(plan) == ["Concat"]
+    assert aliasing_ops(plan) == ["Concat"]
     placed = check_in_arena(plan)
     by_name = {plan.slots[slot].tensor.name: offset for slot, offset in placed.slot_offsets.items()}
     assert (by_name["a"] - by_name["c"], by_name["b"] - by_name["c"]) == (0, KiB)
@@ -121,7 +121,7 @@ def test_the_parts_of_a_split_stay_in_the_operand_where_they_are_runs_of_bytes(a
         ["y"],
     )
     plan = shared_of(model)
-    assert sharing_ops(plan) == (["Split"] if shares else [])
+    assert aliasing_ops(plan) == (["Split"] if shares else [])
     check_in_arena(plan)
 
 
@@ -138,7 +138,7 @@ def test_a_slice_and_a_gather_of_consecutive_rows_copy_nothing() -> None:
         {"two": np.array([2]), "four": np.array([4]), "zero": np.array([0]), "one": np.array(1)},
     )
     plan = shared_of(model)
-    assert sharing_ops(plan) == ["Slice", "Gather"]
+    assert aliasing_ops(plan) == ["Slice", "Gather"]
     check_in_arena(plan)
 
 
@@ -150,9 +150,9 @@ def test_a_pad_along_the_outermost_axis_only_fills() -> None:
         {"pads": np.array([1, 0, 2, 0]), "value": np.float32(0)},
     )
     plan = shared_of(model)
-    (pad,) = [i for i in plan.instructions if i.sharing]
-    assert pad.sharing
-    assert [(f.start, f.size_bytes, f.byte) for f in pad.sharing.fills] == [(0, 32, 0), (128, 64, 0)]
+    (pad,) = [i for i in plan.instructions if i.aliasing]
+    assert pad.aliasing
+    assert [(f.start, f.size_bytes, f.byte) for f in pad.aliasing.fills] == [(0, 32, 0), (128, 64, 0)]
     placed = check_in_arena(plan)
     code = emit(placed, GENERIC.memory, ()).files["src/net.c"]
     assert code.count("memset(") == 2
@@ -160,7 +160,7 @@ def test_a_pad_along_the_outermost_axis_only_fills() -> None:
         [node("Relu", "x", "a"), node("Pad", "a pads value", "b"), node("Abs", "b", "y")],
         {"x": [3, 8]}, ["y"], {"pads": np.array([1, 0, 2, 0]), "value": np.float32(1.5)},
     )  # fmt: skip
-    assert sharing_ops(shared_of(other)) == []  # 1.5 is not one byte over and over
+    assert aliasing_ops(shared_of(other)) == []  # 1.5 is not one byte over and over
 
 
 def test_constants_and_operands_that_lie_elsewhere_are_copied_alone() -> None:
@@ -177,13 +177,13 @@ def test_constants_and_operands_that_lie_elsewhere_are_copied_alone() -> None:
         {"k": np.arange(8, dtype=np.float32).reshape(1, 8)},
     )
     plan = shared_of(model)
-    one, two = [i.sharing for i in plan.instructions if i.sharing]
+    one, two = [i.aliasing for i in plan.instructions if i.aliasing]
     assert one is not None
     assert two is not None
-    assert (len(one.windows), [(c.operand, c.start, c.frozen is None) for c in one.copies]) == (
+    assert (len(one.pairs), [(c.operand, c.start, c.frozen is None) for c in one.copies]) == (
         1, [(0, 0, False), (2, 96, True)],
     )  # fmt: skip
-    assert len(two.windows) == 1
+    assert len(two.pairs) == 1
     check_in_arena(plan)
 
 
@@ -201,8 +201,8 @@ def test_bytes_of_a_dense_block_are_made_once() -> None:
     nodes.append(node("Tanh", "c", "y"))
     model = onnx_model(nodes, {"x": [1, 4, 4, 4]}, ["y"], {"one": np.array([1])}, opset=18)
     plan = shared_of(model)
-    assert sharing_ops(plan) == ["Concat"] * 4
-    assert all(i.sharing is None or not i.sharing.copies for i in plan.instructions)
+    assert aliasing_ops(plan) == ["Concat"] * 4
+    assert all(i.aliasing is None or not i.aliasing.copies for i in plan.instructions)
     placed = check_in_arena(plan, "auto")
     assert placed.live_set <= 2 * 5 * 256
     assert placed.solution.status == "optimal"
@@ -210,7 +210,7 @@ def test_bytes_of_a_dense_block_are_made_once() -> None:
 
 def test_codes_of_other_scales_are_no_views() -> None:
     from tilewright.model import DType, Quantisation, Tensor
-    from tilewright.plan.windows import same_kind
+    from tilewright.plan.aliasing.ranges import same_kind
 
     fine, coarse = Quantisation((0.1,), (0,)), Quantisation((0.2,), (0,))
     one = Tensor("a", DType.I8, (4,), fine)
@@ -231,16 +231,16 @@ def test_a_quantised_concat_shares_where_the_scales_agree(scale: float, shares: 
         node("QuantizeLinear", "b s z", "bq"), node("DequantizeLinear", "bq s z", "u"),
     ]  # fmt: skip
     constants = {"s": np.float32(0.1), "t": np.float32(scale), "z": np.int8(3), "parts": np.array([1, 5])}
-    plan = with_sharing(plan_of(onnx_model(nodes, {"x": [4, 16], "w": [2, 16]}, ["y", "u"], constants)), ALIGN)
-    assert sharing_ops(plan) == shares
+    plan = with_aliasing(plan_of(onnx_model(nodes, {"x": [4, 16], "w": [2, 16]}, ["y", "u"], constants)), ALIGN)
+    assert aliasing_ops(plan) == shares
     check_in_arena(plan)
 
 
 def test_the_memory_of_the_caller_is_not_shared() -> None:
     model = onnx_model([node("Relu", "x", "a"), node("Concat", "a x", "y", axis=0)], {"x": [2, 8]}, ["y"])
     plan = plan_of(model, passes=False)
-    assert sharing_ops(with_sharing(plan, ALIGN, frozenset(plan.output_slots))) == []
-    placed = check_in_arena(with_sharing(plan, ALIGN))
+    assert aliasing_ops(with_aliasing(plan, ALIGN, frozenset(plan.output_slots))) == []
+    placed = check_in_arena(with_aliasing(plan, ALIGN))
     assert placed.storages[-1].kind == "output"
 
 
@@ -304,10 +304,12 @@ def test_random_networks_of_moves_keep_every_value(block: int) -> None:
         if not model.graph.output:
             continue
         plan = shared_of(model)
-        shared += len(sharing_ops(plan))
+        shared += len(aliasing_ops(plan))
         check_in_arena(plan)
         stored = plan_of(model, passes=False)
-        check_in_arena(with_sharing(stored, ALIGN, frozenset((*stored.input_slots, *stored.output_slots))), io="caller")
+        check_in_arena(
+            with_aliasing(stored, ALIGN, frozenset((*stored.input_slots, *stored.output_slots))), io="caller"
+        )
     assert shared > 12
 
 
@@ -315,8 +317,8 @@ def test_a_plan_with_views_is_saved_and_read(tmp_path: Path) -> None:
     plan = shared_of(random_model(3))
     save_plan(plan, tmp_path / "plan")
     again = load_plan(tmp_path / "plan")
-    assert [i.sharing for i in again.instructions] == [i.sharing for i in plan.instructions]
-    assert sharing_ops(again)
+    assert [i.aliasing for i in again.instructions] == [i.aliasing for i in plan.instructions]
+    assert aliasing_ops(again)
 
 
 def test_random_networks_of_moves_as_c(tmp_path: Path) -> None:
@@ -349,7 +351,7 @@ def test_boxes_that_are_no_runs_are_copied() -> None:
     ]  # fmt: skip
     constants = {"low": np.array([0]), "high": np.array([2]), "axis": np.array([1]), "turned": np.array([0, 2, 1])}
     model = onnx_model(nodes, {"x": [2, 4], "z": [3, 4]}, ["y", "w"], constants)
-    assert sharing_ops(with_sharing(plan_of(model, passes=False), 4)) == []
+    assert aliasing_ops(with_aliasing(plan_of(model, passes=False), 4)) == []
 
 
 def test_values_that_both_live_do_not_share_a_byte() -> None:
@@ -358,13 +360,13 @@ def test_values_that_both_live_do_not_share_a_byte() -> None:
         node("Exp", "x", "a"), node("Exp", "w", "b"), node("Concat", "a b", "c", axis=0),
         node("Concat", "b a", "d", axis=0), node("Sub", "c d", "e"), node("Softmax", "e", "y"),
     ]  # fmt: skip
-    plan = with_sharing(plan_of(onnx_model(nodes, {"x": [2, 8], "w": [2, 8]}, ["y"]), passes=False), 4)
+    plan = with_aliasing(plan_of(onnx_model(nodes, {"x": [2, 8], "w": [2, 8]}, ["y"]), passes=False), 4)
     check_in_arena(plan)
 
 
 def test_an_output_is_no_part_of_an_input() -> None:
     model = onnx_model([node("Slice", "x low high", "y")], {"x": [4, 8]}, ["y"], {"low": [1], "high": [3]})
-    assert sharing_ops(with_sharing(plan_of(model, passes=False), 4)) == []
+    assert aliasing_ops(with_aliasing(plan_of(model, passes=False), 4)) == []
 
 
 def test_parts_at_addresses_that_no_tensor_may_have_are_copied() -> None:
@@ -375,8 +377,8 @@ def test_parts_at_addresses_that_no_tensor_may_have_are_copied() -> None:
         node("Concat", "a b", "c", axis=0),
         node("Softmax", "c", "y"),
     ]
-    plan = with_sharing(plan_of(onnx_model(nodes, {"x": [1, 3], "w": [1, 3]}, ["y"]), passes=False), 8)
-    (concat,) = [i for i in plan.instructions if i.sharing]
-    assert concat.sharing
-    assert [window[0] for window in concat.sharing.windows] == [0]
-    assert [(copy.operand, copy.start, copy.size_bytes) for copy in concat.sharing.copies] == [(1, 12, 12)]
+    plan = with_aliasing(plan_of(onnx_model(nodes, {"x": [1, 3], "w": [1, 3]}, ["y"]), passes=False), 8)
+    (concat,) = [i for i in plan.instructions if i.aliasing]
+    assert concat.aliasing
+    assert [pair[0] for pair in concat.aliasing.pairs] == [0]
+    assert [(copy.operand, copy.start, copy.size_bytes) for copy in concat.aliasing.copies] == [(1, 12, 12)]

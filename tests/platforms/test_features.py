@@ -49,7 +49,7 @@ def skip_and_concat(folder: Path) -> Path:
 
 
 def aliases(found: Compiled) -> bool:
-    return any(i.sharing for i in found.plan.instructions)
+    return any(i.aliasing for i in found.plan.instructions)
 
 
 def repeats(found: Compiled) -> bool:
@@ -83,7 +83,7 @@ def test_conformance_aliases_where_the_platform_does() -> None:
     model = load_and_pass(onnx_model(nodes, {"a": [1, 16], "b": [1, 32]}, ["y"], {}), "net")
     for feature in (Feature.RECOMPUTE, Feature.ALIASING):
         placed = place(model, replace(GENERIC, supports=ALL - {feature}), views=True)
-        assert any(i.sharing for i in placed.plan.instructions) is (feature is Feature.RECOMPUTE)
+        assert any(i.aliasing for i in placed.plan.instructions) is (feature is Feature.RECOMPUTE)
 
 
 def regions(folder: Path, mode: str) -> Path:

@@ -37,7 +37,7 @@ def layer_comment(placed: PlacedPlan, instruction: Instruction) -> str:
     constants = f", {frozen} B constants" if frozen else ""
     scratch = f", {instruction.scratch_bytes} B scratch" if instruction.scratch_bytes else ""
     node = instruction.call.node
-    if instruction.sharing is not None:
+    if instruction.aliasing is not None:
         scratch = ", in place"
     engine = f", on {safe(instruction.kernel.engine)}" if instruction.kernel.engine else ""
     return f"{safe(node.op)} '{safe(node.name)}': {ins} -> {outs}{constants}{scratch}{engine}"

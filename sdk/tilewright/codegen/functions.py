@@ -16,7 +16,7 @@ from tilewright.codegen.tiled import Home, Member, TiledLayer, home_of, tile_par
 from tilewright.layout import Layout
 from tilewright.memory.placed import PlacedPlan
 from tilewright.ops.operator import Call
-from tilewright.plan.plan import ExecutionPlan, Instruction, Sharing
+from tilewright.plan.plan import Aliasing, ExecutionPlan, Instruction
 from tilewright.platform import Constant, Kernel, Operands
 from tilewright.rows.chain import RowChain
 
@@ -153,8 +153,8 @@ def render_functions(
     layers: list[tuple[str, TiledLayer]] = []
     layouts: dict[str, Layout] = {slot.tensor.name: slot.layout for slot in plan.slots}
     for instruction in plan.instructions:
-        if instruction.sharing is not None:
-            calls += _shared_calls(placed, instruction, instruction.sharing, prefix, arena, moved)
+        if instruction.aliasing is not None:
+            calls += _aliasing_calls(placed, instruction, instruction.aliasing, prefix, arena, moved)
             continue
         kernel, call = instruction.kernel, instruction.call
         listed = parameters(plan, instruction)
@@ -185,13 +185,13 @@ def render_functions(
     return Functions(tuple(named), names, tuple(calls), tuple(texts.sources), tuple(layer for _, layer in layers))
 
 
-def _shared_calls(
-    placed: PlacedPlan, instruction: Instruction, sharing: Sharing, prefix: str, arena: str, moved: Mapping[int, str]
+def _aliasing_calls(
+    placed: PlacedPlan, instruction: Instruction, aliasing: Aliasing, prefix: str, arena: str, moved: Mapping[int, str]
 ) -> list[LayerCall]:
     """What is left to move and fill where operands and results are the same bytes."""
     result = placed.slot_offsets[instruction.outputs[0]]
     found = []
-    for copy in sharing.copies:
+    for copy in aliasing.copies:
         source = f"{arena} + {placed.slot_offsets.get(instruction.inputs[copy.operand], 0)}"
         if copy.frozen is not None:
             source = moved.get(copy.frozen, f"{prefix}_c{copy.frozen}")
@@ -199,7 +199,7 @@ def _shared_calls(
             source = caller_name(placed, instruction.inputs[copy.operand])
         arguments = f"{arena} + {result + copy.start}, {source}, {copy.size_bytes}u"
         found.append(LayerCall(instruction, "memcpy", arguments))
-    for fill in sharing.fills:
+    for fill in aliasing.fills:
         arguments = f"{arena} + {result + fill.start}, {fill.byte}, {fill.size_bytes}u"
         found.append(LayerCall(instruction, "memset", arguments))
     return found or [LayerCall(instruction, "", "")]

@@ -47,13 +47,14 @@ def row(question: Question, *, allowance: bool = False) -> Row:
     from tilewright.compile import compile_model
     from tilewright.report.allowance import with_allowance
     from tilewright.report.envelope import Row
+    from tilewright.run.simulator import simulator_of
 
     options, name, source = question.options, question.target, str(question.model)
     try:
         target = target_for(name, options)
         compiled = compile_model(question.model, dumped(options, question), target)
         report = compiled.report
-        if allowance and target.simulator != "native":
+        if allowance and not simulator_of(target).on_this_machine:
             report = with_allowance(report, compiled.request.platform, compiled.artifacts, target)
         error = overflow(report, options.budgets)
         return Row(name, report, error, question.strategy, source, tuple(compiled.model.notes))

@@ -135,10 +135,12 @@ def _lost(question: Kernels, error: TilewrightError) -> tuple[Row, ...]:
 def _runs_here(chosen: Platform) -> None:
     """Refuse a platform of which no target is this machine; one without any target of ours is tried."""
     from tilewright.platform import Feature
+    from tilewright.run.simulator import simulator_of
     from tilewright.target import all_targets
 
-    simulators = {target.simulator for target in all_targets() if target.platform == chosen.name}
-    if not chosen.can(Feature.KERNELS_APART) or (simulators and "native" not in simulators):
+    targets = [target for target in all_targets() if target.platform == chosen.name]
+    here = not targets or any(simulator_of(target).on_this_machine for target in targets)
+    if not chosen.can(Feature.KERNELS_APART) or not here:
         raise UnsupportedError(
             f"the kernels of platform '{chosen.name}' do not run on this machine",
             why="none of its targets does",

@@ -13,7 +13,7 @@ from tilewright.codegen.emit import emit
 from tilewright.codegen.functions import parameters
 from tilewright.conformance.subject import Subject
 from tilewright.memory.placed import PlacedPlan
-from tilewright.plan.clusters import view_shift
+from tilewright.plan.aliasing.alias_sets import view_shift
 from tilewright.plan.liveness import storages
 from tilewright.platform import Kernel, Platform
 

@@ -15,9 +15,9 @@ from tilewright.memory.planner import place_plan
 from tilewright.model import Array, Model, Tensor
 from tilewright.passes.driver import run as run_passes
 from tilewright.passes.quantise.lower import lower
+from tilewright.plan.aliasing.apply import with_aliasing
 from tilewright.plan.build import build
 from tilewright.plan.check import check as check_plan
-from tilewright.plan.sharing import with_sharing
 from tilewright.platform import Feature, Kernel, Platform
 from tilewright.plugins import kernels_of
 from tilewright.tiling.tile import tile
@@ -75,7 +75,7 @@ def place(
     bound = bind(model, platform, kernels_of(platform) if kernels is None else kernels)
     plan = build(tile(bound))
     if views and platform.can(Feature.ALIASING):
-        plan = with_sharing(plan, compute_align(platform, plan.home))
+        plan = with_aliasing(plan, compute_align(platform, plan.home))
     check_plan(plan)
     return place_plan(plan, platform, io=io, allocator=ALLOCATOR)
 

@@ -19,7 +19,8 @@ from tilewright.graphs.container import damaged, read_container, write_container
 from tilewright.layout import Layout
 from tilewright.model import Array, Clamp, DType, Node, Quantisation, Tensor
 from tilewright.ops.index import affine, body, nest, table, transfer
-from tilewright.ops.operator import Call
+from tilewright.ops.operator import Call, Operator
+from tilewright.ops.registry import find
 from tilewright.plan import plan as plans
 from tilewright.plan.check import check
 from tilewright.plan.plan import ExecutionPlan
@@ -29,11 +30,11 @@ from tilewright.report.codec import Json
 from tilewright.tiling import schedule
 
 KIND = "execution plan"
-VERSION = 1
+VERSION = 2
 
 PLAN_CLASSES = (
     Clamp, Constant, Call, Layout, Node, Quantisation, Tensor, ExecutionPlan,
-    plans.Fill, plans.FrozenSlot, plans.Instruction, plans.PartCopy, plans.Sharing, plans.Slot, plans.StatePair,
+    plans.Fill, plans.FrozenSlot, plans.Instruction, plans.PartCopy, plans.Aliasing, plans.Slot, plans.StatePair,
 )  # fmt: skip
 CUT_MODULES = (schedule, nest, affine, table, transfer, body)
 
@@ -97,6 +98,8 @@ class _Writer:
             return {"dtype": value.value}
         if isinstance(value, bytes):
             return {"bytes": value.hex()}
+        if isinstance(value, Operator):
+            return {"operator": [value.name, value.domain]}
         if isinstance(value, Kernel):
             return {"kernel": [value.platform, value.name, value.op, list(value.types[0]), list(value.types[1])]}
         if isinstance(value, tuple | list):
@@ -135,6 +138,8 @@ class _Reader:
         if "map" in plain:
             pairs: Any = plain["map"]
             return {self.value(key): self.value(item) for key, item in pairs}
+        if "operator" in plain:
+            return _operator(self.value(plain["operator"]))
         if "kernel" in plain:
             return _kernel(self.value(plain["kernel"]))
         return self.instance(str(plain["class"]), plain["fields"])
@@ -144,6 +149,13 @@ class _Reader:
         if kind is None or not isinstance(values, dict):
             raise ValueError(f"there is no '{tag}' in a plan")
         return kind(**{name: self.value(item) for name, item in values.items()})
+
+
+def _operator(named: tuple[Any, ...]) -> Operator:
+    found = find(*named)
+    if found is None:
+        raise ValueError(f"there is no operator '{named[0]}' any more")
+    return found
 
 
 def _kernel(named: tuple[Any, ...]) -> Kernel:

@@ -39,6 +39,6 @@ def work(instruction: Instruction) -> float:
     """Operations of one call: what its kernel estimates, at least its multiply-accumulates."""
     from tilewright.report.collect import multiply_accumulates
 
-    if instruction.sharing is not None:
+    if instruction.aliasing is not None:
         return 0.0
     return max(instruction.kernel.cost(instruction.call), float(multiply_accumulates(instruction.call)))

@@ -8,7 +8,7 @@ from tilewright.memory.check import check
 from tilewright.memory.place import place
 from tilewright.memory.placed import PlacedPlan, Region
 from tilewright.memory.problem import Buffer, Overlap, PlacementProblem, View
-from tilewright.plan.clusters import view_shift
+from tilewright.plan.aliasing.alias_sets import view_shift
 from tilewright.plan.liveness import Storage, storages
 from tilewright.plan.overlap import overlaps
 from tilewright.plan.plan import ExecutionPlan, FrozenSlot

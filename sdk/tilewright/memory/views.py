@@ -9,9 +9,9 @@ from tilewright.memory.planner import place_plan
 from tilewright.model import Model
 from tilewright.options import CompileOptions
 from tilewright.passes import reorder
+from tilewright.plan.aliasing.apply import with_aliasing
 from tilewright.plan.build import build
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
-from tilewright.plan.sharing import with_sharing
 from tilewright.platform import Feature, Platform
 
 TRIED = 32
@@ -28,7 +28,7 @@ def ordered_for_views(
     if {reorder.name, "views"} & options.disabled_passes or not graph.platform.can(Feature.ALIASING):
         return graph, model, 0
     plan, shared = _plans(graph, options)
-    names = {i.name for i in shared.instructions if i.sharing and not i.sharing.copies and not i.sharing.fills}
+    names = {i.name for i in shared.instructions if i.aliasing and not i.aliasing.copies and not i.aliasing.fills}
     if not names:
         return graph, model, 0
     changed, expected = reorder.apply(model, frozenset(names))
@@ -51,7 +51,7 @@ def _shared(
 ) -> ExecutionPlan:
     level = next(found for found in platform.memory if found.name == (plan.home or platform.compute_in))
     outside = frozenset((*plan.input_slots, *plan.output_slots)) if options.io == "caller" else frozenset()
-    return with_sharing(plan, level.align, outside, only)
+    return with_aliasing(plan, level.align, outside, only)
 
 
 def smaller_with_views(plan: ExecutionPlan, platform: Platform, options: CompileOptions) -> tuple[ExecutionPlan, int]:
@@ -73,7 +73,7 @@ def _one_by_one(
 ) -> tuple[ExecutionPlan, int]:
     """The views that may be had, one after the other, without a higher peak; the plan and its peak."""
     kept, best = frozenset[str](), plan
-    for name in [i.name for i in shared.instructions if i.sharing is not None][:TRIED]:
+    for name in [i.name for i in shared.instructions if i.aliasing is not None][:TRIED]:
         trial = _shared(plan, platform, options, kept | {name})
         peak = _peak(trial, platform, options)
         if peak <= least and trial is not plan:

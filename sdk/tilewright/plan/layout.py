@@ -19,7 +19,7 @@ from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import align_up
 from tilewright.memory.problem import Buffer, PlacementProblem
 from tilewright.model import Array, Tensor
-from tilewright.plan.clusters import view_shift
+from tilewright.plan.aliasing.alias_sets import view_shift
 from tilewright.plan.liveness import Storage, storages
 from tilewright.plan.plan import ExecutionPlan
 

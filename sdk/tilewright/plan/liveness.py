@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tilewright.plan.clusters import bases_of, relations_of, view_shift
+from tilewright.plan.aliasing.alias_sets import bases_of, relations_of, view_shift
 from tilewright.plan.plan import ExecutionPlan, Instruction
 
 
@@ -17,7 +17,7 @@ from tilewright.plan.plan import ExecutionPlan, Instruction
 class Storage:
     """Memory shared by `members`; `root` is the slot it is named after. `kind` is activation, input, output or io.
 
-    `within` is (root of another storage, byte offset) where that one's bytes are shown: the hull of a cluster.
+    `within` is (root of another storage, byte offset) where that one's bytes are shown: the hull of an alias set.
     """
 
     root: int
@@ -30,7 +30,7 @@ class Storage:
 
 
 Bases = dict[int, tuple[int, int]]
-"""Storage to (cluster, start in the cluster) for all storages that share bytes with others."""
+"""Storage to (alias set, start in it) for all storages that share bytes with others."""
 
 
 def last_use(plan: ExecutionPlan) -> tuple[int, ...]:
@@ -76,14 +76,14 @@ def storages(
 
 
 def _hulls(bases: Bases, sizes: dict[int, int]) -> dict[int, tuple[int, int]]:
-    """(hull, offset in it) of every storage that is not the hull of its cluster: the largest, the first of several."""
+    """(hull, offset in it) of every storage that is not its alias set's hull: the largest, the first of several."""
     hull: dict[int, int] = {}
-    for head, (cluster, _) in sorted(bases.items(), key=lambda entry: (-sizes[entry[0]], entry[0])):
-        hull.setdefault(cluster, head)
+    for head, (alias_set, _) in sorted(bases.items(), key=lambda entry: (-sizes[entry[0]], entry[0])):
+        hull.setdefault(alias_set, head)
     return {
-        head: (hull[cluster], start - bases[hull[cluster]][1])
-        for head, (cluster, start) in bases.items()
-        if head != hull[cluster]
+        head: (hull[alias_set], start - bases[hull[alias_set]][1])
+        for head, (alias_set, start) in bases.items()
+        if head != hull[alias_set]
     }
 
 
@@ -165,7 +165,7 @@ def _merge_in_place(
     inputs = {root[s] for s in plan.input_slots}
     swept = {i: {o for m in plan.instructions[a:b] for o in m.outputs} for a, b in plan.groups for i in range(a, b)}
     for instruction in plan.instructions:
-        pairs = () if instruction.sharing is not None else instruction.kernel.in_place(instruction.call)
+        pairs = () if instruction.aliasing is not None else instruction.kernel.in_place(instruction.call)
         for operand, result in pairs:
             source = instruction.inputs[operand] if operand < len(instruction.inputs) else -1
             target = instruction.outputs[result]
@@ -207,7 +207,7 @@ def _free_to_take(
     last: dict[int, int],
     bases: Bases,
 ) -> bool:
-    """True where no other storage of a cluster needs the bytes that the two take together, while they take them."""
+    """True where no other storage of an alias set needs the bytes that the two take together, while they take them."""
     head, target = pair
     if head in bases and target in bases:
         return False
@@ -217,10 +217,10 @@ def _free_to_take(
     sizes = {one: max(s.tensor.size_bytes for s in plan.slots if root[s.index] == one) for one in {*bases, *pair}}
     if sizes[head] != sizes[target]:
         return False
-    cluster, start = bases[member]
+    alias_set, start = bases[member]
     begin, end = (last[head], last[target]) if member == head else (first[head], last[head])
     for other, (home, at) in bases.items():
-        if other == member or home != cluster or at >= start + sizes[head] or at + sizes[other] <= start:
+        if other == member or home != alias_set or at >= start + sizes[head] or at + sizes[other] <= start:
             continue
         if not (last[other] < begin or first[other] > end):
             return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tilewright.plan.clusters import view_shift
+from tilewright.plan.aliasing.alias_sets import view_shift
 from tilewright.plan.liveness import Storage
 from tilewright.plan.plan import ExecutionPlan
 

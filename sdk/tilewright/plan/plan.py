@@ -72,7 +72,7 @@ class FrozenSlot:
 
 @dataclass(frozen=True)
 class PartCopy:
-    """Bytes that a sharing instruction still has to move: operand `operand` to byte `start` of its result.
+    """Bytes that an aliasing instruction still has to move: operand `operand` to byte `start` of its result.
 
     With `frozen` given they are those of a frozen slot.
     """
@@ -93,14 +93,14 @@ class Fill:
 
 
 @dataclass(frozen=True)
-class Sharing:
+class Aliasing:
     """How an instruction computes nothing: its operands and results are the same bytes.
 
-    A window (operand, result, shift) says that the operand starts `shift` bytes behind the start of the result: the
-    parts of a Concat lie in its result, those of a Split in its operand. What no window shows, is copied or filled.
+    A pair (operand, result, shift) says that the operand starts `shift` bytes behind the start of the result: the
+    parts of a Concat lie in its result, those of a Split in its operand. What is in no pair, is copied or filled.
     """
 
-    windows: tuple[tuple[int, int, int], ...]
+    pairs: tuple[tuple[int, int, int], ...]
     copies: tuple[PartCopy, ...] = ()
     fills: tuple[Fill, ...] = ()
 
@@ -110,7 +110,7 @@ class Instruction:
     """One bound node. `inputs` are slots of the run-time operands in operand order, -1 for an omitted or constant one.
 
     `frozen` are indices into the plan's frozen slots, in the order in which the kernel declared them. `fused_into` is
-    the name of the instruction whose schedule runs this one as one of its stages, empty for all others. With `sharing`
+    the name of the instruction whose schedule runs this one as one of its stages, empty for all others. With `aliasing`
     the kernel is not called.
     """
 
@@ -124,7 +124,7 @@ class Instruction:
     overlaps: tuple[tuple[int, int, int], ...] = ()
     schedule: TileSchedule | None = None
     fused_into: str = ""
-    sharing: Sharing | None = None
+    aliasing: Aliasing | None = None
 
     @property
     def name(self) -> str:

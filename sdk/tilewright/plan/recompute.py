@@ -34,10 +34,10 @@ def live_bytes(plan: ExecutionPlan) -> int:
 def _alive(plan: ExecutionPlan) -> list[int]:
     """Bytes alive at every instruction; storages that show the bytes of another one that is alive count once."""
     alive = [instruction.scratch_bytes for instruction in plan.instructions] or [0]
-    clusters: dict[int, list[Storage]] = {}
+    alias_sets: dict[int, list[Storage]] = {}
     for storage in storages(plan):
-        clusters.setdefault(storage.within[0] if storage.within else storage.root, []).append(storage)
-    for members in clusters.values():
+        alias_sets.setdefault(storage.within[0] if storage.within else storage.root, []).append(storage)
+    for members in alias_sets.values():
         for time in range(min(m.first for m in members), min(max(m.last for m in members), len(alive) - 1) + 1):
             spans = [((m.within or (0, 0))[1], m.size_bytes) for m in members if m.first <= time <= m.last]
             end = 0
@@ -97,7 +97,7 @@ def _late_readers(plan: ExecutionPlan, instruction: Instruction, readers: Mappin
 
     Results that others show a part of, outputs and states stay; operands are kept as long as that takes.
     """
-    if len(instruction.outputs) != 1 or instruction.sharing is not None:
+    if len(instruction.outputs) != 1 or instruction.aliasing is not None:
         return ()
     (made,) = instruction.outputs
     reading = readers.get(made, [])
@@ -110,7 +110,7 @@ def _late_readers(plan: ExecutionPlan, instruction: Instruction, readers: Mappin
         return ()
     kept = {view_root(plan, s) for s in (*plan.output_slots, *(pair.source for pair in plan.state))}
     shown = any(slot.storage is not None and view_root(plan, slot.index) == made for slot in plan.slots)
-    shared = any(plan.instructions[index].sharing is not None for index in reading)
+    shared = any(plan.instructions[index].aliasing is not None for index in reading)
     return () if made in kept or shown or shared else tuple(late)
 
 

@@ -84,7 +84,7 @@ def layer_reports(placed: PlacedPlan, graph: BoundGraph) -> tuple[LayerReport, .
         LayerReport(
             name=i.name,
             op=i.call.node.op,
-            kernel=i.kernel.name if i.sharing is None else VIEW,
+            kernel=i.kernel.name if i.aliasing is None else VIEW,
             numerics=numerics_of(i.call, i.kernel.numerics),
             tile=dict(i.schedule.sizes) if i.schedule else None,
             tiles=i.schedule.tiles if i.schedule else 1,
@@ -95,7 +95,7 @@ def layer_reports(placed: PlacedPlan, graph: BoundGraph) -> tuple[LayerReport, .
             operand_bytes=operand_bytes(plan, i),
             fused_into=i.fused_into,
             modelled_cycles=modelled_cycles(plan, i, platform),
-            engine=i.kernel.engine if i.sharing is None else "",
+            engine=i.kernel.engine if i.aliasing is None else "",
             results=tuple(_result(placed, slot) for slot in i.outputs),
             instead_of=instead.get(i.name, ""),
             nodes=tuple(call.node.name for call in i.call.chain),

@@ -11,6 +11,7 @@ from tilewright.errors import DoesNotFit, TilewrightError, ToolMissing, UsageErr
 from tilewright.run.elf import ElfFile, Sizes, mapped_sizes, read_elf
 from tilewright.run.image import Image, Toolchain
 from tilewright.run.interface import INSTANCE, Interface, glue_code, read_interface
+from tilewright.run.simulator import simulator_of
 from tilewright.run.stack import read_call_graph, stack_bound
 from tilewright.run.tool import Finished, find_tool, start
 from tilewright.target import Target, targets_folder
@@ -18,9 +19,6 @@ from tilewright.target import Target, targets_folder
 HARNESS = Path(__file__).parent / "harness"
 _OVERFLOW = re.compile(r"region `(\w+)' overflowed by (\d+) bytes")
 _SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g1")
-
-# fixed addresses, so that dumps and fences can name bytes; no lazy binding, which would be counted
-_NATIVE = ("-no-pie", "-Wl,-z,now")
 TAP = "TILEWRIGHT_TAP"
 """The macro under which chains hand out the rows that they keep to themselves."""
 
@@ -68,8 +66,7 @@ def build(
     own = _compile_harness(driver, interface, target, (*everywhere, *parts), project, work)
     path = work / f"{model}.elf"
     map_file = work / f"{model}.map"
-    native = _NATIVE if target.simulator == "native" else ()
-    _link(driver, [*own, *objects], target, (*everywhere, *native), path, map_file)
+    _link(driver, [*own, *objects], target, (*everywhere, *simulator_of(target).link_flags), path, map_file)
     elf = read_elf(path)
     bound = None
     if graphs and not sanitize:
@@ -115,7 +112,7 @@ def _compile_harness(
     """Objects of the test image's own code: main, the glue, the port to the machine, the target's start-up files."""
     glue = work / "glue.c"
     glue.write_text(glue_code(interface), encoding="utf-8")
-    port = HARNESS / ("host.c" if target.simulator == "native" else "semihosting.c")
+    port = HARNESS / simulator_of(target).port
     # a loop that the compiler turns into strlen would pull a library into the image and into its sizes
     plain = (
         *flags,

@@ -23,7 +23,8 @@ from tilewright.run.cuda_bulk import AT_ONCE, SampleSet, accuracy, expected_set,
 from tilewright.run.cuda_executor import CUDAGraphExecutor
 from tilewright.run.cuda_library import build_library, find_compiler
 from tilewright.run.inputs import expected_outputs, input_arrays
-from tilewright.run.session import Subject, compare_slot, with_drawn, with_reference
+from tilewright.run.session import compare_slot, with_drawn, with_reference
+from tilewright.run.simulator import Subject
 from tilewright.run.tool import start
 from tilewright.target import Target
 

@@ -58,7 +58,7 @@ def explain(image: Image, folder: Path, done: Finished, fence: FenceMap | None, 
         raise FenceError(
             f"'{image.model}' crashed on target '{image.target.name}'",
             why=f"the program was ended by {cause}",
-            fix="run it sanitized to see the access" if image.target.simulator == "native" else "",
+            fix="run it sanitized to see the access" if "sanitizer" in image.target.capabilities else "",
         )
     status, returned = struct.unpack_from("<2I", result.read_bytes()) if result.is_file() else (done.code, 0)
     if status == MODEL_FAILED:

@@ -10,12 +10,13 @@ from tilewright.report.build import MemoryReport
 from tilewright.run.image import Image, arena_range
 from tilewright.run.interface import caller_memory
 from tilewright.run.simulate import Execution
+from tilewright.run.simulator import simulator_of
 
 
 def keep_promises(placed: PlacedPlan, image: Image, execution: Execution) -> None:
     """FenceError where the stack goes deeper than its proved bound or the arena has another size than was planned."""
     bound, used = image.stack, execution.stack_bytes
-    counted = image.target.simulator != "native"  # x86-64 lets a leaf use 128 bytes that -fstack-usage does not count
+    counted = simulator_of(image.target).bounds_stack
     if counted and bound is not None and bound.proved and used is not None and used > bound.size_bytes:
         raise FenceError(
             f"'{image.model}' uses {used} bytes of stack", why=f"the proved bound is {bound.size_bytes} bytes"

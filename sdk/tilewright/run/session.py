@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from tilewright.errors import FenceError, UsageError
+from tilewright.errors import FenceError
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Array
 from tilewright.options import RunOptions
@@ -21,45 +21,30 @@ from tilewright.run.cycles import load_model
 from tilewright.run.image import Image
 from tilewright.run.inputs import drawn_sentences, expected_outputs, input_arrays
 from tilewright.run.measure import measured_memory, toolchain
-from tilewright.run.plugin import plugin_compiler
 from tilewright.run.promises import keep_levels, keep_promises
 from tilewright.run.ranges import fence_map
-from tilewright.run.simulate import DumpEntry, Execution, execute, has_clock
+from tilewright.run.simulate import DumpEntry, Execution, execute
+from tilewright.run.simulator import Simulator, Subject, simulator_of
 from tilewright.run.taps import Inner, compare_inner, has_chains
 from tilewright.run.tile_profile import with_tiles
 from tilewright.run.tool import require_tools
 from tilewright.target import Target
 
-PROTECTION = frozenset({"pmp", "mpu"})
-"""Capabilities of cores whose memory protection the start-up code sets."""
-
-
-@dataclass(frozen=True)
-class Subject:
-    """What is run: the placed plan, the report of its compilation, where the model and the C project lie."""
-
-    placed: PlacedPlan
-    report: Report
-    source: Path
-    project: Path
-
 
 def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
     """The report with `run`, `toolchain` and measured stack and code filled in. Differences are in it, not raised.
 
-    On a simulator the image is counted, then run once more inside both fences: FenceError where a layer touches what it
-    did not declare, or where more stack or arena was used than the report promises.
+    UsageError where the target has no simulator.
     """
-    if target.simulator == "none":
-        raise UsageError(
-            f"target '{target.name}' has no simulator",
-            why="its target.toml says so",
-            fix="compile for it; --measure tells code and stack",
-        )
-    if target.simulator == "cuda":
-        from tilewright.run.cuda import run_on_gpu
+    return simulator_of(target).run(subject, target, asked)
 
-        return run_on_gpu(subject, target, asked)
+
+def run_images(simulator: Simulator, subject: Subject, target: Target, asked: RunOptions) -> Report:
+    """`run_project` where a simulator starts images, one inference a start.
+
+    Where it has fences, every network is run once more inside them: FenceError where a layer touches what it did not
+    declare, or where more stack or arena was used than the report promises.
+    """
     require_tools(target)
     plan = subject.placed.plan
     inputs = input_arrays(plan, asked.inputs, asked.seed)
@@ -69,16 +54,15 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
         work = Path(folder)
         image = build(subject.project, plan.name, target, work / "plain")
         raw = [np_bytes(array) for array in inputs]
-        simulated, timed = target.simulator == "qemu", target.simulator == "gvsoc"
-        execution = execute(image, raw, count=timed or (simulated and _countable(image)))
+        execution, inside = execute(image, raw, count=simulator.counts(image)), simulator.fences(target)
         outputs = read_outputs(plan, execution)
         keep_promises(subject.placed, image, execution)
         layers, inner = dict[int, Comparison](), dict[int, tuple[Inner, ...]]()
-        counts, fences, spans = execution.counts, tuple[str, ...](), tuple[Span, ...]()
-        if asked.layers or asked.profile or simulated:
-            traced = build(subject.project, plan.name, target, work / "traced", trace=True, fence=simulated)
-            if simulated:
-                fences = run_fenced(subject, traced, raw, execution)
+        counts, spans = execution.counts, tuple[Span, ...]()
+        if asked.layers or asked.profile or inside:
+            traced = build(subject.project, plan.name, target, work / "traced", trace=True, fence=bool(inside))
+            if inside:
+                run_fenced(subject, traced, raw, execution, inside)
             if asked.layers:
                 layers = compare_layers(subject.placed, traced, raw, slots, asked)
                 if has_chains(subject.placed):
@@ -89,7 +73,7 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
                 counts, spans = with_layers(counts, profiled.counts), profiled.spans
     against = expected if expected is not None else [slots[s] for s in plan.output_slots]
     results = [compare_slot(plan, s, a, b, asked) for s, a, b in zip(plan.output_slots, outputs, against, strict=True)]
-    report = with_inner(_report(subject, image, execution, results, layers, counts, fences), inner)
+    report = with_inner(_report(subject, image, execution, results, layers, counts, inside), inner)
     if asked.inputs is None:
         report = with_drawn(report, plan)
     if expected is None and asked.reference:
@@ -98,11 +82,6 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
     if asked.profile:
         layers_found = with_tiles(layers_found, plan, spans)
     return replace(report, layers=layers_found)
-
-
-def _countable(image: Image) -> bool:
-    """True where instructions can be counted: by the plugin, or by the core's own counter."""
-    return has_clock(image) or (image.target.plugin and plugin_compiler() is not None)
 
 
 def with_layers(total: Counts | None, traced: Counts | None) -> Counts | None:
@@ -118,17 +97,13 @@ def with_cycles(layers: Sequence[LayerReport], spans: Sequence[Span]) -> tuple[L
     return tuple(replace(row, cycles=cycles.get(index, row.cycles)) for index, row in enumerate(layers))
 
 
-def run_fenced(subject: Subject, traced: Image, raw: Sequence[bytes], before: Execution) -> tuple[str, ...]:
-    """Run inside the core's memory protection and, where the simulator takes the plugin, the declared bytes.
+def run_fenced(subject: Subject, traced: Image, raw: Sequence[bytes], before: Execution, fences: Sequence[str]) -> None:
+    """Run inside these fences: the core's memory protection ("hardware"), the declared bytes (any other).
 
-    FenceError at the first access outside, or where more of a level is touched than the report promises. Returns the
-    fences that stood.
+    FenceError at the first access outside, or where more of a level is touched than the report promises.
     """
-    hardware = ("hardware",) if PROTECTION.intersection(traced.target.capabilities) else ()
-    software = traced.target.plugin and plugin_compiler() is not None
-    if not hardware and not software:
-        return ()
-    fenced = execute(traced, raw, fence=fence_map(subject.placed) if software else None)
+    declared = any(fence != "hardware" for fence in fences)
+    fenced = execute(traced, raw, fence=fence_map(subject.placed) if declared else None)
     if fenced.outputs != before.outputs:
         raise FenceError(
             f"the outputs of '{traced.model}' change inside the fences",
@@ -136,7 +111,6 @@ def run_fenced(subject: Subject, traced: Image, raw: Sequence[bytes], before: Ex
             fix="the kernel or its tile computation is wrong",
         )
     keep_levels(subject.report.memory, traced, fenced.touched)
-    return (*hardware, *(("plugin",) if software else ()))
 
 
 def np_bytes(array: Array) -> bytes:

@@ -91,7 +91,7 @@ def modelled_cycles(plan: ExecutionPlan, instruction: Instruction, platform: Pla
     None where one level holds everything, and for what another instruction computes or nothing does.
     """
     schedule, levels = instruction.schedule, hierarchy(platform)
-    if levels is None or instruction.fused_into or instruction.sharing is not None:
+    if levels is None or instruction.fused_into or instruction.aliasing is not None:
         return None
     if schedule is None:
         return whole_cycles(instruction, levels)

@@ -14,12 +14,12 @@ import numpy as np
 
 from tilewright.layout import Layout
 from tilewright.model import DType
-from tilewright.plan.clusters import Clusters, Life, Part, Relation, view_shift
+from tilewright.plan.aliasing.alias_sets import AliasSets, Life, Part, Relation, view_shift
+from tilewright.plan.aliasing.ranges import Range, gaps, ranges_of, same_kind, start_of
 from tilewright.plan.execute import evaluate_call
 from tilewright.plan.layout import view_root
 from tilewright.plan.liveness import storages
-from tilewright.plan.plan import ExecutionPlan, Fill, Instruction, PartCopy, Sharing
-from tilewright.plan.windows import Range, gaps, ranges_of, same_kind, start_of
+from tilewright.plan.plan import Aliasing, ExecutionPlan, Fill, Instruction, PartCopy
 
 
 @dataclass(frozen=True)
@@ -35,28 +35,28 @@ class _Place:
     slot: int
 
 
-def with_sharing(
+def with_aliasing(
     plan: ExecutionPlan, align: int, outside: frozenset[int] = frozenset(), only: frozenset[str] | None = None
 ) -> ExecutionPlan:
-    """The plan with `sharing` wherever that is possible; the same plan where it is nowhere.
+    """The plan with `aliasing` wherever that is possible; the same plan where it is nowhere.
 
     `align` bytes is what every tensor starts at a multiple of; `outside` are slots whose memory is not ours; `only`
-    names the instructions that may share.
+    names the instructions that may alias.
     """
     lives = {
         storage.root: Life(storage.size_bytes, storage.first, storage.last, storage.kind)
         for storage in storages(plan, in_place=False)
     }
     fixed = frozenset(view_root(plan, slot) for slot in (*outside, *plan.state_slots))
-    clusters, made = Clusters(lives, fixed), list[Instruction]()
+    alias_sets, made = AliasSets(lives, fixed), list[Instruction]()
     for instruction in plan.instructions:
         places = _places(plan, instruction, align) if only is None or instruction.name in only else []
-        found = _shared(plan, instruction, places, clusters) if places else None
+        found = _aliased(plan, instruction, places, alias_sets) if places else None
         if found is not None:
-            clusters = found[1]
-            instruction = replace(instruction, sharing=found[0], schedule=None, scratch_bytes=0, overlaps=())
+            alias_sets = found[1]
+            instruction = replace(instruction, aliasing=found[0], schedule=None, scratch_bytes=0, overlaps=())
         made.append(instruction)
-    return replace(plan, instructions=tuple(made)) if clusters.base else plan
+    return replace(plan, instructions=tuple(made)) if alias_sets.base else plan
 
 
 def _places(plan: ExecutionPlan, instruction: Instruction, align: int) -> list[_Place]:
@@ -90,20 +90,20 @@ def _places(plan: ExecutionPlan, instruction: Instruction, align: int) -> list[_
     return found
 
 
-def _shared(
-    plan: ExecutionPlan, instruction: Instruction, places: Sequence[_Place], clusters: Clusters
-) -> tuple[Sharing, Clusters] | None:
-    """How the instruction shares bytes, with as many of its ranges as the clusters allow."""
+def _aliased(
+    plan: ExecutionPlan, instruction: Instruction, places: Sequence[_Place], alias_sets: AliasSets
+) -> tuple[Aliasing, AliasSets] | None:
+    """How the instruction aliases its operands and results, with as many of its ranges as the alias sets allow."""
     inward = places[0].range.inward
     if not inward:
-        joined = _attempt(plan, instruction, places, clusters)
-        return None if joined is None else (_sharing(places), joined)
+        joined = _attempt(plan, instruction, places, alias_sets)
+        return None if joined is None else (_aliasing(places), joined)
     runtime = sorted((place for place in places if place.slot >= 0), key=lambda place: -place.size)
-    joined, taken = _attempt(plan, instruction, runtime, clusters), list(runtime)
+    joined, taken = _attempt(plan, instruction, runtime, alias_sets), list(runtime)
     if joined is None:
         taken = []
         for place in runtime:
-            further = _attempt(plan, instruction, [*taken, place], clusters)
+            further = _attempt(plan, instruction, [*taken, place], alias_sets)
             if further is not None:
                 taken, joined = [*taken, place], further
     if joined is None or not taken:
@@ -112,18 +112,18 @@ def _shared(
     fills = _fills(plan, instruction, places)
     if copies is None or fills is None:
         return None
-    sharing = _sharing(sorted(taken, key=lambda place: place.start))
-    return replace(sharing, copies=copies, fills=fills), joined
+    aliasing = _aliasing(sorted(taken, key=lambda place: place.start))
+    return replace(aliasing, copies=copies, fills=fills), joined
 
 
-def _sharing(places: Sequence[_Place]) -> Sharing:
-    return Sharing(tuple((p.range.operand, p.range.result, p.start if p.range.inward else -p.start) for p in places))
+def _aliasing(places: Sequence[_Place]) -> Aliasing:
+    return Aliasing(tuple((p.range.operand, p.range.result, p.start if p.range.inward else -p.start) for p in places))
 
 
 def _attempt(
-    plan: ExecutionPlan, instruction: Instruction, places: Sequence[_Place], clusters: Clusters
-) -> Clusters | None:
-    """The clusters in which all these ranges are shared; None where that is impossible."""
+    plan: ExecutionPlan, instruction: Instruction, places: Sequence[_Place], alias_sets: AliasSets
+) -> AliasSets | None:
+    """The alias sets in which all these ranges are shared; None where that is impossible."""
     if not places:
         return None
     relations: list[Relation] = []
@@ -136,14 +136,14 @@ def _attempt(
         relations.append((source, result, shift - view_shift(plan, operand)))
         if not one.inward:
             begin = place.start + view_shift(plan, operand)
-            content[result] = _cut(clusters.parts(source), begin, begin + place.size)
+            content[result] = _cut(alias_sets.parts(source), begin, begin + place.size)
     if places[0].range.inward:
-        content[instruction.outputs[0]] = _assembled(plan, instruction, places, clusters)
-    return clusters.joined(relations, content)
+        content[instruction.outputs[0]] = _assembled(plan, instruction, places, alias_sets)
+    return alias_sets.joined(relations, content)
 
 
 def _assembled(
-    plan: ExecutionPlan, instruction: Instruction, places: Sequence[_Place], clusters: Clusters
+    plan: ExecutionPlan, instruction: Instruction, places: Sequence[_Place], alias_sets: AliasSets
 ) -> tuple[Part, ...]:
     """What a result holds: the values of the parts that lie in it, its own everywhere else."""
     (result,) = instruction.outputs
@@ -151,9 +151,9 @@ def _assembled(
     for place in places:
         operand = instruction.inputs[place.range.operand]
         begin = view_shift(plan, operand)
-        inner = _cut(clusters.parts(view_root(plan, operand)), begin, begin + place.size)
+        inner = _cut(alias_sets.parts(view_root(plan, operand)), begin, begin + place.size)
         found += [replace(part, start=part.start + place.start, end=part.end + place.start) for part in inner]
-    rest = gaps([(place.start, place.size) for place in places], clusters.lives[result].size)
+    rest = gaps([(place.start, place.size) for place in places], alias_sets.lives[result].size)
     found += [Part(start, start + length, result, start) for start, length in rest]
     return tuple(sorted(found, key=lambda part: part.start))
 

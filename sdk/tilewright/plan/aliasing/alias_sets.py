@@ -1,6 +1,6 @@
 """Storages that share bytes move together: what lies where, and whose value every byte holds.
 
-A cluster is a set of storages with fixed distances. Two of them may cover the same byte at the same time only if it
+An alias set is a set of storages with fixed distances. Two of them may cover the same byte at the same time only if it
 holds the same value for both, and one of them, the hull, covers all others.
 """
 
@@ -36,8 +36,8 @@ class Life:
 
 
 @dataclass
-class Clusters:
-    """Clusters of storages by root slot; those that are in none stand alone. `outside` may share nothing."""
+class AliasSets:
+    """Alias sets: storages by root slot; those that are in none stand alone. `outside` may share nothing."""
 
     lives: Mapping[int, Life]
     outside: frozenset[int] = frozenset()
@@ -49,30 +49,30 @@ class Clusters:
         """What the bytes of a storage hold; its own value where nothing else was said."""
         return self.content.get(storage, (Part(0, self.lives[storage].size, storage, 0),))
 
-    def joined(self, relations: Sequence[Relation], content: Mapping[int, tuple[Part, ...]]) -> Clusters | None:
-        """The clusters with these relations and contents; None where they contradict each other or a value is lost."""
-        made = Clusters(self.lives, self.outside, dict(self.base), dict(self.members), {**self.content, **content})
+    def joined(self, relations: Sequence[Relation], content: Mapping[int, tuple[Part, ...]]) -> AliasSets | None:
+        """The sets with these relations and contents; None where they contradict each other or a value is lost."""
+        made = AliasSets(self.lives, self.outside, dict(self.base), dict(self.members), {**self.content, **content})
         for a, b, distance in relations:
             if {a, b} & self.outside or not made._join(a, b, distance):
                 return None
         touched = {made.base[a][0] for a, _, _ in relations}
-        return made if all(made._allowed(made.members[cluster]) for cluster in touched) else None
+        return made if all(made._allowed(made.members[alias_set]) for alias_set in touched) else None
 
     def _join(self, a: int, b: int, distance: int) -> bool:
-        """Puts a's cluster into b's; False where one distance contradicts another or two values meet in a byte."""
+        """Puts a's set into b's; False where one distance contradicts another or two values meet in a byte."""
         for one in (a, b):
             if one not in self.base:
                 self.base[one], self.members[one] = (one, 0), (one,)
-        (from_cluster, at), (cluster, start) = self.base[a], self.base[b]
-        if from_cluster == cluster:
+        (from_set, at), (alias_set, start) = self.base[a], self.base[b]
+        if from_set == alias_set:
             return at == start + distance
         shift = start + distance - at
-        moved = self.members.pop(from_cluster)
+        moved = self.members.pop(from_set)
         for one in moved:
-            self.base[one] = (cluster, self.base[one][1] + shift)
-        if any(self._clash(one, other) for one in moved for other in self.members[cluster]):
+            self.base[one] = (alias_set, self.base[one][1] + shift)
+        if any(self._clash(one, other) for one in moved for other in self.members[alias_set]):
             return False
-        self.members[cluster] += moved
+        self.members[alias_set] += moved
         return True
 
     def _clash(self, one: int, other: int) -> bool:
@@ -85,7 +85,7 @@ class Clusters:
         return low < high and self._values(one, low, high) != self._values(other, low, high)
 
     def _values(self, storage: int, low: int, high: int) -> list[Part]:
-        """What lies at [low, high) of the cluster, for one storage; neighbours of one origin as one part."""
+        """What lies at [low, high) of the alias set, for one storage; neighbours of one origin as one part."""
         start, found = self.base[storage][1], list[Part]()
         for part in self.parts(storage):
             a, b = max(low, part.start + start), min(high, part.end + start)
@@ -112,30 +112,30 @@ class Clusters:
 
 
 def relations_of(plan: ExecutionPlan, root: Sequence[int]) -> list[Relation]:
-    """The distances between storages that sharing instructions ask for."""
+    """The distances between storages that aliasing instructions ask for."""
     found = []
     for instruction in plan.instructions:
-        if instruction.sharing is not None:
-            for operand, result, shift in instruction.sharing.windows:
+        if instruction.aliasing is not None:
+            for operand, result, shift in instruction.aliasing.pairs:
                 a, b = instruction.inputs[operand], instruction.outputs[result]
                 found.append((root[a], root[b], shift + view_shift(plan, b) - view_shift(plan, a)))
     return found
 
 
 def bases_of(relations: Sequence[Relation]) -> dict[int, tuple[int, int]]:
-    """Storage to (cluster, start in the cluster) for all storages that share; relations agree with each other."""
+    """Storage to (alias set, start in it) for all storages that share; relations agree with each other."""
     base: dict[int, tuple[int, int]] = {}
     members: dict[int, list[int]] = {}
     for a, b, distance in relations:
         for one in (a, b):
             if one not in base:
                 base[one], members[one] = (one, 0), [one]
-        (old, at), (cluster, start) = base[a], base[b]
-        assert old != cluster or at == start + distance, "two distances of one storage"
-        if old != cluster:
+        (old, at), (alias_set, start) = base[a], base[b]
+        assert old != alias_set or at == start + distance, "two distances of one storage"
+        if old != alias_set:
             for one in members.pop(old):
-                base[one] = (cluster, base[one][1] + start + distance - at)
-                members[cluster].append(one)
+                base[one] = (alias_set, base[one][1] + start + distance - at)
+                members[alias_set].append(one)
     return base
 
 

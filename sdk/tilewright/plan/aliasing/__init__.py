@@ -1,0 +1,1 @@
+"""Aliasing: operators that only move bytes write and read where those bytes lie already."""
