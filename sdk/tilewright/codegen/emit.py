@@ -14,7 +14,7 @@ from tilewright.codegen.artifacts import Artifacts, Parts, Piece, Texts
 from tilewright.codegen.blob import Blob, blob_bytes, constant_texts, identity, lay_out
 from tilewright.codegen.c_types import C_TYPES, constant_type, literal, packed
 from tilewright.codegen.comments import constant_comment, layer_comment, port_comment, safe
-from tilewright.codegen.functions import Functions, pointer, render_functions
+from tilewright.codegen.functions import Functions, render_functions
 from tilewright.codegen.limits import limits_of
 from tilewright.codegen.network_text import (
     BlobText,
@@ -26,6 +26,7 @@ from tilewright.codegen.network_text import (
     Port,
     arena_of,
 )
+from tilewright.codegen.pointers import pointer
 from tilewright.codegen.render import render
 from tilewright.codegen.run_parameters import pointers, run_parameters, unused
 from tilewright.codegen.tiled import HEADER
@@ -61,7 +62,7 @@ def emit(
     plan = placed.plan
     blobs = lay_out(plan, regions, context)
     functions = render_functions(placed, plan.name, arena_of(plan.name, context), constant_texts(plan, blobs))
-    code = [*functions.texts, *(f"{call.function}({call.arguments})" for call in functions.calls)]
+    code = [*functions.texts, *(call.text for call in functions.calls)]
     known = {blob: identity(code, blob) for blob in blobs}
     shown = _network(placed, levels, flags, functions, known, context)
     parts = _parts(shown)
@@ -177,7 +178,7 @@ def _lines(placed: PlacedPlan, functions: Functions) -> tuple[CallLine, ...]:
         index = call.instruction.index
         line = found.setdefault(index, CallLine(index, (), layer_comment(placed, call.instruction)))
         if call.function:
-            found[index] = replace(line, statements=(*line.statements, f"{call.function}({call.arguments})"))
+            found[index] = replace(line, statements=(*line.statements, call.text))
     return tuple(found.values())
 
 
@@ -250,7 +251,7 @@ def _ports(placed: PlacedPlan, slots: Sequence[int], word: str, context: bool) -
             Port(
                 index=index,
                 c_type=C_TYPES[tensor.dtype],
-                pointer=pointer(placed, slot, plan.name, arena_of(plan.name, context), False),
+                pointer=pointer(placed, slot, plan.name, arena_of(plan.name, context), False).text,
                 comment=port_comment(names[index], tensor),
                 size_bytes=tensor.size_bytes,
                 elements=tensor.elements,

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from tilewright.codegen.c_types import C_TYPES, constant_address
+from tilewright.codegen.pointers import Pointer, caller_name, pointer
 from tilewright.codegen.render import render
 from tilewright.codegen.row_chain import CHAIN_NAMES, chain_text
 from tilewright.codegen.staging import copied, staging
@@ -53,11 +54,16 @@ class Function:
 
 @dataclass(frozen=True)
 class LayerCall:
-    """A call of a layer function in the plan's order; `arguments` as C text. `function` is empty for no call at all."""
+    """A call of a layer function in the plan's order; `function` is empty for no call at all."""
 
     instruction: Instruction
     function: str
-    arguments: str
+    arguments: tuple[Pointer, ...]
+
+    @property
+    def text(self) -> str:
+        """The call as C."""
+        return f"{self.function}({', '.join(argument.text for argument in self.arguments)})"
 
 
 @dataclass(frozen=True)
@@ -170,16 +176,16 @@ def render_functions(
             members = _members(placed, instruction, kernel_of, prefix, arena, moved)
             name = f"{prefix}_layer{instruction.index}"
             layers.append(tiled_function(name, fast_memory(prefix, instruction), plan, instruction.schedule, members))
-            homes = ", ".join(home.argument for member in members for home in member.homes)
+            homes = tuple(home.argument for member in members for home in member.homes)
             calls.append(LayerCall(instruction, name, homes))
         elif instruction.name not in scheduled:
             arguments = _arguments(placed, instruction, prefix, arena, moved)
-            calls.append(LayerCall(instruction, name, ", ".join(arguments)))
+            calls.append(LayerCall(instruction, name, arguments))
     named = [text.replace(_NAME, name).strip() + "\n" for text, name in texts.names.items()]
     named += [text for text, _ in layers]
     staged = staging(placed, prefix, arena, elsewhere or {})
     named += [one.text for one in staged]
-    early = [LayerCall(one.instruction, one.name, one.arguments) for one in staged]
+    early = [LayerCall(one.instruction, one.name, (Pointer(one.argument),)) for one in staged]
     calls = sorted([*early, *calls], key=lambda call: call.instruction.index)  # stable: copies before their layer
     names = (*texts.names.values(), *(layer.name for _, layer in layers), *(one.name for one in staged))
     return Functions(tuple(named), names, tuple(calls), tuple(texts.sources), tuple(layer for _, layer in layers))
@@ -192,17 +198,18 @@ def _aliasing_calls(
     result = placed.slot_offsets[instruction.outputs[0]]
     found = []
     for copy in aliasing.copies:
-        source = f"{arena} + {placed.slot_offsets.get(instruction.inputs[copy.operand], 0)}"
+        source = Pointer(f"{arena} + {placed.slot_offsets.get(instruction.inputs[copy.operand], 0)}")
         if copy.frozen is not None:
-            source = moved.get(copy.frozen, f"{prefix}_c{copy.frozen}")
+            source = Pointer(moved.get(copy.frozen, f"{prefix}_c{copy.frozen}"))
         elif instruction.inputs[copy.operand] not in placed.slot_offsets:
-            source = caller_name(placed, instruction.inputs[copy.operand])
-        arguments = f"{arena} + {result + copy.start}, {source}, {copy.size_bytes}u"
-        found.append(LayerCall(instruction, "memcpy", arguments))
+            caller = caller_name(placed, instruction.inputs[copy.operand])
+            source = Pointer(caller, caller)
+        target, size = Pointer(f"{arena} + {result + copy.start}"), Pointer(f"{copy.size_bytes}u")
+        found.append(LayerCall(instruction, "memcpy", (target, source, size)))
     for fill in aliasing.fills:
-        arguments = f"{arena} + {result + fill.start}, {fill.byte}, {fill.size_bytes}u"
-        found.append(LayerCall(instruction, "memset", arguments))
-    return found or [LayerCall(instruction, "", "")]
+        target, size = Pointer(f"{arena} + {result + fill.start}"), Pointer(f"{fill.size_bytes}u")
+        found.append(LayerCall(instruction, "memset", (target, Pointer(str(fill.byte)), size)))
+    return found or [LayerCall(instruction, "", ())]
 
 
 def fast_memory(prefix: str, instruction: Instruction) -> str:
@@ -228,7 +235,7 @@ def _members(
                 continue
             if operand.kind == "constant":
                 index = instruction.frozen[operand.index]
-                argument = moved.get(index) or _constant(plan, index, prefix)
+                argument = Pointer(moved.get(index) or _constant(plan, index, prefix))
             else:
                 output = operand.kind == "output"
                 slot = (instruction.outputs if output else instruction.inputs)[operand.index]
@@ -264,41 +271,18 @@ def _names(source: Path, _changed: int) -> tuple[frozenset[str], frozenset[str]]
 
 def _arguments(
     placed: PlacedPlan, instruction: Instruction, prefix: str, arena: str, moved: Mapping[int, str]
-) -> list[str]:
+) -> tuple[Pointer, ...]:
     found = []
     for slot in (*(s for s in instruction.inputs if s >= 0), *instruction.outputs):
         readonly = slot in instruction.inputs
         found.append(pointer(placed, slot, prefix, arena, readonly))
-    found += [moved.get(index) or _constant(placed.plan, index, prefix) for index in instruction.frozen]
+    for index in instruction.frozen:
+        found.append(Pointer(moved.get(index) or _constant(placed.plan, index, prefix)))
     if instruction.scratch_bytes:
-        found.append(f"{arena} + {placed.scratch_offsets[instruction.index]}")
-    return found
+        found.append(Pointer(f"{arena} + {placed.scratch_offsets[instruction.index]}"))
+    return tuple(found)
 
 
 def _constant(plan: ExecutionPlan, index: int, prefix: str) -> str:
     """C expression for an array of the weights file."""
     return constant_address(plan.frozen_slots[index].constant.dtype, f"{prefix}_c{index}")
-
-
-def pointer(placed: PlacedPlan, slot: int, prefix: str, arena: str, readonly: bool) -> str:
-    """C expression for the address of a slot: in the arena, or the caller's pointer."""
-    tensor = placed.plan.slots[slot].tensor
-    if slot in placed.slot_offsets:
-        const = "const " if readonly else ""
-        return f"({const}{C_TYPES[tensor.dtype]} *)(void *)({arena} + {placed.slot_offsets[slot]})"
-    return f"({'const ' if readonly else ''}{C_TYPES[tensor.dtype]} *){caller_name(placed, slot)}"
-
-
-def caller_name(placed: PlacedPlan, slot: int) -> str:
-    """Name of the caller's pointer for an input or output, or for a view of one."""
-    plan = placed.plan
-    root = slot
-    while plan.slots[root].storage is not None:
-        root = plan.slots[root].storage[0]  # type: ignore[index]
-    for storage in placed.storages:
-        if root in storage.members:
-            for word, slots in (("input", plan.input_slots), ("output", plan.output_slots)):
-                for position, outer in enumerate(slots):
-                    if outer in storage.members:
-                        return f"{word}_{position}"
-    raise AssertionError(f"slot {slot} has no memory")

@@ -26,7 +26,7 @@ def unused(placed: PlacedPlan, functions: Functions) -> tuple[str, ...]:
     plan = placed.plan
     names = [f"input_{i}" for i in range(len(plan.input_slots))]
     names += [f"output_{i}" for i in range(len(plan.output_slots))]
-    used = " ".join(call.arguments + " " for call in functions.calls).replace(",", " ").replace(")", " ").split()
+    used = {argument.caller for call in functions.calls for argument in call.arguments}
     return tuple(name for name in names if name not in used)
 
 

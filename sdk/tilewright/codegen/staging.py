@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.render import render
+from tilewright.codegen.tables import COPY, Table
 from tilewright.memory.placed import PlacedPlan
 from tilewright.plan.plan import FrozenSlot, Instruction
 
@@ -33,7 +34,7 @@ class Staging:
 
     instruction: Instruction
     name: str
-    arguments: str
+    argument: str
     text: str
 
 
@@ -47,6 +48,12 @@ class StagingText:
     fast_name: str
     once: bool
     comment: str
+
+    @property
+    def copies(self) -> Table:
+        """Every constant as one run: from its own place at rest."""
+        whole = ((c.near, 0, c.size, 0, 1, place, 0) for place, c in enumerate((*self.home, *self.fast)))
+        return Table(COPY, tuple(whole))
 
 
 def copied(placed: PlacedPlan, arena: str) -> dict[int, str]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise, product
+from itertools import accumulate, chain, pairwise, product
 from pathlib import Path
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.comments import safe
+from tilewright.codegen.pointers import Pointer
 from tilewright.codegen.render import render
+from tilewright.codegen.tables import COPY, Cell, Members, Struct, Table
 from tilewright.errors import PlatformError
 from tilewright.ops.index.affine import Tile
 from tilewright.ops.index.nest import Footprint
@@ -41,21 +43,8 @@ class TileView:
 
 
 @dataclass(frozen=True)
-class CopyRow:
-    """`runs` runs of `size` bytes, `stride` bytes apart at home and dense in the compute level."""
-
-    operand: int
-    near: int
-    far: int
-    size: int
-    runs: int
-    stride: int
-    store: bool
-
-
-@dataclass(frozen=True)
-class Argument:
-    """One pointer of a kernel: its type and name, and where it points to as C text."""
+class Place:
+    """A pointer of a tiled function into the compute level, by the declaration that a stage's work has for it."""
 
     declaration: str
     name: str
@@ -69,44 +58,37 @@ class StageText:
     number: int
     kernel: str
     tile_type: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[Place, ...]
     guard: int
     comment: str
 
 
 @dataclass(frozen=True)
-class TileRow:
-    """One line of the tile table: the copies that start with it, moving buffers, and the kernels' numbers."""
-
-    first: int
-    end: int
-    buffers: tuple[int, ...]
-    computed: int
-    numbers: tuple[str, ...]
-    comment: str
-
-
-@dataclass(frozen=True)
 class TiledLayer:
-    """Everything that the template prints of one schedule. `homes` are the function's own parameters."""
+    """Everything that the template prints of one schedule. `homes` are the function's own parameters, `loaded` the
+    copies that start before the first tile.
+    """
 
     name: str
     level: str
     parameters: str
     homes: tuple[str, ...]
-    buffers: tuple[str, ...]
     stages: tuple[StageText, ...]
-    copies: tuple[CopyRow, ...]
-    tiles: tuple[TileRow, ...]
+    copies: Table
+    tiles: Table
+    loaded: int
     double: bool
-    table_bytes: int
     comment: str
-    guarded: bool = field(default=False)
 
     @property
     def count(self) -> int:
         """Number of tiles."""
-        return len(self.tiles)
+        return len(self.tiles.rows)
+
+    @property
+    def table_bytes(self) -> int:
+        """Bytes of the tables in flash."""
+        return self.copies.size_bytes + self.tiles.size_bytes
 
 
 @dataclass(frozen=True)
@@ -116,7 +98,7 @@ class Home:
     key: str
     declaration: str
     name: str
-    argument: str
+    argument: Pointer
 
 
 @dataclass(frozen=True)
@@ -146,7 +128,7 @@ def tile_parameters(kernel: Kernel, function: str) -> str:
 
 
 def home_of(
-    plan: ExecutionPlan, operand: Operand, instruction: Instruction, number: int, argument: str, many: bool
+    plan: ExecutionPlan, operand: Operand, instruction: Instruction, number: int, argument: Pointer, many: bool
 ) -> Home:
     """The parameter through which a tiled function reaches an operand at home."""
     if operand.kind == "constant":
@@ -168,35 +150,43 @@ def tiled_function(
     at = {home.key: index for index, home in enumerate(homes)}
     deep = [o for stage in schedule.stages for o in stage.operands if _own(o) and (o.depth > 1 or _parted(schedule, o))]
     copies, ends = _copies(schedule, steps, at)
-    spans = list(pairwise(ends))
+    spans = tuple(pairwise(ends))
     guards = [number for number in range(len(members)) if not all(step.computed[number] for step in steps)]
     stages = tuple(_stage(plan, number, member, deep, level, number in guards) for number, member in enumerate(members))
-    rows = tuple(
-        TileRow(
-            *spans[step.index],
-            tuple(_place(schedule, o, step) for o in deep),
-            sum(1 << number for number, computed in enumerate(step.computed) if computed),
-            tuple(_numbers(member, step, number) for number, member in enumerate(members)),
-            _ranges(step, schedule.order),
-        )
-        for step in steps
-    )
-    numbers = sum(row.count(".") for row in rows[0].numbers)
     layer = TiledLayer(
         name=name,
         level=level,
         parameters=", ".join(home.declaration for home in homes),
         homes=tuple(home.name for home in homes),
-        buffers=tuple(_buffer(o) for o in deep),
         stages=stages,
         copies=copies,
-        tiles=rows,
+        tiles=_tiles(schedule, steps, members, deep, spans, bool(guards)),
+        loaded=spans[0][0],
         double=schedule.double,
-        table_bytes=20 * len(copies) + len(rows) * 4 * (2 + len(deep) + bool(guards) + numbers),
         comment=_comment(schedule),
-        guarded=bool(guards),
     )
     return render(TEMPLATES / "tiled.c.mako", m=layer), layer
+
+
+def _tiles(
+    schedule: TileSchedule, steps: Sequence[Step], members: Sequence[Member], deep: Sequence[Operand],
+    spans: Sequence[tuple[int, int]], guarded: bool,
+) -> Table:  # fmt: skip
+    """Per tile the copies that start with it, its moving buffers, the stages it computes, and the kernels' numbers."""
+    numbers = [[_numbers(member, step, number) for number, member in enumerate(members)] for step in steps]
+    fields = [Members("int", ("first", "end")), *(Members("int", (_buffer(operand),)) for operand in deep)]
+    fields += [Members("unsigned", ("computed",))] * guarded
+    for number, (member, values) in enumerate(zip(members, numbers[0], strict=True)):
+        tile_type = tile_type_of(member.instruction.kernel, member.function)
+        struct = Struct(tile_type, (Members("int", tuple(values)),), designated=True)
+        fields.append(Members(struct, (f"numbers{number}",)))
+    rows = list[tuple[Cell, ...]]()
+    for step, given in zip(steps, numbers, strict=True):
+        computed = sum(1 << number for number, computed in enumerate(step.computed) if computed)
+        places = (_place(schedule, operand, step) for operand in deep)
+        cells: list[Cell] = [*spans[step.index], *places, *[computed] * guarded]
+        rows.append((*cells, *(tuple(values.values()) for values in given)))
+    return Table(Struct("", tuple(fields)), tuple(rows), tuple(_ranges(step, schedule.order) for step in steps))
 
 
 def _own(operand: Operand) -> bool:
@@ -233,9 +223,9 @@ def _stage(
         if operand is None:
             place = str(stage.scratch_offset)
         else:
-            place = f"tile->{_buffer(operand)}" if operand.key in moving else str(operand.offset)
+            place = f"tiles[t].{_buffer(operand)}" if operand.key in moving else str(operand.offset)
         cast = f"({'const ' if parameter.readonly else ''}{parameter.c_type} *)(void *)"
-        arguments.append(Argument(parameter.text(False), parameter.name, f"{cast}({level} + {place})"))
+        arguments.append(Place(parameter.text(False), parameter.name, f"{cast}({level} + {place})"))
     node = instruction.call.node
     return StageText(
         number, member.function, tile_type_of(instruction.kernel, member.function), tuple(arguments),
@@ -252,9 +242,7 @@ def _in_order(instruction: Instruction, stage: Stage) -> list[Operand]:
     return [*sorted(inputs, key=lambda o: o.index), *results, *sorted(fixed, key=lambda o: o.index)]
 
 
-def _copies(
-    schedule: TileSchedule, steps: Sequence[Step], at: Mapping[str, int]
-) -> tuple[tuple[CopyRow, ...], list[int]]:
+def _copies(schedule: TileSchedule, steps: Sequence[Step], at: Mapping[str, int]) -> tuple[Table, list[int]]:
     """All copies in the order in which they start, and the ends of the lists: of the first tile's loads, then of what
     starts with each tile. What is behind the last end is stored when all tiles are done.
 
@@ -263,7 +251,7 @@ def _copies(
     and goes last. Pinned constants are there already, see `staging.py`.
     """
     late = 2 if schedule.double else 1
-    lists: list[list[CopyRow]] = [[] for _ in range(len(steps) + late)]
+    lists: list[list[tuple[int, ...]]] = [[] for _ in range(len(steps) + late)]
     for step in steps:
         for move in step.loads:
             lists[step.index] += _rows(schedule, move, at, False)
@@ -271,31 +259,31 @@ def _copies(
         for move in step.stores:
             once = schedule.double and schedule.operand(move.key).depth == 1
             lists[-1 if once else step.index + late] += _rows(schedule, move, at, True)
-    found = [row for rows in lists for row in rows]
     ends = list(accumulate(len(rows) for rows in lists[: len(steps) + 1]))
-    return tuple(found), ends
+    return Table(COPY, tuple(chain.from_iterable(lists))), ends
 
 
-def _rows(schedule: TileSchedule, move: Move, at: Mapping[str, int], store: bool) -> list[CopyRow]:
-    """One move as copies of two dimensions."""
+def _rows(schedule: TileSchedule, move: Move, at: Mapping[str, int], store: bool) -> list[tuple[int, ...]]:
+    """One move as copies of two dimensions: rows of `COPY`."""
     scale = schedule.operand(move.key).bits // 8
     *outer, (runs, stride) = move.transfer.repeats or ((1, 0),)
     size = move.transfer.run * scale
-    found = []
+    found = list[tuple[int, ...]]()
     for number, place in enumerate(product(*(range(count) for count, _ in outer))):
         far = move.transfer.offset + sum(i * step for i, (_, step) in zip(place, outer, strict=True))
         near = move.address + number * runs * size
-        found.append(CopyRow(at[move.key], near, far * scale, size, runs, stride * scale, store))
+        found.append((near, far * scale, size, stride * scale, runs, at[move.key], int(store)))
     return found
 
 
-def _numbers(member: Member, step: Step, number: int) -> str:
-    """Designated initialisers of one stage's tile."""
+def _numbers(member: Member, step: Step, number: int) -> Mapping[str, int]:
+    """The members of one stage's tile."""
     moving = {o.name: o for o in member.stage.operands if o.kind != "constant"}
     boxes = {name: step.boxes[o.key] for name, o in moving.items()}
     call = member.instruction.call
-    values = member.instruction.kernel.methods.tile(call, TileView(step.tiles[number], boxes, moving))
-    return ", ".join(f".{name} = {value}" for name, value in values.items())
+    view = TileView(step.tiles[number], boxes, moving)
+    values: Mapping[str, int] = member.instruction.kernel.methods.tile(call, view)
+    return values
 
 
 def _ranges(step: Step, order: Sequence[str]) -> str:

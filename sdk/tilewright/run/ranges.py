@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tilewright.codegen.functions import caller_name
+from tilewright.codegen.pointers import caller_name
 from tilewright.memory.placed import PlacedPlan
 from tilewright.plan.plan import Instruction
 from tilewright.run.fence import FenceMap, FenceRange

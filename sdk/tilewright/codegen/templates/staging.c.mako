@@ -2,9 +2,9 @@
 static void ${m.name}(unsigned char *arena)
 {
     /* Byte there, byte at rest, bytes, and for runs in a stride: distance, runs, operand, store. */
-    static const tilewright_copy copies[${len(m.home) + len(m.fast)}] = {
-% for place, c in enumerate((*m.home, *m.fast)):
-        {${c.near}, 0, ${c.size}, 0, 1, ${place}, 0},
+    static const ${m.copies.struct.name} copies[${len(m.copies.rows)}] = {
+% for line in m.copies.lines:
+        ${line}
 % endfor
     };
 % if m.once:

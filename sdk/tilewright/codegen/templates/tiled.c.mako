@@ -18,26 +18,19 @@ static void ${m.name}_core${stage.number}(const void *given, int core, int cores
 static void ${m.name}(${m.parameters})
 {
     /* Byte in ${m.level}, byte at home, bytes of a run, distance of runs at home, runs, operand, store. */
-    static const tilewright_copy copies[${len(m.copies)}] = {
-% for c in m.copies:
-        {${c.near}, ${c.far}, ${c.size}, ${c.stride}, ${c.runs}, ${c.operand}, ${int(c.store)}},
+    static const ${m.copies.struct.name} copies[${len(m.copies.rows)}] = {
+% for line in m.copies.lines:
+        ${line}
 % endfor
     };
     /* Per tile: the copies that start ${"while it is computed: operands of the next, results of the one before" if m.double else "when it is done: operands of the next, its results"}. */
     static const struct {
-        int first, end;
-% for buffer in m.buffers:
-        int ${buffer};
-% endfor
-% if m.guarded:
-        unsigned computed;
-% endif
-% for stage in m.stages:
-        ${stage.tile_type} numbers${stage.number};
+% for members in m.tiles.struct.members:
+        ${members.declaration}
 % endfor
     } tiles[${m.count}] = {
-% for t in m.tiles:
-        {${t.first}, ${t.end}, ${"".join(f"{b}, " for b in t.buffers)}${f"{t.computed}u, " if m.guarded else ""}${", ".join("{" + n + "}" for n in t.numbers)}}, /* ${t.comment} */
+% for line in m.tiles.lines:
+        ${line}
 % endfor
     };
     unsigned char *const home[${len(m.homes)}] = {
@@ -56,7 +49,7 @@ static void ${m.name}(${m.parameters})
     ${m.name}_work${stage.number} work${stage.number}[2]; /* of this tile and of the next */
 % endfor
 % endif
-    tilewright_future moving = tilewright_start(copies, 0, ${m.tiles[0].first}, ${m.level}, home);
+    tilewright_future moving = tilewright_start(copies, 0, ${m.loaded}, ${m.level}, home);
     for (int t = 0; t < ${m.count}; t++) {
 % for stage in m.stages:
 % if m.double:
@@ -65,7 +58,7 @@ static void ${m.name}(${m.parameters})
         const ${m.name}_work${stage.number} work${stage.number} = {
 % endif
 % for a in stage.arguments:
-            ${a.at.replace("tile->", "tiles[t].")}, /* ${a.name} */
+            ${a.at}, /* ${a.name} */
 % endfor
             tiles[t].numbers${stage.number},
         };
@@ -99,7 +92,7 @@ static void ${m.name}(${m.parameters})
 % if m.double:
     tilewright_end();
     tilewright_wait(moving);
-    moving = tilewright_start(copies, tiles[${m.count - 1}].end, ${len(m.copies)}, ${m.level}, home);
+    moving = tilewright_start(copies, tiles[${m.count - 1}].end, ${len(m.copies.rows)}, ${m.level}, home);
 % endif
     tilewright_wait(moving);
 }
