@@ -42,6 +42,7 @@ ROW = np.arange(5, dtype=np.float32)
     [
         (9, -9, -1, [4, 3, 2, 1, 0]), (-1, -6, -1, [4, 3, 2, 1, 0]), (9, 0, -2, [4, 2]), (3, 0, -1, [3, 2, 1]),
         (-9, 9, 2, [0, 2, 4]), (1, -1, 1, [1, 2, 3]), (4, 1, 1, []), (0, 4, -1, []), (-2, 9, 1, [3, 4]),
+        (-9, -9, -1, [0]),
     ],
 )  # fmt: skip
 def test_a_slice_ends_where_it_should(start: int, end: int, step: int, expected: list[int]) -> None:
@@ -63,8 +64,26 @@ def test_a_pad_repeats_what_its_mode_says(mode: str, pads: tuple[int, int], expe
 
 
 def test_pads_of_two_axes() -> None:
-    found = computed("Pad", [np.ones((1, 2), np.float32), np.array([1, 0, 0, 2])])
-    assert found.tolist() == [[0, 0, 0, 0], [1, 1, 0, 0]]
+    """All beginnings come first, then all ends."""
+    found = computed("Pad", [np.ones((1, 2), np.float32), np.array([1, 3, 0, 2])])
+    assert found.tolist() == [[0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("mode", "dense", "strided"),
+    [
+        ("SAME_UPPER", [21, 32, 43, 54, 5], [3210, 5432, 54]),
+        ("SAME_LOWER", [10, 21, 32, 43, 54], [2100, 4321, 543]),
+    ],
+)  # fmt: skip
+def test_what_padding_cannot_be_halved_lies_where_its_mode_says(
+    mode: str, dense: list[int], strided: list[int]
+) -> None:
+    """The digits of a result are the elements under its window, the first one last."""
+    x = np.arange(1, 6, dtype=np.float32).reshape(1, 1, 5)
+    weights = np.array([[[1, 10, 100, 1000]]], np.float32)
+    assert computed("Conv", [x, weights[..., :2]], auto_pad=mode).reshape(-1).tolist() == dense
+    assert computed("Conv", [x, weights], auto_pad=mode, strides=(2,)).reshape(-1).tolist() == strided
 
 
 @pytest.mark.parametrize(("size", "pad", "stride", "windows"), [(3, 1, 2, 2), (4, 1, 2, 3), (4, 1, 3, 2), (5, 0, 2, 3)])

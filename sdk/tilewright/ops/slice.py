@@ -25,17 +25,15 @@ def ranges(call: Call) -> tuple[range, ...]:
         raise call.invalid("a step is 0")
     found = [range(size) for size in shape]
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        found[axis] = range(shape[axis])[slice(*_clamped(start, end, step, shape[axis]), step)]
+        found[axis] = range(*_clamped(start, end, step, shape[axis]), step)
     return tuple(found)
 
 
-def _clamped(start: int, end: int, step: int, size: int) -> tuple[int | None, int | None]:
+def _clamped(start: int, end: int, step: int, size: int) -> tuple[int, int]:
     start, end = (start + size if start < 0 else start), (end + size if end < 0 else end)
     if step > 0:
         return min(max(start, 0), size), min(max(end, 0), size)
-    end = min(max(end, -1), size)
-    start = min(max(start, 0), size - 1)
-    return (start if size else None), (None if end == -1 else end)
+    return min(max(start, 0), size - 1), min(max(end, -1), size)
 
 
 def _infer(call: Call) -> tuple[TensorType, ...]:
