@@ -96,6 +96,21 @@ def test_csv_files_of_the_user(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["report", SAMPLE, "--csv", str(tmp_path), "--force"]) == 0
 
 
+def test_csv_files_that_we_wrote_are_replaced(tmp_path: Path) -> None:
+    """No report beside them lists them: they are known by their columns."""
+    newer = json.loads(Path(SAMPLE).read_text())
+    newer["model"]["name"], newer["layers"] = "newer", newer["layers"][:1]
+    (tmp_path / "newer.json").write_text(json.dumps(newer))
+    tables, fresh = tmp_path / "tables", tmp_path / "fresh"
+    assert main(["report", SAMPLE, "--csv", str(tables)]) == 0
+    assert main(["report", str(tmp_path / "newer.json"), "--csv", str(tables)]) == 0
+    assert main(["report", str(tmp_path / "newer.json"), "--csv", str(fresh)]) == 0
+    names = ("layers.csv", "memory.csv", "summary.csv")
+    assert sorted(path.name for path in tables.iterdir()) == sorted(names)
+    assert all((tables / name).read_bytes() == (fresh / name).read_bytes() for name in names)
+    assert "newer" in (tables / "summary.csv").read_text()
+
+
 def test_a_project_stays_where_its_run_fails(fake: Any, model: str, tmp_path: Path) -> None:
     from tilewright.errors import ToolMissing
 

@@ -44,6 +44,12 @@ def cut_rectangle(seed: int, pieces: int) -> PlacementProblem:
     return PlacementProblem(tuple(Buffer(f"p{index}", *piece) for index, piece in enumerate(found)))
 
 
+def at_one_place() -> PlacementProblem:
+    """p3 is a dead end where p2 goes next; the two never meet, and p3 is not tried there once more."""
+    pieces = ((4, 6, 1), (5, 11, 1), (6, 9, 1), (2, 5, 2), (10, 11, 3), (1, 8, 1))
+    return PlacementProblem(tuple(Buffer(f"p{index}", *piece) for index, piece in enumerate(pieces)))
+
+
 def columns(problem: PlacementProblem, capacity: int) -> Rectangles:
     return canonical._rectangles(normalise(problem), capacity)
 
@@ -57,7 +63,7 @@ def test_both_twins_visit_the_same_nodes(small_problem: Callable[..., PlacementP
     compiled()
     outcomes = set()
     problems = [small_problem(seed, buffers=14, rich=False) for seed in range(30)]
-    problems += [cut_rectangle(seed, 18) for seed in range(30)]
+    problems += [cut_rectangle(seed, 18) for seed in range(30)] + [at_one_place()]
     for seed, problem in enumerate(problems):
         for less in (0, 1):
             capacity = live_bound(normalise(problem)) - less
