@@ -82,6 +82,11 @@ class Sketch:
         self.nodes.append(helper.make_node("Identity", [tensor], [name], name))
         self.outputs.append(name)
 
+    def result(self, name: str, op: str, *inputs: str) -> None:
+        """A node that writes a result of the network."""
+        self.nodes.append(helper.make_node(op, inputs, [name], name))
+        self.outputs.append(name)
+
     def finish(self, opset: int = 17) -> onnx.ModelProto:
         """The checked model, with the shapes of its outputs inferred."""
         graph = helper.make_graph(
