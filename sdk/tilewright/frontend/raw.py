@@ -113,7 +113,7 @@ def import_graph(proto: onnx.ModelProto) -> Body:
 
     with G_LOGGER.suppress():
         graph = gs.import_onnx(proto)
-        graph.cleanup(recurse_functions=False)
+    _keep_needed(graph)
     return _body(graph, _opsets(proto.opset_import))
 
 
@@ -129,6 +129,29 @@ def import_function(proto: onnx.FunctionProto, opsets: Mapping[str, int]) -> Bod
         name: _attribute(value, merged, proto.name) for name, value in function.attrs.items() if value is not None
     }
     return replace(_body(function, merged), defaults=defaults)
+
+
+def _keep_needed(graph: Any) -> None:
+    """Drop the nodes that no output depends on, in nested graphs too (the library's own way of it is quadratic)."""
+    for inner in graph.subgraphs():
+        _keep_needed(inner)
+    writers = {tensor.name: index for index, node in enumerate(graph.nodes) for tensor in node.outputs if tensor.name}
+    wanted, kept = [tensor.name for tensor in graph.outputs], set[int]()
+    while wanted:
+        index = writers.get(wanted.pop())
+        if index is not None and index not in kept:
+            kept.add(index)
+            wanted += _read_by(graph.nodes[index])
+    graph.nodes = [graph.nodes[index] for index in sorted(kept)]
+
+
+def _read_by(node: Any) -> list[str]:
+    """What a node reads, and what the graphs nested in it read, their own tensors among it."""
+    names = [tensor.name for tensor in node.inputs]
+    for inner in node.subgraphs():
+        names += [tensor.name for tensor in inner.outputs]
+        names += [name for each in inner.nodes for name in _read_by(each)]
+    return names
 
 
 def _opsets(imports: Any) -> dict[str, int]:

@@ -27,6 +27,7 @@ class Edit:
         self.tensors: dict[str, Tensor] = dict(model.tensors)
         self.constants: dict[str, Array] = dict(model.constants)
         self._taken: set[str] | None = None
+        self._nodes_taken: set[str] | None = None
         self._changed = False
 
     def nodes(self) -> Iterator[Node]:
@@ -83,6 +84,8 @@ class Edit:
         slot[position : position + 1] = new
         for made in new:
             self._slot_of[made.name] = index
+            if self._nodes_taken is not None:
+                self._nodes_taken.add(made.name)
             self._connect(made)
         self._changed = True
 
@@ -108,7 +111,11 @@ class Edit:
 
     def node_name(self, hint: str) -> str:
         """A node name that is still free."""
-        return unique(hint, set(self._slot_of))
+        if self._nodes_taken is None:
+            self._nodes_taken = set(self._slot_of)
+        free = unique(hint, self._nodes_taken)
+        self._nodes_taken.discard(free)
+        return free
 
     def result(self) -> Model:
         """The new Model, without what has become superfluous; the old object where nothing was changed."""

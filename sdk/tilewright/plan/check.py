@@ -11,6 +11,7 @@ from tilewright.plan.plan import ExecutionPlan
 def check(plan: ExecutionPlan) -> None:
     """Raise where the plan reads an unwritten slot, writes one twice, or names one that does not exist."""
     written = {*plan.input_slots, *plan.state_slots}
+    by_name = {slot.tensor.name: slot.index for slot in reversed(plan.slots)}
     views = {slot.index: slot.storage[0] for slot in plan.slots if slot.storage is not None}
     for slot, root in views.items():
         if not 0 <= root < len(plan.slots) or root >= slot:
@@ -32,10 +33,9 @@ def check(plan: ExecutionPlan) -> None:
             if slot in written or slot in views:
                 raise _bug(f"{where} writes slot {slot}, which is written already")
             written.add(slot)
-        inner = {t.name for call in instruction.call.chain[:-1] for t in call.outputs}
-        kept = next((slot.index for slot in plan.slots if slot.tensor.name in inner), None)
-        if kept is not None:
-            raise _bug(f"{where} keeps rows in scratch, but slot {kept} holds the whole tensor")
+        kept = [by_name[t.name] for call in instruction.call.chain[:-1] for t in call.outputs if t.name in by_name]
+        if kept:
+            raise _bug(f"{where} keeps rows in scratch, but slot {min(kept)} holds the whole tensor")
         if any(not 0 <= f < len(plan.frozen_slots) for f in instruction.frozen):
             raise _bug(f"{where} names a frozen slot that does not exist")
     for slot in plan.output_slots:

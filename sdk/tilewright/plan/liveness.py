@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tilewright.intervals import Shelves
 from tilewright.plan.aliasing.alias_sets import bases_of, relations_of, view_shift
 from tilewright.plan.plan import ExecutionPlan, Instruction
 
@@ -163,6 +164,8 @@ def _merge_in_place(
     fixed = {root[s] for s in (*pinned, *plan.state_slots)}
     outputs = {root[s] for s in (*plan.output_slots, *(pair.source for pair in plan.state))}
     inputs = {root[s] for s in plan.input_slots}
+    merging = _Merging(plan, root, bases)
+    watched = {root[slot] for slot in pinned}
     swept = {i: {o for m in plan.instructions[a:b] for o in m.outputs} for a, b in plan.groups for i in range(a, b)}
     for instruction in plan.instructions:
         pairs = () if instruction.aliasing is not None else instruction.kernel.in_place(instruction.call)
@@ -184,44 +187,67 @@ def _merge_in_place(
             # other members of a sweep may still read, element by element, what was made outside of it
             if head not in swept.get(instruction.index, {head}):
                 continue
-            if not _free_to_take(plan, root, (head, target), first, last, bases):
+            if not merging.free_to_take((head, target), first, last):
                 continue
-            if (head in bases or target in bases) and any(root[slot] in (head, target) for slot in pinned):
+            if (head in bases or target in bases) and watched & {head, target}:
                 continue
-            for slot in range(len(root)):
-                if root[slot] == target:
-                    root[slot] = head
+            for slot in merging.merge(head, target):
+                root[slot] = head
             last[head] = max(last[head], last[target])
-            if target in bases:
-                bases[head] = bases.pop(target)
+            if target in watched:
+                watched.add(head)
             if target in outputs:
                 outputs.add(head)
             break
 
 
-def _free_to_take(
-    plan: ExecutionPlan,
-    root: list[int],
-    pair: tuple[int, int],
-    first: dict[int, int],
-    last: dict[int, int],
-    bases: Bases,
-) -> bool:
-    """True where no other storage of an alias set needs the bytes that the two take together, while they take them."""
-    head, target = pair
-    if head in bases and target in bases:
-        return False
-    member = head if head in bases else target
-    if member not in bases:
-        return True
-    sizes = {one: max(s.tensor.size_bytes for s in plan.slots if root[s.index] == one) for one in {*bases, *pair}}
-    if sizes[head] != sizes[target]:
-        return False
-    alias_set, start = bases[member]
-    begin, end = (last[head], last[target]) if member == head else (first[head], last[head])
-    for other, (home, at) in bases.items():
-        if other == member or home != alias_set or at >= start + sizes[head] or at + sizes[other] <= start:
-            continue
-        if not (last[other] < begin or first[other] > end):
+class _Merging:
+    """The slots and the size of every storage while storages are merged, and where in its alias set each lies."""
+
+    def __init__(self, plan: ExecutionPlan, root: list[int], bases: Bases) -> None:
+        self.bases = bases
+        self._members: dict[int, list[int]] = {}
+        self._sizes: dict[int, int] = {}
+        for slot in plan.slots:
+            head = root[slot.index]
+            self._members.setdefault(head, []).append(slot.index)
+            self._sizes[head] = max(self._sizes.get(head, 0), slot.tensor.size_bytes)
+        self._alias_sets: dict[int, Shelves] = {}
+        for head in bases:
+            self._put(head)
+
+    def free_to_take(self, pair: tuple[int, int], first: dict[int, int], last: dict[int, int]) -> bool:
+        """True where no other storage of an alias set needs the bytes that the two take together, while they do."""
+        head, target = pair
+        if head in self.bases and target in self.bases:
             return False
-    return True
+        member = head if head in self.bases else target
+        if member not in self.bases:
+            return True
+        if self._sizes[head] != self._sizes[target]:
+            return False
+        alias_set, start = self.bases[member]
+        begin, end = (last[head], last[target]) if member == head else (first[head], last[head])
+        for other in self._alias_sets[alias_set].meeting(start, start + self._sizes[head]):
+            if other != member and not (last[other] < begin or first[other] > end):
+                return False
+        return True
+
+    def merge(self, head: int, target: int) -> list[int]:
+        """The slots of `target`, which become those of `head`, as does its place in an alias set."""
+        moved = self._members.pop(target)
+        self._members[head] += moved
+        for one in (head, target):
+            if one in self.bases:
+                alias_set, start = self.bases[one]
+                self._alias_sets[alias_set].remove(start, start + self._sizes[one], one)
+        self._sizes[head] = max(self._sizes[head], self._sizes[target])
+        if target in self.bases:
+            self.bases[head] = self.bases.pop(target)
+        if head in self.bases:
+            self._put(head)
+        return moved
+
+    def _put(self, head: int) -> None:
+        alias_set, start = self.bases[head]
+        self._alias_sets.setdefault(alias_set, Shelves()).add(start, start + self._sizes[head], head)
