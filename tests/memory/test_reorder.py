@@ -149,3 +149,33 @@ def test_two_results_do_not_take_one_operands_bytes() -> None:
     assert peak_of(OrderProblem((both,), {"a": 10, "b": 10, "c": 10}, frozenset({"b", "c"})), ["n"]) == 20
     twice = OrderNode("n", ("a", "d"), ("b",), 0, (("a", "b"), ("d", "b")))
     assert peak_of(OrderProblem((twice,), {"a": 10, "b": 10, "d": 10}, frozenset({"b"})), ["n"]) == 20
+
+
+def test_results_that_stay_prove_the_given_order() -> None:
+    """A thousand results of one tensor, all kept: no search is needed, as they are alive together in every order."""
+    nodes = (
+        OrderNode("first", ("x",), ("a",)),
+        *(OrderNode(f"n{i}", ("a",), (f"b{i}",), 0, (("a", f"b{i}"),)) for i in range(1000)),
+    )
+    kept = frozenset(f"b{i}" for i in range(1000))
+    found = reorder(OrderProblem(nodes, {"x": 8, "a": 8, **dict.fromkeys(kept, 8)}, kept))
+    assert (found.peak, found.lower_bound, found.proved, found.cut_off) == (8000, 8000, True, False)
+
+
+def test_a_search_beyond_its_work_ends_and_says_so() -> None:
+    """Six hundred nodes are ready at once: each step costs more, so that fewer are tried."""
+    dice = random.Random(2)
+    sizes = {"x": 1, "y": 1}
+    nodes = []
+    for index in range(600):
+        sizes |= {f"a{index}": dice.randint(1, 50), f"b{index}": dice.randint(1, 50)}
+        nodes.append(OrderNode(f"a{index}", ("x",), (f"a{index}",)))
+        nodes.append(OrderNode(f"b{index}", (f"a{index}",), (f"b{index}",)))
+    nodes.append(OrderNode("end", tuple(f"b{index}" for index in range(600)), ("y",)))
+    problem = OrderProblem(tuple(nodes), sizes, frozenset({"y"}))
+    found = reorder(problem, effort=0.05)
+    assert (found.cut_off, found.proved) == (True, False)
+    assert found.peak <= found.model_peak
+    assert found.peak == peak_of(problem, found.nodes)
+    small = random_graph(3, 7)
+    assert not reorder(small).cut_off

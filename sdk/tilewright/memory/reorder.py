@@ -14,6 +14,7 @@ from tilewright.errors import UsageError
 
 EXACT_STEPS = 40_000  # nodes tried by the exact search per unit of effort
 BEAM_STEPS = 60_000  # and by the beam
+WORK = 4  # of every limit: units of work per step, where a unit is a node tried in a narrow network
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ class OrderProblem:
 class Order:
     """Node names in an order whose `peak` bytes alive are the smallest possible where `proved`.
 
-    `model_peak` is what the given order needs; `lower_bound` is proved for every order.
+    `model_peak` is what the given order needs; `lower_bound` is proved for every order. `cut_off` says that the work
+    limit ended the search before it had tried what it could.
     """
 
     nodes: tuple[str, ...]
@@ -55,9 +57,10 @@ class Order:
     model_peak: int
     lower_bound: int
     proved: bool
+    cut_off: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _State:
     """What is done as a bit set, bytes alive after it, the worst step so far, nodes that are ready."""
 
@@ -74,17 +77,19 @@ def reorder(problem: OrderProblem, *, effort: float = 1.0) -> Order:
     """
     graph = _Graph(problem)
     names = [node.name for node in problem.nodes]
-    model_peak = graph.walk(range(len(names))).peak if graph.in_order else None
+    model_peak = graph.walk(range(len(names))) if graph.in_order else None
     best = list(range(len(names))) if graph.in_order else _any_order(graph)
-    peak = graph.walk(best).peak
-    bound = graph.lower_bound()
+    peak = graph.walk(best)
+    least = graph.widest_node()
+    bound = max(least, graph.kept_bytes())
     exact, complete = None, False
     if peak > bound:
-        exact, complete = _exact(graph, peak, bound, int(effort * EXACT_STEPS))
-    if exact is None and not complete and peak > bound:
-        exact = _beam(graph, peak, bound, int(effort * BEAM_STEPS))
+        exact, complete = _exact(graph, peak, least, int(effort * EXACT_STEPS))
+    cut_off = peak > bound and not complete
+    if exact is None and cut_off:
+        exact = _beam(graph, peak, least, int(effort * BEAM_STEPS))
     if exact is not None:
-        best, peak = exact, graph.walk(exact).peak
+        best, peak = exact, graph.walk(exact)
     proved = complete or peak == bound
     return Order(
         tuple(names[index] for index in best),
@@ -92,6 +97,7 @@ def reorder(problem: OrderProblem, *, effort: float = 1.0) -> Order:
         peak if model_peak is None else model_peak,
         peak if proved else bound,
         proved,
+        cut_off and not proved,
     )
 
 
@@ -99,7 +105,7 @@ def peak_of(problem: OrderProblem, order: Sequence[str]) -> int:
     """Most bytes alive at once in an order of all nodes; UsageError where it runs a node before what it reads."""
     graph = _Graph(problem)
     places = {node.name: index for index, node in enumerate(problem.nodes)}
-    return graph.walk([places[name] for name in order]).peak
+    return graph.walk([places[name] for name in order])
 
 
 class _Graph:
@@ -126,7 +132,11 @@ class _Graph:
             for earlier in _bits(before):
                 self.after[earlier].append(index)
         self.in_order = all(before < 1 << index for index, before in enumerate(self.before))
-        self.written = [sum(self.sizes[name] for name in set(node.writes)) for node in self.nodes]
+        self.results = [tuple(dict.fromkeys(node.writes)) for node in self.nodes]
+        self.written = [sum(self.sizes[name] for name in names) for names in self.results]
+        self.alone = [
+            all(self.writers[name] == 1 << index for name in names) for index, names in enumerate(self.results)
+        ]
 
     def start(self) -> _State:
         """Nothing done: the inputs are alive."""
@@ -137,11 +147,11 @@ class _Graph:
 
     def step(self, state: _State, index: int) -> _State:
         """The state after one more node."""
-        node = self.nodes[index]
+        node, results = self.nodes[index], self.results[index]
         done = state.done | 1 << index
         born = self.written[index]
-        if any(self.writers[name] & state.done for name in node.writes):
-            born = sum(self.sizes[name] for name in set(node.writes) if not self.writers[name] & state.done)
+        if not self.alone[index]:
+            born = sum(self.sizes[name] for name in results if not self.writers[name] & state.done)
         dying = {name for name in node.reads if self._dies(name, done)}
         saved = 0
         taken: set[str] = set()
@@ -150,35 +160,71 @@ class _Graph:
                 saved += min(self.sizes[read], self.sizes[written])
                 taken |= {read, written}
         at_once = state.live + born + node.scratch - saved
-        freed = sum(self.sizes[name] for name in dying)
-        freed += sum(self.sizes[name] for name in set(node.writes) if self._dies(name, done))
-        found = [other for other in state.ready if other != index]
-        found += [other for other in self.after[index] if self.before[other] & ~done == 0]
-        return _State(done, state.live + born - freed, max(state.peak, at_once), tuple(found))
+        freed = sum([self.sizes[name] for name in dying])
+        freed += sum([self.sizes[name] for name in results if self._dies(name, done)])
+        place = state.ready.index(index)
+        opened = [other for other in self.after[index] if self.before[other] & ~done == 0]
+        ready = (*state.ready[:place], *state.ready[place + 1 :], *opened)
+        return _State(done, state.live + born - freed, max(state.peak, at_once), ready)
 
-    def walk(self, order: Sequence[int]) -> _State:
-        """The state after a whole order."""
-        state = self.start()
+    def work(self, state: _State) -> int:
+        """What one step from a state costs: sets of nodes and lists of ready ones are copied, long ones for longer."""
+        return 1 + len(state.ready) // 64 + len(self.nodes) // 4096
+
+    def walk(self, order: Sequence[int]) -> int:
+        """Most bytes alive in a whole order, by counting what is left of each tensor's users."""
+        missing = [before.bit_count() for before in self.before]
+        left = {name: users.bit_count() for name, users in self.users.items()}
+        written: set[str] = set()
+        live = peak = self.start().live
         for index in order:
-            if index not in state.ready:
-                raise UsageError(f"node '{self.nodes[index].name}' comes before what it reads or comes twice")
-            state = self.step(state, index)
+            node, results = self.nodes[index], self.results[index]
+            if missing[index]:
+                raise UsageError(f"node '{node.name}' comes before what it reads or comes twice")
+            missing[index] = -1
+            for name in {*node.reads, *results}:
+                left[name] -= 1
+            dying = {name for name in node.reads if not left[name] and name not in self.kept}
+            fresh = [name for name in results if name not in written]
+            saved, taken = 0, set[str]()
+            for one, other in node.in_place:
+                if one in dying and not {one, other} & taken and other not in written:
+                    saved += min(self.sizes[one], self.sizes[other])
+                    taken |= {one, other}
+            born = sum(self.sizes[name] for name in fresh)
+            peak = max(peak, live + born + node.scratch - saved)
+            gone = (*dying, *(name for name in results if not left[name] and name not in self.kept))
+            live += born - sum(self.sizes[name] for name in gone)
+            written.update(results)
+            for other_index in self.after[index]:
+                missing[other_index] -= 1
         if len(order) != len(self.nodes):
             raise UsageError(f"the order has {len(order)} nodes", why=f"the graph has {len(self.nodes)}")
-        return state
+        return peak
 
-    def free_step(self, state: _State, least: int) -> int | None:
-        """A ready node that adds nothing to what stays alive nor to the worst step: running it first loses nothing.
+    def steps(self, state: _State, least: int, left: int) -> tuple[list[tuple[int, _State]], int]:
+        """The nodes to try next with the states after them, and the work that finding them took: none beyond `left`.
 
-        The later it ran, the less it could change, and every other step finds at most as much alive after it.
+        A ready node that adds nothing to what stays alive nor to the worst step is the only one: running it first loses
+        nothing. The later it ran, the less it could change, and every other step finds at most as much alive after it.
         """
+        tried: list[tuple[int, _State]] = []
+        work, each = 0, self.work(state)
         for index in state.ready:
+            work += each
+            if work > left:
+                return [], work
             after = self.step(state, index)
+            tried.append((index, after))
             if after.live <= state.live and after.peak <= max(state.peak, least):
-                return index
-        return None
+                return tried[-1:], work
+        return tried, work
 
-    def lower_bound(self) -> int:
+    def kept_bytes(self) -> int:
+        """Bytes alive at the end of every order."""
+        return sum(self.sizes[name] for name in self.kept if name in self.users)
+
+    def widest_node(self) -> int:
         """Bytes that some node needs by itself in every order."""
         best = self.start().live
         for index, node in enumerate(self.nodes):
@@ -208,48 +254,57 @@ class _Graph:
                 )
 
 
-def _exact(graph: _Graph, ceiling: int, bound: int, steps: int) -> tuple[list[int] | None, bool]:
+def _exact(graph: _Graph, ceiling: int, least: int, steps: int) -> tuple[list[int] | None, bool]:
     """The best order below `ceiling` and whether the search was complete; the set with the mildest worst step first."""
     start = graph.start()
     came: dict[int, tuple[int, int]] = {}
     best = {0: start.peak}
     heap: list[tuple[int, int, int, _State]] = [(start.peak, 0, 0, start)]
-    everything, counter = (1 << len(graph.nodes)) - 1, 0
+    everything, counter, left = (1 << len(graph.nodes)) - 1, 0, WORK * steps
     while heap:
         _, _, _, state = heapq.heappop(heap)
         if state.done == everything:
             return _path(came, everything), True
         if best[state.done] < state.peak:
             continue
-        free = graph.free_step(state, bound)
-        for index in state.ready if free is None else (free,):
+        tried, work = graph.steps(state, least, left)
+        left -= work
+        for index, after in tried:
             counter += 1
-            after = graph.step(state, index)
             if after.peak >= ceiling or best.get(after.done, ceiling) <= after.peak:
                 continue
             best[after.done] = after.peak
             came[after.done] = (state.done, index)
             heapq.heappush(heap, (after.peak, -after.done.bit_count(), counter, after))
-        if counter > steps:
+        if counter > steps or left < 0:
             return None, False
     return None, True
 
 
-def _beam(graph: _Graph, ceiling: int, bound: int, steps: int) -> list[int] | None:
-    """An order below `ceiling` by keeping only the most promising sets of each size; None where it finds none."""
+def _beam(graph: _Graph, ceiling: int, least: int, steps: int) -> list[int] | None:
+    """An order below `ceiling` by keeping only the most promising sets of each size; None where it finds none.
+
+    Where more nodes are ready than the work limit allows for, fewer sets are kept; none where even one is too much.
+    """
     width = max(4, steps // (4 * len(graph.nodes)))
+    left = WORK * steps
     level = {0: graph.start()}
     came: dict[int, tuple[int, int]] = {}
-    for _ in graph.nodes:
+    for number in range(len(graph.nodes)):
         following: dict[int, _State] = {}
+        share = left // (len(graph.nodes) - number)
         for state in level.values():
-            free = graph.free_step(state, bound)
-            for index in state.ready if free is None else (free,):
-                after = graph.step(state, index)
+            tried, work = graph.steps(state, least, left)
+            left, share = left - work, share - work
+            if left < 0:
+                return None
+            for index, after in tried:
                 known = following.get(after.done)
                 if after.peak < ceiling and (known is None or after.peak < known.peak):
                     following[after.done] = after
                     came[after.done] = (state.done, index)
+            if share <= 0:
+                break
         level = dict(sorted(following.items(), key=lambda entry: (entry[1].peak, entry[1].live))[:width])
     return _path(came, (1 << len(graph.nodes)) - 1) if level else None
 
