@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import heapq
+from collections.abc import Iterable
 
-from tilewright.memory.packing import Item, Member, Packing
+from tilewright.intervals import Span, covered
+from tilewright.memory.packing import Packing
 
 
 def live_bound(packing: Packing) -> int:
@@ -17,16 +19,20 @@ def live_bound(packing: Packing) -> int:
     """
     best = max((packing.top(item, item.pinned) for item in packing.items if item.pinned is not None), default=0)
     saved = _saved(packing)
-    alive: list[tuple[int, int]] = []
-    births = sorted((b.lower, i, m) for i, item in enumerate(packing.items) for m, b in enumerate(item.members))
-    for place, (lower, i, m) in enumerate(births):
-        alive.append((i, m))
-        if place + 1 < len(births) and births[place + 1][0] == lower:
-            continue
-        alive = [(j, n) for j, n in alive if packing.items[j].members[n].upper > lower]
-        padding = max(packing.items[j].members[n].padding for j, n in alive)
-        units = _units(packing.items, alive) - saved.get(lower, 0)
-        best = max(best, units * packing.unit - padding)
+    spans = [
+        Span(i, member.shift, member.shift + member.size, member.lower, member.upper)
+        for i, item in enumerate(packing.items)
+        for member in item.members
+    ]
+    waiting = sorted((b.lower, -b.padding, b.upper) for item in packing.items for b in item.members)[::-1]
+    paddings: list[tuple[int, int]] = []
+    for moment, units in covered(spans).items():
+        while waiting and waiting[-1][0] <= moment:
+            heapq.heappush(paddings, waiting.pop()[1:])
+        while paddings[0][1] <= moment:
+            heapq.heappop(paddings)
+        padding = -paddings[0][0]
+        best = max(best, (units - saved.get(moment, 0)) * packing.unit - padding)
     return best
 
 
@@ -52,17 +58,3 @@ def _saved_by(packing: Packing, savings: Iterable[tuple[int, tuple[int, int], in
     for (moment, (i, m)), size in by_buffer.items():
         saved[moment] = saved.get(moment, 0) + min(size, packing.items[i].members[m].size)
     return saved
-
-
-def _units(items: Sequence[Item], alive: Iterable[tuple[int, int]]) -> int:
-    """Units that the buffers alive occupy; views of one item count their common bytes once."""
-    by_item: dict[int, list[Member]] = {}
-    for i, m in alive:
-        by_item.setdefault(i, []).append(items[i].members[m])
-    total = 0
-    for members in by_item.values():
-        end = 0
-        for member in sorted(members, key=lambda found: found.shift):
-            total += max(0, member.shift + member.size - max(end, member.shift))
-            end = max(end, member.shift + member.size)
-    return total

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
 
 from tilewright.errors import TilewrightError
+from tilewright.intervals import Shelves
 from tilewright.memory.problem import LIVE_SET, SEARCH, Buffer, PlacementProblem, PlacementSolution
 
 
@@ -55,7 +59,7 @@ def _check_alone(buffer: Buffer, offset: int) -> None:
 
 def _check_views(problem: PlacementProblem, offsets: Mapping[str, int]) -> dict[str, str]:
     """The buffer that owns the bytes of each one, after checking that views lie on what they show."""
-    owner = {buffer.name: buffer.name for buffer in problem.buffers}
+    shown = {view.name: view.of for view in problem.views}
     for view in problem.views:
         expected = offsets[view.of] + view.shift
         if offsets[view.name] != expected:
@@ -64,23 +68,32 @@ def _check_views(problem: PlacementProblem, offsets: Mapping[str, int]) -> dict[
                 why=f"'{view.of}' puts it at {expected}",
                 tensor=view.name,
             )
-        old, new = owner[view.name], owner[view.of]
-        for name in owner:
-            if owner[name] == old:
-                owner[name] = new
-    return owner
+    return {buffer.name: _end_of(buffer.name, shown)[-1] for buffer in problem.buffers}
+
+
+def _end_of(name: str, shown: Mapping[str, str]) -> list[str]:
+    """The buffers from one to the owner of its bytes, view by view."""
+    path = [name]
+    while path[-1] in shown and len(path) <= len(shown):
+        path.append(shown[path[-1]])
+    return path
 
 
 def _check_pairs(problem: PlacementProblem, offsets: Mapping[str, int], owner: Mapping[str, str]) -> None:
     """No two buffers that are alive together share a byte, unless the problem permits it."""
     gaps = {(overlap.earlier, overlap.later): overlap.gap for overlap in problem.overlaps}
-    alive: list[Buffer] = []
-    for buffer in sorted((b for b in problem.buffers if b.size > 0), key=lambda b: b.lower):
-        alive = [other for other in alive if other.upper > buffer.lower]
+    bytes_in_use, dying = Shelves(), list[tuple[int, int]]()
+    buffers = sorted((b for b in problem.buffers if b.size > 0), key=lambda b: b.lower)
+    for number, buffer in enumerate(buffers):
+        while dying and dying[0][0] <= buffer.lower:
+            gone = heapq.heappop(dying)[1]
+            low = offsets[buffers[gone].name]
+            bytes_in_use.remove(low, low + buffers[gone].size, gone)
         start = offsets[buffer.name]
-        for other in alive:
+        for place in sorted(bytes_in_use.meeting(start, start + buffer.size)):
+            other = buffers[place]
             low = offsets[other.name]
-            if start + buffer.size <= low or low + other.size <= start or owner[other.name] == owner[buffer.name]:
+            if owner[other.name] == owner[buffer.name]:
                 continue
             before, after = gaps.get((other.name, buffer.name)), gaps.get((buffer.name, other.name))
             if before is not None and start + before <= low:
@@ -94,7 +107,8 @@ def _check_pairs(problem: PlacementProblem, offsets: Mapping[str, int], owner: M
                 + ("" if before is None and after is None else ", and the permitted overlap asks for another order"),
                 tensor=buffer.name,
             )
-        alive.append(buffer)
+        heapq.heappush(dying, (buffer.upper, number))
+        bytes_in_use.add(start, start + buffer.size, number)
 
 
 def _check_bound(problem: PlacementProblem, solution: PlacementSolution, owner: Mapping[str, str]) -> None:
@@ -118,51 +132,77 @@ def _most_alive(problem: PlacementProblem, owner: Mapping[str, str]) -> int:
         return 0
     grain = math.gcd(*(b.align for b in buffers))
     most = max((b.pinned + b.size for b in buffers if b.pinned is not None), default=0)
-    base = dict.fromkeys(owner, 0)
-    for _ in problem.views:
-        for view in problem.views:
-            base[view.name] = base[view.of] + view.shift
-    permitted: dict[str, list[tuple[str, int]]] = {}
-    for overlap in problem.overlaps:
-        permitted.setdefault(overlap.later, []).append((overlap.earlier, overlap.gap))
-    alive: list[Buffer] = []
+    shown, shifts = ({v.name: v.of for v in problem.views}, {v.name: v.shift for v in problem.views})
+    homes: dict[str, list[tuple[int, int, Buffer]]] = {}
+    for b in buffers:
+        base = sum(shifts.get(name, 0) for name in _end_of(b.name, shown))
+        homes.setdefault(owner[b.name], []).append((base, base + _rounded(b.size, grain), b))
+    used: dict[int, int] = {}
+    for parts in homes.values():
+        for size, lower, upper in _layers(parts):
+            used[lower] = used.get(lower, 0) + size
+            used[upper] = used.get(upper, 0) - size
+    shared = _shared(problem, grain)
+    idle: list[tuple[int, int]] = []
     waiting = sorted(buffers, key=lambda b: b.lower, reverse=True)
-    for moment in sorted({b.lower for b in buffers}):
-        alive = [b for b in alive if b.upper > moment]
+    total = 0
+    for moment in sorted({*used, *(b.lower for b in buffers)}):
+        total += used.get(moment, 0)
+        if not waiting or waiting[-1].lower > moment:
+            continue
         while waiting and waiting[-1].lower == moment:
-            alive.append(waiting.pop())
-        spans: dict[str, list[tuple[int, int]]] = {}
-        for b in alive:
-            spans.setdefault(owner[b.name], []).append((base[b.name], base[b.name] + _rounded(b.size, grain)))
-        used = sum(_union(parts) for parts in spans.values())
-        idle = max(_rounded(b.size, grain) - b.size for b in alive)
-        most = max(most, used - _shared(alive, permitted, grain) - idle)
+            b = waiting.pop()
+            heapq.heappush(idle, (b.size - _rounded(b.size, grain), b.upper))
+        while idle[0][1] <= moment:
+            heapq.heappop(idle)
+        most = max(most, total - shared.get(moment, 0) + idle[0][0])
     return most
 
 
-def _shared(alive: list[Buffer], permitted: Mapping[str, list[tuple[str, int]]], grain: int) -> int:
-    """Bytes that permitted overlaps between buffers alive together can share at most."""
-    sizes = {b.name: _rounded(b.size, grain) for b in alive}
-    by_later: dict[str, int] = {}
-    by_earlier: dict[str, int] = {}
-    for later in sizes:
-        for earlier, gap in permitted.get(later, ()):
-            if earlier in sizes:
-                shared = max(0, min(sizes[earlier], sizes[later] - max(0, _rounded(gap, grain))))
-                by_later[later] = by_later.get(later, 0) + shared
-                by_earlier[earlier] = by_earlier.get(earlier, 0) + shared
-    return min(sum(min(shared, sizes[name]) for name, shared in shares.items()) for shares in (by_later, by_earlier))
+def _layers(parts: list[tuple[int, int, Buffer]]) -> Iterable[tuple[int, int, int]]:
+    """(bytes, first moment, end) for the bytes of one owner: every stretch of address with the times of its use."""
+    begun: dict[int, list[Buffer]] = {}
+    ended: dict[int, list[Buffer]] = {}
+    for low, high, buffer in parts:
+        begun.setdefault(low, []).append(buffer)
+        ended.setdefault(high, []).append(buffer)
+    here: dict[str, Buffer] = {}
+    edges = sorted({*begun, *ended})
+    for edge, following in pairwise(edges):
+        for buffer in ended.get(edge, ()):
+            del here[buffer.name]
+        here.update((buffer.name, buffer) for buffer in begun.get(edge, ()))
+        times = sorted((buffer.lower, buffer.upper) for buffer in here.values())
+        while times:
+            lower, upper = times.pop(0)
+            while times and times[0][0] <= upper:
+                upper = max(upper, times.pop(0)[1])
+            yield following - edge, lower, upper
+
+
+def _shared(problem: PlacementProblem, grain: int) -> dict[int, int]:
+    """Bytes that permitted overlaps between buffers alive together can share at most, by moment of a birth."""
+    named = {b.name: b for b in problem.buffers if b.size > 0}
+    births = sorted({b.lower for b in named.values()})
+    by_later: dict[tuple[int, str], int] = {}
+    by_earlier: dict[tuple[int, str], int] = {}
+    for overlap in problem.overlaps:
+        earlier, later = named.get(overlap.earlier), named.get(overlap.later)
+        if earlier is None or later is None:
+            continue
+        sizes = _rounded(earlier.size, grain), _rounded(later.size, grain)
+        shared = max(0, min(sizes[0], sizes[1] - max(0, _rounded(overlap.gap, grain))))
+        at = bisect_left(births, max(earlier.lower, later.lower))
+        for moment in births[at : bisect_left(births, min(earlier.upper, later.upper))]:
+            for name, sums in ((later.name, by_later), (earlier.name, by_earlier)):
+                sums[moment, name] = sums.get((moment, name), 0) + shared
+    totals: tuple[dict[int, int], dict[int, int]] = ({}, {})
+    for sums, total in zip((by_later, by_earlier), totals, strict=True):
+        for (moment, name), shared in sums.items():
+            total[moment] = total.get(moment, 0) + min(shared, _rounded(named[name].size, grain))
+    return {moment: min(shared, totals[1][moment]) for moment, shared in totals[0].items()}
 
 
 def _rounded(size: int, grain: int) -> int:
     """A size rounded up to whole grains."""
     return -(-size // grain) * grain
-
-
-def _union(parts: list[tuple[int, int]]) -> int:
-    """Bytes covered by intervals."""
-    total, end = 0, 0
-    for low, high in sorted(parts):
-        total += max(0, high - max(low, end))
-        end = max(end, high)
-    return total

@@ -6,9 +6,11 @@ greatest common divisor, and a permitted overlap is a shorter forbidden interval
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from tilewright.memory.problem import Buffer, PlacementProblem
 from tilewright.memory.validate import validate
@@ -59,13 +61,49 @@ class Saving:
 
 
 @dataclass(frozen=True)
+class Gap:
+    """A permitted overlap: the other buffer, as (item, member), ends its life as `member` of the item begins its own.
+
+    `size` in units is the distance that must be kept: offset(other) + size <= offset(this one) where they share bytes.
+    """
+
+    member: int
+    other: tuple[int, int]
+    size: int
+
+
+@dataclass(frozen=True)
 class Packing:
-    """Items that share one memory; `rivals[i]` says what item i must keep away from. `unit` is in bytes."""
+    """Items that share one memory; `gaps[i]` are the permitted overlaps whose earlier buffer is of item i.
+
+    `unit` is in bytes. What follows for pairs of items is worked out when it is first asked for.
+    """
 
     unit: int
     items: tuple[Item, ...]
-    rivals: tuple[tuple[Rival, ...], ...]
-    savings: tuple[Saving, ...]
+    gaps: tuple[tuple[Gap, ...], ...]
+
+    @cached_property
+    def rivals(self) -> tuple[tuple[Rival, ...], ...]:
+        """What each item must keep away from; as many in all as `crowd` says."""
+        return _rivals(self.items, self.gaps)
+
+    @cached_property
+    def savings(self) -> tuple[Saving, ...]:
+        """What the permitted overlaps may save, in order of time."""
+        return _savings(self.items, self.gaps)
+
+    @cached_property
+    def crowd(self) -> int:
+        """The number of pairs of buffers that are alive together."""
+        births = sorted(member.lower for item in self.items for member in item.members)
+        deaths = sorted(member.upper for item in self.items for member in item.members)
+        dead = pairs = 0
+        for place, moment in enumerate(births):
+            while deaths[dead] <= moment:
+                dead += 1
+            pairs += place - dead
+        return pairs
 
     def peak(self, offsets: Sequence[int]) -> int:
         """Bytes up to the highest byte that any item uses, for offsets in units."""
@@ -95,21 +133,11 @@ class Packing:
             tuple(self.items[index] for index in chosen),
             tuple(
                 tuple(
-                    Rival(position[rival.other], rival.low, rival.high)
-                    for rival in self.rivals[index]
-                    if rival.other in position
+                    replace(gap, other=(position[gap.other[0]], gap.other[1]))
+                    for gap in self.gaps[index]
+                    if gap.other[0] in position
                 )
                 for index in chosen
-            ),
-            tuple(
-                Saving(
-                    saving.moment,
-                    (position[saving.earlier[0]], saving.earlier[1]),
-                    (position[saving.later[0]], saving.later[1]),
-                    saving.size,
-                )
-                for saving in self.savings
-                if saving.later[0] in position and saving.earlier[0] in position
             ),
         )
 
@@ -125,13 +153,12 @@ def normalise(problem: PlacementProblem) -> Packing:
     unit = _unit(problem, buffers, roots)
     items = tuple(_item(names, buffers, roots, unit) for names in groups.values())
     where = {member.name: (i, m) for i, item in enumerate(items) for m, member in enumerate(item.members)}
-    gaps = {
-        (where[overlap.earlier], where[overlap.later]): -(-overlap.gap // unit)
-        for overlap in problem.overlaps
-        if overlap.earlier in where and overlap.later in where
-    }
-    rivals, savings = _relations(items, gaps)
-    return Packing(unit, items, rivals, savings)
+    gaps: list[list[Gap]] = [[] for _ in items]
+    for overlap in problem.overlaps:
+        if overlap.earlier in where and overlap.later in where:
+            item, member = where[overlap.earlier]
+            gaps[item].append(Gap(member, where[overlap.later], -(-overlap.gap // unit)))
+    return Packing(unit, items, tuple(tuple(each) for each in gaps))
 
 
 def components(packing: Packing) -> list[list[int]]:
@@ -206,43 +233,66 @@ def _item(names: Sequence[str], buffers: Mapping[str, Buffer], roots: Mapping[st
     )
 
 
-def _relations(
-    items: Sequence[Item], gaps: Mapping[tuple[tuple[int, int], tuple[int, int]], int]
-) -> tuple[tuple[tuple[Rival, ...], ...], tuple[Saving, ...]]:
-    """Forbidden distances of every pair of items that are alive together, and what overlaps may save."""
+def _rivals(items: Sequence[Item], gaps: Sequence[Sequence[Gap]]) -> tuple[tuple[Rival, ...], ...]:
+    """Forbidden distances of every pair of items that are alive together."""
+    permitted = {((i, gap.member), gap.other): gap.size for i, each in enumerate(gaps) for gap in each}
     forbidden: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    savings: list[Saving] = []
-    alive: list[tuple[int, int]] = []
-    births = sorted((member.lower, i, m) for i, item in enumerate(items) for m, member in enumerate(item.members))
-    for lower, i, m in births:
-        alive = [(j, n) for j, n in alive if items[j].members[n].upper > lower]
+    alive: dict[int, list[int]] = {}
+    for i, m, gone in _births(items):
+        for j, n in gone:
+            alive[j].remove(n)
+            if not alive[j]:
+                del alive[j]
         one = items[i].members[m]
-        for j, n in alive:
-            if i == j:
-                continue
+        for j, n in ((j, n) for j, members in alive.items() if j != i for n in members):
             other = items[j].members[n]
             # Distances are of the first item of the pair relative to the second.
             low, high = -one.size, other.size
-            if ((j, n), (i, m)) in gaps:
-                gap = gaps[((j, n), (i, m))]
-                low = max(low, -gap)
-                savings.append(Saving(lower, (j, n), (i, m), _shared(other.size, one.size, gap)))
-            elif ((i, m), (j, n)) in gaps:
-                gap = gaps[((i, m), (j, n))]
-                high = min(high, gap)
-                savings.append(Saving(lower, (i, m), (j, n), _shared(one.size, other.size, gap)))
+            before, after = permitted.get(((j, n), (i, m))), permitted.get(((i, m), (j, n)))
+            if before is not None:
+                low = max(low, -before)
+            elif after is not None:
+                high = min(high, after)
             shift = other.shift - one.shift
             if i < j:
                 forbidden.setdefault((i, j), []).append((low + shift, high + shift))
             else:
                 forbidden.setdefault((j, i), []).append((-high - shift, -low - shift))
-        alive.append((i, m))
+        alive.setdefault(i, []).append(m)
     rivals: list[list[Rival]] = [[] for _ in items]
     for (i, j), intervals in forbidden.items():
         for low, high in _merged(intervals):
             rivals[i].append(Rival(j, low, high))
             rivals[j].append(Rival(i, -high, -low))
-    return tuple(tuple(sorted(found, key=lambda rival: rival.other)) for found in rivals), tuple(savings)
+    return tuple(tuple(sorted(found, key=lambda rival: rival.other)) for found in rivals)
+
+
+def _births(items: Sequence[Item]) -> Iterator[tuple[int, int, list[tuple[int, int]]]]:
+    """Item and member of every buffer in order of birth, with those that have died since the one before."""
+    dying: list[tuple[int, int, int]] = []
+    for lower, i, m in sorted(
+        (member.lower, i, m) for i, item in enumerate(items) for m, member in enumerate(item.members)
+    ):
+        gone = []
+        while dying and dying[0][0] <= lower:
+            _, j, n = heapq.heappop(dying)
+            gone.append((j, n))
+        yield i, m, gone
+        heapq.heappush(dying, (items[i].members[m].upper, i, m))
+
+
+def _savings(items: Sequence[Item], gaps: Sequence[Sequence[Gap]]) -> tuple[Saving, ...]:
+    """What permitted overlaps of different items may save at the moment at which both are alive."""
+    found = []
+    for i, each in enumerate(gaps):
+        for gap in each:
+            j, n = gap.other
+            earlier, later = items[i].members[gap.member], items[j].members[n]
+            moment = max(earlier.lower, later.lower)
+            if i != j and moment < min(earlier.upper, later.upper):
+                size = _shared(earlier.size, later.size, gap.size)
+                found.append(Saving(moment, (i, gap.member), (j, n), size))
+    return tuple(sorted(found, key=lambda saving: (saving.moment, saving.later, saving.earlier)))
 
 
 def _shared(earlier: int, later: int, gap: int) -> int:

@@ -37,17 +37,18 @@ def place(
     target = max(live, enough or 0)
     groups = [list(range(len(packing.items)))] if chosen.whole else components(packing)
     places = [0] * len(packing.items)
-    bound = live
+    bound, cut_off = live, False
     for group in _hardest_first(packing, groups):
         part = packing.select(group)
         result = _run(chosen, part, target, effort, problem.capacity)
         for index, offset in zip(group, result.offsets, strict=True):
             places[index] = offset
-        bound = max(bound, result.bound)
+        bound, cut_off = max(bound, result.bound), cut_off or result.cut_off
         target = max(target, result.peak)
     offsets = _by_name(problem, packing, places)
     peak = max((offsets[buffer.name] + buffer.size for buffer in problem.buffers if buffer.size), default=0)
-    solution = PlacementSolution(offsets, peak, bound, chosen.name, LIVE_SET if bound == live else SEARCH)
+    proof = LIVE_SET if bound == live else SEARCH
+    solution = PlacementSolution(offsets, peak, bound, chosen.name, proof, cut_off and peak > bound)
     if problem.capacity is not None and peak > problem.capacity:
         raise too_small(problem, solution, level)
     check(problem, solution)

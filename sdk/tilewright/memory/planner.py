@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from tilewright.intervals import Span, covered
 from tilewright.memory.check import check
 from tilewright.memory.place import place
 from tilewright.memory.placed import PlacedPlan, Region
@@ -128,24 +129,12 @@ def _views(groups: Sequence[Storage]) -> tuple[View, ...]:
 
 def _live_set(groups: Sequence[Storage], align: int) -> int:
     """Most bytes of storages alive at once; those that several share count once."""
-    most = 0
-    for time in {group.first for group in groups}:
-        spans: dict[int, list[tuple[int, int]]] = {}
-        for group in groups:
-            if group.first <= time <= group.last:
-                home, start = group.within or (group.root, 0)
-                spans.setdefault(home, []).append((start, start + align_up(max(group.size_bytes, 1), align)))
-        most = max(most, sum(_covered(parts) for parts in spans.values()))
-    return most
-
-
-def _covered(spans: Sequence[tuple[int, int]]) -> int:
-    """Bytes of a union of intervals."""
-    total, end = 0, 0
-    for low, high in sorted(spans):
-        total += max(0, high - max(low, end))
-        end = max(end, high)
-    return total
+    spans = []
+    for group in groups:
+        home, start = group.within or (group.root, 0)
+        end = start + align_up(max(group.size_bytes, 1), align)
+        spans.append(Span(home, start, end, group.first, group.last + 1))
+    return max(covered(spans).values(), default=0)
 
 
 def _regions(

@@ -67,7 +67,8 @@ class PlacementSolution:
     """Offsets by buffer name. `peak` bytes used, `lower_bound` proved; optimal where they are equal.
 
     `bound_by` says how the bound is proved: `live set` (bytes alive at one moment, which the checker recomputes) or
-    `search` (a complete search found nothing smaller).
+    `search` (a complete search found nothing smaller). `cut_off` says that so many buffers are alive together that the
+    allocator did not try all that it would try for fewer.
     """
 
     offsets: Mapping[str, int]
@@ -75,6 +76,7 @@ class PlacementSolution:
     lower_bound: int
     allocator: str
     bound_by: str = LIVE_SET
+    cut_off: bool = False
 
     @property
     def status(self) -> str:

@@ -28,11 +28,15 @@ class Task:
 
 @dataclass(frozen=True)
 class Found:
-    """Offsets in units by item, their peak in bytes and the lower bound proved on the way (at least the task's)."""
+    """Offsets in units by item, their peak in bytes and the lower bound proved on the way (at least the task's).
+
+    `cut_off` says that the packing was too crowded for all that the allocator would try.
+    """
 
     offsets: tuple[int, ...]
     peak: int
     bound: int
+    cut_off: bool = False
 
 
 @dataclass(frozen=True)

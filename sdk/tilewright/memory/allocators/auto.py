@@ -16,6 +16,8 @@ TRY = 0.2  # of the effort: enough for CP-SAT where it succeeds at all
 def place(task: Task) -> Found:
     """Greedy orders, a glance of the canonical search, CP-SAT, all of the canonical search, descent."""
     best = greedy.place(task)
+    if task.packing.crowd > greedy.CROWDED:
+        return replace(best, cut_off=best.peak > max(task.enough, best.bound))
     # Where the canonical search has tried everything it can, CP-SAT has nothing to add but on odd shapes.
     last = canonical.decide if task.packing.is_rectangles() else cp_sat.decide
     searches: list[tuple[float, Callable[[Packing, int, float], Answer]]]

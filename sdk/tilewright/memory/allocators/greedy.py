@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tilewright.memory.allocators.allocator import Allocator, Found, Task, found
 from tilewright.memory.allocators.first_fit import first_fit
+from tilewright.memory.allocators.sweep import sweep
 from tilewright.memory.packing import Packing
+
+CROWDED = 100_000
+"""Pairs of buffers alive together from which on sweeps come first and nothing beyond first fit is tried."""
+TOO_CROWDED = 2_000_000
+"""Pairs from which on there is nothing but the sweeps."""
 
 
 def orders(packing: Packing) -> Iterator[list[int]]:
@@ -29,7 +36,14 @@ def orders(packing: Packing) -> Iterator[list[int]]:
 
 
 def place(task: Task) -> Found:
-    """The best of all orders; stops at the first one that is good enough."""
+    """The best of all orders; stops at the first one that is good enough.
+
+    Crowded packings are swept first, and of those that are too crowded no pair is looked at.
+    """
+    if task.packing.crowd > CROWDED:
+        swept = _swept(task)
+        if swept is not None and (swept.peak <= task.enough or swept.cut_off):
+            return swept
     best = found(task.packing, _certain(task.packing), task.bound)
     for order in orders(task.packing):
         if best.peak <= task.enough:
@@ -38,6 +52,15 @@ def place(task: Task) -> Found:
         if offsets is not None:
             best = found(task.packing, offsets, task.bound)
     return best
+
+
+def _swept(task: Task) -> Found | None:
+    """The better sweep, to be taken as it is where the packing is too crowded for more; None where there is a pin."""
+    tried = [sweep(task.packing), sweep(task.packing, backwards=True)]
+    results = [found(task.packing, offsets, task.bound) for offsets in tried if offsets is not None]
+    best = min(results, key=lambda each: each.peak, default=None)
+    too_many = task.packing.crowd > TOO_CROWDED
+    return None if best is None else replace(best, cut_off=too_many and best.peak > task.enough)
 
 
 def _certain(packing: Packing) -> list[int]:
