@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from tilewright.binding.graph import BoundGraph
 from tilewright.memory.placed import PlacedPlan, Region
@@ -185,10 +187,42 @@ def _parts(alive: Sequence[Region]) -> dict[str, int]:
     return parts
 
 
+def _worst_parts(regions: Sequence[Region]) -> dict[str, int]:
+    """The parts at the moment at which most bytes are in use, the first of several such moments.
+
+    A moment is looked at only where the sizes of what is alive, which may share bytes, exceed the most found so far.
+    """
+    if not regions:
+        return _parts([])
+    change: dict[int, int] = {}
+    for region in regions:
+        change[region.first] = change.get(region.first, 0) + region.size
+        change[region.last + 1] = change.get(region.last + 1, 0) - region.size
+    moments = sorted(change)
+    sums = dict(zip(moments, accumulate(change[moment] for moment in moments), strict=True))
+    at = max(sums, key=lambda moment: sums[moment])
+    best = _parts([r for r in regions if r.first <= at <= r.last])
+    most = sum(best.values())
+    waiting = sorted(range(len(regions)), key=lambda index: -regions[index].first)
+    alive: dict[int, Region] = {}
+    dying: list[tuple[int, int]] = []
+    for moment in sorted({region.first for region in regions}):
+        while waiting and regions[waiting[-1]].first == moment:
+            index = waiting.pop()
+            alive[index] = regions[index]
+            heapq.heappush(dying, (regions[index].last, index))
+        while dying[0][0] < moment:
+            del alive[heapq.heappop(dying)[1]]
+        if sums[moment] > most or (sums[moment] == most and moment < at):
+            parts = _parts([alive[index] for index in sorted(alive)])
+            if (-sum(parts.values()), moment) < (-most, at):
+                best, most, at = parts, sum(parts.values()), moment
+    return best
+
+
 def _compute_level(placed: PlacedPlan, level: MemoryLevel) -> MemoryReport:
     regions = placed.regions
-    moments = [_parts([r for r in regions if r.first <= t <= r.last]) for t in sorted({r.first for r in regions})]
-    parts = max(moments, key=lambda found: sum(found.values()), default=_parts([]))
+    parts = _worst_parts(regions)
     return MemoryReport(
         size=level.size,
         readonly=level.readonly,
