@@ -13,7 +13,7 @@ LEVELS = [
     MemoryLevel("registers", size=256 * KiB, align=4, section="registers", bytes_per_cycle=512.0),
 ]
 COPIES = [
-    Copy("hbm", "l2", "", ranks=1, setup_cycles=500, bytes_per_cycle=1100.0, asynchronous=True),
-    Copy("l2", "shared", "", ranks=5, setup_cycles=200, bytes_per_cycle=64.0, asynchronous=True),
-    Copy("shared", "registers", "", ranks=1, setup_cycles=25, bytes_per_cycle=128.0),
+    Copy("hbm", "l2", ranks=1, setup_cycles=500, bytes_per_cycle=1100.0, asynchronous=True),
+    Copy("l2", "shared", ranks=5, setup_cycles=200, bytes_per_cycle=64.0, asynchronous=True),
+    Copy("shared", "registers", ranks=1, setup_cycles=25, bytes_per_cycle=128.0),
 ]

@@ -352,8 +352,7 @@ def make_request(source: Path, options: CompileOptions, target: Target) -> Reque
                     fix=f"it has {', '.join(sorted(known))}",
                 )  # fmt: skip
     levels = tuple(_sized(level, options.level_sizes, target) for level in chosen.memory)
-    offered = (*target.capabilities, f"--optimize {options.optimize}")
-    kernels = tuple(kernel.on_core(offered) for kernel in kernels_of(chosen))
+    kernels = tuple(kernel.on_core(target.capabilities, (options.optimize,)) for kernel in kernels_of(chosen))
     return Request(source, options, target, chosen, kernels, levels)
 
 

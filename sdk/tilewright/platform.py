@@ -4,11 +4,11 @@
                         constants_in="flash", inherits="generic", kernels="acme.kernels")
 
     @PLATFORM.kernel("Conv", types="qi8, qi8, i32 -> qi8", layout="channels_last", template="conv_i8.c.mako")
-    class ConvI8:
+    class ConvI8(KernelMethods):
         def accepts(self, call): ...
 
-A kernel is a class; every method is optional and has the meaning given in `KernelMethods`. `generic` itself is
-written with nothing but the names of this module.
+A kernel is a class of `KernelMethods`, or of `TiledKernelMethods` where it computes tiles: what it does not answer
+itself, these do.
 """
 
 from __future__ import annotations
@@ -16,12 +16,28 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import TypeVar
 
 from tilewright.errors import PlatformError
+from tilewright.kernel import (
+    Constant,
+    Kernel,
+    KernelMethods,
+    LayoutRule,
+    Needs,
+    Operands,
+    Rule,
+    TiledKernelMethods,
+    TileView,
+    multiple,
+    parse_types,
+    prefer,
+    whole,
+)
+from tilewright.kernel_check import check_methods
 from tilewright.layout import Layout
 from tilewright.model import Array, Clamp, DType, Node, Quantisation, Shape, Tensor
 from tilewright.ops.operator import Call
@@ -29,14 +45,14 @@ from tilewright.platform_facts import Allowance, Engine, Feature, TileCosts, req
 
 __all__ = [
     "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Feature", "Kernel", "KernelMethods",
-    "KiB", "Layout", "MemoryLevel", "MiB", "Node", "Operands", "Platform", "Quantisation", "Rule", "Shape", "Tensor",
-    "TileCosts", "multiple", "prefer", "priced", "whole",
+    "KiB", "Layout", "LayoutRule", "MemoryLevel", "MiB", "Needs", "Node", "Operands", "Platform", "Quantisation",
+    "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods", "multiple", "parse_types", "prefer",
+    "priced", "whole",
 ]  # fmt: skip
 
 KiB = 1024
 MiB = 1024 * 1024
-LayoutRule = Literal["default", "channels_last", "same", "like", "axes", "rows", "any"]
-T = TypeVar("T", bound=type)
+T = TypeVar("T", bound=type[KernelMethods])
 
 
 @dataclass(frozen=True)
@@ -57,7 +73,6 @@ class Copy:
 
     source: str
     target: str
-    template: str
     ranks: int = 1
     setup_cycles: int = 0
     burst_cycles: int = 0
@@ -65,203 +80,9 @@ class Copy:
     asynchronous: bool = False
 
 
-@dataclass(frozen=True)
-class Rule:
-    """A demand (`whole`, `multiple`) or a wish (`prefer`) on one loop of the operator, and the sentence why."""
-
-    kind: Literal["whole", "multiple", "prefer"]
-    loop: str
-    value: int
-    why: str
-
-
-def whole(*loops: str, why: str) -> list[Rule]:
-    """These loops are never cut."""
-    return [Rule("whole", loop, 0, why) for loop in loops]
-
-
-def multiple(loop: str, of: int, why: str) -> Rule:
-    """Every tile but the last is a multiple of `of`."""
-    return Rule("multiple", loop, of, why)
-
-
-def prefer(loop: str, of: int, why: str) -> Rule:
-    """Multiples of `of` are worth trying; nothing is forbidden."""
-    return Rule("prefer", loop, of, why)
-
-
-@dataclass(frozen=True)
-class Constant:
-    """A constant array as the kernel wants it in memory: weights repacked, tables, multipliers. `values` is flat.
-
-    `along` names loops, outermost first, whose steps own equal parts of the values one after the other: weights
-    packed [oc][kh][kw][ic] are `along=("oc",)`, a tile of output channels needs only its part. Without it it needs all.
-    """
-
-    name: str
-    dtype: DType
-    values: Array
-    align: int = 4
-    along: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Operands:
-    """What a kernel is asked about: the call and the memory layout of every operand and result.
-
-    `layouts` maps tensor names to layouts; constants lie in the order that `Kernel.constants` gives them.
-    """
-
-    call: Call
-    layouts: Mapping[str, Layout] = field(default_factory=dict)
-
-    def layout(self, tensor: Tensor) -> Layout:
-        """Layout of a tensor, row-major where none was decided."""
-        return self.layouts.get(tensor.name, Layout.default(tensor.shape))
-
-
-class KernelMethods(Protocol):
-    """The methods that a kernel class may have; those that it lacks take the defaults described here.
-
-    accepts(call)          None, or the sentence why this kernel cannot run the node. Default: None.
-    rules(call)            how the tiler may cut the operator's loops. A kernel that lacks it is never cut: it runs
-                           whole, on operands where they lie; an empty list means that any tile will do.
-    cycles(call, sizes)    estimated cycles of one tile; `sizes` maps every loop to an integer or an array of
-                           candidates. Default: points of the tile divided by the platform's cores.
-    tile_scratch(call, sizes)  bytes of working memory of one tile, as above. Default: that of the whole call.
-    constants(operands)    tuple of `Constant`: what lies in flash for this node, e.g. repacked weights. Default: every
-                           constant operand as it is, in the layout of the rule.
-    scratch(operands)      bytes of working memory that one call needs. Default: 0.
-    context(operands)      a frozen dataclass with every number that the template prints. Default: None.
-    cost(call)             estimated instructions of one call on the cores that the platform is for. Of several kernels
-                           of one platform that accept a node, the cheapest is bound; one without `cost` keeps its
-                           place in the order of preference. Default: elements.
-    overlap(operands)      tuple of (operand index, result index, gap): the result may lie over the dying operand as
-                           long as it starts at least `gap` bytes before it (negative: inside). Default: ().
-    in_place(call)         tuple of (operand index, result index) pairs whose memory may be the same. Default: ().
-    tolerance              class attribute: declared relative error of a float kernel against the operator's meaning.
-    """
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """One kernel as registered: what it declares and the object whose methods are asked."""
-
-    name: str
-    op: str
-    types: tuple[tuple[str, ...], tuple[str, ...]]
-    layout: tuple[LayoutRule, LayoutRule]
-    template: Path
-    sources: tuple[Path, ...]
-    numerics: str
-    methods: Any
-    platform: str
-    summary: str = ""
-    flags: tuple[str, ...] = ()
-    preference: int = 0
-    requires: tuple[str, ...] = ()
-    lacking: str = ""
-    calibrated: bool = False
-    engine: str = ""
-
-    def on_core(self, capabilities: Sequence[str]) -> Kernel:
-        """The kernel as a core with these capabilities sees it: refused where one that it requires is missing."""
-        unmet = (n for n in self.requires if (n.removeprefix("no ") in capabilities) == n.startswith("no "))
-        missing = next(unmet, "")
-        return replace(self, lacking=missing) if missing != self.lacking else self
-
-    def accepts(self, call: Call) -> str | None:
-        """None, or the sentence why this kernel cannot run the node."""
-        if self.lacking.startswith("--"):
-            return f"it is offered with {self.lacking} only"
-        if self.lacking.startswith("engine "):
-            return f"the platform declares no {self.lacking}"
-        if self.lacking:
-            has = f"'{self.lacking.removeprefix('no ')}'" if self.lacking.startswith("no ") else f"no '{self.lacking}'"
-            return f"the core has {has} among its capabilities"
-        method = getattr(self.methods, "accepts", None)
-        return method(call) if method else None
-
-    @property
-    def tileable(self) -> bool:
-        """True where the kernel declares how it may be cut."""
-        return hasattr(self.methods, "rules")
-
-    def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any | None:
-        """Estimated cycles of one tile, an integer or an array as `sizes`; None where the kernel gives no estimate."""
-        method = getattr(self.methods, "cycles", None)
-        return method(call, sizes) if method else None
-
-    def tile_scratch(self, operands: Operands, sizes: Mapping[str, Any]) -> Any:
-        """Bytes of working memory of one tile, an integer or an array as `sizes`."""
-        method = getattr(self.methods, "tile_scratch", None)
-        return method(operands.call, sizes) if method else self.scratch(operands)
-
-    def rules(self, call: Call) -> list[Rule]:
-        """How the tiler may cut the operator's loops."""
-        method = getattr(self.methods, "rules", None)
-        return list(method(call)) if method else []
-
-    def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """What lies in read-only memory for this node."""
-        method = getattr(self.methods, "constants", None)
-        return tuple(method(operands)) if method else plain_constants(operands)
-
-    def scratch(self, operands: Operands) -> int:
-        """Bytes of working memory of one call."""
-        method = getattr(self.methods, "scratch", None)
-        return int(method(operands)) if method else 0
-
-    def context(self, operands: Operands) -> object:
-        """The typed numbers that the template prints."""
-        method = getattr(self.methods, "context", None)
-        return method(operands) if method else None
-
-    def cost(self, call: Call) -> float:
-        """Estimated instructions of one call."""
-        method = getattr(self.methods, "cost", None)
-        return float(method(call)) if method else float(sum(t.elements for t in call.outputs))
-
-    def declared_cost(self, call: Call) -> float | None:
-        """Estimated instructions of one call; None where the kernel declares no estimate of its own."""
-        return self.cost(call) if hasattr(self.methods, "cost") else None
-
-    def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
-        """Results that may lie over a dying operand, with the distance in bytes that the kernel proves safe."""
-        method = getattr(self.methods, "overlap", None)
-        return tuple(method(operands)) if method else ()
-
-    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
-        """Pairs of operand and result that may share memory."""
-        method = getattr(self.methods, "in_place", None)
-        return tuple(method(call)) if method else ()
-
-
 def priced(work: Sequence[float], prices: Sequence[float]) -> float:
     """Instructions of some work: amounts times instructions for one of each; for `cost` of a kernel."""
     return float(sum(amount * price for amount, price in zip(work, prices, strict=True)))
-
-
-def plain_constants(operands: Operands) -> tuple[Constant, ...]:
-    """Every constant operand as it is, row-major, named by its place: `c1`, `c2`, ..."""
-    call = operands.call
-    found = []
-    for index, value in sorted(call.constants.items()):
-        tensor = call.tensor(index)
-        found.append(Constant(f"c{index}", tensor.dtype, value.reshape(-1)))
-    return tuple(found)
-
-
-def parse_types(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """`"f32, f32 -> f32"` to `(("f32", "f32"), ("f32",))`.
-
-    A token is a type (`f32`, `qi8`), alternatives (`f32|f64`), `*` for any type, a token followed by `?` for an
-    operand that may be missing, or by `...` for any number of operands of that type.
-    """
-    left, arrow, right = text.partition("->")
-    if not arrow:
-        raise PlatformError(f"types '{text}' lack '->'", fix='write for instance "f32, f32 -> f32"')
-    return tuple(t.strip() for t in left.split(",") if t.strip()), tuple(t.strip() for t in right.split(","))
 
 
 @dataclass
@@ -284,7 +105,6 @@ class Platform:
     compute_in: str = "ram"
     constants_in: str = "flash"
     inherits: str | None = None
-    headers: Sequence[str] = ()
     cores: int = 1
     allowance: Allowance = field(default_factory=Allowance)
     kernels: str = ""
@@ -333,7 +153,7 @@ class Platform:
         names = [engine.name for engine in self.engines]
         if not kernel.engine:
             return replace(kernel, engine=names[0]) if names else kernel
-        return kernel if kernel.engine in names else replace(kernel, requires=(f"engine {kernel.engine}",))
+        return kernel if kernel.engine in names else replace(kernel, requires=Needs(engine=kernel.engine))
 
     def kernel(
         self,
@@ -343,9 +163,8 @@ class Platform:
         layout: LayoutRule | tuple[LayoutRule, LayoutRule] = "default",
         sources: Sequence[str] = (),
         numerics: str = "exact",
-        flags: Sequence[str] = (),
         preference: int = 0,
-        requires: Sequence[str] = (),
+        requires: Needs | None = None,
         engine: str = "",
     ) -> Callable[[T], T]:
         """Declare a kernel class for one or several operators.
@@ -356,8 +175,8 @@ class Platform:
         (row-major unless all axes but the last are 1: then any order), `any`
         (the kernel asks `Operands.layout`).
         `template` and `sources` are paths beside the class's own file. `numerics` is `exact` or a relative bound
-        such as `1e-5`. `requires` names what the target's core must have in its `capabilities`, or with `no ` in
-        front what it must not, or an option such as `--optimize speed`. Kernels of higher `preference` are tried first
+        such as `1e-5`. `requires` says what the kernel needs of the target's core and
+        of the options. Kernels of higher `preference` are tried first
         unless their costs say otherwise, those of one platform before inherited ones. `engine` names the unit of the
         platform that runs it, by default the first.
         """
@@ -370,6 +189,7 @@ class Platform:
             )
 
         def register(cls: T) -> T:
+            check_methods(cls)
             folder = Path(inspect.getfile(cls)).parent
             rule = layout if isinstance(layout, tuple) else (layout, layout)
             for op in ops:
@@ -377,8 +197,8 @@ class Platform:
                     Kernel(
                         name=cls.__name__, op=op, types=parse_types(types), layout=rule, template=folder / template,
                         sources=tuple((folder / s).resolve() for s in sources), numerics=numerics, methods=cls(),
-                        platform=self.name, summary=(cls.__doc__ or "").strip().split("\n")[0], flags=tuple(flags),
-                        preference=preference, requires=tuple(requires), calibrated=self.calibrated, engine=engine,
+                        platform=self.name, summary=(cls.__doc__ or "").strip().split("\n")[0],
+                        preference=preference, requires=requires or Needs(), calibrated=self.calibrated, engine=engine,
                     )
                 )  # fmt: skip
             return cls

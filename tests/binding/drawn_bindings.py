@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from tilewright.model import Attribute, DType, Model, Node, Shape, Tensor
 from tilewright.ops.operator import Call
-from tilewright.platform import Kernel, LayoutRule, MemoryLevel, Platform, parse_types
+from tilewright.platform import Kernel, KernelMethods, LayoutRule, MemoryLevel, Platform, parse_types
 
 PLATFORM = Platform(name="acme", summary="", memory=[MemoryLevel("ram"), MemoryLevel("flash")])
 SHAPES: tuple[Shape, ...] = ((1, 2, 3, 2), (2, 3, 2), (1, 1, 12), (6, 2), (12,), (4, 3), (1, 2, 6))
@@ -19,7 +19,7 @@ TAKES: tuple[LayoutRule, ...] = ("default", "channels_last", "any", "any", "same
 GIVES: tuple[LayoutRule, ...] = ("default", "channels_last", "same", "same", "like", "any")
 
 
-class Methods:
+class Methods(KernelMethods):
     """A kernel's methods: it may refuse tensors of a rank."""
 
     def __init__(self, refused_rank: int = -1) -> None:

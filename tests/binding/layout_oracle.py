@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from binding.drawn_bindings import Case
+from binding.drawn_bindings import Case, Methods
 from tilewright.model import Node, Shape
 
 Order = tuple[int, ...]
@@ -95,6 +95,7 @@ def copied(case: Case, name: str) -> bool:
     tensor = case.model.tensors[name]
     return any(
         kernel.op == "Relayout"
+        and isinstance(kernel.methods, Methods)
         and kernel.types[0][0] in ("*", tensor.dtype.value)
         and len(tensor.shape) != kernel.methods.refused_rank
         for kernel in case.kernels

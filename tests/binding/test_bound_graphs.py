@@ -17,7 +17,7 @@ from tilewright.layout import Layout
 from tilewright.memory.peak import within_peak
 from tilewright.model import DType, Model, Node, Quantisation, Tensor
 from tilewright.ops.registry import call_of
-from tilewright.platform import Kernel, LayoutRule, Operands
+from tilewright.platform import Kernel, KernelMethods, LayoutRule, Operands
 
 SHAPE = (1, 2, 3, 4)
 LAST = Layout.channels_last(SHAPE)
@@ -199,7 +199,7 @@ def test_an_output_that_shows_another_is_seen() -> None:
     assert wrong(with_outputs(made, "y")) == "output 'y' lies in the bytes of an input after binding"
 
 
-class Scratch:
+class Scratch(KernelMethods):
     """A kernel that wants working memory."""
 
     def scratch(self, operands: Operands) -> int:

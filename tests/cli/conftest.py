@@ -16,7 +16,7 @@ from tilewright.layout import Layout
 from tilewright.model import DType, Node, Tensor
 from tilewright.ops.registry import call_of
 from tilewright.options import CompileOptions, RunOptions
-from tilewright.platform import MemoryLevel, Platform
+from tilewright.platform import KernelMethods, MemoryLevel, Platform
 from tilewright.plugins import Platforms, Source
 from tilewright.report.build import Report, RunReport, load
 from tilewright.target import Target
@@ -75,7 +75,7 @@ PLATFORM = Platform(
 
 
 @PLATFORM.kernel("Relu", types="f32|f64 -> f32|f64", template="relu.c.mako")
-class ReluF32:
+class ReluF32(KernelMethods):
     """Relu."""
 
 

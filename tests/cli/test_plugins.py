@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tilewright import plugins
 from tilewright.errors import PlatformError, UsageError
-from tilewright.platform import MemoryLevel, Platform
+from tilewright.platform import KernelMethods, MemoryLevel, Platform
 from tilewright.plugins import Platforms, Source, entry_point_sources, folder_sources, kernels_of
 
 
@@ -16,7 +16,7 @@ def made(name: str, inherits: str | None = None, kernels: int = 1) -> Platform:
     for _ in range(kernels):
 
         @platform.kernel("Relu", types="f32 -> f32", template="relu.c.mako")
-        class Relu:
+        class Relu(KernelMethods):
             """Relu."""
 
     return platform

@@ -19,7 +19,7 @@ from tilewright.target import load_target
 def rows(platform: str, board: str, folder: Path, part: str = "") -> tuple[Row, ...]:
     board_or_skip(board)
     chosen, target = find_platforms()[platform], load_target(board)
-    kernels = [k for k in on_board(chosen, target) if k.platform == platform and part in k.name and not k.lacking]
+    kernels = [k for k in on_board(chosen, target) if k.platform == platform and part in k.name and not k.refusal]
     integers = [kernel for kernel in kernels if kernel.types[0][0].startswith("q")]
     return examine(integers, chosen, folder, seed=0, each=1, target=target)
 

@@ -23,7 +23,8 @@ NATIVE = {target.platform: set(target.capabilities) for target in all_targets() 
 
 def declared(platform: str) -> list[Kernel]:
     """The kernels that the platform itself declares and that need nothing but what this machine has."""
-    return [kernel for kernel in find_platforms()[platform].own_kernels() if set(kernel.requires) <= NATIVE[platform]]
+    own = find_platforms()[platform].own_kernels()
+    return [kernel for kernel in own if set(kernel.requires.words()) <= NATIVE[platform]]
 
 
 @pytest.mark.parametrize("name", [name for name in find_platforms() if name in NATIVE])

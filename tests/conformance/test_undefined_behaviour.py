@@ -22,7 +22,7 @@ def rows(platform: str, board: str, folder: Path, part: str = "") -> tuple[Row, 
     """One drawn call of each of the platform's own kernels on a board, its C built to trap."""
     board_or_skip(board)
     chosen, target = find_platforms()[platform], load_target(board)
-    own = [k for k in boards.on_board(chosen, target) if k.platform == platform and part in k.name and not k.lacking]
+    own = [k for k in boards.on_board(chosen, target) if k.platform == platform and part in k.name and not k.refusal]
     trapping = replace(target, compile_flags=(*target.compile_flags, *TRAP))
     return examine(own, chosen, folder, seed=1, each=1, target=trapping)
 

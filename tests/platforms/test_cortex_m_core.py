@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from tilewright.platform import Call, Platform
+from tilewright.platform import Call, KernelMethods, Needs, Platform
 from tilewright.target import known_targets, load_target
 
 BOARDS = (
@@ -25,9 +23,8 @@ def test_every_arm_board_runs_the_platform() -> None:
 def test_a_kernel_is_refused_on_a_core_without_what_it_requires() -> None:
     acme = Platform(name="acme", summary="", memory=[])
 
-    @acme.kernel("Relu", types="f32 -> f32", template="relu.c.mako", requires=("dsp", "mve"))
-    @dataclass
-    class Fast:
+    @acme.kernel("Relu", types="f32 -> f32", template="relu.c.mako", requires=Needs(has=("dsp", "mve")))
+    class Fast(KernelMethods):
         """Needs two extensions."""
 
         def accepts(self, call: Call) -> str | None:
@@ -35,12 +32,12 @@ def test_a_kernel_is_refused_on_a_core_without_what_it_requires() -> None:
             return None
 
     (kernel,) = acme.own_kernels()
-    assert kernel.requires == ("dsp", "mve")
+    assert kernel.requires.words() == ("dsp", "mve")
     call = Call(None, (), (), {}, 13, operator=None)  # type: ignore[arg-type]
-    assert kernel.on_core(["mve", "dsp"]).accepts(call) is None
-    assert kernel.on_core(["dsp"]).accepts(call) == "the core has no 'mve' among its capabilities"
-    assert kernel.on_core([]).on_core(["dsp", "mve"]).accepts(call) is None
+    assert kernel.on_core(["mve", "dsp"], []).accepts(call) is None
+    assert kernel.on_core(["dsp"], []).accepts(call) == "the core has no 'mve' among its capabilities"
+    assert kernel.on_core([], []).on_core(["dsp", "mve"], []).accepts(call) is None
     slow = Platform(name="slow", summary="", memory=[])
-    slow.kernel("Relu", types="f32 -> f32", template="relu.c.mako", requires=("--optimize speed",))(Fast)
-    offered = slow.own_kernels()[0].on_core(["dsp", "--optimize size"])
+    slow.kernel("Relu", types="f32 -> f32", template="relu.c.mako", requires=Needs(optimize="speed"))(Fast)
+    offered = slow.own_kernels()[0].on_core(["dsp"], ["size"])
     assert offered.accepts(call) == "it is offered with --optimize speed only"

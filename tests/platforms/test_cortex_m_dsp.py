@@ -37,7 +37,7 @@ def test_winograd_convolutions_are_the_direct_ones(tmp_path: Path) -> None:
     done = check(WINOGRAD, "qemu_mps2_an386", tmp_path, EXTREMES, optimize="speed", first=("WinogradDsp",))
     assert {kernels(done)[layer.name] for layer in WINOGRAD if not layer.unsigned} == {"WinogradDsp"}
     refused = next(c for n in done.bound.nodes for c in n.candidates if c.kernel.name == "WinogradDsp")
-    assert refused.kernel.on_core(["dsp", "--optimize size"]).lacking == "--optimize speed"
+    assert refused.kernel.on_core(["dsp"], ["size"]).refusal == "it is offered with --optimize speed only"
 
 
 def test_convolutions_unrolled_for_their_layer(tmp_path: Path) -> None:

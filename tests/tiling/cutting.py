@@ -19,6 +19,8 @@ from tilewright.platform import (
     Operands,
     Platform,
     Rule,
+    TiledKernelMethods,
+    TileView,
     multiple,
     prefer,
     whole,
@@ -33,15 +35,24 @@ LEVELS = [
     MemoryLevel("l3", size=8 * 1024 * KiB, align=4, readonly=True),
 ]
 COPIES = [
-    Copy("l2", "l1", "dma.c.mako", ranks=2, setup_cycles=60, burst_cycles=4, bytes_per_cycle=8, asynchronous=True),
-    Copy("l1", "l2", "dma.c.mako", ranks=2, setup_cycles=60, burst_cycles=4, bytes_per_cycle=8, asynchronous=True),
-    Copy("l3", "l2", "udma.c.mako", setup_cycles=200, bytes_per_cycle=1, asynchronous=True),
+    Copy("l2", "l1", ranks=2, setup_cycles=60, burst_cycles=4, bytes_per_cycle=8, asynchronous=True),
+    Copy("l1", "l2", ranks=2, setup_cycles=60, burst_cycles=4, bytes_per_cycle=8, asynchronous=True),
+    Copy("l3", "l2", setup_cycles=200, bytes_per_cycle=1, asynchronous=True),
 ]
 PLATFORM = Platform("tcm", "a cluster for tests", LEVELS, COPIES, "l1", "l3", cores=8)
 
 
+class Cut(TiledKernelMethods):
+    """A kernel whose tiles are looked at and never printed."""
+
+    tile_type = "none"
+
+    def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
+        return {}
+
+
 @PLATFORM.kernel("Conv", types="qi8, qi8, i32? -> qi8", template="none.mako", layout="channels_last")
-class ConvI8:
+class ConvI8(Cut):
     """Convolution on eight cores; the cycle formula is an example."""
 
     def rules(self, call: Call) -> list[Rule]:
@@ -84,7 +95,7 @@ def _axes(call: Call) -> tuple[str, ...]:
 
 
 @PLATFORM.kernel("Add", "Gelu", "Relu", "Lookup", types="qi8, qi8? -> qi8", template="none.mako", layout="same")
-class Pointwise:
+class Pointwise(Cut):
     """Anything element by element."""
 
     def rules(self, call: Call) -> list[Rule]:
@@ -92,7 +103,7 @@ class Pointwise:
 
 
 @PLATFORM.kernel("MatMul", types="qi8, qi8 -> qi8", template="none.mako")
-class MatMulI8:
+class MatMulI8(Cut):
     """Rows by columns; the second operand is constant and packed by columns, or comes at run time."""
 
     def rules(self, call: Call) -> list[Rule]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from tilewright.model import Model
 from tilewright.plan.build import build
 from tilewright.plan.execute import run as run_whole
 from tilewright.plan.plan import TiledGraph
-from tilewright.platform import Kernel, Rule
+from tilewright.platform import Call, Kernel, Rule, TiledKernelMethods, TileView
 from tilewright.tiling.check import check
 from tilewright.tiling.expand import expand
 from tilewright.tiling.front import walked
@@ -24,16 +25,19 @@ from tilewright.tiling.subject import subject_of
 from tiling.cutting import PLATFORM, kernel, levels
 
 
-class Anything:
+class Anything(TiledKernelMethods):
     """A kernel without demands."""
 
-    def rules(self, call: object) -> list[Rule]:
+    tile_type = "none"
+
+    def rules(self, call: Call) -> list[Rule]:
         return []
+
+    def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
+        return {}
 
 
 def graph(made: object, found: Kernel) -> BoundGraph:
-    from tilewright.platform import Call
-
     assert isinstance(made, Call)
     tensors = {t.name: t for t in (*made.inputs, *made.outputs) if t is not None}
     inputs = tuple(t.name for i, t in enumerate(made.inputs) if t is not None and i not in made.constants)

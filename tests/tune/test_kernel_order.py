@@ -10,11 +10,11 @@ from tilewright.binding.order import by_cost, by_counts
 from tilewright.model import DType, Node, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.registry import call_of
-from tilewright.platform import Platform
+from tilewright.platform import KernelMethods, Platform
 
 
 @dataclass
-class Declared:
+class Declared(KernelMethods):
     """A kernel class's methods with a cost."""
 
     instructions: float
@@ -30,8 +30,9 @@ def candidates(*kernels: tuple[str, str, float | None], calibrated: bool = True)
     platform = Platform(name="acme", summary="", memory=(), calibrated=calibrated)
     found = []
     for name, owner, cost in kernels:
-        methods: Any = Declared(cost) if cost is not None else object()
-        platform.kernel("Relu", types="f32 -> f32", template="none.mako")(type(name, (), {"__module__": __name__}))
+        methods = Declared(cost) if cost is not None else KernelMethods()
+        cls = type(name, (KernelMethods,), {"__module__": __name__})
+        platform.kernel("Relu", types="f32 -> f32", template="none.mako")(cls)
         from dataclasses import replace
 
         found.append(Candidate(replace(platform.own_kernels()[-1], name=name, methods=methods, platform=owner), None))
@@ -72,8 +73,10 @@ def test_costs_of_another_platform_are_not_compared() -> None:
 
 def test_one_candidate_is_not_asked_for_its_cost() -> None:
     (alone,) = candidates(("Alone", "acme", 1.0))
+    declared = alone.kernel.methods
+    assert isinstance(declared, Declared)
     by_cost(CALL, [alone])
-    assert alone.kernel.methods.asked == []
+    assert declared.asked == []
 
 
 def test_counts_overrule_costs_and_platforms() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
 from tilewright.platforms.cortex_m.kernels import matrix_i8
 from tilewright.platforms.cortex_m.kernels.matrix_i8 import Codes
 from tilewright.platforms.cortex_m.platform import PLATFORM
@@ -83,9 +83,9 @@ def way_of(call: Call) -> str:
 
 @PLATFORM.kernel(
     "Conv", types=matrix_i8.TYPES, template="conv_i8.c.mako", layout="channels_last",
-    sources=["dsp.h", "matrix_i8.h"], preference=20, requires=("dsp",),
+    sources=["dsp.h", "matrix_i8.h"], preference=20, requires=Needs(has=("dsp",)),
 )  # fmt: skip
-class ConvDsp:
+class ConvDsp(KernelMethods):
     """Integer convolution of any window: four pixels by two channels of dual multiplies."""
 
     def accepts(self, call: Call) -> str | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
 from tilewright.platforms.cortex_m.kernels import matrix_i8
 from tilewright.platforms.cortex_m.kernels.matrix_i8 import Codes
 from tilewright.platforms.cortex_m.platform import PLATFORM
@@ -96,9 +96,9 @@ def work(call: Call) -> tuple[float, ...]:
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=matrix_i8.TYPES, template="dense_i8.c.mako", layout=("rows", "default"),
-    sources=["dsp.h", "matrix_i8.h", "dense_i8.h"], preference=20, requires=("dsp",),
+    sources=["dsp.h", "matrix_i8.h", "dense_i8.h"], preference=20, requires=Needs(has=("dsp",)),
 )  # fmt: skip
-class DenseDsp:
+class DenseDsp(KernelMethods):
     """Integer matrix product with a constant right-hand side in dual multiplies."""
 
     def accepts(self, call: Call) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Call, Constant, DType, Operands, priced
+from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, priced
 from tilewright.platforms.cortex_m.kernels import matrix_i8
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
@@ -139,9 +139,9 @@ def work(call: Call) -> tuple[float, ...]:
 
 @PLATFORM.kernel(
     "Conv", types=matrix_i8.TYPES, template="depthwise_i8.c.mako", layout="channels_last",
-    sources=["dsp.h", "depthwise_i8.h"], preference=30, requires=("dsp",),
+    sources=["dsp.h", "depthwise_i8.h"], preference=30, requires=Needs(has=("dsp",)),
 )  # fmt: skip
-class DepthwiseDsp:
+class DepthwiseDsp(KernelMethods):
     """Integer depthwise convolution with pairs of inputs along one axis, stride 1 or 2 there."""
 
     def accepts(self, call: Call) -> str | None:

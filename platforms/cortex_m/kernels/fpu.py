@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.platform import Call, Constant, DType, Layout, Operands, priced
+from tilewright.platform import Call, Constant, DType, KernelMethods, Layout, Needs, Operands, priced
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack
 from tilewright.platforms.generic.kernels.blocks_f32 import (
@@ -57,9 +57,9 @@ class FloatDenseContext:
 
 @PLATFORM.kernel(
     "Conv", types="f32, f32, f32? -> f32", template="fpu_conv.c.mako", layout=("axes", "channels_last"),
-    sources=[REGISTERS, "fpu.h"], numerics="1e-5", preference=20, requires=("fpu",),
+    sources=[REGISTERS, "fpu.h"], numerics="1e-5", preference=20, requires=Needs(has=("fpu",)),
 )  # fmt: skip
-class ConvFpu:
+class ConvFpu(KernelMethods):
     """Float convolution of one group: four pixels by four channels in registers."""
 
     def accepts(self, call: Call) -> str | None:
@@ -123,9 +123,9 @@ class ConvFpu:
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types="f32, f32, f32? -> f32", template="fpu_dense.c.mako", layout=("rows", "default"),
-    sources=[REGISTERS, "fpu.h"], numerics="1e-5", preference=20, requires=("fpu",),
+    sources=[REGISTERS, "fpu.h"], numerics="1e-5", preference=20, requires=Needs(has=("fpu",)),
 )  # fmt: skip
-class DenseFpu:
+class DenseFpu(KernelMethods):
     """Float matrix product with a constant right-hand side: four columns in registers."""
 
     def accepts(self, call: Call) -> str | None:

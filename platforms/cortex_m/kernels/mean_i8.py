@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.numerics import C_TYPES, HALF_EVEN, code_limits, mean_proof, requantise, too_wide, window_counts
-from tilewright.platform import Call, DType, Operands, priced
+from tilewright.platform import Call, DType, KernelMethods, Needs, Operands, priced
 from tilewright.platforms.cortex_m.platform import PLATFORM
 
 PRICES = (6.1, 13.0, 0.0)
@@ -34,9 +34,10 @@ def work(call: Call) -> tuple[float, ...]:
 
 @PLATFORM.kernel(
     "AveragePool", "GlobalAveragePool", types="qi8 -> qi8|qu8", template="mean_i8.c.mako",
-    layout="channels_last", sources=["dsp.h", HALF_EVEN], preference=20, requires=("dsp",),
+    layout="channels_last", sources=["dsp.h", HALF_EVEN], preference=20,
+    requires=Needs(has=("dsp",)),
 )  # fmt: skip
-class MeanDsp:
+class MeanDsp(KernelMethods):
     """Means of whole maps in sums of halves."""
 
     def accepts(self, call: Call) -> str | None:

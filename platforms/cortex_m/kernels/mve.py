@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
 from tilewright.platforms.cortex_m.kernels import dense_i8, matrix_i8
 from tilewright.platforms.cortex_m.platform import PLATFORM
 
@@ -84,9 +84,9 @@ def dense_work(call: Call) -> tuple[float, ...]:
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=TYPES, template="mve_dense.c.mako", layout=("rows", "default"), sources=["mve.h"],
-    preference=40, requires=("mve",),
+    preference=40, requires=Needs(has=("mve",)),
 )  # fmt: skip
-class DenseMve:
+class DenseMve(KernelMethods):
     """Integer matrix product with a constant right-hand side: eight columns, sixteen inputs at a time."""
 
     def accepts(self, call: Call) -> str | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
 from tilewright.platforms.cortex_m.kernels import matrix_i8, mve, mve_conv
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
@@ -104,9 +104,9 @@ def work(call: Call) -> tuple[float, ...]:
 
 @PLATFORM.kernel(
     "Conv", types=mve.TYPES, template="mve_columns.c.mako", layout="channels_last",
-    sources=["mve.h", "mve_columns.h"], preference=45, requires=("mve",),
+    sources=["mve.h", "mve_columns.h"], preference=45, requires=Needs(has=("mve",)),
 )  # fmt: skip
-class DepthwiseColumnsMve:
+class DepthwiseColumnsMve(KernelMethods):
     """Integer depthwise convolution of up to 3x3 by gathered windows."""
 
     def accepts(self, call: Call) -> str | None:

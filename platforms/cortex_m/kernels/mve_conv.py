@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
 from tilewright.platforms.cortex_m.kernels import conv_i8, matrix_i8, mve
 from tilewright.platforms.cortex_m.kernels.mve import VECTOR
 from tilewright.platforms.cortex_m.platform import PLATFORM
@@ -226,9 +226,9 @@ def work(call: Call) -> tuple[float, ...]:
 
 @PLATFORM.kernel(
     "Conv", types=mve.TYPES, template="mve_conv.c.mako", layout="channels_last", sources=["mve.h", "mve_conv.h"],
-    preference=40, requires=("mve",),
+    preference=40, requires=Needs(has=("mve",)),
 )  # fmt: skip
-class ConvMve:
+class ConvMve(KernelMethods):
     """Integer convolution of any window: four pixels by two channels, sixteen inputs at a time."""
 
     def accepts(self, call: Call) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
 from tilewright.platforms.cortex_m.kernels import matrix_i8, mve
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
@@ -51,9 +51,9 @@ def operand_vectors(call: Call) -> float:
 
 @PLATFORM.kernel(
     "Conv", types=mve.TYPES, template="mve_depthwise.c.mako", layout="channels_last",
-    sources=["mve.h", "mve_depthwise.h"], preference=50, requires=("mve",),
+    sources=["mve.h", "mve_depthwise.h"], preference=50, requires=Needs(has=("mve",)),
 )  # fmt: skip
-class DepthwiseMve:
+class DepthwiseMve(KernelMethods):
     """Integer depthwise 3x3 convolution of any stride in vectors of sixteen channels."""
 
     def accepts(self, call: Call) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.platform import Call, Operands, priced
+from tilewright.platform import Call, KernelMethods, Needs, Operands, priced
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.codes import pair_of, same_size
 
@@ -52,9 +52,9 @@ def work(call: Call) -> tuple[float, ...]:
 
 @PLATFORM.kernel(
     "Add", "Sub", types=TYPES, template="pair_i8.c.mako", layout="same", sources=["dsp.h"], preference=20,
-    requires=("dsp",),
+    requires=Needs(has=("dsp",)),
 )  # fmt: skip
-class PairDsp:
+class PairDsp(KernelMethods):
     """Sums of codes with saturation in one instruction, four at a time."""
 
     def accepts(self, call: Call) -> str | None:
@@ -76,9 +76,9 @@ class PairDsp:
 
 @PLATFORM.kernel(
     "Add", "Sub", types=TYPES, template="pair_mve.c.mako", layout="same", sources=["mve.h"], preference=40,
-    requires=("mve",),
+    requires=Needs(has=("mve",)),
 )  # fmt: skip
-class PairMve:
+class PairMve(KernelMethods):
     """Sums of codes in vectors of four."""
 
     def accepts(self, call: Call) -> str | None:

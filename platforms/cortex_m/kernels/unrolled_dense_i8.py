@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
 from tilewright.platforms.cortex_m.kernels import dense_i8, matrix_i8
 from tilewright.platforms.cortex_m.kernels.unrolled_i8 import WIDE_WEIGHTS, unfit, words_of
 from tilewright.platforms.cortex_m.platform import PLATFORM
@@ -55,9 +55,9 @@ def stream(operands: Operands) -> Array:
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=matrix_i8.TYPES, template="unrolled_dense_i8.c.mako", layout=("rows", "default"),
-    sources=["dsp.h", "unrolled_dense_i8.h"], preference=25, requires=("dsp", "--optimize speed"),
+    sources=["dsp.h", "unrolled_dense_i8.h"], preference=25, requires=Needs(has=("dsp",), optimize="speed"),
 )  # fmt: skip
-class DenseUnrolled:
+class DenseUnrolled(KernelMethods):
     """Small integer matrix product of one row, unrolled for its shape."""
 
     def accepts(self, call: Call) -> str | None:

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
 from tilewright.platforms.cortex_m.kernels import conv_i8, matrix_i8
 from tilewright.platforms.cortex_m.kernels.conv_i8 import inner_blocks, pixels_of
 from tilewright.platforms.cortex_m.platform import PLATFORM
@@ -171,9 +171,9 @@ def accepts(call: Call) -> str | None:
 
 @PLATFORM.kernel(
     "Conv", types=matrix_i8.TYPES, template="unrolled_i8.c.mako", layout="channels_last",
-    sources=["dsp.h", "matrix_i8.h", "unrolled_i8.h"], preference=32, requires=("dsp", "--optimize speed"),
+    sources=["dsp.h", "matrix_i8.h", "unrolled_i8.h"], preference=32, requires=Needs(has=("dsp",), optimize="speed"),
 )  # fmt: skip
-class ConvUnrolled:
+class ConvUnrolled(KernelMethods):
     """Integer convolution of any window with its core unrolled for the layer: four pixels by two channels."""
 
     def accepts(self, call: Call) -> str | None:

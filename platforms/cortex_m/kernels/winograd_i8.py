@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
 from tilewright.platforms.cortex_m.kernels import conv_i8, matrix_i8
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
@@ -92,9 +92,9 @@ def tiles_of(call: Call) -> tuple[int, int, int]:
 
 @PLATFORM.kernel(
     "Conv", types="qi8|qu8, qi8|qu8|qi4|qu4, i32? -> qi8", template="winograd_i8.c.mako", layout="channels_last",
-    sources=["dsp.h", "winograd_i8.h"], preference=35, requires=("dsp", "--optimize speed"),
+    sources=["dsp.h", "winograd_i8.h"], preference=35, requires=Needs(has=("dsp",), optimize="speed"),
 )  # fmt: skip
-class WinogradDsp:
+class WinogradDsp(KernelMethods):
     """Exact Winograd convolution: four tiles by two channels of dual multiplies."""
 
     def accepts(self, call: Call) -> str | None:

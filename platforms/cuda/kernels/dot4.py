@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise, the_quantisation
 from tilewright.ops.conv import conv_window
-from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.cuda.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8, dense_i8
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order
@@ -103,7 +103,7 @@ def convolution_weights(call: Call) -> tuple[Array, DType]:
 
 
 @PLATFORM.kernel("Conv", types=TYPES, template="dot4.cu.mako", layout="channels_last", sources=SOURCES, preference=30)
-class ConvDot4:
+class ConvDot4(KernelMethods):
     """Integer convolution, four input channels per instruction."""
 
     def accepts(self, call: Call) -> str | None:
@@ -126,7 +126,7 @@ class ConvDot4:
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=TYPES, template="dot4.cu.mako", layout=("rows", "default"), sources=SOURCES, preference=30
 )
-class DenseDot4:
+class DenseDot4(KernelMethods):
     """Integer matrix product with constant weights, four products per instruction."""
 
     def accepts(self, call: Call) -> str | None:

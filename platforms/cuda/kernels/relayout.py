@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.platform import Constant, Operands
+from tilewright.platform import Constant, KernelMethods, Operands
 from tilewright.platforms.cuda.platform import PLATFORM
 from tilewright.platforms.generic.kernels.elements import PLAIN
 from tilewright.platforms.generic.kernels.relayout import Relayout as Loops
@@ -24,7 +24,7 @@ class ElementCopyContext:
 
 
 @PLATFORM.kernel("Relayout", types=f"{TYPE} -> {TYPE}", layout="any", template="relayout.cu.mako")
-class RelayoutElements:
+class RelayoutElements(KernelMethods):
     """Copy of a tensor into another memory order."""
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from tilewright.numerics import C_TYPES, softmax_axis, softmax_form
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.cuda.platform import PLATFORM
 from tilewright.platforms.generic.kernels.float_text import clamp_text
 
@@ -36,7 +36,7 @@ def _row(call: Call) -> RowContext:
 
 
 @PLATFORM.kernel("Softmax", types="qi8|qu8 -> qi8|qu8|qi16|qu16", template="softmax_codes.cu.mako", preference=20)
-class SoftmaxCodesByRow:
+class SoftmaxCodesByRow(KernelMethods):
     """Softmax on codes: a table of exponentials, one exact quotient per element."""
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
@@ -57,7 +57,7 @@ class SoftmaxCodesByRow:
 
 
 @PLATFORM.kernel("Softmax", types="f32 -> f32", template="softmax_f32.cu.mako", numerics="1e-5", preference=20)
-class SoftmaxByRow:
+class SoftmaxByRow(KernelMethods):
     """Softmax on floats, the largest element taken off first."""
 
     def accepts(self, call: Call) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
-from tilewright.platform import Call, Constant, Kernel, Operands
+from tilewright.platform import Call, Constant, Kernel, KernelMethods, Operands
 from tilewright.platforms.cuda.platform import PLATFORM
 from tilewright.platforms.generic.kernels.nest import NestContext
 from tilewright.platforms.generic.platform import PLATFORM as GENERIC
@@ -42,7 +42,7 @@ class SpreadContext:
 
 
 @dataclass(frozen=True)
-class Spread:
+class Spread(KernelMethods):
     """A kernel of plain loops, asked as one of this platform: the answers are its own but for the loops."""
 
     inner: Kernel

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tilewright.numerics import loaded, stored
 from tilewright.ops.attention_rule import Heads, heads, rotated, scale
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import (
     FLOATS,
     as_element,
@@ -66,7 +66,7 @@ class AttentionContext:
     types=f"{FLOATS}, {FLOATS}, {FLOATS}, {FLOATS}|bool?, {FLOATS}?, {FLOATS}?, i64? "
     f"-> {FLOATS}, {FLOATS}?, {FLOATS}?, {FLOATS}?",
 )  # fmt: skip
-class AttentionRows:
+class AttentionRows(KernelMethods):
     """One row of scores at a time: any mask, past, window and run-time lengths, which are limited to the keys."""
 
     def accepts(self, call: Call) -> str | None:
@@ -156,7 +156,7 @@ class RotaryContext:
     "RotaryEmbedding", types=f"{FLOATS}, {FLOATS}, {FLOATS}, i64|i32? -> {FLOATS}", template="rotary.c.mako",
     sources=["index.h"], numerics="1e-5", preference=-25,
 )  # fmt: skip
-class RotaryAtPositions:
+class RotaryAtPositions(KernelMethods):
     """Pairs turned by angles that run-time positions look up; a position outside the cache takes the nearest."""
 
     def accepts(self, call: Call) -> str | None:

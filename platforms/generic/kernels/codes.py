@@ -26,7 +26,7 @@ from tilewright.ops.codes import Converts, Mean, Moves, Pairwise
 from tilewright.ops.index.nest import Nest
 from tilewright.ops.operator import unmapped
 from tilewright.ops.registry import all_operators, names_with
-from tilewright.platform import Array, Call, Constant, DType, Operands, Tensor
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands, Tensor
 from tilewright.platforms.generic.kernels.nest import (
     ELEMENTWISE,
     NestContext,
@@ -101,7 +101,7 @@ def pair_of(call: Call) -> PairForm | None:
 
 
 @PLATFORM.kernel(*PAIRS, types=f"{Q}, {Q} -> {Q}", template="nest.c.mako", layout=("axes", "same"), preference=10)
-class PairCodes:
+class PairCodes(KernelMethods):
     """Add, Sub and Mul of codes in integers, checked over every pair."""
 
     def accepts(self, call: Call) -> str | None:
@@ -144,7 +144,7 @@ def same_size(call: Call) -> tuple[tuple[int, int], ...]:
 @PLATFORM.kernel(
     *TABLES, types="qi8|qu8, *... -> qi8|qu8", template="nest.c.mako", layout=("axes", "same"), preference=5
 )
-class TableCodes:
+class TableCodes(KernelMethods):
     """Any function of one code as a table of 256 results."""
 
     def accepts(self, call: Call) -> str | None:
@@ -196,7 +196,7 @@ def unary_nests(call: Call) -> tuple[Nest, ...]:
 
 
 @PLATFORM.kernel(*MOVES, types="*... -> *...", template="nest.c.mako", layout=("axes", "like"), preference=-5)
-class MoveCodes:
+class MoveCodes(KernelMethods):
     """Moves codes; operands of another scale pass through a table of 256 codes."""
 
     def accepts(self, call: Call) -> str | None:
@@ -255,7 +255,7 @@ class MoveCodes:
     *names_with(Mean), types=f"{Q}, i64? -> {Q}", template="nest.c.mako", layout=("axes", "like"), preference=10,
     sources=[HALF_EVEN],
 )  # fmt: skip
-class MeanCodes:
+class MeanCodes(KernelMethods):
     """Means and sums of codes: exact int32 sums, one requantisation."""
 
     def accepts(self, call: Call) -> str | None:
@@ -292,7 +292,7 @@ class MeanCodes:
 @PLATFORM.kernel(
     *names_with(Converts), types="*... -> *...", template="nest.c.mako", layout=("axes", "same"), preference=-5
 )
-class BorderCodes:
+class BorderCodes(KernelMethods):
     """Between floats and codes, as ONNX's float32 arithmetic says."""
 
     def accepts(self, call: Call) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.platform import Call, Operands
+from tilewright.platform import Call, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.nest import NestContext
 from tilewright.platforms.generic.kernels.nest_text import Written
 from tilewright.platforms.generic.platform import PLATFORM
@@ -11,7 +11,7 @@ from tilewright.platforms.generic.platform import PLATFORM
 @PLATFORM.kernel(
     "DynamicQuantizeLinear", types="f32 -> u8, f32, u8", template="nest.c.mako", layout="default", numerics="exact"
 )
-class DynamicCodes:
+class DynamicCodes(KernelMethods):
     """Two passes: extremes, then codes; scale and zero point as ONNX computes them in float32."""
 
     def accepts(self, call: Call) -> str | None:

@@ -18,7 +18,7 @@ from tilewright.numerics import (
     too_wide,
 )
 from tilewright.ops.conv import conv_window
-from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of
 from tilewright.platforms.generic.kernels.codes_sums import products, row_major
 from tilewright.platforms.generic.kernels.nest import NestContext, strides_of
@@ -122,7 +122,7 @@ def _indent(lines: list[str]) -> list[str]:
     return [f"    {line}" for line in lines]
 
 
-class PackedCodes:
+class PackedCodes(KernelMethods):
     """Integer convolution and matrix product with weights of four bits, packed two to a byte."""
 
     def accepts(self, call: Call) -> str | None:

@@ -6,7 +6,7 @@ import re
 
 from tilewright.numerics import C_TYPES, code_limits, literal, the_quantisation
 from tilewright.ops.operator import unmapped
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, same_size, unary_nests
 from tilewright.platforms.generic.kernels.nest import NestContext, nests_of
 from tilewright.platforms.generic.kernels.nest_expressions import body_text, local
@@ -42,7 +42,7 @@ def quantising(call: Call, text: str) -> Codes:
     "QuantizeLinear", "Relu", types="qi16|qu16, *... -> qi8|qu8|qi16|qu16", template="nest.c.mako",
     layout=("axes", "same"),
 )  # fmt: skip
-class RequantiseReal:
+class RequantiseReal(KernelMethods):
     """Codes of sixteen bits under another scale, or without what is below 0; those of eight pass through a table."""
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
@@ -65,7 +65,7 @@ class RequantiseReal:
     "Add", "Sub", "Mul", "Div", "Min", "Max", "PRelu", types=f"{Q}|f32, {Q}|f32 -> {Q}", template="nest.c.mako",
     layout=("axes", "same"), preference=0,
 )  # fmt: skip
-class RealCodes:
+class RealCodes(KernelMethods):
     """Dequantise, operate and quantise in float32, bit by bit as ONNX says."""
 
     def accepts(self, call: Call) -> str | None:

@@ -15,7 +15,7 @@ from tilewright.numerics import (
     the_quantisation,
     too_wide,
 )
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.codes import Q
 from tilewright.platforms.generic.kernels.codes_sums import row_major
 from tilewright.platforms.generic.kernels.nest import NestContext, strides_of
@@ -72,7 +72,7 @@ def result_lines(call: Call, form: ResizeForm, strides: tuple[int, ...]) -> list
     "Resize", "Upsample", types=f"{Q}, *... -> {Q}", template="nest.c.mako", layout=("axes", "like"),
     sources=[HALF_EVEN], preference=10,
 )  # fmt: skip
-class ResizeCodes:
+class ResizeCodes(KernelMethods):
     """Linear and cubic interpolation of codes in integers."""
 
     def accepts(self, call: Call) -> str | None:

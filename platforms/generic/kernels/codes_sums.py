@@ -25,7 +25,7 @@ from tilewright.numerics import (
 from tilewright.ops.conv_transpose import spread
 from tilewright.ops.index.nest import Nest
 from tilewright.ops.operator import unmapped
-from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of
 from tilewright.platforms.generic.kernels.conv_i8 import weights_of
 from tilewright.platforms.generic.kernels.nest import NestContext, nests_of, operand_names, strides_of
@@ -81,7 +81,7 @@ def loop_text(nest: Nest, axis: int) -> str:
     "Conv", "Gemm", "MatMul", types=f"{Q}, {WEIGHTS}, i32|i64? -> {Q}", template="nest.c.mako", layout=("axes", "like"),
     sources=[HALF_EVEN], preference=-5,
 )  # fmt: skip
-class SumCodes:
+class SumCodes(KernelMethods):
     """Plain loops from the index maps, one int32 sum per result."""
 
     def accepts(self, call: Call) -> str | None:
@@ -128,7 +128,7 @@ class _Line:
     "ConvTranspose", types=f"{Q}, {WEIGHTS}, i32|i64? -> {Q}", template="nest.c.mako", layout=("axes", "like"),
     sources=[HALF_EVEN], preference=-5,
 )  # fmt: skip
-class TransposedSumCodes:
+class TransposedSumCodes(KernelMethods):
     """Every result gathers the taps that reach it; one int32 sum per result."""
 
     def accepts(self, call: Call) -> str | None:

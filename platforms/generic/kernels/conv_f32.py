@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.ops.conv import conv_window
-from tilewright.platform import Array, Call, Constant, DType, Layout, Operands
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Layout, Operands
 from tilewright.platforms.generic.kernels.blocks import (
     Axis,
     Block,
@@ -66,7 +66,7 @@ def spatial(call: Call) -> tuple[Array, tuple[tuple[int, int, int, int], ...]]:
     "Conv", types="f32, f32, f32? -> f32", template="conv_f32.c.mako", layout=("axes", "channels_last"),
     sources=["vectorised.h"], numerics="1e-5", preference=10,
 )  # fmt: skip
-class ConvF32:
+class ConvF32(KernelMethods):
     """Register-blocked float convolution, one or two spatial axes, any group."""
 
     def accepts(self, call: Call) -> str | None:

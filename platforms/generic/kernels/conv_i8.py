@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, centred, proof, requantise, too_wide
 from tilewright.ops.conv import conv_window
-from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.blocks import (
     Axis,
     Block,
@@ -187,7 +187,7 @@ def strides_of(call: Call) -> tuple[int, int]:
     "Conv", types=TYPES, template="conv_i8.c.mako", layout="channels_last", sources=["vectorised.h", HALF_EVEN],
     preference=10,
 )  # fmt: skip
-class ConvI8:
+class ConvI8(KernelMethods):
     """Register-blocked integer convolution, one or two spatial axes, any group."""
 
     def accepts(self, call: Call) -> str | None:

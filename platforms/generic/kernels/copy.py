@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.ops.registry import all_operators
-from tilewright.platform import Call, Constant, Operands
+from tilewright.platform import Call, Constant, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import constants_by_name, empty, recoded, unread
 from tilewright.platforms.generic.kernels.nest import operand_names
 from tilewright.platforms.generic.platform import PLATFORM
@@ -24,7 +24,7 @@ class CopyContext:
 
 
 @PLATFORM.kernel(*VIEWS, "BitCast", types="*... -> *, *?", template="copy.c.mako", preference=-25)
-class CopyBytes:
+class CopyBytes(KernelMethods):
     """One copy of all bytes, where a view cannot share them."""
 
     def accepts(self, call: Call) -> str | None:

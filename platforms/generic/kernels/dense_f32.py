@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.platform import Array, Call, Constant, DType, Layout, Operands
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Layout, Operands
 from tilewright.platforms.generic.kernels.blocks import Block, channel_blocks
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE, clamp_text
 from tilewright.platforms.generic.platform import PLATFORM
@@ -45,7 +45,7 @@ def weights_of(call: Call) -> Array:
     "Gemm", "MatMul", types="f32, f32, f32? -> f32", template="dense_f32.c.mako", layout=("rows", "default"),
     sources=["vectorised.h"], numerics="1e-5", preference=10,
 )  # fmt: skip
-class DenseF32:
+class DenseF32(KernelMethods):
     """Float matrix product with a constant right-hand side."""
 
     def accepts(self, call: Call) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise, too_wide
-from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.blocks import Block, channel_blocks
 from tilewright.platforms.generic.kernels.conv_i8 import TYPES, weights_of
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order
@@ -99,7 +99,7 @@ def block_width(call: Call) -> int:
     "Gemm", "MatMul", types=TYPES, template="dense_i8.c.mako", layout=("rows", "default"),
     sources=["vectorised.h", HALF_EVEN], preference=10,
 )  # fmt: skip
-class DenseI8:
+class DenseI8(KernelMethods):
     """Integer matrix product with a constant right-hand side."""
 
     def accepts(self, call: Call) -> str | None:

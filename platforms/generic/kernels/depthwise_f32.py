@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.blocks import Axis, Block, axis, cannot_repack, channel_blocks
 from tilewright.platforms.generic.kernels.conv_f32 import spatial
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE, clamp_text
@@ -34,7 +34,7 @@ class DepthwiseContext:
     "Conv", types="f32, f32, f32? -> f32", template="depthwise_f32.c.mako", layout="channels_last",
     sources=["vectorised.h"], numerics="1e-5", preference=20,
 )  # fmt: skip
-class DepthwiseF32:
+class DepthwiseF32(KernelMethods):
     """Float depthwise convolution, one output channel per input channel."""
 
     def accepts(self, call: Call) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels import conv_i8
 from tilewright.platforms.generic.kernels.blocks import Axis, Block, channel_blocks
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
@@ -90,7 +90,7 @@ def depthwise_overlap(operands: Operands) -> tuple[tuple[int, int, int], ...]:
     "Conv", types=conv_i8.TYPES, template="depthwise_i8.c.mako", layout="channels_last",
     sources=["vectorised.h", HALF_EVEN], preference=20,
 )  # fmt: skip
-class DepthwiseI8:
+class DepthwiseI8(KernelMethods):
     """Integer depthwise convolution, one output channel per input channel."""
 
     def accepts(self, call: Call) -> str | None:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tilewright.platform import Array, Call, Clamp, Constant, DType, Operands
+from tilewright.platform import Array, Call, Clamp, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack
 from tilewright.platforms.generic.kernels.blocks_f32 import image_axes, in_blocks, starts
 from tilewright.platforms.generic.kernels.conv_f32 import spatial
@@ -184,7 +184,7 @@ def by_channel(call: Call) -> Array:
     return in_blocks(weights.reshape(weights.shape[0], -1), starts(call, weights.shape[0]), 1)
 
 
-class DepthwiseTileF32:
+class DepthwiseTileF32(KernelMethods):
     """Float depthwise convolution, neighbouring results of one channel in registers."""
 
     def accepts(self, call: Call) -> str | None:

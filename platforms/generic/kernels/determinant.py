@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.numerics import loaded
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import FLOATS, as_element, constants_by_name, empty
 from tilewright.platforms.generic.kernels.nest_expressions import computing
 from tilewright.platforms.generic.platform import PLATFORM
@@ -31,7 +31,7 @@ class DeterminantContext:
 
 
 @PLATFORM.kernel("Det", types=f"{FLOATS} -> {FLOATS}", template="determinant.c.mako", numerics="1e-4")
-class Determinant:
+class Determinant(KernelMethods):
     """Gaussian elimination on a copy of each square."""
 
     def accepts(self, call: Call) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise
-from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels import conv_i8, dense_i8
 from tilewright.platforms.generic.kernels.blocks import Axis, Groups, groups_of
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order
@@ -92,7 +92,7 @@ def _too_wide(call: Call) -> str | None:
     "Conv", types=conv_i8.TYPES, template="dot_i8.c.mako", layout="channels_last",
     sources=["vectorised.h", HALF_EVEN], preference=15,
 )  # fmt: skip
-class ConvDotI8:
+class ConvDotI8(KernelMethods):
     """Integer convolution as dot products over gathered patches."""
 
     def accepts(self, call: Call) -> str | None:
@@ -151,7 +151,7 @@ class ConvDotI8:
     "Gemm", "MatMul", types=conv_i8.TYPES, template="dot_i8.c.mako", layout=("rows", "default"),
     sources=["vectorised.h", HALF_EVEN], preference=15,
 )  # fmt: skip
-class DenseDotI8:
+class DenseDotI8(KernelMethods):
     """Integer matrix product as dot products of rows."""
 
     def accepts(self, call: Call) -> str | None:

@@ -7,7 +7,7 @@ from math import prod
 
 from tilewright.ops.gather import gather_axis
 from tilewright.ops.reverse_sequence import sequence_axes
-from tilewright.platform import Call, Constant, Operands
+from tilewright.platform import Call, Constant, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import (
     INDEX,
     MOVED,
@@ -39,7 +39,7 @@ class GatherContext:
 
 
 @PLATFORM.kernel("Gather", types=TYPES, template="gather.c.mako", sources=["index.h"], preference=-25)
-class Gather:
+class Gather(KernelMethods):
     """Slices copied from where run-time indices point; an index outside takes the nearest slice."""
 
     def accepts(self, call: Call) -> str | None:
@@ -68,7 +68,7 @@ class ElementsContext:
 
 
 @PLATFORM.kernel("GatherElements", types=TYPES, template="gather_elements.c.mako", sources=["index.h"])
-class GatherElements:
+class GatherElements(KernelMethods):
     """Single elements from where run-time indices point along one axis."""
 
     def accepts(self, call: Call) -> str | None:
@@ -103,7 +103,7 @@ class PlacesContext:
 
 
 @PLATFORM.kernel("GatherND", types=TYPES, template="gather_nd.c.mako", sources=["index.h"])
-class GatherND:
+class GatherND(KernelMethods):
     """Slices from where tuples of run-time indices point."""
 
     def accepts(self, call: Call) -> str | None:
@@ -138,7 +138,7 @@ class ReverseContext:
 
 
 @PLATFORM.kernel("ReverseSequence", types=TYPES, template="reverse_sequence.c.mako")
-class ReverseSequence:
+class ReverseSequence(KernelMethods):
     """The first elements along time turned around; a length outside is limited to what is there."""
 
     def accepts(self, call: Call) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from tilewright.ops.grid_sample import sampling
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import (
     FLOATS,
     PLAIN,
@@ -57,7 +57,7 @@ class SampleContext:
 
 
 @PLATFORM.kernel("GridSample", types=f"{PLAIN}, {FLOATS} -> {PLAIN}", template="grid_sample.c.mako", numerics="1e-4")
-class GridSample:
+class GridSample(KernelMethods):
     """Positions are computed in float; one that is not finite lies far outside, as in PyTorch."""
 
     def accepts(self, call: Call) -> str | None:

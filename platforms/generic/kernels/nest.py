@@ -9,7 +9,7 @@ from tilewright.numerics import C_TYPES
 from tilewright.ops.index.nest import Nest, Tensor
 from tilewright.ops.operator import unmapped
 from tilewright.ops.registry import all_operators
-from tilewright.platform import Call, Clamp, Constant, Operands
+from tilewright.platform import Call, Clamp, Constant, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.nest_expressions import body_text
 from tilewright.platforms.generic.kernels.nest_text import COUNTED, Codes, Written, print_nest
 from tilewright.platforms.generic.platform import PLATFORM
@@ -73,7 +73,7 @@ def _intermediates(call: Call, nests: tuple[Nest, ...]) -> tuple[tuple[str, str,
     return tuple(found.values())
 
 
-class NestLoops:
+class NestLoops(KernelMethods):
     """Plain loops printed from the operator's index maps."""
 
     def accepts(self, call: Call) -> str | None:
@@ -226,16 +226,15 @@ class ElementwiseLoops(NestLoops):
         )
 
 
-if OTHERS:
+@PLATFORM.kernel(
+    *OTHERS, types="*... -> *...", template="nest.c.mako", layout=("axes", "like"), numerics="1e-5", preference=-20
+)
+class StridedLoops(NestLoops):
+    """Loops printed from index maps over operands in any order of axes; the result takes the first one's order."""
 
-    @PLATFORM.kernel(
-        *OTHERS, types="*... -> *...", template="nest.c.mako", layout=("axes", "like"), numerics="1e-5", preference=-20
-    )
-    class StridedLoops(NestLoops):
-        """Loops printed from index maps over operands in any order of axes; the result takes the first one's order."""
+    def accepts(self, call: Call) -> str | None:
+        """The nests must see every operand in its own shape, so that each axis has a stride."""
+        return super().accepts(call) or _reshaped(call)
 
-        def accepts(self, call: Call) -> str | None:
-            """The nests must see every operand in its own shape, so that each axis has a stride."""
-            return super().accepts(call) or _reshaped(call)
 
-    PLATFORM.kernel(*OTHERS, types="*... -> *...", template="nest.c.mako", numerics="1e-5", preference=-30)(NestLoops)
+PLATFORM.kernel(*OTHERS, types="*... -> *...", template="nest.c.mako", numerics="1e-5", preference=-30)(NestLoops)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES, code_limits, literal, the_quantisation
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.overlap import gap_bytes
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -27,7 +27,7 @@ class QuantiseContext:
     "QuantizeLinear", types="f32, *... -> qi8|qu8|qi16|qu16", template="quantise_f32.c.mako", layout=("axes", "same"),
     sources=["nearest.h"], preference=5,
 )  # fmt: skip
-class QuantiseF32:
+class QuantiseF32(KernelMethods):
     """Codes of floats, without a call of the library per element."""
 
     def accepts(self, call: Call) -> str | None:

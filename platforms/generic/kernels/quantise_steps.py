@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from tilewright.numerics import C_TYPES, code_limits, the_quantisation
 from tilewright.ops.index.scalars import quantise
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.generic.kernels.overlap import gap_bytes
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -71,9 +71,9 @@ def _floats(places: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
 
 @PLATFORM.kernel(
     "QuantizeLinear", types="f32, *... -> qi8|qu8", template="quantise_steps.c.mako", layout=("axes", "same"),
-    sources=["steps.h"], preference=6, requires=("no fpu",),
+    sources=["steps.h"], preference=6, requires=Needs(lacks=("fpu",)),
 )  # fmt: skip
-class QuantiseSteps:
+class QuantiseSteps(KernelMethods):
     """Codes of floats by comparing integers."""
 
     def accepts(self, call: Call) -> str | None:

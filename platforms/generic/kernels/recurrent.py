@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.ops.recurrent import Activation, Cell, cell
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import c_type, constants_by_name, empty
 from tilewright.platforms.generic.kernels.nest_expressions import literal
 from tilewright.platforms.generic.platform import PLATFORM
@@ -61,7 +61,7 @@ class RecurrentContext:
     types=f"{_REALS}, {_REALS}, {_REALS}, {_REALS}?, i32|i64?, {_REALS}?, {_REALS}?, {_REALS}? "
     f"-> {_REALS}?, {_REALS}?, {_REALS}?",
 )  # fmt: skip
-class Recurrent:
+class Recurrent(KernelMethods):
     """All activations, directions, layouts, peepholes, clipping; lengths are limited to the steps."""
 
     def accepts(self, call: Call) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.platform import Constant, Layout, Operands
+from tilewright.platform import Constant, KernelMethods, Layout, Operands
 from tilewright.platforms.generic.platform import PLATFORM
 
 
@@ -29,7 +29,7 @@ class RelayoutContext:
 
 
 @PLATFORM.kernel("Relayout", types="* -> *", layout="any", template="relayout.c.mako")
-class Relayout:
+class Relayout(KernelMethods):
     """Copy of a tensor into another memory order."""
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:

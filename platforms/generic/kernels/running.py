@@ -7,7 +7,7 @@ from math import prod
 
 from tilewright.numerics import loaded, stored
 from tilewright.ops.cumsum import running_axis
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import c_type, constants_by_name, empty
 from tilewright.platforms.generic.kernels.nest_expressions import unsigned
 from tilewright.platforms.generic.platform import PLATFORM
@@ -35,7 +35,7 @@ class RunningContext:
 
 
 @PLATFORM.kernel("CumSum", "CumProd", types=f"{_TYPES}, i32|i64 -> {_TYPES}", template="running.c.mako")
-class Running:
+class Running(KernelMethods):
     """Running totals along one axis; integers wrap."""
 
     def accepts(self, call: Call) -> str | None:

@@ -8,7 +8,7 @@ from math import prod
 from tilewright.numerics import is_half, loaded, stored
 from tilewright.ops.maxunpool import pooled_shape
 from tilewright.ops.operands import one_axis, zero_code
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import (
     INDEX,
     MOVED,
@@ -85,7 +85,7 @@ class ScatterContext:
     "Scatter", "ScatterElements", types=f"{MOVED}, {INDEX}, {MOVED} -> {MOVED}", template="scatter_elements.c.mako",
     sources=["index.h"],
 )  # fmt: skip
-class ScatterElements:
+class ScatterElements(KernelMethods):
     """Single elements written along one axis; an index outside writes the nearest element."""
 
     def accepts(self, call: Call) -> str | None:
@@ -134,7 +134,7 @@ class PlacesContext:
 @PLATFORM.kernel(
     "ScatterND", types=f"{MOVED}, {INDEX}, {MOVED} -> {MOVED}", template="scatter_nd.c.mako", sources=["index.h"]
 )
-class ScatterND:
+class ScatterND(KernelMethods):
     """Slices written where tuples of run-time indices point."""
 
     def accepts(self, call: Call) -> str | None:
@@ -175,7 +175,7 @@ class CacheContext:
 
 
 @PLATFORM.kernel("TensorScatter", types=f"{MOVED}, {MOVED}, i64? -> {MOVED}", template="tensor_scatter.c.mako")
-class TensorScatter:
+class TensorScatter(KernelMethods):
     """A stretch of each batch entry overwritten from a run-time start; a linear start is limited to what fits."""
 
     def accepts(self, call: Call) -> str | None:
@@ -216,7 +216,7 @@ class UnpoolContext:
 @PLATFORM.kernel(
     "MaxUnpool", types=f"{PLAIN}, {INDEX}, i64? -> {PLAIN}", template="max_unpool.c.mako", sources=["index.h"]
 )
-class MaxUnpool:
+class MaxUnpool(KernelMethods):
     """Maxima put back where run-time indices point, zero elsewhere."""
 
     def accepts(self, call: Call) -> str | None:

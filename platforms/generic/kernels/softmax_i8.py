@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from tilewright.numerics import C_TYPES, softmax_axis, softmax_form
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.platform import PLATFORM
 
 
@@ -27,7 +27,7 @@ class SoftmaxI8Context:
 
 
 @PLATFORM.kernel("Softmax", types="qi8|qu8 -> qi8|qu8|qi16|qu16", template="softmax_i8.c.mako", preference=10)
-class SoftmaxI8:
+class SoftmaxI8(KernelMethods):
     """Softmax on codes in integers."""
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:

@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 from tilewright.ops.spectral import dft_axis, dft_length, frames
-from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import c_type, constants_by_name, empty, unread
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -39,7 +39,7 @@ class DftContext:
 
 
 @PLATFORM.kernel("DFT", types=f"{_REALS}, i64? , i64? -> {_REALS}", template="dft.c.mako", numerics="1e-6")
-class Dft:
+class Dft(KernelMethods):
     """Forward or inverse, one-sided or whole."""
 
     def accepts(self, call: Call) -> str | None:
@@ -88,7 +88,7 @@ class StftContext:
 @PLATFORM.kernel(
     "STFT", types=f"{_REALS}, i32|i64, {_REALS}?, i32|i64? -> {_REALS}", template="stft.c.mako", numerics="1e-6"
 )
-class Stft:
+class Stft(KernelMethods):
     """A transform of every frame."""
 
     def accepts(self, call: Call) -> str | None:

@@ -8,7 +8,7 @@ from math import prod
 
 from tilewright.numerics import is_half, loaded
 from tilewright.ops.topk import count, top_axis
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import MOVED, c_type, constants_by_name, empty, recoded
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -37,7 +37,7 @@ class TopContext:
 
 
 @PLATFORM.kernel("TopK", types=f"{MOVED}, i64? -> {MOVED}, i64?", template="top_k.c.mako")
-class TopK:
+class TopK(KernelMethods):
     """Selection without extra memory: each next one is the best of those that stand behind the last."""
 
     def accepts(self, call: Call) -> str | None:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from tilewright.codegen.tiled import TileView
 from tilewright.ops.conv import conv_window
 from tilewright.ops.operator import remembered
-from tilewright.platform import Call, Constant, Operands, Rule, multiple, whole
+from tilewright.platform import Call, Constant, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
 from tilewright.platforms.generic.kernels.conv_i8 import accepts, weights_of
 from tilewright.platforms.pulp.kernels.block_i8 import (
     MOST_TAPS,
@@ -48,7 +47,7 @@ def window_of(call: Call) -> Window:
 @PLATFORM.kernel(
     "Conv", types=TYPES, template="block_i8.c.mako", layout="channels_last", sources=BLOCK_SOURCES, preference=30,
 )  # fmt: skip
-class BlockConvI8:
+class BlockConvI8(TiledKernelMethods):
     """Integer convolution over tiles in L1, by blocks of four pixels and four channels."""
 
     tile_type = TILE
@@ -101,7 +100,7 @@ def _apart(call: Call) -> Plan:
 @PLATFORM.kernel(
     "Conv", types=TYPES, template="block_i8.c.mako", layout="channels_last", sources=BLOCK_SOURCES, preference=40,
 )  # fmt: skip
-class BlockDepthwiseI8:
+class BlockDepthwiseI8(TiledKernelMethods):
     """Integer depthwise convolution over tiles in L1, by blocks of four pixels and four channels."""
 
     tile_type = TILE

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tilewright.codegen.tiled import TileView
 from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise, the_quantisation
 from tilewright.ops.conv import conv_window
-from tilewright.platform import Call, Constant, DType, Operands, Rule
+from tilewright.platform import Call, Constant, DType, Operands, Rule, TiledKernelMethods, TileView
 from tilewright.platforms.generic.kernels.conv_i8 import accepts, weights_of
 from tilewright.platforms.pulp.kernels.windows import (
     SOURCES,
@@ -65,7 +64,7 @@ def constants(call: Call, loop: str) -> tuple[Constant, ...]:
     "Conv", types=TYPES, template="conv_i8.c.mako", layout="channels_last", sources=[*SOURCES, HALF_EVEN],
     preference=10,
 )  # fmt: skip
-class TiledConvI8:
+class TiledConvI8(TiledKernelMethods):
     """Integer convolution over tiles in L1, all input channels at once."""
 
     tile_type = TILE
@@ -101,7 +100,7 @@ class TiledConvI8:
     "Conv", types=TYPES, template="depthwise_i8.c.mako", layout="channels_last", sources=[*SOURCES, HALF_EVEN],
     preference=20,
 )  # fmt: skip
-class TiledDepthwiseI8:
+class TiledDepthwiseI8(TiledKernelMethods):
     """Integer depthwise convolution over tiles in L1."""
 
     tile_type = TILE

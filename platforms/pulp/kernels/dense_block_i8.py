@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from tilewright.codegen.tiled import TileView
-from tilewright.platform import Call, Constant, Operands, Rule, multiple, whole
+from tilewright.platform import Call, Constant, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
 from tilewright.platforms.generic.kernels.dense_i8 import accepts, matrix
 from tilewright.platforms.pulp.kernels.block_i8 import (
     WIDTH,
@@ -31,7 +30,7 @@ def window_of(call: Call) -> Window:
 
 
 @PLATFORM.kernel("Gemm", "MatMul", types=TYPES, template="block_i8.c.mako", sources=BLOCK_SOURCES, preference=30)
-class BlockDenseI8:
+class BlockDenseI8(TiledKernelMethods):
     """Integer matrix product with a constant right-hand side over tiles in L1, by blocks of four columns."""
 
     tile_type = TILE

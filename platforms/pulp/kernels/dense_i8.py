@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tilewright.codegen.tiled import TileView
 from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise
-from tilewright.platform import Call, Constant, DType, Operands, Rule, prefer, whole
+from tilewright.platform import Call, Constant, DType, Operands, Rule, TiledKernelMethods, TileView, prefer, whole
 from tilewright.platforms.generic.kernels.dense_i8 import accepts, matrix
 from tilewright.platforms.pulp.kernels.conv_i8 import TYPES
 from tilewright.platforms.pulp.kernels.windows import CORES, per_channel
@@ -31,7 +30,7 @@ class DenseContext:
     "Gemm", "MatMul", types=TYPES, template="dense_i8.c.mako", sources=["tiles.h", "line_tile.h", HALF_EVEN],
     preference=10,
 )  # fmt: skip
-class TiledDenseI8:
+class TiledDenseI8(TiledKernelMethods):
     """Integer matrix product with a constant right-hand side over tiles in L1."""
 
     tile_type = "tilewright_line_tile"

@@ -12,10 +12,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from tilewright.codegen.tiled import TileView
 from tilewright.model import DType
 from tilewright.numerics import C_TYPES, accumulator
-from tilewright.platform import Call, Constant, Operands, Rule, multiple, whole
+from tilewright.platform import Call, Constant, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
 from tilewright.platforms.generic.kernels.dense_i8 import accepts, matrix
 from tilewright.platforms.pulp.kernels.block_asm import Streamed
 from tilewright.platforms.pulp.kernels.block_i8 import Window, refusal, requantise_of
@@ -49,7 +48,7 @@ class RowContext:
     "Gemm", "MatMul", types=TYPES, template="dense_row_i8.c.mako",
     sources=["tiles.h", "line_tile.h", "xpulp.h", "columns.h"], preference=40,
 )  # fmt: skip
-class DenseRowI8:
+class DenseRowI8(TiledKernelMethods):
     """Integer product of one row and a constant matrix over tiles in L1."""
 
     tile_type = "tilewright_line_tile"

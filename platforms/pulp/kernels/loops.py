@@ -14,9 +14,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from tilewright.codegen.tiled import TileView
 from tilewright.ops.index.nest import Nest
-from tilewright.platform import Call, Constant, Kernel, Operands, Rule
+from tilewright.platform import Call, Constant, Kernel, Operands, Rule, TiledKernelMethods, TileView
 from tilewright.platforms.generic.kernels.codes import (
     BorderCodes,
     MeanCodes,
@@ -56,7 +55,7 @@ SOFT_CYCLES = {"QuantizeLinear": 1400, "DequantizeLinear": 290}
 """Modelled cycles of one point whose floats are computed without a float unit."""
 
 
-class TileLoops:
+class TileLoops(TiledKernelMethods):
     """Loops over one tile, printed from index maps."""
 
     tile_type = "{function}_tile"

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from tilewright.codegen.tiled import TileView
 from tilewright.numerics import C_TYPES, PairForm
-from tilewright.platform import Call, Constant, DType, Operands, Rule
+from tilewright.platform import Call, Constant, DType, Operands, Rule, TiledKernelMethods, TileView
 from tilewright.platforms.generic.kernels.codes import PAIRS, pair_of
 from tilewright.platforms.pulp.kernels.listing import Listing, constant
 from tilewright.platforms.pulp.kernels.windows import CORES
@@ -36,7 +35,7 @@ class PairContext:
     *PAIRS, types="qi8|qu8, qi8|qu8 -> qi8|qu8", template="pair_i8.c.mako", layout="same",
     sources=["tiles.h", "line_tile.h", "xpulp.h"], preference=40,
 )  # fmt: skip
-class TiledPairI8:
+class TiledPairI8(TiledKernelMethods):
     """Add, Sub and Mul of codes over tiles in L1."""
 
     tile_type = "tilewright_line_tile"

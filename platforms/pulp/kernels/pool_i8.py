@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tilewright.codegen.tiled import TileView
 from tilewright.numerics import (
     C_TYPES,
     HALF_EVEN,
@@ -18,7 +17,7 @@ from tilewright.numerics import (
     window_counts,
 )
 from tilewright.ops.pool import pool_window
-from tilewright.platform import Call, Constant, Operands, Rule
+from tilewright.platform import Call, Constant, Operands, Rule, TiledKernelMethods, TileView
 from tilewright.platforms.pulp.kernels.windows import (
     CORES,
     SOURCES,
@@ -48,7 +47,7 @@ class PoolContext:
     "AveragePool", "GlobalAveragePool", types="qi8|qu8 -> qi8|qu8", template="pool_i8.c.mako", layout="channels_last",
     sources=[*SOURCES, HALF_EVEN], preference=20,
 )  # fmt: skip
-class TiledPoolI8:
+class TiledPoolI8(TiledKernelMethods):
     """Average pool over tiles in L1."""
 
     tile_type = TILE

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any
 
-from tilewright.codegen.tiled import TileView
 from tilewright.numerics import C_TYPES, code_limits
-from tilewright.platform import Call, Constant, Operands, Rule
+from tilewright.platform import Call, Constant, Operands, Rule, TiledKernelMethods, TileView
 from tilewright.platforms.generic.kernels.quantise_steps import StepsContext, refusal, steps
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
@@ -20,7 +19,7 @@ ENTRY_CYCLES, ELEMENT_CYCLES = 250, 65
     "QuantizeLinear", types="f32, *... -> qi8|qu8", template="quantise_steps.c.mako", layout=("axes", "same"),
     sources=["tiles.h", "line_tile.h", "../../generic/kernels/steps.h"], preference=40,
 )  # fmt: skip
-class TiledQuantiseSteps:
+class TiledQuantiseSteps(TiledKernelMethods):
     """Codes of floats over tiles in L1: how many of at most 255 steps lie at or below the element."""
 
     tile_type = "tilewright_line_tile"

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any
 
-from tilewright.codegen.tiled import TileView
 from tilewright.numerics import softmax_axis
-from tilewright.platform import Call, Constant, Operands, Rule, prefer
+from tilewright.platform import Call, Constant, Operands, Rule, TiledKernelMethods, TileView, prefer
 from tilewright.platforms.generic.kernels.softmax_i8 import SoftmaxI8, SoftmaxI8Context
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
@@ -20,7 +19,7 @@ PORTABLE = SoftmaxI8()
     "Softmax", types="qi8|qu8 -> qi8|qu8|qi16|qu16", template="softmax_i8.c.mako",
     sources=["tiles.h", "softmax_tile.h"], preference=20,
 )  # fmt: skip
-class TiledSoftmaxI8:
+class TiledSoftmaxI8(TiledKernelMethods):
     """Softmax on codes over tiles in L1."""
 
     tile_type = "tilewright_softmax_tile"

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tilewright.codegen.tiled import TileView
-from tilewright.platform import Call, Constant, Rule, prefer, whole
+from tilewright.platform import Call, Constant, Rule, TileView, prefer, whole
 
 TILE = "tilewright_conv_tile"
 SOURCES = ("tiles.h", "conv_tile.h")

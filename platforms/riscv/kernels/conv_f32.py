@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.platform import Call, Constant, DType, Layout, Operands, priced
+from tilewright.platform import Call, Constant, DType, KernelMethods, Layout, Needs, Operands, priced
 from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack, joined
 from tilewright.platforms.generic.kernels.blocks_f32 import REGISTERS, in_blocks, operand_axes, starts
 from tilewright.platforms.generic.kernels.conv_f32 import spatial
@@ -75,9 +75,9 @@ def blocks_of(results: int) -> tuple[Blocks, ...]:
 
 @PLATFORM.kernel(
     "Conv", types="f32, f32, f32? -> f32", template="conv_f32.c.mako", layout=("axes", "channels_last"),
-    sources=[REGISTERS, "blocks_f32.h"], numerics="1e-5", preference=20, requires=("fpu",),
+    sources=[REGISTERS, "blocks_f32.h"], numerics="1e-5", preference=20, requires=Needs(has=("fpu",)),
 )  # fmt: skip
-class ConvBlockF32:
+class ConvBlockF32(KernelMethods):
     """Float convolution of one group: six pixels by four channels in registers."""
 
     def accepts(self, call: Call) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES, HALF_EVEN, accumulator, proof, requantise
-from tilewright.platform import Array, Call, Constant, DType, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands, priced
 from tilewright.platforms.generic.kernels import conv_i8
 from tilewright.platforms.generic.kernels.blocks import Axis, Block, Groups, channel_blocks, groups_of
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps, row_steps
@@ -187,7 +187,7 @@ def instructions(call: Call, gather: bool) -> float:
     "Conv", types=conv_i8.TYPES, template="conv_i8.c.mako", layout="channels_last", sources=["scalar.h", HALF_EVEN],
     preference=30,
 )  # fmt: skip
-class ConvBlockI8:
+class ConvBlockI8(KernelMethods):
     """Integer convolution in register blocks of four pixels and four channels."""
 
     def accepts(self, call: Call) -> str | None:
@@ -215,7 +215,7 @@ class ConvBlockI8:
     "Conv", types=conv_i8.TYPES, template="conv_i8.c.mako", layout="channels_last", sources=["scalar.h", HALF_EVEN],
     preference=28,
 )  # fmt: skip
-class ConvGatherI8:
+class ConvGatherI8(KernelMethods):
     """Integer convolution in register blocks over the gathered windows of four pixels."""
 
     def accepts(self, call: Call) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.platform import Call, Constant, DType, Operands, priced
+from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, priced
 from tilewright.platforms.generic.kernels.blocks_f32 import REGISTERS, matrix_in_blocks, refused_product
 from tilewright.platforms.generic.kernels.float_text import clamp_text, limit_texts
 from tilewright.platforms.riscv.kernels.conv_f32 import PIXELS, WIDTH
@@ -54,9 +54,9 @@ def width_of(rows: int, columns: int) -> int:
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types="f32, f32, f32? -> f32", template="dense_f32.c.mako", layout=("rows", "default"),
-    sources=[REGISTERS, "blocks_f32.h", "rows_f32.h"], numerics="1e-5", preference=20, requires=("fpu",),
+    sources=[REGISTERS, "blocks_f32.h", "rows_f32.h"], numerics="1e-5", preference=20, requires=Needs(has=("fpu",)),
 )  # fmt: skip
-class DenseBlockF32:
+class DenseBlockF32(KernelMethods):
     """Float matrix product with a constant right-hand side."""
 
     def accepts(self, call: Call) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.numerics import C_TYPES, HALF_EVEN
-from tilewright.platform import Call, Constant, Operands, priced
+from tilewright.platform import Call, Constant, KernelMethods, Operands, priced
 from tilewright.platforms.generic.kernels import dense_i8
 from tilewright.platforms.generic.kernels.blocks import Block, channel_blocks
 from tilewright.platforms.generic.kernels.conv_i8 import TYPES
@@ -71,7 +71,7 @@ def work(call: Call) -> tuple[float, ...]:
     "Gemm", "MatMul", types=TYPES, template="dense_i8.c.mako", layout=("rows", "default"),
     sources=["scalar.h", HALF_EVEN], preference=30,
 )  # fmt: skip
-class DenseBlockI8:
+class DenseBlockI8(KernelMethods):
     """Integer matrix product in register blocks."""
 
     def accepts(self, call: Call) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from tilewright.numerics import HALF_EVEN, accumulator, proof, requantise
-from tilewright.platform import Call, Constant, DType, Operands, priced
+from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, priced
 from tilewright.platforms.generic.kernels import dense_i8
 from tilewright.platforms.generic.kernels.conv_i8 import TYPES
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order
@@ -26,9 +26,9 @@ LARGEST = 32767
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=TYPES, template="dense_pairs_i8.c.mako", layout=("rows", "default"),
-    sources=["scalar.h", HALF_EVEN], preference=33, requires=("--optimize speed",),
+    sources=["scalar.h", HALF_EVEN], preference=33, requires=Needs(optimize="speed"),
 )  # fmt: skip
-class DensePairsI8:
+class DensePairsI8(KernelMethods):
     """Integer matrix-vector product over pairs of channels in one word."""
 
     def accepts(self, call: Call) -> str | None:

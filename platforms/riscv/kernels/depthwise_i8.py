@@ -14,7 +14,7 @@ from math import gcd
 
 import numpy as np
 from tilewright.numerics import C_TYPES, HALF_EVEN, accumulator, proof, requantise
-from tilewright.platform import Call, Constant, DType, Operands, priced
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands, priced
 from tilewright.platforms.generic.kernels import conv_i8, depthwise_i8
 from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.riscv.kernels.blocks_i8 import ATTRIBUTE, Scalars, scalars
@@ -170,7 +170,7 @@ def context(call: Call, plane: bool) -> DepthwiseContext:
     "Conv", types=conv_i8.TYPES, template="depthwise_i8.c.mako", layout="channels_last",
     sources=["scalar.h", HALF_EVEN], preference=40,
 )  # fmt: skip
-class DepthwiseWindowI8:
+class DepthwiseWindowI8(KernelMethods):
     """Integer depthwise convolution with its window in registers."""
 
     def accepts(self, call: Call) -> str | None:
@@ -198,7 +198,7 @@ class DepthwiseWindowI8:
     "Conv", types=conv_i8.TYPES, template="depthwise_i8.c.mako", layout="channels_last",
     sources=["scalar.h", HALF_EVEN], preference=45,
 )  # fmt: skip
-class DepthwisePlaneI8:
+class DepthwisePlaneI8(KernelMethods):
     """Integer depthwise convolution whose result may take its operand's place: each channel is copied aside first."""
 
     def accepts(self, call: Call) -> str | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.generic.kernels import conv_i8, dense_i8
 from tilewright.platforms.generic.kernels.blocks import (
     Axis,
@@ -61,9 +61,9 @@ def eight_bits(dtype: DType) -> str | None:
 
 @PLATFORM.kernel(
     "Conv", types=TYPES, template="vector_i8.c.mako", layout="channels_last", sources=["rvv_i8.h", HALF_EVEN],
-    preference=34, requires=("rvv",),
+    preference=34, requires=Needs(has=("rvv",)),
 )  # fmt: skip
-class ConvVectorI8:
+class ConvVectorI8(KernelMethods):
     """Integer convolution in vectors of output channels over the gathered windows of four pixels."""
 
     def accepts(self, call: Call) -> str | None:
@@ -120,9 +120,9 @@ class ConvVectorI8:
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=TYPES, template="vector_i8.c.mako", layout=("rows", "default"),
-    sources=["rvv_i8.h", HALF_EVEN], preference=34, requires=("rvv",),
+    sources=["rvv_i8.h", HALF_EVEN], preference=34, requires=Needs(has=("rvv",)),
 )  # fmt: skip
-class DenseVectorI8:
+class DenseVectorI8(KernelMethods):
     """Integer matrix product in vectors of columns."""
 
     def accepts(self, call: Call) -> str | None:

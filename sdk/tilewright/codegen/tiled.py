@@ -8,7 +8,7 @@ given `const <tile_type> *tile, int core, int cores`. Its class says `tile_type`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise, product
 from pathlib import Path
 
@@ -17,29 +17,12 @@ from tilewright.codegen.comments import safe
 from tilewright.codegen.pointers import Pointer
 from tilewright.codegen.render import render
 from tilewright.codegen.tables import COPY, Cell, Members, Struct, Table
-from tilewright.errors import PlatformError
-from tilewright.ops.index.affine import Tile
-from tilewright.ops.index.nest import Footprint
 from tilewright.plan.plan import ExecutionPlan, Instruction
-from tilewright.platform import Kernel
+from tilewright.platform import Kernel, TiledKernelMethods, TileView
 from tilewright.tiling.schedule import Move, Operand, Stage, Step, TileSchedule
 
 TEMPLATES = Path(__file__).parent / "templates"
 HEADER = "tilewright_cluster.h"
-
-
-@dataclass(frozen=True)
-class TileView:
-    """One tile as its kernel sees it: loop ranges, and box, lacking padding and addressing by operand name."""
-
-    loops: Tile
-    boxes: Mapping[str, Footprint]
-    operands: Mapping[str, Operand] = field(default_factory=dict)
-
-    def size(self, loop: str) -> int:
-        """Steps of a loop in this tile."""
-        low, high = self.loops[loop]
-        return high - low
 
 
 @dataclass(frozen=True)
@@ -113,18 +96,17 @@ class Member:
 
 def tile_type_of(kernel: Kernel, function: str) -> str:
     """The struct of a tile's numbers; one that a kernel declares beside its function bears the function's name."""
-    return str(getattr(kernel.methods, "tile_type", "")).replace("{function}", function)
+    return _tiled(kernel).tile_type.replace("{function}", function)
 
 
 def tile_parameters(kernel: Kernel, function: str) -> str:
-    """What a tiled kernel's function takes beside its pointers; PlatformError where the class does not say."""
-    tile_type = tile_type_of(kernel, function)
-    if not tile_type or not hasattr(kernel.methods, "tile"):
-        raise PlatformError(
-            f"kernel '{kernel.name}' can be cut but does not describe its tiles",
-            why="its class lacks 'tile_type' or the method 'tile'", fix="declare both, or drop 'rules'",
-        )  # fmt: skip
-    return f"const {tile_type} *tile, int core, int cores"
+    """What a tiled kernel's function takes beside its pointers."""
+    return f"const {tile_type_of(kernel, function)} *tile, int core, int cores"
+
+
+def _tiled(kernel: Kernel) -> TiledKernelMethods:
+    assert kernel.tiled is not None, "a kernel that is never cut has no tiles"
+    return kernel.tiled
 
 
 def home_of(
@@ -281,9 +263,7 @@ def _numbers(member: Member, step: Step, number: int) -> Mapping[str, int]:
     moving = {o.name: o for o in member.stage.operands if o.kind != "constant"}
     boxes = {name: step.boxes[o.key] for name, o in moving.items()}
     call = member.instruction.call
-    view = TileView(step.tiles[number], boxes, moving)
-    values: Mapping[str, int] = member.instruction.kernel.methods.tile(call, view)
-    return values
+    return _tiled(member.instruction.kernel).tile(call, TileView(step.tiles[number], boxes, moving))
 
 
 def _ranges(step: Step, order: Sequence[str]) -> str:

@@ -74,7 +74,7 @@ def examine(
     drawn, failed = list[Attempt](), dict[tuple[str, str], Fault]()
     for key, group in grouped.items():
         try:
-            wanted = [kernel for kernel in group if not (kernel.lacking if target else kernel.requires)]
+            wanted = [kernel for kernel in group if not (kernel.refusal if target else kernel.requires)]
             found = attempts(wanted, platform, relayouts, seed, each, first=len(drawn))
             ties = [tied(a, platform, relayouts, f"{a.subject.name}_tied") for a in found if not a.at_the_ends]
         except Exception as error:  # a plug-in's own Python may raise anything
@@ -123,8 +123,8 @@ def tied(attempt: Attempt, platform: Platform, relayouts: Sequence[Kernel], name
 
 
 def _why_not(kernel: Kernel, *, simulated: bool) -> str:
-    if kernel.lacking if simulated else kernel.requires:
-        return "it needs " + ", ".join(kernel.requires)
+    if kernel.refusal if simulated else kernel.requires:
+        return "it needs " + ", ".join(kernel.requires.words())
     return f"no drawn call of {kernel.op} is accepted: {refusals(kernel)}"
 
 

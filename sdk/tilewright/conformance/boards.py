@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import get_args
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.model import Array, Model, Node
 from tilewright.ops.operator import Call
+from tilewright.options import Optimize
 from tilewright.plan.build import build as build_plan
 from tilewright.platform import Kernel, Platform
 from tilewright.plugins import kernels_of
@@ -34,13 +36,12 @@ from tilewright.tiling.tile import tile
 NAME = "calls"
 AT_ONCE = 32
 """Calls of one image."""
-AIMS = ("--optimize speed", "--optimize balanced", "--optimize size")
+AIMS = get_args(Optimize)
 
 
 def on_board(platform: Platform, target: Target) -> tuple[Kernel, ...]:
     """All kernels of the platform as the target's core sees them, those for one aim of optimisation too."""
-    offered = (*target.capabilities, *AIMS)
-    return tuple(kernel.on_core(offered) for kernel in kernels_of(platform))
+    return tuple(kernel.on_core(target.capabilities, AIMS) for kernel in kernels_of(platform))
 
 
 def run_on_board(

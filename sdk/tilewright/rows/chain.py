@@ -11,7 +11,7 @@ from tilewright.layout import Layout
 from tilewright.model import Node, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.relayout import DOMAIN
-from tilewright.platform import Constant, Kernel, Operands
+from tilewright.platform import Constant, Kernel, KernelMethods, Operands
 from tilewright.rows.bands import RowWise, row_elements
 from tilewright.rows.walk import Made, Step, Walk
 
@@ -107,7 +107,7 @@ class Places:
 
 
 @dataclass(frozen=True)
-class RowChain:
+class RowChain(KernelMethods):
     """The methods of the kernel that computes a chain; `whole_layouts` are those of its nodes' whole tensors."""
 
     stages: tuple[Stage, ...]
@@ -219,6 +219,6 @@ def chain_kernel(stages: Sequence[Stage], walked: Walk, layouts: Mapping[str, La
         name="RowChain", op="Chain", types=(("*...",), ("*",)), layout=("any", "any"), template=TEMPLATE,
         sources=(*sources, *SOURCES), numerics=max(bounds, key=float) if bounds else "exact",
         methods=RowChain(tuple(stages), walked, whole), platform=kernels[-1].platform,
-        summary="Several nodes, band by band of rows.", flags=tuple(dict.fromkeys(f for k in kernels for f in k.flags)),
+        summary="Several nodes, band by band of rows.",
         calibrated=all(kernel.calibrated for kernel in kernels), engine=kernels[-1].engine,
     )  # fmt: skip

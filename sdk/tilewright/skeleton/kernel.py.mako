@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tilewright.platform import Call, Operands
+from tilewright.platform import Call, KernelMethods, Operands
 
 from ${name}.platform import PLATFORM
 
@@ -22,7 +22,7 @@ class HardSwishContext:
     sources=["clamp.h"],
     numerics="1e-6",
 )
-class HardSwish:
+class HardSwish(KernelMethods):
     """x * min(max(x + 3, 0), 6) / 6, element by element."""
 
     def accepts(self, call: Call) -> str | None:

@@ -4,7 +4,7 @@
 import numpy as np
 from acme_rv32.kernels.matmul_dot4 import MatMulDot4
 from tilewright.numerics import HALF_EVEN, proof
-from tilewright.platform import Constant, DType, MemoryLevel, Platform
+from tilewright.platform import Constant, DType, KernelMethods, MemoryLevel, Platform
 
 LEVELS = [MemoryLevel("sram", align=16), MemoryLevel("flash", readonly=True)]
 
@@ -53,7 +53,7 @@ class FourAtATime(MatMulDot4):
 
 
 @LAYOUT.kernel("GlobalMaxPool", types="f32 -> f32", template="layout.c.mako", layout="channels_last")
-class RowMajor:
+class RowMajor(KernelMethods):
     """Declares channels last, and walks row by row."""
 
     def context(self, operands):
@@ -65,12 +65,12 @@ TEXT, PYTHON = made("wrong_text"), made("wrong_python")
 
 
 @TEXT.kernel("Neg", types="f32 -> f32", template="text.c.mako", layout="same")
-class Untidy:
+class Untidy(KernelMethods):
     """Its C keeps a variable that nothing reads."""
 
 
 @PYTHON.kernel("Neg", types="f32 -> f32", template="text.c.mako", layout="same")
-class Raises:
+class Raises(KernelMethods):
     """Its Python fails."""
 
     def context(self, operands):

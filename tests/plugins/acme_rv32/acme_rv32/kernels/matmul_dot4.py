@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 
 from tilewright.numerics import HALF_EVEN, Requantiser, accumulator, centred, proof, requantise, too_wide
-from tilewright.platform import Call, Constant, DType, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 
 from acme_rv32.platform import PLATFORM
 
@@ -20,7 +20,7 @@ class Product:
 
 
 @PLATFORM.kernel("MatMul", types="qi8, qi8 -> qi8", template="matmul_dot4.c.mako", sources=["dot4.h", HALF_EVEN])
-class MatMulDot4:
+class MatMulDot4(KernelMethods):
     """Rows of bytes times a constant matrix, kept by columns."""
 
     def accepts(self, call: Call) -> str | None:

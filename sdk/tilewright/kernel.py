@@ -1,0 +1,298 @@
+"""What the author of a kernel writes, `KernelMethods` or `TiledKernelMethods`, and `Kernel`: one as registered.
+
+Import all of it from `tilewright.platform`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from tilewright.errors import PlatformError
+from tilewright.layout import Layout
+from tilewright.model import Array, DType, Tensor
+from tilewright.ops.index.affine import Tile
+from tilewright.ops.index.nest import Footprint
+from tilewright.ops.operator import Call
+from tilewright.tiling.schedule import Operand
+
+LayoutRule = Literal["default", "channels_last", "same", "like", "axes", "rows", "any"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A demand (`whole`, `multiple`) or a wish (`prefer`) on one loop of the operator, and the sentence why."""
+
+    kind: Literal["whole", "multiple", "prefer"]
+    loop: str
+    value: int
+    why: str
+
+
+def whole(*loops: str, why: str) -> list[Rule]:
+    """These loops are never cut."""
+    return [Rule("whole", loop, 0, why) for loop in loops]
+
+
+def multiple(loop: str, of: int, why: str) -> Rule:
+    """Every tile but the last is a multiple of `of`."""
+    return Rule("multiple", loop, of, why)
+
+
+def prefer(loop: str, of: int, why: str) -> Rule:
+    """Multiples of `of` are worth trying; nothing is forbidden."""
+    return Rule("prefer", loop, of, why)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A constant array as the kernel wants it in memory: weights repacked, tables, multipliers. `values` is flat.
+
+    `along` names loops, outermost first, whose steps own equal parts of the values one after the other: weights
+    packed [oc][kh][kw][ic] are `along=("oc",)`, a tile of output channels needs only its part. Without it it needs all.
+    """
+
+    name: str
+    dtype: DType
+    values: Array
+    align: int = 4
+    along: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Operands:
+    """What a kernel is asked about: the call and the memory layout of every operand and result.
+
+    `layouts` maps tensor names to layouts; constants lie in the order that `KernelMethods.constants` gives them.
+    """
+
+    call: Call
+    layouts: Mapping[str, Layout] = field(default_factory=dict)
+
+    def layout(self, tensor: Tensor) -> Layout:
+        """Layout of a tensor, row-major where none was decided."""
+        return self.layouts.get(tensor.name, Layout.default(tensor.shape))
+
+
+@dataclass(frozen=True)
+class TileView:
+    """One tile as its kernel sees it: loop ranges, and box, lacking padding and addressing by operand name."""
+
+    loops: Tile
+    boxes: Mapping[str, Footprint]
+    operands: Mapping[str, Operand] = field(default_factory=dict)
+
+    def size(self, loop: str) -> int:
+        """Steps of a loop in this tile."""
+        low, high = self.loops[loop]
+        return high - low
+
+
+class KernelMethods:
+    """What a kernel class answers; override what differs from these answers. A kernel of this class is never cut.
+
+    One object answers for every node that the kernel computes, so it keeps nothing between two questions.
+    """
+
+    def accepts(self, call: Call) -> str | None:
+        """None, or the sentence why this kernel cannot run the node."""
+        return None
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """What lies in read-only memory for this node, e.g. weights repacked.
+
+        By default every constant operand as it is, row-major, named by its place: `c1`, `c2`, ...
+        """
+        call = operands.call
+        return tuple(
+            Constant(f"c{index}", call.tensor(index).dtype, value.reshape(-1))
+            for index, value in sorted(call.constants.items())
+        )
+
+    def scratch(self, operands: Operands) -> int:
+        """Bytes of working memory that one call needs."""
+        return 0
+
+    def context(self, operands: Operands) -> object:
+        """A frozen dataclass with every number that the template prints, there called `k`."""
+        return None
+
+    def cost(self, call: Call) -> float | None:
+        """Estimated instructions of one call on the cores that the platform is for; None: no estimate.
+
+        Of several kernels of one platform that accept a node, the cheapest is bound; one without an estimate keeps
+        its place in the order of preference, and elsewhere the elements of its results stand for it.
+        """
+        return None
+
+    def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
+        """(operand index, result index, gap in bytes): the result may lie over the operand, if that dies here, as long
+        as it starts at least so many bytes before it (negative: inside)."""
+        return ()
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """(operand index, result index) pairs whose memory may be the same."""
+        return ()
+
+
+class TiledKernelMethods(KernelMethods, ABC):
+    """What a kernel answers that computes one tile in the compute level, on all cores; see docs/tiling.md.
+
+    Its function takes, beside its pointers, `const TYPE *tile, int core, int cores`, where TYPE is `tile_type`: a
+    struct that its sources declare, or its template, then called `{function}_...` after the function.
+    """
+
+    tile_type: ClassVar[str] = ""
+
+    @abstractmethod
+    def rules(self, call: Call) -> list[Rule]:
+        """How the tiler may cut the operator's loops, each with its reason; an empty list: any tile will do."""
+
+    @abstractmethod
+    def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
+        """The members of `tile_type` for one tile, by name."""
+
+    def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
+        """Estimated cycles of one tile; `sizes` maps every loop to an integer or to an array of candidates, as is the
+        result. None: the points of the tile, shared by the platform's cores."""
+        return None
+
+    def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
+        """Bytes of working memory of one tile, for `sizes` as above. None: those of the whole call."""
+        return None
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a kernel requires, and is refused without: capabilities that the target's core `has` or `lacks`, the aim of
+    `--optimize`, the `engine` that its platform must declare."""
+
+    has: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    optimize: Literal["", "speed", "balanced", "size"] = ""
+    engine: str = ""
+
+    def __bool__(self) -> bool:
+        """True where anything is required."""
+        return bool(self.words())
+
+    def words(self) -> tuple[str, ...]:
+        """What is required, in words."""
+        return (
+            *((f"engine {self.engine}",) if self.engine else ()), *self.has, *(f"no {name}" for name in self.lacks),
+            *((f"--optimize {self.optimize}",) if self.optimize else ()),
+        )  # fmt: skip
+
+    def unmet(self, capabilities: Collection[str], aims: Collection[str]) -> str | None:
+        """None, or the sentence why a core with these capabilities cannot run the kernel under one of these aims."""
+        if self.engine:
+            return f"the platform declares no engine {self.engine}"
+        if missing := next((name for name in self.has if name not in capabilities), ""):
+            return f"the core has no '{missing}' among its capabilities"
+        if unwanted := next((name for name in self.lacks if name in capabilities), ""):
+            return f"the core has '{unwanted}' among its capabilities"
+        if self.optimize and self.optimize not in aims:
+            return f"it is offered with --optimize {self.optimize} only"
+        return None
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel as registered: what it declares, the object that answers for it, and how the target sees it.
+
+    `refusal` says why the core of the target cannot run it; None where it can, or where no target was asked.
+    """
+
+    name: str
+    op: str
+    types: tuple[tuple[str, ...], tuple[str, ...]]
+    layout: tuple[LayoutRule, LayoutRule]
+    template: Path
+    sources: tuple[Path, ...]
+    numerics: str
+    methods: KernelMethods
+    platform: str
+    summary: str = ""
+    preference: int = 0
+    requires: Needs = Needs()
+    refusal: str | None = None
+    calibrated: bool = False
+    engine: str = ""
+
+    def on_core(self, capabilities: Collection[str], aims: Collection[str]) -> Kernel:
+        """The kernel as a core with these capabilities sees it, where code is made for one of these aims
+        (`--optimize`): refused where it requires something else."""
+        refusal = self.requires.unmet(capabilities, aims)
+        return replace(self, refusal=refusal) if refusal != self.refusal else self
+
+    def accepts(self, call: Call) -> str | None:
+        """None, or the sentence why this kernel cannot run the node."""
+        return self.refusal or self.methods.accepts(call)
+
+    @property
+    def tiled(self) -> TiledKernelMethods | None:
+        """The methods of a kernel that computes tiles; None for one that is never cut."""
+        return self.methods if isinstance(self.methods, TiledKernelMethods) else None
+
+    @property
+    def tileable(self) -> bool:
+        """True where the kernel declares how it may be cut."""
+        return self.tiled is not None
+
+    def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any | None:
+        """Estimated cycles of one tile, an integer or an array as `sizes`; None where the kernel gives no estimate."""
+        return self.tiled.cycles(call, sizes) if self.tiled else None
+
+    def tile_scratch(self, operands: Operands, sizes: Mapping[str, Any]) -> Any:
+        """Bytes of working memory of one tile, an integer or an array as `sizes`."""
+        size_bytes = self.tiled.tile_scratch(operands.call, sizes) if self.tiled else None
+        return self.scratch(operands) if size_bytes is None else size_bytes
+
+    def rules(self, call: Call) -> list[Rule]:
+        """How the tiler may cut the operator's loops."""
+        return list(self.tiled.rules(call)) if self.tiled else []
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """What lies in read-only memory for this node."""
+        return self.methods.constants(operands)
+
+    def scratch(self, operands: Operands) -> int:
+        """Bytes of working memory of one call."""
+        return int(self.methods.scratch(operands))
+
+    def context(self, operands: Operands) -> object:
+        """The typed numbers that the template prints."""
+        return self.methods.context(operands)
+
+    def cost(self, call: Call) -> float:
+        """Estimated instructions of one call; where the kernel declares none, the elements of its results."""
+        declared = self.declared_cost(call)
+        return float(sum(t.elements for t in call.outputs)) if declared is None else declared
+
+    def declared_cost(self, call: Call) -> float | None:
+        """Estimated instructions of one call; None where the kernel declares no estimate of its own."""
+        cost = self.methods.cost(call)
+        return None if cost is None else float(cost)
+
+    def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
+        """Results that may lie over a dying operand, with the distance in bytes that the kernel proves safe."""
+        return self.methods.overlap(operands)
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """Pairs of operand and result that may share memory."""
+        return self.methods.in_place(call)
+
+
+def parse_types(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """`"f32, f32 -> f32"` to `(("f32", "f32"), ("f32",))`.
+
+    A token is a type (`f32`, `qi8`), alternatives (`f32|f64`), `*` for any type, a token followed by `?` for an
+    operand that may be missing, or by `...` for any number of operands of that type.
+    """
+    left, arrow, right = text.partition("->")
+    if not arrow:
+        raise PlatformError(f"types '{text}' lack '->'", fix='write for instance "f32, f32 -> f32"')
+    return tuple(t.strip() for t in left.split(",") if t.strip()), tuple(t.strip() for t in right.split(","))
