@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from tilewright.errors import PlatformError
 from tilewright.layout import Layout
@@ -89,6 +89,20 @@ class TileView:
         """Steps of a loop in this tile."""
         low, high = self.loops[loop]
         return high - low
+
+
+@dataclass(frozen=True)
+class Work:
+    """Amounts of several kinds of work, one field for each; for `cost` of a kernel.
+
+    A kernel names the kinds in a class of its own. Its prices are a value of that class, too: instructions for one
+    unit of each kind, as a calibration found them.
+    """
+
+    def priced(self, prices: Self) -> float:
+        """Instructions of this work: the sum of amounts times prices."""
+        amounts = zip(vars(self).values(), vars(prices).values(), strict=True)
+        return float(sum(amount * price for amount, price in amounts))
 
 
 class KernelMethods:

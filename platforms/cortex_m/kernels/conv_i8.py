@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.kernels import matrix_i8
 from tilewright.platforms.cortex_m.kernels.matrix_i8 import Codes
 from tilewright.platforms.cortex_m.platform import PLATFORM
@@ -19,8 +19,33 @@ from tilewright.platforms.generic.kernels import conv_i8 as portable
 from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 
-PRICES = (0.98, 0.0, 8.9, 45.0, 8.3, 15.0, 14.6, 4.2)
-"""Instructions for one of each amount of `work`."""
+
+@dataclass(frozen=True)
+class ConvWork(Work):
+    """Instructions of the matrix core's steps; pairs of channels; results; blocks; widened words and the runs of them;
+    what is gathered: pixel rows or tested taps, and bytes one by one."""
+
+    core_instructions: float
+    channel_pairs: float
+    results: float
+    blocks: float
+    widened_words: float
+    runs: float
+    gathered_runs: float
+    gathered_bytes: float
+
+
+PRICES = ConvWork(
+    core_instructions=0.98,
+    channel_pairs=0.0,
+    results=8.9,
+    blocks=45.0,
+    widened_words=8.3,
+    runs=15.0,
+    gathered_runs=14.6,
+    gathered_bytes=4.2,
+)
+"""Instructions for one unit of each kind of work."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +147,8 @@ class ConvDsp(KernelMethods):
         return ((0, 0, gap_bytes(*steps, reads_before_writing=True)),)
 
     def cost(self, call: Call) -> float:
-        """See `work`."""
-        return priced(work(call), PRICES)
+        """Work at the prices of its kinds."""
+        return work(call).priced(PRICES)
 
     def context(self, operands: Operands) -> ConvContext:
         """The numbers of the layer."""
@@ -155,9 +180,8 @@ class ConvDsp(KernelMethods):
         )
 
 
-def work(call: Call) -> tuple[float, ...]:
-    """Instructions of the matrix core's steps; pairs of channels, codes and blocks; widened words, runs of them, and
-    what is gathered: pixel rows or tested taps, and bytes one by one."""
+def work(call: Call) -> ConvWork:
+    """The work of one call."""
     h, w = matrix_i8.axes_of(call)
     weights, pixels = weights_of(call), pixels_of(call)
     found, codes = matrix_i8.conv_channels(call, weights)
@@ -175,10 +199,16 @@ def work(call: Call) -> tuple[float, ...]:
         whole = inner if w.dilation == 1 and w.kernel > 1 else 0
         edges = blocks - whole
         runs, tests = float(whole * h.kernel + edges * taps), float(edges * taps * at_once)
-    return (
-        blocks * pairs * depth / 2 * step, float(blocks * pairs), float(2 * blocks * pairs * at_once), float(blocks),
-        blocks * at_once * depth / 4, runs, tests, copies,
-    )  # fmt: skip
+    return ConvWork(
+        core_instructions=blocks * pairs * depth / 2 * step,
+        channel_pairs=blocks * pairs,
+        results=2 * blocks * pairs * at_once,
+        blocks=blocks,
+        widened_words=blocks * at_once * depth / 4,
+        runs=runs,
+        gathered_runs=tests,
+        gathered_bytes=copies,
+    )
 
 
 def inner_blocks(h: Axis, w: Axis, at_once: int) -> int:

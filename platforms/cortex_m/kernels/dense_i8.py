@@ -9,15 +9,31 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.kernels import matrix_i8
 from tilewright.platforms.cortex_m.kernels.matrix_i8 import Codes
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import dense_i8 as portable
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order
 
-PRICES = (1.01, 1.19, 7.2, 13.6, 0.0, 94.0)
-"""Instructions for one of each amount of `work`."""
+
+@dataclass(frozen=True)
+class DenseWork(Work):
+    """Products of eight columns, instructions of the matrix core; columns by eights; pairs in blocks; widened words;
+    blocks of rows."""
+
+    wide_products: float
+    core_instructions: float
+    wide_columns: float
+    column_pairs: float
+    widened_words: float
+    blocks: float
+
+
+PRICES = DenseWork(
+    wide_products=1.01, core_instructions=1.19, wide_columns=7.2, column_pairs=13.6, widened_words=0.0, blocks=94.0
+)
+"""Instructions for one unit of each kind of work."""
 WIDE = 8
 """Columns at a time for a single row."""
 
@@ -80,18 +96,22 @@ def wide_of(call: Call, weights: Array) -> int:
     return wide if columns - wide != 1 else wide - WIDE
 
 
-def work(call: Call) -> tuple[float, ...]:
-    """Products of eight columns and of the matrix core; columns by eights, pairs in blocks, inputs, blocks of rows."""
+def work(call: Call) -> DenseWork:
+    """The work of one call."""
     weights = weights_of(Operands(call))
     columns, depth = weights.shape
     wide, rows = wide_of(call, weights), rows_of(call)
     at_once = matrix_i8.pixels_at_once(rows)
     blocks, pairs = -(-rows // at_once), (columns - wide + 1) // 2
     step = matrix_i8.COST[at_once] + (0 if "_paired" in codes_of(call, weights).form else 1)
-    return (
-        float(wide * depth), blocks * pairs * depth / 2 * step, float(wide), float(blocks * pairs * at_once),
-        blocks * at_once * depth / 4, float(blocks),
-    )  # fmt: skip
+    return DenseWork(
+        wide_products=wide * depth,
+        core_instructions=blocks * pairs * depth / 2 * step,
+        wide_columns=wide,
+        column_pairs=blocks * pairs * at_once,
+        widened_words=blocks * at_once * depth / 4,
+        blocks=blocks,
+    )
 
 
 @PLATFORM.kernel(
@@ -128,8 +148,8 @@ class DenseDsp(KernelMethods):
         return int(depth) * matrix_i8.pixels_at_once(rows_of(call)) * bytes_per_input
 
     def cost(self, call: Call) -> float:
-        """See `work`."""
-        return priced(work(call), PRICES)
+        """Work at the prices of its kinds."""
+        return work(call).priced(PRICES)
 
     def context(self, operands: Operands) -> DenseContext:
         """The numbers of the layer."""

@@ -11,15 +11,27 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, priced
+from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.kernels import matrix_i8
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
 from tilewright.platforms.generic.kernels import depthwise_i8 as portable_depthwise
 from tilewright.platforms.generic.kernels.blocks import Axis
 
-PRICES = (1.35, 0.2, 48.0, 3.9, 0.0)
-"""Instructions for one of each amount of `work`."""
+
+@dataclass(frozen=True)
+class DepthwiseWork(Work):
+    """Multiplications with their loads; results; lines of results; words and columns of the planes."""
+
+    products: float
+    results: float
+    lines: float
+    plane_words: float
+    plane_columns: float
+
+
+PRICES = DepthwiseWork(products=1.35, results=0.2, lines=48.0, plane_words=3.9, plane_columns=0.0)
+"""Instructions for one unit of each kind of work."""
 PLANE_BYTES = 2560
 """Planes are cut into bands along the paired axis where two of them would be larger."""
 
@@ -121,8 +133,8 @@ def bands(p: Axis, q: Axis) -> tuple[int, bool, int, int, int]:
     return units, half, at_once, words(at_once), columns
 
 
-def work(call: Call) -> tuple[float, ...]:
-    """Multiplications with their loads, results, lines of results, words of the planes, and columns of planes."""
+def work(call: Call) -> DepthwiseWork:
+    """The work of one call."""
     found = oriented(call)
     assert found is not None
     p, q, _ = found
@@ -131,10 +143,13 @@ def work(call: Call) -> tuple[float, ...]:
     count = -(-call.shape(0)[1] // 4) * 4
     runs = -(-units // at_once) if at_once else 1
     steps = runs * at_once * (len(taps) + taps[-1].word + 1) + half * (len(taps) / 2 + taps[-1].word + 1)
-    return (
-        float(count * q.out * q.kernel * steps), float(count * p.out * q.out), float(runs * count * q.out),
-        float(runs * count * columns * words), float(runs * count / 2 * columns),
-    )  # fmt: skip
+    return DepthwiseWork(
+        products=count * q.out * q.kernel * steps,
+        results=count * p.out * q.out,
+        lines=runs * count * q.out,
+        plane_words=runs * count * columns * words,
+        plane_columns=runs * count / 2 * columns,
+    )
 
 
 @PLATFORM.kernel(
@@ -188,8 +203,8 @@ class DepthwiseDsp(KernelMethods):
         return ((0, 0),) if call.shape(0)[1] % 4 == 0 and units == at_once else ()
 
     def cost(self, call: Call) -> float:
-        """See `work`."""
-        return priced(work(call), PRICES)
+        """Work at the prices of its kinds."""
+        return work(call).priced(PRICES)
 
     def context(self, operands: Operands) -> DepthwiseContext:
         """The numbers of the layer."""

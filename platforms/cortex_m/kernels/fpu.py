@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.platform import Call, Constant, DType, KernelMethods, Layout, Needs, Operands, priced
+from tilewright.platform import Call, Constant, DType, KernelMethods, Layout, Needs, Operands, Work
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack
 from tilewright.platforms.generic.kernels.blocks_f32 import (
@@ -24,10 +24,21 @@ from tilewright.platforms.generic.kernels.conv_f32 import spatial
 from tilewright.platforms.generic.kernels.float_text import rectified_text
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 
+
+@dataclass(frozen=True)
+class ConvWork(Work):
+    """For four pixels: inputs of blocks of four channels, and those blocks; inputs and taps that are gathered."""
+
+    block_inputs: float
+    blocks: float
+    inputs: float
+    taps: float
+
+
 WIDTH = 4
 """Channels of a block."""
-PRICES = (18.0, 150.0, 14.0, 60.0)
-"""Instructions of four pixels: for an input of four channels, their results, an input and a tap that is gathered."""
+PRICES = ConvWork(block_inputs=18.0, blocks=150.0, inputs=14.0, taps=60.0)
+"""Instructions for one unit of each kind of work."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +111,9 @@ class ConvFpu(KernelMethods):
         weights, y = call.constants[1], call.outputs[0]
         inputs, taps = weights[0].size, weights[0, 0].size
         blocks = -(-y.elements // y.shape[1] // 4)
-        return blocks * priced((-(-y.shape[1] // WIDTH) * inputs, -(-y.shape[1] // WIDTH), inputs, taps), PRICES)
+        columns = -(-y.shape[1] // WIDTH)
+        four_pixels = ConvWork(block_inputs=columns * inputs, blocks=columns, inputs=inputs, taps=taps)
+        return blocks * four_pixels.priced(PRICES)
 
     def context(self, operands: Operands) -> FloatConvContext:
         """The numbers of the layer."""

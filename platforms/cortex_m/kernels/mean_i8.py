@@ -5,11 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.numerics import C_TYPES, HALF_EVEN, code_limits, mean_proof, requantise, too_wide, window_counts
-from tilewright.platform import Call, DType, KernelMethods, Needs, Operands, priced
+from tilewright.platform import Call, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.platform import PLATFORM
 
-PRICES = (6.1, 13.0, 0.0)
-"""Instructions for four codes, for a mean, and for all."""
+
+@dataclass(frozen=True)
+class MeanWork(Work):
+    """Operands by fours; means; calls."""
+
+    fours: float
+    means: float
+    calls: float
+
+
+PRICES = MeanWork(fours=6.1, means=13.0, calls=0.0)
+"""Instructions for one unit of each kind of work."""
 MOST_PIXELS = 256
 """Codes whose sum fits sixteen bits."""
 
@@ -27,9 +37,9 @@ class MeanContext:
     high: int
 
 
-def work(call: Call) -> tuple[float, ...]:
-    """Fours of codes, means, and one."""
-    return call.tensor(0).elements / 4, float(call.outputs[0].elements), 1.0
+def work(call: Call) -> MeanWork:
+    """The work of one call."""
+    return MeanWork(fours=call.tensor(0).elements / 4, means=call.outputs[0].elements, calls=1)
 
 
 @PLATFORM.kernel(
@@ -52,8 +62,8 @@ class MeanDsp(KernelMethods):
         return too_wide(mean_proof(call, pixels))
 
     def cost(self, call: Call) -> float:
-        """See `work`."""
-        return priced(work(call), PRICES)
+        """Work at the prices of its kinds."""
+        return work(call).priced(PRICES)
 
     def context(self, operands: Operands) -> MeanContext:
         """The numbers of the layer."""

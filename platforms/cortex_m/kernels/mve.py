@@ -6,13 +6,25 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.kernels import dense_i8, matrix_i8
 from tilewright.platforms.cortex_m.platform import PLATFORM
 
+
+@dataclass(frozen=True)
+class DenseWork(Work):
+    """Steps of eight columns and their blocks, those of four, and rows."""
+
+    eight_steps: float
+    eight_blocks: float
+    four_steps: float
+    four_blocks: float
+    rows: float
+
+
 VECTOR = 16
-DENSE_PRICES = (19.0, 50.0, 10.0, 28.0, 38.0)
-"""Instructions for one of each amount of `dense_work`."""
+DENSE_PRICES = DenseWork(eight_steps=19.0, eight_blocks=50.0, four_steps=10.0, four_blocks=28.0, rows=38.0)
+"""Instructions for one unit of each kind of work."""
 TYPES = "qi8, qi8|qu8|qi4|qu4, i32? -> qi8|qu8"
 
 
@@ -69,16 +81,16 @@ def blocks_of(call: Call, values: Array) -> list[Array]:
     return found
 
 
-def dense_work(call: Call) -> tuple[float, ...]:
-    """Steps of eight columns and their blocks, those of four, and rows."""
+def dense_work(call: Call) -> DenseWork:
+    """The work of one call."""
     rows, columns, eights = dense_i8.rows_of(call), int(call.outputs[0].shape[-1]), eights_of(call)
     vectors, blocks, fours = -(-call.shape(0)[-1] // VECTOR), -(-eights // 8), -(-max(0, columns - eights) // 4)
-    return (
-        float(rows * blocks * vectors),
-        float(rows * blocks),
-        float(rows * fours * vectors),
-        float(rows * fours),
-        rows,
+    return DenseWork(
+        eight_steps=rows * blocks * vectors,
+        eight_blocks=rows * blocks,
+        four_steps=rows * fours * vectors,
+        four_blocks=rows * fours,
+        rows=rows,
     )
 
 
@@ -110,8 +122,8 @@ class DenseMve(KernelMethods):
         )
 
     def cost(self, call: Call) -> float:
-        """See `dense_work`."""
-        return priced(dense_work(call), DENSE_PRICES)
+        """Work at the prices of its kinds."""
+        return dense_work(call).priced(DENSE_PRICES)
 
     def context(self, operands: Operands) -> MveDenseContext:
         """The numbers of the layer."""

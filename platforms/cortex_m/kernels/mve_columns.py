@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.kernels import matrix_i8, mve, mve_conv
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
@@ -18,10 +18,20 @@ from tilewright.platforms.generic.kernels import depthwise_i8 as portable_depthw
 from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, row_steps
 
+
+@dataclass(frozen=True)
+class ColumnsWork(Work):
+    """Instructions that fill columns, and of channels; steps of sixteen channels."""
+
+    fill_instructions: float
+    channel_instructions: float
+    steps: float
+
+
 LANES = 16
 COLUMN_BYTES = 4 * LANES
-PRICES = (1.0, 1.0, 40.0)
-"""Instructions for one of each amount of `work`."""
+PRICES = ColumnsWork(fill_instructions=1.0, channel_instructions=1.0, steps=40.0)
+"""Instructions for one unit of each kind of work."""
 LARGEST_STEP = 4095
 """Largest constant that is added at once."""
 
@@ -91,15 +101,23 @@ def stream_of(call: Call) -> Array:
     return np.concatenate([mve.bytes_as_words(padded).reshape(plain.shape[0], 4), numbers], axis=1).reshape(-1)
 
 
-def work(call: Call) -> tuple[float, ...]:
-    """Instructions that fill columns, and of channels; steps of sixteen channels."""
+def work(call: Call) -> ColumnsWork:
+    """The work of one call."""
     h, w = matrix_i8.axes_of(call)
     channels, fours = call.shape(0)[1], -(-w.out // 4)
     blocks, columns = -(-channels // LANES), min(w.size, columns_of(w) - w.pad)
     if is_square(call):
         steps = -(-h.out // 2)
-        return float(blocks * (steps + 1) * 14 * columns), float(channels * steps * (19 + 28 * fours)), blocks * steps
-    return float(blocks * h.out * 12 * columns), float(channels * h.out * (11 + 19 * fours)), float(blocks * h.out)
+        return ColumnsWork(
+            fill_instructions=blocks * (steps + 1) * 14 * columns,
+            channel_instructions=channels * steps * (19 + 28 * fours),
+            steps=blocks * steps,
+        )
+    return ColumnsWork(
+        fill_instructions=blocks * h.out * 12 * columns,
+        channel_instructions=channels * h.out * (11 + 19 * fours),
+        steps=blocks * h.out,
+    )
 
 
 @PLATFORM.kernel(
@@ -161,8 +179,8 @@ class DepthwiseColumnsMve(KernelMethods):
         return ((0, 0, gap_bytes(write_end, read_first, reads_before_writing=True)),)
 
     def cost(self, call: Call) -> float:
-        """See `work`."""
-        return priced(work(call), PRICES)
+        """Work at the prices of its kinds."""
+        return work(call).priced(PRICES)
 
     def context(self, operands: Operands) -> MveColumnsContext:
         """The numbers of the layer."""

@@ -11,15 +11,31 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.kernels import conv_i8, matrix_i8, mve
 from tilewright.platforms.cortex_m.kernels.mve import VECTOR
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 
-PRICES = (1.0, 27.0, 20.0, 2.3, 60.0, 12.0)
-"""Instructions for one of each amount of `work`."""
+
+@dataclass(frozen=True)
+class ConvWork(Work):
+    """Instructions of pairs of channels; blocks of four pixels; pixels whose windows are looked for; vectors copied;
+    pixels at the edge and the vectors of their taps."""
+
+    pair_instructions: float
+    blocks: float
+    searched_pixels: float
+    copied_vectors: float
+    edge_pixels: float
+    edge_vectors: float
+
+
+PRICES = ConvWork(
+    pair_instructions=1.0, blocks=27.0, searched_pixels=20.0, copied_vectors=2.3, edge_pixels=60.0, edge_vectors=12.0
+)
+"""Instructions for one unit of each kind of work."""
 BYTES_REACH, WORDS_REACH = 127, 508
 """Furthest constant offset of a load of bytes and of words, either way."""
 FARTHEST = 4095
@@ -198,9 +214,8 @@ def stream_of(found: matrix_i8.Channels, numbers: Array) -> Array:
     return np.concatenate([weights, mve.words(numbers).view(np.uint32).reshape(firsts.size, -1)], axis=1).reshape(-1)
 
 
-def work(call: Call) -> tuple[float, ...]:
-    """Instructions of pairs of channels; blocks of four pixels, pixels whose windows are looked for, vectors copied,
-    and of pixels at the edge themselves and the vectors of their taps."""
+def work(call: Call) -> ConvWork:
+    """The work of one call."""
     h, w = matrix_i8.axes_of(call)
     pixels, channels, steps = conv_i8.pixels_of(call), call.shape(0)[1], flat_weights(call).shape[1] // VECTOR
     pairs = len(matrix_i8.channels_of(call, conv_i8.weights_of(call), sparse=True).pairs)
@@ -211,17 +226,26 @@ def work(call: Call) -> tuple[float, ...]:
         last = whole_reach(call)
         lefts = np.minimum(np.arange(0, pixels, 4), max(pixels - 4, 0)) - w.pad
         edges = int(((lefts < 0) | (lefts > last)).sum()) * segment_of(call)
-        return (
-            blocks * pairs * per_pair, float(blocks), 0.0, 0.0, 0.25 * edges, edges * -(-channels // VECTOR),
-        )  # fmt: skip
+        return ConvWork(
+            pair_instructions=blocks * pairs * per_pair,
+            blocks=blocks,
+            searched_pixels=0,
+            copied_vectors=0,
+            edge_pixels=0.25 * edges,
+            edge_vectors=edges * -(-channels // VECTOR),
+        )
     searched = 4 * blocks
     inner = conv_i8.inner_blocks(h, w, 1) if w.dilation == 1 or w.kernel == 1 else 0
     edges = searched - inner
     copied = inner * h.kernel * -(-w.kernel * channels // VECTOR) if way == "patch" else 0
-    return (
-        blocks * pairs * per_pair, float(blocks), float(searched), float(copied), float(edges),
-        float(edges * h.kernel * w.kernel * -(-channels // VECTOR)),
-    )  # fmt: skip
+    return ConvWork(
+        pair_instructions=blocks * pairs * per_pair,
+        blocks=blocks,
+        searched_pixels=searched,
+        copied_vectors=copied,
+        edge_pixels=edges,
+        edge_vectors=edges * h.kernel * w.kernel * -(-channels // VECTOR),
+    )
 
 
 @PLATFORM.kernel(
@@ -266,8 +290,8 @@ class ConvMve(KernelMethods):
         return ((0, 0, gap_bytes(*steps, reads_before_writing=before)),)
 
     def cost(self, call: Call) -> float:
-        """See `work`."""
-        return priced(work(call), PRICES)
+        """Work at the prices of its kinds."""
+        return work(call).priced(PRICES)
 
     def context(self, operands: Operands) -> MveConvContext:
         """The numbers of the layer."""

@@ -6,16 +6,26 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.kernels import matrix_i8, mve
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
 from tilewright.platforms.generic.kernels import depthwise_i8 as portable_depthwise
 from tilewright.platforms.generic.kernels.blocks import Axis
 
+
+@dataclass(frozen=True)
+class DepthwiseWork(Work):
+    """Results in vectors of sixteen channels; pixels; inputs in vectors that are kept aside."""
+
+    vectors: float
+    pixels: float
+    kept_vectors: float
+
+
 LANES = 16
-PRICES = (156.0, 34.0, 0.0)
-"""Instructions for sixteen channels of a pixel, for a pixel, and for a vector kept aside."""
+PRICES = DepthwiseWork(vectors=156.0, pixels=34.0, kept_vectors=0.0)
+"""Instructions for one unit of each kind of work."""
 TAPS = 9
 SMALLEST = -127
 """Two products of such weights and any two codes fit sixteen bits."""
@@ -36,17 +46,6 @@ class MveDepthwiseContext:
 def interleaved(values: Array) -> Array:
     """[channel] as [group][remainder by four in the order 0, 2, 1, 3][4]."""
     return values.reshape(-1, LANES // 4, 4).transpose(0, 2, 1)[:, [0, 2, 1, 3]]
-
-
-def work(call: Call) -> tuple[float, float]:
-    """Vectors of sixteen results, and pixels."""
-    elements = call.outputs[0].elements
-    return elements / LANES, elements / call.shape(0)[1]
-
-
-def operand_vectors(call: Call) -> float:
-    """Vectors of sixteen inputs."""
-    return call.tensor(0).elements / LANES
 
 
 @PLATFORM.kernel(
@@ -112,9 +111,14 @@ class DepthwiseMve(KernelMethods):
         return ((0, 0),) if self._keeps(call) else ()
 
     def cost(self, call: Call) -> float:
-        """See `work`."""
-        kept = operand_vectors(call) if self._keeps(call) else 0.0
-        return priced((*work(call), kept), PRICES)
+        """Work at the prices of its kinds."""
+        results, inputs = call.outputs[0].elements, call.tensor(0).elements
+        done = DepthwiseWork(
+            vectors=results / LANES,
+            pixels=results / call.shape(0)[1],
+            kept_vectors=inputs / LANES if self._keeps(call) else 0.0,
+        )
+        return done.priced(PRICES)
 
     def context(self, operands: Operands) -> MveDepthwiseContext:
         """The numbers of the layer."""

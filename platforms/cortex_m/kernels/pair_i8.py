@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.platform import Call, KernelMethods, Needs, Operands, priced
+from tilewright.platform import Call, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.codes import pair_of, same_size
 
+
+@dataclass(frozen=True)
+class PairWork(Work):
+    """Results by fours; calls."""
+
+    fours: float
+    calls: float
+
+
 TYPES = "qi8, qi8 -> qi8"
-DSP_PRICES, MVE_PRICES = (34.0, 0.0), (11.2, 77.0)
-"""Instructions for four codes, and for all."""
+DSP_PRICES = PairWork(fours=34.0, calls=0.0)
+MVE_PRICES = PairWork(fours=11.2, calls=77.0)
+"""Instructions for one unit of each kind of work."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +55,9 @@ def context(operands: Operands) -> PairContext:
     )
 
 
-def work(call: Call) -> tuple[float, ...]:
-    """Fours of codes, and one."""
-    return call.outputs[0].elements / 4, 1.0
+def work(call: Call) -> PairWork:
+    """The work of one call."""
+    return PairWork(fours=call.outputs[0].elements / 4, calls=1)
 
 
 @PLATFORM.kernel(
@@ -66,8 +76,8 @@ class PairDsp(KernelMethods):
         return same_size(call)
 
     def cost(self, call: Call) -> float:
-        """See `work`."""
-        return priced(work(call), DSP_PRICES)
+        """Work at the prices of its kinds."""
+        return work(call).priced(DSP_PRICES)
 
     def context(self, operands: Operands) -> PairContext:
         """The factors."""
@@ -90,8 +100,8 @@ class PairMve(KernelMethods):
         return same_size(call)
 
     def cost(self, call: Call) -> float:
-        """See `work`."""
-        return priced(work(call), MVE_PRICES)
+        """Work at the prices of its kinds."""
+        return work(call).priced(MVE_PRICES)
 
     def context(self, operands: Operands) -> PairContext:
         """The factors."""

@@ -9,13 +9,24 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.kernels import dense_i8, matrix_i8
 from tilewright.platforms.cortex_m.kernels.unrolled_i8 import WIDE_WEIGHTS, unfit, words_of
 from tilewright.platforms.cortex_m.platform import PLATFORM
 
-PRICES = (1.0, 8.0, 3.0, 18.0)
-"""Instructions for one of each amount of `work`."""
+
+@dataclass(frozen=True)
+class DenseWork(Work):
+    """Instructions of products and their loads; blocks of columns; columns; the layer itself."""
+
+    product_instructions: float
+    blocks: float
+    columns: float
+    layers: float
+
+
+PRICES = DenseWork(product_instructions=1.0, blocks=8.0, columns=3.0, layers=18.0)
+"""Instructions for one unit of each kind of work."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +86,8 @@ class DenseUnrolled(KernelMethods):
         return Constant("w", DType.U32, stream(operands)), matrix_i8.codes_constant(operands.call)
 
     def cost(self, call: Call) -> float:
-        """See `work`."""
-        return priced(work(call), PRICES)
+        """Work at the prices of its kinds."""
+        return work(call).priced(PRICES)
 
     def context(self, operands: Operands) -> UnrolledDenseContext:
         """The numbers of the layer."""
@@ -93,11 +104,11 @@ class DenseUnrolled(KernelMethods):
         )
 
 
-def work(call: Call) -> tuple[float, ...]:
-    """Instructions of products and their loads; blocks of columns; columns; the layer."""
+def work(call: Call) -> DenseWork:
+    """The work of one call."""
     inputs, columns = call.shape(0)[-1], call.outputs[0].shape[-1]
     groups, left = divmod(inputs, 4)
     per_pair = (0, 2, 4, 3)[left] + 3 * groups
     blocks = blocks_of(columns)
     products = sum(per_pair + len(words_of(inputs)) * (count + 1) for count in blocks)
-    return float(products), float(len(blocks)), float(columns), 1.0
+    return DenseWork(product_instructions=products, blocks=len(blocks), columns=columns, layers=1)

@@ -12,13 +12,27 @@ from typing import Literal
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.kernels import conv_i8, matrix_i8
 from tilewright.platforms.cortex_m.kernels.conv_i8 import inner_blocks, pixels_of
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
 from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
+
+
+@dataclass(frozen=True)
+class ConvWork(Work):
+    """Instructions of the steps; results; pairs of channels in blocks; widened words; runs; blocks; bytes at edges."""
+
+    step_instructions: float
+    results: float
+    channel_pairs: float
+    widened_words: float
+    runs: float
+    blocks: float
+    edge_bytes: float
+
 
 Way = Literal["direct", "rows", "taps", "patch"]
 COST = {2: 6.0, 3: 9.0, 4: 11.0}
@@ -30,8 +44,10 @@ WIDE_WEIGHTS = 4096
 """Weights take 16 bits where a layer has so many pixels, or no more weights than these."""
 FARTHEST = 4095
 """Bytes that a store reaches from its base."""
-PRICES = (1.0, 3.0, 8.0, 2.1, 10.0, 12.0, 4.8)
-"""Instructions for one of each amount of `work`."""
+PRICES = ConvWork(
+    step_instructions=1.0, results=3.0, channel_pairs=8.0, widened_words=2.1, runs=10.0, blocks=12.0, edge_bytes=4.8
+)
+"""Instructions for one unit of each kind of work."""
 
 
 @dataclass(frozen=True)
@@ -200,8 +216,8 @@ class ConvUnrolled(KernelMethods):
         return ((0, 0, gap_bytes(*steps, reads_before_writing=True)),)
 
     def cost(self, call: Call) -> float:
-        """See `work`."""
-        return priced(work(call), PRICES)
+        """Work at the prices of its kinds."""
+        return work(call).priced(PRICES)
 
     def context(self, operands: Operands) -> UnrolledContext:
         """The numbers of the layer."""
@@ -232,8 +248,8 @@ class ConvUnrolled(KernelMethods):
         )
 
 
-def work(call: Call) -> tuple[float, ...]:
-    """Instructions of the steps; codes; pairs of channels in blocks; widened words; runs; blocks; bytes at edges."""
+def work(call: Call) -> ConvWork:
+    """The work of one call."""
     h, w = matrix_i8.axes_of(call)
     at_once, channels, steps = pixels_at_once(call), call.outputs[0].shape[1], steps_of(call)
     blocks = -(-pixels_of(call) // at_once)
@@ -241,8 +257,12 @@ def work(call: Call) -> tuple[float, ...]:
     pairs, single = channels // 2, channels % 2
     step = COST[at_once] + (1 if is_paired(call) else 0)
     inner = blocks if way_of(call) == "direct" else inner_blocks(h, w, at_once)
-    return (
-        float(blocks * steps * (pairs * step + single * SINGLE_COST[at_once])), float(blocks * at_once * channels),
-        float(blocks * (pairs + single)), float(blocks * at_once * steps), float(blocks * runs), float(blocks),
-        float((blocks - inner) * at_once * run * runs),
-    )  # fmt: skip
+    return ConvWork(
+        step_instructions=blocks * steps * (pairs * step + single * SINGLE_COST[at_once]),
+        results=blocks * at_once * channels,
+        channel_pairs=blocks * (pairs + single),
+        widened_words=blocks * at_once * steps,
+        runs=blocks * runs,
+        blocks=blocks,
+        edge_bytes=(blocks - inner) * at_once * run * runs,
+    )

@@ -11,16 +11,27 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.kernels import conv_i8, matrix_i8
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
 from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.generic.kernels.overlap import gap_bytes
 
+
+@dataclass(frozen=True)
+class WinogradWork(Work):
+    """For four tiles at a time: steps of pairs of inputs, pairs of channels, inputs; words of transformed rows."""
+
+    steps: float
+    channel_pairs: float
+    inputs: float
+    row_words: float
+
+
 FILTER = np.asarray([[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]])
-PRICES = (11.2, 794.0, 129.0, 0.0)
-"""Instructions for one of each amount of `work`."""
+PRICES = WinogradWork(steps=11.2, channel_pairs=794.0, inputs=129.0, row_words=0.0)
+"""Instructions for one unit of each kind of work."""
 TILES = 4
 """Tiles whose transformed inputs are held at once."""
 MOST_INPUTS = 64
@@ -74,13 +85,15 @@ def transformed(call: Call) -> Array:
     return np.asarray(halves[..., 0] | halves[..., 1] << 16, np.uint32).reshape(-1)
 
 
-def work(call: Call) -> tuple[float, ...]:
-    """Steps of pairs of inputs, and for four tiles at a time: pairs of channels, inputs; words of transformed rows."""
+def work(call: Call) -> WinogradWork:
+    """The work of one call."""
     tile_rows, tile_columns, columns = tiles_of(call)
     blocks, channels = tile_rows * -(-tile_columns // TILES), call.shape(0)[1]
     pairs = call.outputs[0].shape[1] / 2
     words = tile_rows * columns * channels / 4
-    return blocks * pairs * 8 * channels, blocks * pairs, float(blocks * channels), words
+    return WinogradWork(
+        steps=blocks * pairs * 8 * channels, channel_pairs=blocks * pairs, inputs=blocks * channels, row_words=words
+    )
 
 
 def tiles_of(call: Call) -> tuple[int, int, int]:
@@ -128,8 +141,8 @@ class WinogradDsp(KernelMethods):
         return ((0, 0, gap_bytes(write_end, read_first, reads_before_writing=True)),)
 
     def cost(self, call: Call) -> float:
-        """See `work`."""
-        return priced(work(call), PRICES)
+        """Work at the prices of its kinds."""
+        return work(call).priced(PRICES)
 
     def context(self, operands: Operands) -> WinogradContext:
         """The numbers of the layer."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.platform import Call, Constant, DType, KernelMethods, Layout, Needs, Operands, priced
+from tilewright.platform import Call, Constant, DType, KernelMethods, Layout, Needs, Operands, Work
 from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack, joined
 from tilewright.platforms.generic.kernels.blocks_f32 import REGISTERS, in_blocks, operand_axes, starts
 from tilewright.platforms.generic.kernels.conv_f32 import spatial
@@ -19,14 +19,24 @@ from tilewright.platforms.generic.kernels.float_text import limit_texts
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 from tilewright.platforms.riscv.platform import PLATFORM
 
+
+@dataclass(frozen=True)
+class ConvWork(Work):
+    """Multiply-accumulates, results, and taps of a pixel."""
+
+    products: float
+    results: float
+    taps: float
+
+
 WIDTH = 4
 """Channels of a block."""
 PIXELS = (6, 3)
 """Pixels of a block; the smaller one where few are left."""
 FEW = 8
 """Inputs of a tap below which a window across the border is copied."""
-PRICES = (1.6, 5.0, 60.0)
-"""Instructions for a multiply-accumulate, a result and a tap of a pixel."""
+PRICES = ConvWork(products=1.6, results=5.0, taps=60.0)
+"""Instructions for one unit of each kind of work."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +133,8 @@ class ConvBlockF32(KernelMethods):
         pixels = sum(block.pixels * block.count for block in blocks_of(y.elements // y.shape[1]))
         results = pixels * y.shape[1]
         taps = pixels * (weights[0, 0].size if weights[0, 0].size > 1 else 0)
-        return priced((results * weights[0].size, results, taps / PIXELS[0]), PRICES)
+        done = ConvWork(products=results * weights[0].size, results=results, taps=taps / PIXELS[0])
+        return done.priced(PRICES)
 
     def context(self, operands: Operands) -> ConvContext:
         """The numbers of the layer."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES, HALF_EVEN, accumulator, proof, requantise
-from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands, Work
 from tilewright.platforms.generic.kernels import conv_i8
 from tilewright.platforms.generic.kernels.blocks import Axis, Block, Groups, channel_blocks, groups_of
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps, row_steps
@@ -25,9 +25,26 @@ from tilewright.platforms.riscv.kernels.blocks_i8 import (
 )
 from tilewright.platforms.riscv.platform import PLATFORM
 
-BLOCK_PRICES = (2.15, 0.95, 12.0, 0.0, 15.7, 0.66, 0.0)
-GATHER_PRICES = (2.15, 0.95, 12.0, 0.0, 1.3, 0.0, 6.6)
-"""Instructions for one of each amount of `work`."""
+
+@dataclass(frozen=True)
+class ConvWork(Work):
+    """Products, loads, results, blocks; rows of windows that a block walks, or runs copied; tested taps; copied bytes.
+
+    A block covers some pixels and the output channels of a group by fours.
+    """
+
+    products: float
+    loads: float
+    results: float
+    blocks: float
+    runs: float
+    tests: float
+    copies: float
+
+
+BLOCK_PRICES = ConvWork(products=2.15, loads=0.95, results=12.0, blocks=0.0, runs=15.7, tests=0.66, copies=0.0)
+GATHER_PRICES = ConvWork(products=2.15, loads=0.95, results=12.0, blocks=0.0, runs=1.3, tests=0.0, copies=6.6)
+"""Instructions for one unit of each kind of work."""
 
 
 @dataclass(frozen=True)
@@ -141,11 +158,8 @@ def overlap(operands: Operands, gather: bool) -> tuple[tuple[int, int, int], ...
     return ((0, 0, gap_bytes(*taken, reads_before_writing=gather)),)
 
 
-def work(call: Call, gather: bool) -> tuple[float, ...]:
-    """Products, loads, results, blocks; rows of windows that a block walks; tested taps, and copied runs and bytes.
-
-    A block covers some pixels and the output channels of a group by fours.
-    """
+def work(call: Call, gather: bool) -> ConvWork:
+    """The work of one call."""
     weights, _ = square(call)
     h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
     channels, taps, out, groups = int(weights.shape[1]), h.kernel * w.kernel, int(weights.shape[0]), group_count(call)
@@ -167,10 +181,15 @@ def work(call: Call, gather: bool) -> tuple[float, ...]:
         tests = (-(-results // pixels) - inner) * taps * each * pixels
     else:
         runs_of = blocks
-    return (
-        float(products), float(loads), float(places * pixels * out), float(blocks), float(runs_of), float(tests),
-        float(copies if channels % 4 else copies / 4),
-    )  # fmt: skip
+    return ConvWork(
+        products=products,
+        loads=loads,
+        results=places * pixels * out,
+        blocks=blocks,
+        runs=runs_of,
+        tests=tests,
+        copies=copies if channels % 4 else copies / 4,
+    )
 
 
 def group_count(call: Call) -> int:
@@ -180,7 +199,7 @@ def group_count(call: Call) -> int:
 
 def instructions(call: Call, gather: bool) -> float:
     """Estimated instructions."""
-    return priced(work(call, gather), GATHER_PRICES if gather else BLOCK_PRICES)
+    return work(call, gather).priced(GATHER_PRICES if gather else BLOCK_PRICES)
 
 
 @PLATFORM.kernel(

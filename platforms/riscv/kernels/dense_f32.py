@@ -8,16 +8,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, priced
+from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.generic.kernels.blocks_f32 import REGISTERS, matrix_in_blocks, refused_product
 from tilewright.platforms.generic.kernels.float_text import clamp_text, limit_texts
 from tilewright.platforms.riscv.kernels.conv_f32 import PIXELS, WIDTH
 from tilewright.platforms.riscv.platform import PLATFORM
 
+
+@dataclass(frozen=True)
+class DenseWork(Work):
+    """Products of a single row, those of rows in blocks, and results."""
+
+    row_products: float
+    block_products: float
+    results: float
+
+
 COLUMNS = (16, 8, 4)
 """Columns of one row at once."""
-PRICES = (2.13, 1.6, 7.0)
-"""Instructions for a product of a single row, one of rows in blocks, and a result."""
+PRICES = DenseWork(row_products=2.13, block_products=1.6, results=7.0)
+"""Instructions for one unit of each kind of work."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +83,8 @@ class DenseBlockF32(KernelMethods):
         rows, inputs, columns = shape_of(call)
         products = rows * inputs * columns
         single = at_once(rows) == 1
-        return priced((products * single, products * (not single), rows * columns), PRICES)
+        row, blocks = (products, 0) if single else (0, products)
+        return DenseWork(row_products=row, block_products=blocks, results=rows * columns).priced(PRICES)
 
     def context(self, operands: Operands) -> DenseContext:
         """The numbers of the layer."""

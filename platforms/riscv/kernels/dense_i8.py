@@ -5,15 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.numerics import C_TYPES, HALF_EVEN
-from tilewright.platform import Call, Constant, KernelMethods, Operands, priced
+from tilewright.platform import Call, Constant, KernelMethods, Operands, Work
 from tilewright.platforms.generic.kernels import dense_i8
 from tilewright.platforms.generic.kernels.blocks import Block, channel_blocks
 from tilewright.platforms.generic.kernels.conv_i8 import TYPES
 from tilewright.platforms.riscv.kernels.blocks_i8 import ATTRIBUTE, Scalars, pixels_at_once, scalars
 from tilewright.platforms.riscv.platform import PLATFORM
 
-PRICES = (1.9, 0.95, 13.7, 3.0)
-"""Instructions for one of each amount of `work`."""
+
+@dataclass(frozen=True)
+class DenseWork(Work):
+    """Products, loads, results and blocks."""
+
+    products: float
+    loads: float
+    results: float
+    blocks: float
+
+
+PRICES = DenseWork(products=1.9, loads=0.95, results=13.7, blocks=3.0)
+"""Instructions for one unit of each kind of work."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +67,17 @@ def dense_context(operands: Operands) -> DenseContext:
     )  # fmt: skip
 
 
-def work(call: Call) -> tuple[float, ...]:
-    """Products, loads, results and blocks."""
+def work(call: Call) -> DenseWork:
+    """The work of one call."""
     rows, width, columns, depth = rows_of(call), width_of(call), call.outputs[0].shape[-1], call.shape(0)[-1]
     at_once = pixels_at_once(rows)
     places, blocks = -(-rows // at_once), -(-columns // width)
-    return (
-        float(places * at_once * columns * depth), float(places * depth * (columns + blocks * at_once)),
-        float(places * at_once * columns), float(places * blocks),
-    )  # fmt: skip
+    return DenseWork(
+        products=places * at_once * columns * depth,
+        loads=places * depth * (columns + blocks * at_once),
+        results=places * at_once * columns,
+        blocks=places * blocks,
+    )
 
 
 @PLATFORM.kernel(
@@ -83,8 +96,8 @@ class DenseBlockI8(KernelMethods):
         return dense_i8.dense_constants(operands, width_of(operands.call))
 
     def cost(self, call: Call) -> float:
-        """See `work`."""
-        return priced(work(call), PRICES)
+        """Work at the prices of its kinds."""
+        return work(call).priced(PRICES)
 
     def context(self, operands: Operands) -> DenseContext:
         """The numbers of the block."""

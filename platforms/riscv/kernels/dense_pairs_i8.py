@@ -8,18 +8,29 @@ channel's is told apart at the end, modulo 2**32.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from tilewright.numerics import HALF_EVEN, accumulator, proof, requantise
-from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, priced
+from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.generic.kernels import dense_i8
 from tilewright.platforms.generic.kernels.conv_i8 import TYPES
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order
 from tilewright.platforms.riscv.kernels.dense_i8 import DenseContext, dense_context, rows_of
 from tilewright.platforms.riscv.platform import PLATFORM
 
+
+@dataclass(frozen=True)
+class PairsWork(Work):
+    """Products and results."""
+
+    products: float
+    results: float
+
+
 WIDTH = 8
-PRICES = (2.47, 20.6)
-"""Instructions for a product and for a result."""
+PRICES = PairsWork(products=2.47, results=20.6)
+"""Instructions for one unit of each kind of work."""
 LARGEST = 32767
 """Largest absolute sum of two products that leaves the upper half alone."""
 
@@ -65,7 +76,7 @@ class DensePairsI8(KernelMethods):
     def cost(self, call: Call) -> float:
         """Products and results."""
         columns = call.outputs[0].shape[-1]
-        return priced((call.shape(0)[-1] * columns, columns), PRICES)
+        return PairsWork(products=call.shape(0)[-1] * columns, results=columns).priced(PRICES)
 
     def context(self, operands: Operands) -> DenseContext:
         """The numbers of the block."""

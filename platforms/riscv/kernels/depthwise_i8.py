@@ -14,17 +14,30 @@ from math import gcd
 
 import numpy as np
 from tilewright.numerics import C_TYPES, HALF_EVEN, accumulator, proof, requantise
-from tilewright.platform import Call, Constant, DType, KernelMethods, Operands, priced
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands, Work
 from tilewright.platforms.generic.kernels import conv_i8, depthwise_i8
 from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.riscv.kernels.blocks_i8 import ATTRIBUTE, Scalars, scalars
 from tilewright.platforms.riscv.kernels.conv_i8 import square
 from tilewright.platforms.riscv.platform import PLATFORM
 
+
+@dataclass(frozen=True)
+class DepthwiseWork(Work):
+    """Loads, products and results; lines of results; inputs that are copied; channels."""
+
+    loads: float
+    products: float
+    results: float
+    lines: float
+    copied_inputs: float
+    channels: float
+
+
 LARGEST_WINDOW = 9
-PLANE_PRICES = (1.3, 0.9, 17.0, 54.0, 4.4, 0.0)
-WINDOW_PRICES = (1.25, 2.77, 2.0, 51.5, 0.0, 0.0)
-"""Instructions for one of each amount of `work`."""
+PLANE_PRICES = DepthwiseWork(loads=1.3, products=0.9, results=17.0, lines=54.0, copied_inputs=4.4, channels=0.0)
+WINDOW_PRICES = DepthwiseWork(loads=1.25, products=2.77, results=2.0, lines=51.5, copied_inputs=0.0, channels=0.0)
+"""Instructions for one unit of each kind of work."""
 
 
 @dataclass(frozen=True)
@@ -129,17 +142,21 @@ def plane_bytes(call: Call) -> int:
     return x.elements // x.shape[1] * x.dtype.bits // 8
 
 
-def work(call: Call, plane: bool) -> tuple[float, ...]:
-    """Loads, products and results; lines of results; inputs that are copied; channels."""
+def work(call: Call, plane: bool) -> DepthwiseWork:
+    """The work of one call."""
     h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
     along, across = (h, w) if plane else (w, h)
     channels, taps = call.shape(0)[1], sum(len(run.taps) * (run.last - run.first) for run in lines(across))
     loads = sum(len(step.loads) for step in steps(along)) * taps
     products = sum(sum(r >= 0 for r in step.window) for step in steps(along)) * taps
-    return (
-        float(channels * loads), float(channels * products), float(call.outputs[0].elements),
-        float(channels * across.out), float(call.tensor(0).elements if plane else 0), float(channels),
-    )  # fmt: skip
+    return DepthwiseWork(
+        loads=channels * loads,
+        products=channels * products,
+        results=call.outputs[0].elements,
+        lines=channels * across.out,
+        copied_inputs=call.tensor(0).elements if plane else 0,
+        channels=channels,
+    )
 
 
 def context(call: Call, plane: bool) -> DepthwiseContext:
@@ -186,8 +203,8 @@ class DepthwiseWindowI8(KernelMethods):
         return depthwise_i8.depthwise_overlap(operands)
 
     def cost(self, call: Call) -> float:
-        """See `work`."""
-        return priced(work(call, plane=False), WINDOW_PRICES)
+        """Work at the prices of its kinds."""
+        return work(call, plane=False).priced(WINDOW_PRICES)
 
     def context(self, operands: Operands) -> DepthwiseContext:
         """Along rows, every channel where it lies."""
@@ -226,8 +243,8 @@ class DepthwisePlaneI8(KernelMethods):
         return constants(operands)
 
     def cost(self, call: Call) -> float:
-        """See `work`."""
-        return priced(work(call, plane=True), PLANE_PRICES)
+        """Work at the prices of its kinds."""
+        return work(call, plane=True).priced(PLANE_PRICES)
 
     def context(self, operands: Operands) -> DepthwiseContext:
         """Every channel is read from its copy."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES, HALF_EVEN, accumulator, proof, requantise
-from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, priced
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.generic.kernels import conv_i8
 from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.generic.kernels.overlap import gap_bytes
@@ -19,9 +19,19 @@ from tilewright.platforms.riscv.kernels.blocks_i8 import ATTRIBUTE, WIDTH, Scala
 from tilewright.platforms.riscv.kernels.conv_i8 import square
 from tilewright.platforms.riscv.platform import PLATFORM
 
+
+@dataclass(frozen=True)
+class WinogradWork(Work):
+    """Products; tiles of each output channel; transformed inputs of tiles."""
+
+    products: float
+    tiles: float
+    inputs: float
+
+
 FILTER = np.asarray([[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]])
-PRICES = (2.62, 239.0, 0.0)
-"""Instructions for one of each amount of `work`."""
+PRICES = WinogradWork(products=2.62, tiles=239.0, inputs=0.0)
+"""Instructions for one unit of each kind of work."""
 TILES = 4
 """Neighbouring tiles of 2x2 results that are computed at once."""
 
@@ -49,14 +59,14 @@ def transformed(weights: Array) -> Array:
     return np.ascontiguousarray(blocks.transpose(0, 3, 2, 1)).astype(np.int16).reshape(-1)
 
 
-def work(call: Call) -> tuple[float, float, float]:
-    """Products; tiles for each output channel; transformed inputs of tiles."""
+def work(call: Call) -> WinogradWork:
+    """The work of one call."""
     y, channels = call.outputs[0], call.shape(0)[1]
     blocks = y.shape[2] // 2 * -(-(y.shape[3] // 2) // TILES)
-    return (
-        float(blocks * TILES * y.shape[1] * 16 * channels),
-        float(blocks * TILES * y.shape[1]),
-        float(blocks * TILES * channels),
+    return WinogradWork(
+        products=blocks * TILES * y.shape[1] * 16 * channels,
+        tiles=blocks * TILES * y.shape[1],
+        inputs=blocks * TILES * channels,
     )
 
 
@@ -108,8 +118,8 @@ class WinogradBlockI8(KernelMethods):
         return ((0, 0, gap_bytes(write_end, read_first, reads_before_writing=False)),)
 
     def cost(self, call: Call) -> float:
-        """See `work`."""
-        return priced(work(call), PRICES)
+        """Work at the prices of its kinds."""
+        return work(call).priced(PRICES)
 
     def context(self, operands: Operands) -> WinogradContext:
         """The numbers of the layer."""
