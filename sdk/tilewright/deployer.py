@@ -194,9 +194,7 @@ class NetworkDeployer:
         outside = {s for s in (*placed.plan.input_slots, *placed.plan.output_slots) if s not in placed.slot_offsets}
         sizes[placed.level] += sum(placed.plan.slots[slot].tensor.size_bytes for slot in sorted(outside))
         rest = self.request.platform.constants_in
-        sizes[rest] = sizes.get(rest, 0) + sum(
-            -(-f.constant.values.size * f.constant.dtype.bits // 8) for f in placed.plan.frozen_slots
-        )
+        sizes[rest] = sizes.get(rest, 0) + sum(f.constant.size_bytes for f in placed.plan.frozen_slots)
         compute = self.request.platform.compute_in
         if compute != placed.level:
             sizes[compute] = sizes.get(compute, 0) + placed.plan.compute_bytes

@@ -61,6 +61,11 @@ class Constant:
     align: int = 4
     along: tuple[str, ...] = ()
 
+    @property
+    def size_bytes(self) -> int:
+        """Bytes that the values take; elements of four bits lie two to a byte, the last byte may be half used."""
+        return -(-self.values.size * self.dtype.bits // 8)
+
 
 @dataclass(frozen=True)
 class Operands:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,13 +9,12 @@ from typing import Literal, get_args
 
 from tilewright.errors import UsageError
 from tilewright.model import Shape
+from tilewright.sizes import parse_size
 
 InputOutput = Literal["arena", "caller"]
 Optimize = Literal["speed", "size", "balanced"]
 FallBack = Literal["never", "needed", "always"]
 
-_SIZE = re.compile(r"([0-9]+)\s*(?:([KMG])(?:i?B)?|B)?", re.IGNORECASE)
-_FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 TILING_PASSES = frozenset({"tile_fusion", "pinning", "double_buffering"})
 """Switches of `--without-pass` that act on tiles: layers tile by tile in one chain, constants that stay in L1, copies
@@ -112,12 +110,12 @@ class RunOptions:
 
 def size_bytes(text: str) -> int:
     """Bytes of a size as users write it: `4096`, `64K`, `64KiB`, `1M`, `1 MB`; K is 1024. UsageError otherwise."""
-    found = _SIZE.fullmatch(text.strip())
-    if not found:
+    size = parse_size(text)
+    if size is None:
         raise UsageError(
             f"'{text}' is not a size", why="it is no whole number with B, K, M or G", fix="write 4096, 64K or 1M"
         )
-    return int(found[1]) * _FACTORS[(found[2] or "").upper()]
+    return size
 
 
 def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> None:

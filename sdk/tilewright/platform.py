@@ -46,7 +46,7 @@ from tilewright.platform_facts import Allowance, Engine, Feature, TileCosts, req
 
 __all__ = [
     "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Feature", "Kernel", "KernelMethods",
-    "KiB", "Layout", "LayoutRule", "MemoryLevel", "MiB", "Needs", "Node", "Operands", "Platform", "Quantisation",
+    "KiB", "Layout", "MemoryLevel", "MiB", "Needs", "Node", "Operands", "Platform", "Quantisation",
     "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods", "Work", "multiple", "parse_types",
     "prefer", "whole",
 ]  # fmt: skip

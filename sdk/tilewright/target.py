@@ -18,9 +18,9 @@ from typing import cast
 from tilewright.errors import PlatformError, UsageError
 from tilewright.platform import MemoryLevel
 from tilewright.simulators import is_known, known_simulators
+from tilewright.sizes import parse_size
 
 FILE = "target.toml"
-_SIZE = re.compile(r"(\d+)\s*([KMG]?)(?:i?B)?", re.IGNORECASE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEYS = {
     "": {"name", "platform", "summary", "cpu", "capabilities", "memory", "build", "tools", "optional_tools",
@@ -318,10 +318,10 @@ class _Reader:
         return self.number(table, key)
 
     def parsed(self, text: str, key: str) -> int:
-        match = _SIZE.fullmatch(text.strip())
-        if not match:
+        size = parse_size(text)
+        if size is None:
             raise self.wrong(key, f"'{text}' is no size such as 65536 or '64K'")
-        return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2].upper()]
+        return size
 
 
 def with_sizes(target: Target, levels: Sequence[MemoryLevel]) -> Target:

@@ -9,9 +9,10 @@ from math import prod
 from pathlib import Path
 
 import numpy as np
+from tilewright.kernel import LayoutRule
 from tilewright.model import Attribute, DType, Model, Node, Shape, Tensor
 from tilewright.ops.operator import Call
-from tilewright.platform import Kernel, KernelMethods, LayoutRule, MemoryLevel, Platform, parse_types
+from tilewright.platform import Kernel, KernelMethods, MemoryLevel, Platform, parse_types
 
 PLATFORM = Platform(name="acme", summary="", memory=[MemoryLevel("ram"), MemoryLevel("flash")])
 SHAPES: tuple[Shape, ...] = ((1, 2, 3, 2), (2, 3, 2), (1, 1, 12), (6, 2), (12,), (4, 3), (1, 2, 6))

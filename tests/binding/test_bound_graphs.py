@@ -13,11 +13,12 @@ from tilewright.binding.check import check
 from tilewright.binding.graph import BoundGraph, BoundNode
 from tilewright.binding.types import mismatch
 from tilewright.errors import TilewrightError
+from tilewright.kernel import LayoutRule
 from tilewright.layout import Layout
 from tilewright.memory.peak import within_peak
 from tilewright.model import DType, Model, Node, Quantisation, Tensor
 from tilewright.ops.registry import call_of
-from tilewright.platform import Kernel, KernelMethods, LayoutRule, Operands
+from tilewright.platform import Kernel, KernelMethods, Operands
 
 SHAPE = (1, 2, 3, 4)
 LAST = Layout.channels_last(SHAPE)

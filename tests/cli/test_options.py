@@ -24,7 +24,7 @@ def test_sizes_as_users_write_them(text: str, size: int) -> None:
     assert size_bytes(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "K", "-1", "1.5K", "64Q", "64KiBs", "0x40", "٣"])
+@pytest.mark.parametrize("text", ["", "K", "-1", "1.5K", "64Q", "64KiBs", "64iB", "0x40", "٣"])
 def test_what_is_no_size(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         size_bytes(text)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 from tilewright.errors import PlatformError
 from tilewright.layout import Layout
@@ -22,6 +24,7 @@ from tilewright.platform import (
     Rule,
     TiledKernelMethods,
     TileView,
+    Work,
 )
 
 TENSOR = Tensor("x", DType.F32, (2, 3))
@@ -184,6 +187,25 @@ def test_needs_are_held_against_the_core(needs: Needs, words: tuple[str, ...], s
     assert needs.words() == words
     assert bool(needs) == bool(words)
     assert needs.unmet(["dsp", "fpu"], ["size"]) == sentence
+
+
+@dataclass(frozen=True)
+class Sums(Work):
+    """Products and results."""
+
+    products: float
+    results: float
+
+
+def test_work_is_priced_kind_by_kind() -> None:
+    assert Sums(products=100, results=4).priced(Sums(products=1.5, results=10.0)) == 190.0
+    with pytest.raises(ValueError):
+        Sums(products=100, results=4).priced(Work())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("dtype", "count", "size_bytes"), [(DType.I4, 5, 3), (DType.I16, 5, 10), (DType.I8, 0, 0)])
+def test_bytes_of_a_constant_are_rounded_up(dtype: DType, count: int, size_bytes: int) -> None:
+    assert Constant("w", dtype, np.zeros(count, np.int8)).size_bytes == size_bytes
 
 
 def test_names_that_begin_with_an_underscore_are_ones_own() -> None:

@@ -59,6 +59,7 @@ def test_a_board_anywhere(tmp_path: Path) -> None:
         ('name = "my_board"', 'name = "My Board"', "field 'name' is wrong: 'My Board' is no lower-case identifier"),
         ('platform = "generic"', "", "field 'platform' is wrong: it is missing"),
         ('size = "256K"', 'size = "many"', r"field 'memory.flash.size' is wrong: 'many' is no size"),
+        ('size = "256K"', 'size = "64iB"', r"field 'memory.flash.size' is wrong: '64iB' is no size"),
         ("size = 16384", "size = -1", r"field 'memory.ram.size' is wrong: -1 is no whole number"),
         ("0x20000000", "0x1000", r"field 'memory.ram.address' is wrong: it lies inside memory 'flash'"),
         ("readonly = true", 'readonly = "yes"', "field 'memory.flash.readonly' is wrong: 'yes' is neither true nor"),

@@ -73,5 +73,5 @@ def _price(graph: BoundGraph, bound: BoundNode, kernel: Kernel, counted: Mapping
         instructions = "instructions not declared" if cost is None else f"about {round(cost):,} instructions"
         if cost is not None and kernel.platform != graph.platform.name:
             instructions += f" on the cores of {kernel.platform}"
-    flash = sum(constant.values.size * constant.dtype.bits // 8 for constant in kernel.constants(operands))
+    flash = sum(constant.size_bytes for constant in kernel.constants(operands))
     return f"{instructions}, {flash:,} B of flash, {kernel.scratch(operands):,} B of scratch"

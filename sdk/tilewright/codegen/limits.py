@@ -32,7 +32,7 @@ def limits_of(placed: PlacedPlan, code: Iterable[str]) -> Limits:
     """The limits of a network whose functions, and the sources that they need, are `code`."""
     plan = placed.plan
     sizes = [slot.tensor.size_bytes for slot in plan.slots]
-    sizes += [slot.constant.values.size * slot.constant.dtype.bits // 8 for slot in plan.frozen_slots]
+    sizes += [slot.constant.size_bytes for slot in plan.frozen_slots]
     sizes += [instruction.scratch_bytes for instruction in plan.instructions]
     largest = BEYOND * max(sizes, default=0)
     kinds = {slot.tensor.dtype for slot in plan.slots} | {slot.constant.dtype for slot in plan.frozen_slots}

@@ -14,7 +14,7 @@ from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.render import render
 from tilewright.codegen.tables import COPY, Table
 from tilewright.memory.placed import PlacedPlan
-from tilewright.plan.plan import FrozenSlot, Instruction
+from tilewright.plan.plan import Instruction
 
 TEMPLATE = Path(__file__).parent / "templates" / "staging.c.mako"
 
@@ -71,7 +71,7 @@ def staging(placed: PlacedPlan, prefix: str, arena: str, elsewhere: Mapping[int,
     kept, streamed = list[Copied](), dict[str, list[Copied]]()
     for index, offset in placed.frozen_offsets.items():
         frozen = plan.frozen_slots[index]
-        one = Copied(elsewhere.get(index, f"{prefix}_c{index}"), offset, _bytes(frozen))
+        one = Copied(elsewhere.get(index, f"{prefix}_c{index}"), offset, frozen.constant.size_bytes)
         (streamed.setdefault(frozen.node, []) if frozen.streamed else kept).append(one)
     pinned, fast = _pinned(placed, prefix, elsewhere)
     found = []
@@ -94,10 +94,6 @@ def _caller(instructions: Sequence[Instruction], member: Instruction) -> Instruc
     """The instruction whose call runs this one."""
     last = member.fused_into or member.name
     return next(instruction for instruction in instructions if instruction.name == last)
-
-
-def _bytes(frozen: FrozenSlot) -> int:
-    return -(-frozen.constant.values.size * frozen.constant.dtype.bits // 8)
 
 
 def _pinned(placed: PlacedPlan, prefix: str, elsewhere: Mapping[int, str]) -> tuple[list[Copied], str]:

@@ -125,7 +125,7 @@ def _spread(placed: PlacedPlan, names: Mapping[int, str]) -> tuple[PlacedPlan, l
             scratch[instruction.index] = take("the declared scratch", instruction.scratch_bytes)
     moved = replace(placed, slot_offsets=slots, scratch_offsets=scratch, arena_bytes=at, align=_GAP, storages=groups)
     for index, frozen in enumerate(plan.frozen_slots):
-        size = -(-frozen.constant.values.size * frozen.constant.dtype.bits // 8)
+        size = frozen.constant.size_bytes
         regions.append(_Region(f"{names.get(-1 - index, 'a constant')} of {size} bytes", -1 - index, size))
     return moved, regions
 

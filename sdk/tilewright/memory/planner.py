@@ -100,12 +100,10 @@ def _copies(plan: ExecutionPlan, align: int, level: str) -> list[Buffer]:
     for frozen in copied_constants(plan, level):
         first, end = lives(frozen)
         wanted = max(align, frozen.constant.align)
-        found.append(Buffer(_copy_name(frozen), first, end + 1, align_up(max(_bytes(frozen), 1), align), wanted))
+        found.append(
+            Buffer(_copy_name(frozen), first, end + 1, align_up(max(frozen.constant.size_bytes, 1), align), wanted)
+        )
     return found
-
-
-def _bytes(frozen: FrozenSlot) -> int:
-    return -(-frozen.constant.values.size * frozen.constant.dtype.bits // 8)
 
 
 def _lives_of_copies(plan: ExecutionPlan) -> Callable[[FrozenSlot], tuple[int, int]]:
@@ -155,7 +153,14 @@ def _regions(
     for frozen in copied_constants(plan, level):
         kind = "copy_buffers" if frozen.streamed else "constants"
         found.append(
-            Region(copy_region(frozen), level, offsets[_copy_name(frozen)], _bytes(frozen), *lives(frozen), kind)
+            Region(
+                copy_region(frozen),
+                level,
+                offsets[_copy_name(frozen)],
+                frozen.constant.size_bytes,
+                *lives(frozen),
+                kind,
+            )
         )
     return tuple(found)
 

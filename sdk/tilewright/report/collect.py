@@ -116,7 +116,7 @@ def operand_bytes(plan: ExecutionPlan, instruction: Instruction) -> int:
     slots = {slot for slot in (*instruction.inputs, *instruction.outputs) if slot >= 0}
     constants = (plan.frozen_slots[index].constant for index in instruction.frozen)
     return sum(plan.slots[slot].tensor.size_bytes for slot in slots) + sum(
-        -(-constant.values.size * constant.dtype.bits // 8) for constant in constants
+        constant.size_bytes for constant in constants
     )
 
 

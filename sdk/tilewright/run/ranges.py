@@ -26,7 +26,7 @@ def _ranges(placed: PlacedPlan, instruction: Instruction) -> Iterator[FenceRange
                 yield _slot_range(placed, at, slot, writes)
     for index in instruction.frozen:
         constant = plan.frozen_slots[index].constant
-        size = (constant.values.size * constant.dtype.bits + 7) // 8
+        size = constant.size_bytes
         if size:
             yield FenceRange(at, constant.name, 0, size, False, f"{plan.name}_c{index}")
     if instruction.scratch_bytes:

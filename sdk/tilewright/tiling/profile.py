@@ -63,7 +63,7 @@ def fetched(plan: ExecutionPlan, instruction: Instruction, levels: Hierarchy) ->
     sizes = []
     for stage in schedule.stages:
         slots = [plan.frozen_slots[index] for index in by_name[stage.node].frozen]
-        own = [-(-f.constant.values.size * f.constant.dtype.bits // 8) for f in slots if f.streamed]
+        own = [f.constant.size_bytes for f in slots if f.streamed]
         sizes.append(sum(align_up(size, levels.home.align) for size in own))
     if not any(sizes):
         return Fetched()
