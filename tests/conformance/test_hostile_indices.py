@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 from tilewright.conformance.draws import Drawn, Sketch
-from tilewright.conformance.families import FAMILIES
+from tilewright.conformance.families import sketch_of
 from tilewright.conformance.program import SANITIZE, run_batch
 from tilewright.conformance.subject import Subject, place, subject
 from tilewright.conformance.trials import one_node_model, trial
 from tilewright.errors import UnsupportedError
+from tilewright.ops.registry import all_operators
 from tilewright.plugins import platform
 
 LIMITS = np.iinfo(np.int64)
@@ -39,10 +40,11 @@ def at_run_time(drawn: Drawn) -> bool:
 
 def drawn_subjects() -> tuple[list[Subject], set[str]]:
     generic, found, operators = platform("generic"), list[Subject](), set[str]()
-    for op, sketcher in FAMILIES.items():
+    for operator in (each for each in all_operators() if each.sketch):
+        op = operator.name
         r = random.Random(f"hostile {op}")
         for _ in range(TRIES):
-            sketch = hostile(sketcher(r, op), r)
+            sketch = hostile(sketch_of(operator, r), r)
             if sketch is None or sum(s.name.startswith(f"{op.lower()}_") for s in found) == 4:
                 continue
             try:

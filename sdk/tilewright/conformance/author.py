@@ -19,6 +19,7 @@ from tilewright.conformance.trials import Trial, one_node_model
 from tilewright.errors import TilewrightError
 from tilewright.layout import Layout
 from tilewright.model import Array
+from tilewright.ops.codes import Products
 from tilewright.plan.execute import evaluate_call, run_slots
 from tilewright.plan.plan import Instruction
 from tilewright.platform import Kernel, Platform
@@ -103,7 +104,7 @@ def tied(attempt: Attempt, platform: Platform, relayouts: Sequence[Kernel], name
     their zero point.
     """
     call = attempt.trial.call
-    if call.node.op not in ("Conv", "Gemm", "MatMul") or 1 not in call.constants:
+    if not isinstance(call.codes, Products) or 1 not in call.constants:
         return None
     x, w, y = call.tensor(0).quantisation, call.tensor(1).quantisation, call.outputs[0].quantisation
     if x is None or w is None or y is None:

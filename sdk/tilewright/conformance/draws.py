@@ -41,6 +41,7 @@ class Sketch:
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     outputs: int = 1
     axis: int = 0
+    domain: str = ""
 
 
 Sketcher = Callable[[Draw, str], Sketch]

@@ -17,10 +17,10 @@ from tilewright.conformance.draws import Drawn, Sketch, reals
 from tilewright.conformance.trials import Trial, trial
 from tilewright.errors import UnsupportedError
 from tilewright.model import Array, DType, Quantisation, Tensor
+from tilewright.ops.codes import Products
 from tilewright.ops.operator import Call
-from tilewright.ops.quantised.linear import accumulator
+from tilewright.ops.quantised.linear import accumulator, products
 
-PRODUCTS = frozenset(("Conv", "ConvTranspose", "Gemm", "MatMul"))
 DEPTHS = (272, 528)
 """Terms of one sum that pass 2**23 and 2**24 where codes are 255 steps from their zero point and weights 127."""
 WINDOWED = {272: 32, 528: 64}
@@ -84,7 +84,7 @@ def deep_sketches(op: str, r: random.Random) -> Iterator[Sketch]:
         elif op == "ConvTranspose":
             weight = Drawn(reals(r, (depth, 8, 1, 1)), "weight", True)
             yield Sketch(op, (Drawn(reals(r, (1, depth, 3, 3))), weight), {"group": 1}, axis=1)
-        elif op in ("Gemm", "MatMul"):
+        else:
             for rows in (1, 4):
                 weight = Drawn(reals(r, (depth, 16)), "weight", True)
                 yield Sketch(op, (Drawn(reals(r, (rows, depth))), weight), {}, axis=1)
@@ -116,7 +116,7 @@ def at_the_ends(drawn: Trial) -> Iterator[Trial]:
 
     The operand's zero point lies at one of its ends: all terms of a channel have one sign.
     """
-    if drawn.call.node.op not in PRODUCTS or 1 not in drawn.call.constants:
+    if not isinstance(drawn.call.codes, Products) or 1 not in drawn.call.constants:
         return
     if drawn.call.tensor(0).quantisation is None or drawn.call.tensor(1).quantisation is None:
         return
@@ -158,8 +158,7 @@ def _weights(call: Call, dtype: DType, pattern: Pattern) -> Array:
     low = -high if low < 0 else low
     if pattern != "turning":
         return np.full(shape, low if pattern == "low" else high, dtype.numpy)
-    by_rows = call.node.op == "Conv" or (call.node.op == "Gemm" and call.integer("transB", 0))
-    axis = 0 if by_rows else 1 if call.node.op == "ConvTranspose" else len(shape) - 1
+    axis = products(call).weight_axis(call.node, len(shape))
     turns = np.arange(shape[axis]) % 2
     along = turns.reshape([-1 if i == axis else 1 for i in range(len(shape))])
     return np.broadcast_to(np.where(along, low, high), shape).astype(dtype.numpy)

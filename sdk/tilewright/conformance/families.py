@@ -1,47 +1,38 @@
-"""Which sketch draws which operator."""
+"""The families of random calls, by the words with which operators name theirs (`Operator.sketch`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from tilewright.conformance import draws as d
 from tilewright.conformance import draws_moves as m
-
-_UNARY = (
-    "Abs Acos Acosh Asin Asinh Atan Atanh Ceil Cos Cosh Erf Exp Floor Identity IsInf IsNaN Log Neg Not Reciprocal Relu "
-    "Round Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Tan Tanh LeakyRelu Elu Selu Celu Gelu HardSigmoid HardSwish "
-    "Mish Swish ThresholdedRelu Shrink BitwiseNot"
-)
-_BINARY = (
-    "Add Sub Mul Div Pow Mod And Or Xor Equal Greater Less GreaterOrEqual LessOrEqual BitwiseAnd BitwiseOr BitwiseXor "
-    "BitShift"
-)
-_REDUCTIONS = "Max Min Mean Sum Prod L1 L2 LogSum LogSumExp SumSquare"
+from tilewright.ops.operator import Operator
+from tilewright.ops.registry import named
 
 FAMILIES: Mapping[str, d.Sketcher] = {
-    **dict.fromkeys(_UNARY.split(), d.unary),
-    **dict.fromkeys(_BINARY.split(), d.broadcast),
-    **dict.fromkeys(("Min", "Max", "Sum", "Mean"), d.variadic),
-    **{f"Reduce{name}": d.reduce for name in _REDUCTIONS.split()},
-    **dict.fromkeys(("AveragePool", "MaxPool", "LpPool"), d.pool),
-    **dict.fromkeys(("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool", "MeanVarianceNormalization"), d.image),
-    **dict.fromkeys(("Softmax", "LogSoftmax", "Hardmax", "LpNormalization"), d.along()),
-    **dict.fromkeys(("ArgMax", "ArgMin"), d.along(keepdims=(0, 1), select_last_index=(0, 1))),
-    **dict.fromkeys(("Gather", "GatherElements"), m.gather),
-    **dict.fromkeys(("GatherND", "ScatterND"), m.tuples),
-    **dict.fromkeys(("Scatter", "ScatterElements"), m.scatter),
-    **dict.fromkeys(("CumSum", "CumProd"), d.running),
-    **dict.fromkeys(("LayerNormalization", "RMSNormalization"), d.layer_norm),
-    **dict.fromkeys(("Expand", "Tile"), m.expand),
-    **dict.fromkeys(("DepthToSpace", "SpaceToDepth"), m.blocks),
-    **dict.fromkeys(("RNN", "GRU", "LSTM"), m.recurrent),
-    "BatchNormalization": d.per_channel(4), "InstanceNormalization": d.per_channel(2),
-    "GroupNormalization": d.per_channel(2, num_groups=2), "Conv": d.conv, "ConvTranspose": d.conv_transpose,
-    "Gemm": d.gemm, "MatMul": d.matmul, "PRelu": d.prelu, "Clip": d.clip, "Cast": d.cast, "Where": d.where,
-    "TopK": d.top_k, "Concat": m.concat, "Split": m.split, "Slice": m.cut, "Pad": m.pad, "Transpose": m.transpose,
-    "Det": m.squares, "ReverseSequence": m.sequences, "MaxUnpool": m.unpool, "DFT": m.spectrum, "STFT": m.spectrum,
-    "TensorScatter": m.cache, "RotaryEmbedding": m.rotary, "QuantizeLinear": m.quantising, "LRN": m.windowed,
-    "DequantizeLinear": m.quantising, "DynamicQuantizeLinear": m.dynamic, "BitCast": d.cast, "Softsign": d.unary,
-    "Resize": m.resize, "Attention": m.attention, "GridSample": m.sampled,
+    "along": d.along(), "attention": m.attention, "blocks": m.blocks, "broadcast": d.broadcast, "cache": m.cache,
+    "cast": d.cast, "clip": d.clip, "concat": m.concat, "conv": d.conv, "conv_transpose": d.conv_transpose,
+    "cut": m.cut, "dynamic": m.dynamic, "expand": m.expand, "gather": m.gather, "gemm": d.gemm, "image": d.image,
+    "layer_norm": d.layer_norm, "matmul": d.matmul, "normalised_by_four": d.per_channel(4),
+    "normalised_by_two": d.per_channel(2), "normalised_in_groups": d.per_channel(2, num_groups=2), "pad": m.pad,
+    "places": d.along(keepdims=(0, 1), select_last_index=(0, 1)), "pool": d.pool, "prelu": d.prelu,
+    "quantising": m.quantising, "recurrent": m.recurrent, "reduce": d.reduce, "resize": m.resize, "rotary": m.rotary,
+    "running": d.running, "sampled": m.sampled, "scatter": m.scatter, "sequences": m.sequences,
+    "spectrum": m.spectrum, "split": m.split, "squares": m.squares, "top_k": d.top_k, "transpose": m.transpose,
+    "tuples": m.tuples, "unary": d.unary, "unpool": m.unpool, "variadic": d.variadic, "where": d.where,
+    "windowed": m.windowed,
 }  # fmt: skip
-"""Sketches by operator; the cases of the standard cover the others."""
+"""Operators that name none are covered by the cases of the standard."""
+UNSETTLED = frozenset(("attention", "resize", "sampled", "spectrum", "squares"))
+"""Where infinities meet weights of zero or each other, in an order that neither the standard nor a kernel promises."""
+
+
+def drawn_operator(op: str) -> Operator | None:
+    """The operator of this name that says how it is drawn; None where there is none."""
+    return next((each for each in named(op) if each.sketch), None)
+
+
+def sketch_of(operator: Operator, r: d.Draw) -> d.Sketch:
+    """One random call of an operator that says how it is drawn."""
+    return replace(FAMILIES[operator.sketch](r, operator.name), domain=operator.domain)

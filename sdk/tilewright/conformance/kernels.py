@@ -10,20 +10,21 @@ from pathlib import Path
 import numpy as np
 
 from tilewright.binding.types import mismatch
-from tilewright.conformance.extremes import PRODUCTS, at_the_ends, deep_trials, runs_at_the_ends, special_runs
-from tilewright.conformance.families import FAMILIES
+from tilewright.conformance.extremes import at_the_ends, deep_trials, runs_at_the_ends, special_runs
+from tilewright.conformance.families import UNSETTLED, drawn_operator, sketch_of
 from tilewright.conformance.program import run_batch
 from tilewright.conformance.subject import Subject, place, subject
 from tilewright.conformance.trials import Trial, one_node_model, trial
 from tilewright.errors import PlatformError, TilewrightError, UnsupportedError
 from tilewright.model import Array, DType, Model, Tensor
+from tilewright.ops.codes import Products
+from tilewright.ops.operator import Call, Operator
+from tilewright.ops.registry import names_with
 from tilewright.plan.execute import run
 from tilewright.platform import Kernel, Platform
 
 TYPES = ("f32", "i32", "i8", "f64", "u8", "i64", "bool", "f16", "bf16", "i16", "u16", "u32", "u64")
 CODES = ("qi8", "qu8", "qi16", "qu16")
-UNSETTLED = frozenset(("Resize", "DFT", "STFT", "Det", "GridSample", "Attention"))
-"""Where infinities meet weights of zero or each other, in an order that neither the standard nor a kernel promises."""
 _TRIES = 150
 _ROUNDED = {DType.F16: 2e-3, DType.BF16: 2**-6}
 """Two steps of the largest result."""
@@ -77,8 +78,8 @@ def attempts(
     """
     found: list[Attempt] = []
     for kernel in kernels:
-        sketcher = FAMILIES.get(kernel.op)
-        if sketcher is None:
+        operator = drawn_operator(kernel.op)
+        if operator is None:
             continue
         r = random.Random(f"{seed}/{kernel.platform}/{kernel.name}/{kernel.op}")
         kinds, taken = tokens(kernel), 0
@@ -86,7 +87,7 @@ def attempts(
         for number in range(_TRIES):
             if taken == each:
                 break
-            made = _trial(kernel, kinds[number % len(kinds)], r)
+            made = _trial(kernel, operator, kinds[number % len(kinds)], r)
             if made is None:
                 continue
             one = _attempt(kernel, made, platform, relayouts, f"k{first + len(found)}", r)
@@ -110,14 +111,18 @@ def _attempt(
         return None
     one = subject(placed, platform, [arrays])
     ends = runs_at_the_ends(one.inputs, arrays)
-    special = special_runs(one.inputs, arrays, limitless=kernel.op not in UNSETTLED)
+    special = special_runs(one.inputs, arrays, limitless=not _is_unsettled(made.call))
     return Attempt(kernel, made, replace(one, runs=(*one.runs, *ends, *special)), model)
+
+
+def _is_unsettled(call: Call) -> bool:
+    return call.operator is not None and call.operator.sketch in UNSETTLED
 
 
 def _extremes(kernel: Kernel, drawn: Sequence[Trial], r: random.Random) -> list[Trial]:
     """Products with weights at their ends that the kernel accepts: of the first drawn call of each type, and deep."""
     codes = [token for token in tokens(kernel) if token in ("qi8", "qu8")]
-    if kernel.op not in PRODUCTS or not codes:
+    if kernel.op not in names_with(Products) or not codes:
         return []
     firsts = {one.call.tensor(0).type_token: one for one in reversed(drawn)}
     found = [made for one in firsts.values() for made in at_the_ends(one)]
@@ -125,10 +130,10 @@ def _extremes(kernel: Kernel, drawn: Sequence[Trial], r: random.Random) -> list[
     return [made for made in found if not mismatch(kernel, made.call) and not kernel.accepts(made.call)]
 
 
-def _trial(kernel: Kernel, token: str, r: random.Random) -> Trial | None:
+def _trial(kernel: Kernel, operator: Operator, token: str, r: random.Random) -> Trial | None:
     """A call that the kernel accepts, None where this draw is none."""
     try:
-        made = trial(FAMILIES[kernel.op](r, kernel.op), token, r)
+        made = trial(sketch_of(operator, r), token, r)
         refused = mismatch(kernel, made.call) or kernel.accepts(made.call)
     except PlatformError:
         raise
@@ -190,10 +195,11 @@ def difference(tensor: Tensor, got: Array, want: Array, relative: float) -> str:
 
 def refusals(kernel: Kernel, seed: int = 0) -> str:
     """Why no drawn call of a kernel was accepted: its last sentence, for the message of a test."""
-    r, last = random.Random(seed), "its operator has no family of calls"
-    for token in tokens(kernel) if kernel.op in FAMILIES else ():
+    r, last, operator = random.Random(seed), "its operator has no family of calls", drawn_operator(kernel.op)
+    for token in tokens(kernel) if operator is not None else ():
+        assert operator is not None
         try:
-            made = trial(FAMILIES[kernel.op](r, kernel.op), token, r)
+            made = trial(sketch_of(operator, r), token, r)
             last = mismatch(kernel, made.call) or kernel.accepts(made.call) or "accepted"
         except TilewrightError as error:
             last = str(error)

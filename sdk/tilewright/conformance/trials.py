@@ -11,10 +11,10 @@ import numpy as np
 from tilewright.conformance.draws import Drawn, Sketch
 from tilewright.frontend.shapes import OPSET
 from tilewright.model import Array, Clamp, DType, Model, Node, Quantisation, Tensor
+from tilewright.ops.codes import Exponentials, Mean, Products
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.registry import find
 
-_CLAMPED = frozenset("Conv ConvTranspose Gemm MatMul Add Sub Mul AveragePool GlobalAveragePool MaxPool".split())
 _WEIGHTS = (*(DType.I8,) * 6, DType.I4, DType.U8)
 _CLAMPS = (Clamp(0.0, float("inf")), Clamp(0.0, 6.0), Clamp(-1.0, 1.0))
 
@@ -32,7 +32,7 @@ def trial(sketch: Sketch, token: str, r: random.Random) -> Trial:
 
     A TilewrightError of the operator's shape rule says that it is not defined for this type.
     """
-    operator = find(sketch.op)
+    operator = find(sketch.op, sketch.domain)
     assert operator is not None, sketch.op
     if token.startswith("q"):
         trial(sketch, "f32", r)  # codes stand for real numbers
@@ -46,11 +46,13 @@ def trial(sketch: Sketch, token: str, r: random.Random) -> Trial:
         i: a for i, (a, d) in enumerate(zip(arrays, sketch.operands, strict=True)) if d and d.constant and a is not None
     }
     names = tuple(f"y{i}" for i in range(sketch.outputs))
-    fusible = sketch.op in _CLAMPED and sketch.outputs == 1 and (kind.is_float or token.startswith("q"))
+    fusible = operator.clamps and sketch.outputs == 1 and (kind.is_float or token.startswith("q"))
     # The bound of half floats is of the largest result, which a limit from above would hide.
     clamps = _CLAMPS[:1] if kind is DType.F16 else _CLAMPS
     clamp = r.choice(clamps) if fusible and r.random() < 0.3 else None
-    node = Node("it", sketch.op, tuple(t.name if t else "" for t in tensors), names, sketch.attributes, clamp=clamp)
+    node = Node(
+        "it", sketch.op, tuple(t.name if t else "" for t in tensors), names, sketch.attributes, sketch.domain, clamp
+    )
     call = Call(node, tensors, (), constants, OPSET, operator=operator)
     outputs = tuple(
         Tensor(name, found.dtype, found.shape) for name, found in zip(names, operator.infer(call), strict=True)
@@ -132,7 +134,7 @@ def _quantised(call: Call, arrays: Sequence[Array | None], operator: Operator, r
         if y.dtype is not x.dtype and y.dtype is not DType.I32:
             outputs.append(y)
             continue
-        if r.random() < 0.3 and x.quantisation is not None and call.node.op not in ("Conv", "Gemm", "MatMul"):
+        if r.random() < 0.3 and x.quantisation is not None and not isinstance(call.codes, Products):
             outputs.append(replace(y, dtype=x.dtype, quantisation=x.quantisation))
             continue
         low, high = x.dtype.range
@@ -150,13 +152,15 @@ def _reach(call: Call, arrays: Sequence[Array | None]) -> float:
         if tensor is not None and array is not None and array.size and tensor.quantisation is not None:
             scale, zero = max(tensor.quantisation.scale), tensor.quantisation.zero_point[0]
             sizes.append(float(np.abs(array.astype(np.float64) - zero).mean() * scale))
-    if call.node.op in ("Conv", "Gemm", "MatMul", "ConvTranspose") and len(sizes) > 1:
-        count = np.prod(call.shape(1)) / max(call.outputs[0].shape[-1 if call.node.op in ("Gemm", "MatMul") else 1], 1)
+    if isinstance(call.codes, Products) and len(sizes) > 1:
+        count = np.prod(call.shape(1)) / max(call.outputs[0].shape[call.codes.result_axis], 1)
         return float(sizes[0] * sizes[1] * max(count, 1.0) ** 0.5 * 2)
-    if call.node.op == "Softmax":
+    if isinstance(call.codes, Exponentials):
         return 0.5
-    if call.node.op in ("Mul", "ReduceSum"):
-        return float(np.prod(sizes)) if call.node.op == "Mul" else 4 * max(sizes, default=1.0)
+    if call.node.op == "Mul":
+        return float(np.prod(sizes))
+    if call.codes == Mean(divides=False):
+        return 4 * max(sizes, default=1.0)
     return 2 * max(sizes, default=1.0)
 
 

@@ -20,12 +20,12 @@ from tilewright.export.safetensors import TensorFile
 from tilewright.export.safetensors import dumps as weights_bytes
 from tilewright.export.torch_codes import codes, is_quantised
 from tilewright.export.torch_constants import ConstantBinding, kind_of
-from tilewright.export.torch_layers import EXPRESSIONS as LAYERS
+from tilewright.export.torch_expressions import expression, has_expression
 from tilewright.export.torch_module import ModuleText, module_text
 from tilewright.export.torch_site import TORCH_TYPES, Book, Site, identifier
-from tilewright.export.torch_values import EXPRESSIONS as VALUES
 from tilewright.export.torch_values import clamped
 from tilewright.model import Array, DType
+from tilewright.ops.torch import Torch
 
 
 @dataclass(frozen=True)
@@ -113,12 +113,12 @@ class _Writer:
         for name in self.model.inputs:
             self.names[name] = identifier(f"x_{name}" if re.fullmatch(r"v\d+.*", name) else name, taken)
 
-    def constant(self, name: str, index: int, op: str) -> str:
+    def constant(self, name: str, index: int, torch: Torch | None) -> str:
         """The text of a constant of the model; the first operator that reads it decides its kind."""
         if name not in self.bindings:
             tensor, value = self.model.tensors[name], np.asarray(self.model.constants[name])
             kind = kind_of(
-                tensor, value, op, index, learnable=self.options.learnable_consts,
+                tensor, value, torch, index, learnable=self.options.learnable_consts,
                 compress=self.options.compress_broadcast_params,
             )  # fmt: skip
             self.bindings[name] = ConstantBinding(name, identifier(name, self.book.taken), kind, tensor, value)
@@ -126,7 +126,7 @@ class _Writer:
 
     def value(self, name: str) -> str:
         """The text of a tensor that is an output."""
-        return self.names[name] if name in self.names else self.constant(name, 0, "")
+        return self.names[name] if name in self.names else self.constant(name, 0, None)
 
     def opening(self) -> list[str]:
         """Lines that turn inputs of codes into float tensors."""
@@ -160,8 +160,7 @@ class _Writer:
     def expression(self, site: Site) -> str:
         """The expression of a node on real numbers or plain integers."""
         node = site.call.node
-        rule = VALUES.get(node.op) or LAYERS.get(node.op)
-        if rule is None or node.domain not in ("", "ai.onnx", "tilewright"):
+        if not has_expression(site):
             raise site.refuse(f"operator '{node.op}' has no line in PyTorch")
         if any(t is not None and t.dtype in (DType.U16, DType.U32, DType.U64) for t in site.call.inputs):
             raise site.refuse("PyTorch does not compute with unsigned integers of more than 8 bits")
@@ -171,4 +170,4 @@ class _Writer:
                 why="floats of 16 bits are not mirrored",
                 fix="export the float32 model",
             )
-        return rule(site)
+        return expression(site)

@@ -12,10 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from tilewright.export.torch_layers import EXPRESSIONS as LAYERS
+from tilewright.export.torch_expressions import expression, has_expression
 from tilewright.export.torch_layers import convolution, matrix_product, sum_pool, transposed
 from tilewright.export.torch_site import Site, real, tuple_of
-from tilewright.export.torch_values import EXPRESSIONS as VALUES
 from tilewright.model import Array, DType, Quantisation, Tensor
 from tilewright.ops.codes import AsIntegers, Exponentials, Interpolates, Mean, Moves, Pairwise, Products, Table
 from tilewright.ops.operator import Call
@@ -25,9 +24,8 @@ from tilewright.ops.quantised.mean import fact, window_counts
 from tilewright.ops.quantised.meaning import same_meaning, table
 from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
 from tilewright.ops.quantised.softmax import softmax_axis, softmax_form
+from tilewright.ops.registry import find
 from tilewright.ops.requantize import Requantisation, float32_multipliers, per_axis
-
-_FLOAT: Mapping[str, Callable[[Site], str]] = {**VALUES, **LAYERS}
 
 
 def is_quantised(call: Call) -> bool:
@@ -141,8 +139,9 @@ def _mean(site: Site) -> str:
         window = call.node.attributes.get("kernel_shape", shape)
         sums = f"{x}.sum({axes}, keepdim=True)" if whole and window == shape else sum_pool(site, x)
     else:
-        plain = replace(call, node=replace(call.node, op="ReduceSum", clamp=None), inputs=_real_inputs(call))
-        sums = VALUES["ReduceSum"](replace(site, call=plain, texts=(x, *site.texts[1:])))
+        node = replace(call.node, op="ReduceSum", clamp=None)
+        plain = replace(call, node=node, inputs=_real_inputs(call), operator=find(node.op))
+        sums = expression(replace(site, call=plain, texts=(x, *site.texts[1:])))
     if len(counts) != 1:
         raise site.refuse("windows of different sizes are not written on codes")
     a, b = the_quantisation(call.tensor(0)), the_quantisation(call.outputs[0])
@@ -209,10 +208,9 @@ def _literally(site: Site) -> str:
 
 
 def _float_text(site: Site) -> str:
-    op = site.call.node.op
-    if op not in _FLOAT:
+    if not has_expression(site):
         raise site.refuse("this operator has no line in PyTorch")
-    return _FLOAT[op](site)
+    return expression(site)
 
 
 def _lookup(site: Site, entries: Array) -> str:

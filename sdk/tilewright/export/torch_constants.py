@@ -9,12 +9,10 @@ import numpy as np
 
 from tilewright.export.torch_site import TORCH_TYPES, real
 from tilewright.model import Array, DType, Tensor
+from tilewright.ops.torch import Torch
 
-_LAYERS = frozenset({
-    "Conv", "ConvTranspose", "Gemm", "MatMul", "BatchNormalization", "LayerNormalization", "InstanceNormalization",
-    "LSTM", "GRU", "PRelu", "GroupNormalization", "RMSNormalization",
-})  # fmt: skip
-_STATISTICS = {"BatchNormalization": (3, 4)}
+SHOWN = Torch("{0}")
+"""An operator that shows its operand as it is."""
 
 
 class ConstantKind(Enum):
@@ -60,18 +58,18 @@ def broadcast_row(values: Array) -> Array | None:
     return np.asarray(values[0]) if bool((values == values[0]).all()) else None
 
 
-def kind_of(tensor: Tensor, value: Array, op: str, index: int, *, learnable: bool, compress: bool) -> ConstantKind:
-    """The kind for a constant that is operand `index` of an operator; `op` is empty for an output of the network.
+def kind_of(
+    tensor: Tensor, value: Array, torch: Torch | None, index: int, *, learnable: bool, compress: bool
+) -> ConstantKind:
+    """The kind for a constant that is operand `index` of an operator; `torch` is None for an output of the network.
 
     Weights of a layer are learnt; other constants too, except where all elements are equal.
     """
     if not learnable or not tensor.dtype.is_float or tensor.quantisation is not None:
         return ConstantKind.BUFFER
-    if index in _STATISTICS.get(op, ()):
+    if torch is None or torch == SHOWN or index in torch.statistics:
         return ConstantKind.BUFFER
-    if op in ("", "Identity", "Relayout"):
-        return ConstantKind.BUFFER
-    layer = op in _LAYERS and index > 0
+    layer = torch.layer and index > 0
     if not layer and all_equal(value):
         return ConstantKind.BUFFER
     if compress and not layer and broadcast_row(value) is not None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from math import prod
 
 from tilewright.export.torch_site import Site, numbers, real, tuple_of
+from tilewright.ops.codes import Exponentials
 from tilewright.ops.conv import conv_window
 from tilewright.ops.conv_transpose import spread
 from tilewright.ops.pool import pool_window
@@ -203,7 +204,7 @@ def _response_norm(site: Site) -> str:
 
 
 def _softmax(site: Site) -> str:
-    word = {"Softmax": "softmax", "LogSoftmax": "log_softmax"}[site.call.node.op]
+    word = "softmax" if isinstance(site.call.codes, Exponentials) else "log_softmax"
     axes, shape, x = softmax_axes(site.call), site.call.shape(), site.operand()
     wide = [axis for axis in axes if shape[axis] > 1] or list(axes[:1])
     if len(wide) == 1:
@@ -249,11 +250,10 @@ def _recurrent(site: Site) -> str:
     return f"operator.itemgetter({places})({each})"
 
 
-EXPRESSIONS: Mapping[str, Expression] = {
-    "Conv": _conv, "ConvTranspose": _conv_transpose, "Gemm": _gemm,
-    "MatMul": lambda s: f"{s.operand(0)} @ {s.operand(1)}",
-    "MaxPool": max_pool, "GlobalMaxPool": max_pool, "AveragePool": _average_pool, "GlobalAveragePool": _average_pool,
-    "BatchNormalization": _batch_norm, "LayerNormalization": _layer_norm, "InstanceNormalization": _instance_norm,
-    "GroupNormalization": _group_norm, "RMSNormalization": _rms_norm, "LRN": _response_norm,
-    "Softmax": _softmax, "LogSoftmax": _softmax, "LSTM": _recurrent, "GRU": _recurrent,
+WRITERS: Mapping[str, Expression] = {
+    "conv": _conv, "conv_transpose": _conv_transpose, "gemm": _gemm, "max_pool": max_pool,
+    "average_pool": _average_pool, "batch_norm": _batch_norm, "layer_norm": _layer_norm,
+    "instance_norm": _instance_norm, "group_norm": _group_norm, "rms_norm": _rms_norm,
+    "response_norm": _response_norm, "softmax": _softmax, "recurrent": _recurrent,
 }  # fmt: skip
+"""What composes the expressions of layers, by the word that the operator gives (`Torch.writer`)."""

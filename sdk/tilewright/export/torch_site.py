@@ -9,6 +9,7 @@ from keyword import iskeyword
 
 from tilewright.model import Array, DType
 from tilewright.ops.operator import Call
+from tilewright.ops.torch import Torch
 
 TORCH_TYPES = {
     DType.F16: "torch.float16", DType.BF16: "torch.bfloat16", DType.F32: "torch.float32", DType.F64: "torch.float64",
@@ -41,7 +42,7 @@ def identifier(name: str, taken: set[str]) -> str:
 class Book:
     """What the lines of a module refer to: helper functions by name, and arrays that are no constants of the model."""
 
-    constant: Callable[[str, int, str], str]
+    constant: Callable[[str, int, Torch | None], str]
     taken: set[str]
     helpers: set[str] = field(default_factory=set)
     tables: dict[str, Array] = field(default_factory=dict)
@@ -56,6 +57,13 @@ class Site:
     texts: tuple[str | None, ...]
     book: Book
 
+    @property
+    def torch(self) -> Torch:
+        """What the operator says that it is in PyTorch."""
+        assert self.call.operator is not None, self.call.node.op
+        assert self.call.operator.torch is not None, self.call.node.op
+        return self.call.operator.torch
+
     def operand(self, index: int = 0) -> str:
         """The text of an operand that must be there; a constant becomes an attribute of the module."""
         text = self.optional(index)
@@ -67,7 +75,8 @@ class Site:
         """The text of an operand, None where it is omitted."""
         if index in self.call.constants:
             given = self.texts[index] if index < len(self.texts) else None
-            return given or self.book.constant(self.call.node.inputs[index], index, self.call.node.op)
+            torch = self.call.operator.torch if self.call.operator is not None else None
+            return given or self.book.constant(self.call.node.inputs[index], index, torch)
         return self.texts[index] if index < len(self.texts) else None
 
     def helper(self, name: str) -> str:

@@ -3,67 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
 
 from tilewright.export.torch_layers import Expression
 from tilewright.export.torch_site import TORCH_TYPES, Site, real, tuple_of
-
-_UNARY = {
-    "Relu": "F.relu({0})", "Tanh": "torch.tanh({0})", "Sigmoid": "torch.sigmoid({0})", "Exp": "torch.exp({0})",
-    "Log": "torch.log({0})", "Abs": "torch.abs({0})", "Neg": "-{0}", "Sqrt": "torch.sqrt({0})",
-    "Reciprocal": "torch.reciprocal({0})", "Floor": "torch.floor({0})", "Ceil": "torch.ceil({0})",
-    "Round": "torch.round({0})", "Sign": "torch.sign({0})", "Sin": "torch.sin({0})", "Cos": "torch.cos({0})",
-    "Tan": "torch.tan({0})", "Asin": "torch.asin({0})", "Acos": "torch.acos({0})", "Atan": "torch.atan({0})",
-    "Sinh": "torch.sinh({0})", "Cosh": "torch.cosh({0})", "Asinh": "torch.asinh({0})", "Acosh": "torch.acosh({0})",
-    "Atanh": "torch.atanh({0})", "Erf": "torch.erf({0})", "Not": "torch.logical_not({0})",
-    "Softplus": "F.softplus({0})", "Softsign": "F.softsign({0})", "HardSwish": "F.hardswish({0})",
-    "Mish": "F.mish({0})", "Identity": "{0}", "Relayout": "{0}", "IsNaN": "torch.isnan({0})",
-    "BitwiseNot": "~{0}",
-}  # fmt: skip
-_SCALED = {
-    "LeakyRelu": ("F.leaky_relu({0}, {alpha})", {"alpha": 0.01}), "Elu": ("F.elu({0}, {alpha})", {"alpha": 1.0}),
-    "HardSigmoid": ("torch.clamp({alpha} * {0} + {beta}, 0, 1)", {"alpha": 0.2, "beta": 0.5}),
-    "Selu": ("{gamma} * F.elu({0}, {alpha})", {"alpha": 1.6732632423543772, "gamma": 1.0507009873554805}),
-    "Celu": ("F.celu({0}, {alpha})", {"alpha": 1.0}),
-    "ThresholdedRelu": ("F.threshold({0}, {alpha}, 0.0)", {"alpha": 1.0}),
-    "Swish": ("{0} * torch.sigmoid({alpha} * {0})", {"alpha": 1.0}),
-}  # fmt: skip
-"""Expressions of one operand and real attributes, with the attributes' values where they are left out."""
-_BINARY = {
-    "Add": "{0} + {1}", "Sub": "{0} - {1}", "Mul": "{0} * {1}", "Pow": "{0} ** {1}", "Equal": "{0} == {1}",
-    "Less": "{0} < {1}", "LessOrEqual": "{0} <= {1}", "Greater": "{0} > {1}", "GreaterOrEqual": "{0} >= {1}",
-    "And": "{0} & {1}", "Or": "{0} | {1}", "Xor": "{0} ^ {1}", "PRelu": "torch.where({0} < 0, {1} * {0}, {0})",
-    "BitwiseAnd": "{0} & {1}", "BitwiseOr": "{0} | {1}", "BitwiseXor": "{0} ^ {1}",
-}  # fmt: skip
-_MANY = {"Max": "torch.maximum({0}, {1})", "Min": "torch.minimum({0}, {1})", "Sum": "{0} + {1}"}
-_REDUCTIONS = {
-    "ReduceSum": "{0}.sum({1})", "ReduceMean": "{0}.mean({1})", "ReduceMax": "{0}.amax({1})",
-    "ReduceMin": "{0}.amin({1})", "ReduceL1": "{0}.abs().sum({1})", "ReduceL2": "({0} ** 2).sum({1}).sqrt()",
-    "ReduceSumSquare": "({0} ** 2).sum({1})", "ReduceLogSumExp": "{0}.logsumexp({1})",
-    "ReduceLogSum": "{0}.sum({1}).log()",
-}  # fmt: skip
-
-
-def _unary(site: Site) -> str:
-    return _UNARY[site.call.node.op].format(site.operand())
-
-
-def _scaled(site: Site) -> str:
-    text, defaults = _SCALED[site.call.node.op]
-    values = {name: real(site.call.real(name, default)) for name, default in defaults.items()}
-    return text.format(site.operand(), **values)
-
-
-def _binary(site: Site) -> str:
-    return _BINARY[site.call.node.op].format(site.operand(0), site.operand(1))
+from tilewright.ops.codes import Moves
 
 
 def _operands(site: Site) -> list[str]:
     return [site.operand(i) for i in range(len(site.call.inputs))]
-
-
-def _many(site: Site) -> str:
-    return reduce(_MANY[site.call.node.op].format, _operands(site))
 
 
 def _mean(site: Site) -> str:
@@ -183,12 +130,12 @@ def _reduce(site: Site) -> str:
     from tilewright.ops.reduce import keeps_axes, reduced_axes
 
     axes = reduced_axes(site.call)
-    if not site.call.tensor(0).dtype.is_float and site.call.node.op not in ("ReduceMax", "ReduceMin"):
+    if not site.call.tensor(0).dtype.is_float and not isinstance(site.call.codes, Moves):
         raise site.refuse("reductions of integers are not written")
     if not axes:
         raise site.refuse("it reduces no axis")
     keep = ", keepdim=True" if keeps_axes(site.call) else ""
-    return _REDUCTIONS[site.call.node.op].format(site.operand(), tuple_of(axes) + keep)
+    return site.torch.text.format(site.operand(), tuple_of(axes) + keep)
 
 
 def _arg(site: Site) -> str:
@@ -248,16 +195,14 @@ def _einsum(site: Site) -> str:
     return f"torch.einsum({site.call.text('equation')!r}, {', '.join(_operands(site))})"
 
 
-EXPRESSIONS: Mapping[str, Expression] = {
-    **dict.fromkeys(_UNARY, _unary), **dict.fromkeys(_BINARY, _binary), **dict.fromkeys(_MANY, _many),
-    **dict.fromkeys(_REDUCTIONS, _reduce), **dict.fromkeys(_SCALED, _scaled),
-    **dict.fromkeys(("Reshape", "Flatten", "Squeeze", "Unsqueeze"), _reshape),
-    "Mean": _mean, "Div": _divide, "Where": _where, "Gelu": _gelu, "Clip": _clip, "Transpose": _transpose,
-    "Concat": _concat, "Split": _split, "Slice": _slice, "Gather": _gather, "Pad": _pad, "Expand": _expand,
-    "Tile": _tile, "DepthToSpace": _depth_to_space, "SpaceToDepth": _space_to_depth, "ArgMax": _arg, "ArgMin": _arg,
-    "Cast": _cast, "Resize": _resize, "Upsample": _resize, "Einsum": _einsum, "Mod": _mod,
-    "GatherElements": _gather_elements, "Trilu": _trilu, "CumSum": _cumsum,
+WRITERS: Mapping[str, Expression] = {
+    "reduction": _reduce, "reshape": _reshape, "mean": _mean, "divide": _divide, "where": _where, "gelu": _gelu,
+    "clip": _clip, "transpose": _transpose, "concat": _concat, "split": _split, "slice": _slice, "gather": _gather,
+    "pad": _pad, "expand": _expand, "tile": _tile, "depth_to_space": _depth_to_space,
+    "space_to_depth": _space_to_depth, "arg": _arg, "cast": _cast, "resize": _resize, "einsum": _einsum, "mod": _mod,
+    "gather_elements": _gather_elements, "trilu": _trilu, "cumsum": _cumsum,
 }  # fmt: skip
+"""What composes the expressions that are more than a text, by the word that the operator gives (`Torch.writer`)."""
 
 
 def clamped(site: Site, text: str) -> str:

@@ -11,12 +11,13 @@ import numpy as np
 from tilewright.model import Array, DType
 from tilewright.ops.check import NUMBERS, broadcast_shape, given, same_type, typed
 from tilewright.ops.clamp import clamped
-from tilewright.ops.codes import Pairwise, Table
+from tilewright.ops.codes import Pairwise, Passes, Table
 from tilewright.ops.elementwise import Choose, elementwise, pointwise, present
 from tilewright.ops.index.body import Body, body
 from tilewright.ops.index.nest import Nest
 from tilewright.ops.index.scalars import clip
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 CLIP = ("x", "min", "max")
 SELU_ALPHA, SELU_GAMMA = 1.67326319217681884765625, 1.05070102214813232421875
@@ -101,15 +102,58 @@ def _infer_prelu(call: Call) -> tuple[TensorType, ...]:
 
 
 OPERATORS = (
-    elementwise("LeakyRelu", _with("leaky_relu", alpha=0.01), codes=Table()),
-    elementwise("ThresholdedRelu", _with("thresholded_relu", alpha=1.0), codes=Table()),
-    elementwise("Elu", _with("elu", alpha=1.0), codes=Table()),
-    elementwise("Selu", _with("selu", alpha=SELU_ALPHA, gamma=SELU_GAMMA), codes=Table()),
-    elementwise("Celu", _celu, codes=Table()),
-    elementwise("Gelu", _gelu, codes=Table()),
-    elementwise("HardSigmoid", _with("hard_sigmoid", alpha=0.2, beta=0.5), codes=Table()),
-    elementwise("Swish", _with("swish", alpha=1.0), codes=Table()),
+    elementwise(
+        "LeakyRelu",
+        _with("leaky_relu", alpha=0.01),
+        codes=Table(),
+        torch=Torch("F.leaky_relu({0}, {alpha})", (("alpha", 0.01),)),
+    ),
+    elementwise(
+        "ThresholdedRelu",
+        _with("thresholded_relu", alpha=1.0),
+        codes=Table(),
+        torch=Torch("F.threshold({0}, {alpha}, 0.0)", (("alpha", 1.0),)),
+    ),
+    elementwise("Elu", _with("elu", alpha=1.0), codes=Table(), torch=Torch("F.elu({0}, {alpha})", (("alpha", 1.0),))),
+    elementwise(
+        "Selu",
+        _with("selu", alpha=SELU_ALPHA, gamma=SELU_GAMMA),
+        codes=Table(),
+        torch=Torch("{gamma} * F.elu({0}, {alpha})", (("alpha", 1.6732632423543772), ("gamma", 1.0507009873554805))),
+    ),
+    elementwise("Celu", _celu, codes=Table(), torch=Torch("F.celu({0}, {alpha})", (("alpha", 1.0),))),
+    elementwise("Gelu", _gelu, codes=Table(), torch=Torch(writer="gelu")),
+    elementwise(
+        "HardSigmoid",
+        _with("hard_sigmoid", alpha=0.2, beta=0.5),
+        codes=Table(),
+        torch=Torch("torch.clamp({alpha} * {0} + {beta}, 0, 1)", (("alpha", 0.2), ("beta", 0.5))),
+    ),
+    elementwise(
+        "Swish",
+        _with("swish", alpha=1.0),
+        codes=Table(),
+        torch=Torch("{0} * torch.sigmoid({alpha} * {0})", (("alpha", 1.0),)),
+    ),
     elementwise("Shrink", _with("shrink", lambd=0.5, bias=0.0), accepts=NUMBERS, codes=Table()),
-    Operator("Clip", _infer_clip, _evaluate_clip, CLIP, nests=_clip_nests, codes=Table(limits=True)),
-    elementwise("PRelu", "prelu", operands=("x", "slope"), rule=_infer_prelu, codes=Pairwise()),
+    Operator(
+        "Clip",
+        _infer_clip,
+        _evaluate_clip,
+        CLIP,
+        nests=_clip_nests,
+        codes=Table(limits=True),
+        passes=Passes(whole=False),
+        torch=Torch(writer="clip"),
+        sketch="clip",
+    ),
+    elementwise(
+        "PRelu",
+        "prelu",
+        operands=("x", "slope"),
+        rule=_infer_prelu,
+        codes=Pairwise(),
+        torch=Torch("torch.where({0} < 0, {1} * {0}, {0})", layer=True),
+        sketch="prelu",
+    ),
 )

@@ -11,6 +11,7 @@ from tilewright.ops.index.build import axes, indices, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, one_axis, result
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 
 def arg_axis(call: Call) -> int:
@@ -64,6 +65,24 @@ def _nests(call: Call) -> tuple[Nest, ...]:
 
 
 OPERATORS = (
-    Operator("ArgMax", _infer, _evaluate, ("x",), nests=_nests, codes=AsIntegers()),
-    Operator("ArgMin", _infer, _evaluate, ("x",), nests=_nests, codes=AsIntegers()),
+    Operator(
+        "ArgMax",
+        _infer,
+        _evaluate,
+        ("x",),
+        nests=_nests,
+        codes=AsIntegers(),
+        torch=Torch(writer="arg"),
+        sketch="places",
+    ),
+    Operator(
+        "ArgMin",
+        _infer,
+        _evaluate,
+        ("x",),
+        nests=_nests,
+        codes=AsIntegers(),
+        torch=Torch(writer="arg"),
+        sketch="places",
+    ),
 )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from tilewright.ops.check import FLOATS, NUMBERS, SIGNED, broadcast_shape, typed
-from tilewright.ops.codes import Pairwise
+from tilewright.ops.codes import Pairwise, Passes
 from tilewright.ops.elementwise import elementwise
 from tilewright.ops.index.body import Body, body
 from tilewright.ops.operator import Call, TensorType
+from tilewright.ops.torch import Torch
 
 PAIR = ("a", "b")
 MANY = ("x...",)
@@ -26,14 +27,56 @@ def _infer_pow(call: Call) -> tuple[TensorType, ...]:
 
 
 OPERATORS = (
-    elementwise("Add", "add", accepts=NUMBERS, operands=PAIR, codes=Pairwise(factored=True)),
-    elementwise("Sub", "sub", accepts=NUMBERS, operands=PAIR, codes=Pairwise(factored=True)),
-    elementwise("Mul", "mul", accepts=NUMBERS, operands=PAIR, codes=Pairwise(factored=True)),
-    elementwise("Div", "div", accepts=NUMBERS, operands=PAIR, codes=Pairwise()),
-    elementwise("Mod", _mod, accepts=NUMBERS, operands=PAIR),
-    elementwise("Pow", "pow", operands=PAIR, rule=_infer_pow, codes=Pairwise()),
-    elementwise("Min", "min", accepts=NUMBERS, operands=MANY, least=1, codes=Pairwise()),
-    elementwise("Max", "max", accepts=NUMBERS, operands=MANY, least=1, codes=Pairwise()),
-    elementwise("Sum", "sum", operands=MANY, least=1),
-    elementwise("Mean", "mean", operands=MANY, least=1),
+    elementwise(
+        "Add",
+        "add",
+        accepts=NUMBERS,
+        operands=PAIR,
+        codes=Pairwise(factored=True),
+        clamps=True,
+        torch=Torch("{0} + {1}"),
+    ),
+    elementwise(
+        "Sub",
+        "sub",
+        accepts=NUMBERS,
+        operands=PAIR,
+        codes=Pairwise(factored=True),
+        clamps=True,
+        torch=Torch("{0} - {1}"),
+    ),
+    elementwise(
+        "Mul",
+        "mul",
+        accepts=NUMBERS,
+        operands=PAIR,
+        codes=Pairwise(factored=True),
+        clamps=True,
+        torch=Torch("{0} * {1}"),
+    ),
+    elementwise("Div", "div", accepts=NUMBERS, operands=PAIR, codes=Pairwise(), torch=Torch(writer="divide")),
+    elementwise("Mod", _mod, accepts=NUMBERS, operands=PAIR, torch=Torch(writer="mod")),
+    elementwise("Pow", "pow", operands=PAIR, rule=_infer_pow, codes=Pairwise(), torch=Torch("{0} ** {1}")),
+    elementwise(
+        "Min",
+        "min",
+        accepts=NUMBERS,
+        operands=MANY,
+        least=1,
+        codes=Pairwise(),
+        passes=Passes(data=None, whole=False),
+        torch=Torch("torch.minimum({0}, {1})", folds=True),
+    ),
+    elementwise(
+        "Max",
+        "max",
+        accepts=NUMBERS,
+        operands=MANY,
+        least=1,
+        codes=Pairwise(),
+        passes=Passes(data=None, whole=False),
+        torch=Torch("torch.maximum({0}, {1})", folds=True),
+    ),
+    elementwise("Sum", "sum", operands=MANY, least=1, torch=Torch("{0} + {1}", folds=True)),
+    elementwise("Mean", "mean", operands=MANY, least=1, torch=Torch(writer="mean")),
 )

@@ -182,6 +182,14 @@ OPERATORS = (
         ("q", "k", "v", "mask", "past_key", "past_value", "nonpad_kv_seqlen"),
         ("y", "present_key", "present_value", "scores"),
         nests=attention_nests,
+        sketch="attention",
     ),
-    Operator("RotaryEmbedding", _rotary, _turned, ("x", "cos_cache", "sin_cache", "position_ids"), nests=rotary_nests),
+    Operator(
+        "RotaryEmbedding",
+        _rotary,
+        _turned,
+        ("x", "cos_cache", "sin_cache", "position_ids"),
+        nests=rotary_nests,
+        sketch="rotary",
+    ),
 )

@@ -14,6 +14,7 @@ from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.index.scalars import batch_norm
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 NAMES = ("x", "scale", "bias", "mean", "variance")
 
@@ -54,4 +55,14 @@ def nests(call: Call) -> tuple[Nest, ...]:
     return (Nest(space, Tensor("y", kind.shape, kind.dtype)[*loops], ins, chosen),)
 
 
-OPERATORS = (Operator("BatchNormalization", infer, evaluate, NAMES, nests=nests),)
+OPERATORS = (
+    Operator(
+        "BatchNormalization",
+        infer,
+        evaluate,
+        NAMES,
+        nests=nests,
+        torch=Torch(writer="batch_norm", layer=True, statistics=(3, 4)),
+        sketch="normalised_by_four",
+    ),
+)

@@ -10,11 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array, DType
+from tilewright.ops.codes import Passes
 from tilewright.ops.index.body import body
 from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, element_type, given, result
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 
 def convert(x: Array, source: DType, target: DType) -> Array:
@@ -84,7 +86,9 @@ def _cast_nests(call: Call) -> tuple[Nest, ...]:
 
 
 OPERATORS = (
-    Operator("Cast", _cast, _converted, ("x",), nests=_cast_nests),
-    Operator("CastLike", _cast_like, _converted, ("x", "like"), nests=_cast_nests),
-    Operator("BitCast", _bit_cast, _bits, ("x",)),
+    Operator(
+        "Cast", _cast, _converted, ("x",), nests=_cast_nests, passes=Passes(), torch=Torch(writer="cast"), sketch="cast"
+    ),
+    Operator("CastLike", _cast_like, _converted, ("x", "like"), nests=_cast_nests, passes=Passes()),
+    Operator("BitCast", _bit_cast, _bits, ("x",), sketch="cast"),
 )

@@ -21,11 +21,12 @@ class Moves:
 
     `data` are the operands whose values reach the results, None for all of them (those of another scale than the
     result's are brought to it); the others are shapes, indices and the like. `results` are the results that hold such
-    values, None for all.
+    values, None for all. `whole` says that every value of the data stands in the results.
     """
 
     data: tuple[int, ...] | None = (0,)
     results: tuple[int, ...] | None = None
+    whole: bool = False
 
     def data_of(self, node: Node) -> tuple[int, ...]:
         """The places of the node's operands whose values reach its results."""
@@ -35,6 +36,14 @@ class Moves:
         """The names of the node's results that hold values of its operands."""
         places = range(len(node.outputs)) if self.results is None else self.results
         return tuple(node.outputs[place] for place in places if place < len(node.outputs) and node.outputs[place])
+
+
+@dataclass(frozen=True)
+class Passes:
+    """Values of the operands `data`, None for all, stand in the results: every one of them where `whole`, or some."""
+
+    data: tuple[int, ...] | None = (0,)
+    whole: bool = True
 
 
 @dataclass(frozen=True)

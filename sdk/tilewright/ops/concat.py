@@ -10,6 +10,7 @@ from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, one_axis, result
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 
 def concat_axis(call: Call) -> int:
@@ -49,4 +50,15 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return tuple(found)
 
 
-OPERATORS = (Operator("Concat", _infer, _evaluate, ("x...",), nests=_nests, codes=Moves(data=None)),)
+OPERATORS = (
+    Operator(
+        "Concat",
+        _infer,
+        _evaluate,
+        ("x...",),
+        nests=_nests,
+        codes=Moves(data=None, whole=True),
+        torch=Torch(writer="concat"),
+        sketch="concat",
+    ),
+)

@@ -18,6 +18,7 @@ from tilewright.ops.index.build import window as subscripts
 from tilewright.ops.index.fast import last_axes
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType, remembered
+from tilewright.ops.torch import Torch
 from tilewright.ops.window import Window, padded, per_axis, read_window, tap_view, window_view
 
 COLUMN_BYTES = 1 << 26
@@ -146,6 +147,17 @@ CODES = Products(
     depth=lambda node, shape: prod(shape[1:]),
 )
 OPERATORS = (
-    Operator("Conv", infer, evaluate, ("x", "w", "b"), nests=nests, codes=CODES),
+    Operator(
+        "Conv",
+        infer,
+        evaluate,
+        ("x", "w", "b"),
+        nests=nests,
+        window=conv_window,
+        codes=CODES,
+        clamps=True,
+        torch=Torch(writer="conv", layer=True),
+        sketch="conv",
+    ),
     Operator("ConvInteger", _infer_integer, _evaluate_integer, INTEGER_OPERANDS, nests=_integer_nests),
 )

@@ -19,6 +19,7 @@ from tilewright.ops.index.build import operand, spatial
 from tilewright.ops.index.fast import last_axes
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 from tilewright.ops.window import auto_pad, declared_pads, per_axis, within
 
 
@@ -182,4 +183,16 @@ CODES = Products(
     depth=lambda node, shape: shape[0] * prod(shape[2:]),
     in_groups=True,
 )
-OPERATORS = (Operator("ConvTranspose", infer, evaluate, ("x", "w", "b"), nests=nests, codes=CODES),)
+OPERATORS = (
+    Operator(
+        "ConvTranspose",
+        infer,
+        evaluate,
+        ("x", "w", "b"),
+        nests=nests,
+        codes=CODES,
+        clamps=True,
+        torch=Torch(writer="conv_transpose", layer=True),
+        sketch="conv_transpose",
+    ),
+)

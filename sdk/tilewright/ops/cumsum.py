@@ -7,6 +7,7 @@ import numpy as np
 from tilewright.model import Array, DType
 from tilewright.ops.operands import Arrays, given, integer_scalar, one_axis, same
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 
 def running_axis(call: Call) -> int:
@@ -36,6 +37,8 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 
 
 OPERATORS = (
-    Operator("CumSum", _infer, _evaluate, ("x", "axis"), kind=Kind.OPAQUE),
-    Operator("CumProd", _infer, _evaluate, ("x", "axis"), kind=Kind.OPAQUE),
+    Operator(
+        "CumSum", _infer, _evaluate, ("x", "axis"), kind=Kind.OPAQUE, torch=Torch(writer="cumsum"), sketch="running"
+    ),
+    Operator("CumProd", _infer, _evaluate, ("x", "axis"), kind=Kind.OPAQUE, sketch="running"),
 )

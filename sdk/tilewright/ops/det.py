@@ -22,4 +22,4 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (np.asarray(np.linalg.det(wide), x.dtype),)
 
 
-OPERATORS = (Operator("Det", _infer, _evaluate, ("x",), kind=Kind.OPAQUE),)
+OPERATORS = (Operator("Det", _infer, _evaluate, ("x",), kind=Kind.OPAQUE, sketch="squares"),)

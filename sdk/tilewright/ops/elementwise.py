@@ -10,11 +10,12 @@ import numpy as np
 from tilewright.model import Array, DType, Shape
 from tilewright.ops.check import FLOATS, Types, broadcast_shape, same_type, typed, widened
 from tilewright.ops.clamp import clamped
-from tilewright.ops.codes import Codes
+from tilewright.ops.codes import Codes, Passes
 from tilewright.ops.index.body import Body, body
 from tilewright.ops.index.build import axes, broadcast, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, ShapeRule, TensorType
+from tilewright.ops.torch import Torch
 
 Choose = Callable[[Call], Body]
 """Which body, with which parameters, a call computes."""
@@ -58,6 +59,9 @@ def pointwise(call: Call, chosen: Body, names: Sequence[str], shape: Shape, dtyp
     return Nest(space, Tensor("y", shape, dtype)[*loops], tuple(broadcast(t, loops) for t in tensors), chosen)
 
 
+_SKETCHES = {1: "unary", 2: "broadcast"}
+
+
 def elementwise(
     name: str,
     choose: Choose | str,
@@ -68,14 +72,20 @@ def elementwise(
     result: DType | None = None,
     rule: ShapeRule | None = None,
     codes: Codes | None = None,
+    passes: Passes | None = None,
+    clamps: bool = False,
+    torch: Torch | None = None,
+    sketch: str | None = None,
 ) -> Operator:
     """An operator whose every element is one body of the elements of its operands.
 
     `choose` is the name of the body or a function of the call; `least` the number of operands that must be given.
     All operands have one type of `accepts`, unless `rule` is a shape rule of the operator's own.
+    `sketch` is the family of random calls, by default that of the number of operands.
     """
     fixed = body(choose) if isinstance(choose, str) else None
     variadic = operands[-1].endswith("...")
+    drawn = sketch if sketch is not None else "variadic" if variadic else _SKETCHES.get(len(operands), "")
     fewest, most = (least if least is not None else len(operands)), (None if variadic else len(operands))
 
     def chosen(call: Call) -> Body:
@@ -93,5 +103,16 @@ def elementwise(
         names = [operator.operand(i) for i in present(call)]
         return (pointwise(call, chosen(call), names, kind.shape, kind.dtype),)
 
-    operator = Operator(name, infer, evaluate, operands, nests=nests, codes=codes)
+    operator = Operator(
+        name,
+        infer,
+        evaluate,
+        operands,
+        nests=nests,
+        codes=codes,
+        passes=passes,
+        clamps=clamps,
+        torch=torch,
+        sketch=drawn,
+    )
     return operator

@@ -12,6 +12,7 @@ from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, broadcast, given, integer_list, result
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 
 def _expand(call: Call) -> tuple[TensorType, ...]:
@@ -58,6 +59,24 @@ def _tile_nests(call: Call) -> tuple[Nest, ...]:
 
 
 OPERATORS = (
-    Operator("Expand", _expand, _expanded, ("x", "shape"), nests=_expand_nests, codes=Moves()),
-    Operator("Tile", _tile, _tiled, ("x", "repeats"), nests=_tile_nests, codes=Moves()),
+    Operator(
+        "Expand",
+        _expand,
+        _expanded,
+        ("x", "shape"),
+        nests=_expand_nests,
+        codes=Moves(whole=True),
+        torch=Torch(writer="expand"),
+        sketch="expand",
+    ),
+    Operator(
+        "Tile",
+        _tile,
+        _tiled,
+        ("x", "repeats"),
+        nests=_tile_nests,
+        codes=Moves(whole=True),
+        torch=Torch(writer="tile"),
+        sketch="expand",
+    ),
 )

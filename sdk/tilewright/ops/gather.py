@@ -12,6 +12,7 @@ from tilewright.ops.index.table import Table
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, checked_indices, given, needs_index, one_axis, result
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 
 def gather_axis(call: Call) -> int:
@@ -109,7 +110,25 @@ def _gather_nests(call: Call) -> tuple[Nest, ...]:
 
 
 OPERATORS = (
-    Operator("Gather", _gather, _gathered, ("x", "indices"), nests=_gather_nests, codes=Moves()),
-    Operator("GatherElements", _elements, _elements_gathered, ("x", "indices"), kind=Kind.OPAQUE, codes=Moves()),
-    Operator("GatherND", _nd, _nd_gathered, ("x", "indices"), kind=Kind.OPAQUE, codes=Moves()),
+    Operator(
+        "Gather",
+        _gather,
+        _gathered,
+        ("x", "indices"),
+        nests=_gather_nests,
+        codes=Moves(),
+        torch=Torch(writer="gather"),
+        sketch="gather",
+    ),
+    Operator(
+        "GatherElements",
+        _elements,
+        _elements_gathered,
+        ("x", "indices"),
+        kind=Kind.OPAQUE,
+        codes=Moves(),
+        torch=Torch(writer="gather_elements"),
+        sketch="gather",
+    ),
+    Operator("GatherND", _nd, _nd_gathered, ("x", "indices"), kind=Kind.OPAQUE, codes=Moves(), sketch="tuples"),
 )

@@ -14,6 +14,7 @@ from tilewright.ops.index.body import body, combine, finish
 from tilewright.ops.index.build import broadcast, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 ACCEPTS = FLOATS | {t for t in SIGNED | UNSIGNED if t.bits >= 32}
 
@@ -94,4 +95,16 @@ CODES = Products(
     depth=lambda node, shape: shape[1 - _weight_axis(node, 2)],
     factors=("alpha", "beta"),
 )
-OPERATORS = (Operator("Gemm", infer, evaluate, ("a", "b", "c"), nests=nests, codes=CODES),)
+OPERATORS = (
+    Operator(
+        "Gemm",
+        infer,
+        evaluate,
+        ("a", "b", "c"),
+        nests=nests,
+        codes=CODES,
+        clamps=True,
+        torch=Torch(writer="gemm", layer=True),
+        sketch="gemm",
+    ),
+)

@@ -171,6 +171,6 @@ def _gap(call: Call) -> tuple[str, str]:
 
 
 OPERATORS = (
-    Operator("GridSample", _sample, _sampled, ("x", "grid"), kind=Kind.OPAQUE),
+    Operator("GridSample", _sample, _sampled, ("x", "grid"), kind=Kind.OPAQUE, sketch="sampled"),
     Operator("AffineGrid", _affine, _grid, ("theta", "size"), nests=_grid_nests, gap=_gap),
 )

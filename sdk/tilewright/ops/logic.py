@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from tilewright.model import DType
 from tilewright.ops.check import BOOLEANS, FLOATS, NUMBERS, SIGNED, UNSIGNED, broadcast_shape, same_type, typed
+from tilewright.ops.codes import Passes
 from tilewright.ops.elementwise import elementwise
 from tilewright.ops.index.body import Body, body
 from tilewright.ops.operator import Call, TensorType
+from tilewright.ops.torch import Torch
 
 PAIR = ("a", "b")
 INTEGERS = SIGNED | UNSIGNED
@@ -31,17 +33,36 @@ def _infer_where(call: Call) -> tuple[TensorType, ...]:
     return (TensorType(dtype, broadcast_shape(call, call.shape(0), call.shape(1), call.shape(2))),)
 
 
-ORDERED = {"Greater": "greater", "Less": "less", "GreaterOrEqual": "greater_equal", "LessOrEqual": "less_equal"}
-
 OPERATORS = (
-    elementwise("Equal", "equal", accepts=NUMBERS | BOOLEANS, operands=PAIR, result=DType.BOOL),
-    *(elementwise(n, b, accepts=NUMBERS, operands=PAIR, result=DType.BOOL) for n, b in ORDERED.items()),
-    *(elementwise(n, n.lower(), accepts=BOOLEANS, operands=PAIR) for n in ("And", "Or", "Xor")),
-    elementwise("Not", "not", accepts=BOOLEANS),
-    elementwise("IsNaN", "is_nan", accepts=FLOATS, result=DType.BOOL),
+    elementwise(
+        "Equal", "equal", accepts=NUMBERS | BOOLEANS, operands=PAIR, result=DType.BOOL, torch=Torch("{0} == {1}")
+    ),
+    elementwise("Greater", "greater", accepts=NUMBERS, operands=PAIR, result=DType.BOOL, torch=Torch("{0} > {1}")),
+    elementwise("Less", "less", accepts=NUMBERS, operands=PAIR, result=DType.BOOL, torch=Torch("{0} < {1}")),
+    elementwise(
+        "GreaterOrEqual", "greater_equal", accepts=NUMBERS, operands=PAIR, result=DType.BOOL, torch=Torch("{0} >= {1}")
+    ),
+    elementwise(
+        "LessOrEqual", "less_equal", accepts=NUMBERS, operands=PAIR, result=DType.BOOL, torch=Torch("{0} <= {1}")
+    ),
+    elementwise("And", "and", accepts=BOOLEANS, operands=PAIR, torch=Torch("{0} & {1}")),
+    elementwise("Or", "or", accepts=BOOLEANS, operands=PAIR, torch=Torch("{0} | {1}")),
+    elementwise("Xor", "xor", accepts=BOOLEANS, operands=PAIR, torch=Torch("{0} ^ {1}")),
+    elementwise("Not", "not", accepts=BOOLEANS, torch=Torch("torch.logical_not({0})")),
+    elementwise("IsNaN", "is_nan", accepts=FLOATS, result=DType.BOOL, torch=Torch("torch.isnan({0})")),
     elementwise("IsInf", _is_infinite, accepts=FLOATS, result=DType.BOOL),
-    *(elementwise(f"Bitwise{n}", f"bit_{n.lower()}", accepts=INTEGERS, operands=PAIR) for n in ("And", "Or", "Xor")),
-    elementwise("BitwiseNot", "bit_not", accepts=INTEGERS),
+    elementwise("BitwiseAnd", "bit_and", accepts=INTEGERS, operands=PAIR, torch=Torch("{0} & {1}")),
+    elementwise("BitwiseOr", "bit_or", accepts=INTEGERS, operands=PAIR, torch=Torch("{0} | {1}")),
+    elementwise("BitwiseXor", "bit_xor", accepts=INTEGERS, operands=PAIR, torch=Torch("{0} ^ {1}")),
+    elementwise("BitwiseNot", "bit_not", accepts=INTEGERS, torch=Torch("~{0}")),
     elementwise("BitShift", _shift, accepts=INTEGERS, operands=PAIR),
-    elementwise("Where", "where", operands=("condition", "a", "b"), rule=_infer_where),
+    elementwise(
+        "Where",
+        "where",
+        operands=("condition", "a", "b"),
+        rule=_infer_where,
+        passes=Passes(data=(1, 2), whole=False),
+        torch=Torch(writer="where"),
+        sketch="where",
+    ),
 )

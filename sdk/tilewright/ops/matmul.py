@@ -26,6 +26,7 @@ from tilewright.ops.index.body import body, combine
 from tilewright.ops.index.build import axes, broadcast, operand
 from tilewright.ops.index.nest import Access, Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 ACCEPTS = FLOATS | {t for t in SIGNED | UNSIGNED if t.bits >= 32}
 
@@ -149,7 +150,17 @@ CODES = Products(
     takes_bias=False,
 )
 OPERATORS = (
-    Operator("MatMul", infer, evaluate, ("a", "b"), nests=nests, codes=CODES),
+    Operator(
+        "MatMul",
+        infer,
+        evaluate,
+        ("a", "b"),
+        nests=nests,
+        codes=CODES,
+        clamps=True,
+        torch=Torch("{0} @ {1}", layer=True),
+        sketch="matmul",
+    ),
     Operator(
         "MatMulInteger",
         _infer_integer,

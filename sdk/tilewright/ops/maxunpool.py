@@ -51,4 +51,6 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (found,)
 
 
-OPERATORS = (Operator("MaxUnpool", _infer, _evaluate, ("x", "indices", "output_shape"), kind=Kind.OPAQUE),)
+OPERATORS = (
+    Operator("MaxUnpool", _infer, _evaluate, ("x", "indices", "output_shape"), kind=Kind.OPAQUE, sketch="unpool"),
+)

@@ -14,6 +14,7 @@ from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.index.scalars import divide_or_zero, local_response, standardise
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 MVN_EPSILON = 1e-9
 """What the function body of MeanVarianceNormalization in the standard adds to the deviation."""
@@ -150,7 +151,15 @@ def _lrn_nests(call: Call) -> tuple[Nest, ...]:
 
 
 OPERATORS = (
-    Operator("LpNormalization", _infer_lp, _evaluate_lp, ("x",), nests=_lp_nests),
-    Operator("MeanVarianceNormalization", _infer_mvn, _evaluate_mvn, ("x",), nests=_mvn_nests),
-    Operator("LRN", _infer_lrn, _evaluate_lrn, ("x",), nests=_lrn_nests),
+    Operator("LpNormalization", _infer_lp, _evaluate_lp, ("x",), nests=_lp_nests, sketch="along"),
+    Operator("MeanVarianceNormalization", _infer_mvn, _evaluate_mvn, ("x",), nests=_mvn_nests, sketch="image"),
+    Operator(
+        "LRN",
+        _infer_lrn,
+        _evaluate_lrn,
+        ("x",),
+        nests=_lrn_nests,
+        torch=Torch(writer="response_norm"),
+        sketch="windowed",
+    ),
 )

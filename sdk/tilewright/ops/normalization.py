@@ -15,6 +15,7 @@ from tilewright.ops.index.body import body, combine, finish
 from tilewright.ops.index.build import axes, broadcast, operand
 from tilewright.ops.index.nest import Access, Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 
 def _epsilon(call: Call) -> float:
@@ -214,8 +215,34 @@ OPERATORS = (
         AFFINE,
         ("y", "mean", "inverse_deviation"),
         _layer_nests,
+        torch=Torch(writer="layer_norm", layer=True),
+        sketch="layer_norm",
     ),
-    Operator("RMSNormalization", _infer_rms, _evaluate_rms, ("x", "scale"), nests=_rms_nests),
-    Operator("InstanceNormalization", _infer_group, _evaluate_group, AFFINE, nests=_group_nests),
-    Operator("GroupNormalization", _infer_group, _evaluate_group, AFFINE, nests=_group_nests),
+    Operator(
+        "RMSNormalization",
+        _infer_rms,
+        _evaluate_rms,
+        ("x", "scale"),
+        nests=_rms_nests,
+        torch=Torch(writer="rms_norm", layer=True),
+        sketch="layer_norm",
+    ),
+    Operator(
+        "InstanceNormalization",
+        _infer_group,
+        _evaluate_group,
+        AFFINE,
+        nests=_group_nests,
+        torch=Torch(writer="instance_norm", layer=True),
+        sketch="normalised_by_two",
+    ),
+    Operator(
+        "GroupNormalization",
+        _infer_group,
+        _evaluate_group,
+        AFFINE,
+        nests=_group_nests,
+        torch=Torch(writer="group_norm", layer=True),
+        sketch="normalised_in_groups",
+    ),
 )

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tilewright.errors import ModelError, TilewrightError, UnsupportedNode, UsageError
 from tilewright.model import Array, DType, Node, Shape, Tensor
-from tilewright.ops.codes import Codes
+from tilewright.ops.codes import Codes, Moves, Passes
+from tilewright.ops.torch import Torch
 
 if TYPE_CHECKING:
     from tilewright.ops.index.nest import Nest
+    from tilewright.ops.window import Window
 
 T = TypeVar("T")
 
@@ -196,6 +198,10 @@ class Operator:
     of the chain; the node's clamp is no part of it and limits the results. None for opaque operators, an empty chain
     for a call that has no index map. `gap` says of such a call what about it is not computed, and what to do. `codes`
     is what the operator does on integer codes, or a function of the node where its attributes decide.
+    `window` is how windows lie over the operand, for operators whose result has rows of windows; `passes` says which
+    values stand in the results as they are, where `codes` does not say it. `clamps`
+    says that a limit behind it can be part of it. `torch` is what
+    it is in PyTorch, `sketch` the family of random calls that conformance draws it from, "" for none.
     """
 
     name: str
@@ -207,7 +213,12 @@ class Operator:
     kind: Kind = Kind.COMPUTE
     domain: str = ""
     gap: Gap | None = None
+    window: Callable[[Call], Window] | None = None
     codes: Codes | Callable[[Node], Codes | None] | None = None
+    passes: Passes | None = None
+    clamps: bool = False
+    torch: Torch | None = None
+    sketch: str = ""
 
     def operand(self, index: int) -> str:
         """The name that nests give to operand `index`."""
@@ -216,6 +227,13 @@ class Operator:
     def codes_of(self, node: Node) -> Codes | None:
         """What the operator does on integer codes in the form that the node has; None where nothing is known."""
         return self.codes(node) if callable(self.codes) else self.codes
+
+    def passes_of(self, node: Node) -> Passes | None:
+        """Which operands' values stand in the results as they are; None where nothing is known."""
+        codes = self.codes_of(node)
+        if self.passes is not None or not isinstance(codes, Moves):
+            return self.passes
+        return Passes(codes.data, codes.whole)
 
     def result(self, index: int) -> str:
         """The name that nests give to result `index`."""

@@ -16,6 +16,7 @@ from tilewright.ops.index.table import Table
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, given, integer_list, listed, maybe, result, some_axes, zero_code
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 _MODES = ("constant", "reflect", "edge", "wrap")
 
@@ -134,4 +135,16 @@ def _gap(call: Call) -> tuple[str, str]:
     return "the value of the padding has another scale than the operand", "quantise both with one scale"
 
 
-OPERATORS = (Operator("Pad", _infer, _evaluate, ("x", "pads", "value", "axes"), nests=_nests, gap=_gap, codes=Moves()),)
+OPERATORS = (
+    Operator(
+        "Pad",
+        _infer,
+        _evaluate,
+        ("x", "pads", "value", "axes"),
+        nests=_nests,
+        gap=_gap,
+        codes=Moves(),
+        torch=Torch(writer="pad"),
+        sketch="pad",
+    ),
+)

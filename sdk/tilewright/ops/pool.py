@@ -16,6 +16,7 @@ from tilewright.ops.index.build import indices, operand, spatial
 from tilewright.ops.index.build import window as subscripts
 from tilewright.ops.index.nest import Access, Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 from tilewright.ops.window import Window, covered, padded, reaching, read_window, tap_view
 
 MAX_TYPES: Types = FLOATS | {DType.I8, DType.U8, DType.I16, DType.U16}  # 16 bits: codes of quantised networks
@@ -187,10 +188,53 @@ def _norm_nests(call: Call) -> tuple[Nest, ...]:
 _infer_max = partial(_infer, accepts=MAX_TYPES)
 
 OPERATORS = (
-    Operator("MaxPool", _infer_max, _evaluate_max, ("x",), ("y", "indices"), _max_nests, codes=Moves(results=(0,))),
-    Operator("GlobalMaxPool", _infer, _evaluate_max, ("x",), nests=_max_nests, codes=Moves()),
-    Operator("AveragePool", _infer, _evaluate_average, ("x",), nests=_average_nests, codes=Mean(windows=True)),
-    Operator("GlobalAveragePool", _infer, _evaluate_average, ("x",), nests=_average_nests, codes=Mean(windows=True)),
-    Operator("LpPool", _infer, _evaluate_norm, ("x",), nests=_norm_nests),
-    Operator("GlobalLpPool", _infer, _evaluate_norm, ("x",), nests=_norm_nests),
+    Operator(
+        "MaxPool",
+        _infer_max,
+        _evaluate_max,
+        ("x",),
+        ("y", "indices"),
+        _max_nests,
+        window=pool_window,
+        codes=Moves(results=(0,)),
+        clamps=True,
+        torch=Torch(writer="max_pool"),
+        sketch="pool",
+    ),
+    Operator(
+        "GlobalMaxPool",
+        _infer,
+        _evaluate_max,
+        ("x",),
+        nests=_max_nests,
+        codes=Moves(),
+        clamps=True,
+        torch=Torch(writer="max_pool"),
+        sketch="image",
+    ),
+    Operator(
+        "AveragePool",
+        _infer,
+        _evaluate_average,
+        ("x",),
+        nests=_average_nests,
+        window=pool_window,
+        codes=Mean(windows=True),
+        clamps=True,
+        torch=Torch(writer="average_pool"),
+        sketch="pool",
+    ),
+    Operator(
+        "GlobalAveragePool",
+        _infer,
+        _evaluate_average,
+        ("x",),
+        nests=_average_nests,
+        codes=Mean(windows=True),
+        clamps=True,
+        torch=Torch(writer="average_pool"),
+        sketch="image",
+    ),
+    Operator("LpPool", _infer, _evaluate_norm, ("x",), nests=_norm_nests, window=pool_window, sketch="pool"),
+    Operator("GlobalLpPool", _infer, _evaluate_norm, ("x",), nests=_norm_nests, sketch="image"),
 )

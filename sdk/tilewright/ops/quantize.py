@@ -186,7 +186,14 @@ NAMES = ("x", "scale", "zero_point")
 
 OPERATORS = (
     Operator(
-        "QuantizeLinear", _infer_quantise, _evaluate_quantise, NAMES, nests=_quantise_nests, gap=_gap, codes=Converts()
+        "QuantizeLinear",
+        _infer_quantise,
+        _evaluate_quantise,
+        NAMES,
+        nests=_quantise_nests,
+        gap=_gap,
+        codes=Converts(),
+        sketch="quantising",
     ),
     Operator(
         "DequantizeLinear",
@@ -196,6 +203,9 @@ OPERATORS = (
         nests=_dequantise_nests,
         gap=_gap,
         codes=Converts(),
+        sketch="quantising",
     ),
-    Operator("DynamicQuantizeLinear", _dynamic, _evaluate_dynamic, ("x",), ("y", "scale", "zero_point")),
+    Operator(
+        "DynamicQuantizeLinear", _dynamic, _evaluate_dynamic, ("x",), ("y", "scale", "zero_point"), sketch="dynamic"
+    ),
 )

@@ -11,6 +11,7 @@ from tilewright.model import Array
 from tilewright.ops.check import same_type
 from tilewright.ops.operands import Arrays, given, maybe, needs_float, needs_index, needs_rank, result, wanted
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 """Rows of W per hidden unit: GRU z, r, h; LSTM i, o, f, c."""
@@ -266,7 +267,25 @@ def _lstm(
 
 _OPERANDS = ("x", "w", "r", "b", "sequence_lens", "initial_h", "initial_c", "p")
 OPERATORS = (
-    Operator("RNN", _infer, _evaluate, _OPERANDS[:6], ("y", "y_h"), kind=Kind.SEQUENTIAL),
-    Operator("GRU", _infer, _evaluate, _OPERANDS[:6], ("y", "y_h"), kind=Kind.SEQUENTIAL),
-    Operator("LSTM", _infer, _evaluate, _OPERANDS, ("y", "y_h", "y_c"), kind=Kind.SEQUENTIAL),
+    Operator("RNN", _infer, _evaluate, _OPERANDS[:6], ("y", "y_h"), kind=Kind.SEQUENTIAL, sketch="recurrent"),
+    Operator(
+        "GRU",
+        _infer,
+        _evaluate,
+        _OPERANDS[:6],
+        ("y", "y_h"),
+        kind=Kind.SEQUENTIAL,
+        torch=Torch(writer="recurrent", layer=True),
+        sketch="recurrent",
+    ),
+    Operator(
+        "LSTM",
+        _infer,
+        _evaluate,
+        _OPERANDS,
+        ("y", "y_h", "y_c"),
+        kind=Kind.SEQUENTIAL,
+        torch=Torch(writer="recurrent", layer=True),
+        sketch="recurrent",
+    ),
 )

@@ -23,6 +23,7 @@ from tilewright.ops.index.build import operand
 from tilewright.ops.index.nest import Access, Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, listed, result, some_axes
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 Axes = tuple[int, ...]
 
@@ -209,6 +210,25 @@ _CODES: dict[str, Codes] = {
     "ReduceMax": Moves(),
     "ReduceMin": Moves(),
 }
-OPERATORS = tuple(
-    Operator(name, _infer, _evaluate, ("x", "axes"), nests=_nests, gap=_gap, codes=_CODES.get(name)) for name in _STEPS
-)
+_TORCH = {
+    "ReduceSum": "{0}.sum({1})",
+    "ReduceMean": "{0}.mean({1})",
+    "ReduceMax": "{0}.amax({1})",
+    "ReduceMin": "{0}.amin({1})",
+    "ReduceL1": "{0}.abs().sum({1})",
+    "ReduceL2": "({0} ** 2).sum({1}).sqrt()",
+    "ReduceSumSquare": "({0} ** 2).sum({1})",
+    "ReduceLogSumExp": "{0}.logsumexp({1})",
+    "ReduceLogSum": "{0}.sum({1}).log()",
+}
+
+
+def _operator(name: str) -> Operator:
+    torch = Torch(_TORCH[name], writer="reduction") if name in _TORCH else None
+    return Operator(
+        name, _infer, _evaluate, ("x", "axes"), nests=_nests, gap=_gap, codes=_CODES.get(name), torch=torch,
+        sketch="reduce",
+    )  # fmt: skip
+
+
+OPERATORS = tuple(map(_operator, _STEPS))

@@ -46,6 +46,11 @@ def codes_of(node: Node) -> Codes | None:
     return None if operator is None else operator.codes_of(node)
 
 
+def named(name: str) -> tuple[Operator, ...]:
+    """The operators of this name in every domain, ONNX's own first."""
+    return tuple(each for each in all_operators() if each.name == name)
+
+
 def names_with(kinds: type | UnionType) -> tuple[str, ...]:
     """The names of the operators that do so on codes in their plain form, each once, in order."""
     plain = ((each.name, each.codes_of(Node("", each.name, (), ()))) for each in all_operators())

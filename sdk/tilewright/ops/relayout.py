@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tilewright.model import Array
 from tilewright.ops.codes import Moves
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 DOMAIN = "tilewright"
 
@@ -24,4 +25,6 @@ def evaluate(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
     return (x,)
 
 
-OPERATORS = (Operator("Relayout", infer, evaluate, operands=("x",), domain=DOMAIN, codes=Moves()),)
+OPERATORS = (
+    Operator("Relayout", infer, evaluate, operands=("x",), domain=DOMAIN, codes=Moves(whole=True), torch=Torch("{0}")),
+)

@@ -22,6 +22,7 @@ from tilewright.ops.index.table import Table
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, given, integer_list, result, some_axes
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 F32 = np.float32
 _MODES = ("nearest", "linear", "cubic")
@@ -380,11 +381,12 @@ def _codes(node: Node) -> Codes | None:
     """Nearest neighbours move, except where some are read outside of the operand; else a few elements are summed."""
     if node.attributes.get("mode", "nearest") != "nearest":
         return Interpolates()
-    outside = node.attributes.get("coordinate_transformation_mode", "") == "tf_crop_and_resize"
-    return None if outside else Moves()
+    return None if node.attributes.get("coordinate_transformation_mode") == "tf_crop_and_resize" else Moves()
 
 
+TORCH = Torch(writer="resize")
 OPERATORS = (
-    Operator("Resize", _infer, _evaluate, ("x", "roi", "scales", "sizes"), nests=_nests, gap=_gap, codes=_codes),
-    Operator("Upsample", _infer, _evaluate, ("x", "scales"), nests=_nests, gap=_gap, codes=_codes),
-)
+    Operator("Resize", _infer, _evaluate, ("x", "roi", "scales", "sizes"), nests=_nests, gap=_gap, codes=_codes,
+             torch=TORCH, sketch="resize"),
+    Operator("Upsample", _infer, _evaluate, ("x", "scales"), nests=_nests, gap=_gap, codes=_codes, torch=TORCH),
+)  # fmt: skip

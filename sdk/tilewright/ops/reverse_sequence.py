@@ -38,4 +38,6 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (x[element_positions(places, time)],)
 
 
-OPERATORS = (Operator("ReverseSequence", _infer, _evaluate, ("x", "sequence_lens"), kind=Kind.OPAQUE),)
+OPERATORS = (
+    Operator("ReverseSequence", _infer, _evaluate, ("x", "sequence_lens"), kind=Kind.OPAQUE, sketch="sequences"),
+)

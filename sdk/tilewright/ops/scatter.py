@@ -113,8 +113,10 @@ def _cache_updated(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 
 _OPERANDS = ("x", "indices", "updates")
 OPERATORS = (
-    Operator("Scatter", _elements, _elements_scattered, _OPERANDS, kind=Kind.OPAQUE),
-    Operator("ScatterElements", _elements, _elements_scattered, _OPERANDS, kind=Kind.OPAQUE),
-    Operator("ScatterND", _nd, _nd_scattered, _OPERANDS, kind=Kind.OPAQUE),
-    Operator("TensorScatter", _cache, _cache_updated, ("x", "update", "write_indices"), kind=Kind.OPAQUE),
+    Operator("Scatter", _elements, _elements_scattered, _OPERANDS, kind=Kind.OPAQUE, sketch="scatter"),
+    Operator("ScatterElements", _elements, _elements_scattered, _OPERANDS, kind=Kind.OPAQUE, sketch="scatter"),
+    Operator("ScatterND", _nd, _nd_scattered, _OPERANDS, kind=Kind.OPAQUE, sketch="tuples"),
+    Operator(
+        "TensorScatter", _cache, _cache_updated, ("x", "update", "write_indices"), kind=Kind.OPAQUE, sketch="cache"
+    ),
 )

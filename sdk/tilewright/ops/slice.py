@@ -8,6 +8,7 @@ from tilewright.ops.index.nest import Nest
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, given, listed, result, some_axes
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 
 def ranges(call: Call) -> tuple[range, ...]:
@@ -52,4 +53,8 @@ def _nests(call: Call) -> tuple[Nest, ...]:
 
 
 _OPERANDS = ("x", "starts", "ends", "axes", "steps")
-OPERATORS = (Operator("Slice", _infer, _evaluate, _OPERANDS, nests=_nests, codes=Moves()),)
+OPERATORS = (
+    Operator(
+        "Slice", _infer, _evaluate, _OPERANDS, nests=_nests, codes=Moves(), torch=Torch(writer="slice"), sketch="cut"
+    ),
+)

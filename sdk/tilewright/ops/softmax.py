@@ -16,6 +16,7 @@ from tilewright.ops.index.body import body, combine, finish
 from tilewright.ops.index.build import axes, indices, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 
 def reduced_axes(call: Call) -> tuple[int, ...]:
@@ -130,7 +131,24 @@ def _hardmax_nests(call: Call) -> tuple[Nest, ...]:
 
 
 OPERATORS = (
-    Operator("Softmax", infer, _evaluating(softmax_rows), ("x",), nests=_softmax_nests, codes=Exponentials()),
-    Operator("LogSoftmax", infer, _evaluating(log_softmax_rows), ("x",), nests=_log_softmax_nests),
-    Operator("Hardmax", infer, _evaluating(hardmax_rows), ("x",), nests=_hardmax_nests),
+    Operator(
+        "Softmax",
+        infer,
+        _evaluating(softmax_rows),
+        ("x",),
+        nests=_softmax_nests,
+        codes=Exponentials(),
+        torch=Torch(writer="softmax"),
+        sketch="along",
+    ),
+    Operator(
+        "LogSoftmax",
+        infer,
+        _evaluating(log_softmax_rows),
+        ("x",),
+        nests=_log_softmax_nests,
+        torch=Torch(writer="softmax"),
+        sketch="along",
+    ),
+    Operator("Hardmax", infer, _evaluating(hardmax_rows), ("x",), nests=_hardmax_nests, sketch="along"),
 )

@@ -8,6 +8,7 @@ from tilewright.ops.index.build import operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, needs_rank, result
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 
 def block_size(call: Call) -> int:
@@ -73,6 +74,24 @@ def _nests(call: Call) -> tuple[Nest, ...]:
 
 
 OPERATORS = (
-    Operator("DepthToSpace", _to_space, _spread, ("x",), nests=_nests, codes=Moves()),
-    Operator("SpaceToDepth", _to_depth, _stacked, ("x",), nests=_nests, codes=Moves()),
+    Operator(
+        "DepthToSpace",
+        _to_space,
+        _spread,
+        ("x",),
+        nests=_nests,
+        codes=Moves(whole=True),
+        torch=Torch(writer="depth_to_space"),
+        sketch="blocks",
+    ),
+    Operator(
+        "SpaceToDepth",
+        _to_depth,
+        _stacked,
+        ("x",),
+        nests=_nests,
+        codes=Moves(whole=True),
+        torch=Torch(writer="space_to_depth"),
+        sketch="blocks",
+    ),
 )

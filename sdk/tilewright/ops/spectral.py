@@ -171,8 +171,10 @@ def _mel_array(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 
 _MEL = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")
 OPERATORS = (
-    Operator("DFT", _dft, _transformed, ("x", "dft_length", "axis"), kind=Kind.OPAQUE),
-    Operator("STFT", _stft, _short, ("signal", "frame_step", "window", "frame_length"), kind=Kind.OPAQUE),
+    Operator("DFT", _dft, _transformed, ("x", "dft_length", "axis"), kind=Kind.OPAQUE, sketch="spectrum"),
+    Operator(
+        "STFT", _stft, _short, ("signal", "frame_step", "window", "frame_length"), kind=Kind.OPAQUE, sketch="spectrum"
+    ),
     *(
         Operator(f"{name}Window", _window, _window_array, ("size",), kind=Kind.OPAQUE)
         for name in ("Hann", "Hamming", "Blackman")

@@ -10,6 +10,7 @@ from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, listed, one_axis, result
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 
 def parts(call: Call) -> tuple[int, tuple[int, ...]]:
@@ -53,4 +54,16 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return tuple(found)
 
 
-OPERATORS = (Operator("Split", _infer, _evaluate, ("x", "split"), ("y...",), nests=_nests, codes=Moves()),)
+OPERATORS = (
+    Operator(
+        "Split",
+        _infer,
+        _evaluate,
+        ("x", "split"),
+        ("y...",),
+        nests=_nests,
+        codes=Moves(),
+        torch=Torch(writer="split"),
+        sketch="split",
+    ),
+)

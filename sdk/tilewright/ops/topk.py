@@ -39,4 +39,4 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (values, indices.astype(np.int64))[: len(call.outputs)]
 
 
-OPERATORS = (Operator("TopK", _infer, _evaluate, ("x", "k"), ("values", "indices"), kind=Kind.OPAQUE),)
+OPERATORS = (Operator("TopK", _infer, _evaluate, ("x", "k"), ("values", "indices"), kind=Kind.OPAQUE, sketch="top_k"),)

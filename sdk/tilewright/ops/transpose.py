@@ -8,6 +8,7 @@ from tilewright.ops.index.nest import Nest
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, given, result, some_axes
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 
 def permutation(call: Call) -> tuple[int, ...]:
@@ -32,4 +33,16 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return moved(call, kind.shape, lambda loops: [loops[perm.index(axis)] for axis in range(len(perm))])
 
 
-OPERATORS = (Operator("Transpose", _infer, _evaluate, ("x",), nests=_nests, kind=Kind.VIEW, codes=Moves()),)
+OPERATORS = (
+    Operator(
+        "Transpose",
+        _infer,
+        _evaluate,
+        ("x",),
+        nests=_nests,
+        kind=Kind.VIEW,
+        codes=Moves(whole=True),
+        torch=Torch(writer="transpose"),
+        sketch="transpose",
+    ),
+)

@@ -10,6 +10,7 @@ from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, integer_scalar, same, zero_code
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 
 def diagonal(call: Call) -> int:
@@ -49,4 +50,4 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return (Nest(space, Tensor("y", shape, x.dtype)[*loops], choice, body("where")),)
 
 
-OPERATORS = (Operator("Trilu", _infer, _evaluate, ("x", "k"), nests=_nests),)
+OPERATORS = (Operator("Trilu", _infer, _evaluate, ("x", "k"), nests=_nests, torch=Torch(writer="trilu")),)

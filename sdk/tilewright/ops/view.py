@@ -19,6 +19,7 @@ from tilewright.ops.operands import (
     wanted,
 )
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
+from tilewright.ops.torch import Torch
 
 
 def _identity(call: Call) -> tuple[TensorType, ...]:
@@ -104,10 +105,45 @@ def new_shape(call: Call) -> Shape:
 
 
 OPERATORS = (
-    Operator("Identity", _identity, _reshaped, ("x",), kind=Kind.VIEW, codes=Moves()),
-    Operator("Reshape", _reshape, _reshaped, ("x", "shape"), kind=Kind.VIEW, codes=Moves()),
-    Operator("Flatten", _flatten, _reshaped, ("x",), kind=Kind.VIEW, codes=Moves()),
-    Operator("Squeeze", _squeeze, _reshaped, ("x", "axes"), kind=Kind.VIEW, codes=Moves()),
-    Operator("Unsqueeze", _unsqueeze, _reshaped, ("x", "axes"), kind=Kind.VIEW, codes=Moves()),
+    Operator(
+        "Identity",
+        _identity,
+        _reshaped,
+        ("x",),
+        kind=Kind.VIEW,
+        codes=Moves(whole=True),
+        torch=Torch("{0}"),
+        sketch="unary",
+    ),
+    Operator(
+        "Reshape",
+        _reshape,
+        _reshaped,
+        ("x", "shape"),
+        kind=Kind.VIEW,
+        codes=Moves(whole=True),
+        torch=Torch(writer="reshape"),
+    ),
+    Operator(
+        "Flatten", _flatten, _reshaped, ("x",), kind=Kind.VIEW, codes=Moves(whole=True), torch=Torch(writer="reshape")
+    ),
+    Operator(
+        "Squeeze",
+        _squeeze,
+        _reshaped,
+        ("x", "axes"),
+        kind=Kind.VIEW,
+        codes=Moves(whole=True),
+        torch=Torch(writer="reshape"),
+    ),
+    Operator(
+        "Unsqueeze",
+        _unsqueeze,
+        _reshaped,
+        ("x", "axes"),
+        kind=Kind.VIEW,
+        codes=Moves(whole=True),
+        torch=Torch(writer="reshape"),
+    ),
     Operator("Dropout", _dropout, _dropped, ("x", "ratio", "training_mode"), ("y", "mask"), kind=Kind.VIEW),
 )

@@ -6,15 +6,12 @@ from dataclasses import replace
 from math import inf, isnan
 
 from tilewright.model import Clamp, Model, Node
+from tilewright.ops.codes import Moves
+from tilewright.ops.operator import Kind
+from tilewright.ops.registry import find
 from tilewright.passes.edit import Edit
 
 name = "activation"
-
-_PRODUCERS = frozenset(
-    "Conv ConvTranspose Gemm MatMul Add Sub Mul MaxPool AveragePool GlobalAveragePool GlobalMaxPool".split()
-)
-
-_VIEWS = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose"})
 
 
 def apply(model: Model) -> Model:
@@ -26,11 +23,22 @@ def apply(model: Model) -> Model:
             continue
         source, low, high = found
         views, before = _through_views(edit, node, source)
-        if before is None or before.op not in _PRODUCERS or before.domain or len(before.outputs) != 1:
+        if before is None or not _clamps(before) or len(before.outputs) != 1:
             continue
         if edit.is_float(source, *node.outputs):
             _limit(edit, before, views, node, _combined(before.clamp, low, high))
     return edit.result()
+
+
+def _clamps(node: Node) -> bool:
+    operator = find(node.op, node.domain)
+    return operator is not None and operator.clamps
+
+
+def _shows_all(node: Node) -> bool:
+    """True for a view of every element of its operand."""
+    operator = find(node.op, node.domain)
+    return operator is not None and operator.kind is Kind.VIEW and isinstance(operator.codes_of(node), Moves)
 
 
 def _through_views(edit: Edit, node: Node, source: str) -> tuple[list[Node], Node | None]:
@@ -39,7 +47,7 @@ def _through_views(edit: Edit, node: Node, source: str) -> tuple[list[Node], Nod
     reader = node
     while edit.sole_reader(source, reader):
         before = edit.writer(source)
-        if before is None or before.op not in _VIEWS or before.domain or len(before.outputs) != 1:
+        if before is None or not _shows_all(before) or len(before.outputs) != 1:
             return views, before
         views.append(before)
         reader, source = before, before.inputs[0]

@@ -14,11 +14,10 @@ import numpy as np
 from tilewright.errors import TilewrightError
 from tilewright.layout import Layout
 from tilewright.model import DType, Tensor
-from tilewright.ops.conv import conv_window
+from tilewright.ops.codes import Moves, Products
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.nest import Access
 from tilewright.ops.operator import Call
-from tilewright.ops.pool import pool_window
 from tilewright.ops.quantised.real import real_call, the_quantisation
 from tilewright.ops.window import Window
 
@@ -116,10 +115,10 @@ def _with_fill(call: Call, maps: dict[int, RowMap]) -> RowWise | str:
 
 def _fill(call: Call) -> int | str:
     """The byte, over and over, of an element that leaves the result as it is where a window reaches outside."""
-    x, op = call.tensor(0), call.node.op
-    if op == "Conv":
+    x, codes = call.tensor(0), call.codes if _window(call) is not None else None
+    if isinstance(codes, Products):
         value = np.asarray(the_quantisation(x).zero_point[0] if x.quantisation else 0)
-    elif op == "MaxPool" and not x.dtype.is_float:
+    elif isinstance(codes, Moves) and not x.dtype.is_float:
         value = np.asarray(x.dtype.range[0])
     else:
         return "its windows reach over the first or last row"
@@ -131,7 +130,9 @@ def _real(call: Call) -> Call:
     """The call that index maps are asked about: over real numbers, sums without their bias."""
     if all(t is None or t.quantisation is None for t in (*call.inputs, *call.outputs)):
         return call
-    return real_call(call, DType.F32, operands=2 if call.node.op == "Conv" else 0)
+    return real_call(
+        call, DType.F32, operands=2 if isinstance(call.codes, Products) and _window(call) is not None else 0
+    )
 
 
 def _operand_names(call: Call) -> dict[str, int]:
@@ -171,9 +172,7 @@ def band(node: RowWise, rows: int) -> Call:
 
 
 def _window(call: Call) -> Window | None:
-    if call.node.op == "Conv":
-        return conv_window(call)
-    return pool_window(call) if call.node.op in ("MaxPool", "AveragePool", "LpPool") else None
+    return call.operator.window(call) if call.operator is not None and call.operator.window is not None else None
 
 
 def _cut(tensor: Tensor, rows: int) -> Tensor:

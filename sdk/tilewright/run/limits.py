@@ -7,24 +7,15 @@ several nodes limit an input, all of them hold: the smallest axis wins.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tilewright.errors import UsageError
 from tilewright.model import Array
+from tilewright.ops.codes import Pairwise
 from tilewright.ops.operator import Call
 from tilewright.plan.plan import ExecutionPlan
-
-PASSED = frozenset({
-    "Cast", "CastLike", "Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Expand", "Tile",
-    "Relayout", "Concat",
-})  # fmt: skip
-"""Every value of an operand stands in the result."""
-CHOSEN = frozenset({"Slice", "Split", "Gather", "GatherElements", "GatherND", "Where", "Max", "Min", "Clip", "Pad"})
-"""Some values of an operand stand in the result."""
-SELECTORS: Mapping[str, tuple[int, ...]] = {"Gather": (1,), "GatherElements": (1,), "GatherND": (1,), "Where": (0,)}
-"""Operands of these that never reach the result."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +44,12 @@ class _Way:
     def through(self, call: Call, operand: int) -> _Way | None:
         """The way behind a node; None where it ends."""
         op = call.node.op
-        if op in PASSED:
-            return self
-        if op in CHOSEN and operand not in SELECTORS.get(op, ()):
-            return _Way(self.source, self.factor, self.least, self.most, False)
+        passed = call.operator.passes_of(call.node) if call.operator is not None else None
+        if passed is not None:
+            reaches = passed.data is None or operand in passed.data
+            return replace(self, whole=self.whole and passed.whole) if reaches else None
         other = call.constants.get(1 - operand)
-        if op not in ("Add", "Sub", "Mul") or other is None or not other.size or (op == "Sub" and operand):
+        if call.codes != Pairwise(factored=True) or other is None or not other.size or (op == "Sub" and operand):
             return None
         if not np.array_equal(other, np.trunc(other)):
             return None
