@@ -24,22 +24,32 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert "://" in target or (page.parent / target).exists(), target
 
 
-@pytest.fixture
-def acme(tmp_path: Path) -> Path:
-    """The distribution of new_kernel.md and new_platform.md, as if it were installed."""
-    for page in ("new_kernel.md", "new_platform.md"):
-        for name, text in BLOCK.findall((ROOT / "docs" / page).read_text()):
-            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / name).write_text(text)
-    for package in ("acme", "acme/kernels"):
-        (tmp_path / package / "__init__.py").write_text("")
-    info = tmp_path / "acme-1.0.dist-info"
+def installed(name: str, pages: tuple[str, ...], folder: Path) -> Path:
+    """The distribution that pages print, as if it were installed."""
+    for page in pages:
+        for path, text in BLOCK.findall((ROOT / "docs" / page).read_text()):
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text)
+    for package in (name, f"{name}/kernels"):
+        (folder / package / "__init__.py").write_text("")
+    info = folder / f"{name}-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
-    entry = re.search(r'^acme = "(.+)"$', (tmp_path / "pyproject.toml").read_text(), re.MULTILINE)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    entry = re.search(rf'^{name} = "(.+)"$', (folder / "pyproject.toml").read_text(), re.MULTILINE)
     assert entry
-    (info / "entry_points.txt").write_text(f"[tilewright.platforms]\nacme = {entry[1]}\n")
-    return tmp_path
+    (info / "entry_points.txt").write_text(f"[tilewright.platforms]\n{name} = {entry[1]}\n")
+    return folder
+
+
+def hard_swish(*shape: int) -> onnx.ModelProto:
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [helper.make_node("HardSwish", ["x"], ["y"], "swish")],
+        "swish",
+        [value("x", TensorProto.FLOAT, shape)],
+        [value("y", TensorProto.FLOAT, shape)],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
 def tilewright(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -48,15 +58,9 @@ def tilewright(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_the_plug_in_of_the_pages_runs(acme: Path) -> None:
-    value = helper.make_tensor_value_info
-    graph = helper.make_graph(
-        [helper.make_node("HardSwish", ["x"], ["y"], "swish")],
-        "swish",
-        [value("x", TensorProto.FLOAT, [1, 3, 5, 7])],
-        [value("y", TensorProto.FLOAT, [1, 3, 5, 7])],
-    )
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), acme / "swish.onnx")
+def test_the_plug_in_of_the_pages_runs(tmp_path: Path) -> None:
+    acme = installed("acme", ("new_kernel.md", "new_platform.md"), tmp_path)
+    onnx.save(hard_swish(1, 3, 5, 7), acme / "swish.onnx")
     done = tilewright(acme, "run", "swish.onnx", "-t", "board", "--json", "report.json", "--explain")
     assert done.returncode == 0, done.stderr
     report = json.loads((acme / "report.json").read_text())
@@ -65,4 +69,18 @@ def test_the_plug_in_of_the_pages_runs(acme: Path) -> None:
     assert report["run"]["match"]
     assert "acme" in tilewright(acme, "platforms").stdout
     conforms = tilewright(acme, "conform", "acme")
+    assert conforms.returncode == 0, conforms.stdout + conforms.stderr
+
+
+def test_the_tiled_kernel_of_the_page_runs(tmp_path: Path) -> None:
+    tcm = installed("tcm", ("tiling.md",), tmp_path)
+    onnx.save(hard_swish(1, 8, 40, 40), tcm / "swish.onnx")
+    done = tilewright(tcm, "run", "swish.onnx", "-t", "board", "--json", "report.json", "--profile")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tcm / "report.json").read_text())
+    (layer,) = report["layers"]
+    assert (report["platform"], layer["kernel"]) == ("tcm", "HardSwish")
+    assert layer["tiles"] > 1
+    assert report["run"]["match"]
+    conforms = tilewright(tcm, "conform", "tcm", "-t", "board")
     assert conforms.returncode == 0, conforms.stdout + conforms.stderr

@@ -24,7 +24,8 @@ from tilewright.rows.chain import RowChain
 _NAME = "LAYER_FUNCTION_NAME"
 _BROUGHT = re.compile(r"\btilewright_\w+|\bTILEWRIGHT_\w+")
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
-_DEFINED = re.compile(r"^\s*#\s*define\s+(\w+)|^(?:static|inline)\b[^;={(]*?\b(\w+)\s*\(", re.MULTILINE)
+_DEFINED = re.compile(r"^\s*#\s*define\s+(\w+)|^(?:static|inline)\b[^;={(]*?\b(\w+)\s*\(|^\}\s*(\w+)\s*;", re.MULTILINE)
+"""A macro, a function, and the name of a struct behind its `typedef`."""
 
 
 @dataclass(frozen=True)
@@ -264,8 +265,8 @@ def _used(text: str, sources: Sequence[Path]) -> list[Path]:
 def _names(source: Path, _changed: int) -> tuple[frozenset[str], frozenset[str]]:
     """What a source defines, and every word in it."""
     content = source.read_text()
-    brought = set(_BROUGHT.findall(content))  # a plug-in's functions and macros bear a prefix of its own
-    brought |= {function or macro for macro, function in _DEFINED.findall(content)}
+    brought = set(_BROUGHT.findall(content))  # a plug-in's functions, macros and structs bear a prefix of its own
+    brought |= {name for names in _DEFINED.findall(content) for name in names if name}
     return frozenset(brought), frozenset(_WORD.findall(content))
 
 
