@@ -152,7 +152,7 @@ def test_combinations_take_in_every_term(kind: DType, tmp_path: Path) -> None:
     for name in names:
         head = f"void {name}_all(const {c_type} *x, {c_type} *y, int n)"
         start = literal(kind, COMBINES[name].start(kind.numpy).item())
-        taken = combine_text(name, kind).replace("TOTAL", c_type)
+        taken = combine_text(name, kind, c_type)
         loop = f"for (int i = 0; i < n; i++) {{ const {c_type} term = x[i]; {taken} y[i] = acc; }}"
         texts.append(f"{head};\n{head}\n{{\n    {c_type} acc = {start};\n    {loop}\n}}\n")
     loaded = library(texts, tmp_path)
@@ -173,7 +173,7 @@ def test_finishes_mean_in_c_what_they_mean_in_numpy(tmp_path: Path) -> None:
     texts = []
     for name in FINISHES:
         head = f"void {name}_all(const float *x, const int *count, const float *more, float *y, int n)"
-        value = finish_text(name, DType.F32, parameters.get(name, ())).replace("TOTAL", "float")
+        value = finish_text(name, DType.F32, parameters.get(name, ()), "float")
         step = "const float acc = x[i], e0 = more[i]; const int points = count[i]; (void)e0; (void)points; "
         step += f"y[i] = {value};"
         texts.append(f"{head};\n{head}\n{{\n    for (int i = 0; i < n; i++) {{ {step} }}\n}}\n")

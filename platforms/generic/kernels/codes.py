@@ -23,6 +23,7 @@ from tilewright.numerics import (
     window_counts,
 )
 from tilewright.ops.codes import Converts, Mean, Moves, Pairwise
+from tilewright.ops.index.loop_nest import declarations as loop_tables
 from tilewright.ops.index.nest import Nest
 from tilewright.ops.operator import unmapped
 from tilewright.ops.registry import all_operators, names_with
@@ -38,7 +39,7 @@ from tilewright.platforms.generic.kernels.nest import (
     strides_of,
     unread,
 )
-from tilewright.platforms.generic.kernels.nest_text import Codes, Written, print_nest
+from tilewright.platforms.generic.kernels.nest_loops import Codes, loop_nest
 from tilewright.platforms.generic.platform import PLATFORM
 
 Q = "qi8|qu8|qi16|qu16"
@@ -70,16 +71,12 @@ def context_of(
 ) -> NestContext:
     """The nests printed with integer arithmetic; `declarations` are the tables that it reads."""
     strides = strides_of(operands)
-    written: list[Written] = [
-        print_nest(nest, strides, i, None, code) for i, (nest, code) in enumerate(zip(nests, codes, strict=True))
-    ]
-    tables = {
-        name: f"static const {c_type} {name}[{length}] = {{{text}}};"
-        for item in written
-        for name, c_type, length, text in item.tables
-    }
+    loops = tuple(
+        loop_nest(nest, strides, i, None, code) for i, (nest, code) in enumerate(zip(nests, codes, strict=True))
+    )
+    lines = (*loop_tables(loops), *declarations, *unread(operands, tuple(nests)))
     printed = Printed(tuple(nests), tuple(codes), tuple(declarations))
-    return NestContext((*tables.values(), *declarations, *unread(operands, tuple(nests))), tuple(written), printed)
+    return NestContext(lines, loops, printed)
 
 
 def read_constants(operands: Operands, nests: Sequence[Nest]) -> tuple[Constant, ...]:
@@ -284,7 +281,7 @@ class MeanCodes(KernelMethods):
         for count, text_of in parts[:-1]:
             finish = f"points == {count} ? {text_of} : {finish}"
         body = f"e0 - {zero}" if zero >= 0 else f"e0 + {-zero}"
-        codes = Codes(body, finish, C_TYPES[y.dtype], low, high, pad=zero)
+        codes = Codes(body, finish, C_TYPES[y.dtype], low, high, pad=zero, counted=len(parts) > 1)
         (nest,) = nests_of(real(call))
         return context_of(operands, (nest,), [codes], ())
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tilewright.ops.index.loop_nest import Loop, LoopNest, Loops
 from tilewright.platform import Call, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.nest import NestContext
-from tilewright.platforms.generic.kernels.nest_text import Written
 from tilewright.platforms.generic.platform import PLATFORM
 
 
@@ -21,19 +21,17 @@ class DynamicCodes(KernelMethods):
     def context(self, operands: Operands) -> NestContext:
         """The two loops over the elements."""
         size = operands.call.tensor(0).elements
-        lines = (
+        body = (
             "float low = 0.0f;",
             "float high = 0.0f;",
-            f"for (int i = 0; i < {size}; i++) {{",
-            "    low = fminf(low, x[i]);",
-            "    high = fmaxf(high, x[i]);",
-            "}",
+            Loops((Loop("i", size),), ("low = fminf(low, x[i]);", "high = fmaxf(high, x[i]);")),
             "const float step = (high > low ? high - low : 1.0f) / 255.0f;",
             "const float zero = rintf(fminf(fmaxf(-low / step, 0.0f), 255.0f));",
             "scale[0] = step;",
             "zero_point[0] = (uint8_t)zero;",
-            f"for (int i = 0; i < {size}; i++) {{",
-            "    y[i] = (uint8_t)fminf(fmaxf(rintf(x[i] / step) + zero, 0.0f), 255.0f);",
-            "}",
+            Loops(
+                (Loop("i", size, parallel=True),),
+                ("y[i] = (uint8_t)fminf(fmaxf(rintf(x[i] / step) + zero, 0.0f), 255.0f);",),
+            ),
         )
-        return NestContext((), (Written("extremes with 0, scale, zero point, codes", lines, ()),))
+        return NestContext((), (LoopNest("extremes with 0, scale, zero point, codes", body),))

@@ -18,11 +18,12 @@ from tilewright.numerics import (
     too_wide,
 )
 from tilewright.ops.conv import conv_window
+from tilewright.ops.index.loop_nest import Guard, Loop, LoopNest, Loops, Part
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of
 from tilewright.platforms.generic.kernels.codes_sums import products, row_major
 from tilewright.platforms.generic.kernels.nest import NestContext, strides_of
-from tilewright.platforms.generic.kernels.nest_text import Written
+from tilewright.platforms.generic.kernels.nest_address import minus_text
 from tilewright.platforms.generic.platform import PLATFORM
 
 TYPES = f"{Q}, qi4|qu4, i32|i64? -> {Q}"
@@ -85,21 +86,18 @@ def constants(call: Call) -> tuple[Constant, ...]:
             *requantisation)  # fmt: skip
 
 
-def unpacking(call: Call, depth: int) -> list[str]:
-    """Lines that widen the weights of channel `c`, less their zero point."""
+def unpacking(call: Call, depth: int) -> Loops:
+    """The loop that widens the weights of channel `c`, less their zero point."""
     signed = call.tensor(1).dtype is DType.I4
-    zero = the_quantisation(call.tensor(1)).zero_point[0]
-    value = "((nibble ^ 8) - 8)" if signed else "nibble"
-    return [
-        f"for (int k = 0; k < {depth}; k++) {{",
-        f"    const int32_t nibble = (w[c * {(depth + 1) // 2} + k / 2] >> (k % 2 * 4)) & 15;",
-        f"    weights[k] = (int8_t)({value} - {zero});".replace("- -", "+ "),
-        "}",
-    ]
+    value = minus_text("((nibble ^ 8) - 8)" if signed else "nibble", the_quantisation(call.tensor(1)).zero_point[0])
+    nibble = f"const int32_t nibble = (w[c * {(depth + 1) // 2} + k / 2] >> (k % 2 * 4)) & 15;"
+    return Loops((Loop("k", depth, parallel=True),), (nibble, f"weights[k] = (int8_t)({value});"))
 
 
-def sum_lines(call: Call, axes: tuple[_Axis, ...], strides: tuple[int, ...], inner: int, outer: int) -> list[str]:
-    """The sum of one result, with the input's zero point taken off where padding leaves taps out."""
+def sum_parts(
+    call: Call, x: str, axes: tuple[_Axis, ...], strides: tuple[int, ...], inner: int, outer: int
+) -> tuple[Part, ...]:
+    """The sum of one result, with the zero point of the input `x` taken off where padding leaves taps out."""
     folded = all(axis.inside for axis in axes)
     zero = 0 if folded else the_quantisation(call.tensor(0)).zero_point[0]
     place = [f"n * {strides[0]}", f"(c / {outer} * {inner} + i) * {strides[1]}"]
@@ -107,19 +105,14 @@ def sum_lines(call: Call, axes: tuple[_Axis, ...], strides: tuple[int, ...], inn
     tap = "i"
     for number, axis in enumerate(axes):
         tap = f"({tap}) * {axis.kernel} + k{number}"
-    code = f"(int32_t)x[{' + '.join(place)}]"
-    term = f"({code} - {zero})".replace("- -", "+ ") if zero else code
-    lines = [f"acc += {term} * weights[{tap}];"]
+    code = f"(int32_t){x}[{' + '.join(place)}]"
+    term = f"({minus_text(code, zero)})" if zero else code
+    parts: tuple[Part, ...] = (f"acc += {term} * weights[{tap}];",)
     for number, axis in reversed(list(enumerate(axes))):
-        at = f"o{number} * {axis.stride} + k{number} * {axis.dilation} - {axis.begin}"
-        guard = [] if axis.inside else [f"if (p{number} < 0 || p{number} >= {axis.size}) {{", "    continue;", "}"]
-        lines = [f"const int p{number} = {at};", *guard, *lines]
-        lines = [f"for (int k{number} = 0; k{number} < {axis.kernel}; k{number}++) {{", *_indent(lines), "}"]
-    return ["int32_t acc = start[c];", f"for (int i = 0; i < {inner}; i++) {{", *_indent(lines), "}"]
-
-
-def _indent(lines: list[str]) -> list[str]:
-    return [f"    {line}" for line in lines]
+        at = f"const int p{number} = o{number} * {axis.stride} + k{number} * {axis.dilation} - {axis.begin};"
+        skip = () if axis.inside else (Guard((f"p{number} < 0 || p{number} >= {axis.size}",), ("continue;",)),)
+        parts = (Loops((Loop(f"k{number}", axis.kernel),), (at, *skip, *parts)),)
+    return ("int32_t acc = start[c];", Loops((Loop("i", inner),), parts))
 
 
 class PackedCodes(KernelMethods):
@@ -154,21 +147,17 @@ class PackedCodes(KernelMethods):
         low, high = code_limits(call, y)
         place = [f"n * {strides[1][0]}", f"c * {strides[1][1]}"]
         place += [f"o{number} * {stride}" for number, stride in enumerate(strides[1][2:])]
-        name = "x" if axes else "a"
-        lines = [
-            line.replace("x[", f"{name}[") for line in sum_lines(call, axes, strides[0], inner, channels // groups)
-        ]
-        lines += [
+        total = sum_parts(call, "x" if axes else "a", axes, strides[0], inner, channels // groups)
+        finish = (
             f"const int32_t code = (int32_t)({form.c('acc', 'c')});",
             f"y[{' + '.join(place)}] = ({C_TYPES[y.dtype]})(code < {low} ? {low} : code > {high} ? {high} : code);",
-        ]
-        for loop, size in reversed([("n", rows), *((f"o{number}", axis.out) for number, axis in enumerate(axes))]):
-            lines = [f"for (int {loop} = 0; {loop} < {size}; {loop}++) {{", *_indent(lines), "}"]
-        lines = [*unpacking(call, depth), *lines]
-        lines = [f"for (int c = 0; c < {channels}; c++) {{", *_indent(lines), "}"]
+        )
+        sizes = (("n", rows), *((f"o{number}", axis.out) for number, axis in enumerate(axes)))
+        results = Loops(tuple(Loop(name, size, parallel=True) for name, size in sizes), (*total, *finish))
+        body = Loops((Loop("c", channels),), (unpacking(call, depth), results))
         comment = f"y[n, c] = sum over {depth} weights of channel c, unpacked from four bits"
         empty = context_of(operands, (), [], ("int8_t *const weights = (int8_t *)scratch;",))
-        return NestContext(empty.declarations, (Written(comment, tuple(lines), ()),))
+        return NestContext(empty.declarations, (LoopNest(comment, (body,)),))
 
 
 PLATFORM.kernel(

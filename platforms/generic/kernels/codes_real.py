@@ -10,7 +10,7 @@ from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, same_size, unary_nests
 from tilewright.platforms.generic.kernels.nest import NestContext, nests_of
 from tilewright.platforms.generic.kernels.nest_expressions import body_text, local
-from tilewright.platforms.generic.kernels.nest_text import Codes
+from tilewright.platforms.generic.kernels.nest_loops import Codes
 from tilewright.platforms.generic.platform import PLATFORM
 
 

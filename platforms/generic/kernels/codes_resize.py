@@ -15,11 +15,12 @@ from tilewright.numerics import (
     the_quantisation,
     too_wide,
 )
+from tilewright.ops.index.loop_nest import ConstantTable, Loop, LoopNest, Loops, Part, declarations
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.codes import Q
 from tilewright.platforms.generic.kernels.codes_sums import row_major
 from tilewright.platforms.generic.kernels.nest import NestContext, strides_of
-from tilewright.platforms.generic.kernels.nest_text import Written
+from tilewright.platforms.generic.kernels.nest_address import minus_text
 from tilewright.platforms.generic.platform import PLATFORM
 
 
@@ -30,17 +31,17 @@ def form_of(call: Call) -> ResizeForm:
     return form
 
 
-def tables(form: ResizeForm) -> tuple[tuple[str, str, int, str], ...]:
+def tables(form: ResizeForm) -> tuple[ConstantTable, ...]:
     """Source positions and weights of every resized axis as constant arrays."""
     found = []
     for each in form.axes:
         positions, weights = each.positions.reshape(-1), each.weights.reshape(-1)
-        found.append((f"place{each.axis}", "int32_t", positions.size, initialiser(DType.I32, positions)))
-        found.append((f"weight{each.axis}", "int32_t", weights.size, initialiser(DType.I32, weights)))
+        found.append(ConstantTable(f"place{each.axis}", "int32_t", positions.size, initialiser(DType.I32, positions)))
+        found.append(ConstantTable(f"weight{each.axis}", "int32_t", weights.size, initialiser(DType.I32, weights)))
     return tuple(found)
 
 
-def result_lines(call: Call, form: ResizeForm, strides: tuple[int, ...]) -> list[str]:
+def result_parts(call: Call, form: ResizeForm, strides: tuple[int, ...]) -> tuple[Part, ...]:
     """The sum of one result and its code in `code`."""
     zero = the_quantisation(call.tensor(0)).zero_point[0]
     wide = form.bits > form.kept
@@ -53,19 +54,18 @@ def result_lines(call: Call, form: ResizeForm, strides: tuple[int, ...]) -> list
             factors.append(f"{'(int64_t)' if wide else ''}weight{axis}[i{axis} * {taps} + t{axis}]")
         else:
             place.append(f"i{axis} * {stride}")
-    code = f"((int32_t)x[{' + '.join(place)}] - {zero})".replace("- -", "+ ")
-    lines = [f"acc += {' * '.join([*factors, code])};"]
-    for axis, each in reversed(resized.items()):
-        loop = f"for (int t{axis} = 0; t{axis} < {each.positions.shape[1]}; t{axis}++) {{"
-        lines = [loop, *(f"    {line}" for line in lines), "}"]
+    address = " + ".join(place)
+    code = f"({minus_text(f'(int32_t)x[{address}]', zero)})"
+    taps_of = tuple(Loop(f"t{axis}", each.positions.shape[1]) for axis, each in resized.items())
+    term = f"acc += {' * '.join([*factors, code])};"
     code_of_sum = requantise(resize_proof(call, form)).c("sum")
     sum_ = f"(int32_t)tilewright_divide_half_even(acc, {form.bits - form.kept})" if wide else "acc"
-    return [
+    return (
         f"{'int64_t' if wide else 'int32_t'} acc = 0;",
-        *lines,
+        Loops(taps_of, (term,)) if taps_of else term,
         f"const int32_t sum = {sum_};",
         f"const int32_t code = (int32_t)({code_of_sum});",
-    ]
+    )
 
 
 @PLATFORM.kernel(
@@ -92,12 +92,11 @@ class ResizeCodes(KernelMethods):
         form, x, y = form_of(call), call.tensor(0), call.outputs[0]
         known = strides_of(operands)
         low, high = code_limits(call, y)
-        lines = result_lines(call, form, known.get("x", row_major(x.shape)))
+        result = result_parts(call, form, known.get("x", row_major(x.shape)))
         place = [f"i{axis} * {stride}" for axis, stride in enumerate(known.get("y", row_major(y.shape)))]
         limited = f"code < {low} ? {low} : code > {high} ? {high} : code"
-        lines.append(f"y[{' + '.join(place)}] = ({C_TYPES[y.dtype]})({limited});")
-        for axis, size in reversed(list(enumerate(y.shape))):
-            lines = [f"for (int i{axis} = 0; i{axis} < {size}; i{axis}++) {{", *(f"    {line}" for line in lines), "}"]
-        declarations = tuple(f"static const {c} {name}[{size}] = {{{text}}};" for name, c, size, text in tables(form))
+        store = f"y[{' + '.join(place)}] = ({C_TYPES[y.dtype]})({limited});"
+        outer = tuple(Loop(f"i{axis}", size, parallel=True) for axis, size in enumerate(y.shape))
         comment = f"y = sum of {' * '.join(f'weight{each.axis}' for each in form.axes)} * x, {form.bits} bits"
-        return NestContext(declarations, (Written(comment, tuple(lines), ()),))
+        nest = LoopNest(comment, (Loops(outer, (*result, store)),), tables(form))
+        return NestContext(declarations([nest]), (nest,))

@@ -23,13 +23,14 @@ from tilewright.numerics import (
     too_wide,
 )
 from tilewright.ops.conv_transpose import spread
+from tilewright.ops.index.loop_nest import Guard, Loop, LoopNest, Loops, Part
 from tilewright.ops.index.nest import Nest
 from tilewright.ops.operator import unmapped
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of
 from tilewright.platforms.generic.kernels.conv_i8 import weights_of
 from tilewright.platforms.generic.kernels.nest import NestContext, nests_of, operand_names, strides_of
-from tilewright.platforms.generic.kernels.nest_text import Codes, Written
+from tilewright.platforms.generic.kernels.nest_loops import Codes
 from tilewright.platforms.generic.platform import PLATFORM
 
 WEIGHTS = f"{Q}|qi4|qu4"
@@ -156,17 +157,17 @@ class TransposedSumCodes(KernelMethods):
         axes = tuple(_Line(str(number), *part) for number, part in enumerate(parts))
         strides = strides_of(operands)
         inner, outer = x.shape[1] // groups, y.shape[1] // groups
-        lines = _sum_lines(call, axes, strides.get("x", row_major(x.shape)), inner, outer)
+        total = _sum_parts(call, axes, strides.get("x", row_major(x.shape)), inner, outer)
         limits = code_limits(call, y)
-        lines += [
+        finish = (
             f"const int32_t code = (int32_t)({finished(call, 'c')});",
             f"y[{_address('n', 'c', 'o', axes, strides.get('y', row_major(y.shape)))}] = "
             f"({C_TYPES[y.dtype]})(code < {limits[0]} ? {limits[0]} : code > {limits[1]} ? {limits[1]} : code);",
-        ]
-        for name, size in reversed([("n", y.shape[0]), ("c", y.shape[1]), *((f"o{a.letter}", a.out) for a in axes)]):
-            lines = [f"for (int {name} = 0; {name} < {size}; {name}++) {{", *(f"    {line}" for line in lines), "}"]
+        )
+        sizes = (("n", y.shape[0]), ("c", y.shape[1]), *((f"o{a.letter}", a.out) for a in axes))
+        around = tuple(Loop(name, size, parallel=True) for name, size in sizes)
         comment = f"y[n, c, o] = sum of x[n, i, (o + begin - k*dilation) / stride] * w, kernel {geometry.kernel}"
-        return NestContext((), (Written(comment, tuple(lines), ()),))
+        return NestContext((), (LoopNest(comment, (Loops(around, (*total, *finish)),)),))
 
 
 def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -179,7 +180,9 @@ def _address(batch: str, channel: str, prefix: str, axes: tuple[_Line, ...], str
     return " + ".join(f"{name} * {stride}" for name, stride in zip(names, strides, strict=True))
 
 
-def _sum_lines(call: Call, axes: tuple[_Line, ...], strides: tuple[int, ...], inner: int, outer: int) -> list[str]:
+def _sum_parts(
+    call: Call, axes: tuple[_Line, ...], strides: tuple[int, ...], inner: int, outer: int
+) -> tuple[Part, ...]:
     """The sum of one result: taps that meet an input position, then the group's input channels."""
     taps = int(np.prod([axis.kernel for axis in axes]))
     tap = "0"
@@ -187,17 +190,11 @@ def _sum_lines(call: Call, axes: tuple[_Line, ...], strides: tuple[int, ...], in
         tap = f"({tap}) * {axis.kernel} + k{axis.letter}"
     place = _address("n", f"(c / {outer} * {inner} + i)", "p", axes, strides)
     term = f"acc += {centred_text(call, 0, f'(int32_t)x[{place}]')} * w[(c * {inner} + i) * {taps} + {tap}];"
-    lines = [f"for (int i = 0; i < {inner}; i++) {{", f"    {term}", "}"]
+    part: Part = Loops((Loop("i", inner),), (term,))
     for axis in reversed(axes):
         a = axis.letter
         at = f"t{a} / {axis.stride}"
-        skip = f"if (t{a} < 0 || t{a} % {axis.stride} != 0 || {at} >= {axis.size}) {{"
-        lines = [
-            f"for (int k{a} = 0; k{a} < {axis.kernel}; k{a}++) {{",
-            f"    const int t{a} = o{a} + {axis.begin} - k{a} * {axis.dilation};",
-            f"    {skip}", "        continue;", "    }",
-            f"    const int p{a} = {at};",
-            *(f"    {line}" for line in lines),
-            "}",
-        ]  # fmt: skip
-    return ["int32_t acc = 0;", *lines]
+        skip = Guard((f"t{a} < 0 || t{a} % {axis.stride} != 0 || {at} >= {axis.size}",), ("continue;",))
+        place = f"const int t{a} = o{a} + {axis.begin} - k{a} * {axis.dilation};"
+        part = Loops((Loop(f"k{a}", axis.kernel),), (place, skip, f"const int p{a} = {at};", part))
+    return ("int32_t acc = 0;", part)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 from tilewright.numerics import C_TYPES
+from tilewright.ops.index.loop_nest import LoopNest, declarations
 from tilewright.ops.index.nest import Nest, Tensor
 from tilewright.ops.operator import unmapped
 from tilewright.ops.registry import all_operators
 from tilewright.platform import Call, Clamp, Constant, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.nest_expressions import body_text
-from tilewright.platforms.generic.kernels.nest_text import COUNTED, Codes, Written, print_nest
+from tilewright.platforms.generic.kernels.nest_loops import COUNTED, Codes, direct, loop_nest
 from tilewright.platforms.generic.platform import PLATFORM
 
 
@@ -27,10 +28,10 @@ class Printed:
 
 @dataclass(frozen=True)
 class NestContext:
-    """Declarations and the printed nests."""
+    """Declarations and the loops of the nests."""
 
     declarations: tuple[str, ...]
-    nests: tuple[Written, ...]
+    nests: tuple[LoopNest, ...]
     printed: Printed | None = None
 
 
@@ -60,7 +61,9 @@ def _numbered(names: tuple[str, ...], count: int) -> tuple[str, ...]:
 
 
 def _intermediates(call: Call, nests: tuple[Nest, ...]) -> tuple[tuple[str, str, int], ...]:
-    """(name, C type, bytes) of every tensor of the chain that is neither operand nor result, and of point counts."""
+    """(name, C type, bytes) of every tensor of the chain that is neither operand nor result, and of the counts of
+    points that the general form of a nest keeps in memory.
+    """
     known = {*operand_names(call), *result_names(call)}
     found: dict[str, tuple[str, str, int]] = {}
     for index, nest in enumerate(nests):
@@ -68,7 +71,7 @@ def _intermediates(call: Call, nests: tuple[Nest, ...]) -> tuple[tuple[str, str,
         if tensor.name not in known:
             size = prod(tensor.shape) * (tensor.dtype.bits // 8)
             found[tensor.name] = (tensor.name, C_TYPES[tensor.dtype], size)
-        if nest.finish.name in COUNTED:
+        if nest.finish.name in COUNTED and 0 not in tensor.shape and not direct(nest):
             found[f"count{index}"] = (f"count{index}", "int", 4 * prod(tensor.shape))
     return tuple(found.values())
 
@@ -113,43 +116,26 @@ class NestLoops(KernelMethods):
         nests = nests_of(call)
         strides = strides_of(operands)
         last = len(nests) - 1
-        written = tuple(
-            print_nest(nest, strides, i, call.node.clamp if i == last else None) for i, nest in enumerate(nests)
+        loops = tuple(
+            loop_nest(nest, strides, i, call.node.clamp if i == last else None) for i, nest in enumerate(nests)
         )
-        declarations = scratch_pointers(call, nests)
-        tables: dict[str, str] = {}
-        for item in written:
-            for name, c_type, length, text in item.tables:
-                tables[name] = f"static const {c_type} {name}[{length}] = {{{text}}};"
-        declarations += unread(operands, nests)
+        lines = (*declarations(loops), *scratch_pointers(call, nests), *unread(operands, nests))
         printed = Printed(nests, (None,) * len(nests), (), call.node.clamp)
-        return NestContext(tuple([*tables.values(), *declarations]), tuple(replace(w) for w in written), printed)
+        return NestContext(lines, loops, printed)
 
 
 def scratch_bytes(call: Call, nests: tuple[Nest, ...]) -> int:
     """What the intermediates of a chain take."""
-    return sum(-(-size // 16) * 16 for _, _, size in _used(call, nests))
+    return sum(-(-size // 16) * 16 for _, _, size in _intermediates(call, nests))
 
 
 def scratch_pointers(call: Call, nests: tuple[Nest, ...]) -> list[str]:
     """The declarations of a chain's intermediates inside the scratch memory."""
     lines, offset = list[str](), 0
-    for name, c_type, size in _used(call, nests):
+    for name, c_type, size in _intermediates(call, nests):
         lines.append(f"{c_type} *const {name} = ({c_type} *)(void *)((unsigned char *)scratch + {offset});")
         offset += -(-size // 16) * 16
     return lines
-
-
-def _used(call: Call, nests: tuple[Nest, ...]) -> tuple[tuple[str, str, int], ...]:
-    """Intermediates that the printed code really names: counts only where the general form is printed."""
-    found = []
-    for name, c_type, size in _intermediates(call, nests):
-        if name.startswith("count") and name[5:].isdigit():
-            lines = print_nest(nests[int(name[5:])], {}, int(name[5:]), None).lines
-            if not any(f"{name}[" in line for line in lines):
-                continue
-        found.append((name, c_type, size))
-    return tuple(found)
 
 
 def unread(operands: Operands, nests: tuple[Nest, ...]) -> list[str]:

@@ -226,8 +226,8 @@ def unsigned(dtype: DType) -> str:
     return "uint64_t" if dtype.bits > 32 else "uint32_t"
 
 
-def combine_text(name: str, dtype: DType) -> str:
-    """The statement that takes `term` into `acc`."""
+def combine_text(name: str, dtype: DType, total_type: str) -> str:
+    """The statement that takes `term` into `acc`, which has `total_type`."""
     kind = computing(dtype)
     if name in ("max", "min"):
         sign = ">" if name == "max" else "<"
@@ -242,16 +242,16 @@ def combine_text(name: str, dtype: DType) -> str:
     if kind.is_float:
         return f"acc {sign}= term;"
     u = unsigned(kind)
-    return f"acc = (TOTAL)(({u})acc {sign} ({u})term);"
+    return f"acc = ({total_type})(({u})acc {sign} ({u})term);"
 
 
-def finish_text(name: str, dtype: DType, parameters: Sequence[float | int]) -> str:
-    """The expression of a finish over `acc`, `points` and the operands"""
+def finish_text(name: str, dtype: DType, parameters: Sequence[float | int], total_type: str) -> str:
+    """The expression of a finish over `acc`, which has `total_type`, `points` and the operands."""
     kind = computing(dtype)
     f, real = ("", "double") if kind is DType.F64 else ("f", "float")
     p = literal(kind, parameters[0]) if parameters else ""
     q = literal(kind, parameters[1]) if len(parameters) > 1 else ""
-    count = f"({real})points" if kind.is_float else "(TOTAL)points"
+    count = f"({real})points" if kind.is_float else f"({total_type})points"
     text = {
         "keep": "acc", "mean": f"acc / {count}", "pad_value": f"points > 0 ? acc : {p}",
         "pad_operand": "points > 0 ? acc : a", "add": "acc + a",

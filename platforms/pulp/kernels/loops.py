@@ -30,7 +30,7 @@ from tilewright.platforms.generic.kernels.nest import (
     Printed,
     operand_names,
 )
-from tilewright.platforms.generic.kernels.nest_text import direct
+from tilewright.platforms.generic.kernels.nest_loops import direct
 from tilewright.platforms.generic.kernels.relayout import Relayout
 from tilewright.platforms.generic.platform import PLATFORM as PORTABLE
 from tilewright.platforms.pulp.kernels.loops_text import (

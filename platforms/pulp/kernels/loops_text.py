@@ -8,12 +8,23 @@ from math import prod
 
 from tilewright.numerics import C_TYPES
 from tilewright.ops.index.affine import Affine
+from tilewright.ops.index.loop_nest import LoopNest, Loops, c_lines
+from tilewright.ops.index.loop_nest import declarations as loop_tables
 from tilewright.ops.index.nest import Access, Nest
 from tilewright.ops.index.table import Table
 from tilewright.platform import Call, Constant, Operands
 from tilewright.platforms.generic.kernels.nest import Printed, operand_names, result_names, strides_of, unread
-from tilewright.platforms.generic.kernels.nest_text import Window, Written, print_nest
+from tilewright.platforms.generic.kernels.nest_address import Subscript
+from tilewright.platforms.generic.kernels.nest_loops import Window, loop_nest
 from tilewright.tiling.stages import Addressing, Boxed, addressing, straight_loops
+
+
+@dataclass(frozen=True)
+class StepOfNest:
+    """What a core does for one result: the loops of a nest inside of those that are shared, as C."""
+
+    comment: str
+    lines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -24,7 +35,7 @@ class LoopContext:
     declarations: tuple[str, ...]
     total: str
     start: tuple[str, ...]
-    nests: tuple[Written, ...]
+    nests: tuple[StepOfNest, ...]
     step: tuple[str, ...]
 
 
@@ -101,25 +112,20 @@ class LoopText:
         window = Window(frozenset(self.loops), self._address)
         strides, last = strides_of(self.operands), len(self.printed.nests) - 1
         nests = tuple(
-            print_nest(nest, strides, i, self.printed.clamp if i == last else None, codes, window)
+            loop_nest(nest, strides, i, self.printed.clamp if i == last else None, codes, window)
             for i, (nest, codes) in enumerate(zip(self.printed.nests, self.printed.codes, strict=True))
         )
-        tables = {
-            name: f"static const {c_type} {name}[{length}] = {{{text}}};"
-            for nest in nests
-            for name, c_type, length, text in nest.tables
-        }
         local = [
             f"{c_type} *const {name} = ({c_type} *)(void *)((unsigned char *)scratch + core * {self.core_bytes}"
             f"{f' + {at}' if at else ''});"
             for name, (c_type, at) in self.inside.items()
         ]
-        lines = [*tables.values(), *self.printed.declarations, *local, *self.declared.values()]
+        lines = [*loop_tables(nests), *self.printed.declarations, *local, *self.declared.values()]
         lines += unread(self.operands, self.printed.nests)
         order = self._order()
         return LoopContext(
             self._members(), tuple(lines), " * ".join(f"(tile->{n}_end - tile->{n})" for n in order) or "1",
-            tuple(_start(order)), nests, tuple(_odometer(order)),
+            tuple(_start(order)), tuple(map(_step_of, nests)), tuple(_odometer(order)),
         )  # fmt: skip
 
     def _members(self) -> tuple[str, ...]:
@@ -142,7 +148,7 @@ class LoopText:
         return sorted(self.loops, key=rank)
 
     # ------------------------------------------------------------------ addresses
-    def _address(self, access: Access, text: Callable[[Affine | Table], str]) -> str | None:
+    def _address(self, access: Access, text: Callable[[Subscript], str]) -> str | None:
         name = access.tensor.name
         if name in self.inside:
             return self._inside(access, text)
@@ -153,16 +159,16 @@ class LoopText:
             return None
         return self._box(boxed, access, text)
 
-    def _inside(self, access: Access, text: Callable[[Affine | Table], str]) -> str:
+    def _inside(self, access: Access, text: Callable[[Subscript], str]) -> str:
         """An element of a core's own intermediate result; the shared loops stand still in it."""
         parts, step = list[str](), 1
         for sub, size in reversed(list(zip(access.subscripts, access.tensor.shape, strict=True))):
             if size > 1 and not set(sub.loops) & set(self.loops):
-                parts.append(_times(text(sub), str(step)))
+                parts.append(_times(text(sub), step))
                 step *= size
         return " + ".join(reversed(parts)) or "0"
 
-    def _constant(self, access: Access, text: Callable[[Affine | Table], str]) -> str:
+    def _constant(self, access: Access, text: Callable[[Subscript], str]) -> str:
         """An element of the part of a constant that belongs to the tile."""
         cut = cut_axes(access, set(self.loops), self.extents)
         place = ""
@@ -172,27 +178,27 @@ class LoopText:
         step, parts = 1, list[str]()
         for axis, (sub, size) in reversed(list(enumerate(zip(access.subscripts, access.tensor.shape, strict=True)))):
             if size > 1 and axis not in cut:
-                parts.append(_times(text(sub), str(step)))
+                parts.append(_times(text(sub), step))
                 step *= size
-        return " + ".join([_times(place, str(step)), *reversed(parts)])
+        return " + ".join([_times(place, step), *reversed(parts)])
 
-    def _box(self, boxed: Boxed, access: Access, text: Callable[[Affine | Table], str]) -> str:
+    def _box(self, boxed: Boxed, access: Access, text: Callable[[Subscript], str]) -> str:
         """An element of an operand's box, which lies dense in its buffer."""
         whole = {name: (0, size) for name, size in self.addressed.extents.items()}
-        lengths: list[str] = []
+        lengths: list[str | int] = []
         parts: list[str] = []
         for axis in reversed(boxed.axes):
             sub, size = access.subscripts[axis], access.tensor.shape[axis]
             if size == 1:
                 continue
             low, length = self._range(boxed, axis, whole)
-            here = text(sub) if low == "0" else f"{text(sub)} - {low}"
+            here = text(sub) if low == 0 else f"{text(sub)} - {low}"
             parts.append(_times(here, self._stride(boxed.name, axis, lengths)))
             lengths.append(length)
         return " + ".join(reversed(parts)) or "0"
 
-    def _range(self, boxed: Boxed, axis: int, whole: dict[str, tuple[int, int]]) -> tuple[str, str]:
-        """First place and length of a box along an axis, as C."""
+    def _range(self, boxed: Boxed, axis: int, whole: dict[str, tuple[int, int]]) -> tuple[str | int, str | int]:
+        """First place and length of a box along an axis: numbers, or C where they depend on the tile."""
         if axis in own_axes(boxed.accesses, self.loops):
             return f"tile->{boxed.name}_at{axis}", f"tile->{boxed.name}_len{axis}"
         for loop in self.loops:
@@ -200,22 +206,31 @@ class LoopText:
                 return f"tile->{loop}", f"(tile->{loop}_end - tile->{loop})"
         boxes = [access.footprint(whole).box[axis] for access in boxed.accesses]
         low, high = min(box[0] for box in boxes), max(box[1] for box in boxes)
-        return str(low), str(high - low)
+        return low, high - low
 
-    def _stride(self, name: str, axis: int, lengths: Sequence[str]) -> str:
+    def _stride(self, name: str, axis: int, lengths: Sequence[str | int]) -> str | int:
         """Elements between neighbours along an axis; a named constant where it depends on the tile."""
-        fixed = prod(int(length) for length in lengths if length.isdigit())
-        moving = [length for length in lengths if not length.isdigit()]
+        fixed = prod(length for length in lengths if isinstance(length, int))
+        moving = [length for length in lengths if isinstance(length, str)]
         if not moving:
-            return str(fixed)
+            return fixed
         value = " * ".join([*reversed(moving), *([str(fixed)] if fixed != 1 else [])])
         self.declared[f"{name}{axis}"] = f"const int {name}_step{axis} = {value};"
         return f"{name}_step{axis}"
 
 
-def _times(text: str, factor: str) -> str:
+def _step_of(nest: LoopNest) -> StepOfNest:
+    """The nest without its outermost loops, which the cores share."""
+    if not nest.body:
+        return StepOfNest(nest.comment, ())
+    shared = nest.body[0]
+    assert isinstance(shared, Loops)
+    return StepOfNest(nest.comment, tuple(c_lines(shared.body)))
+
+
+def _times(text: str, factor: str | int) -> str:
     """A product, or the text itself where the factor is one."""
-    if factor == "1":
+    if factor == 1:
         return text
     plain_word = text.replace("_", "").isalnum()
     return f"{text if plain_word else f'({text})'} * {factor}"
