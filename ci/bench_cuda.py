@@ -19,12 +19,12 @@ from bench_cuda_peers import measure
 from tilewright.binding.bind import bind
 from tilewright.errors import ToolMissing
 from tilewright.frontend.load import load
+from tilewright.memory.buffer_layout import BufferLayout, compute_buffer_layout
 from tilewright.model import Array
 from tilewright.passes.driver import run as run_passes
 from tilewright.passes.quantise.lower import lower
 from tilewright.plan.build import build
 from tilewright.plan.execute import run_slots
-from tilewright.plan.layout import BufferLayout, compute_buffer_layout
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
 from tilewright.plan.schedule import schedule_batches, with_groups
 from tilewright.plugins import kernels_of, platform

@@ -10,9 +10,9 @@ from cuda.test_kernel_conformance import one_file
 from tilewright.codegen.emit import emit
 from tilewright.conformance.program import STRICT, run_batch
 from tilewright.conformance.subject import Subject, subject
+from tilewright.memory.buffer_layout import layout_of
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Array
-from tilewright.plan.layout import layout_of
 from tilewright.platforms.cuda.emit import STAND_IN, TEMPLATES, emit_network
 from tilewright.plugins import platform
 from tilewright.run.cuda_executor import CUDAGraphExecutor

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import tilewright
 from conftest import NetworkFiles
-from tilewright.binding.explain import explain
 from tilewright.errors import DoesNotFit, ModelError
 from tilewright.plan.execute import run
+from tilewright.report.explain import explain
 
 Network = Callable[[str], NetworkFiles]
 

@@ -18,12 +18,12 @@ from tilewright.codegen.functions import Function, parameters
 from tilewright.codegen.render import render
 from tilewright.errors import UnsupportedNode
 from tilewright.layout import Layout
+from tilewright.memory.buffer_layout import BufferLayout, layout_of
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import align_up
 from tilewright.numerics import C_TYPES, is_half, packed
 from tilewright.plan.aliasing.alias_sets import view_shift
-from tilewright.plan.layout import BufferLayout, layout_of, view_root
-from tilewright.plan.plan import ExecutionPlan, Instruction
+from tilewright.plan.plan import ExecutionPlan, Instruction, view_root
 from tilewright.platform import MemoryLevel, Operands
 from tilewright.version import VERSION
 

@@ -15,8 +15,10 @@ from typing import Any
 from tilewright.binding.bind import bind
 from tilewright.binding.candidates import Refusals
 from tilewright.binding.graph import BoundGraph
+from tilewright.binding.lock import order_of
 from tilewright.binding.order import Orders
 from tilewright.codegen.artifacts import Artifacts
+from tilewright.codegen.blob import WeightRegion
 from tilewright.codegen.emit import emit
 from tilewright.errors import PlatformError, TilewrightError, UsageError
 from tilewright.frontend.load import frozen_inputs, load
@@ -39,7 +41,6 @@ from tilewright.plan.plan import ExecutionPlan, TiledGraph
 from tilewright.plan.schedule import schedule_batches, with_groups
 from tilewright.platform import Feature, Kernel, MemoryLevel, Platform
 from tilewright.plugins import kernels_of, platform
-from tilewright.program.placement import WeightRegion
 from tilewright.report.build import Report
 from tilewright.report.collect import collect
 from tilewright.rows.choose import row_chains
@@ -47,7 +48,6 @@ from tilewright.target import Target, with_sizes
 from tilewright.tiling.fall_back import tile_or_fall_back
 from tilewright.tiling.stacks import tile_beside_stacks
 from tilewright.tiling.tile import TileOptions
-from tilewright.tune.lock import order_of
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.model import Model, Tensor
 from tilewright.ops.operator import Kind
+from tilewright.ops.products import multiply_accumulates
 from tilewright.options import CompileOptions
 from tilewright.passes.driver import PassReport
 from tilewright.passes.driver import run as run_passes
@@ -36,7 +37,7 @@ from tilewright.passes.quantise.lower import integer_border, lower
 from tilewright.plan.build import build
 from tilewright.plan.check import check as check_plan
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
-from tilewright.report.collect import collect, multiply_accumulates
+from tilewright.report.collect import collect
 from tilewright.target import Target
 from tilewright.tiling.tiler import MemoryMap, Tiler, TilingSolution, memory_map_of, solution_of
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from binding.drawn_bindings import PLATFORM, kernel
 from tilewright.binding.bind import PASSED_OVER, bind
-from tilewright.binding.explain import explain
 from tilewright.binding.search import Conflict, _Search
 from tilewright.errors import UnsupportedNode
 from tilewright.kernel import LayoutRule
 from tilewright.model import Attribute, DType, Model, Node, Quantisation, Shape, Tensor
 from tilewright.platform import Kernel
+from tilewright.report.explain import explain
 
 ROOT = Path(__file__).parents[2]
 SHAPE = (1, 2, 3, 4)

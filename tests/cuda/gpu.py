@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plan.plans import plan_of
+from tilewright.memory.buffer_layout import BufferLayout, Policy, compute_buffer_layout
 from tilewright.model import Model
-from tilewright.plan.layout import BufferLayout, Policy, compute_buffer_layout
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.plan.schedule import schedule_batches, with_groups
 from tilewright.platforms.cuda.emit import STAND_IN, TEMPLATES, emit_network

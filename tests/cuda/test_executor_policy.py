@@ -12,10 +12,10 @@ from graphs import node, onnx_model
 from plan.plans import chain, model_of, random_inputs
 from tilewright.errors import UsageError
 from tilewright.graphs.state import add_kv_pair
+from tilewright.memory.buffer_layout import compute_buffer_layout
 from tilewright.model import Array
 from tilewright.ops.operator import Call
 from tilewright.plan.execute import evaluate_call, run_slots
-from tilewright.plan.layout import compute_buffer_layout
 from tilewright.platforms.cuda.emit import emit_network
 from tilewright.run.cuda_executor import CUDAGraphExecutor, Stats
 

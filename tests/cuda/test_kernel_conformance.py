@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from tilewright.conformance.kernels import Attempt, attempts, bound, difference
 from tilewright.errors import UnsupportedNode
+from tilewright.memory.buffer_layout import layout_of
 from tilewright.model import Array, DType
 from tilewright.plan.execute import run
-from tilewright.plan.layout import layout_of
 from tilewright.platform import Kernel
 from tilewright.platforms.cuda.emit import STAND_IN, TEMPLATES, emit_network
 from tilewright.platforms.cuda.platform import PLATFORM

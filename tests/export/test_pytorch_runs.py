@@ -11,7 +11,7 @@ from conftest import NetworkFiles
 from tilewright.cli import main
 from tilewright.export.mirror import bound_graph
 from tilewright.export.pytorch import emit
-from tilewright.export.safetensors import loads
+from tilewright.safetensors import loads
 from torch_modules import OURS, emitted, executed, load, outputs_of
 
 torch = pytest.importorskip("torch", reason="torch is not installed")

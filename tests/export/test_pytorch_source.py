@@ -18,8 +18,8 @@ from tilewright.cli import main
 from tilewright.errors import UnsupportedNode, UsageError
 from tilewright.export.mirror import bound_graph
 from tilewright.export.pytorch import PyTorchModule, PyTorchOptions, emit
-from tilewright.export.safetensors import loads
 from tilewright.export.torch_constants import ConstantKind, all_equal, broadcast_row
+from tilewright.safetensors import loads
 from torch_modules import OURS
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.export.mirror import bound_graph, return_weights
 from tilewright.export.pytorch import PyTorchModule, emit
-from tilewright.export.safetensors import TensorFile
+from tilewright.safetensors import TensorFile
 
 
 def state(module: PyTorchModule) -> TensorFile:

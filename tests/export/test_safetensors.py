@@ -8,8 +8,8 @@ import struct
 import numpy as np
 import pytest
 from tilewright.errors import UsageError
-from tilewright.export.safetensors import TensorFile, dumps, loads
 from tilewright.model import Array
+from tilewright.safetensors import TensorFile, dumps, loads
 
 
 def test_what_is_written_comes_back() -> None:

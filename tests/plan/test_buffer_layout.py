@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from plan.plans import chain, plan_of, random_inputs
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.graphs.runner import PlanRunner
+from tilewright.memory.buffer_layout import BufferArena, check_layout, compute_buffer_layout, layout_of
 from tilewright.memory.planner import place_plan
 from tilewright.plan.execute import run_slots
-from tilewright.plan.layout import BufferArena, check_layout, compute_buffer_layout, layout_of
 from tilewright.plan.schedule import schedule_batches, with_groups
 from tilewright.plugins import platform
 

@@ -11,8 +11,8 @@ from graphs import node, onnx_model
 from plan.plans import chain, plan_of
 from tilewright.errors import TilewrightError
 from tilewright.layout import Layout
+from tilewright.memory.buffer_layout import BufferLayout, check_layout, compute_buffer_layout
 from tilewright.plan.check import check
-from tilewright.plan.layout import BufferLayout, check_layout, compute_buffer_layout
 from tilewright.plan.plan import ExecutionPlan, Instruction, StatePair
 
 Change = Callable[[ExecutionPlan], ExecutionPlan]

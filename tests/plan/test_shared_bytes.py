@@ -13,9 +13,9 @@ from plan.plans import plan_of
 from tilewright.compile import compile_model, run_model, write
 from tilewright.graphs.runner import PlanRunner
 from tilewright.graphs.state import add_kv_pair
+from tilewright.memory.buffer_layout import compute_buffer_layout
 from tilewright.memory.planner import place_plan
 from tilewright.options import CompileOptions, RunOptions
-from tilewright.plan.layout import compute_buffer_layout
 from tilewright.plan.liveness import last_use, storages
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.plugins import platform

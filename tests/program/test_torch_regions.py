@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from tilewright.compile import compile_model, compiler
 from tilewright.errors import UsageError
-from tilewright.export.safetensors import loads
 from tilewright.options import CompileOptions
 from tilewright.plan.execute import run
 from tilewright.program.compiler import ProgramCompiler
 from tilewright.program.deploy import with_program
 from tilewright.program.modules import export_onnx, schema_of
 from tilewright.program.schema import Connection, Schema, schema_from
+from tilewright.safetensors import loads
 from tilewright.target import load_target
 
 torch: Any = pytest.importorskip("torch", reason="torch is not installed")

@@ -12,7 +12,8 @@ import tilewright.report
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tilewright.errors import DoesNotFit, StateError
-from tilewright.report.build import MemoryReport, Report, RunReport, dumps, load
+from tilewright.memory.levels import MemoryReport
+from tilewright.report.build import Report, RunReport, dumps, load
 from tilewright.report.envelope import Row, error_json, table_json
 
 SAMPLE = Path(__file__).with_name("sample_report.json")

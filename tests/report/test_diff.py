@@ -4,7 +4,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from tilewright.report.build import MemoryReport, ToolReport, load
+from tilewright.memory.levels import MemoryReport
+from tilewright.report.build import ToolReport, load
 from tilewright.report.diff import Change, difference, render
 
 OLD = load(Path(__file__).with_name("sample_report.json"))

@@ -6,7 +6,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from tilewright.report.build import BufferReport, MemoryReport, load
+from tilewright.memory.levels import BufferReport, MemoryReport
+from tilewright.report.build import load
 from tilewright.report.html import HEIGHT, WIDTH, page, render
 
 SAMPLE = load(Path(__file__).with_name("sample_report.json"))

@@ -4,10 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from tilewright.errors import DoesNotFit, ToolMissing
+from tilewright.memory.levels import MemoryReport
 from tilewright.report.build import (
     DifferenceReport,
     LayerReport,
-    MemoryReport,
     ReferenceReport,
     Report,
     RunReport,

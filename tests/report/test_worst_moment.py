@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
+from tilewright.memory.levels import _parts, _worst_parts
 from tilewright.memory.placed import Region
-from tilewright.report.collect import _parts, _worst_parts
 
 
 def test_the_worst_moment_is_the_first_of_the_fullest() -> None:

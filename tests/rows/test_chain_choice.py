@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from row_networks import chains_of, inverted_residual
-from tilewright.binding.explain import explain
 from tilewright.compile import Compiled, compile_model
 from tilewright.options import CompileOptions, Optimize
+from tilewright.report.explain import explain
 from tilewright.report.text import header
 from tilewright.target import load_target
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 import tilewright
+from tilewright.binding.lock import Lock, Subject, load_lock, require, save_lock, subject_of
 from tilewright.cli import main
 from tilewright.compile import compile_model
 from tilewright.errors import StateError, UsageError
 from tilewright.options import CompileOptions
-from tilewright.tune.lock import Lock, Subject, load_lock, require, save_lock, subject_of
 from tilewright.version import VERSION
 
 OPTIONS = CompileOptions()

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tilewright.binding.lock import load_lock
 from tilewright.cli import main
 from tilewright.compile import Compiled, compile_model
 from tilewright.options import CompileOptions
 from tilewright.plugins import platform
 from tilewright.target import load_target
 from tilewright.tune.count import Question, tune
-from tilewright.tune.lock import load_lock
 
 M55, RISCV = "qemu_mps3_an547", "qemu_rv32imc"
 Network = Callable[[str], Any]

@@ -15,13 +15,26 @@ from dataclasses import dataclass
 
 from tilewright.codegen.c_types import C_TYPES, packed
 from tilewright.plan.plan import ExecutionPlan
-from tilewright.program.placement import WeightRegion
 from tilewright.version import VERSION
 
 MAGIC = 0x42575754  # "TWWB"
 FORMAT = 1
 HEADER_BYTES = 32
 PIECE_ALIGN = 16
+
+
+@dataclass(frozen=True)
+class WeightRegion:
+    """A region whose constants are not compiled into flash.
+
+    `identifier` is its name in C. `mapped`: the code reads them from the caller's blob; else they lie in RAM and begin
+    with the values that they were compiled with. `frozen` are the plan's frozen slots in order.
+    """
+
+    name: str
+    identifier: str
+    mapped: bool
+    frozen: tuple[int, ...]
 
 
 @dataclass(frozen=True)

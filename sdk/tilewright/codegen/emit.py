@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from tilewright.codegen.artifacts import Artifacts, Parts, Piece, Texts
-from tilewright.codegen.blob import Blob, blob_bytes, constant_texts, identity, lay_out
+from tilewright.codegen.blob import Blob, WeightRegion, blob_bytes, constant_texts, identity, lay_out
 from tilewright.codegen.c_types import C_TYPES, constant_type, literal, packed
 from tilewright.codegen.comments import constant_comment, layer_comment, port_comment, safe
 from tilewright.codegen.functions import Functions, render_functions
@@ -31,11 +31,10 @@ from tilewright.codegen.render import render
 from tilewright.codegen.run_parameters import pointers, run_parameters, unused
 from tilewright.codegen.tiled import HEADER
 from tilewright.ieee import ieee
+from tilewright.memory.levels import memory_reports
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import DType
 from tilewright.platform import MemoryLevel
-from tilewright.program.placement import WeightRegion
-from tilewright.report.collect import memory_reports
 from tilewright.version import VERSION
 
 TEMPLATES = Path(__file__).parent / "templates"

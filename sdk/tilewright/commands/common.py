@@ -189,8 +189,8 @@ def overflow(report: Report, budgets: Mapping[str, int]) -> DoesNotFit | None:
 
 def explanation(graph: BoundGraph, options: CompileOptions) -> str:
     """What `--explain` prints: every kernel of every node, with the counts of a lock file where one was given."""
-    from tilewright.binding.explain import explain
-    from tilewright.tune.lock import load_lock
+    from tilewright.binding.lock import load_lock
+    from tilewright.report.explain import explain
 
     return explain(graph, load_lock(options.lock).counts if options.lock is not None else None)
 

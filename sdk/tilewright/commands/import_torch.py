@@ -24,8 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> Answer:
     """Read both, put the weights in place, check the model by loading it, write."""
     from tilewright.export.mirror import bound_graph, return_weights, sha256_of
-    from tilewright.export.safetensors import loads
     from tilewright.output.staged import write_bytes
+    from tilewright.safetensors import loads
 
     existing(arguments.model)
     existing(arguments.weights)

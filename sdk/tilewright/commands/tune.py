@@ -13,9 +13,9 @@ from tilewright.commands.sweeping import add_sweep, folders_of, in_order
 from tilewright.errors import TilewrightError, UsageError
 
 if TYPE_CHECKING:
+    from tilewright.binding.lock import Lock
     from tilewright.report.codec import Json
     from tilewright.tune.count import Question
-    from tilewright.tune.lock import Lock
 
 SUMMARY = "count the kernels of every layer in the simulator, write a lock file"
 
@@ -45,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> Answer:
     """Count, write the locks, and tell what changes by them."""
+    from tilewright.binding.lock import save_lock
     from tilewright.tune.count import Question, tune
-    from tilewright.tune.lock import save_lock
 
     if arguments.jobs < 1:
         raise UsageError(f"--jobs {arguments.jobs}", why="at least one simulator must run", fix="give 1 or more")
@@ -80,9 +80,9 @@ def counted(tuning: Tuning) -> tuple[Tuning, Lock | TilewrightError]:
 
 def _several(asked: Sequence[Tuning], arguments: argparse.Namespace) -> Answer:
     """Many locks, each written when it is there; the first that failed sets the exit code."""
+    from tilewright.binding.lock import save_lock
     from tilewright.output.staged import make_folder
     from tilewright.report.envelope import error_json
-    from tilewright.tune.lock import save_lock
 
     alone = len(asked) == 1
     if not alone:

@@ -12,9 +12,9 @@ import numpy as np
 from tilewright.binding.graph import BoundGraph
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.export.pytorch import PyTorchModule, PyTorchOptions, emit
-from tilewright.export.safetensors import TensorFile
 from tilewright.export.torch_constants import ConstantBinding
 from tilewright.model import Array, Shape
+from tilewright.safetensors import TensorFile
 
 if TYPE_CHECKING:
     import onnx

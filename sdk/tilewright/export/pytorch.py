@@ -16,8 +16,6 @@ import numpy as np
 from tilewright.binding.graph import BoundGraph, BoundNode
 from tilewright.codegen.comments import safe, shape_text
 from tilewright.errors import UnsupportedError, UsageError
-from tilewright.export.safetensors import TensorFile
-from tilewright.export.safetensors import dumps as weights_bytes
 from tilewright.export.torch_codes import codes, is_quantised
 from tilewright.export.torch_constants import ConstantBinding, kind_of
 from tilewright.export.torch_expressions import expression, has_expression
@@ -26,6 +24,8 @@ from tilewright.export.torch_site import TORCH_TYPES, Book, Site, identifier
 from tilewright.export.torch_values import clamped
 from tilewright.model import Array, DType
 from tilewright.ops.torch import Torch
+from tilewright.safetensors import TensorFile
+from tilewright.safetensors import dumps as weights_bytes
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.model import Array
 from tilewright.plan.execute import evaluate_call, slot_value
-from tilewright.plan.layout import view_root
-from tilewright.plan.plan import ExecutionPlan, Instruction
+from tilewright.plan.plan import ExecutionPlan, Instruction, view_root
 
 
 def parallel_forward(plan: ExecutionPlan, inputs: Sequence[Array], workers: int = 4) -> tuple[Array, ...]:

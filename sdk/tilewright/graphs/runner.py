@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tilewright.errors import TilewrightError, UsageError
+from tilewright.memory.buffer_layout import ALIGN_BYTES, BufferArena, BufferLayout, Policy, compute_buffer_layout
 from tilewright.model import Array
 from tilewright.plan.execute import Interpreter, slot_value
-from tilewright.plan.layout import ALIGN_BYTES, BufferArena, BufferLayout, Policy, compute_buffer_layout
 from tilewright.plan.liveness import last_use
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.plan.schedule import BatchSchedule

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilewright.memory.planner import place_plan
+from tilewright.ops.products import multiply_accumulates
 from tilewright.options import CompileOptions
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.plan.recompute import recompute_or_store
@@ -37,8 +38,6 @@ def recomputed(plan: ExecutionPlan, platform: Platform, options: CompileOptions)
 
 def work(instruction: Instruction) -> float:
     """Operations of one call: what its kernel estimates, at least its multiply-accumulates."""
-    from tilewright.report.collect import multiply_accumulates
-
     if instruction.aliasing is not None:
         return 0.0
     return max(instruction.kernel.cost(instruction.call), float(multiply_accumulates(instruction.call)))

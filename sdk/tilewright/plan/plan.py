@@ -212,3 +212,10 @@ class ExecutionPlan:
         if not 0 <= index < len(self.instructions):
             raise IndexError(f"instruction {index} of {len(self.instructions)}")
         return self.instructions[index]
+
+
+def view_root(plan: ExecutionPlan, slot: int) -> int:
+    """The slot whose bytes a slot shows; itself where it is no view."""
+    while (storage := plan.slots[slot].storage) is not None:
+        slot = storage[0]
+    return slot

@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.plan.check import check
-from tilewright.plan.layout import view_root
 from tilewright.plan.liveness import Storage, storages
-from tilewright.plan.plan import ExecutionPlan, Instruction, Slot
+from tilewright.plan.plan import ExecutionPlan, Instruction, Slot, view_root
 
 
 @dataclass(frozen=True)

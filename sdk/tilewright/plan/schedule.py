@@ -6,8 +6,7 @@ from collections.abc import Set
 from dataclasses import dataclass, replace
 
 from tilewright.errors import UsageError
-from tilewright.plan.layout import view_root
-from tilewright.plan.plan import ExecutionPlan, Instruction
+from tilewright.plan.plan import ExecutionPlan, Instruction, view_root
 
 BATCHABLE = frozenset({
     "Add", "Sub", "Mul", "Div", "Pow", "Exp", "Log", "Tanh", "Sqrt", "Reciprocal", "Relu", "Clip", "LeakyRelu",

@@ -85,8 +85,8 @@ def _export(part: torch.nn.Module, region: str, family: str, folder: Path) -> st
     """Write a region's state as safetensors with a manifest beside it, both whole or not at all; the file's path."""
     import json
 
-    from tilewright.export.safetensors import TensorFile, dumps
     from tilewright.output.staged import write_bytes, write_text
+    from tilewright.safetensors import TensorFile, dumps
 
     arrays = {name: value.detach().cpu().contiguous().numpy() for name, value in part.state_dict().items()}
     try:

@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from tilewright.codegen.blob import WeightRegion
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.program.network import region_of
 from tilewright.program.schema import CompileMode, Region, Schema
-
-
-@dataclass(frozen=True)
-class WeightRegion:
-    """A region whose constants are not compiled into flash.
-
-    `identifier` is its name in C. `mapped`: the code reads them from the caller's blob; else they lie in RAM and begin
-    with the values that they were compiled with. `frozen` are the plan's frozen slots in order.
-    """
-
-    name: str
-    identifier: str
-    mapped: bool
-    frozen: tuple[int, ...]
 
 
 def weight_regions(plan: ExecutionPlan, schema: Schema) -> tuple[WeightRegion, ...]:

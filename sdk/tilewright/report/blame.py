@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from tilewright.errors import DoesNotFit
 from tilewright.memory.blame import Peak, explain
+from tilewright.memory.levels import MemoryReport
 from tilewright.memory.problem import Buffer, PlacementProblem, PlacementSolution
-from tilewright.report.build import MemoryReport, Report
+from tilewright.report.build import Report
 from tilewright.report.text import NAME_WIDTH, printable
 
 LISTED = 4

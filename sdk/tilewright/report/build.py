@@ -10,16 +10,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from tilewright.errors import StateError
+from tilewright.memory.levels import MemoryReport
 from tilewright.report.codec import Json, damaged, from_plain, to_plain
 
 SCHEMA = "tilewright/report/1"
 LARGEST_REPORT = 256 << 20
-Status = Literal["optimal", "gap"]
-BufferKind = Literal["activation", "io", "scratch", "copy_buffer", "table", "constant"]
-PARTS = ("activations", "io", "scratch", "copy_buffers", "tables", "padding", "constants", "stack")
 
 
 @dataclass(frozen=True)
@@ -71,68 +68,6 @@ class ModelReport:
     inputs: tuple[TensorReport, ...]
     outputs: tuple[TensorReport, ...]
     quantisation: QuantisationReport
-
-
-@dataclass(frozen=True)
-class BufferReport:
-    """A placed buffer: `size` bytes at `offset`, alive from instruction `first` to `last`, both included."""
-
-    name: str
-    offset: int
-    size: int
-    first: int
-    last: int
-    kind: BufferKind
-
-
-@dataclass(frozen=True)
-class MemoryReport:
-    """One memory level at its worst moment: every byte is in exactly one part, and the parts sum to `worst_case`.
-
-    `live_set`, `lower_bound` and `status` speak of what is placed; None in a level where nothing is. `code` counts
-    machine code beside `worst_case`. `estimated`: code and stack are estimates, not measured.
-    """
-
-    size: int | None
-    readonly: bool
-    worst_case: int
-    live_set: int | None
-    lower_bound: int | None
-    status: Status | None
-    activations: int = 0
-    io: int = 0
-    scratch: int = 0
-    copy_buffers: int = 0
-    tables: int = 0
-    padding: int = 0
-    constants: int = 0
-    stack: int | None = None
-    code: int | None = None
-    estimated: bool = False
-    buffers: tuple[BufferReport, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Refuse a decomposition that does not sum to the worst case."""
-        total = sum(self.parts().values())
-        if negative := [name for name, size in self.parts().items() if size < 0]:
-            raise ValueError(f"{negative[0]} is negative")
-        if total != self.worst_case:
-            raise ValueError(f"worst_case is {self.worst_case}, but its parts sum to {total}")
-
-    def parts(self) -> dict[str, int]:
-        """The parts of the worst case by name; an unknown stack counts as nothing."""
-        found: dict[str, int | None] = {name: getattr(self, name) for name in PARTS}
-        return {name: size or 0 for name, size in found.items()}
-
-    @property
-    def needed(self) -> int:
-        """Bytes that the level must have: the worst case and the code."""
-        return self.worst_case + (self.code or 0)
-
-    @property
-    def fits(self) -> bool:
-        """True where the level is large enough, or its size is nobody's business."""
-        return self.size is None or self.needed <= self.size
 
 
 @dataclass(frozen=True)

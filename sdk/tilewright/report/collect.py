@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from itertools import accumulate
 
 from tilewright.binding.graph import BoundGraph
-from tilewright.memory.placed import PlacedPlan, Region
+from tilewright.memory.levels import memory_reports
+from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Model, Tensor
 from tilewright.ops.operator import Call
+from tilewright.ops.products import multiply_accumulates
 from tilewright.ops.quantised.numerics import quantised_numerics
 from tilewright.passes.driver import PassReport as PassResult
 from tilewright.plan.plan import ExecutionPlan, Instruction
+from tilewright.plan.profile import copied_bytes, modelled_cycles
 from tilewright.platform import MemoryLevel
 from tilewright.report.build import (
-    BufferReport,
     LayerReport,
-    MemoryReport,
     ModelReport,
     PassReport,
     QuantisationReport,
@@ -28,23 +26,10 @@ from tilewright.report.build import (
     ToolReport,
 )
 from tilewright.tiling.fall_back import gave_way
-from tilewright.tiling.profile import copied_bytes, modelled_cycles
 from tilewright.version import VERSION
 
-BUFFER_KINDS: Mapping[str, str] = {
-    "activations": "activation",
-    "io": "io",
-    "scratch": "scratch",
-    "copy_buffers": "copy_buffer",
-    "constants": "constant",
-}
 VIEW = "view"
 """What stands for the kernel of an instruction whose operands and results are the same bytes."""
-
-
-def multiply_accumulates(call: Call) -> int:
-    """Points of the sums of products in the operator's index maps; 0 for operators without any."""
-    return sum(n.points for n in call.nests if n.combine.name == "add" and n.body.name.startswith("mul"))
 
 
 def tensor_report(name: str, tensor: Tensor) -> TensorReport:
@@ -117,129 +102,6 @@ def operand_bytes(plan: ExecutionPlan, instruction: Instruction) -> int:
     constants = (plan.frozen_slots[index].constant for index in instruction.frozen)
     return sum(plan.slots[slot].tensor.size_bytes for slot in slots) + sum(
         constant.size_bytes for constant in constants
-    )
-
-
-def memory_reports(
-    placed: PlacedPlan, levels: Sequence[MemoryLevel], constant_bytes: int, table_bytes: int = 0
-) -> dict[str, MemoryReport]:
-    """Per level the worst moment decomposed; levels that hold nothing are reported as such.
-
-    `table_bytes` of `constant_bytes` are tables of tiles and copies.
-    """
-    found = {}
-    readonly = any(level.readonly for level in levels)
-    fast = _tile_level(placed)
-    for level in levels:
-        rests = level.readonly or (level.name == placed.level and not readonly)
-        if level.name == placed.level:
-            row = _compute_level(placed, level)
-        elif level.name == fast:
-            row = _tile_buffers(placed, level)
-        else:
-            row = MemoryReport(level.size, level.readonly, 0, live_set=None, lower_bound=None, status=None)
-        if rests:
-            row = replace(
-                row, worst_case=row.worst_case + constant_bytes,
-                constants=row.constants + constant_bytes - table_bytes, tables=table_bytes,
-            )  # fmt: skip
-        found[level.name] = row
-    return found
-
-
-def _tile_level(placed: PlacedPlan) -> str:
-    """The level of tiles, "" where nothing is tiled."""
-    return next((i.schedule.compute_level for i in placed.plan.instructions if i.schedule is not None), "")
-
-
-def _tile_buffers(placed: PlacedPlan, level: MemoryLevel) -> MemoryReport:
-    """The level of tiles: constants that stay there, and beside them the buffers of the layer that needs most."""
-    schedules = [i.schedule for i in placed.plan.instructions if i.schedule is not None]
-    worst = max(schedules, key=lambda schedule: schedule.compute_bytes)
-    pinned, local, spans = dict[tuple[str, str], int](), dict[int, int](), dict[int, int]()
-    for schedule in schedules:
-        for stage in schedule.stages:
-            for operand in stage.operands:
-                size = operand.size * operand.depth
-                if operand.kind == "constant" and operand.home == level.name:
-                    pinned[stage.node, operand.key] = size
-                elif schedule is worst and size:
-                    (local if operand.kind == "local" else spans)[operand.offset] = size
-    used, stacks = placed.plan.compute_bytes, placed.plan.stack_bytes
-    moved = sum(size for offset, size in spans.items() if offset not in local)
-    scratch = max(stage.scratch_bytes for stage in worst.stages)
-    return MemoryReport(
-        size=level.size, readonly=False, worst_case=used + stacks, live_set=None, lower_bound=None, status=None,
-        activations=sum(local.values()), copy_buffers=moved, scratch=scratch, constants=sum(pinned.values()),
-        padding=used - sum(local.values()) - moved - scratch - sum(pinned.values()),
-        stack=stacks or None,
-    )  # fmt: skip
-
-
-def _parts(alive: Sequence[Region]) -> dict[str, int]:
-    """Bytes by kind of what is alive at one moment; a byte that two share is counted for the one that starts lower."""
-    parts = dict.fromkeys(BUFFER_KINDS, 0)
-    covered = 0
-    for region in sorted(alive, key=lambda r: (r.offset, -r.size)):
-        end = region.offset + region.size
-        parts[region.kind] += max(0, end - max(covered, region.offset))
-        covered = max(covered, end)
-    return parts
-
-
-def _worst_parts(regions: Sequence[Region]) -> dict[str, int]:
-    """The parts at the moment at which most bytes are in use, the first of several such moments.
-
-    A moment is looked at only where the sizes of what is alive, which may share bytes, exceed the most found so far.
-    """
-    if not regions:
-        return _parts([])
-    change: dict[int, int] = {}
-    for region in regions:
-        change[region.first] = change.get(region.first, 0) + region.size
-        change[region.last + 1] = change.get(region.last + 1, 0) - region.size
-    moments = sorted(change)
-    sums = dict(zip(moments, accumulate(change[moment] for moment in moments), strict=True))
-    at = max(sums, key=lambda moment: sums[moment])
-    best = _parts([r for r in regions if r.first <= at <= r.last])
-    most = sum(best.values())
-    waiting = sorted(range(len(regions)), key=lambda index: -regions[index].first)
-    alive: dict[int, Region] = {}
-    dying: list[tuple[int, int]] = []
-    for moment in sorted({region.first for region in regions}):
-        while waiting and regions[waiting[-1]].first == moment:
-            index = waiting.pop()
-            alive[index] = regions[index]
-            heapq.heappush(dying, (regions[index].last, index))
-        while dying[0][0] < moment:
-            del alive[heapq.heappop(dying)[1]]
-        if sums[moment] > most or (sums[moment] == most and moment < at):
-            parts = _parts([alive[index] for index in sorted(alive)])
-            if (-sum(parts.values()), moment) < (-most, at):
-                best, most, at = parts, sum(parts.values()), moment
-    return best
-
-
-def _compute_level(placed: PlacedPlan, level: MemoryLevel) -> MemoryReport:
-    regions = placed.regions
-    parts = _worst_parts(regions)
-    return MemoryReport(
-        size=level.size,
-        readonly=level.readonly,
-        worst_case=placed.arena_bytes,
-        live_set=placed.live_set,
-        lower_bound=placed.lower_bound,
-        status="optimal" if placed.solution.status == "optimal" else "gap",
-        activations=parts["activations"],
-        io=parts["io"],
-        scratch=parts["scratch"],
-        copy_buffers=parts["copy_buffers"],
-        constants=parts["constants"],
-        padding=placed.arena_bytes - sum(parts.values()),
-        buffers=tuple(
-            BufferReport(r.name, r.offset, r.size, r.first, r.last, BUFFER_KINDS[r.kind])  # type: ignore[arg-type]
-            for r in regions
-        ),
     )
 
 

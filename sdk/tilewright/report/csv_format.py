@@ -6,8 +6,9 @@ import csv
 from collections.abc import Mapping
 from pathlib import Path
 
+from tilewright.memory.levels import PARTS
 from tilewright.output.cells import csv_text
-from tilewright.report.build import PARTS, Report
+from tilewright.report.build import Report
 
 _LEVEL = ("size", "worst_case", "live_set", "lower_bound", "status", *PARTS, "code", "estimated")
 _LAYER = ("loaded_bytes", "stored_bytes", "instructions", "cycles", "max_abs_error", "max_lsb_error")

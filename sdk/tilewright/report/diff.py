@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tilewright.report.build import PARTS, LayerReport, MemoryReport, Report
+from tilewright.memory.levels import PARTS, MemoryReport
+from tilewright.report.build import LayerReport, Report
 from tilewright.report.codec import Json, to_plain
 from tilewright.report.text import UNKNOWN, number, printable, table
 

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from tilewright.binding.explain import explain
 from tilewright.binding.graph import BoundGraph
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Model, Tensor
 from tilewright.output.staged import make_folder, write_text
 from tilewright.pipeline import Compiler
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
+from tilewright.report.explain import explain
 from tilewright.report.text import printable, table
 
 T = TypeVar("T")

@@ -12,7 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tilewright.report.build import PARTS, BufferReport, LayerReport, MemoryReport, Report
+from tilewright.memory.levels import PARTS, BufferReport, MemoryReport
+from tilewright.report.build import LayerReport, Report
 from tilewright.report.text import number, of_size, printable, run_lines, status, toolchain
 
 if TYPE_CHECKING:

@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tilewright.errors import DoesNotFit
-from tilewright.report.build import (
-    PARTS,
-    LayerReport,
-    MemoryReport,
-    ReferenceReport,
-    Report,
-    RunReport,
-    TileCycles,
-    ToolchainReport,
-)
+from tilewright.memory.levels import PARTS, MemoryReport
+from tilewright.report.build import LayerReport, ReferenceReport, Report, RunReport, TileCycles, ToolchainReport
 from tilewright.report.envelope import Row
 
 UNKNOWN = "-"

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from tilewright.errors import MismatchError
+from tilewright.memory.buffer_layout import layout_of
 from tilewright.model import Array
 from tilewright.options import RunOptions
 from tilewright.plan.execute import run_slots
-from tilewright.plan.layout import layout_of
 from tilewright.report.build import Report, ToolchainReport
 from tilewright.run.compare import Comparison, compared, outcome
 from tilewright.run.cuda_bulk import AT_ONCE, SampleSet, accuracy, expected_set, progress_bar, read_set, run_set

@@ -22,9 +22,9 @@ from types import TracebackType
 import numpy as np
 
 from tilewright.errors import UsageError
+from tilewright.memory.buffer_layout import POISON, BufferLayout, compute_buffer_layout
 from tilewright.model import Array
 from tilewright.plan.execute import evaluate_call
-from tilewright.plan.layout import POISON, BufferLayout, compute_buffer_layout
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.plan.schedule import NON_CAPTURABLE, CaptureRegions, capture_regions
 from tilewright.plugins import platform

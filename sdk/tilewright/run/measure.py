@@ -6,7 +6,8 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from tilewright.report.build import MemoryReport, Report, ToolchainReport
+from tilewright.memory.levels import MemoryReport
+from tilewright.report.build import Report, ToolchainReport
 from tilewright.run.build import build
 from tilewright.run.image import Image
 from tilewright.target import Target

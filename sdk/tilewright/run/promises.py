@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tilewright.errors import FenceError
+from tilewright.memory.levels import MemoryReport
 from tilewright.memory.placed import PlacedPlan
-from tilewright.report.build import MemoryReport
 from tilewright.run.image import Image, arena_range
 from tilewright.run.interface import caller_memory
 from tilewright.run.simulate import Execution

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tilewright.plan.plan import ExecutionPlan, Instruction
+from tilewright.plan.profile import modelled_tiles
 from tilewright.plugins import platform
 from tilewright.report.build import LayerReport, TileCycles, TileReport
 from tilewright.run.counts import Span
-from tilewright.tiling.profile import modelled_tiles
 
 
 def with_tiles(layers: Sequence[LayerReport], plan: ExecutionPlan, spans: Sequence[Span]) -> tuple[LayerReport, ...]:

@@ -17,7 +17,6 @@ from tilewright.errors import TilewrightError
 
 T = TypeVar("T")
 R = TypeVar("R")
-TRIES = 3
 
 
 @dataclass(frozen=True)
@@ -43,24 +42,3 @@ def answers(
     else:
         for index, question in enumerate(questions):
             yield index, function(question)
-
-
-def attempt(function: Callable[[T], R], question: T) -> R | TilewrightError:
-    """The answer, or what the function raised as one of our errors: it must reach the process that asked."""
-    try:
-        return function(question)
-    except TilewrightError as error:
-        return error
-    except Exception as error:
-        return TilewrightError(
-            "a question of the sweep failed",
-            why=f"{type(error).__name__}: {error}",
-            fix="ask it alone, with -v, for the traceback",
-        )
-
-
-def lost(why: str) -> TilewrightError:
-    """The answer to a question whose worker died every time."""
-    return TilewrightError(
-        f"a worker died {TRIES} times over the same question", why=why, fix="ask it alone, or with more memory"
-    )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from tilewright.errors import TilewrightError, ToolMissing, UsageError
-from tilewright.sweep import attempt, lost
+from tilewright.sweep.attempt import attempt, lost
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -12,7 +12,7 @@ from multiprocessing.process import BaseProcess
 from typing import TypeVar
 
 from tilewright.errors import TilewrightError
-from tilewright.sweep import TRIES, attempt, lost
+from tilewright.sweep.attempt import TRIES, attempt, lost
 
 T = TypeVar("T")
 R = TypeVar("R")

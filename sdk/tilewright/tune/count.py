@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tilewright.binding.bind import bind
 from tilewright.binding.graph import BoundGraph, Candidate
+from tilewright.binding.lock import Lock, subject_of
 from tilewright.binding.order import by_cost
 from tilewright.compile import Compiled, Journal, Request, compile_model, compiler, journal, request, write
 from tilewright.errors import DoesNotFit, UsageError
@@ -26,7 +27,6 @@ from tilewright.options import CompileOptions
 from tilewright.pipeline import Compiler, Depends
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.target import load_target
-from tilewright.tune.lock import Lock, subject_of
 from tilewright.version import VERSION
 
 INHERITED = 1

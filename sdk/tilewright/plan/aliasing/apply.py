@@ -17,9 +17,8 @@ from tilewright.model import DType
 from tilewright.plan.aliasing.alias_sets import AliasSets, Life, Part, Relation, view_shift
 from tilewright.plan.aliasing.ranges import Range, gaps, ranges_of, same_kind, start_of
 from tilewright.plan.execute import evaluate_call
-from tilewright.plan.layout import view_root
 from tilewright.plan.liveness import storages
-from tilewright.plan.plan import Aliasing, ExecutionPlan, Fill, Instruction, PartCopy
+from tilewright.plan.plan import Aliasing, ExecutionPlan, Fill, Instruction, PartCopy, view_root
 
 
 @dataclass(frozen=True)

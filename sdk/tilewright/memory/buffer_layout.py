@@ -21,7 +21,7 @@ from tilewright.memory.problem import Buffer, PlacementProblem
 from tilewright.model import Array, Tensor
 from tilewright.plan.aliasing.alias_sets import view_shift
 from tilewright.plan.liveness import Storage, storages
-from tilewright.plan.plan import ExecutionPlan
+from tilewright.plan.plan import ExecutionPlan, view_root
 
 Policy = Literal["packed", "disjoint"]
 ALIGN_BYTES = 256
@@ -100,13 +100,6 @@ def layout_of(placed: PlacedPlan) -> BufferLayout:
     sizes = tuple(s.tensor.size_bytes if o >= 0 else 0 for s, o in zip(plan.slots, offsets, strict=True))
     scratch = tuple(placed.scratch_offsets.get(i.index, -1) for i in plan.instructions)
     return BufferLayout(offsets, sizes, scratch, placed.arena_bytes, placed.align, "packed")
-
-
-def view_root(plan: ExecutionPlan, slot: int) -> int:
-    """The slot whose bytes a slot shows; itself where it is no view."""
-    while (storage := plan.slots[slot].storage) is not None:
-        slot = storage[0]
-    return slot
 
 
 def check_layout(plan: ExecutionPlan, layout: BufferLayout) -> None:

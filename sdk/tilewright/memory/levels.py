@@ -1,0 +1,208 @@
+"""What every memory level holds at its worst moment, byte by byte, as reports and generated comments show it."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Literal
+
+from tilewright.memory.placed import PlacedPlan, Region
+from tilewright.platform import MemoryLevel
+
+Status = Literal["optimal", "gap"]
+BufferKind = Literal["activation", "io", "scratch", "copy_buffer", "table", "constant"]
+PARTS = ("activations", "io", "scratch", "copy_buffers", "tables", "padding", "constants", "stack")
+BUFFER_KINDS: Mapping[str, str] = {
+    "activations": "activation",
+    "io": "io",
+    "scratch": "scratch",
+    "copy_buffers": "copy_buffer",
+    "constants": "constant",
+}
+
+
+@dataclass(frozen=True)
+class BufferReport:
+    """A placed buffer: `size` bytes at `offset`, alive from instruction `first` to `last`, both included."""
+
+    name: str
+    offset: int
+    size: int
+    first: int
+    last: int
+    kind: BufferKind
+
+
+@dataclass(frozen=True)
+class MemoryReport:
+    """One memory level at its worst moment: every byte is in exactly one part, and the parts sum to `worst_case`.
+
+    `live_set`, `lower_bound` and `status` speak of what is placed; None in a level where nothing is. `code` counts
+    machine code beside `worst_case`. `estimated`: code and stack are estimates, not measured.
+    """
+
+    size: int | None
+    readonly: bool
+    worst_case: int
+    live_set: int | None
+    lower_bound: int | None
+    status: Status | None
+    activations: int = 0
+    io: int = 0
+    scratch: int = 0
+    copy_buffers: int = 0
+    tables: int = 0
+    padding: int = 0
+    constants: int = 0
+    stack: int | None = None
+    code: int | None = None
+    estimated: bool = False
+    buffers: tuple[BufferReport, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a decomposition that does not sum to the worst case."""
+        total = sum(self.parts().values())
+        if negative := [name for name, size in self.parts().items() if size < 0]:
+            raise ValueError(f"{negative[0]} is negative")
+        if total != self.worst_case:
+            raise ValueError(f"worst_case is {self.worst_case}, but its parts sum to {total}")
+
+    def parts(self) -> dict[str, int]:
+        """The parts of the worst case by name; an unknown stack counts as nothing."""
+        found: dict[str, int | None] = {name: getattr(self, name) for name in PARTS}
+        return {name: size or 0 for name, size in found.items()}
+
+    @property
+    def needed(self) -> int:
+        """Bytes that the level must have: the worst case and the code."""
+        return self.worst_case + (self.code or 0)
+
+    @property
+    def fits(self) -> bool:
+        """True where the level is large enough, or its size is nobody's business."""
+        return self.size is None or self.needed <= self.size
+
+
+def memory_reports(
+    placed: PlacedPlan, levels: Sequence[MemoryLevel], constant_bytes: int, table_bytes: int = 0
+) -> dict[str, MemoryReport]:
+    """Per level the worst moment decomposed; levels that hold nothing are reported as such.
+
+    `table_bytes` of `constant_bytes` are tables of tiles and copies.
+    """
+    found = {}
+    readonly = any(level.readonly for level in levels)
+    fast = _tile_level(placed)
+    for level in levels:
+        rests = level.readonly or (level.name == placed.level and not readonly)
+        if level.name == placed.level:
+            row = _compute_level(placed, level)
+        elif level.name == fast:
+            row = _tile_buffers(placed, level)
+        else:
+            row = MemoryReport(level.size, level.readonly, 0, live_set=None, lower_bound=None, status=None)
+        if rests:
+            row = replace(
+                row, worst_case=row.worst_case + constant_bytes,
+                constants=row.constants + constant_bytes - table_bytes, tables=table_bytes,
+            )  # fmt: skip
+        found[level.name] = row
+    return found
+
+
+def _tile_level(placed: PlacedPlan) -> str:
+    """The level of tiles, "" where nothing is tiled."""
+    return next((i.schedule.compute_level for i in placed.plan.instructions if i.schedule is not None), "")
+
+
+def _tile_buffers(placed: PlacedPlan, level: MemoryLevel) -> MemoryReport:
+    """The level of tiles: constants that stay there, and beside them the buffers of the layer that needs most."""
+    schedules = [i.schedule for i in placed.plan.instructions if i.schedule is not None]
+    worst = max(schedules, key=lambda schedule: schedule.compute_bytes)
+    pinned, local, spans = dict[tuple[str, str], int](), dict[int, int](), dict[int, int]()
+    for schedule in schedules:
+        for stage in schedule.stages:
+            for operand in stage.operands:
+                size = operand.size * operand.depth
+                if operand.kind == "constant" and operand.home == level.name:
+                    pinned[stage.node, operand.key] = size
+                elif schedule is worst and size:
+                    (local if operand.kind == "local" else spans)[operand.offset] = size
+    used, stacks = placed.plan.compute_bytes, placed.plan.stack_bytes
+    moved = sum(size for offset, size in spans.items() if offset not in local)
+    scratch = max(stage.scratch_bytes for stage in worst.stages)
+    return MemoryReport(
+        size=level.size, readonly=False, worst_case=used + stacks, live_set=None, lower_bound=None, status=None,
+        activations=sum(local.values()), copy_buffers=moved, scratch=scratch, constants=sum(pinned.values()),
+        padding=used - sum(local.values()) - moved - scratch - sum(pinned.values()),
+        stack=stacks or None,
+    )  # fmt: skip
+
+
+def _parts(alive: Sequence[Region]) -> dict[str, int]:
+    """Bytes by kind of what is alive at one moment; a byte that two share is counted for the one that starts lower."""
+    parts = dict.fromkeys(BUFFER_KINDS, 0)
+    covered = 0
+    for region in sorted(alive, key=lambda r: (r.offset, -r.size)):
+        end = region.offset + region.size
+        parts[region.kind] += max(0, end - max(covered, region.offset))
+        covered = max(covered, end)
+    return parts
+
+
+def _worst_parts(regions: Sequence[Region]) -> dict[str, int]:
+    """The parts at the moment at which most bytes are in use, the first of several such moments.
+
+    A moment is looked at only where the sizes of what is alive, which may share bytes, exceed the most found so far.
+    """
+    if not regions:
+        return _parts([])
+    change: dict[int, int] = {}
+    for region in regions:
+        change[region.first] = change.get(region.first, 0) + region.size
+        change[region.last + 1] = change.get(region.last + 1, 0) - region.size
+    moments = sorted(change)
+    sums = dict(zip(moments, accumulate(change[moment] for moment in moments), strict=True))
+    at = max(sums, key=lambda moment: sums[moment])
+    best = _parts([r for r in regions if r.first <= at <= r.last])
+    most = sum(best.values())
+    waiting = sorted(range(len(regions)), key=lambda index: -regions[index].first)
+    alive: dict[int, Region] = {}
+    dying: list[tuple[int, int]] = []
+    for moment in sorted({region.first for region in regions}):
+        while waiting and regions[waiting[-1]].first == moment:
+            index = waiting.pop()
+            alive[index] = regions[index]
+            heapq.heappush(dying, (regions[index].last, index))
+        while dying[0][0] < moment:
+            del alive[heapq.heappop(dying)[1]]
+        if sums[moment] > most or (sums[moment] == most and moment < at):
+            parts = _parts([alive[index] for index in sorted(alive)])
+            if (-sum(parts.values()), moment) < (-most, at):
+                best, most, at = parts, sum(parts.values()), moment
+    return best
+
+
+def _compute_level(placed: PlacedPlan, level: MemoryLevel) -> MemoryReport:
+    regions = placed.regions
+    parts = _worst_parts(regions)
+    return MemoryReport(
+        size=level.size,
+        readonly=level.readonly,
+        worst_case=placed.arena_bytes,
+        live_set=placed.live_set,
+        lower_bound=placed.lower_bound,
+        status="optimal" if placed.solution.status == "optimal" else "gap",
+        activations=parts["activations"],
+        io=parts["io"],
+        scratch=parts["scratch"],
+        copy_buffers=parts["copy_buffers"],
+        constants=parts["constants"],
+        padding=placed.arena_bytes - sum(parts.values()),
+        buffers=tuple(
+            BufferReport(r.name, r.offset, r.size, r.first, r.last, BUFFER_KINDS[r.kind])  # type: ignore[arg-type]
+            for r in regions
+        ),
+    )
