@@ -1,19 +1,9 @@
-"""Memories of an NVIDIA GPU from compute capability 8.0 on; sizes are those of the smallest such data-centre part.
+"""Memories of an NVIDIA GPU from compute capability 8.0 on; the size is that of the smallest such data-centre part.
 
-The arena, inputs and weights lie in HBM at fixed addresses; the caches and registers hold what a thread works on.
+The arena, inputs and weights lie in HBM at fixed addresses; what a thread works on lies in caches and registers, which
+the compiler and the hardware fill.
 """
 
-from tilewright.platform import Copy, KiB, MemoryLevel, MiB
+from tilewright.platform import MemoryLevel, MiB
 
-LEVELS = [
-    MemoryLevel("hbm", size=40 * 1024 * MiB, align=256, section="cudaMalloc", bytes_per_cycle=1100.0),
-    MemoryLevel("weights", align=256, section="cudaMalloc", readonly=True, bytes_per_cycle=1100.0),
-    MemoryLevel("l2", size=40 * MiB, align=128, section="cache", bytes_per_cycle=4000.0),
-    MemoryLevel("shared", size=164 * KiB, align=16, section="__shared__", bytes_per_cycle=128.0),
-    MemoryLevel("registers", size=256 * KiB, align=4, section="registers", bytes_per_cycle=512.0),
-]
-COPIES = [
-    Copy("hbm", "l2", ranks=1, setup_cycles=500, bytes_per_cycle=1100.0, asynchronous=True),
-    Copy("l2", "shared", ranks=5, setup_cycles=200, bytes_per_cycle=64.0, asynchronous=True),
-    Copy("shared", "registers", ranks=1, setup_cycles=25, bytes_per_cycle=128.0),
-]
+LEVELS = [MemoryLevel("hbm", size=40 * 1024 * MiB, align=256), MemoryLevel("weights", align=256, readonly=True)]

@@ -5,14 +5,13 @@ for runs in a single thread by the portable kernel of `generic`: right, not fast
 """
 
 from tilewright.platform import Platform
-from tilewright.platforms.cuda.memory import COPIES, LEVELS
+from tilewright.platforms.cuda.memory import LEVELS
 from tilewright.platforms.generic.platform import PLATFORM as GENERIC
 
 PLATFORM = Platform(
     name="cuda",
     summary="NVIDIA GPUs from compute capability 8.0 on, by graph capture and replay",
     memory=LEVELS,
-    copies=COPIES,
     compute_in="hbm",
     constants_in="weights",
     inherits=GENERIC.name,

@@ -3,6 +3,6 @@
 from tilewright.platform import MemoryLevel
 
 LEVELS = [
-    MemoryLevel("ram", align=16, section=".bss"),
-    MemoryLevel("flash", align=4, section=".rodata", readonly=True),
+    MemoryLevel("ram", align=16),
+    MemoryLevel("flash", align=4, readonly=True),
 ]

@@ -9,8 +9,8 @@ a layer. `ci/bench pulp_depth` prints how far whole networks are off.
 from tilewright.platform import Copy, KiB, MemoryLevel, TileCosts
 
 LEVELS = [
-    MemoryLevel("l1", size=64 * KiB, align=8, section=".l1", bytes_per_cycle=4.0),
-    MemoryLevel("l2", size=1536 * KiB, align=8, section=".l2", bytes_per_cycle=0.3),
+    MemoryLevel("l1", size=64 * KiB, align=8, section=".l1"),
+    MemoryLevel("l2", size=1536 * KiB, align=8, bytes_per_cycle=0.3),
 ]
 COPIES = [
     Copy("l2", "l1", ranks=2, setup_cycles=30, burst_cycles=1, bytes_per_cycle=8.0, asynchronous=True),

@@ -7,7 +7,7 @@ from tilewright.platforms.pulp.platform import PLATFORM as CLUSTER
 PLATFORM = Platform(
     name="pulp_l3",
     summary="PULP clusters with weights in L3, copied to L2 once or before every run of their layer",
-    memory=[*LEVELS, MemoryLevel("l3", size=8 * MiB, align=8, section=".l3", readonly=True, bytes_per_cycle=0.1)],
+    memory=[*LEVELS, MemoryLevel("l3", size=8 * MiB, align=8, readonly=True)],
     copies=[*COPIES, Copy("l3", "l2", setup_cycles=200, bytes_per_cycle=1.0)],
     compute_in="l1",
     constants_in="l3",

@@ -58,7 +58,8 @@ T = TypeVar("T", bound=type[KernelMethods])
 
 @dataclass(frozen=True)
 class MemoryLevel:
-    """A named memory. `size` in bytes, None where the target says it; `section` is the linker section."""
+    """A named memory. `size` in bytes, None where the target says it. `section` is where the linker puts the buffers of
+    tiles that are computed here; `bytes_per_cycle` is what a core loads from here in layers that run whole."""
 
     name: str
     size: int | None = None

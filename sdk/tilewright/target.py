@@ -25,7 +25,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEYS = {
     "": {"name", "platform", "summary", "cpu", "capabilities", "memory", "build", "tools", "optional_tools",
          "libraries", "run", "stack", "timing"},
-    "memory": {"address", "size", "most", "readonly", "section"},
+    "memory": {"address", "size", "most", "readonly"},
     "build": {"compilers", "cpu_flags", "compile_flags", "library_flags", "link_flags", "link_script", "startup",
               "whole_word_loads"},
     "run": {"simulator", "command", "plugin", "icount_shift", "systick_hz", "timeout_seconds"},
@@ -38,15 +38,13 @@ _KEYS = {
 class Memory:
     """One memory of a target: first address and size in bytes; `size` is None where the host sets no limit.
 
-    `section` is the linker section that places data there, where it is not the default one. A simulator that has
-    more than the declared size says how much as `most`: `--set` may ask for it.
+    A simulator that has more than the declared size says how much as `most`: `--set` may ask for it.
     """
 
     level: str
     address: int = 0
     size: int | None = None
     readonly: bool = False
-    section: str = ""
     most: int | None = None
 
 
@@ -240,7 +238,6 @@ class _Reader:
                 self.number(entry, f"memory.{level}.address") or 0,
                 self.size(entry, f"memory.{level}.size"),
                 self.flag(entry, f"memory.{level}.readonly"),
-                self.text(entry, f"memory.{level}.section"),
                 self.size(entry, f"memory.{level}.most"),
             )
         for one in found.values():

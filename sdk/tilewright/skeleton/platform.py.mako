@@ -6,8 +6,8 @@ PLATFORM = Platform(
     name="${name}",
     summary="portable C, and kernels of its own",
     memory=[
-        MemoryLevel("ram", align=16, section=".bss"),
-        MemoryLevel("flash", align=4, section=".rodata", readonly=True),
+        MemoryLevel("ram", align=16),
+        MemoryLevel("flash", align=4, readonly=True),
     ],
     compute_in="ram",
     constants_in="flash",

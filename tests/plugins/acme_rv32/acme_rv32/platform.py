@@ -7,8 +7,8 @@ PLATFORM = Platform(
     name="acme_rv32",
     summary="Acme RV32IMC with dot4",
     memory=[
-        MemoryLevel("sram", size=512 * KiB, align=16, section=".bss"),
-        MemoryLevel("flash", size=2 * MiB, align=4, section=".rodata", readonly=True),
+        MemoryLevel("sram", size=512 * KiB, align=16),
+        MemoryLevel("flash", size=2 * MiB, align=4, readonly=True),
     ],
     compute_in="sram",
     constants_in="flash",
