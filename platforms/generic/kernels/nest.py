@@ -192,7 +192,7 @@ ELEMENTWISE = (
     "Swish", "ThresholdedRelu", "Shrink", "Clip", "BitwiseNot", "Cast", "CastLike", "BatchNormalization",
     "QuantizeLinear", "DequantizeLinear",
 )  # fmt: skip
-OTHERS = tuple(o.name for o in all_operators() if o.nests is not None and o.name not in ELEMENTWISE and not o.domain)
+OTHERS = tuple(dict.fromkeys(o.name for o in all_operators() if o.nests is not None and o.name not in ELEMENTWISE))
 
 
 @PLATFORM.kernel(

@@ -142,6 +142,7 @@ OPERATORS = (
         _evaluate_clip,
         CLIP,
         nests=_clip_nests,
+        overwrites=True,
         codes=Table(limits=True),
         passes=Passes(whole=False),
         torch=Torch(writer="clip"),

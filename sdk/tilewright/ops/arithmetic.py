@@ -30,6 +30,7 @@ OPERATORS = (
     elementwise(
         "Add",
         "add",
+        overwrites=True,
         accepts=NUMBERS,
         operands=PAIR,
         codes=Pairwise(factored=True),
@@ -39,6 +40,7 @@ OPERATORS = (
     elementwise(
         "Sub",
         "sub",
+        overwrites=True,
         accepts=NUMBERS,
         operands=PAIR,
         codes=Pairwise(factored=True),
@@ -48,18 +50,22 @@ OPERATORS = (
     elementwise(
         "Mul",
         "mul",
+        overwrites=True,
         accepts=NUMBERS,
         operands=PAIR,
         codes=Pairwise(factored=True),
         clamps=True,
         torch=Torch("{0} * {1}"),
     ),
-    elementwise("Div", "div", accepts=NUMBERS, operands=PAIR, codes=Pairwise(), torch=Torch(writer="divide")),
+    elementwise(
+        "Div", "div", overwrites=True, accepts=NUMBERS, operands=PAIR, codes=Pairwise(), torch=Torch(writer="divide")
+    ),
     elementwise("Mod", _mod, accepts=NUMBERS, operands=PAIR, torch=Torch(writer="mod")),
     elementwise("Pow", "pow", operands=PAIR, rule=_infer_pow, codes=Pairwise(), torch=Torch("{0} ** {1}")),
     elementwise(
         "Min",
         "min",
+        overwrites=True,
         accepts=NUMBERS,
         operands=MANY,
         least=1,
@@ -70,6 +76,7 @@ OPERATORS = (
     elementwise(
         "Max",
         "max",
+        overwrites=True,
         accepts=NUMBERS,
         operands=MANY,
         least=1,

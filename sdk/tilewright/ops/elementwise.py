@@ -74,6 +74,7 @@ def elementwise(
     codes: Codes | None = None,
     passes: Passes | None = None,
     clamps: bool = False,
+    overwrites: bool = False,
     torch: Torch | None = None,
     sketch: str | None = None,
 ) -> Operator:
@@ -112,6 +113,7 @@ def elementwise(
         codes=codes,
         passes=passes,
         clamps=clamps,
+        overwrites=overwrites,
         torch=torch,
         sketch=drawn,
     )

@@ -200,7 +200,8 @@ class Operator:
     is what the operator does on integer codes, or a function of the node where its attributes decide.
     `window` is how windows lie over the operand, for operators whose result has rows of windows; `passes` says which
     values stand in the results as they are, where `codes` does not say it. `clamps`
-    says that a limit behind it can be part of it. `torch` is what
+    says that a limit behind it can be part of it, `overwrites` that the order of nodes may count on its result standing
+    where an operand of the same shape stood. `torch` is what
     it is in PyTorch, `sketch` the family of random calls that conformance draws it from, "" for none.
     """
 
@@ -217,6 +218,7 @@ class Operator:
     codes: Codes | Callable[[Node], Codes | None] | None = None
     passes: Passes | None = None
     clamps: bool = False
+    overwrites: bool = False
     torch: Torch | None = None
     sketch: str = ""
 

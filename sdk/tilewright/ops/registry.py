@@ -1,8 +1,11 @@
-"""All operators, found by walking this folder and those in it: every module that ends with `OPERATORS` takes part."""
+"""All operators, found by walking this folder and those in it: every module that ends with `OPERATORS` takes part.
+
+Other distributions publish operators of their own under the entry points "tilewright.operators".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
@@ -16,23 +19,52 @@ from tilewright.ops.codes import Codes
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.quantised.meaning import with_codes
 
+GROUP = "tilewright.operators"
+"""Entry points of other distributions; each names a tuple of operators."""
+
 
 @cache
 def _registry() -> Mapping[tuple[str, str], Operator]:
     found: dict[tuple[str, str], tuple[Operator, str]] = {}
-    prefix = f"{tilewright.ops.__name__}."
-    for name in sorted(info.name for info in walk_packages(tilewright.ops.__path__, prefix)):
-        module, file = import_module(name), name.removeprefix(prefix).replace(".", "/")
-        for operator in getattr(module, "OPERATORS", ()):
+    for operators, origin in (*_of_our_own(), *_of_others()):
+        for operator in operators:
             key = operator.domain, operator.name
             if key in found:
                 raise PlatformError(
                     f"operator '{operator.name}' is declared twice",
-                    why=f"in ops/{found[key][1]}.py and in ops/{file}.py",
+                    why=f"in {found[key][1]} and in {origin}",
                     fix="remove one of them",
                 )
-            found[key] = operator, file
+            found[key] = operator, origin
     return {key: with_bfloat16(with_codes(operator)) for key, (operator, _) in found.items()}
+
+
+def _of_our_own() -> Iterator[tuple[Sequence[Operator], str]]:
+    """The operators of every module in this folder, and the file."""
+    prefix = f"{tilewright.ops.__name__}."
+    for name in sorted(info.name for info in walk_packages(tilewright.ops.__path__, prefix)):
+        file = name.removeprefix(prefix).replace(".", "/")
+        yield getattr(import_module(name), "OPERATORS", ()), f"ops/{file}.py"
+
+
+def _of_others() -> Iterator[tuple[Sequence[Operator], str]]:
+    """The operators that other distributions publish, and which; PlatformError where they are none."""
+    from tilewright.plugins import published
+
+    for point in sorted(published(GROUP), key=lambda point: (point.name, point.value)):
+        origin = f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown distribution"
+        try:
+            operators = point.load()
+        except Exception as error:  # a plug-in's own Python may raise anything
+            raise _unusable(point.name, origin, f"{type(error).__name__}: {error}") from error
+        if not isinstance(operators, tuple) or not all(isinstance(each, Operator) for each in operators):
+            raise _unusable(point.name, origin, f"'{point.value}' is no tuple of operators")
+        yield operators, origin
+
+
+def _unusable(name: str, origin: str, why: str) -> PlatformError:
+    fix = "mend the plug-in, or uninstall it"
+    return PlatformError(f"the operators '{name}' ({origin}) cannot be loaded", why=why, fix=fix)
 
 
 def find(op: str, domain: str = "") -> Operator | None:

@@ -22,9 +22,9 @@ OPERATORS = (
     elementwise("Atan", "atan", codes=Table(), torch=Torch("torch.atan({0})")),
     elementwise("Sinh", "sinh", codes=Table(), torch=Torch("torch.sinh({0})")),
     elementwise("Cosh", "cosh", codes=Table(), torch=Torch("torch.cosh({0})")),
-    elementwise("Tanh", "tanh", codes=Table(), torch=Torch("torch.tanh({0})")),
+    elementwise("Tanh", "tanh", overwrites=True, codes=Table(), torch=Torch("torch.tanh({0})")),
     elementwise("Asinh", "asinh", codes=Table(), torch=Torch("torch.asinh({0})")),
-    elementwise("Sigmoid", "sigmoid", codes=Table(), torch=Torch("torch.sigmoid({0})")),
+    elementwise("Sigmoid", "sigmoid", overwrites=True, codes=Table(), torch=Torch("torch.sigmoid({0})")),
     elementwise("Softplus", "softplus", codes=Table(), torch=Torch("F.softplus({0})")),
     elementwise("Softsign", "softsign", codes=Table(), torch=Torch("F.softsign({0})")),
     elementwise("Mish", "mish", codes=Table(), torch=Torch("F.mish({0})")),
@@ -37,5 +37,7 @@ OPERATORS = (
     elementwise("Abs", "abs", accepts=NUMBERS, codes=Table(), torch=Torch("torch.abs({0})")),
     elementwise("Sign", "sign", accepts=NUMBERS, codes=Table(), torch=Torch("torch.sign({0})")),
     elementwise("Neg", "neg", accepts=FLOATS | SIGNED, codes=Table(), torch=Torch("-{0}")),
-    elementwise("Relu", "relu", accepts=FLOATS | SIGNED, codes=Table(limits=True), torch=Torch("F.relu({0})")),
+    elementwise(
+        "Relu", "relu", overwrites=True, accepts=FLOATS | SIGNED, codes=Table(limits=True), torch=Torch("F.relu({0})")
+    ),
 )

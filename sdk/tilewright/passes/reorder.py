@@ -5,12 +5,10 @@ Views share the bytes of what they show and follow it; an elementwise node may w
 
 from __future__ import annotations
 
-from tilewright.errors import TilewrightError
 from tilewright.memory.reorder import OrderNode, OrderProblem, reorder
-from tilewright.model import DType, Model, Node
+from tilewright.model import Model, Node
 from tilewright.ops.operator import Kind
-from tilewright.ops.quantised.real import real_call
-from tilewright.ops.registry import call_of, find
+from tilewright.ops.registry import find
 
 name = "reorder"
 
@@ -85,19 +83,9 @@ def _problem(model: Model, nodes: list[Node], roots: dict[str, tuple[str, ...]])
 
 
 def _elementwise(model: Model, node: Node) -> bool:
-    """True where some operand of the run time is read where the result is written, as the node's index map says."""
-    inputs = tuple(model.tensors[name] if name else None for name in node.inputs)
-    outputs = tuple(model.tensors[name] for name in node.outputs if name)
-    constants = {i: model.constants[name] for i, name in enumerate(node.inputs) if name in model.constants}
-    call = call_of(node, inputs, outputs, constants, model.opset)
-    try:
-        nests = real_call(call, DType.F32, constants).nests
-    except TilewrightError:
+    """True where the result may be written over an operand: the operator says so, and one has the result's shape."""
+    operator = find(node.op, node.domain)
+    if operator is None or not operator.overwrites:
         return False
-    if len(nests) != 1 or call.operator is None:
-        return False
-    (nest,) = nests
-    moving = {call.operator.operand(i) for i, tensor in enumerate(inputs) if tensor is not None and i not in constants}
-    written = {loop for subscript in nest.out.subscripts for loop in subscript.loops}
-    alike = (each for each in nest.ins if each.tensor.name in moving and each.subscripts == nest.out.subscripts)
-    return written == {*nest.space} and any(alike)
+    moving = [model.tensors[n].shape for n in node.inputs if n and n not in model.constants]
+    return model.tensors[node.outputs[0]].shape in moving
