@@ -114,7 +114,7 @@ class ConvDsp(KernelMethods):
     """Integer convolution of any window: four pixels by two channels of dual multiplies."""
 
     def accepts(self, call: Call) -> str | None:
-        """See `accepts` of this module."""
+        """What every integer convolution of these cores asks for."""
         return accepts(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:

@@ -122,7 +122,7 @@ class DenseDsp(KernelMethods):
     """Integer matrix product with a constant right-hand side in dual multiplies."""
 
     def accepts(self, call: Call) -> str | None:
-        """See `accepts` of this module."""
+        """What every integer matrix product of these cores asks for."""
         return accepts(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:

@@ -174,17 +174,6 @@ def unfit(call: Call) -> str | None:
     return None
 
 
-def accepts(call: Call) -> str | None:
-    """What `ConvDsp` takes, with one shift for all channels, codes that saturate, and two or more pixels."""
-    if (why := conv_i8.accepts(call) or unfit(call)) is not None:
-        return why
-    if pixels_of(call) < 2:
-        return "the kernel computes two pixels at once"
-    if 4 * call.outputs[0].shape[1] > FARTHEST:
-        return "pixels of the result lie too far apart"
-    return None
-
-
 @PLATFORM.kernel(
     "Conv", types=matrix_i8.TYPES, template="unrolled_i8.c.mako", layout="channels_last",
     sources=["dsp.h", "matrix_i8.h", "unrolled_i8.h"], preference=32, requires=Needs(has=("dsp",), optimize="speed"),
@@ -193,8 +182,14 @@ class ConvUnrolled(KernelMethods):
     """Integer convolution of any window with its core unrolled for the layer: four pixels by two channels."""
 
     def accepts(self, call: Call) -> str | None:
-        """See `accepts` of this module."""
-        return accepts(call)
+        """What `ConvDsp` takes, with one shift for all channels, codes that saturate, and two or more pixels."""
+        if (why := conv_i8.accepts(call) or unfit(call)) is not None:
+            return why
+        if pixels_of(call) < 2:
+            return "the kernel computes two pixels at once"
+        if 4 * call.outputs[0].shape[1] > FARTHEST:
+            return "pixels of the result lie too far apart"
+        return None
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The stream of weights, and codes."""

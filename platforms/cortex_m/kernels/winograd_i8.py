@@ -54,26 +54,6 @@ class WinogradContext:
     zero_point: int
 
 
-def accepts(call: Call) -> str | None:
-    """A 3x3 window of stride 1, channels in fours, pairs of results, room for two more bits."""
-    if (why := conv_i8.accepts(call)) is not None:
-        return why
-    h, w = matrix_i8.axes_of(call)
-    if (h.kernel, w.kernel, h.stride, w.stride, h.dilation, w.dilation) != (3, 3, 1, 1, 1, 1):
-        return "the window is not 3x3 of stride 1"
-    channels, out_channels = call.shape(0)[1], call.outputs[0].shape[1]
-    if channels % 4 or channels > MOST_INPUTS or out_channels % 2:
-        return f"the kernel takes input channels in fours up to {MOST_INPUTS}, and pairs of output channels"
-    if min(h.out, w.out) < 2:
-        return "there is no tile of 2x2 results"
-    fixed = matrix_i8.fixed_point(call)
-    if matrix_i8.is_own(call) or (fixed.low, fixed.high) != (-128, 127):
-        return "the kernel saturates, with one shift for all channels"
-    largest = matrix_i8.largest_sum(call)
-    word = 4 * (largest * max(fixed.multiplier.values) >> 32) + 4 * abs(fixed.addend.values[0]) + 8
-    return "sums times four leave 32 bits" if max(4 * largest, word) >= 1 << 31 else None
-
-
 def transformed(call: Call) -> Array:
     """Weights [OC/2][16][pair of inputs][channel of the pair][2] in 16 bits, as uint32 words."""
     weights, _ = portable.weights_of(call)
@@ -111,8 +91,23 @@ class WinogradDsp(KernelMethods):
     """Exact Winograd convolution: four tiles by two channels of dual multiplies."""
 
     def accepts(self, call: Call) -> str | None:
-        """See `accepts` of this module."""
-        return accepts(call)
+        """A 3x3 window of stride 1, channels in fours, pairs of results, room for two more bits."""
+        if (why := conv_i8.accepts(call)) is not None:
+            return why
+        h, w = matrix_i8.axes_of(call)
+        if (h.kernel, w.kernel, h.stride, w.stride, h.dilation, w.dilation) != (3, 3, 1, 1, 1, 1):
+            return "the window is not 3x3 of stride 1"
+        channels, out_channels = call.shape(0)[1], call.outputs[0].shape[1]
+        if channels % 4 or channels > MOST_INPUTS or out_channels % 2:
+            return f"the kernel takes input channels in fours up to {MOST_INPUTS}, and pairs of output channels"
+        if min(h.out, w.out) < 2:
+            return "there is no tile of 2x2 results"
+        fixed = matrix_i8.fixed_point(call)
+        if matrix_i8.is_own(call) or (fixed.low, fixed.high) != (-128, 127):
+            return "the kernel saturates, with one shift for all channels"
+        largest = matrix_i8.largest_sum(call)
+        word = 4 * (largest * max(fixed.multiplier.values) >> 32) + 4 * abs(fixed.addend.values[0]) + 8
+        return "sums times four leave 32 bits" if max(4 * largest, word) >= 1 << 31 else None
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Transformed weights; starts times four and multipliers of pairs; codes."""

@@ -112,7 +112,7 @@ class ConvDot4(KernelMethods):
         return refusal or weights_refused(*convolution_weights(call), call.shape(1)[1])
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """See `constants` of this module."""
+        """Weights by four input channels, starts, requantisation."""
         return constants(operands.call, convolution_weights(operands.call)[0])
 
     def context(self, operands: Operands) -> Dot4Context:
@@ -138,7 +138,7 @@ class DenseDot4(KernelMethods):
         return weights_refused(matrix, dtype, matrix.shape[0])
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """See `constants` of this module."""
+        """Columns by four inputs, starts, requantisation."""
         matrix, _ = dense_i8.matrix(operands.call)
         layout = operands.layout(operands.call.tensor(0))
         if not layout.is_default:

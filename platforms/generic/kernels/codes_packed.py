@@ -46,18 +46,6 @@ class _Axis:
         return self.begin == 0 and (self.out - 1) * self.stride + (self.kernel - 1) * self.dilation < self.size
 
 
-def accepts(call: Call) -> str | None:
-    """Constant weights with one zero point, constant bias, a requantisation that fits."""
-    if 1 not in call.constants or (call.optional(2) is not None and 2 not in call.constants):
-        return "weights or bias are computed at run time"
-    if len(set(the_quantisation(call.tensor(1)).zero_point)) > 1:
-        return "the weights have a zero point per channel"
-    if call.node.op != "Conv":
-        if call.constants[1].ndim != 2 or len(call.shape(0)) < 2 or call.integer("transA", 0):
-            return "the kernel handles rows times a constant matrix"
-    return too_wide(proof(call))
-
-
 def spatial(call: Call) -> tuple[_Axis, ...]:
     """The spatial axes; none for a matrix product."""
     if call.node.op != "Conv":
@@ -71,19 +59,6 @@ def spatial(call: Call) -> tuple[_Axis, ...]:
 def matrix(call: Call) -> Array:
     """Codes of the weights as [output channel, everything that one result sums over]."""
     return by_channel(call, call.constants[1])
-
-
-def constants(call: Call) -> tuple[Constant, ...]:
-    """Packed weights, each channel from a whole byte on; starts; requantisation."""
-    codes = matrix(call)
-    if codes.shape[1] % 2:
-        codes = np.pad(codes, ((0, 0), (0, 1)))
-    found = accumulator(call)
-    start = found.start if all(axis.inside for axis in spatial(call)) else found.bias
-    start = np.broadcast_to(np.asarray(start, np.int32), (codes.shape[0],))
-    requantisation = requantise(proof(call)).constants
-    return (Constant("w", call.tensor(1).dtype, codes.reshape(-1)), Constant("start", DType.I32, start),
-            *requantisation)  # fmt: skip
 
 
 def unpacking(call: Call, depth: int) -> Loops:
@@ -119,12 +94,28 @@ class PackedCodes(KernelMethods):
     """Integer convolution and matrix product with weights of four bits, packed two to a byte."""
 
     def accepts(self, call: Call) -> str | None:
-        """See `accepts` of this module."""
-        return accepts(call)
+        """Constant weights with one zero point, constant bias, a requantisation that fits."""
+        if 1 not in call.constants or (call.optional(2) is not None and 2 not in call.constants):
+            return "weights or bias are computed at run time"
+        if len(set(the_quantisation(call.tensor(1)).zero_point)) > 1:
+            return "the weights have a zero point per channel"
+        if call.node.op != "Conv":
+            if call.constants[1].ndim != 2 or len(call.shape(0)) < 2 or call.integer("transA", 0):
+                return "the kernel handles rows times a constant matrix"
+        return too_wide(proof(call))
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """See `constants` of this module."""
-        return constants(operands.call)
+        """Packed weights, each channel from a whole byte on; starts; requantisation."""
+        call = operands.call
+        codes = matrix(call)
+        if codes.shape[1] % 2:
+            codes = np.pad(codes, ((0, 0), (0, 1)))
+        found = accumulator(call)
+        start = found.start if all(axis.inside for axis in spatial(call)) else found.bias
+        start = np.broadcast_to(np.asarray(start, np.int32), (codes.shape[0],))
+        requantisation = requantise(proof(call)).constants
+        return (Constant("w", call.tensor(1).dtype, codes.reshape(-1)), Constant("start", DType.I32, start),
+                *requantisation)  # fmt: skip
 
     def scratch(self, operands: Operands) -> int:
         """The weights of one channel."""

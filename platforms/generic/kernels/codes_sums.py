@@ -98,7 +98,7 @@ class SumCodes(KernelMethods):
         return too_wide(proof(call))
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """See `sum_constants`."""
+        """Centred weights where they are constant, the bias, the requantisation."""
         return sum_constants(operands)
 
     def context(self, operands: Operands) -> NestContext:

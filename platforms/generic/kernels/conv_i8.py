@@ -191,7 +191,7 @@ class ConvI8(KernelMethods):
     """Register-blocked integer convolution, one or two spatial axes, any group."""
 
     def accepts(self, call: Call) -> str | None:
-        """See `accepts` of this module."""
+        """What every integer convolution asks for."""
         return accepts(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:

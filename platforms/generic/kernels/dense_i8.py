@@ -103,7 +103,7 @@ class DenseI8(KernelMethods):
     """Integer matrix product with a constant right-hand side."""
 
     def accepts(self, call: Call) -> str | None:
-        """See `accepts` of this module."""
+        """What every integer matrix product asks for."""
         return accepts(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:

@@ -94,7 +94,7 @@ class DepthwiseI8(KernelMethods):
     """Integer depthwise convolution, one output channel per input channel."""
 
     def accepts(self, call: Call) -> str | None:
-        """See `accepts` of this module."""
+        """What every integer depthwise convolution asks for."""
         return accepts(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:

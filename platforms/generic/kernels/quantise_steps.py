@@ -77,11 +77,11 @@ class QuantiseSteps(KernelMethods):
     """Codes of floats by comparing integers."""
 
     def accepts(self, call: Call) -> str | None:
-        """See `refusal`."""
+        """One scale and codes of eight bits."""
         return refusal(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """See `steps`."""
+        """The smallest float of every code but the first."""
         return (steps(operands.call),)
 
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:

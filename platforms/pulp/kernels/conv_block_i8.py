@@ -64,7 +64,7 @@ class BlockConvI8(TiledKernelMethods):
         return [*whole("n", "g", "ic", *taps(call), why=SUMS_WHOLE), multiple("oc", WIDTH, why=FOURS)]
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
-        """See `cycles` of `block_i8`."""
+        """Those of the core that has most blocks."""
         return cycles(plan_of(window_of(call), call), lines(sizes), sizes["ow"], sizes["oc"], _height(call))
 
     def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
@@ -78,7 +78,7 @@ class BlockConvI8(TiledKernelMethods):
         return (stream(plan_of(window_of(call), call), call, np.moveaxis(weights, 1, -1), "oc"),)
 
     def context(self, operands: Operands) -> BlockContext:
-        """See `context` of `block_i8`."""
+        """The listings of the blocks, and how the cores share them."""
         return context(plan_of(window_of(operands.call), operands.call), operands.call, "x")
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
@@ -124,7 +124,7 @@ class BlockDepthwiseI8(TiledKernelMethods):
         return [*whole("n", "oc", "ic", *taps(call), why=SUMS_WHOLE), multiple("g", WIDTH, why=FOURS)]
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
-        """See `cycles` of `block_i8`."""
+        """Those of the core that has most blocks."""
         return cycles(_apart(call), lines(sizes), sizes["ow"], sizes["g"], _height(call))
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
@@ -133,7 +133,7 @@ class BlockDepthwiseI8(TiledKernelMethods):
         return (stream(_apart(operands.call), operands.call, np.moveaxis(weights, 1, -1), "g"),)
 
     def context(self, operands: Operands) -> BlockContext:
-        """See `context` of `block_i8`."""
+        """The listings of the blocks, and how the cores share them."""
         return context(_apart(operands.call), operands.call, "x")
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise, the_quantisation
@@ -40,34 +40,45 @@ class ConvContext:
     requantise: Requantiser
 
 
-def context(call: Call, depth: int) -> ConvContext:
-    """The context of a convolution."""
-    window = conv_window(call)
-    return ConvContext(
-        C_TYPES[call.tensor(0).dtype], C_TYPES[weights_of(call)[1]], C_TYPES[call.outputs[0].dtype], depth,
-        window.kernel, window.strides, window.dilations, the_quantisation(call.tensor(0)).zero_point[0],
-        requantise(proof(call)),
-    )  # fmt: skip
+class ConvMethods(TiledKernelMethods):
+    """What both kernels answer alike; `_channels` is the loop over the output channels."""
 
+    tile_type = TILE
+    _channels: ClassVar[str]
 
-def constants(call: Call, loop: str) -> tuple[Constant, ...]:
-    """Weights as [output channel][kh][kw][input channel], folded starts, requantisation; all cut along `loop`."""
-    weights, dtype = weights_of(call)
-    channels = weights.shape[0]
-    start = np.asarray(accumulator(call).start, np.int32)
-    requantisation = requantise(proof(call)).constants
-    packed = Constant("w", dtype, np.moveaxis(weights, 1, -1).reshape(-1), along=(loop,))
-    return (packed, *per_channel((Constant("b", DType.I32, start), *requantisation), channels, loop))
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Weights as [output channel][kh][kw][input channel], folded starts, requantisation; all cut by channels."""
+        call = operands.call
+        weights, dtype = weights_of(call)
+        channels = weights.shape[0]
+        start = np.asarray(accumulator(call).start, np.int32)
+        requantisation = requantise(proof(call)).constants
+        packed = Constant("w", dtype, np.moveaxis(weights, 1, -1).reshape(-1), along=(self._channels,))
+        return (packed, *per_channel((Constant("b", DType.I32, start), *requantisation), channels, self._channels))
+
+    def context(self, operands: Operands) -> ConvContext:
+        """The numbers of the layer."""
+        call = operands.call
+        window = conv_window(call)
+        return ConvContext(
+            C_TYPES[call.tensor(0).dtype], C_TYPES[weights_of(call)[1]], C_TYPES[call.outputs[0].dtype],
+            call.shape(1)[1], window.kernel, window.strides, window.dilations,
+            the_quantisation(call.tensor(0)).zero_point[0], requantise(proof(call)),
+        )  # fmt: skip
+
+    def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
+        """Sizes and padding of one tile."""
+        return window_tile(view, self._channels)
 
 
 @PLATFORM.kernel(
     "Conv", types=TYPES, template="conv_i8.c.mako", layout="channels_last", sources=[*SOURCES, HALF_EVEN],
     preference=10,
 )  # fmt: skip
-class TiledConvI8(TiledKernelMethods):
+class TiledConvI8(ConvMethods):
     """Integer convolution over tiles in L1, all input channels at once."""
 
-    tile_type = TILE
+    _channels = "oc"
 
     def accepts(self, call: Call) -> str | None:
         """One group, two spatial axes, and what every integer convolution asks for."""
@@ -83,27 +94,15 @@ class TiledConvI8(TiledKernelMethods):
         """Twelve cycles for a multiplication and its share of the loops."""
         return window_cycles(call, sizes, sizes["ic"] * sizes["kh"] * sizes["kw"], sizes["oc"], 12)
 
-    def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """See `constants` of this module."""
-        return constants(operands.call, "oc")
-
-    def context(self, operands: Operands) -> ConvContext:
-        """See `context` of this module."""
-        return context(operands.call, operands.call.shape(0)[1])
-
-    def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
-        """Sizes and padding of one tile."""
-        return window_tile(view, "oc")
-
 
 @PLATFORM.kernel(
     "Conv", types=TYPES, template="depthwise_i8.c.mako", layout="channels_last", sources=[*SOURCES, HALF_EVEN],
     preference=20,
 )  # fmt: skip
-class TiledDepthwiseI8(TiledKernelMethods):
+class TiledDepthwiseI8(ConvMethods):
     """Integer depthwise convolution over tiles in L1."""
 
-    tile_type = TILE
+    _channels = "g"
 
     def accepts(self, call: Call) -> str | None:
         """As many groups as input and output channels."""
@@ -119,15 +118,3 @@ class TiledDepthwiseI8(TiledKernelMethods):
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Twenty-six cycles a tap."""
         return window_cycles(call, sizes, sizes["kh"] * sizes["kw"], sizes["g"], 26)
-
-    def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """See `constants` of this module."""
-        return constants(operands.call, "g")
-
-    def context(self, operands: Operands) -> ConvContext:
-        """See `context` of this module."""
-        return context(operands.call, 1)
-
-    def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
-        """Sizes and padding of one tile."""
-        return window_tile(view, "g")

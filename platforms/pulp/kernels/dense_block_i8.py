@@ -46,7 +46,7 @@ class BlockDenseI8(TiledKernelMethods):
         return [*whole("k", why=SUMS_WHOLE), multiple("n", WIDTH, why=FOURS)]
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
-        """See `cycles` of `block_i8`."""
+        """Those of the core that has most blocks."""
         return cycles(plan_of(window_of(call), call), 1, sizes["m"], sizes["n"])
 
     def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
@@ -60,7 +60,7 @@ class BlockDenseI8(TiledKernelMethods):
         return (stream(plan_of(window_of(call), call), call, np.ascontiguousarray(weights.T)[:, None, None, :], "n"),)
 
     def context(self, operands: Operands) -> BlockContext:
-        """See `context` of `block_i8`."""
+        """The listings of the blocks, and how the cores share them."""
         return context(plan_of(window_of(operands.call), operands.call), operands.call, "a")
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:

@@ -8,6 +8,7 @@ few. 2.65 instructions per multiply-accumulate with gcc 12 for rv32imc.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from tilewright.numerics import C_TYPES, HALF_EVEN, accumulator, proof, requantise
@@ -100,169 +101,149 @@ def runs(w: Axis, pixels: int, contiguous: bool) -> tuple[Run, ...]:
     return tuple(found)
 
 
-def context(operands: Operands, gather: bool) -> ConvContext:
-    """The numbers of the block."""
-    call = operands.call
-    x, y = call.tensor(0), call.outputs[0]
-    assert x.quantisation is not None
-    _, dtype = square(call)
-    h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
-    groups = groups_of(call)
-    depth = groups.weights // groups.results
-    pixels = pixels_at_once(h.out * w.out if gather else w.out)
-    return ConvContext(
-        attribute=ATTRIBUTE if gather or h.kernel == 1 else f"{ATTRIBUTE}_NESTED",
-        x_type=C_TYPES[x.dtype],
-        w_type=C_TYPES[dtype],
-        y_type=C_TYPES[y.dtype],
-        h=h,
-        w=w,
-        groups=groups,
-        depth=depth,
-        pixels=pixels,
-        blocks=channel_blocks(groups.results, depth, min(WIDTH, groups.results)),
-        runs=runs(w, pixels, w.dilation == 1 and (groups.count == 1 or w.kernel == 1)),
-        padded=conv_i8.is_padded(h, w),
-        gather=gather,
-        pointwise=not gather and conv_i8.is_pointwise(h, w),
-        zero=x.quantisation.zero_point[0],
-        requantise=scalars(call),
-    )
-
-
-def constants(operands: Operands, pad: bool) -> tuple[Constant, ...]:
-    """Packed weights, folded starts, requantisation, and zero points for what lies outside where it is asked for."""
-    call = operands.call
-    weights, dtype = square(call)
-    requantisation = requantise(proof(call)).constants
-    h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
-    return (
-        Constant("w", dtype, packed(weights, call.integer("group", 1))),
-        Constant("b", DType.I32, np.asarray(accumulator(call).start, np.int32)),
-        *requantisation,
-        *(conv_i8.pad_row(call, h, w, weights.shape[1], WIDTH) if pad else ()),
-    )
-
-
-def overlap(operands: Operands, gather: bool) -> tuple[tuple[int, int, int], ...]:
-    """The gap that the outermost loop leaves between the operand and the result."""
-    numbers = context(operands, gather)
-    if numbers.groups.count != 1:
-        return ()
-    call = operands.call
-    sizes = (numbers.groups.results, call.tensor(0).dtype.bits // 8, call.outputs[0].dtype.bits // 8)
-    if gather or numbers.pointwise:
-        taken = patch_steps(numbers.h, numbers.w, numbers.pixels, *sizes)
-    else:
-        taken = row_steps(numbers.h, numbers.w, *sizes)
-    return ((0, 0, gap_bytes(*taken, reads_before_writing=gather)),)
-
-
-def work(call: Call, gather: bool) -> ConvWork:
-    """The work of one call."""
-    weights, _ = square(call)
-    h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
-    channels, taps, out, groups = int(weights.shape[1]), h.kernel * w.kernel, int(weights.shape[0]), group_count(call)
-    results = h.out * w.out if gather else w.out
-    pixels = pixels_at_once(results)
-    places = -(-results // pixels) * (1 if gather else h.out)
-    blocks = places * groups * -(-(out // groups) // WIDTH)
-    products, depth = places * pixels * out * channels * taps, channels * taps
-    loads = blocks * pixels * depth + places * out * depth
-    tests = runs_of = copies = 0
-    if gather:
-        runs_of, copies = places * pixels * taps * groups, places * pixels * taps * channels * groups
-    elif h.kernel * w.kernel > 1 or conv_i8.is_padded(h, w):
-        inner = sum(
-            run.count for run in runs(w, pixels, w.dilation == 1 and (groups == 1 or w.kernel == 1)) if run.inner
-        )
-        each = groups * -(-(out // groups) // WIDTH) * h.out
-        runs_of = (inner * h.kernel + (-(-results // pixels) - inner) * taps) * each
-        tests = (-(-results // pixels) - inner) * taps * each * pixels
-    else:
-        runs_of = blocks
-    return ConvWork(
-        products=products,
-        loads=loads,
-        results=places * pixels * out,
-        blocks=blocks,
-        runs=runs_of,
-        tests=tests,
-        copies=copies if channels % 4 else copies / 4,
-    )
-
-
 def group_count(call: Call) -> int:
     """Groups of the convolution."""
     return int(call.integer("group", 1))
 
 
-def instructions(call: Call, gather: bool) -> float:
-    """Estimated instructions."""
-    return work(call, gather).priced(GATHER_PRICES if gather else BLOCK_PRICES)
+class ConvMethods(KernelMethods):
+    """What both kernels answer alike; `_gather` tells them apart."""
 
-
-@PLATFORM.kernel(
-    "Conv", types=conv_i8.TYPES, template="conv_i8.c.mako", layout="channels_last", sources=["scalar.h", HALF_EVEN],
-    preference=30,
-)  # fmt: skip
-class ConvBlockI8(KernelMethods):
-    """Integer convolution in register blocks of four pixels and four channels."""
+    _gather: ClassVar[bool]
+    _prices: ClassVar[ConvWork]
 
     def accepts(self, call: Call) -> str | None:
         """What every integer convolution asks for."""
         return conv_i8.accepts(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """Weights in blocks, zero points for the edges."""
-        return constants(operands, pad=True)
+        """Weights in blocks, folded starts, requantisation; zero points for the edges where nothing is gathered."""
+        call = operands.call
+        weights, dtype = square(call)
+        requantisation = requantise(proof(call)).constants
+        h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
+        return (
+            Constant("w", dtype, packed(weights, call.integer("group", 1))),
+            Constant("b", DType.I32, np.asarray(accumulator(call).start, np.int32)),
+            *requantisation,
+            *(conv_i8.pad_row(call, h, w, weights.shape[1], WIDTH) if not self._gather else ()),
+        )
 
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
-        """Rows, or blocks of pixels, are written after all that they and later ones read."""
-        return overlap(operands, gather=False)
+        """The gap that the outermost loop leaves between the operand and the result."""
+        numbers = self.context(operands)
+        if numbers.groups.count != 1:
+            return ()
+        call = operands.call
+        sizes = (numbers.groups.results, call.tensor(0).dtype.bits // 8, call.outputs[0].dtype.bits // 8)
+        if self._gather or numbers.pointwise:
+            taken = patch_steps(numbers.h, numbers.w, numbers.pixels, *sizes)
+        else:
+            taken = row_steps(numbers.h, numbers.w, *sizes)
+        return ((0, 0, gap_bytes(*taken, reads_before_writing=self._gather)),)
+
+    def _work(self, call: Call) -> ConvWork:
+        """The work of one call."""
+        weights, _ = square(call)
+        h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
+        channels, taps, out, groups = (
+            int(weights.shape[1]),
+            h.kernel * w.kernel,
+            int(weights.shape[0]),
+            group_count(call),
+        )
+        results = h.out * w.out if self._gather else w.out
+        pixels = pixels_at_once(results)
+        places = -(-results // pixels) * (1 if self._gather else h.out)
+        blocks = places * groups * -(-(out // groups) // WIDTH)
+        products, depth = places * pixels * out * channels * taps, channels * taps
+        loads = blocks * pixels * depth + places * out * depth
+        tests = runs_of = copies = 0
+        if self._gather:
+            runs_of, copies = places * pixels * taps * groups, places * pixels * taps * channels * groups
+        elif h.kernel * w.kernel > 1 or conv_i8.is_padded(h, w):
+            inner = sum(
+                run.count for run in runs(w, pixels, w.dilation == 1 and (groups == 1 or w.kernel == 1)) if run.inner
+            )
+            each = groups * -(-(out // groups) // WIDTH) * h.out
+            runs_of = (inner * h.kernel + (-(-results // pixels) - inner) * taps) * each
+            tests = (-(-results // pixels) - inner) * taps * each * pixels
+        else:
+            runs_of = blocks
+        return ConvWork(
+            products=products,
+            loads=loads,
+            results=places * pixels * out,
+            blocks=blocks,
+            runs=runs_of,
+            tests=tests,
+            copies=copies if channels % 4 else copies / 4,
+        )
 
     def cost(self, call: Call) -> float:
-        """See `instructions`."""
-        return instructions(call, gather=False)
+        """Work at the prices of its kinds."""
+        return self._work(call).priced(self._prices)
 
     def context(self, operands: Operands) -> ConvContext:
-        """Blocks of neighbours in a row."""
-        return context(operands, gather=False)
+        """The numbers of the block."""
+        call = operands.call
+        x, y = call.tensor(0), call.outputs[0]
+        assert x.quantisation is not None
+        _, dtype = square(call)
+        h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
+        groups = groups_of(call)
+        depth = groups.weights // groups.results
+        pixels = pixels_at_once(h.out * w.out if self._gather else w.out)
+        return ConvContext(
+            attribute=ATTRIBUTE if self._gather or h.kernel == 1 else f"{ATTRIBUTE}_NESTED",
+            x_type=C_TYPES[x.dtype],
+            w_type=C_TYPES[dtype],
+            y_type=C_TYPES[y.dtype],
+            h=h,
+            w=w,
+            groups=groups,
+            depth=depth,
+            pixels=pixels,
+            blocks=channel_blocks(groups.results, depth, min(WIDTH, groups.results)),
+            runs=runs(w, pixels, w.dilation == 1 and (groups.count == 1 or w.kernel == 1)),
+            padded=conv_i8.is_padded(h, w),
+            gather=self._gather,
+            pointwise=not self._gather and conv_i8.is_pointwise(h, w),
+            zero=x.quantisation.zero_point[0],
+            requantise=scalars(call),
+        )
+
+
+@PLATFORM.kernel(
+    "Conv", types=conv_i8.TYPES, template="conv_i8.c.mako", layout="channels_last", sources=["scalar.h", HALF_EVEN],
+    preference=30,
+)  # fmt: skip
+class ConvBlockI8(ConvMethods):
+    """Integer convolution in register blocks of four pixels and four channels."""
+
+    _gather = False
+    _prices = BLOCK_PRICES
 
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="conv_i8.c.mako", layout="channels_last", sources=["scalar.h", HALF_EVEN],
     preference=28,
 )  # fmt: skip
-class ConvGatherI8(KernelMethods):
+class ConvGatherI8(ConvMethods):
     """Integer convolution in register blocks over the gathered windows of four pixels."""
+
+    _gather = True
+    _prices = GATHER_PRICES
 
     def accepts(self, call: Call) -> str | None:
         """Not many more instructions than without the copies."""
-        if (refused := conv_i8.accepts(call)) is not None:
+        if (refused := super().accepts(call)) is not None:
             return refused
-        direct, gathered = instructions(call, gather=False), instructions(call, gather=True)
-        if gathered >= 1.25 * direct:
+        if self.cost(call) >= 1.25 * ConvBlockI8().cost(call):
             return "copying the windows costs a quarter more instructions"
         return None
 
-    def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """Weights in blocks."""
-        return constants(operands, pad=False)
-
     def scratch(self, operands: Operands) -> int:
         """The windows of the pixels of a block."""
-        made = context(operands, gather=True)
+        made = self.context(operands)
         return made.pixels * made.depth * operands.call.tensor(0).dtype.bits // 8
-
-    def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
-        """The windows of a block are copied before its results are written."""
-        return overlap(operands, gather=True)
-
-    def cost(self, call: Call) -> float:
-        """See `instructions`."""
-        return instructions(call, gather=True)
-
-    def context(self, operands: Operands) -> ConvContext:
-        """Blocks of pixels over all rows."""
-        return context(operands, gather=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import gcd
+from typing import ClassVar
 
 import numpy as np
 from tilewright.numerics import C_TYPES, HALF_EVEN, accumulator, proof, requantise
@@ -113,114 +114,113 @@ def period(h: Axis) -> int:
     return h.kernel // gcd(h.kernel, h.stride)
 
 
-def accepts(call: Call) -> str | None:
-    """At most nine taps without gaps between rows, one output channel per input channel."""
-    if (refused := depthwise_i8.accepts(call)) is not None:
-        return refused
-    h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
-    if h.kernel * w.kernel > LARGEST_WINDOW or h.kernel * w.kernel == 1:
-        return f"the window is {h.kernel} x {w.kernel}, registers hold two to {LARGEST_WINDOW} taps"
-    if h.dilation * w.dilation > 1:
-        return "the window is dilated, it would not stay in registers"
-    if any(not run.taps for run in (*lines(w), *lines(h))):
-        return "some windows see nothing but padding"
-    return None
-
-
-def constants(operands: Operands) -> tuple[Constant, ...]:
-    """Weights by channel, folded starts, requantisation."""
-    call = operands.call
-    weights, dtype = square(call)
-    requantisation = requantise(proof(call)).constants
-    start = np.asarray(accumulator(call).start, np.int32)
-    return (Constant("w", dtype, weights.reshape(-1)), Constant("b", DType.I32, start), *requantisation)
-
-
 def plane_bytes(call: Call) -> int:
     """Bytes of one channel of the operand."""
     x = call.tensor(0)
     return x.elements // x.shape[1] * x.dtype.bits // 8
 
 
-def work(call: Call, plane: bool) -> DepthwiseWork:
-    """The work of one call."""
-    h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
-    along, across = (h, w) if plane else (w, h)
-    channels, taps = call.shape(0)[1], sum(len(run.taps) * (run.last - run.first) for run in lines(across))
-    loads = sum(len(step.loads) for step in steps(along)) * taps
-    products = sum(sum(r >= 0 for r in step.window) for step in steps(along)) * taps
-    return DepthwiseWork(
-        loads=channels * loads,
-        products=channels * products,
-        results=call.outputs[0].elements,
-        lines=channels * across.out,
-        copied_inputs=call.tensor(0).elements if plane else 0,
-        channels=channels,
-    )
+class DepthwiseMethods(KernelMethods):
+    """What both kernels answer alike; `_plane` tells them apart."""
 
+    _plane: ClassVar[bool]
+    _prices: ClassVar[DepthwiseWork]
 
-def context(call: Call, plane: bool) -> DepthwiseContext:
-    """The line as steps before, in and behind a loop: down a copied channel with `plane`, else along a row."""
-    x, y = call.tensor(0), call.outputs[0]
-    assert x.quantisation is not None
-    _, dtype = square(call)
-    h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
-    channels = x.shape[1]
-    y_strides, w_strides = (w.out * channels, channels), (w.kernel, 1)
-    if plane:
-        h, w = replace(h, x_stride=x.shape[-1]), replace(w, x_stride=1)
-    else:
-        h, w, y_strides, w_strides = w, h, y_strides[::-1], w_strides[::-1]
-    every = steps(h)
-    first = min(h.inner_first + 1, h.out)  # the first whole window is loaded as a whole
-    rounds = max(h.inner_last - first, 0) // period(h)
-    last = first + rounds * period(h)
-    return DepthwiseContext(
-        attribute=ATTRIBUTE, x_type=C_TYPES[x.dtype], w_type=C_TYPES[dtype], y_type=C_TYPES[y.dtype], h=h, w=w,
-        y_strides=y_strides, w_strides=w_strides, channels=channels, lines=lines(w),
-        head=every[:first], steady=every[first : first + period(h)],
-        rounds=rounds, tail=every[last:], zero=x.quantisation.zero_point[0], plane=plane, requantise=scalars(call),
-    )  # fmt: skip
+    def accepts(self, call: Call) -> str | None:
+        """At most nine taps without gaps between rows, one output channel per input channel."""
+        if (refused := depthwise_i8.accepts(call)) is not None:
+            return refused
+        h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
+        if h.kernel * w.kernel > LARGEST_WINDOW or h.kernel * w.kernel == 1:
+            return f"the window is {h.kernel} x {w.kernel}, registers hold two to {LARGEST_WINDOW} taps"
+        if h.dilation * w.dilation > 1:
+            return "the window is dilated, it would not stay in registers"
+        if any(not run.taps for run in (*lines(w), *lines(h))):
+            return "some windows see nothing but padding"
+        return None
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Weights by channel, folded starts, requantisation."""
+        call = operands.call
+        weights, dtype = square(call)
+        requantisation = requantise(proof(call)).constants
+        start = np.asarray(accumulator(call).start, np.int32)
+        return (Constant("w", dtype, weights.reshape(-1)), Constant("b", DType.I32, start), *requantisation)
+
+    def _work(self, call: Call) -> DepthwiseWork:
+        """The work of one call."""
+        h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
+        along, across = (h, w) if self._plane else (w, h)
+        channels, taps = call.shape(0)[1], sum(len(run.taps) * (run.last - run.first) for run in lines(across))
+        loads = sum(len(step.loads) for step in steps(along)) * taps
+        products = sum(sum(r >= 0 for r in step.window) for step in steps(along)) * taps
+        return DepthwiseWork(
+            loads=channels * loads,
+            products=channels * products,
+            results=call.outputs[0].elements,
+            lines=channels * across.out,
+            copied_inputs=call.tensor(0).elements if self._plane else 0,
+            channels=channels,
+        )
+
+    def cost(self, call: Call) -> float:
+        """Work at the prices of its kinds."""
+        return self._work(call).priced(self._prices)
+
+    def context(self, operands: Operands) -> DepthwiseContext:
+        """The line as steps before, in and behind a loop: down a copied channel with `_plane`, else along a row."""
+        call = operands.call
+        x, y = call.tensor(0), call.outputs[0]
+        assert x.quantisation is not None
+        _, dtype = square(call)
+        h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
+        channels = x.shape[1]
+        y_strides, w_strides = (w.out * channels, channels), (w.kernel, 1)
+        if self._plane:
+            h, w = replace(h, x_stride=x.shape[-1]), replace(w, x_stride=1)
+        else:
+            h, w, y_strides, w_strides = w, h, y_strides[::-1], w_strides[::-1]
+        every = steps(h)
+        first = min(h.inner_first + 1, h.out)  # the first whole window is loaded as a whole
+        rounds = max(h.inner_last - first, 0) // period(h)
+        last = first + rounds * period(h)
+        return DepthwiseContext(
+            attribute=ATTRIBUTE, x_type=C_TYPES[x.dtype], w_type=C_TYPES[dtype], y_type=C_TYPES[y.dtype], h=h, w=w,
+            y_strides=y_strides, w_strides=w_strides, channels=channels, lines=lines(w),
+            head=every[:first], steady=every[first : first + period(h)],
+            rounds=rounds, tail=every[last:], zero=x.quantisation.zero_point[0], plane=self._plane,
+            requantise=scalars(call),
+        )  # fmt: skip
 
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="depthwise_i8.c.mako", layout="channels_last",
     sources=["scalar.h", HALF_EVEN], preference=40,
 )  # fmt: skip
-class DepthwiseWindowI8(KernelMethods):
+class DepthwiseWindowI8(DepthwiseMethods):
     """Integer depthwise convolution with its window in registers."""
 
-    def accepts(self, call: Call) -> str | None:
-        """See `accepts` of this module."""
-        return accepts(call)
-
-    def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """Weights by channel."""
-        return constants(operands)
+    _plane = False
+    _prices = WINDOW_PRICES
 
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
         """Rows are written after all that later ones read."""
         return depthwise_i8.depthwise_overlap(operands)
-
-    def cost(self, call: Call) -> float:
-        """Work at the prices of its kinds."""
-        return work(call, plane=False).priced(WINDOW_PRICES)
-
-    def context(self, operands: Operands) -> DepthwiseContext:
-        """Along rows, every channel where it lies."""
-        return context(operands.call, plane=False)
 
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="depthwise_i8.c.mako", layout="channels_last",
     sources=["scalar.h", HALF_EVEN], preference=45,
 )  # fmt: skip
-class DepthwisePlaneI8(KernelMethods):
+class DepthwisePlaneI8(DepthwiseMethods):
     """Integer depthwise convolution whose result may take its operand's place: each channel is copied aside first."""
+
+    _plane = True
+    _prices = PLANE_PRICES
 
     def accepts(self, call: Call) -> str | None:
         """A result of the operand's shape and element size, and a copy smaller than the gap that rows would need."""
-        if (refused := accepts(call)) is not None:
+        if (refused := super().accepts(call)) is not None:
             return refused
         x, y = call.tensor(0), call.outputs[0]
         if x.shape != y.shape or x.dtype.bits != y.dtype.bits:
@@ -237,15 +237,3 @@ class DepthwisePlaneI8(KernelMethods):
     def scratch(self, operands: Operands) -> int:
         """One channel."""
         return plane_bytes(operands.call)
-
-    def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """Weights by channel."""
-        return constants(operands)
-
-    def cost(self, call: Call) -> float:
-        """Work at the prices of its kinds."""
-        return work(call, plane=True).priced(PLANE_PRICES)
-
-    def context(self, operands: Operands) -> DepthwiseContext:
-        """Every channel is read from its copy."""
-        return context(operands.call, plane=True)
