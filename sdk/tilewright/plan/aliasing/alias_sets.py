@@ -6,9 +6,13 @@ holds the same value for both, and one of them, the hull, covers all others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
+from tilewright.intervals import Shelves
 from tilewright.plan.plan import ExecutionPlan
 
 Relation = tuple[int, int, int]
@@ -35,45 +39,125 @@ class Life:
     kind: str
 
 
-@dataclass
-class AliasSets:
-    """Alias sets: storages by root slot; those that are in none stand alone. `outside` may share nothing."""
+@dataclass(frozen=True)
+class _Extent:
+    """What is asked of a set as a whole: its bytes [low, high), its largest member, and kinds by number."""
 
-    lives: Mapping[int, Life]
-    outside: frozenset[int] = frozenset()
-    base: dict[int, tuple[int, int]] = field(default_factory=dict)
-    members: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    content: dict[int, tuple[Part, ...]] = field(default_factory=dict)
+    low: int
+    high: int
+    largest: int
+    inputs: int
+    outputs: int
+    both: int
+
+    def with_other(self, other: _Extent) -> _Extent:
+        """The extent of two sets that are one from now on."""
+        return _Extent(
+            min(self.low, other.low),
+            max(self.high, other.high),
+            max(self.largest, other.largest),
+            self.inputs + other.inputs,
+            self.outputs + other.outputs,
+            self.both + other.both,
+        )
+
+    def moved(self, shift: int) -> _Extent:
+        """The extent counted from another place."""
+        return replace(self, low=self.low + shift, high=self.high + shift)
+
+    def allowed(self, count: int) -> bool:
+        """One of `count` members covers the others, and inputs and outputs of the network keep bytes of their own."""
+        return (
+            self.largest == self.high - self.low
+            and self.outputs + self.both <= 1
+            and not (self.outputs and self.inputs)
+            and not (self.both and count > 1)
+        )
+
+
+class AliasSets:
+    """Storages by root slot in sets that grow; those that are in none stand alone. `outside` may share nothing.
+
+    `base` maps a storage to its set and where it starts in it.
+    """
+
+    def __init__(self, lives: Mapping[int, Life], outside: frozenset[int] = frozenset()) -> None:
+        self.lives = lives
+        self.outside = outside
+        self.base: dict[int, tuple[int, int]] = {}
+        self._members: dict[int, list[int]] = {}
+        self._shelves: dict[int, Shelves] = {}
+        self._extents: dict[int, _Extent] = {}
+        self._content: dict[int, tuple[Part, ...]] = {}
+        self._undo: list[Callable[[], None]] = []
 
     def parts(self, storage: int) -> tuple[Part, ...]:
-        """What the bytes of a storage hold; its own value where nothing else was said."""
-        return self.content.get(storage, (Part(0, self.lives[storage].size, storage, 0),))
+        """What the bytes of a storage hold, by start; its own value where nothing else was said."""
+        return self._content.get(storage, (Part(0, self.lives[storage].size, storage, 0),))
 
-    def joined(self, relations: Sequence[Relation], content: Mapping[int, tuple[Part, ...]]) -> AliasSets | None:
-        """The sets with these relations and contents; None where they contradict each other or a value is lost."""
-        made = AliasSets(self.lives, self.outside, dict(self.base), dict(self.members), {**self.content, **content})
-        for a, b, distance in relations:
-            if {a, b} & self.outside or not made._join(a, b, distance):
-                return None
-        touched = {made.base[a][0] for a, _, _ in relations}
-        return made if all(made._allowed(made.members[alias_set]) for alias_set in touched) else None
+    def join(self, relations: Sequence[Relation], content: Mapping[int, tuple[Part, ...]], keep: bool = True) -> bool:
+        """Take up these relations and contents; False where they contradict or lose a value.
+
+        Then, and where it is not to be kept, all is as it was.
+        """
+        self._undo.clear()
+        for storage, parts in content.items():
+            self._remember(self._content, storage)
+            self._content[storage] = parts
+        fits = all(not {a, b} & self.outside and self._join(a, b, distance) for a, b, distance in relations)
+        touched = {self.base[a][0] for a, _, _ in relations} if fits else set()
+        fits = fits and all(self._extents[one].allowed(len(self._members[one])) for one in touched)
+        while self._undo and not (fits and keep):
+            self._undo.pop()()
+        return fits
+
+    def _remember(self, values: dict[int, Any], key: int) -> None:
+        """Note how an entry is brought back to what it is now."""
+        if key in values:
+            self._undo.append(partial(values.__setitem__, key, values[key]))
+        else:
+            self._undo.append(partial(values.pop, key, None))
 
     def _join(self, a: int, b: int, distance: int) -> bool:
-        """Puts a's set into b's; False where one distance contradicts another or two values meet in a byte."""
+        """Puts the sets of a and b together, the smaller into the larger one.
+
+        False where one distance contradicts another or two values meet in a byte.
+        """
         for one in (a, b):
             if one not in self.base:
-                self.base[one], self.members[one] = (one, 0), (one,)
-        (from_set, at), (alias_set, start) = self.base[a], self.base[b]
-        if from_set == alias_set:
+                self._begin(one)
+        (from_set, at), (into_set, start) = self.base[a], self.base[b]
+        if from_set == into_set:
             return at == start + distance
         shift = start + distance - at
-        moved = self.members.pop(from_set)
-        for one in moved:
-            self.base[one] = (alias_set, self.base[one][1] + shift)
-        if any(self._clash(one, other) for one in moved for other in self.members[alias_set]):
-            return False
-        self.members[alias_set] += moved
+        if len(self._members[from_set]) > len(self._members[into_set]):
+            from_set, into_set, shift = into_set, from_set, -shift
+        moved = [(one, self.base[one][1] + shift) for one in self._members[from_set]]
+        shelves = self._shelves[into_set]
+        for one, begin in moved:
+            self._remember(self.base, one)
+            self.base[one] = (into_set, begin)
+            if any(self._clash(one, other) for other in shelves.meeting(begin, begin + self.lives[one].size)):
+                return False
+        kept = len(self._members[into_set])
+        self._members[into_set] += [one for one, _ in moved]
+        self._undo.append(partial(self._members[into_set].__delitem__, slice(kept, None)))
+        for one, begin in moved:
+            shelves.add(begin, begin + self.lives[one].size, one)
+            self._undo.append(partial(shelves.remove, begin, begin + self.lives[one].size, one))
+        self._remember(self._extents, into_set)
+        self._extents[into_set] = self._extents[into_set].with_other(self._extents[from_set].moved(shift))
         return True
+
+    def _begin(self, one: int) -> None:
+        """A set of one storage."""
+        life = self.lives[one]
+        for values in (self.base, self._members, self._shelves, self._extents):
+            self._remember(values, one)
+        self.base[one], self._members[one], self._shelves[one] = (one, 0), [one], Shelves()
+        self._shelves[one].add(0, life.size, one)
+        kinds = (life.kind == "input", life.kind == "output", life.kind == "io")
+        self._extents[one] = _Extent(0, life.size, life.size, *map(int, kinds))
 
     def _clash(self, one: int, other: int) -> bool:
         """True where both are alive at one moment and hold different values in the same byte."""
@@ -86,29 +170,18 @@ class AliasSets:
 
     def _values(self, storage: int, low: int, high: int) -> list[Part]:
         """What lies at [low, high) of the alias set, for one storage; neighbours of one origin as one part."""
-        start, found = self.base[storage][1], list[Part]()
-        for part in self.parts(storage):
+        start, found, parts = self.base[storage][1], list[Part](), self.parts(storage)
+        for place in range(bisect_right(parts, low - start, key=lambda part: part.end), len(parts)):
+            part = parts[place]
             a, b = max(low, part.start + start), min(high, part.end + start)
             if a >= b:
-                continue
+                break
             at = part.at + a - part.start - start
             if found and found[-1].origin == part.origin and found[-1].at + a - found[-1].start == at:
                 found[-1] = Part(found[-1].start, b, part.origin, found[-1].at)
             else:
                 found.append(Part(a, b, part.origin, at))
         return found
-
-    def _allowed(self, members: Sequence[int]) -> bool:
-        """One member covers the others, and inputs and outputs of the network keep bytes of their own."""
-        low = min(self.base[one][1] for one in members)
-        high = max(self.base[one][1] + self.lives[one].size for one in members)
-        kinds = [self.lives[one].kind for one in members]
-        return (
-            any(self.base[one][1] == low and self.lives[one].size == high - low for one in members)
-            and kinds.count("output") + kinds.count("io") <= 1
-            and not ("output" in kinds and "input" in kinds)
-            and not ("io" in kinds and len(members) > 1)
-        )
 
 
 def relations_of(plan: ExecutionPlan, root: Sequence[int]) -> list[Relation]:
@@ -132,9 +205,12 @@ def bases_of(relations: Sequence[Relation]) -> dict[int, tuple[int, int]]:
                 base[one], members[one] = (one, 0), [one]
         (old, at), (alias_set, start) = base[a], base[b]
         assert old != alias_set or at == start + distance, "two distances of one storage"
+        shift = start + distance - at
+        if len(members[old]) > len(members[alias_set]):
+            old, alias_set, shift = alias_set, old, -shift
         if old != alias_set:
             for one in members.pop(old):
-                base[one] = (alias_set, base[one][1] + start + distance - at)
+                base[one] = (alias_set, base[one][1] + shift)
                 members[alias_set].append(one)
     return base
 

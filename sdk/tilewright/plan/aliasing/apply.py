@@ -7,8 +7,10 @@ alone is copied; what a Pad adds is filled.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -50,10 +52,9 @@ def with_aliasing(
     alias_sets, made = AliasSets(lives, fixed), list[Instruction]()
     for instruction in plan.instructions:
         places = _places(plan, instruction, align) if only is None or instruction.name in only else []
-        found = _aliased(plan, instruction, places, alias_sets) if places else None
-        if found is not None:
-            alias_sets = found[1]
-            instruction = replace(instruction, aliasing=found[0], schedule=None, scratch_bytes=0, overlaps=())
+        aliasing = _aliased(plan, instruction, places, alias_sets) if places else None
+        if aliasing is not None:
+            instruction = replace(instruction, aliasing=aliasing, schedule=None, scratch_bytes=0, overlaps=())
         made.append(instruction)
     return replace(plan, instructions=tuple(made)) if alias_sets.base else plan
 
@@ -61,7 +62,8 @@ def with_aliasing(
 def _places(plan: ExecutionPlan, instruction: Instruction, align: int) -> list[_Place]:
     """Every range of the instruction as a run of bytes; none where one is no run, or where the code is fixed."""
     call, schedule = instruction.call, instruction.schedule
-    swept = any(low <= instruction.index < high for low, high in plan.groups)
+    group = bisect_right(plan.groups, instruction.index, key=lambda group: group[0]) - 1
+    swept = group >= 0 and instruction.index < plan.groups[group][1]
     if swept or instruction.fused_into or (schedule is not None and len(schedule.stages) > 1):
         return []
     found = []
@@ -91,28 +93,37 @@ def _places(plan: ExecutionPlan, instruction: Instruction, align: int) -> list[_
 
 def _aliased(
     plan: ExecutionPlan, instruction: Instruction, places: Sequence[_Place], alias_sets: AliasSets
-) -> tuple[Aliasing, AliasSets] | None:
+) -> Aliasing | None:
     """How the instruction aliases its operands and results, with as many of its ranges as the alias sets allow."""
     inward = places[0].range.inward
     if not inward:
-        joined = _attempt(plan, instruction, places, alias_sets)
-        return None if joined is None else (_aliasing(places), joined)
+        return _aliasing(places) if _attempt(plan, instruction, places, alias_sets) else None
     runtime = sorted((place for place in places if place.slot >= 0), key=lambda place: -place.size)
-    joined, taken = _attempt(plan, instruction, runtime, alias_sets), list(runtime)
-    if joined is None:
-        taken = []
-        for place in runtime:
-            further = _attempt(plan, instruction, [*taken, place], alias_sets)
-            if further is not None:
-                taken, joined = [*taken, place], further
-    if joined is None or not taken:
+    taken = _taken(plan, instruction, runtime, alias_sets)
+    if not taken:
         return None
-    copies = _copies(plan, instruction, [place for place in places if place not in taken])
+    operands = {place.range.operand for place in taken}
+    copies = _copies(plan, instruction, [place for place in places if place.range.operand not in operands])
     fills = _fills(plan, instruction, places)
-    if copies is None or fills is None:
+    if copies is None or fills is None or not _attempt(plan, instruction, taken, alias_sets):
         return None
     aliasing = _aliasing(sorted(taken, key=lambda place: place.start))
-    return replace(aliasing, copies=copies, fills=fills), joined
+    return replace(aliasing, copies=copies, fills=fills)
+
+
+def _taken(
+    plan: ExecutionPlan, instruction: Instruction, runtime: Sequence[_Place], alias_sets: AliasSets
+) -> list[_Place]:
+    """The ranges that can be shared, one after the other; those that can be all at once are not tried one by one."""
+    taken: list[_Place] = []
+    waiting = [runtime]
+    while waiting:
+        chunk = waiting.pop()
+        if _attempt(plan, instruction, [*taken, *chunk], alias_sets, keep=False):
+            taken += chunk
+        elif len(chunk) > 1:
+            waiting += [chunk[len(chunk) // 2 :], chunk[: len(chunk) // 2]]
+    return taken
 
 
 def _aliasing(places: Sequence[_Place]) -> Aliasing:
@@ -120,11 +131,11 @@ def _aliasing(places: Sequence[_Place]) -> Aliasing:
 
 
 def _attempt(
-    plan: ExecutionPlan, instruction: Instruction, places: Sequence[_Place], alias_sets: AliasSets
-) -> AliasSets | None:
-    """The alias sets in which all these ranges are shared; None where that is impossible."""
+    plan: ExecutionPlan, instruction: Instruction, places: Sequence[_Place], alias_sets: AliasSets, keep: bool = True
+) -> bool:
+    """Whether all these ranges can be shared; the alias sets are those in which they are, if that is to be kept."""
     if not places:
-        return None
+        return False
     relations: list[Relation] = []
     content: dict[int, tuple[Part, ...]] = {}
     for place in places:
@@ -138,7 +149,7 @@ def _attempt(
             content[result] = _cut(alias_sets.parts(source), begin, begin + place.size)
     if places[0].range.inward:
         content[instruction.outputs[0]] = _assembled(plan, instruction, places, alias_sets)
-    return alias_sets.joined(relations, content)
+    return alias_sets.join(relations, content, keep)
 
 
 def _assembled(
@@ -160,10 +171,11 @@ def _assembled(
 def _cut(parts: Sequence[Part], begin: int, end: int) -> tuple[Part, ...]:
     """Bytes [begin, end) of a content, counted from `begin`."""
     found = []
-    for part in parts:
+    for part in islice(parts, bisect_right(parts, begin, key=lambda part: part.end), None):
         low, high = max(part.start, begin), min(part.end, end)
-        if low < high:
-            found.append(Part(low - begin, high - begin, part.origin, part.at + low - part.start))
+        if low >= high:
+            break
+        found.append(Part(low - begin, high - begin, part.origin, part.at + low - part.start))
     return tuple(found)
 
 

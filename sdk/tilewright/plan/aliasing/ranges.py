@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from tilewright.errors import TilewrightError
 from tilewright.layout import Layout
@@ -71,7 +72,7 @@ def _concat(call: Call) -> tuple[Range, ...]:
 
 def _split(call: Call) -> tuple[Range, ...]:
     axis, sizes = parts(call)
-    starts = [sum(sizes[:index]) for index in range(len(sizes))]
+    starts = list(accumulate(sizes, initial=0))
     rank = len(call.shape())
     return tuple(
         Range(0, place, _along(axis, starts[index], rank), call.outputs[place].shape, False)
