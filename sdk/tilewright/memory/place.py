@@ -38,9 +38,8 @@ def place(
     groups = [list(range(len(packing.items)))] if chosen.whole else components(packing)
     places = [0] * len(packing.items)
     bound, cut_off = live, False
-    for group in _hardest_first(packing, groups):
-        part = packing.select(group)
-        result = _run(chosen, part, target, effort, problem.capacity)
+    for needed, group, part in _hardest_first(packing, groups):
+        result = _run(chosen, Task(part, needed, target, effort, problem.capacity))
         for index, offset in zip(group, result.offsets, strict=True):
             places[index] = offset
         bound, cut_off = max(bound, result.bound), cut_off or result.cut_off
@@ -55,16 +54,16 @@ def place(
     return solution
 
 
-def _hardest_first(packing: Packing, groups: Sequence[list[int]]) -> list[list[int]]:
-    """The groups with the highest bound first: what they need, the others may use as well."""
-    return sorted(groups, key=lambda group: -live_bound(packing.select(group)))
+def _hardest_first(packing: Packing, groups: Sequence[list[int]]) -> list[tuple[int, list[int], Packing]]:
+    """(bound, group, packing of it), the highest bound first: what that group needs, the others may use as well."""
+    parts = [packing.select(group) for group in groups]
+    found = [(live_bound(part), group, part) for group, part in zip(groups, parts, strict=True)]
+    return sorted(found, key=lambda entry: -entry[0])
 
 
-def _run(chosen: Allocator, part: Packing, target: int, effort: float, wanted: int | None) -> Found:
+def _run(chosen: Allocator, task: Task) -> Found:
     """One allocator on one part."""
-    if not part.items:
-        return Found((), 0, 0)
-    return chosen.place(Task(part, live_bound(part), target, effort, wanted))
+    return chosen.place(task) if task.packing.items else Found((), 0, 0)
 
 
 def _by_name(problem: PlacementProblem, packing: Packing, places: Sequence[int]) -> Mapping[str, int]:

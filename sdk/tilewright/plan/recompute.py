@@ -13,6 +13,9 @@ from tilewright.plan.check import check
 from tilewright.plan.liveness import Storage, storages
 from tilewright.plan.plan import ExecutionPlan, Instruction, Slot, view_root
 
+PRICED = 300_000
+"""Instructions of all plans together that are looked at for prices; a plan of a hundred is so priced 3,000 times."""
+
 
 @dataclass(frozen=True)
 class Recomputed:
@@ -61,17 +64,18 @@ def recompute_or_store(
     alive = _alive(plan)
     before = best = max(alive)
     names, added = list[str](), 0.0
+    left = _Left(PRICED)
     if plan.groups or any(i.schedule is not None or i.fused_into for i in plan.instructions):
         return Recomputed(plan, (), before, before, 0.0)
     while True:
         worst, readers = alive.index(best), _readers(plan)
         choices = []
-        for instruction in plan.instructions[:worst]:
+        for instruction in _before(plan, worst, readers):
             late = _late_readers(plan, instruction, readers)
             if not late or late[0] <= worst:
                 continue
             spent = cost(instruction)
-            if added + spent <= most_cost:
+            if added + spent <= most_cost and left.pay(plan):
                 candidate = _again(plan, instruction, late)
                 choices.append((live_bytes(candidate), spent, instruction.index, candidate))
         found = min(choices, key=lambda choice: choice[:3], default=None)
@@ -82,16 +86,53 @@ def recompute_or_store(
         alive = _alive(plan)
 
 
-def _readers(plan: ExecutionPlan) -> dict[int, list[int]]:
-    """The instructions that read each slot, in order."""
+@dataclass(frozen=True)
+class _Uses:
+    """The instructions that read each slot, in order, and the slots whose bytes must stay where they are.
+
+    Those are outputs and states, and results that others show or alias a part of.
+    """
+
+    readers: Mapping[int, list[int]]
+    stay: frozenset[int]
+
+
+def _readers(plan: ExecutionPlan) -> _Uses:
     found: dict[int, list[int]] = {}
+    stay = {view_root(plan, slot) for slot in (*plan.output_slots, *(pair.source for pair in plan.state))}
+    stay |= {view_root(plan, slot.index) for slot in plan.slots if slot.storage is not None}
     for instruction in plan.instructions:
         for slot in dict.fromkeys(slot for slot in instruction.inputs if slot >= 0):
             found.setdefault(slot, []).append(instruction.index)
-    return found
+            if instruction.aliasing is not None:
+                stay.add(slot)
+    return _Uses(found, frozenset(stay))
 
 
-def _late_readers(plan: ExecutionPlan, instruction: Instruction, readers: Mapping[int, list[int]]) -> tuple[int, ...]:
+@dataclass
+class _Left:
+    """Work that is left for prices, counted in instructions of priced plans: the same on every machine."""
+
+    instructions: int
+
+    def pay(self, plan: ExecutionPlan) -> bool:
+        """Take the price of a plan; False where nothing is left."""
+        paid = self.instructions > 0
+        self.instructions -= len(plan.instructions) * paid
+        return paid
+
+
+def _before(plan: ExecutionPlan, worst: int, uses: _Uses) -> list[Instruction]:
+    """The instructions before the worst one whose results are read behind it, the largest results first."""
+    found = []
+    for instruction in plan.instructions[:worst]:
+        late = _late_readers(plan, instruction, uses)
+        if late and late[0] > worst:
+            found.append(instruction)
+    return sorted(found, key=lambda instruction: -plan.slots[instruction.outputs[0]].tensor.size_bytes)
+
+
+def _late_readers(plan: ExecutionPlan, instruction: Instruction, uses: _Uses) -> tuple[int, ...]:
     """Readers behind the largest gap in the life of the result, where it may be computed again for them; else none.
 
     Results that others show a part of, outputs and states stay; operands are kept as long as that takes.
@@ -99,18 +140,13 @@ def _late_readers(plan: ExecutionPlan, instruction: Instruction, readers: Mappin
     if len(instruction.outputs) != 1 or instruction.aliasing is not None:
         return ()
     (made,) = instruction.outputs
-    reading = readers.get(made, [])
+    reading = uses.readers.get(made, [])
     gaps = [(b - a, n + 1) for n, (a, b) in enumerate(zip([instruction.index, *reading], reading, strict=False))]
     if not gaps:
         return ()
     widest, position = max(gaps)
     late = reading[position - 1 :]
-    if widest < 2 or position == 1:
-        return ()
-    kept = {view_root(plan, s) for s in (*plan.output_slots, *(pair.source for pair in plan.state))}
-    shown = any(slot.storage is not None and view_root(plan, slot.index) == made for slot in plan.slots)
-    shared = any(plan.instructions[index].aliasing is not None for index in reading)
-    return () if made in kept or shown or shared else tuple(late)
+    return () if widest < 2 or position == 1 or made in uses.stay else tuple(late)
 
 
 def _again(plan: ExecutionPlan, instruction: Instruction, late: Sequence[int]) -> ExecutionPlan:
