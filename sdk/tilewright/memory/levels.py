@@ -40,7 +40,8 @@ class MemoryReport:
     """One memory level at its worst moment: every byte is in exactly one part, and the parts sum to `worst_case`.
 
     `live_set`, `lower_bound` and `status` speak of what is placed; None in a level where nothing is. `code` counts
-    machine code beside `worst_case`. `estimated`: code and stack are estimates, not measured.
+    machine code beside `worst_case`. `estimated`: code and stack are estimates, not measured. `cut_off`: so much is
+    alive at once that the search for offsets ended before it had tried what it tries for less.
     """
 
     size: int | None
@@ -59,6 +60,7 @@ class MemoryReport:
     stack: int | None = None
     code: int | None = None
     estimated: bool = False
+    cut_off: bool = False
     buffers: tuple[BufferReport, ...] = ()
 
     def __post_init__(self) -> None:
@@ -195,6 +197,7 @@ def _compute_level(placed: PlacedPlan, level: MemoryLevel) -> MemoryReport:
         live_set=placed.live_set,
         lower_bound=placed.lower_bound,
         status="optimal" if placed.solution.status == "optimal" else "gap",
+        cut_off=placed.solution.cut_off,
         activations=parts["activations"],
         io=parts["io"],
         scratch=parts["scratch"],
