@@ -5,20 +5,18 @@ The loops come from the operator's index maps, so every integer form and its pro
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
+from tilewright.ops.index.loop_nest import Loop, c_lines
 from tilewright.platform import Call, Constant, Kernel, KernelMethods, Operands
 from tilewright.platforms.cuda.platform import PLATFORM
 from tilewright.platforms.generic.kernels.nest import NestContext
 from tilewright.platforms.generic.platform import PLATFORM as GENERIC
 
 TEMPLATE = Path(__file__).parent / "element.cu.mako"
-_LOOP = re.compile(r"for \(int (\w+) = 0; \1 < (\d+); \1\+\+\) \{")
-_WRITE = re.compile(r"^ *(?:if .*\{ )?(\w+)\[.*\] = ")
 
 
 @dataclass(frozen=True)
@@ -81,43 +79,32 @@ class Spread(KernelMethods):
 
 
 def spread(context: NestContext) -> SpreadContext | None:
-    """The nests with their outer loops taken off; None where one is not perfectly nested or reads another's result."""
-    written = {m[1] for nest in context.nests for line in nest.lines if (m := _WRITE.match(line))}
-    if len(context.nests) > 1 and any(_reads(nest.lines, name) for nest in context.nests for name in written):
+    """The nests with their parallel loops taken off; None where something stands beside them in one, or one reads
+    another's result.
+    """
+    written = frozenset[str]().union(*(nest.writes for nest in context.nests))
+    if len(context.nests) > 1 and any(nest.reads & written for nest in context.nests):
         return None
     parts, first = list[Part](), 0
     for nest in context.nests:
-        loops, lines = _peel(nest.lines)
-        if not loops and len(nest.lines) > 1 and nest.lines[0] != "{":
+        shared = nest.shared
+        if shared is None:
             return None
-        elements = prod(extent for _, extent in loops)
-        parts.append(Part(nest.comment, first, elements, _places(loops, first), tuple(lines)))
+        elements = prod(loop.extent for loop in shared.loops)
+        parts.append(Part(nest.comment, first, elements, _places(shared.loops, first), tuple(c_lines(shared.body))))
         first += elements
     return SpreadContext(first, context.declarations, tuple(parts))
 
 
-def _reads(lines: Sequence[str], name: str) -> bool:
-    """True where a line reads an element of `name`: it stands somewhere else than before the first `=`."""
-    return any(f"{name}[" in line.partition(" = ")[2] for line in lines)
-
-
-def _peel(lines: Sequence[str]) -> tuple[list[tuple[str, int]], list[str]]:
-    """Loops that hold everything that follows, outermost first, and what they hold."""
-    loops, rest = list[tuple[str, int]](), list(lines)
-    while rest and (found := _LOOP.fullmatch(rest[0].strip())) and rest[-1] == "}" and "}" not in rest[1:-1]:
-        loops.append((found[1], int(found[2])))
-        rest = [line[4:] for line in rest[1:-1]]
-    return loops, rest
-
-
-def _places(loops: Sequence[tuple[str, int]], first: int) -> tuple[str, ...]:
+def _places(loops: Sequence[Loop], first: int) -> tuple[str, ...]:
     """Declarations of the loop variables, the last loop fastest."""
     found, inner = list[str](), 1
     number = f"(element - {first})" if first else "element"
-    for position, (name, extent) in reversed(list(enumerate(loops))):
+    for position, loop in reversed(list(enumerate(loops))):
         text = number if inner == 1 else f"{number} / {inner}"
-        found.append(f"const int {name} = {text};" if position == 0 else f"const int {name} = {text} % {extent};")
-        inner *= extent
+        place = text if position == 0 else f"{text} % {loop.extent}"
+        found.append(f"const int {loop.name} = {place};")
+        inner *= loop.extent
     return tuple(found)
 
 
