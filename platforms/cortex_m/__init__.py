@@ -1,1 +1,4 @@
 """The platform `cortex_m`."""
+
+PUBLIC = ("memory", "platform")
+"""Modules of which other platforms import names."""

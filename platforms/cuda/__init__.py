@@ -1,1 +1,4 @@
 """The platform `cuda`."""
+
+PUBLIC = ("memory", "platform")
+"""Modules of which other platforms import names."""

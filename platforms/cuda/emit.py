@@ -12,20 +12,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from tilewright.codegen.artifacts import Artifacts, Parts
-from tilewright.codegen.comments import safe, shape_text
-from tilewright.codegen.functions import Function, parameters
-from tilewright.codegen.render import render
+from tilewright.emitting import (
+    VERSION,
+    Artifacts,
+    BufferLayout,
+    ExecutionPlan,
+    Function,
+    Instruction,
+    Parts,
+    PlacedPlan,
+    align_up,
+    layout_of,
+    parameters,
+    render,
+    safe,
+    shape_text,
+    view_root,
+    view_shift,
+)
 from tilewright.errors import UnsupportedNode
-from tilewright.layout import Layout
-from tilewright.memory.buffer_layout import BufferLayout, layout_of
-from tilewright.memory.placed import PlacedPlan
-from tilewright.memory.planner import align_up
 from tilewright.numerics import C_TYPES, is_half, packed
-from tilewright.plan.aliasing.alias_sets import view_shift
-from tilewright.plan.plan import ExecutionPlan, Instruction, view_root
-from tilewright.platform import MemoryLevel, Operands
-from tilewright.version import VERSION
+from tilewright.platform import Layout, MemoryLevel, Operands
 
 TEMPLATES = Path(__file__).parent / "templates"
 NETWORK = "network.cu"

@@ -1,1 +1,4 @@
 """A cluster of small RISC-V cores with a fast memory of its own, filled by DMA."""
+
+PUBLIC = ("memory", "platform")
+"""Modules of which other platforms import names."""

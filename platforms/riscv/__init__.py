@@ -1,1 +1,4 @@
 """The platform `riscv`."""
+
+PUBLIC = ("memory", "platform")
+"""Modules of which other platforms import names."""

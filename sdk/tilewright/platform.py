@@ -8,7 +8,8 @@
         def accepts(self, call): ...
 
 A kernel is a class of `KernelMethods`, or of `TiledKernelMethods` where it computes tiles: what it does not answer
-itself, these do.
+itself, these do. Arithmetic on codes is in `tilewright.numerics`, windows and axes of operators in
+`tilewright.operators`, index maps in `tilewright.ops.index`; no other module of ours is for platforms.
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ from pathlib import Path
 import onnx
 import pytest
 from onnx import TensorProto, helper
+from tilewright.numerics import Channelwise, MultiplyHigh
+from tilewright.platform import DType
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -84,3 +86,17 @@ def test_the_tiled_kernel_of_the_page_runs(tmp_path: Path) -> None:
     assert report["run"]["match"]
     conforms = tilewright(tcm, "conform", "tcm", "-t", "board")
     assert conforms.returncode == 0, conforms.stdout + conforms.stderr
+
+
+def test_the_integer_kernel_of_the_page_does_what_it_declares(tmp_path: Path) -> None:
+    acme = installed("acme", ("new_kernel.md", "new_platform.md", "integers.md"), tmp_path)
+    done = tilewright(acme, "conform", "acme", "--kernel", "Product", "--json", "answer.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [row["kernel"] for row in json.loads((acme / "answer.json").read_text())["rows"]] == ["Product"]
+
+
+def test_the_page_shows_what_a_requantisation_prints() -> None:
+    multiplier = Channelwise("multiplier", DType.I32, (1 << 30, 1 << 29))
+    addend, shift = Channelwise("addend", DType.I32, (3520,)), Channelwise("shift", DType.I8, (7,))
+    form = MultiplyHigh(-128, 127, 0, multiplier, addend, shift)
+    assert f"`{form.c('acc', 'o')}`" in (ROOT / "docs" / "integers.md").read_text()

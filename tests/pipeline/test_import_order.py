@@ -22,8 +22,8 @@ ORDER = (
     # what operators mean; what platforms, simulators and targets declare
     "ops", "kernel", "kernel_check", "platform_facts", "platform", "plugins", "simulators", "targets", "target",
     # the stages, in the order of the flow
-    "frontend", "passes", "binding", "rows", "tiling", "plan", "memory", "codegen", "numerics",
-    "platforms",
+    "frontend", "passes", "binding", "rows", "tiling", "plan", "memory", "codegen", "numerics", "operators",
+    "emitting", "platforms",
     # what is told of them, and where they run
     "report", "graphs", "run",
     # the flow itself, and what is built on it

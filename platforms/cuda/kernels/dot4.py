@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise, the_quantisation
-from tilewright.ops.conv import conv_window
+from tilewright.operators import conv_window
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.cuda.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8, dense_i8

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.numerics import loaded, stored
-from tilewright.ops.attention_rule import Heads, heads, rotated, scale
+from tilewright.operators import AttentionHeads, attention_heads, attention_scale, rotary_heads
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import (
     FLOATS,
@@ -25,7 +25,7 @@ from tilewright.platforms.generic.platform import PLATFORM
 class AttentionContext:
     """Sizes, what is present, and the mask's element strides (0 where it is broadcast)."""
 
-    size: Heads
+    size: AttentionHeads
     group: int
     real: str
     f: str
@@ -79,24 +79,24 @@ class AttentionRows(KernelMethods):
 
     def scratch(self, operands: Operands) -> int:
         """One row of scores."""
-        return heads(operands.call).keys * computing(operands.call.tensor(0).dtype).bits // 8
+        return attention_heads(operands.call).keys * computing(operands.call.tensor(0).dtype).bits // 8
 
     def cost(self, call: Call) -> float:
         """Two products for each score."""
-        size = heads(call)
+        size = attention_heads(call)
         return 2.0 * size.batch * size.query_heads * size.queries * size.keys * (size.depth + size.value_depth)
 
     def context(self, operands: Operands) -> AttentionContext:
         """Sizes and strides."""
         call = operands.call
-        size, q = heads(call), call.tensor(0)
+        size, q = attention_heads(call), call.tensor(0)
         kind = computing(q.dtype)
         mask = call.optional(3)
         cap = call.real("softcap", 0.0)
         present = call.present
         return AttentionContext(
             size=size, group=size.query_heads // size.key_heads, real="double" if kind.bits == 64 else "float",
-            f="" if kind.bits == 64 else "f", c_type=c_type(q), root=literal(kind, scale(call, size.depth)),
+            f="" if kind.bits == 64 else "f", c_type=c_type(q), root=literal(kind, attention_scale(call, size.depth)),
             cap=literal(kind, cap) if cap > 0 else "", mask=mask is not None,
             mask_is_bool=mask is not None and mask.dtype is DType.BOOL, mask_steps=_mask_steps(call),
             mask_keys=mask.shape[-1] if mask is not None else 0, lengths=call.optional(6) is not None,
@@ -170,7 +170,7 @@ class RotaryAtPositions(KernelMethods):
     def context(self, operands: Operands) -> RotaryContext:
         """Sizes and strides."""
         call = operands.call
-        shape, (count, depth, turned) = call.shape(), rotated(call)
+        shape, (count, depth, turned) = call.shape(), rotary_heads(call)
         steps, packed = shape[-2], len(shape) == 3
         return RotaryContext(
             batch=shape[0], steps=steps, heads=count, depth=depth, turned=turned, half=turned // 2,

@@ -22,11 +22,9 @@ from tilewright.numerics import (
     too_wide,
     window_counts,
 )
-from tilewright.ops.codes import Converts, Mean, Moves, Pairwise
+from tilewright.operators import Converts, Mean, Moves, Pairwise, all_operators, names_with, unmapped
 from tilewright.ops.index.loop_nest import declarations as loop_tables
 from tilewright.ops.index.nest import Nest
-from tilewright.ops.operator import unmapped
-from tilewright.ops.registry import all_operators, names_with
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands, Tensor
 from tilewright.platforms.generic.kernels.nest import (
     ELEMENTWISE,

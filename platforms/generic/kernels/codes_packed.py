@@ -17,7 +17,7 @@ from tilewright.numerics import (
     the_quantisation,
     too_wide,
 )
-from tilewright.ops.conv import conv_window
+from tilewright.operators import conv_window
 from tilewright.ops.index.loop_nest import Guard, Loop, LoopNest, Loops, Part
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of

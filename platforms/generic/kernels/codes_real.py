@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tilewright.numerics import C_TYPES, code_limits, literal, the_quantisation
-from tilewright.ops.operator import unmapped
+from tilewright.operators import unmapped
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, same_size, unary_nests
 from tilewright.platforms.generic.kernels.nest import NestContext, nests_of

@@ -22,10 +22,9 @@ from tilewright.numerics import (
     the_quantisation,
     too_wide,
 )
-from tilewright.ops.conv_transpose import spread
+from tilewright.operators import transposed_window, unmapped
 from tilewright.ops.index.loop_nest import Guard, Loop, LoopNest, Loops, Part
 from tilewright.ops.index.nest import Nest
-from tilewright.ops.operator import unmapped
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of
 from tilewright.platforms.generic.kernels.conv_i8 import weights_of
@@ -148,7 +147,7 @@ class TransposedSumCodes(KernelMethods):
     def context(self, operands: Operands) -> NestContext:
         """Loops over results and taps."""
         call = operands.call
-        geometry, groups = spread(products(call)), call.integer("group", 1)
+        geometry, groups = transposed_window(products(call)), call.integer("group", 1)
         x, y = call.tensor(0), call.outputs[0]
         parts = zip(
             x.shape[2:], geometry.outs, geometry.kernel, geometry.strides, geometry.dilations, geometry.begins,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.ops.conv import conv_window
+from tilewright.operators import conv_window
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Layout, Operands
 from tilewright.platforms.generic.kernels.blocks import (
     Axis,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.ops.registry import all_operators
+from tilewright.operators import all_operators
 from tilewright.platform import Call, Constant, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import constants_by_name, empty, recoded, unread
 from tilewright.platforms.generic.kernels.nest import operand_names

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.ops.gather import gather_axis
-from tilewright.ops.reverse_sequence import sequence_axes
+from tilewright.operators import gather_axis, sequence_axes
 from tilewright.platform import Call, Constant, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import (
     INDEX,

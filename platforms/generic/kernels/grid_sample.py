@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.ops.grid_sample import sampling
+from tilewright.operators import grid_sampling
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import (
     FLOATS,
@@ -72,13 +72,13 @@ class GridSample(KernelMethods):
 
     def cost(self, call: Call) -> float:
         """Every tap of every result."""
-        mode, _, _ = sampling(call)
+        mode, _, _ = grid_sampling(call)
         return 4.0 * call.outputs[0].elements * float(_TAPS[mode] ** (len(call.shape()) - 2))
 
     def context(self, operands: Operands) -> SampleContext:
         """Sizes of image and grid."""
         call = operands.call
-        mode, padding, aligned = sampling(call)
+        mode, padding, aligned = grid_sampling(call)
         shape, wide = call.shape(), computing(call.tensor(0).dtype).bits == 64
         spatial = shape[2:]
         return SampleContext(

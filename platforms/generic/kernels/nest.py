@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from math import prod
 
 from tilewright.numerics import C_TYPES
+from tilewright.operators import all_operators, unmapped
 from tilewright.ops.index.loop_nest import LoopNest, declarations
 from tilewright.ops.index.nest import Nest, Tensor
-from tilewright.ops.operator import unmapped
-from tilewright.ops.registry import all_operators
 from tilewright.platform import Call, Clamp, Constant, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.nest_expressions import body_text
 from tilewright.platforms.generic.kernels.nest_loops import COUNTED, Codes, direct, loop_nest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.ops.recurrent import Activation, Cell, cell
+from tilewright.operators import RecurrentActivation, RecurrentCell, recurrent_cell
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import c_type, constants_by_name, empty
 from tilewright.platforms.generic.kernels.nest_expressions import literal
@@ -35,7 +35,7 @@ class RecurrentContext:
     """Sizes, the operands that are there, and the element strides of sequences and states by axis."""
 
     op: str
-    cell: Cell
+    cell: RecurrentCell
     directions: tuple[DirectionContext, ...]
     real: str
     clip: str
@@ -76,12 +76,12 @@ class Recurrent(KernelMethods):
 
     def scratch(self, operands: Operands) -> int:
         """State, cell and the gates of one batch entry."""
-        found = cell(operands.call)
+        found = recurrent_cell(operands.call)
         return 8 * found.hidden * operands.call.tensor(0).dtype.bits // 8
 
     def cost(self, call: Call) -> float:
         """Multiply-accumulates of all gates."""
-        found = cell(call)
+        found = recurrent_cell(call)
         gates = {"RNN": 1, "GRU": 3, "LSTM": 4}[call.node.op]
         return float(
             gates * found.hidden * (found.inputs + found.hidden) * found.steps * found.batch * len(found.directions)
@@ -90,7 +90,7 @@ class Recurrent(KernelMethods):
     def context(self, operands: Operands) -> RecurrentContext:
         """Everything that the loops need."""
         call = operands.call
-        found, x = cell(call), call.tensor(0)
+        found, x = recurrent_cell(call), call.tensor(0)
         count, hidden = len(found.directions), found.hidden
         first = found.batch_first
         names = tuple(bool(name) for name in (*call.node.outputs, "", "", "")[:3])
@@ -114,6 +114,6 @@ class Recurrent(KernelMethods):
         )  # fmt: skip
 
 
-def _form(activation: Activation, kind: DType) -> str:
+def _form(activation: RecurrentActivation, kind: DType) -> str:
     f = "" if kind is DType.F64 else "f"
     return _FORMS[activation.name].format(f=f, a=literal(kind, activation.alpha), b=literal(kind, activation.beta))

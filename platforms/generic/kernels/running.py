@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from tilewright.numerics import loaded, stored
-from tilewright.ops.cumsum import running_axis
+from tilewright.operators import running_axis
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import c_type, constants_by_name, empty
 from tilewright.platforms.generic.kernels.nest_expressions import unsigned

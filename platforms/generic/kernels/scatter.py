@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.numerics import is_half, loaded, stored
-from tilewright.ops.maxunpool import pooled_shape
-from tilewright.ops.operands import one_axis, zero_code
+from tilewright.numerics import is_half, loaded, stored, zero_code
+from tilewright.operators import one_axis, pooled_shape
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import (
     INDEX,

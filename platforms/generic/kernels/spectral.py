@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from tilewright.ops.spectral import dft_axis, dft_length, frames
+from tilewright.operators import dft_axis, dft_length, frames
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import c_type, constants_by_name, empty, unread
 from tilewright.platforms.generic.platform import PLATFORM

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from tilewright.numerics import is_half, loaded
-from tilewright.ops.topk import count, top_axis
+from tilewright.operators import top_axis, top_count
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import MOVED, c_type, constants_by_name, empty, recoded
 from tilewright.platforms.generic.platform import PLATFORM
@@ -50,7 +50,7 @@ class TopK(KernelMethods):
 
     def cost(self, call: Call) -> float:
         """Every one of k passes looks at every element."""
-        return 4.0 * call.tensor(0).elements * count(call)
+        return 4.0 * call.tensor(0).elements * top_count(call)
 
     def context(self, operands: Operands) -> TopContext:
         """Sizes around the axis and the order."""
@@ -63,6 +63,6 @@ class TopK(KernelMethods):
         if is_half(x.dtype):
             before = re.sub(r"\b([ab])\b", lambda found: f"e{'ab'.index(found[1])}", before)
         return TopContext(
-            prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]), count(call), c_type(x), before,
+            prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]), top_count(call), c_type(x), before,
             len(call.outputs) > 1, x.dtype,
         )  # fmt: skip

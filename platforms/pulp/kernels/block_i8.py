@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tilewright.model import DType
 from tilewright.numerics import C_TYPES, Accumulator, MultiplyHigh, accumulator, proof, requantise, the_quantisation
-from tilewright.ops.operator import remembered
-from tilewright.platform import Array, Call, Constant
+from tilewright.operators import remembered
+from tilewright.platform import Array, Call, Constant, DType
 from tilewright.platforms.pulp.kernels.block_asm import LARGEST_OFFSET, Geometry, Streamed, listing
 from tilewright.platforms.pulp.kernels.windows import CORES
 

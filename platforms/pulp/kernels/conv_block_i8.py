@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from tilewright.ops.conv import conv_window
-from tilewright.ops.operator import remembered
+from tilewright.operators import conv_window, remembered
 from tilewright.platform import Call, Constant, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
 from tilewright.platforms.generic.kernels.conv_i8 import accepts, weights_of
 from tilewright.platforms.pulp.kernels.block_i8 import (

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise, the_quantisation
-from tilewright.ops.conv import conv_window
+from tilewright.operators import conv_window
 from tilewright.platform import Call, Constant, DType, Operands, Rule, TiledKernelMethods, TileView
 from tilewright.platforms.generic.kernels.conv_i8 import accepts, weights_of
 from tilewright.platforms.pulp.kernels.windows import (

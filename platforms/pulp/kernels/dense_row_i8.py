@@ -12,9 +12,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from tilewright.model import DType
 from tilewright.numerics import C_TYPES, accumulator
-from tilewright.platform import Call, Constant, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
+from tilewright.platform import Call, Constant, DType, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
 from tilewright.platforms.generic.kernels.dense_i8 import accepts, matrix
 from tilewright.platforms.pulp.kernels.block_asm import Streamed
 from tilewright.platforms.pulp.kernels.block_i8 import Window, refusal, requantise_of

@@ -14,6 +14,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from tilewright.operators import addressing, relayout_nest
 from tilewright.ops.index.nest import Nest
 from tilewright.platform import Call, Constant, Kernel, Operands, Rule, TiledKernelMethods, TileView
 from tilewright.platforms.generic.kernels.codes import (
@@ -43,7 +44,6 @@ from tilewright.platforms.pulp.kernels.loops_text import (
 )
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
-from tilewright.tiling.stages import addressing, relayout_nest
 
 TAKEN = (
     NestLoops, PairCodes, TableCodes, MoveCodes, MeanCodes, BorderCodes, SumCodes, RealCodes, RequantiseReal,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from tilewright.numerics import C_TYPES
+from tilewright.operators import Addressing, Boxed, addressing, straight_loops
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.loop_nest import LoopNest, Loops, c_lines
 from tilewright.ops.index.loop_nest import declarations as loop_tables
@@ -16,7 +17,6 @@ from tilewright.platform import Call, Constant, Operands
 from tilewright.platforms.generic.kernels.nest import Printed, operand_names, result_names, strides_of, unread
 from tilewright.platforms.generic.kernels.nest_address import Subscript
 from tilewright.platforms.generic.kernels.nest_loops import Window, loop_nest
-from tilewright.tiling.stages import Addressing, Boxed, addressing, straight_loops
 
 
 @dataclass(frozen=True)

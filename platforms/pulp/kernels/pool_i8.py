@@ -16,7 +16,7 @@ from tilewright.numerics import (
     too_wide,
     window_counts,
 )
-from tilewright.ops.pool import pool_window
+from tilewright.operators import pool_window
 from tilewright.platform import Call, Constant, Operands, Rule, TiledKernelMethods, TileView
 from tilewright.platforms.pulp.kernels.windows import (
     CORES,

@@ -1,0 +1,38 @@
+"""What the author of a kernel asks of operators: which there are, their windows, axes and sizes, how they may be cut.
+
+Shapes, attributes and types of a node are in its `Call`; here are what several kernels would otherwise work out again:
+the window of a convolution with its padding made explicit, the axis that a Softmax runs along counted from the front,
+the heads of an attention. Functions of a call raise ModelError where the node contradicts itself.
+"""
+
+from tilewright.ops.attention_rule import Heads as AttentionHeads
+from tilewright.ops.attention_rule import heads as attention_heads
+from tilewright.ops.attention_rule import rotated as rotary_heads
+from tilewright.ops.attention_rule import scale as attention_scale
+from tilewright.ops.codes import Converts, Mean, Moves, Pairwise
+from tilewright.ops.conv import conv_window
+from tilewright.ops.conv_transpose import spread as transposed_window
+from tilewright.ops.cumsum import running_axis
+from tilewright.ops.gather import gather_axis
+from tilewright.ops.grid_sample import sampling as grid_sampling
+from tilewright.ops.maxunpool import pooled_shape
+from tilewright.ops.operands import one_axis
+from tilewright.ops.operator import remembered, unmapped
+from tilewright.ops.pool import pool_window
+from tilewright.ops.recurrent import Activation as RecurrentActivation
+from tilewright.ops.recurrent import Cell as RecurrentCell
+from tilewright.ops.recurrent import cell as recurrent_cell
+from tilewright.ops.registry import all_operators, names_with
+from tilewright.ops.reverse_sequence import sequence_axes
+from tilewright.ops.spectral import dft_axis, dft_length, frames
+from tilewright.ops.topk import count as top_count
+from tilewright.ops.topk import top_axis
+from tilewright.tiling.stages import Addressing, Boxed, addressing, relayout_nest, straight_loops
+
+__all__ = [
+    "Addressing", "AttentionHeads", "Boxed", "Converts", "Mean", "Moves", "Pairwise", "RecurrentActivation",
+    "RecurrentCell", "addressing", "all_operators", "attention_heads", "attention_scale", "conv_window", "dft_axis",
+    "dft_length", "frames", "gather_axis", "grid_sampling", "names_with", "one_axis", "pool_window", "pooled_shape",
+    "recurrent_cell", "relayout_nest", "remembered", "rotary_heads", "running_axis", "sequence_axes", "straight_loops",
+    "top_axis", "top_count", "transposed_window", "unmapped",
+]  # fmt: skip
