@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, distributions, entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
+from tilewright.distributions import published
 from tilewright.errors import PlatformError, UsageError
 from tilewright.platform import Kernel, Platform
 
 GROUP = "tilewright.platforms"
-_LOG = logging.getLogger("tilewright")
 
 
 @dataclass(frozen=True)
@@ -129,25 +128,6 @@ def _own_kernels(member: Platform, known: Mapping[str, Platform]) -> tuple[Kerne
 @cache
 def _installed() -> Platforms:
     return Platforms([*folder_sources(GROUP), *entry_point_sources(published(GROUP))])
-
-
-def published(group: str) -> list[EntryPoint]:
-    """The entry points of a group. A distribution whose list is damaged is told of, and the others still count."""
-    try:
-        return list(entry_points(group=group))
-    except Exception as error:  # whatever the parser of a damaged list raises
-        _LOG.debug("entry points: %s", error)
-    found: dict[str, list[EntryPoint]] = {}
-    for distribution in distributions():
-        name = text = ""
-        try:
-            text = distribution.read_text("entry_points.txt") or ""
-            if group in text and (name := str(distribution.metadata["Name"])) not in found:
-                found[name] = [point for point in distribution.entry_points if point.group == group]
-        except Exception as error:
-            if group in text:
-                _LOG.warning("the platforms of '%s' are left out, its entry_points.txt is damaged: %s", name, error)
-    return [point for points in found.values() for point in points]
 
 
 def folder_sources(package: str) -> list[Source]:

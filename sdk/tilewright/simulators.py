@@ -9,8 +9,9 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 
+from tilewright.distributions import published
 from tilewright.errors import PlatformError
-from tilewright.plugins import Source, entry_point_sources, published
+from tilewright.plugins import Source, entry_point_sources
 
 GROUP = "tilewright.simulators"
 OWN = ("native", "qemu", "gvsoc", "cuda", "none")

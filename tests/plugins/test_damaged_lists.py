@@ -6,7 +6,8 @@ import logging
 from pathlib import Path
 
 import pytest
-from tilewright.plugins import GROUP, published
+from tilewright.distributions import published
+from tilewright.plugins import GROUP
 
 GOOD = "[tilewright.platforms]\nacme = acme.platform:PLATFORM\n"
 

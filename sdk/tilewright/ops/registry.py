@@ -12,6 +12,7 @@ from pkgutil import walk_packages
 from types import UnionType
 
 import tilewright.ops
+from tilewright.distributions import published
 from tilewright.errors import PlatformError
 from tilewright.model import Array, Node, Tensor
 from tilewright.ops.bfloat16 import with_bfloat16
@@ -49,8 +50,6 @@ def _of_our_own() -> Iterator[tuple[Sequence[Operator], str]]:
 
 def _of_others() -> Iterator[tuple[Sequence[Operator], str]]:
     """The operators that other distributions publish, and which; PlatformError where they are none."""
-    from tilewright.plugins import published
-
     for point in sorted(published(GROUP), key=lambda point: (point.name, point.value)):
         origin = f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown distribution"
         try:
