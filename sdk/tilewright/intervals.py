@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -47,8 +47,8 @@ class Span:
     upper: int
 
 
-def covered(spans: Iterable[Span]) -> dict[int, int]:
-    """Bytes in use at every moment at which a span begins; what several spans of one home share counts once."""
+def changes(spans: Iterable[Span]) -> dict[int, int]:
+    """By how many bytes what is in use grows at a moment; what several spans of one home share counts once."""
     homes: dict[int, list[Span]] = {}
     for span in spans:
         homes.setdefault(span.home, []).append(span)
@@ -57,7 +57,12 @@ def covered(spans: Iterable[Span]) -> dict[int, int]:
         for size, lower, upper in _apart(group):
             change[lower] = change.get(lower, 0) + size
             change[upper] = change.get(upper, 0) - size
-    births = {span.lower for group in homes.values() for span in group}
+    return change
+
+
+def covered(spans: Sequence[Span]) -> dict[int, int]:
+    """Bytes in use at every moment at which a span begins, as `changes` counts them."""
+    change, births = changes(spans), {span.lower for span in spans}
     found, total = dict[int, int](), 0
     for moment in sorted({*change, *births}):
         total += change.get(moment, 0)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tilewright.intervals import Span, changes
 from tilewright.plan.check import check
-from tilewright.plan.liveness import Storage, storages
+from tilewright.plan.liveness import storages
 from tilewright.plan.plan import ExecutionPlan, Instruction, Slot, view_root
 
 PRICED = 300_000
@@ -36,16 +37,14 @@ def live_bytes(plan: ExecutionPlan) -> int:
 def _alive(plan: ExecutionPlan) -> list[int]:
     """Bytes alive at every instruction; storages that show the bytes of another one that is alive count once."""
     alive = [instruction.scratch_bytes for instruction in plan.instructions] or [0]
-    alias_sets: dict[int, list[Storage]] = {}
+    spans = []
     for storage in storages(plan):
-        alias_sets.setdefault(storage.within[0] if storage.within else storage.root, []).append(storage)
-    for members in alias_sets.values():
-        for time in range(min(m.first for m in members), min(max(m.last for m in members), len(alive) - 1) + 1):
-            spans = [((m.within or (0, 0))[1], m.size_bytes) for m in members if m.first <= time <= m.last]
-            end = 0
-            for start, size in sorted(spans):
-                alive[time] += max(0, start + size - max(end, start))
-                end = max(end, start + size)
+        home, start = storage.within or (storage.root, 0)
+        spans.append(Span(home, start, start + storage.size_bytes, storage.first, storage.last + 1))
+    change, total = changes(spans), 0
+    for time in range(len(alive)):
+        total += change.get(time, 0)
+        alive[time] += total
     return alive
 
 
