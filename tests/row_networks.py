@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +10,15 @@ import numpy as np
 import onnx
 from make_odd import Sketch, odd_inputs
 from quantise import quantise
-from tilewright.binding.bind import bind
-from tilewright.binding.check import check
-from tilewright.binding.graph import BoundGraph, BoundNode
+from tilewright.binding.graph import BoundNode
 from tilewright.binding.order import by_cost
-from tilewright.compile import Compiled, Journal, Request, compile_model, compiler, journal, request
-from tilewright.model import Model
+from tilewright.compile import Compiled, compile_model, compiler, moves
 from tilewright.options import CompileOptions
-from tilewright.pipeline import Depends
-from tilewright.rows.links import Links, with_chains
+from tilewright.platform import Feature
+from tilewright.rows.links import Links
+from tilewright.schedule.decisions import RowChain
+from tilewright.schedule.deployment import Deployment
+from tilewright.schedule.moves import MOVES, Offer, Offers
 from tilewright.target import load_target
 
 
@@ -76,22 +77,38 @@ def chained(
     path = folder / f"{model.graph.name}.onnx"
     onnx.save(model, path)
 
-    def binding(model: Model, asked: Request = Depends(request), log: Journal = Depends(journal)) -> BoundGraph:
-        log.stages["model"] = model
-        graph = bind(model, asked.platform, asked.kernels)
-        links, taken = Links(graph, asked.kernels, by_cost), list[BoundNode]()
+    run = compiler.copy()
+    others = {stage: [move for move in MOVES if move.stage == stage] for stage in ("passes", "tiling", "plan")}
+    run.dependency_overrides[moves] = lambda: (
+        *others["passes"], _EveryChain(rows), *others["tiling"], *others["plan"],
+    )  # fmt: skip
+    return compile_model(path, options or CompileOptions(quantized_io=True), load_target(target), pipeline=run)
+
+
+@dataclass(frozen=True)
+class _EveryChain:
+    """A move that takes every chain that can be had, the longest first, `rows` rows at a time."""
+
+    rows: int
+    name: str = "every_chain"
+    stage: str = "binding"
+    needs: Feature | None = None
+
+    def propose(self, now: Deployment) -> Offers:
+        """All of them at once."""
+        request = now.question.request
+        links, taken = Links(now.bound, request.kernels, by_cost), list[BoundNode]()
         for nodes in sorted(links.paths(), key=len, reverse=True):
-            made = links.chain(nodes, rows)
+            made = links.chain(nodes, self.rows)
             used = {part.call.node.name for chain in taken for part in chain.parts}
             if made is not None and used.isdisjoint(nodes):
                 taken.append(made)
-        changed = with_chains(graph, taken)
-        check(changed)
-        return changed
+        decided = [RowChain(tuple(part.call.node.name for part in chain.parts), self.rows) for chain in taken]
+        yield Offer([Deployment(now.question, replace(now.decisions, row_chains=tuple(decided)))], "any")
 
-    run = compiler.copy()
-    run.replace("binding", binding)
-    return compile_model(path, options or CompileOptions(quantized_io=True), load_target(target), pipeline=run)
+    def added_work(self, before: Deployment, after: Deployment) -> float:
+        """Not told."""
+        return 0.0
 
 
 def chains_of(compiled: Compiled) -> list[BoundNode]:

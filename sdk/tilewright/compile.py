@@ -10,56 +10,36 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from tilewright.binding.bind import bind
-from tilewright.binding.candidates import Refusals
 from tilewright.binding.graph import BoundGraph
 from tilewright.binding.lock import order_of
 from tilewright.binding.order import Orders
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.codegen.blob import WeightRegion
-from tilewright.codegen.emit import emit
+from tilewright.codegen.emit import emit as emit_project
 from tilewright.errors import PlatformError, TilewrightError, UsageError
-from tilewright.frontend.load import frozen_inputs, load
-from tilewright.memory.again import recomputed
-from tilewright.memory.peak import within_peak
+from tilewright.frontend.load import frozen_inputs
+from tilewright.frontend.load import load as read_model
 from tilewright.memory.placed import PlacedPlan
-from tilewright.memory.planner import place_plan
-from tilewright.memory.views import ordered_for_views, smaller_with_views
+from tilewright.memory.placing import Placing
 from tilewright.model import Model
-from tilewright.options import MEMORY_PASSES, CompileOptions, RunOptions
-from tilewright.passes import reorder
-from tilewright.passes.driver import PassReport
-from tilewright.passes.driver import run as run_passes
-from tilewright.passes.quantise.lower import integer_border, lower
-from tilewright.passes.quantise.report import quantisation_report, require_integers
+from tilewright.options import CompileOptions, RunOptions
+from tilewright.passes.quantise.report import quantisation_report
 from tilewright.pipeline import Compiler, Depends
-from tilewright.plan.build import build
-from tilewright.plan.check import check as check_plan
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
-from tilewright.plan.schedule import schedule_batches, with_groups
-from tilewright.platform import Feature, Kernel, MemoryLevel, Platform
-from tilewright.plugins import kernels_of, platform
+from tilewright.platform import Feature, MemoryLevel
 from tilewright.report.build import Report
 from tilewright.report.collect import collect
-from tilewright.rows.choose import row_chains
+from tilewright.schedule.decisions import Decisions
+from tilewright.schedule.deployment import Deployment
+from tilewright.schedule.lowering import lowered
+from tilewright.schedule.moves import MOVES, Move, allowed
+from tilewright.schedule.question import Cut, Lowered, Question
+from tilewright.schedule.request import Request, make_request
+from tilewright.schedule.search import Found, best_of, finish
 from tilewright.target import Target, with_sizes
-from tilewright.tiling.fall_back import tile_or_fall_back
 from tilewright.tiling.stacks import tile_beside_stacks
 from tilewright.tiling.tile import TileOptions
-
-
-@dataclass(frozen=True)
-class Request:
-    """What one compilation is asked: the model, the options, the target with its platform and kernels."""
-
-    source: Path
-    options: CompileOptions
-    target: Target
-    platform: Platform
-    kernels: tuple[Kernel, ...]
-    levels: tuple[MemoryLevel, ...]
 
 
 @dataclass(frozen=True)
@@ -75,25 +55,33 @@ class Compiled:
     placed: PlacedPlan
     artifacts: Artifacts
     report: Report
+    decisions: Decisions
 
 
 @dataclass
 class Journal:
-    """What the stages of one compilation leave for the report: seconds and the passes' results."""
+    """The clock of one compilation: seconds by stage, and who is told of each stage that begins."""
 
     clock: Callable[[], float]
     progress: Callable[[str], None]
     seconds: dict[str, float] = field(default_factory=dict)
-    passes: tuple[PassReport, ...] = ()
-    stages: dict[str, Any] = field(default_factory=dict)
+    running: str = ""
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Announce and measure one stage."""
-        self.progress(name)
+        """Announce and measure a stage, or a further part of it; an error in it carries its name."""
+        if name != self.running:
+            self.progress(name)
+            self.running = name
         start = self.clock()
-        yield
-        self.seconds[name] = self.seconds.get(name, 0.0) + round(self.clock() - start, 6)
+        try:
+            yield
+        except TilewrightError as error:
+            if not error.where.step:
+                error.where = replace(error.where, step=name)
+            raise
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + round(self.clock() - start, 6)
 
 
 def clock() -> Callable[[], float]:
@@ -116,10 +104,13 @@ def request() -> Request:
     raise TilewrightError("no request was given to the compiler", fix="call compile_model")
 
 
-def tiler(asked: Request = Depends(request)) -> Callable[[BoundGraph], TiledGraph]:
+def tiler(asked: Request = Depends(request)) -> Cut:
     """The function that cuts what does not fit the compute level, stacks counted."""
     options = TileOptions.without(asked.options.disabled_passes)
-    return partial(tile_beside_stacks, levels=asked.levels, room=asked.target.stacks, options=options)
+    return partial(
+        tile_beside_stacks, levels=asked.levels, room=asked.target.stacks, options=options,
+        placing=Placing.asked(asked.platform, asked.options),
+    )  # fmt: skip
 
 
 def allocator(asked: Request = Depends(request)) -> str:
@@ -137,14 +128,30 @@ def kernel_order(asked: Request = Depends(request)) -> Orders:
     return order_of(asked.options, asked.target, asked.kernels)
 
 
+def moves(asked: Request = Depends(request)) -> Sequence[Move]:
+    """What the search may try, in order: all that the platform's code can be and the options do not leave out."""
+    return allowed(MOVES, asked)
+
+
+def asking(
+    asked: Request = Depends(request),
+    orders: Orders = Depends(kernel_order),
+    cut: Cut = Depends(tiler),
+    name: str = Depends(allocator),
+    seconds: float = Depends(solver_seconds),
+) -> Callable[[Lowered], Question]:
+    """What makes of a lowered network the question that the search answers."""
+    return lambda network: Question(asked, network, orders, cut, name, effort=seconds / 5.0)
+
+
 compiler: Compiler[Compiled] = Compiler()
 
 
 @compiler.step
-def frontend(asked: Request, log: Journal = Depends(journal)) -> Model:
+def load(asked: Request, log: Journal = Depends(journal)) -> Model:
     """Load and check the file."""
     with log.stage("frontend"):
-        return load(
+        return read_model(
             asked.source,
             shapes=asked.options.shapes,
             frozen=frozen_inputs(asked.options.freeze),
@@ -153,107 +160,21 @@ def frontend(asked: Request, log: Journal = Depends(journal)) -> Model:
 
 
 @compiler.step
-def passes(loaded: Model, asked: Request = Depends(request), log: Journal = Depends(journal)) -> Model:
-    """Fold, fuse, cancel."""
+def lower(loaded: Model, asked: Request = Depends(request), log: Journal = Depends(journal)) -> Lowered:
+    """Quantised patterns as integers; fold, fuse, cancel."""
     with log.stage("passes"):
-        lowered = lower(loaded)
-        if asked.options.quantized_io:
-            lowered = integer_border(lowered)
-        if asked.options.integer_only:
-            require_integers(lowered)
-        model, log.passes = run_passes(lowered, disabled=tuple(asked.options.disabled_passes - MEMORY_PASSES))
-        if reorder.name not in asked.options.disabled_passes:
-            model, saved = reorder.apply(model)
-            log.passes += (PassReport(reorder.name, saved, saved > 0),)
-    log.stages["loaded"] = loaded
-    return model
+        return lowered(loaded, asked.options)
 
 
 @compiler.step
-def binding(
-    model: Model, asked: Request = Depends(request), by: Orders = Depends(kernel_order), log: Journal = Depends(journal)
-) -> BoundGraph:
-    """One kernel per node."""
-    with log.stage("binding"):
-        order = by(model)
-        take = partial(bind, platform=asked.platform, kernels=asked.kernels, order=order)
-        graph, model, saved = ordered_for_views(take(model), model, take, asked.options)
-        log.stages["model"] = model
-        log.passes = tuple(
-            PassReport(p.name, p.saved_bytes + saved, p.changed or saved > 0) if p.name == reorder.name else p
-            for p in log.passes
-        )
-        if asked.options.optimize != "speed":
-            graph = within_peak(graph, partial(bind, model, asked.platform, asked.kernels), order, asked.options.io)
-        if "row_chains" not in asked.options.disabled_passes and asked.options.program is None:
-            chained = row_chains(graph, asked.kernels, order, asked.options)
-            log.passes += (PassReport("row_chains", chained.saved_bytes, chained.graph is not graph, chained.added),)
-            graph = chained.graph
-        return graph
-
-
-@compiler.step
-def tiling(
-    graph: BoundGraph,
-    asked: Request = Depends(request),
-    cut: Callable[[BoundGraph], TiledGraph] = Depends(tiler),
-    by: Orders = Depends(kernel_order),
+def search(
+    network: Lowered,
+    ask: Callable[[Lowered], Question] = Depends(asking),
+    chosen: Sequence[Move] = Depends(moves),
     log: Journal = Depends(journal),
-) -> TiledGraph:
-    """One tile schedule per node that must be cut."""
-    model = log.stages["model"]
-
-    def rebind(refused: Refusals) -> BoundGraph:
-        return bind(model, asked.platform, asked.kernels, refused, by(model))
-
-    most = {name: memory.most or memory.size for name, memory in asked.target.memories.items()}
-    with log.stage("tiling"):
-        return tile_or_fall_back(graph, cut, rebind, asked.levels, most, asked.options.fall_back)
-
-
-@compiler.step
-def plan(tiled: TiledGraph, asked: Request = Depends(request), log: Journal = Depends(journal)) -> ExecutionPlan:
-    """Instructions over slots."""
-    log.stages["tiled"] = tiled
-    with log.stage("plan"):
-        built = build(tiled)
-        if asked.platform.sweeps:
-            built = with_groups(built, schedule_batches(built))
-        if "views" not in asked.options.disabled_passes and asked.platform.can(Feature.ALIASING):
-            built, saved = smaller_with_views(built, asked.platform, asked.options)
-            log.passes += (PassReport("views", saved, any(i.aliasing for i in built.instructions)),)
-        if "recompute" not in asked.options.disabled_passes and asked.platform.can(Feature.RECOMPUTE):
-            built, saved, added = recomputed(built, asked.platform, asked.options)
-            log.passes += (PassReport("recompute", saved, saved > 0, added),)
-        check_plan(built)
-        return built
-
-
-@compiler.step
-def memory(
-    built: ExecutionPlan,
-    asked: Request = Depends(request),
-    name: str = Depends(allocator),
-    seconds: float = Depends(solver_seconds),
-    log: Journal = Depends(journal),
-) -> PlacedPlan:
-    """An offset for every byte."""
-    disabled = asked.options.disabled_passes
-    with log.stage("memory"):
-        placed = place_plan(
-            built,
-            asked.platform,
-            io=asked.options.io,
-            allocator=name,
-            effort=seconds / 5.0,
-            in_place="in_place" not in disabled,
-            overlap="overlap" not in disabled,
-        )
-        if "overlap" not in disabled:
-            apart = place_plan(built, asked.platform, io=asked.options.io, allocator="greedy", overlap=False)
-            saved = max(0, apart.solution.peak - placed.solution.peak)
-            log.passes += (PassReport("overlap", saved, saved > 0),)
-        return placed
+) -> Found:
+    """Kernels, order, chains, tiles, aliases and offsets: what is decided, and the placed plan that comes of it."""
+    return finish(best_of(Deployment(ask(network)), chosen, log.stage), log.stage)
 
 
 Generator = Callable[[PlacedPlan, Sequence[MemoryLevel], Sequence[str]], Artifacts]
@@ -265,28 +186,36 @@ def generator(asked: Request = Depends(request)) -> Generator:
 
 
 @compiler.step
-def codegen(
-    placed: PlacedPlan,
+def emit(
+    found: Found,
     asked: Request = Depends(request),
     write_code: Generator = Depends(generator),
     log: Journal = Depends(journal),
 ) -> Compiled:
     """The C project and its report."""
     with log.stage("codegen"):
-        artifacts = write_code(placed, asked.levels, asked.target.flags)
+        artifacts = write_code(found.placed, asked.levels, asked.target.flags)
     log.seconds["total"] = round(sum(log.seconds.values()), 6)
-    tiled, kept = log.stages["tiled"], log.stages["model"]
+    return compiled(found, artifacts, log.seconds)
+
+
+def compiled(found: Found, artifacts: Artifacts, seconds: Mapping[str, float]) -> Compiled:
+    """What was found and emitted, with its report."""
+    deployment = found.deployment
+    asked, network = deployment.question.request, deployment.question.lowered
     report = collect(
-        loaded=log.stages["loaded"], graph=tiled.graph, model=log.stages["model"], placed=placed, passes=log.passes,
+        loaded=network.loaded, graph=deployment.graph, model=deployment.model, placed=found.placed,
+        passes=(*network.passes, *found.reports),
         levels=asked.levels, constant_bytes=artifacts.constant_bytes,
-        table_bytes=artifacts.table_bytes, target=asked.target.name, seconds=log.seconds,
-        float_tensors=quantisation_report(kept).float_tensors if kept.quantisation_form else (),
+        table_bytes=artifacts.table_bytes, target=asked.target.name, seconds=seconds,
+        float_tensors=quantisation_report(deployment.model).float_tensors if deployment.model.quantisation_form else (),
     )  # fmt: skip
     if artifacts.runtime_bytes:
-        report = with_weights_in_ram(report, placed.level, artifacts.runtime_bytes)
+        report = with_weights_in_ram(report, found.placed.level, artifacts.runtime_bytes)
     return Compiled(
-        asked, log.stages["loaded"], log.stages["model"], tiled.graph, tiled, placed.plan, placed, artifacts, report
-    )
+        asked, network.loaded, deployment.model, deployment.graph, deployment.tiled, found.placed.plan, found.placed,
+        artifacts, report, replace(deployment.decided, offsets=dict(found.placed.solution.offsets)),
+    )  # fmt: skip
 
 
 def with_weights_in_ram(report: Report, level: str, size_bytes: int) -> Report:
@@ -307,7 +236,7 @@ def emitter(asked: Request, regions: tuple[WeightRegion, ...] = ()) -> Generator
             fix="leave it out",
         )
     if not chosen.emitter:
-        return partial(emit, regions=regions, context=asked.options.context)
+        return partial(emit_project, regions=regions, context=asked.options.context)
     try:
         own: Callable[..., Artifacts] = importlib.import_module(chosen.emitter).emit
     except (ImportError, AttributeError) as error:
@@ -326,8 +255,15 @@ def compile_model(
     `pipeline` is a changed copy of `compiler`, with steps or dependencies of the caller's own.
     """
     asked = make_request(source, options, target)
+    return pipeline_for(options, lambda: asked, pipeline).compile(asked)
+
+
+def pipeline_for(
+    options: CompileOptions, asked: Callable[[], Request], pipeline: Compiler[Compiled] | None = None
+) -> Compiler[Compiled]:
+    """A copy of the pipeline with what the options add to it: regions of a program, dumps of every stage."""
     run = (pipeline or compiler).copy()
-    run.dependency_overrides.setdefault(request, lambda: asked)
+    run.dependency_overrides.setdefault(request, asked)
     if options.program is not None:
         from tilewright.program.deploy import with_program
         from tilewright.program.schema import read_schema
@@ -336,30 +272,8 @@ def compile_model(
     if options.dump_dir is not None:
         from tilewright.report.dump import add_dumps
 
-        add_dumps(run, options.dump_dir)
-    return run.compile(asked)
-
-
-def make_request(source: Path, options: CompileOptions, target: Target) -> Request:
-    """Resolve platform, kernels and level sizes; UsageError for a level that the platform does not have."""
-    chosen = platform(target.platform)
-    known = {level.name for level in chosen.memory}
-    for option, sizes in (("set", options.level_sizes), ("budget", options.budgets)):
-        for name in sizes:
-            if name not in known:
-                raise UsageError(
-                    f"--{option} {name}={sizes[name]}", why=f"platform '{chosen.name}' has no memory level '{name}'",
-                    fix=f"it has {', '.join(sorted(known))}",
-                )  # fmt: skip
-    levels = tuple(_sized(level, options.level_sizes, target) for level in chosen.memory)
-    kernels = tuple(kernel.on_core(target.capabilities, (options.optimize,)) for kernel in kernels_of(chosen))
-    return Request(source, options, target, chosen, kernels, levels)
-
-
-def _sized(level: MemoryLevel, sizes: Mapping[str, int], target: Target) -> MemoryLevel:
-    memory = target.memories.get(level.name)
-    size = sizes.get(level.name, memory.size if memory is not None and memory.size else level.size)
-    return replace(level, size=size)
+        add_dumps(run, options.dump_dir, moves)
+    return run
 
 
 def write(compiled: Compiled, folder: Path) -> Compiled:

@@ -20,10 +20,12 @@ TILING_PASSES = frozenset({"tile_fusion", "pinning", "double_buffering"})
 """Switches of `--without-pass` that act on tiles: layers tile by tile in one chain, constants that stay in L1, copies
 beside computing."""
 
-MEMORY_PASSES = frozenset({"reorder", "in_place", "overlap", "views", "recompute", "row_chains"}) | TILING_PASSES
-"""Switches of `--without-pass` that act on memory: node order, results in an operand's place, and over a part of it,
-parts of a Concat that lie in its result and those of a Split that stay in its operand, results computed twice, nodes
-computed band by band of rows."""
+MEMORY_PASSES = (
+    frozenset({"reorder", "kernels", "in_place", "overlap", "views", "recompute", "row_chains"}) | TILING_PASSES
+)
+"""Switches of `--without-pass` that act on memory: node order, kernels with less scratch at the peak, results in an
+operand's place, and over a part of it, parts of a Concat that lie in its result and those of a Split that stay in its
+operand, results computed twice, nodes computed band by band of rows."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -214,19 +214,36 @@ class Compiler(Generic[T]):
 
     def compile(self, *args: Any, **kwargs: Any) -> T:
         """Run the steps in order; an error carries the name of its step as a note and in `where.step`."""
+        final: T = self._run(self.steps, args, kwargs)
+        return final
+
+    def part(self, first: Function | str | None, end: Function | str | None, *args: Any) -> Any:
+        """Run the steps from `first` up to but not including `end`, with what the first of them takes.
+
+        None is the first step, and the end of the pipeline. Dependencies live as long as this part.
+        """
+        start = 0 if first is None else self._position(first)
+        stop = len(self.steps) if end is None else self._position(end)
+        return self._run(self.steps[start:stop], args, {})
+
+    def value(self, dependency: Callable[..., Any]) -> Any:
+        """What a dependency gives outside of any `compile`, overrides regarded."""
+        with ExitStack() as stack:
+            return _Scope(self.provider, stack).resolve(dependency)
+
+    def _run(self, steps: Sequence[Step[..., Any]], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         with ExitStack() as stack:
             scope = _Scope(self.provider, stack)
             result: Any = None
             before = "the caller"
-            for index, step in enumerate(self.steps):
+            for index, step in enumerate(steps):
                 if index:
                     args, kwargs = (result if type(result) is tuple else (result,)), {}
                 with _naming(step.name):
                     _check_arguments(step, args, kwargs, before)
                     result = scope.call(step.function, args, kwargs)
                 before = f"step '{step.name}'"
-        final: T = result
-        return final
+        return result
 
     def _position(self, wanted: Function | str) -> int:
         for index, step in enumerate(self.steps):

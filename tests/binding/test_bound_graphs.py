@@ -8,17 +8,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from binding.drawn_bindings import PLATFORM, kernel
+from deployed import after, deployment
 from tilewright.binding.bind import bind
 from tilewright.binding.check import check
 from tilewright.binding.graph import BoundGraph, BoundNode
+from tilewright.binding.order import as_offered
 from tilewright.binding.types import mismatch
 from tilewright.errors import TilewrightError
 from tilewright.kernel import LayoutRule
 from tilewright.layout import Layout
-from tilewright.memory.peak import within_peak
 from tilewright.model import DType, Model, Node, Quantisation, Tensor
 from tilewright.ops.registry import call_of
 from tilewright.platform import Kernel, KernelMethods, Operands
+from tilewright.schedule.moves.kernels import ScratchAtPeak
 
 SHAPE = (1, 2, 3, 4)
 LAST = Layout.channels_last(SHAPE)
@@ -213,10 +215,7 @@ def test_a_kernel_with_scratch_stays_where_no_other_can_be_bound() -> None:
     model = Model("peak", (Node("relu", "Relu", ("x",), ("y",)),), tensors, {}, ("x",), ("y",), 21)
     fast = replace(RELU, name="Fast", layout=("default", "default"), methods=Scratch())
     kernels = (fast, RELU)
-    made = bind(model, PLATFORM, kernels)
-    kept = within_peak(
-        made, lambda refused, order: bind(model, PLATFORM, kernels, refused, order), lambda _, c: c, "arena"
-    )
+    kept = after(deployment(model, PLATFORM, kernels, order=as_offered), ScratchAtPeak()).deployment.bound
     assert [node.kernel for node in kept.nodes] == [fast]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from binding.drawn_bindings import PLATFORM, kernel
 from tilewright.binding.bind import PASSED_OVER, bind
+from tilewright.binding.graph import Refusal
 from tilewright.binding.search import Conflict, _Search
 from tilewright.errors import UnsupportedNode
 from tilewright.kernel import LayoutRule
@@ -149,7 +150,9 @@ def test_a_scalar_is_a_row() -> None:
 
 
 def test_what_a_later_stage_has_refused_is_not_taken() -> None:
-    graph = bind(chain("Relu"), PLATFORM, (SECOND, replace(SECOND, name="Other")), {("n0", "ReluRows"): "too large"})
+    graph = bind(
+        chain("Relu"), PLATFORM, (SECOND, replace(SECOND, name="Other")), {("n0", "ReluRows"): Refusal("too large")}
+    )
     assert [node.kernel.name for node in graph.nodes if node.kernel] == ["Other"]
 
 

@@ -72,7 +72,7 @@ def test_what_was_changed_without_its_checksum_is_refused(network: Find, exporte
 
 
 def another_kernel(body: dict[str, Any]) -> None:
-    body["bound"]["conv0"] = "Magic"
+    body["decisions"]["kernels"]["conv0"] = "Magic"
 
 
 def another_platform(body: dict[str, Any]) -> None:
@@ -80,11 +80,11 @@ def another_platform(body: dict[str, Any]) -> None:
 
 
 def no_offset(body: dict[str, Any]) -> None:
-    body["memory"]["ram"].popitem()
+    body["decisions"]["offsets"].popitem()
 
 
 def one_place(body: dict[str, Any]) -> None:
-    body["memory"]["ram"] = dict.fromkeys(body["memory"]["ram"], 0)
+    body["decisions"]["offsets"] = dict.fromkeys(body["decisions"]["offsets"], 0)
 
 
 def other_arrays(body: dict[str, Any]) -> None:
@@ -121,7 +121,7 @@ def test_a_refused_state_changes_nothing(
     network: Find, exported: Path, tmp_path: Path, change: Change, sentence: str, steps: int
 ) -> None:
     """Whatever the deployer held before, however late it is noticed that the state does not fit."""
-    deployer = fresh(network, "odd_several") if steps else fresh(network)
+    deployer = fresh(network)
     for step in (deployer.front_end, deployer.mid_end, deployer.back_end)[:steps]:
         step()
     before = dict(vars(deployer))

@@ -105,7 +105,7 @@ def test_version_and_platform_are_said(network: Find, tmp_path: Path) -> None:
     path = deployer.export_state(tmp_path, "digits")
     document = json.loads(path.read_text())
     path.write_text(json.dumps({**document, "version": 99}))
-    with pytest.raises(StateError, match="version 99, this is version 1"):
+    with pytest.raises(StateError, match="version 99, this is version 2"):
         deployer.import_state(tmp_path, "digits")
     path.write_text(json.dumps({"format": "other"}))
     with pytest.raises(StateError, match="no state of a deployer"):

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from conftest import NetworkFiles
-from tilewright.compile import Request, make_request
 from tilewright.deployer import NetworkDeployer, TilerDeployerWrapper
 from tilewright.errors import DoesNotFit, UsageError
 from tilewright.options import CompileOptions
 from tilewright.plugins import kernels_of, platform
+from tilewright.schedule.request import Request, make_request
+from tilewright.schedule.tiler import Tiler
 from tilewright.target import Target, load_target
-from tilewright.tiling.tiler import Tiler
 from tiling.cutting import PLATFORM
 from tiling.networks import sized
 
@@ -33,7 +33,7 @@ def made(network: Find, monkeypatch: pytest.MonkeyPatch) -> Make:
             levels = (*sized(size), PLATFORM.memory[2])
             return replace(asked, platform=PLATFORM, kernels=kernels, levels=levels)
 
-        monkeypatch.setattr("tilewright.deployer.make_request", request)
+        monkeypatch.setattr("tilewright.deployer.network.make_request", request)
         return TilerDeployerWrapper(NetworkDeployer(network(name).model, load_target("host")))
 
     return make
@@ -132,7 +132,7 @@ def test_a_solution_says_where_constants_are(made: Make) -> None:
     place = next(i for i, one in enumerate(solution) if one.nodes == ("conv0",))
     for where in ("streamed", "resident"):
         asked = (*solution[:place], replace(solution[place], constants=where), *solution[place + 1 :])
-        tiler = Tiler(wrapper.graph, wrapper.request.levels)
+        tiler = Tiler(wrapper.deployment)
         tiled = tiler.apply(asked)
         wrapper.tile(asked, tiler.compute_memory_map(tiled))
         assert wrapper.tiling_solution == asked

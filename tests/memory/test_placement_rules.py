@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from deployed import after, deployment, optimised
 from graphs import node, onnx_model
 from plan.plans import chain, model_of, plan_of
-from tilewright.binding.bind import bind
 from tilewright.binding.order import as_offered
 from tilewright.errors import UsageError
-from tilewright.memory.again import recomputed
 from tilewright.memory.allocators.allocator import Allocator, Found, Task
 from tilewright.memory.allocators.first_fit import first_fit
 from tilewright.memory.check import WrongPlacement, check
 from tilewright.memory.packing import normalise
-from tilewright.memory.peak import within_peak
 from tilewright.memory.place import place
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.memory.problem import LIVE_SET, SEARCH, Buffer, Overlap, PlacementProblem, PlacementSolution, View
 from tilewright.memory.validate import validate
-from tilewright.memory.views import smaller_with_views
-from tilewright.options import CompileOptions
 from tilewright.platforms.generic.platform import PLATFORM as GENERIC
 from tilewright.plugins import kernels_of, platform
+from tilewright.schedule.moves.aliases import Aliases
+from tilewright.schedule.moves.kernels import ScratchAtPeak
+from tilewright.schedule.moves.recompute import Recompute
 
 DIGITS = Path(__file__).parents[1] / "models" / "digits_int8" / "model.onnx"
 A, B = Buffer("a", 0, 4, 8), Buffer("b", 3, 6, 8)
@@ -262,14 +260,15 @@ def test_views_that_make_the_peak_grow_are_left_out() -> None:
         node("Add", "s t", "y"),
     ]  # fmt: skip
     constants = {"thin": wide[:, :8], "wide": wide, "one": np.array([1]), "more": np.ones((1, 64), np.float32)}
-    plan = plan_of(onnx_model(nodes, {"x": (1, 8)}, ["y"], constants, opset=18), passes=False)
-    peak = place_plan(plan, GENERIC, allocator="greedy").solution.peak
-    small, saved = smaller_with_views(plan, GENERIC, CompileOptions())
-    assert place_plan(small, GENERIC, allocator="greedy").solution.peak == peak - saved
-    assert saved >= 0
-    fast, _ = smaller_with_views(plan, GENERIC, CompileOptions(optimize="speed"))
-    assert any(i.aliasing is not None for i in fast.instructions)
-    assert place_plan(fast, GENERIC, allocator="greedy").solution.peak > peak
+    model = model_of(onnx_model(nodes, {"x": (1, 8)}, ["y"], constants, opset=18), passes=False)
+    start = deployment(model)
+    found = after(start, Aliases())
+    (report,) = found.reports
+    assert found.deployment.peak == start.peak - report.saved_bytes
+    assert report.saved_bytes >= 0
+    fast = after(optimised(start, "speed"), Aliases()).deployment
+    assert any(i.aliasing is not None for i in fast.plan.instructions)
+    assert fast.peak > start.peak
 
 
 def test_a_second_run_that_saves_nothing_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,14 +278,16 @@ def test_a_second_run_that_saves_nothing_is_not_taken(monkeypatch: pytest.Monkey
         node("Softmax", "c", "d"), node("ReduceSum", "d axes", "e"), node("Add", "a e", "y"),
     ]  # fmt: skip
     constants = {"wide": np.array([1, 4096]), "wider": np.array([1, 16384]), "axes": np.array([1])}
-    plan = plan_of(onnx_model(nodes, {"x": (1, 1)}, ["y"], constants), passes=False)
-    size = CompileOptions(optimize="size")
-    twice, saved, added = recomputed(plan, GENERIC, size)
-    assert (len(twice.instructions), added > 0) == (7, True)
-    assert saved == place_plan(plan, GENERIC).solution.peak - place_plan(twice, GENERIC).solution.peak > 0
-    real = place_plan(plan, GENERIC)
-    monkeypatch.setattr("tilewright.memory.again.place_plan", lambda *_, **__: real)
-    assert recomputed(plan, GENERIC, size) == (plan, 0, 0)
+    start = deployment(model_of(onnx_model(nodes, {"x": (1, 1)}, ["y"], constants), passes=False))
+    size = optimised(start, "size")
+    twice = after(size, Recompute())
+    (report,) = twice.reports
+    assert (len(twice.deployment.plan.instructions), report.added_operations > 0) == (7, True)
+    assert report.saved_bytes == start.peak - twice.deployment.peak > 0
+    real = start.placed
+    monkeypatch.setattr("tilewright.memory.placing.place_plan", lambda *_, **__: real)
+    again = after(optimised(start, "size"), Recompute())
+    assert again.deployment.decisions.recomputed == ()
 
 
 @pytest.mark.parametrize("falls", [0, 1])
@@ -300,9 +301,10 @@ def test_a_kernel_gives_way_only_for_fewer_bytes(monkeypatch: pytest.MonkeyPatch
         regions = tuple(replace(region, offset=peak - region.size) for region in found.regions)
         return replace(found, solution=replace(found.solution, peak=peak), regions=regions)
 
-    monkeypatch.setattr("tilewright.memory.peak.place_plan", at_the_top)
-    bound = bind(model, GENERIC, kernels)
-    chosen = within_peak(bound, partial(bind, model, GENERIC, kernels), as_offered, "arena")
+    monkeypatch.setattr("tilewright.memory.placing.place_plan", at_the_top)
+    start = deployment(model, GENERIC, kernels, order=as_offered)
+    chosen = after(start, ScratchAtPeak()).deployment.bound
+    bound = start.bound
     scratch = [n.call.node.name for n in bound.nodes if n.kernel is not None and n.kernel.scratch(bound.operands(n))]
     assert scratch
     assert ([n.kernel for n in chosen.nodes] != [n.kernel for n in bound.nodes]) is bool(falls)

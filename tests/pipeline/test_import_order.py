@@ -22,30 +22,27 @@ ORDER = (
     # what operators mean; what platforms, simulators and targets declare
     "ops", "kernel", "kernel_check", "platform_facts", "platform", "plugins", "simulators", "targets", "target",
     # the stages, in the order of the flow
-    "frontend", "passes", "binding", "rows", "tiling", "plan", "memory", "codegen", "numerics", "operators",
+    "frontend", "passes", "binding", "rows", "tiling", "plan", "memory", "schedule", "codegen", "numerics", "operators",
     "emitting", "platforms",
     # what is told of them, and where they run
     "report", "graphs", "run",
     # the flow itself, and what is built on it
-    "program", "compile", "tune", "export", "project", "conformance", "skeleton", "deployer_state", "deployer",
+    "program", "compile", "tune", "export", "project", "conformance", "skeleton", "deployer",
     "__init__", "commands", "cli", "__main__",
 )  # fmt: skip
 """Rooms, the lowest first."""
 
 UPWARDS: dict[tuple[str, str], str] = {
     ("kernel", "tiling"): "what a kernel is told of a tile names the operands of its schedule",
-    ("passes.reorder", "memory"): "the best order of nodes is a search over placements",
     ("binding.check", "rows"): "the checker of bound graphs looks into chains of rows",
-    ("rows.choose", "plan"): "which chains pay is a search over placements",
-    ("rows.choose", "memory"): "which chains pay is a search over placements",
     ("tiling.tile", "plan"): "what a tile may take depends on what is placed beside it",
     ("tiling.tile", "memory"): "what a tile may take depends on what is placed beside it",
-    ("tiling.tiler", "plan"): "a given solution is held against its placement",
-    ("tiling.tiler", "memory"): "a given solution is held against its placement",
+    ("tiling.stacks", "memory"): "what a tile may take depends on what is placed beside it",
+    ("tiling.solution", "plan"): "a tiled graph is a value of the plan's",
+    ("tiling.apply", "plan"): "a tiled graph is a value of the plan's",
     ("tiling.stacks", "plan"): "a tiled graph is a value of the plan's",
     ("tiling.fall_back", "plan"): "a tiled graph is a value of the plan's",
     ("program.deploy", "compile"): "regions change two steps of the pipeline",
-    ("deployer_state", "deployer"): "a state restores the deployer that saves it",
 }
 """Imports that lead up, by module and room, with the reason: none is to come, one that is gone is struck out."""
 
@@ -53,7 +50,6 @@ UPWARDS: dict[tuple[str, str], str] = {
 CIRCLES: dict[tuple[str, ...], str] = {
     ("codegen.functions", "codegen.tiled"): "the function of a layer may hold tiles, those of a tile call layers",
     ("compile", "program.deploy"): "regions change two steps of the pipeline",
-    ("deployer", "deployer_state"): "a state restores the deployer that saves it",
     ("ops.operator", "ops.window"): "an operator says how its windows lie, and windows are read from its calls",
     ("frontend.shapes", "frontend.unroll"): "the nodes of a loop's turn are walked by the graph that found the loop",
 }

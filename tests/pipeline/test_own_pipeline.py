@@ -7,14 +7,39 @@ import io
 import itertools
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from deployed import deployment
 from tilewright.binding.graph import BoundGraph
-from tilewright.compile import allocator, clock, compile_model, compiler, progress, solver_seconds, tiler
+from tilewright.binding.order import as_offered
+from tilewright.codegen.emit import emit
+from tilewright.compile import (
+    Compiled,
+    allocator,
+    clock,
+    compile_model,
+    compiled,
+    compiler,
+    moves,
+    progress,
+    solver_seconds,
+    tiler,
+)
 from tilewright.errors import UnsupportedError, UsageError
+from tilewright.frontend.load import load
+from tilewright.model import Model
 from tilewright.options import CompileOptions
+from tilewright.passes.quantise import lower as quantised
 from tilewright.plan.plan import TiledGraph
+from tilewright.platform import Feature
+from tilewright.schedule.deployment import Deployment
+from tilewright.schedule.moves import Offer, Offers
+from tilewright.schedule.moves.tiles import Tiles
+from tilewright.schedule.question import Lowered
+from tilewright.schedule.request import Request
+from tilewright.schedule.search import Found, best_of, finish
 from tilewright.target import load_target
 from tilewright.tiling.tile import tile
 
@@ -39,11 +64,14 @@ def test_clock_and_progress_are_dependencies() -> None:
     mine = compiler.copy()
     mine.dependency_overrides[clock] = lambda: lambda: float(next(ticks))
     mine.dependency_overrides[progress] = lambda: told.append
-    compiled = compile_model(DIGITS, CompileOptions(), HOST, pipeline=mine)
-    assert told == STAGES == [step.name for step in compiler.steps]
-    assert compiled.report.tool.seconds == {**dict.fromkeys(STAGES, 1.0), "total": 7.0}
+    done = compile_model(DIGITS, CompileOptions(), HOST, pipeline=mine)
+    assert [stage for stage, _ in itertools.groupby(told)] == told, "no stage is announced twice in a row"
+    assert list(dict.fromkeys(told)) == STAGES
+    seconds = dict(done.report.tool.seconds)
+    assert list(seconds) == [*STAGES, "total"]
+    assert seconds.pop("total") == sum(seconds.values()) == next(ticks) // 2
     again = compile_model(DIGITS, CompileOptions(), HOST)
-    assert again.report.tool.seconds["total"] != 7.0, "the SDK's own pipeline is as it was"
+    assert again.report.tool.seconds["total"] % 1, "the SDK's own pipeline is as it was"
 
 
 def test_allocator_and_solver_seconds_are_dependencies() -> None:
@@ -69,16 +97,66 @@ def test_a_tiler_of_ones_own() -> None:
 
     mine = compiler.copy()
     mine.dependency_overrides[tiler] = counting
-    compiled = compile_model(DIGITS, CompileOptions(), HOST, pipeline=mine)
-    assert seen == [len(compiled.bound.nodes)]
+    done = compile_model(DIGITS, CompileOptions(), HOST, pipeline=mine)
+    assert seen == [len(done.bound.nodes)]
+
+
+def read(asked: Request) -> Model:
+    return load(asked.source, name="mine")
+
+
+def plain(loaded: Model) -> Lowered:
+    return Lowered(loaded, quantised.lower(loaded))
+
+
+def hurried(network: Lowered) -> Found:
+    return finish(best_of(deployment(network.model), (Tiles(),)))
+
+
+def written(found: Found) -> Compiled:
+    request = found.deployment.question.request
+    return compiled(found, emit(found.placed, request.levels, ()), {})
+
+
+@pytest.mark.parametrize(("step", "own"), [("load", read), ("lower", plain), ("search", hurried), ("emit", written)])
+def test_every_step_can_be_a_plain_function(step: str, own: Callable[..., object]) -> None:
+    mine = compiler.copy()
+    mine.replace(step, own)
+    done = compile_model(DIGITS, CompileOptions(), HOST, pipeline=mine)
+    name = "mine" if step == "load" else "digits"
+    assert f"int {name}_run(void)" in done.artifacts.text(f"src/{name}.c")
+    assert done.report.memory["ram"].worst_case > 0
+
+
+def test_a_move_of_ones_own() -> None:
+    """Kernels by the order of preference, whatever they cost."""
+
+    @dataclass(frozen=True)
+    class Preferred:
+        name: str = "preferred"
+        stage: str = "binding"
+        needs: Feature | None = None
+
+        def propose(self, now: Deployment) -> Offers:
+            yield Offer([now.rebound(order=as_offered)], "any")
+
+        def added_work(self, before: Deployment, after: Deployment) -> float:
+            return 0.0
+
+    mine = compiler.copy()
+    mine.dependency_overrides[moves] = lambda: (Preferred(), Tiles())
+    done = compile_model(DIGITS, CompileOptions(), HOST, pipeline=mine)
+    expected = deployment(done.model, order=as_offered).bound
+    assert [node.kernel for node in done.bound.nodes] == [node.kernel for node in expected.nodes]
+    assert [report.name for report in done.report.passes][-2:] == ["preferred", "overlap"]
 
 
 def test_a_step_of_ones_own_is_named_in_its_error() -> None:
-    def refuse(graph: BoundGraph) -> BoundGraph:
+    def refuse(found: Found) -> Found:
         raise UnsupportedError("not today")
 
     mine = compiler.copy()
-    mine.insert(refuse, after="binding")
+    mine.insert(refuse, after="search")
     with pytest.raises(UnsupportedError, match="not today") as caught:
         compile_model(DIGITS, CompileOptions(), HOST, pipeline=mine)
     assert caught.value.where.step == "refuse"

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import onnx
+from deployed import after, deployment
 from graphs import node, onnx_model
-from tilewright.binding.bind import bind
-from tilewright.binding.order import by_cost
 from tilewright.frontend.load import load
-from tilewright.memory.peak import within_peak
 from tilewright.model import Array, Model, Tensor
 from tilewright.passes.driver import run as run_passes
 from tilewright.passes.quantise.lower import lower
 from tilewright.plan.build import build
 from tilewright.plan.check import check
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
-from tilewright.plugins import kernels_of, platform
+from tilewright.plugins import platform
+from tilewright.schedule.moves.kernels import ScratchAtPeak
 
 
 def model_of(source: Path | onnx.ModelProto, *, passes: bool = True) -> Model:
@@ -31,10 +29,7 @@ def model_of(source: Path | onnx.ModelProto, *, passes: bool = True) -> Model:
 def plan_of(source: Path | onnx.ModelProto | Model, name: str = "generic", *, passes: bool = True) -> ExecutionPlan:
     """The plan of a model on a platform."""
     model = source if isinstance(source, Model) else model_of(source, passes=passes)
-    chosen = platform(name)
-    kernels = kernels_of(chosen)
-    graph = bind(model, chosen, kernels)
-    graph = within_peak(graph, partial(bind, model, chosen, kernels), by_cost, "arena")
+    graph = after(deployment(model, platform(name)), ScratchAtPeak()).deployment.bound
     plan = build(TiledGraph(graph, {}))
     check(plan)
     return plan

@@ -12,8 +12,9 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from tilewright.deployer import NetworkDeployer, TilerDeployerWrapper
+from tilewright.schedule.tiler import Tiler
 from tilewright.target import load_target
-from tilewright.tiling.tiler import NodeTiling, Tiler
+from tilewright.tiling.solution import NodeTiling
 
 
 def two_convolutions(path: Path) -> Path:
@@ -50,7 +51,7 @@ def looped(wrapper: TilerDeployerWrapper, sizes: dict[str, int], double: bool = 
     chain = [NodeTiling(("one",), {}, (), False)] if apart else []
     chain.append(NodeTiling(("two",) if apart else ("one", "two"), sizes, tuple(sizes), double))
     solution = (*others, *chain)
-    tiler = Tiler(wrapper.graph, wrapper.request.levels)
+    tiler = Tiler(wrapper.deployment)
     wrapper.tile(solution, tiler.compute_memory_map(tiler.apply(solution)))
     wrapper.back_end()
     code: str = wrapper.artifacts.files["src/net.c"]

@@ -83,7 +83,7 @@ def test_too_little_home_memory_names_the_moment(network: Find) -> None:
     with pytest.raises(DoesNotFit) as caught:
         tile(graph, sized(64 * KIB, 24 * KIB))
     assert caught.value.smallest["l2"] > 24 * KIB
-    assert "bytes are alive in it" in str(caught.value)
+    assert "bytes are needed in it; at node" in str(caught.value)
 
 
 def test_constants_stream_where_home_memory_is_short(network: Find) -> None:

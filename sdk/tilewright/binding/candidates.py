@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tilewright.binding.graph import Candidate
+from tilewright.binding.graph import Candidate, Refusal
 from tilewright.binding.order import Order, as_offered, by_cost
 from tilewright.binding.types import mismatch
 from tilewright.errors import UnsupportedNode
@@ -33,20 +33,24 @@ def by_operator(kernels: Sequence[Kernel]) -> Mapping[str, tuple[Kernel, ...]]:
     return {op: tuple(group) for op, group in found.items()}
 
 
-Refusals = Mapping[tuple[str, str], str]
-"""Sentences by (node, kernel): what a later stage has found against a kernel that accepts the node."""
+Refusals = Mapping[tuple[str, str], Refusal]
+"""By (node, kernel) what a later stage has found against a kernel that accepts the node."""
 
 
 def candidates(
     call: Call, offered: Sequence[Kernel], refused: Refusals, order: Order = by_cost
 ) -> tuple[Candidate, ...]:
     """Every kernel for the node's operator; those that accept it come first, sorted by `order`."""
-    found = [
-        Candidate(kernel, mismatch(kernel, call) or kernel.accepts(call) or refused.get((call.node.name, kernel.name)))
-        for kernel in offered
-    ]
-    accepted = order(call, [candidate for candidate in found if candidate.refusal is None])
-    return (*accepted, *(candidate for candidate in found if candidate.refusal is not None))
+    tried = [_candidate(call, kernel, refused.get((call.node.name, kernel.name))) for kernel in offered]
+    accepted = order(call, [candidate for candidate in tried if candidate.refusal is None])
+    return (*accepted, *(candidate for candidate in tried if candidate.refusal is not None))
+
+
+def _candidate(call: Call, kernel: Kernel, refused: Refusal | None) -> Candidate:
+    own = mismatch(kernel, call) or kernel.accepts(call)
+    if own is not None or refused is None:
+        return Candidate(kernel, own)
+    return Candidate(kernel, refused.why, refused.too_large)
 
 
 def accepting(model: Model, kernels: Sequence[Kernel]) -> dict[str, frozenset[str]]:

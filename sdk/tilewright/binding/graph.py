@@ -12,24 +12,38 @@ from tilewright.platform import Kernel, Operands, Platform
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """Why a kernel that accepts a node is not taken; `too_large` where no tile of it fits the compute level."""
+
+    why: str
+    too_large: bool = False
+
+
+@dataclass(frozen=True)
 class Candidate:
-    """A kernel that was tried for a node, with the sentence why it was refused; None where it was taken or could be."""
+    """A kernel that was tried for a node, with the sentence why it was refused; None where it was taken or could be.
+
+    `too_large` where it gave way because no tile of it fits the compute level.
+    """
 
     kernel: Kernel
     refusal: str | None
+    too_large: bool = False
 
 
 @dataclass(frozen=True)
 class BoundNode:
     """A node with its kernel; `kernel` is None for a view, which computes nothing.
 
-    Where several nodes are computed as one, `parts` are they, as they were bound apart.
+    Where several nodes are computed as one, `parts` are they, as they were bound apart, and `rows` the rows of the last
+    that are computed at a time.
     """
 
     call: Call
     kernel: Kernel | None
     candidates: tuple[Candidate, ...] = ()
     parts: tuple[BoundNode, ...] = ()
+    rows: int = 0
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,12 @@ def bound_graph(
 ) -> BoundGraph:
     """The graph that the SDK deploys on a target: loaded, lowered, optimised and bound."""
     from tilewright.binding.bind import bind
-    from tilewright.compile import make_request, model_name
+    from tilewright.compile import model_name
     from tilewright.frontend.load import load
     from tilewright.options import CompileOptions
     from tilewright.passes.driver import run
     from tilewright.passes.quantise.lower import lower
+    from tilewright.schedule.request import make_request
     from tilewright.target import load_target
 
     options = CompileOptions(shapes=dict(shapes or {}), disabled_passes=frozenset(without_passes))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from tilewright.intervals import Span, covered
 from tilewright.memory.check import check
+from tilewright.memory.given import given_placement
 from tilewright.memory.place import place
 from tilewright.memory.placed import PlacedPlan, Region
 from tilewright.memory.problem import Buffer, Overlap, PlacementProblem, View
@@ -31,10 +32,12 @@ def place_plan(
     in_place: bool = True,
     overlap: bool = True,
     effort: float = 1.0,
+    given: Mapping[str, int] | None = None,
 ) -> PlacedPlan:
     """Place activations, inputs, outputs and scratch in the compute level; DoesNotFit where `capacity` is too small.
 
-    With `io="caller"` inputs and outputs are the caller's and take no arena bytes.
+    With `io="caller"` inputs and outputs are the caller's and take no arena bytes. `given` offsets in bytes, by name of
+    a buffer, are checked and taken instead of the allocator's; UsageError where they are wrong.
     """
     level = next(found for found in platform.memory if found.name == (plan.home or platform.compute_in))
     outside = frozenset((*plan.input_slots, *plan.output_slots)) if io == "caller" else frozenset()
@@ -42,8 +45,11 @@ def place_plan(
     inside = [group for group in groups if not outside.intersection(group.members)]
     buffers = (*_buffers(plan, inside, level.align), *_copies(plan, level.align, level.name))
     problem = PlacementProblem(buffers, capacity, _permitted(plan, inside) if overlap else (), _views(inside))
-    solution = place(problem, allocator=allocator, effort=effort)
-    check(problem, solution)
+    if given is None:
+        solution = place(problem, allocator=allocator, effort=effort)
+        check(problem, solution)
+    else:
+        solution = given_placement(problem, given, level.name)
     slot_offsets = {
         member: solution.offsets[_name(group)] + view_shift(plan, member)
         for group in inside

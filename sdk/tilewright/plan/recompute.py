@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tilewright.errors import UsageError
 from tilewright.intervals import Span, changes
 from tilewright.plan.check import check
 from tilewright.plan.liveness import storages
@@ -20,13 +21,21 @@ PRICED = 300_000
 
 @dataclass(frozen=True)
 class Recomputed:
-    """The plan, the names of the instructions that run twice, live bytes before and after, and the work added."""
+    """The plan, what runs twice, live bytes before and after, and the work added.
+
+    `repeated` are pairs of names: an instruction, and the one before which it runs again.
+    """
 
     plan: ExecutionPlan
-    names: tuple[str, ...]
+    repeated: tuple[tuple[str, str], ...]
     live_before: int
     live_after: int
     added_cost: float
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The instructions that run twice."""
+        return tuple(name for name, _ in self.repeated)
 
 
 def live_bytes(plan: ExecutionPlan) -> int:
@@ -62,7 +71,7 @@ def recompute_or_store(
     """
     alive = _alive(plan)
     before = best = max(alive)
-    names, added = list[str](), 0.0
+    repeated, added = list[tuple[str, str]](), 0.0
     left = _Left(PRICED)
     if plan.groups or any(i.schedule is not None or i.fused_into for i in plan.instructions):
         return Recomputed(plan, (), before, before, 0.0)
@@ -76,13 +85,26 @@ def recompute_or_store(
             spent = cost(instruction)
             if added + spent <= most_cost and left.pay(plan):
                 candidate = _again(plan, instruction, late)
-                choices.append((live_bytes(candidate), spent, instruction.index, candidate))
+                choices.append((live_bytes(candidate), spent, instruction.index, late[0], candidate))
         found = min(choices, key=lambda choice: choice[:3], default=None)
         if found is None or found[0] >= best:
-            return Recomputed(plan, tuple(names), before, best, added)
-        names.append(plan.instructions[found[2]].name)
-        best, added, plan = found[0], added + found[1], found[3]
+            return Recomputed(plan, tuple(repeated), before, best, added)
+        repeated.append((plan.instructions[found[2]].name, plan.instructions[found[3]].name))
+        best, added, plan = found[0], added + found[1], found[4]
         alive = _alive(plan)
+
+
+def again(plan: ExecutionPlan, name: str, before: str) -> ExecutionPlan:
+    """The plan in which instruction `name` runs once more right before `before`, for that and all later readers.
+
+    UsageError where the plan has no such instructions, or where that would change what is computed.
+    """
+    at = {instruction.name: instruction for instruction in plan.instructions}
+    if name in at and before in at:
+        reading = _late_readers(plan, at[name], _readers(plan))
+        if reading and reading[0] == at[before].index:
+            return _again(plan, at[name], reading)
+    raise UsageError(f"'{name}' cannot be computed again before '{before}'", why="they are of another network")
 
 
 @dataclass(frozen=True)

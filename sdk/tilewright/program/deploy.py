@@ -10,24 +10,25 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tilewright.codegen.artifacts import Artifacts
-from tilewright.compile import Compiled, Journal, Request, emitter, generator, journal, request
+from tilewright.compile import Compiled, emitter, generator, request
 from tilewright.memory.placed import PlacedPlan
-from tilewright.model import Model
 from tilewright.pipeline import Compiler, Depends
 from tilewright.platform import Feature, MemoryLevel
 from tilewright.program.network import check_folded
 from tilewright.program.placement import refuse_regions, weight_regions
 from tilewright.program.schema import Schema
+from tilewright.schedule.question import Lowered
+from tilewright.schedule.request import Request
 
 
 def with_program(pipeline: Compiler[Compiled], schema: Schema) -> Compiler[Compiled]:
     """A copy of the pipeline that places each region as the schema says."""
 
-    def folded(model: Model, asked: Request = Depends(request), log: Journal = Depends(journal)) -> Model:
+    def folded(network: Lowered, asked: Request = Depends(request)) -> Lowered:
         """Refuse prefixes that fit no node, and constant regions that still compute."""
-        loaded: Model = log.stages["loaded"]
-        check_folded([*_names_in(asked.source), *(node.name for node in loaded.nodes)], model, schema)
-        return model
+        names = [*_names_in(asked.source), *(node.name for node in network.loaded.nodes)]
+        check_folded(names, network.model, schema)
+        return network
 
     def by_region(
         asked: Request = Depends(request),
@@ -43,7 +44,7 @@ def with_program(pipeline: Compiler[Compiled], schema: Schema) -> Compiler[Compi
         return write
 
     changed = pipeline.copy()
-    changed.insert(folded, after="passes")
+    changed.insert(folded, after="lower")
     changed.dependency_overrides[generator] = by_region
     return changed
 

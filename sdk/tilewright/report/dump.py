@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,44 +15,71 @@ from tilewright.binding.graph import BoundGraph
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Model, Tensor
 from tilewright.output.staged import make_folder, write_text
-from tilewright.pipeline import Compiler
+from tilewright.pipeline import Compiler, Depends
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
+from tilewright.platform import Feature
 from tilewright.report.explain import explain
 from tilewright.report.text import printable, table
+from tilewright.schedule.deployment import Deployment
+from tilewright.schedule.moves import Move, Offer, Offers
 
 T = TypeVar("T")
-S = TypeVar("S")
 
 
-def add_dumps(compiler: Compiler[T], folder: Path) -> None:
-    """Follow every step whose value is known here by one that writes it into `folder` and passes it on."""
-    for number, step in enumerate(list(compiler.steps), 1):
-        compiler.insert(_dumper(folder, f"{number}_{step.name}.txt"), after=step)
+def add_dumps(compiler: Compiler[T], folder: Path, moves: Callable[..., Sequence[Move]]) -> None:
+    """Write what each step of the pipeline gives into `folder`, and what the search has after each stage.
+
+    `moves` is the pipeline's dependency that gives the moves of the search.
+    """
+    compiler.insert(partial(_dumped, folder, "1_frontend.txt", _model), after="load")
+    compiler.insert(partial(_dumped, folder, "2_passes.txt", lambda network: _model(network.model)), after="lower")
+    compiler.insert(partial(_dumped, folder, "6_memory.txt", lambda found: _placed(found.placed)), after="search")
+    watched = (
+        ("binding", _Watch(folder / "3_binding.txt", lambda now: _bound(now.graph))),
+        ("tiling", _Watch(folder / "4_tiling.txt", lambda now: _tiled(now.tiled))),
+        ("plan", _Watch(folder / "5_plan.txt", lambda now: _plan(now.plan))),
+    )
+    unwatched = compiler.dependency_overrides.get(moves) or partial(moves)
+
+    def with_watches(chosen: Sequence[Move] = Depends(unwatched)) -> Sequence[Move]:
+        """The moves, and behind those of each stage one that writes what there is."""
+        order = list(chosen)
+        for stage, watch in watched:
+            last = max((at for at, move in enumerate(order) if _ORDER[move.stage] <= _ORDER[stage]), default=-1)
+            order.insert(last + 1, replace(watch, stage=stage))
+        return order
+
+    compiler.dependency_overrides[moves] = with_watches
 
 
-def _dumper(folder: Path, name: str) -> Callable[[S], S]:
-    def dump(value: S) -> S:
-        if text := describe(value):
-            make_folder(folder)
-            write_text(folder / name, text + "\n")
-        return value
-
-    return dump
+_ORDER = {"passes": 0, "binding": 1, "tiling": 2, "plan": 3}
 
 
-def describe(value: object) -> str:
-    """A stage's value in words, "" for a value of no stage."""
-    if isinstance(value, Model):
-        return _model(value)
-    if isinstance(value, BoundGraph):
-        return _bound(value)
-    if isinstance(value, TiledGraph):
-        return _tiled(value)
-    if isinstance(value, ExecutionPlan):
-        return _plan(value)
-    if isinstance(value, PlacedPlan):
-        return _placed(value)
-    return ""
+@dataclass(frozen=True)
+class _Watch:
+    """A move that changes nothing and writes down what the search has."""
+
+    file: Path
+    describe: Callable[[Deployment], str]
+    name: str = ""
+    stage: str = ""
+    needs: Feature | None = None
+
+    def propose(self, now: Deployment) -> Offers:
+        """Write; offer nothing."""
+        make_folder(self.file.parent)
+        write_text(self.file, self.describe(now) + "\n")
+        yield Offer([])
+
+    def added_work(self, before: Deployment, after: Deployment) -> float:
+        """None."""
+        return 0.0
+
+
+def _dumped(folder: Path, name: str, describe: Callable[[T], str], value: T) -> T:
+    make_folder(folder)
+    write_text(folder / name, describe(value) + "\n")
+    return value
 
 
 def _model(model: Model) -> str:

@@ -77,7 +77,7 @@ class Links:
             stages.append(Stage(node, made, step, feed))
         parts = tuple(self.bound[name] for name in path)
         kernel = chain_kernel(stages, walked, self.graph.layouts)
-        return BoundNode(chain_call([node.call for node in nodes]), kernel, parts=parts)
+        return BoundNode(chain_call([node.call for node in nodes]), kernel, parts=parts, rows=rows)
 
     def _band(self, node: RowWise, rows: int) -> Band | None:
         """The band of a node with a kernel for it: the node's own, or else the first that takes the band."""

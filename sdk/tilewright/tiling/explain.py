@@ -60,8 +60,8 @@ def home_does_not_fit(levels: Hierarchy, needed: int, node: str, alive: str) -> 
     """The error for a home level that is too small for what is alive at one node."""
     return DoesNotFit(
         f"'{levels.home.name}' has {levels.home_capacity} bytes",
-        why=f"at node '{node}' at least {needed} bytes are alive in it: {alive}",
-        fix=f"give '{levels.home.name}' more than that",
+        why=f"{needed} bytes are needed in it; at node '{node}' are alive: {alive}",
+        fix=f"give '{levels.home.name}' at least that",
         node=node,
         smallest={levels.home.name: needed},
     )

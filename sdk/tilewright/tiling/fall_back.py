@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from tilewright.binding.candidates import Refusals
-from tilewright.binding.graph import BoundGraph
+from tilewright.binding.graph import BoundGraph, Refusal
 from tilewright.errors import DoesNotFit, UnsupportedNode
 from tilewright.options import FallBack
 from tilewright.plan.plan import TiledGraph
@@ -17,9 +17,6 @@ from tilewright.platform import MemoryLevel
 from tilewright.tiling.explain import Conflict, conflict
 from tilewright.tiling.hierarchy import hierarchy
 from tilewright.tiling.options import works_of
-
-TOO_LARGE = "its smallest tile takes"
-"""How the sentence begins that refuses a kernel here."""
 
 
 def tile_or_fall_back(
@@ -34,7 +31,7 @@ def tile_or_fall_back(
 
     `most` are bytes that the target has of each level. Raises DoesNotFit of `cut` where one may not give way.
     """
-    refused: dict[tuple[str, str], str] = {}
+    refused: dict[tuple[str, str], Refusal] = {}
     while True:
         try:
             return cut(graph)
@@ -53,7 +50,7 @@ def gave_way(graph: BoundGraph) -> dict[str, str]:
     """By node the first kernel that gave way, with the sentence why."""
     found = {}
     for bound in graph.nodes:
-        large = (c for c in bound.candidates if c.refusal is not None and c.refusal.startswith(TOO_LARGE))
+        large = (candidate for candidate in bound.candidates if candidate.too_large)
         if (first := next(large, None)) is not None:
             found[bound.call.node.name] = f"{first.kernel.name}: {first.refusal}"
     return found
@@ -61,21 +58,20 @@ def gave_way(graph: BoundGraph) -> dict[str, str]:
 
 def _refusals(
     graph: BoundGraph, levels: Sequence[MemoryLevel], most: Mapping[str, int | None], asked: FallBack
-) -> dict[tuple[str, str], str]:
+) -> dict[tuple[str, str], Refusal]:
     """Kernels that have no tile that fits, with the sentence; none where one of them may not give way."""
     there = hierarchy(graph.platform, levels)
     if there is None or asked == "never":
         return {}
-    name, found = there.compute.name, dict[tuple[str, str], str]()
+    name, found = there.compute.name, dict[tuple[str, str], Refusal]()
     for work in works_of(graph).values():
         conflicting = conflict(work, there)
         if conflicting is None:
             continue
         if asked == "needed" and not _hopeless(conflicting, most.get(name)):
             return {}
-        found[work.name, work.kernel.name] = (
-            f"{TOO_LARGE} {conflicting.smallest:,} bytes and '{name}' has {there.capacity:,}"
-        )
+        why = f"its smallest tile takes {conflicting.smallest:,} bytes and '{name}' has {there.capacity:,}"
+        found[work.name, work.kernel.name] = Refusal(why, too_large=True)
     return found
 
 

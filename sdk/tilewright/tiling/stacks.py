@@ -7,13 +7,14 @@ ways are tiled, and the faster one in the model is taken.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tilewright.binding.graph import BoundGraph
 from tilewright.errors import DoesNotFit
+from tilewright.memory.placing import Placing
 from tilewright.plan.plan import TiledGraph
-from tilewright.platform import MemoryLevel
+from tilewright.platform import MemoryLevel, Platform
 from tilewright.target import StackRoom
 from tilewright.tiling.hierarchy import hierarchy
 from tilewright.tiling.options import works_of
@@ -21,32 +22,51 @@ from tilewright.tiling.tile import TileOptions, tile
 
 
 def tile_beside_stacks(
-    graph: BoundGraph, levels: Sequence[MemoryLevel], room: StackRoom, options: TileOptions | None = None
-) -> TiledGraph:
+    graph: BoundGraph, levels: Sequence[MemoryLevel], room: StackRoom, options: TileOptions | None = None,
+    placing: Placing | None = None,
+) -> TiledGraph:  # fmt: skip
     """The graph tiled in what the stacks leave of each level, stacks in the compute level where that is faster.
 
     Raises DoesNotFit as `tile` does, for stacks outside of the compute level.
     """
-    found = hierarchy(graph.platform, levels)
-    if found is None:
-        return tile(graph, levels, options=options)
-    home = found.home.name
-    if room.level != found.compute.name:
-        return tile(graph, levels, reserved={home: room.own_bytes}, options=options)
+
+    def cut(reserved: Mapping[str, int]) -> TiledGraph:
+        return tile(graph, levels, reserved=reserved, options=options, placing=placing)
+
+    whole = hierarchy(graph.platform, levels)
+    if whole is None:
+        return cut({})
+    if room.level != whole.compute.name:
+        return cut(reserved_for_stacks(graph.platform, levels, room, beside=False))
     try:
-        beside = tile(graph, levels, reserved={room.level: room.all_bytes}, options=options)
+        beside = cut(reserved_for_stacks(graph.platform, levels, room, beside=True))
     except DoesNotFit:
-        return tile(graph, levels, reserved={home: room.all_bytes}, options=options)
+        return cut(reserved_for_stacks(graph.platform, levels, room, beside=False))
     beside = replace(beside, stack_bytes=room.all_bytes)
     if _cycles(beside) * 100 <= _kernels_alone(graph) * (100 + room.slower_percent):
         return beside
     try:
-        apart = tile(graph, levels, reserved={home: room.all_bytes}, options=options)
+        apart = cut(reserved_for_stacks(graph.platform, levels, room, beside=False))
     except DoesNotFit:
         return beside
     tiles = sum(schedule.tiles for schedule in apart.schedules.values())
     slowed = _cycles(apart) * (100 + room.slower_percent) + 100 * room.slower_cycles * tiles
     return beside if _cycles(beside) * 100 <= slowed else apart
+
+
+def reserved_for_stacks(
+    platform: Platform, levels: Sequence[MemoryLevel], room: StackRoom, *, beside: bool
+) -> dict[str, int]:
+    """Bytes of each level that stacks take: of the compute level where they lie `beside` the tiles, else of the home.
+
+    A target whose stacks lie elsewhere keeps only those of its own core in the home level.
+    """
+    whole = hierarchy(platform, levels)
+    if whole is None:
+        return {}
+    if room.level != whole.compute.name:
+        return {whole.home.name: room.own_bytes}
+    return {room.level if beside else whole.home.name: room.all_bytes}
 
 
 def _cycles(tiled: TiledGraph) -> int:

@@ -6,11 +6,11 @@ checked before it is handed on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.binding.graph import BoundGraph
-from tilewright.memory.planner import place_plan
+from tilewright.memory.placing import Placing
 from tilewright.plan.build import build
 from tilewright.plan.liveness import storages
 from tilewright.plan.plan import ExecutionPlan, TiledGraph
@@ -27,6 +27,8 @@ from tilewright.tiling.walk import Objective
 
 PLACEMENTS = 4
 """Times that the network is asked anew, with less memory, where offsets need more than what is alive."""
+UNLIMITED = 1 << 40
+"""Bytes of a home level that asks nothing of the tiles."""
 
 
 @dataclass(frozen=True)
@@ -55,63 +57,88 @@ def tile(
     *,
     reserved: Mapping[str, int] | None = None,
     options: TileOptions | None = None,
+    placing: Placing | None = None,
 ) -> TiledGraph:
     """The graph with a schedule for every node whose kernel can be cut; with one memory level none has.
 
-    `levels` are the platform's levels with the target's sizes, `reserved` bytes of a level that are not ours (stacks).
-    Raises DoesNotFit with the node, the rules that conflict and the smallest size that would do.
+    `levels` are the platform's levels with the target's sizes, `reserved` bytes of a level that are not ours (stacks);
+    `placing` says how the home level is placed. Raises DoesNotFit with the node, the rules that conflict and the
+    smallest size that would do.
     """
-    found = hierarchy(graph.platform, levels, reserved)
-    if found is None:
+    whole = hierarchy(graph.platform, levels, reserved)
+    if whole is None:
         return TiledGraph(graph, {})
-    asked = options or TileOptions()
-    there = _asked_of(found, asked)
+    options, placing = options or TileOptions(), placing or Placing(graph.platform)
+    asked = asked_of(whole, options)
     works = works_of(graph)
-    fronts = Fronts(there.capacity, asked.objective, 30 if len(works) <= 100 else 8)
+    fronts = Fronts(asked.capacity, options.objective, 30 if len(works) <= 100 else 8)
     plan = build(TiledGraph(graph, {}), constants=False)
-    empty = network_of(works, (), plan, there, asked.objective)
+    outside = placing.outside(plan)
+    empty = network_of(works, (), plan, asked, options.objective, outside)
     tight = not roomy(empty)
-    offered = options_of(graph, works, there, fronts, asked.fuse, asked.pin, tight)
+    offered = options_of(graph, works, asked, fronts, options.fuse, options.pin, tight)
     if any(len(o.names) == 1 and not o.pinned and not o.cuts for o in offered):
-        raise does_not_fit(list(works.values()), there)
-    network = network_of(works, offered, plan, there, asked.objective)
-    for _ in range(PLACEMENTS if tight else 1):
-        choice = choose(network, asked.work_limit)
+        raise does_not_fit(list(works.values()), asked)
+    network = network_of(works, offered, plan, asked, options.objective, outside)
+
+    def tiled_for(choice: Choice) -> TiledGraph:
+        return tiled_graph(graph, works, asked, choice)
+
+    if not tight:
+        choice = choose(network, options.work_limit)
+        assert choice is not None, "a home level with room for everything asks nothing of the tiles"
+        return tiled_for(choice)
+    return _within_home(network, options.work_limit, tiled_for, placing, plan)
+
+
+def _within_home(
+    network: Network, work_limit: float, tiled_for: Callable[[Choice], TiledGraph], placing: Placing,
+    plan: ExecutionPlan,
+) -> TiledGraph:  # fmt: skip
+    """The best tiling whose placed buffers fit the home level.
+
+    What is alive at once is neither what placed buffers take (there may be gaps) nor the least (results may lie over
+    their operands), so a choice that asks nothing of the home level is placed first; where it does not fit, the solver
+    is asked with what is there, and with less where that still is too much once placed.
+    """
+    capacity, limit, least = network.home_capacity, UNLIMITED, 0
+    for _ in range(1 + PLACEMENTS):
+        choice = choose(replace(network, home_capacity=limit), work_limit)
         if choice is None:
             break
-        tiled = tiled_graph(graph, works, there, choice)
-        excess = _excess(tiled, empty.home_capacity) if tight else 0
-        if excess <= 0:
+        tiled = tiled_for(choice)
+        needed = placing.place(build(tiled)).arena_bytes
+        if needed <= capacity:
             return tiled
-        network = replace(network, home_capacity=network.home_capacity - excess)
-    raise _too_small_at_home(network, plan)
+        least = min(least or needed, needed)
+        limit = capacity if limit == UNLIMITED else limit - (needed - capacity)
+    raise _too_small_at_home(network, plan, least)
 
 
-def _excess(tiled: TiledGraph, capacity: int) -> int:
-    """Bytes by which the placed buffers of the home level exceed it; what is alive at once says too little."""
-    return place_plan(build(tiled), tiled.graph.platform).arena_bytes - capacity
-
-
-def _asked_of(found: Hierarchy, asked: TileOptions) -> Hierarchy:
+def asked_of(whole: Hierarchy, options: TileOptions) -> Hierarchy:
     """The hierarchy with tables counted, and with engines that stand still while the cores compute where asked."""
-    if not asked.double:
-        found = replace(
-            found, load=replace(found.load, asynchronous=False), store=replace(found.store, asynchronous=False)
+    if not options.double:
+        whole = replace(
+            whole, load=replace(whole.load, asynchronous=False), store=replace(whole.store, asynchronous=False)
         )
-    return replace(found, table_bytes_per_tile=asked.table_bytes_per_tile)
+    return replace(whole, table_bytes_per_tile=options.table_bytes_per_tile)
 
 
 def network_of(
     works: Mapping[str, Work], offered: Sequence[Option], plan: ExecutionPlan, levels: Hierarchy,
-    objective: Objective,
+    objective: Objective, outside: frozenset[int] = frozenset(),
 ) -> Network:  # fmt: skip
-    """What the solver is asked: options, lives in the home level, bytes of constants."""
+    """What the solver is asked: options, lives in the home level, bytes of constants.
+
+    `outside` are slots whose bytes are the caller's.
+    """
     align = levels.home.align
     times = {instruction.name: instruction.index for instruction in plan.instructions}
     live = tuple(
         Live(plan.slots[s.root].tensor.name if len(s.members) == 1 else "", align_up(s.size_bytes, align), s.first,
              s.last)
         for s in storages(plan, in_place=False)
+        if not outside.intersection(s.members)
     )  # fmt: skip
     scratch = {i.index: align_up(i.scratch_bytes, align) for i in plan.instructions if i.name not in works}
     constants = {name: constant_bytes(work, align) for name, work in works.items()}
@@ -123,8 +150,11 @@ def network_of(
     )  # fmt: skip
 
 
-def _too_small_at_home(network: Network, plan: ExecutionPlan) -> Exception:
-    """The error that names the moment at which most is alive in the home level."""
+def _too_small_at_home(network: Network, plan: ExecutionPlan, least: int) -> Exception:
+    """The error that names the moment at which most is alive in the home level.
+
+    `least` bytes were the fewest of the placements that were tried, 0 where none was.
+    """
     sums = {
         moment: sum(live.size_bytes for live in network.live if live.first <= moment <= live.last)
         + network.scratch.get(moment, 0)
@@ -140,7 +170,8 @@ def _too_small_at_home(network: Network, plan: ExecutionPlan) -> Exception:
     fixed = network.levels.home_capacity - network.home_capacity
     if fixed:
         alive.append(f"{fixed} of constants")
-    return home_does_not_fit(network.levels, sums[worst] + streamed + fixed, name, ", ".join(alive) or "activations")
+    needed = (least or sums[worst] + streamed) + fixed
+    return home_does_not_fit(network.levels, needed, name, ", ".join(alive) or "activations")
 
 
 def tiled_graph(graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, choice: Choice) -> TiledGraph:

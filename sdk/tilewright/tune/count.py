@@ -14,18 +14,20 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
-from tilewright.binding.bind import bind
-from tilewright.binding.graph import BoundGraph, Candidate
+from tilewright.binding.graph import Candidate
 from tilewright.binding.lock import Lock, subject_of
-from tilewright.binding.order import by_cost
-from tilewright.compile import Compiled, Journal, Request, compile_model, compiler, journal, request, write
+from tilewright.binding.order import Order, by_cost
+from tilewright.compile import Compiled, compile_model, compiler, kernel_order, moves, request, write
 from tilewright.errors import DoesNotFit, UsageError
-from tilewright.model import Model
 from tilewright.ops.operator import Call
 from tilewright.ops.relayout import DOMAIN
 from tilewright.options import CompileOptions
 from tilewright.pipeline import Compiler, Depends
 from tilewright.plan.plan import ExecutionPlan
+from tilewright.platform import Feature
+from tilewright.schedule.deployment import Deployment
+from tilewright.schedule.moves import Move, Offer, Offers
+from tilewright.schedule.request import Request
 from tilewright.target import load_target
 from tilewright.version import VERSION
 
@@ -129,19 +131,33 @@ class _Bound(Exception):
     """Ends a compilation after binding."""
 
 
-def _compile(
-    question: Question, order: Callable[[Call, Sequence[Candidate]], Sequence[Candidate]], only_bind: bool = False
-) -> Compiled | None:
-    def plain(model: Model, asked: Request = Depends(request), log: Journal = Depends(journal)) -> BoundGraph:
-        """Binding by a given order, whatever it takes of memory."""
-        log.stages["model"] = model
-        graph = bind(model, asked.platform, asked.kernels, order=order)
-        if only_bind:
-            raise _Bound
-        return graph
+@dataclass(frozen=True)
+class _Stop:
+    """A move that binds and ends the compilation."""
+
+    name: str = ""
+    stage: str = "binding"
+    needs: Feature | None = None
+
+    def propose(self, now: Deployment) -> Offers:
+        """Bind and go."""
+        yield Offer([now.rebound()], "any")
+        raise _Bound
+
+    def added_work(self, before: Deployment, after: Deployment) -> float:
+        """None."""
+        return 0.0
+
+
+def _compile(question: Question, order: Order, only_bind: bool = False) -> Compiled | None:
+    """Kernels by a given order, whatever they take of memory."""
+
+    def after_binding(asked: Request = Depends(request)) -> Sequence[Move]:
+        return (_Stop(),) if only_bind else tuple(move for move in moves(asked) if move.stage != "binding")
 
     run: Compiler[Compiled] = compiler.copy()
-    run.replace("binding", plain)
+    run.dependency_overrides[moves] = after_binding
+    run.dependency_overrides[kernel_order] = lambda: lambda model: order
     try:
         options = replace(question.options, lock=None, measure=False, dump_dir=None)
         return compile_model(question.source, options, load_target(question.target), pipeline=run)

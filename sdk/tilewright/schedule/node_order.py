@@ -10,10 +10,8 @@ from tilewright.model import Model, Node
 from tilewright.ops.operator import Kind
 from tilewright.ops.registry import find
 
-name = "reorder"
 
-
-def apply(model: Model, shared: frozenset[str] = frozenset()) -> tuple[Model, int]:
+def reordered(model: Model, shared: frozenset[str] = frozenset()) -> tuple[Model, int]:
     """The model with its nodes in the better order, and the bytes by which the peak of live tensors falls.
 
     `shared` are nodes whose operands and results are the same bytes: what reads their results reads their operands.

@@ -1,0 +1,93 @@
+"""A model as JSON and arrays: what a state on disk holds of it. Never pickle."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tilewright.model import Array, Attribute, Clamp, DType, Model, Node, Quantisation, Tensor
+
+Arrays = dict[str, Array]
+"""Arrays by the key that the JSON names them with."""
+
+
+def _number(value: float) -> float | str:
+    return value if math.isfinite(value) else repr(value)
+
+
+def model_out(model: Model, arrays: Arrays, prefix: str) -> dict[str, Any]:
+    """The JSON of a model; its arrays are added to `arrays`."""
+    for name, value in model.constants.items():
+        arrays[f"{prefix}/{name}"] = value
+    tensors = {
+        t.name: [t.dtype.value, list(t.shape), None if t.quantisation is None else
+                 [list(t.quantisation.scale), list(t.quantisation.zero_point), t.quantisation.axis]]
+        for t in model.tensors.values()
+    }  # fmt: skip
+    nodes = [
+        {"name": n.name, "op": n.op, "inputs": list(n.inputs), "outputs": list(n.outputs), "domain": n.domain,
+         "clamp": None if n.clamp is None else [_number(n.clamp.low), _number(n.clamp.high)],
+         "attributes": {a: _attribute_out(v, arrays, f"{prefix}/{i}/{a}") for a, v in n.attributes.items()}}
+        for i, n in enumerate(model.nodes)
+    ]  # fmt: skip
+    return {
+        "name": model.name, "nodes": nodes, "tensors": tensors, "constants": list(model.constants),
+        "inputs": list(model.inputs), "outputs": list(model.outputs), "opset": model.opset, "sha256": model.sha256,
+        "quantisation_form": model.quantisation_form, "notes": list(model.notes),
+    }  # fmt: skip
+
+
+def model_in(entry: Any, arrays: Arrays, prefix: str) -> Model:
+    """The model that `model_out` wrote; KeyError, TypeError or ValueError where something is missing or wrong."""
+    tensors = {}
+    for name, (dtype, shape, codes) in entry["tensors"].items():
+        meaning = None if codes is None else Quantisation(tuple(codes[0]), tuple(codes[1]), codes[2])
+        tensors[name] = Tensor(name, DType(dtype), tuple(int(extent) for extent in shape), meaning)
+    nodes = tuple(
+        Node(
+            n["name"], n["op"], tuple(n["inputs"]), tuple(n["outputs"]),
+            {a: _attribute_in(v, arrays) for a, v in n["attributes"].items()}, n["domain"],
+            None if n["clamp"] is None else Clamp(float(n["clamp"][0]), float(n["clamp"][1])),
+        )
+        for n in entry["nodes"]
+    )  # fmt: skip
+    constants = {name: arrays[f"{prefix}/{name}"] for name in entry["constants"]}
+    for name, value in constants.items():
+        if value.shape != tensors[name].shape or value.dtype != tensors[name].dtype.numpy:
+            raise ValueError(f"constant '{name}' is {value.dtype}{list(value.shape)}")
+    return Model(
+        entry["name"], nodes, tensors, constants, tuple(entry["inputs"]), tuple(entry["outputs"]), entry["opset"],
+        entry["sha256"], entry["quantisation_form"], tuple(entry["notes"]),
+    )  # fmt: skip
+
+
+def _attribute_out(value: Attribute, arrays: Arrays, key: str) -> dict[str, Any]:
+    if isinstance(value, np.ndarray):
+        arrays[key] = value
+        return {"array": key}
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
+    if isinstance(value, tuple):
+        kind = "float" if value and isinstance(value[0], float) else "plain"
+        return {"tuple": [_number(v) if isinstance(v, float) else v for v in value], "of": kind}
+    if isinstance(value, float):
+        return {"float": _number(value)}
+    return {"plain": value}
+
+
+def _attribute_in(entry: Any, arrays: Arrays) -> Attribute:
+    (kind, value), *_ = entry.items()
+    found: Attribute
+    if kind == "array":
+        found = arrays[value]
+    elif kind == "bytes":
+        found = bytes.fromhex(value)
+    elif kind == "tuple":
+        found = tuple(float(v) for v in value) if entry["of"] == "float" else tuple(value)
+    elif kind == "float":
+        found = float(value)
+    else:
+        found = value
+    return found

@@ -1,0 +1,47 @@
+"""Decisions as JSON, to the letter: what is written is read back as an equal value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.schedule.decisions import Again, Decisions, RowChain
+from tilewright.tiling.solution import NodeTiling
+
+
+def decisions_out(decisions: Decisions) -> dict[str, Any]:
+    """The JSON of decisions."""
+    return {
+        "order": list(decisions.order),
+        "kernels": dict(decisions.kernels),
+        "row_chains": [{"nodes": list(chain.nodes), "rows": chain.rows} for chain in decisions.row_chains],
+        "tiles": None if decisions.tiles is None else [_tiling_out(one) for one in decisions.tiles],
+        "stacks_beside": decisions.stacks_beside,
+        "aliased": sorted(decisions.aliased),
+        "recomputed": [{"node": one.node, "before": one.before} for one in decisions.recomputed],
+        "offsets": None if decisions.offsets is None else dict(decisions.offsets),
+    }
+
+
+def decisions_in(entry: Any) -> Decisions:
+    """The decisions of a JSON object; KeyError, TypeError or ValueError where something is missing or wrong."""
+    tiles, offsets = entry["tiles"], entry["offsets"]
+    return Decisions(
+        order=tuple(str(name) for name in entry["order"]),
+        kernels={str(node): str(kernel) for node, kernel in entry["kernels"].items()},
+        row_chains=tuple(RowChain(tuple(one["nodes"]), int(one["rows"])) for one in entry["row_chains"]),
+        tiles=None if tiles is None else tuple(_tiling_in(one) for one in tiles),
+        stacks_beside=bool(entry["stacks_beside"]),
+        aliased=frozenset(str(name) for name in entry["aliased"]),
+        recomputed=tuple(Again(str(one["node"]), str(one["before"])) for one in entry["recomputed"]),
+        offsets=None if offsets is None else {str(name): int(offset) for name, offset in offsets.items()},
+    )
+
+
+def _tiling_out(one: NodeTiling) -> dict[str, Any]:
+    return {"nodes": list(one.nodes), "sizes": dict(one.sizes), "order": list(one.order), "double": one.double,
+            "constants": one.constants}  # fmt: skip
+
+
+def _tiling_in(one: Any) -> NodeTiling:
+    sizes = {str(name): int(size) for name, size in one["sizes"].items()}
+    return NodeTiling(tuple(one["nodes"]), sizes, tuple(one["order"]), bool(one["double"]), str(one["constants"]))

@@ -1,0 +1,278 @@
+"""From decisions to a placed plan: the only way there is. Every stage is computed once, when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+from tilewright.binding.bind import bind
+from tilewright.binding.candidates import Refusals
+from tilewright.binding.check import check as check_binding
+from tilewright.binding.graph import BoundGraph, Candidate
+from tilewright.binding.order import Order
+from tilewright.errors import StateError
+from tilewright.memory.placed import PlacedPlan
+from tilewright.model import Model
+from tilewright.ops.operator import Call
+from tilewright.plan.aliasing.apply import with_aliasing
+from tilewright.plan.build import build
+from tilewright.plan.check import check as check_plan
+from tilewright.plan.plan import ExecutionPlan, TiledGraph
+from tilewright.plan.recompute import again
+from tilewright.plan.schedule import schedule_batches, with_groups
+from tilewright.rows.links import Links, with_chains
+from tilewright.schedule.decisions import Again, Decisions, RowChain
+from tilewright.schedule.question import Question
+from tilewright.tiling.apply import apply_solution
+from tilewright.tiling.solution import TilingSolution, solution_of
+from tilewright.tiling.stacks import reserved_for_stacks
+from tilewright.tiling.tile import TileOptions
+
+NO_REFUSALS: Refusals = {}
+OPEN = Decisions()
+"""Nothing is decided yet."""
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A question with its answer so far. `decisions` say everything; the stages follow from them.
+
+    `model` has the order of nodes, `bound` the kernels, `graph` the row chains as well, `tiled` the tiles; `outline` is
+    the plan of the graph before tiling, without constants; `plan` has aliases and what is computed twice, and `placed`
+    the offsets that the quick allocator gives. Where decisions cannot be followed: StateError or UsageError.
+    """
+
+    question: Question
+    decisions: Decisions = OPEN
+
+    @cached_property
+    def model(self) -> Model:
+        """The network in the order in which it runs."""
+        return _ordered(self.question.lowered.model, self.decisions.order)
+
+    @cached_property
+    def bound(self) -> BoundGraph:
+        """A kernel for every node: those decided, for others the first of the order of preference."""
+        return _bound(self)
+
+    @cached_property
+    def graph(self) -> BoundGraph:
+        """The bound graph with its row chains."""
+        return _chained(self)
+
+    @cached_property
+    def outline(self) -> ExecutionPlan:
+        """The plan before tiling, without constants: enough for live ranges."""
+        return build(TiledGraph(self.graph, {}), constants=False)
+
+    @cached_property
+    def tiled(self) -> TiledGraph:
+        """The graph cut as decided; whole where nothing was decided."""
+        return _tiled(self)
+
+    @cached_property
+    def planned(self) -> ExecutionPlan:
+        """The plan of the tiled graph, in which every instruction writes and runs for itself."""
+        built = build(self.tiled)
+        return with_groups(built, schedule_batches(built)) if self.question.request.platform.sweeps else built
+
+    @cached_property
+    def plan(self) -> ExecutionPlan:
+        """The plan with aliases, and with what is computed twice."""
+        return _with_again(self.aliased, self.decisions.recomputed)
+
+    @cached_property
+    def aliased(self) -> ExecutionPlan:
+        """The plan with the aliases decided."""
+        names = self.decisions.aliased
+        plan = alias(self.question, self.planned, names)
+        if names != {i.name for i in plan.instructions if i.aliasing is not None}:
+            raise StateError("some instructions cannot be aliased as decided", why="they are of another network")
+        return plan
+
+    @cached_property
+    def placed(self) -> PlacedPlan:
+        """The plan with an offset for every byte, found quickly; of the outline where that is all there is."""
+        return self.question.placing.place(self.plan if _beyond_outline(self.decisions) else self.outline)
+
+    @property
+    def peak(self) -> int:
+        """Bytes of the home level that it takes, placed quickly."""
+        return self.placed.solution.peak
+
+    @property
+    def decided(self) -> Decisions:
+        """The decisions with the order and the kernels that follow from them written out."""
+        order = tuple(node.name for node in self.model.nodes)
+        return replace(self.decisions, order=order, kernels=kernels_of_graph(self.bound))
+
+    def finished(self) -> PlacedPlan:
+        """The plan as it is deployed: checked, placed by the allocator that was asked for or as decided."""
+        check_plan(self.plan)
+        question = self.question
+        return question.placing.place(self.plan, question.allocator, question.effort, self.decisions.offsets)
+
+    # ----------------------------- deployments that differ in one decision; those that follow it are open again
+    def with_order(self, model: Model) -> Deployment:
+        """Its nodes in the order of `model`; kernels are open again."""
+        decisions = Decisions(order=tuple(node.name for node in model.nodes))
+        return _knowing(Deployment(self.question, decisions), model=model)
+
+    def rebound(self, refused: Refusals = NO_REFUSALS, order: Order | None = None) -> Deployment:
+        """Bound anew without some kernels, or by another order; UnsupportedNode where a node is left without one."""
+        request = self.question.request
+        graph = bind(self.model, request.platform, request.kernels, refused, order or self.question.order)
+        return self.with_kernels(graph)
+
+    def with_kernels(self, graph: BoundGraph) -> Deployment:
+        """With the kernels of a graph that was bound from the same model; later decisions are open again."""
+        decisions = Decisions(order=self.decisions.order, kernels=kernels_of_graph(graph))
+        return _knowing(Deployment(self.question, decisions), model=self.model, bound=graph)
+
+    def with_row_chains(self, chains: Sequence[RowChain], graph: BoundGraph) -> Deployment:
+        """With these chains, which make `graph` of the bound one."""
+        decided = self.decisions
+        decisions = Decisions(order=decided.order, kernels=decided.kernels, row_chains=tuple(chains))
+        return _knowing(Deployment(self.question, decisions), model=self.model, bound=self.bound, graph=graph)
+
+    def with_tiles(self, tiled: TiledGraph) -> Deployment:
+        """Cut as `tiled` is, whose graph may have been bound anew."""
+        now = self if tiled.graph is self.graph else self.with_kernels(tiled.graph)
+        decisions = replace(
+            now.decisions, tiles=solution_of(tiled), stacks_beside=tiled.stack_bytes > 0, aliased=frozenset(),
+            recomputed=(), offsets=None,
+        )  # fmt: skip
+        known = Deployment(self.question, decisions)
+        return _knowing(known, model=now.model, bound=now.bound, graph=tiled.graph, tiled=tiled)
+
+    def with_aliases(self, plan: ExecutionPlan) -> Deployment:
+        """With the aliases of a plan that was made of its own, and no others."""
+        names = frozenset(i.name for i in plan.instructions if i.aliasing is not None)
+        return _knowing(
+            Deployment(self.question, replace(self.decisions, aliased=names, recomputed=(), offsets=None)),
+            model=self.model, bound=self.bound, graph=self.graph, tiled=self.tiled, planned=self.planned, aliased=plan,
+        )  # fmt: skip
+
+    def with_again(self, repeated: Sequence[Again]) -> Deployment:
+        """With these instructions computed twice."""
+        return _knowing(
+            Deployment(self.question, replace(self.decisions, recomputed=tuple(repeated), offsets=None)),
+            model=self.model, bound=self.bound, graph=self.graph, tiled=self.tiled, planned=self.planned,
+            aliased=self.aliased,
+        )  # fmt: skip
+
+    def with_offsets(self, offsets: Mapping[str, int]) -> Deployment:
+        """With every buffer where these bytes say, by its name."""
+        return _knowing(
+            Deployment(self.question, replace(self.decisions, offsets=dict(offsets))), model=self.model,
+            bound=self.bound, graph=self.graph, tiled=self.tiled, planned=self.planned, aliased=self.aliased,
+            plan=self.plan,
+        )  # fmt: skip
+
+
+def _knowing(deployment: Deployment, **stages: Model | BoundGraph | TiledGraph | ExecutionPlan) -> Deployment:
+    """The deployment with stages that are known already, by the names of its properties."""
+    vars(deployment).update(stages)
+    return deployment
+
+
+def kernels_of_graph(graph: BoundGraph) -> dict[str, str]:
+    """The kernel's name by node, for the nodes of the network that have one."""
+    own = {node.name for node in graph.model.nodes}
+    return {b.call.node.name: b.kernel.name for b in graph.nodes if b.kernel is not None and b.call.node.name in own}
+
+
+def _beyond_outline(decisions: Decisions) -> bool:
+    return decisions.tiles is not None or bool(decisions.aliased or decisions.recomputed)
+
+
+def _ordered(model: Model, order: Sequence[str]) -> Model:
+    if not order:
+        return model
+    by_name = {node.name: node for node in model.nodes}
+    if set(order) != set(by_name) or len(order) != len(by_name):
+        raise StateError("the order of nodes is that of another network", why="it does not name each node once")
+    ordered = model.replace(nodes=tuple(by_name[name] for name in order))
+    there = {*model.inputs, *model.constants}
+    for node in ordered.nodes:
+        if missing := next((name for name in node.inputs if name and name not in there), None):
+            raise StateError(
+                "the order of nodes cannot be run", why=f"'{node.name}' reads '{missing}' before it is made"
+            )
+        there |= set(node.outputs)
+    return ordered
+
+
+def _bound(deployment: Deployment) -> BoundGraph:
+    question, decided = deployment.question, deployment.decisions.kernels
+    if not decided:
+        return deployment.rebound().bound
+    graph = deployment.rebound(order=partial(_decided_first, question.order, decided)).bound
+    for node, kernel in kernels_of_graph(graph).items():
+        if decided.get(node, "nothing") != kernel:
+            raise StateError(f"node '{node}' was bound to '{decided.get(node)}' and is now bound to '{kernel}'")
+    return graph
+
+
+def _decided_first(
+    order: Order, decided: Mapping[str, str], call: Call, accepted: Sequence[Candidate]
+) -> Sequence[Candidate]:
+    """The kernel that was decided, then the others in their order."""
+    return sorted(order(call, accepted), key=lambda candidate: candidate.kernel.name != decided.get(call.node.name))
+
+
+def _chained(deployment: Deployment) -> BoundGraph:
+    chosen = deployment.decisions.row_chains
+    if not chosen:
+        return deployment.bound
+    links = Links(deployment.bound, deployment.question.request.kernels, deployment.question.order)
+    chains = []
+    for one in chosen:
+        made = links.chain(one.nodes, one.rows) if all(name in links.bound for name in one.nodes) else None
+        if made is None:
+            raise StateError(f"{' + '.join(one.nodes)} cannot be computed {one.rows} rows at a time")
+        chains.append(made)
+    graph = with_chains(deployment.bound, chains)
+    check_binding(graph)
+    return graph
+
+
+def _tiled(deployment: Deployment) -> TiledGraph:
+    graph, solution = deployment.graph, deployment.decisions.tiles
+    if solution is None:
+        return TiledGraph(graph, {})
+    return tiled_as(deployment.question, graph, solution, stacks_beside=deployment.decisions.stacks_beside)
+
+
+def tiled_as(
+    question: Question, graph: BoundGraph, solution: TilingSolution, *, stacks_beside: bool = False
+) -> TiledGraph:
+    """The graph cut as a solution says, every tile checked; UsageError where it says something impossible."""
+    request = question.request
+    room = request.target.stacks
+    reserved = reserved_for_stacks(request.platform, request.levels, room, beside=stacks_beside)
+    options = TileOptions.without(request.options.disabled_passes)
+    tiled = apply_solution(graph, request.levels, reserved, options, solution)
+    return replace(tiled, stack_bytes=room.all_bytes) if stacks_beside else tiled
+
+
+def alias(question: Question, plan: ExecutionPlan, names: frozenset[str] | None) -> ExecutionPlan:
+    """The plan with these instructions aliased, None for all that can be; the same plan where none can."""
+    if names is not None and not names:
+        return plan
+    placing = question.placing
+    wanted = plan.home or question.request.platform.compute_in
+    level = next(level for level in question.request.platform.memory if level.name == wanted)
+    return with_aliasing(plan, level.align, placing.outside(plan), names)
+
+
+def _with_again(plan: ExecutionPlan, repeated: Sequence[Again]) -> ExecutionPlan:
+    for one in repeated:
+        plan = again(plan, one.node, one.before)
+    return plan
+
+
+def level_sizes(question: Question) -> Mapping[str, int | None]:
+    """Bytes that the target has of each level at most."""
+    return {name: memory.most or memory.size for name, memory in question.request.target.memories.items()}

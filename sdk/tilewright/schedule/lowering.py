@@ -1,0 +1,21 @@
+"""From the network as it was loaded to the network that is bound: integers where it is quantised, then the passes."""
+
+from __future__ import annotations
+
+from tilewright.model import Model
+from tilewright.options import MEMORY_PASSES, CompileOptions
+from tilewright.passes.driver import run as run_passes
+from tilewright.passes.quantise.lower import integer_border, lower
+from tilewright.passes.quantise.report import require_integers
+from tilewright.schedule.question import Lowered
+
+
+def lowered(loaded: Model, options: CompileOptions) -> Lowered:
+    """Quantised patterns as integers; then fold, fuse, cancel, as far as the options let them."""
+    integers = lower(loaded)
+    if options.quantized_io:
+        integers = integer_border(integers)
+    if options.integer_only:
+        require_integers(integers)
+    model, reports = run_passes(integers, disabled=tuple(options.disabled_passes - MEMORY_PASSES))
+    return Lowered(loaded, model, reports)

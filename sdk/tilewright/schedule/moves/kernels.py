@@ -1,0 +1,102 @@
+"""Kernels whose scratch raises the peak give way to kernels that need none, where that makes the peak smaller.
+
+A fast kernel may want working memory. Where that fits beside what is alive, it costs nothing; at the peak it costs
+bytes. So the kernels that stand at the peak with scratch are refused and the graph is bound anew, as long as the placed
+peak really falls: the alternative may keep more bytes alive than it saves. `--optimize speed` skips all this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+from tilewright.binding.graph import Candidate, Refusal
+from tilewright.binding.order import as_offered
+from tilewright.errors import UnsupportedNode
+from tilewright.platform import Feature, Kernel, Operands
+from tilewright.schedule.deployment import Deployment
+from tilewright.schedule.moves.move import Offer, Offers
+
+ROUNDS = 12
+
+Refused = dict[tuple[str, str], Refusal]
+
+
+@dataclass(frozen=True)
+class ScratchAtPeak:
+    """Kernels with less scratch where the arena is fullest."""
+
+    name: str = "kernels"
+    stage: str = "binding"
+    needs: Feature | None = None
+
+    def propose(self, now: Deployment) -> Offers:
+        """The graph bound without them, round by round.
+
+        The cheapest kernels may leave less room to lie over their operands than those that a platform prefers, so the
+        order of preference is tried too and taken where its peak is smaller.
+        """
+        if now.question.request.options.optimize == "speed":
+            return
+        preferred = now.rebound(order=as_offered)
+        alike = preferred.decisions.kernels == now.decisions.kernels
+        scratch = any(b.kernel is not None and b.kernel.scratch(now.bound.operands(b)) for b in now.bound.nodes)
+        if alike and not scratch:
+            return
+        best = yield from _without_scratch(now)
+        if best is not now:
+            yield Offer([best], "any")
+        if not alike:
+            other = yield from _without_scratch(preferred, offered=True)
+            yield Offer([other], "lower")
+
+    def added_work(self, before: Deployment, after: Deployment) -> float:
+        """Not told: kernels of other platforms are estimated for other cores."""
+        return 0.0
+
+
+def _without_scratch(start: Deployment, *, offered: bool = False) -> Generator[Offer, Deployment, Deployment]:
+    """The deployment without the kernels whose scratch stands at the peak."""
+    now, refused = start, Refused()
+    order = as_offered if offered else None
+    for _ in range(ROUNDS):
+        further = {key: why for key, why in _at_peak(now).items() if key not in refused}
+        if not further:
+            break
+        try:
+            without = now.rebound({**refused, **further}, order)
+        except UnsupportedNode:
+            break
+        better = yield Offer([without], "lower", against=now, exact_ties=True)
+        if better is now:
+            break
+        refused |= further
+        now = better
+    return now
+
+
+def _replaces(candidate: Candidate, kernel: Kernel, operands: Operands) -> bool:
+    """A kernel gives way to one of its own platform that needs less: inherited ones are many times slower."""
+    other = candidate.kernel
+    if candidate.refusal is not None or other is kernel or other.platform != kernel.platform:
+        return False
+    return other.scratch(operands) < kernel.scratch(operands)
+
+
+def _at_peak(now: Deployment) -> Refused:
+    """Against each replaceable kernel with scratch that stands at the peak, a sentence."""
+    graph, placed, peak = now.bound, now.placed, now.peak
+    replaceable = {
+        b.call.node.name
+        for b in graph.nodes
+        if b.kernel is not None and any(_replaces(c, b.kernel, graph.operands(b)) for c in b.candidates)
+    }
+    highest = [r for r in placed.regions if placed.align >= peak - (r.offset + r.size) >= 0]
+    refused = Refused()
+    for instruction in placed.plan.instructions:
+        if not instruction.scratch_bytes or instruction.kernel.tileable or instruction.name not in replaceable:
+            continue
+        if any(r.first <= instruction.index <= r.last for r in highest):
+            why = f"its {instruction.scratch_bytes} bytes of scratch stand at the peak of {peak} bytes"
+            refused[instruction.name, instruction.kernel.name] = Refusal(why)
+    return refused

@@ -1,0 +1,64 @@
+"""The order of nodes: the one that keeps the fewest bytes alive, and the one that does where aliases move no bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.platform import Feature
+from tilewright.schedule import node_order
+from tilewright.schedule.deployment import Deployment, alias
+from tilewright.schedule.moves.move import Offer, Offers
+
+
+@dataclass(frozen=True)
+class NodeOrder:
+    """Nodes in an order in which fewer bytes of tensors are alive at once."""
+
+    name: str = "reorder"
+    stage: str = "passes"
+    needs: Feature | None = None
+
+    def propose(self, now: Deployment) -> Offers:
+        """The better order, where there is one; kernels are not known yet, so live bytes decide."""
+        model, saved_bytes = node_order.reordered(now.model)
+        if saved_bytes > 0:
+            yield Offer([now.with_order(model)], "any", saved_bytes=saved_bytes)
+
+    def added_work(self, before: Deployment, after: Deployment) -> float:
+        """None: the same nodes run."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class OrderForAliases:
+    """The order that is best where operators without bytes of their own are seen as such.
+
+    Which operators those are is known once layouts are, and layouts need an order first.
+    """
+
+    name: str = "reorder"
+    stage: str = "binding"
+    needs: Feature | None = Feature.ALIASING
+
+    def propose(self, now: Deployment) -> Offers:
+        """The better order, where the placed peak falls with aliases or without."""
+        if "views" in now.question.request.options.disabled_passes:
+            return
+        shared = alias(now.question, now.outline, None)
+        names = {i.name for i in shared.instructions if i.aliasing and not i.aliasing.copies and not i.aliasing.fills}
+        model, expected = node_order.reordered(now.model, frozenset(names)) if names else (now.model, 0)
+        if expected:
+            other = now.with_order(model)
+            before, after = (_least_peak(each) for each in (now, other))
+            if after < before:
+                yield Offer([other], "any", saved_bytes=before - after)
+
+    def added_work(self, before: Deployment, after: Deployment) -> float:
+        """None: the same nodes run."""
+        return 0.0
+
+
+def _least_peak(deployment: Deployment) -> int:
+    """The placed peak without aliases or with all of them, whichever is smaller."""
+    placing, plan = deployment.question.placing, deployment.outline
+    return min(placing.peak(each) for each in (plan, alias(deployment.question, plan, None)))

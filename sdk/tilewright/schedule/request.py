@@ -1,0 +1,50 @@
+"""What one compilation is asked: a file, options, and a target with its platform, kernels and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tilewright.errors import UsageError
+from tilewright.options import CompileOptions
+from tilewright.platform import Kernel, MemoryLevel, Platform
+from tilewright.plugins import kernels_of, platform
+from tilewright.target import Target
+
+
+@dataclass(frozen=True)
+class Request:
+    """What one compilation is asked: the model, the options, the target with its platform and kernels.
+
+    `levels` are the platform's memory levels with the sizes of the target, or those that the options give.
+    """
+
+    source: Path
+    options: CompileOptions
+    target: Target
+    platform: Platform
+    kernels: tuple[Kernel, ...]
+    levels: tuple[MemoryLevel, ...]
+
+
+def make_request(source: Path, options: CompileOptions, target: Target) -> Request:
+    """Resolve platform, kernels and level sizes; UsageError for a level that the platform does not have."""
+    chosen = platform(target.platform)
+    known = {level.name for level in chosen.memory}
+    for option, sizes in (("set", options.level_sizes), ("budget", options.budgets)):
+        for name in sizes:
+            if name not in known:
+                raise UsageError(
+                    f"--{option} {name}={sizes[name]}", why=f"platform '{chosen.name}' has no memory level '{name}'",
+                    fix=f"it has {', '.join(sorted(known))}",
+                )  # fmt: skip
+    levels = tuple(_sized(level, options.level_sizes, target) for level in chosen.memory)
+    kernels = tuple(kernel.on_core(target.capabilities, (options.optimize,)) for kernel in kernels_of(chosen))
+    return Request(source, options, target, chosen, kernels, levels)
+
+
+def _sized(level: MemoryLevel, sizes: Mapping[str, int], target: Target) -> MemoryLevel:
+    memory = target.memories.get(level.name)
+    size = sizes.get(level.name, memory.size if memory is not None and memory.size else level.size)
+    return replace(level, size=size)

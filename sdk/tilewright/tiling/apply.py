@@ -1,0 +1,95 @@
+"""A tiling solution from outside, applied: every size, order and byte is checked before a schedule is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tilewright.binding.graph import BoundGraph
+from tilewright.errors import DoesNotFit, UsageError
+from tilewright.plan.plan import TiledGraph
+from tilewright.platform import MemoryLevel
+from tilewright.tiling.choose import Choice
+from tilewright.tiling.hierarchy import hierarchy
+from tilewright.tiling.options import Option, constant_bytes, works_of
+from tilewright.tiling.solution import NodeTiling, TilingSolution
+from tilewright.tiling.subject import Subject, subject_of
+from tilewright.tiling.tile import TileOptions, asked_of, tiled_graph
+from tilewright.tiling.walk import walk
+
+
+def apply_solution(
+    graph: BoundGraph, levels: Sequence[MemoryLevel], reserved: Mapping[str, int], options: TileOptions,
+    solution: TilingSolution,
+) -> TiledGraph:  # fmt: skip
+    """The graph cut as the solution says; `reserved` are bytes of a level that stacks take.
+
+    UsageError where the solution says something impossible, DoesNotFit where its tiles exceed the compute level.
+    """
+    whole = hierarchy(graph.platform, levels, reserved)
+    if whole is None:
+        if solution:
+            raise UsageError(
+                "a tiling solution was given", why=f"platform '{graph.platform.name}' has one memory level"
+            )
+        return TiledGraph(graph, {})
+    levels_asked = asked_of(whole, options)
+    works = works_of(graph)
+    _covered(solution, set(works))
+    taken = []
+    named: dict[str, set[str]] = {"pinned": set(), "resident": set(), "streamed": set()}
+    for one in solution:
+        if one.constants not in named:
+            raise UsageError(
+                f"constants of '{one.nodes[-1]}' are '{one.constants}'", fix="say pinned, resident or streamed"
+            )
+        named[one.constants] |= set(one.nodes)
+        pinned = frozenset(one.nodes) if one.constants == "pinned" else frozenset()
+        subject = subject_of([works[name] for name in one.nodes], levels_asked, pinned)
+        if subject is None or (pinned and len(one.nodes) > 1):
+            raise UsageError(f"{' + '.join(one.nodes)} cannot be one schedule", why="the tile of one does not follow "
+                             "from that of the next, or pinned constants were asked for in a chain")  # fmt: skip
+        _possible(subject, one)
+        cut = walk(subject, one.sizes, one.order, one.double)
+        held = sum(constant_bytes(works[name], levels_asked.compute.align) for name in named["pinned"])
+        if cut.compute_bytes + held > levels_asked.capacity:
+            level = levels_asked.compute.name
+            raise DoesNotFit(
+                f"the given tiles of '{' + '.join(one.nodes)}' do not fit {levels_asked.capacity} bytes of '{level}'",
+                why=f"they take {cut.compute_bytes + held} bytes", fix="give smaller tiles", node=one.nodes[-1],
+                smallest={level: cut.compute_bytes + held},
+            )  # fmt: skip
+        taken.append((Option(subject, (), pinned), cut))
+    choice = Choice(tuple(taken), frozenset(named["resident"]),
+                    frozenset(named["streamed"]) if levels_asked.fetch is not None else frozenset(),
+                    pinned=frozenset(named["pinned"]))  # fmt: skip
+    return tiled_graph(graph, works, levels_asked, choice)
+
+
+def _covered(solution: TilingSolution, expected: set[str]) -> None:
+    names = [name for one in solution for name in one.nodes]
+    for name in names:
+        if name not in expected:
+            raise UsageError(
+                f"the tiling solution cuts '{name}'", why="no kernel that can be cut has that node", node=name
+            )
+        if names.count(name) > 1:
+            raise UsageError(f"the tiling solution cuts '{name}' twice", node=name)
+    for name in sorted(expected - set(names)):
+        raise UsageError(f"the tiling solution does not say how to cut '{name}'", node=name)
+
+
+def _possible(subject: Subject, one: NodeTiling) -> None:
+    """The sizes are of loops that may be cut, in multiples that the kernel takes, and tiles have no holes."""
+    where = " + ".join(one.nodes)
+    if set(one.order) != set(one.sizes) or len(set(one.order)) != len(one.order):
+        raise UsageError(f"the order {list(one.order)} of '{where}' does not name the loops that are cut, once each")
+    for loop, size in one.sizes.items():
+        if loop not in subject.cuttable:
+            raise UsageError(f"loop '{loop}' of '{where}' cannot be cut", why=f"{', '.join(subject.cuttable)} can")
+        step = subject.multiples.get(loop, 1)
+        if not 1 <= size < subject.extents[loop] or size % step:
+            raise UsageError(f"tiles of {size} along '{loop}' of '{where}'",
+                             why=f"they are multiples of {step} below {subject.extents[loop]}")  # fmt: skip
+    for inner, outer in subject.digits:
+        if inner in one.sizes and one.sizes.get(outer, subject.extents[outer]) != 1:
+            raise UsageError(f"'{inner}' of '{where}' is cut while '{outer}' is not cut to single steps")
