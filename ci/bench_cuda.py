@@ -25,13 +25,14 @@ from tilewright.passes.driver import run as run_passes
 from tilewright.passes.quantise.lower import lower
 from tilewright.plan.build import build
 from tilewright.plan.execute import run_slots
-from tilewright.plan.plan import ExecutionPlan, TiledGraph
+from tilewright.plan.plan import ExecutionPlan
 from tilewright.plan.schedule import schedule_batches, with_groups
 from tilewright.plugins import kernels_of, platform
 from tilewright.run.cuda_executor import CUDAGraphExecutor, build_plan
 from tilewright.run.cuda_library import compile_command, find_compiler
 from tilewright.run.inputs import random_values
 from tilewright.target import load_target
+from tilewright.tiling.tiled_graph import TiledGraph
 
 NETWORKS = Path(__file__).parents[1] / "tests" / "models"
 NAMES = ("resnet8_int8", "dscnn_int8", "vww_int8", "ad_int8", "dscnn")

@@ -26,7 +26,7 @@ from tilewright.model import Model
 from tilewright.options import CompileOptions, RunOptions
 from tilewright.passes.quantise.report import quantisation_report
 from tilewright.pipeline import Compiler, Depends
-from tilewright.plan.plan import ExecutionPlan, TiledGraph
+from tilewright.plan.plan import ExecutionPlan
 from tilewright.platform import Feature, MemoryLevel
 from tilewright.report.build import Report
 from tilewright.report.collect import collect
@@ -40,6 +40,7 @@ from tilewright.schedule.search import Found, best_of, finish
 from tilewright.target import Target, with_sizes
 from tilewright.tiling.stacks import tile_beside_stacks
 from tilewright.tiling.tile import TileOptions
+from tilewright.tiling.tiled_graph import TiledGraph
 
 
 @dataclass(frozen=True)

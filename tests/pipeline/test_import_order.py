@@ -38,10 +38,6 @@ UPWARDS: dict[tuple[str, str], str] = {
     ("tiling.tile", "plan"): "what a tile may take depends on what is placed beside it",
     ("tiling.tile", "memory"): "what a tile may take depends on what is placed beside it",
     ("tiling.stacks", "memory"): "what a tile may take depends on what is placed beside it",
-    ("tiling.solution", "plan"): "a tiled graph is a value of the plan's",
-    ("tiling.apply", "plan"): "a tiled graph is a value of the plan's",
-    ("tiling.stacks", "plan"): "a tiled graph is a value of the plan's",
-    ("tiling.fall_back", "plan"): "a tiled graph is a value of the plan's",
     ("program.deploy", "compile"): "regions change two steps of the pipeline",
 }
 """Imports that lead up, by module and room, with the reason: none is to come, one that is gone is struck out."""

@@ -32,7 +32,6 @@ from tilewright.frontend.load import load
 from tilewright.model import Model
 from tilewright.options import CompileOptions
 from tilewright.passes.quantise import lower as quantised
-from tilewright.plan.plan import TiledGraph
 from tilewright.platform import Feature
 from tilewright.schedule.deployment import Deployment
 from tilewright.schedule.moves import Offer, Offers
@@ -42,6 +41,7 @@ from tilewright.schedule.request import Request
 from tilewright.schedule.search import Found, best_of, finish
 from tilewright.target import load_target
 from tilewright.tiling.tile import tile
+from tilewright.tiling.tiled_graph import TiledGraph
 
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "tests" / "models" / "digits" / "model.onnx"

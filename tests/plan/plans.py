@@ -15,9 +15,10 @@ from tilewright.passes.driver import run as run_passes
 from tilewright.passes.quantise.lower import lower
 from tilewright.plan.build import build
 from tilewright.plan.check import check
-from tilewright.plan.plan import ExecutionPlan, TiledGraph
+from tilewright.plan.plan import ExecutionPlan
 from tilewright.plugins import platform
 from tilewright.schedule.moves.kernels import ScratchAtPeak
+from tilewright.tiling.tiled_graph import TiledGraph
 
 
 def model_of(source: Path | onnx.ModelProto, *, passes: bool = True) -> Model:

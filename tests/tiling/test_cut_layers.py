@@ -12,7 +12,7 @@ from tilewright.graphs.tiled import run as run_tiled
 from tilewright.layout import Layout
 from tilewright.plan.build import build
 from tilewright.plan.execute import run as run_whole
-from tilewright.plan.plan import ExecutionPlan, TiledGraph
+from tilewright.plan.plan import ExecutionPlan
 from tilewright.platform import Call, Operands
 from tilewright.tiling.check import check
 from tilewright.tiling.expand import expand
@@ -21,6 +21,7 @@ from tilewright.tiling.options import chains, works_of
 from tilewright.tiling.schedule import Step, TileSchedule
 from tilewright.tiling.stages import work_of
 from tilewright.tiling.subject import Subject, subject_of
+from tilewright.tiling.tiled_graph import TiledGraph
 from tilewright.tiling.walk import Cut, walk
 from tiling.cutting import conv_call, kernel, levels, subject, unary_call
 from tiling.networks import graph_of

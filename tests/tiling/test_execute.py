@@ -12,7 +12,6 @@ from conftest import NetworkFiles
 from tilewright.graphs.tiled import run as run_tiled
 from tilewright.plan.build import build
 from tilewright.plan.execute import run as run_whole
-from tilewright.plan.plan import TiledGraph
 from tilewright.tiling.check import check
 from tilewright.tiling.expand import expand
 from tilewright.tiling.front import walked
@@ -20,6 +19,7 @@ from tilewright.tiling.options import works_of
 from tilewright.tiling.schedule import Stage
 from tilewright.tiling.subject import subject_of
 from tilewright.tiling.tile import TileOptions, tile
+from tilewright.tiling.tiled_graph import TiledGraph
 from tiling.cutting import conv_call, levels, matmul_call, unary_call
 from tiling.networks import bound, graph_of, sized
 

@@ -15,13 +15,13 @@ from tilewright.layout import Layout
 from tilewright.model import Model
 from tilewright.plan.build import build
 from tilewright.plan.execute import run as run_whole
-from tilewright.plan.plan import TiledGraph
 from tilewright.platform import Call, Kernel, Rule, TiledKernelMethods, TileView
 from tilewright.tiling.check import check
 from tilewright.tiling.expand import expand
 from tilewright.tiling.front import walked
 from tilewright.tiling.stages import work_of
 from tilewright.tiling.subject import subject_of
+from tilewright.tiling.tiled_graph import TiledGraph
 from tiling.cutting import PLATFORM, kernel, levels
 
 

@@ -8,11 +8,11 @@ from math import prod
 import pytest
 from conftest import NetworkFiles
 from tilewright.binding.graph import BoundGraph, BoundNode
-from tilewright.plan.plan import TiledGraph
 from tilewright.platform import Kernel, Operands
 from tilewright.tiling import front
 from tilewright.tiling.subject import Subject
 from tilewright.tiling.tile import TileOptions, tile
+from tilewright.tiling.tiled_graph import TiledGraph
 from tiling.networks import of_l1, on_pulp
 
 KIB = 1024

@@ -24,7 +24,7 @@ from tilewright.ops.products import multiply_accumulates
 from tilewright.options import CompileOptions
 from tilewright.passes.driver import PassReport
 from tilewright.pipeline import Compiler
-from tilewright.plan.plan import ExecutionPlan, TiledGraph
+from tilewright.plan.plan import ExecutionPlan
 from tilewright.schedule.decisions import Decisions
 from tilewright.schedule.deployment import Deployment
 from tilewright.schedule.moves import Move
@@ -32,6 +32,7 @@ from tilewright.schedule.question import Lowered, Question
 from tilewright.schedule.request import Request, make_request
 from tilewright.schedule.search import Found, Searched, best_of, finish
 from tilewright.target import Target
+from tilewright.tiling.tiled_graph import TiledGraph
 
 T = TypeVar("T")
 

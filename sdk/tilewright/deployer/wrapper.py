@@ -12,13 +12,13 @@ from tilewright.deployer.network import NetworkDeployer
 from tilewright.deployer.steps import generate_function, mid_end, prepare
 from tilewright.deployer.verbosity import QUIET, CodeGenVerbosity
 from tilewright.errors import UsageError
-from tilewright.plan.plan import TiledGraph
 from tilewright.schedule.deployment import Deployment
 from tilewright.schedule.moves.tiles import tiled_by
 from tilewright.schedule.question import Cut
 from tilewright.schedule.search import Found
 from tilewright.schedule.tiler import MemoryMap, Tiler, memory_map_of, require_map
 from tilewright.tiling.solution import TilingSolution, solution_of
+from tilewright.tiling.tiled_graph import TiledGraph
 
 
 class TilerDeployerWrapper:

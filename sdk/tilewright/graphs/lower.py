@@ -15,8 +15,9 @@ from tilewright.graphs.primitives import PRIMITIVES, decompose
 from tilewright.model import Model
 from tilewright.plan.build import build
 from tilewright.plan.check import check
-from tilewright.plan.plan import ExecutionPlan, TiledGraph
+from tilewright.plan.plan import ExecutionPlan
 from tilewright.plugins import kernels_of, platform
+from tilewright.tiling.tiled_graph import TiledGraph
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from tilewright.binding.graph import BoundNode
 from tilewright.ieee import ieee
 from tilewright.model import Tensor
-from tilewright.plan.plan import ExecutionPlan, FrozenSlot, Instruction, Slot, TiledGraph
+from tilewright.plan.plan import ExecutionPlan, FrozenSlot, Instruction, Slot
+from tilewright.tiling.tiled_graph import TiledGraph
 
 
 class _Slots:

@@ -16,12 +16,13 @@ from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Model, Tensor
 from tilewright.output.staged import make_folder, write_text
 from tilewright.pipeline import Compiler, Depends
-from tilewright.plan.plan import ExecutionPlan, TiledGraph
+from tilewright.plan.plan import ExecutionPlan
 from tilewright.platform import Feature
 from tilewright.report.explain import explain
 from tilewright.report.text import printable, table
 from tilewright.schedule.deployment import Deployment
 from tilewright.schedule.moves import Move, Offer, Offers
+from tilewright.tiling.tiled_graph import TiledGraph
 
 T = TypeVar("T")
 

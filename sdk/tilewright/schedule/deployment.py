@@ -18,7 +18,7 @@ from tilewright.ops.operator import Call
 from tilewright.plan.aliasing.apply import with_aliasing
 from tilewright.plan.build import build
 from tilewright.plan.check import check as check_plan
-from tilewright.plan.plan import ExecutionPlan, TiledGraph
+from tilewright.plan.plan import ExecutionPlan
 from tilewright.plan.recompute import again
 from tilewright.plan.schedule import schedule_batches, with_groups
 from tilewright.rows.links import Links, with_chains
@@ -28,6 +28,7 @@ from tilewright.tiling.apply import apply_solution
 from tilewright.tiling.solution import TilingSolution, solution_of
 from tilewright.tiling.stacks import reserved_for_stacks
 from tilewright.tiling.tile import TileOptions
+from tilewright.tiling.tiled_graph import TiledGraph
 
 NO_REFUSALS: Refusals = {}
 OPEN = Decisions()

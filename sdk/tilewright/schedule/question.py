@@ -11,8 +11,8 @@ from tilewright.binding.order import Order, Orders
 from tilewright.memory.placing import Placing
 from tilewright.model import Model
 from tilewright.passes.driver import PassReport
-from tilewright.plan.plan import TiledGraph
 from tilewright.schedule.request import Request
+from tilewright.tiling.tiled_graph import TiledGraph
 
 Cut = Callable[[BoundGraph], TiledGraph]
 """What cuts a bound graph into tiles; DoesNotFit where a level is too small."""

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 from tilewright.errors import UsageError
 from tilewright.memory.placed import PlacedPlan
-from tilewright.plan.plan import TiledGraph
 from tilewright.schedule.deployment import Deployment, tiled_as
 from tilewright.schedule.moves import MOVES, allowed
 from tilewright.schedule.search import best_of, finish
 from tilewright.tiling.solution import TilingSolution, solution_of
+from tilewright.tiling.tiled_graph import TiledGraph
 
 MemoryMap = Mapping[str, Mapping[str, int]]
 """Offsets in bytes by level and buffer name, as `PlacedPlan.solution` names them."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from tilewright.binding.graph import BoundGraph
 from tilewright.errors import DoesNotFit, UsageError
-from tilewright.plan.plan import TiledGraph
 from tilewright.platform import MemoryLevel
 from tilewright.tiling.choose import Choice
 from tilewright.tiling.hierarchy import hierarchy
@@ -14,6 +13,7 @@ from tilewright.tiling.options import Option, constant_bytes, works_of
 from tilewright.tiling.solution import NodeTiling, TilingSolution
 from tilewright.tiling.subject import Subject, subject_of
 from tilewright.tiling.tile import TileOptions, asked_of, tiled_graph
+from tilewright.tiling.tiled_graph import TiledGraph
 from tilewright.tiling.walk import walk
 
 

@@ -12,11 +12,11 @@ from tilewright.binding.candidates import Refusals
 from tilewright.binding.graph import BoundGraph, Refusal
 from tilewright.errors import DoesNotFit, UnsupportedNode
 from tilewright.options import FallBack
-from tilewright.plan.plan import TiledGraph
 from tilewright.platform import MemoryLevel
 from tilewright.tiling.explain import Conflict, conflict
 from tilewright.tiling.hierarchy import hierarchy
 from tilewright.tiling.options import works_of
+from tilewright.tiling.tiled_graph import TiledGraph
 
 
 def tile_or_fall_back(

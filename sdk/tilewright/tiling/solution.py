@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tilewright.plan.plan import TiledGraph
+from tilewright.tiling.tiled_graph import TiledGraph
 
 
 @dataclass(frozen=True)

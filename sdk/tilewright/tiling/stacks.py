@@ -13,12 +13,12 @@ from dataclasses import replace
 from tilewright.binding.graph import BoundGraph
 from tilewright.errors import DoesNotFit
 from tilewright.memory.placing import Placing
-from tilewright.plan.plan import TiledGraph
 from tilewright.platform import MemoryLevel, Platform
 from tilewright.target import StackRoom
 from tilewright.tiling.hierarchy import hierarchy
 from tilewright.tiling.options import works_of
 from tilewright.tiling.tile import TileOptions, tile
+from tilewright.tiling.tiled_graph import TiledGraph
 
 
 def tile_beside_stacks(

@@ -13,7 +13,7 @@ from tilewright.binding.graph import BoundGraph
 from tilewright.memory.placing import Placing
 from tilewright.plan.build import build
 from tilewright.plan.liveness import storages
-from tilewright.plan.plan import ExecutionPlan, TiledGraph
+from tilewright.plan.plan import ExecutionPlan
 from tilewright.platform import MemoryLevel
 from tilewright.tiling.check import check
 from tilewright.tiling.choose import Choice, Live, Network, choose, roomy
@@ -23,6 +23,7 @@ from tilewright.tiling.hierarchy import Hierarchy, align_up, hierarchy
 from tilewright.tiling.options import Fronts, Option, constant_bytes, options_of, works_of
 from tilewright.tiling.schedule import TileSchedule
 from tilewright.tiling.stages import Work
+from tilewright.tiling.tiled_graph import TiledGraph
 from tilewright.tiling.walk import Objective
 
 PLACEMENTS = 4
