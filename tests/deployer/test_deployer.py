@@ -16,6 +16,7 @@ from tilewright.errors import UnsupportedNode, UsageError
 from tilewright.frontend.load import load
 from tilewright.options import CompileOptions
 from tilewright.target import load_target
+from torch_modules import OURS
 
 Find = Callable[[str], NetworkFiles]
 
@@ -40,12 +41,25 @@ def test_flags_follow_the_life_cycle(deployer: NetworkDeployer) -> None:
     assert deployer.prepared
 
 
-def test_the_code_is_that_of_compile(deployer: NetworkDeployer, network: Find) -> None:
-    expected = compile_model(network("digits_int8").model, CompileOptions(), load_target("host"))
-    deployer.prepare()
-    assert deployer.artifacts == expected.artifacts
-    assert deployer.compiled().report.memory == expected.report.memory
-    assert deployer.generate_function() == expected.artifacts.files["src/digits_int8.c"]
+ASKED = (
+    CompileOptions(io="caller"), CompileOptions(optimize="size", quantized_io=True),
+    CompileOptions(disabled_passes=frozenset({"overlap", "views", "pinning"})),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("board", ["host", "qemu_mps2_an386", "qemu_pulp"])
+@pytest.mark.parametrize("name", OURS)
+def test_the_code_is_that_of_compile(network: Find, name: str, board: str) -> None:
+    """For every network by default, and for one further set of options each, so that all meet all targets."""
+    source, target = network(name).model, load_target(board)
+    for options in (CompileOptions(), ASKED[OURS.index(name) % len(ASKED)]):
+        expected = compile_model(source, options, target)
+        wrapper = TilerDeployerWrapper(NetworkDeployer(source, target, options))
+        wrapper.prepare()
+        for path in expected.artifacts.files:
+            assert wrapper.made().text(path) == expected.artifacts.text(path), path
+        assert wrapper.compiled().report.memory == expected.report.memory
+        assert wrapper.generate_function() == expected.artifacts.text(f"src/{expected.plan.name}.c")
 
 
 def test_generate_function_prepares_where_nobody_did(deployer: NetworkDeployer) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import onnx
 import pytest
+from make_odd import Sketch
 from row_networks import chains_of, inverted_residual
 from tilewright.compile import Compiled, compile_model
 from tilewright.options import CompileOptions, Optimize
 from tilewright.report.explain import explain
 from tilewright.report.text import header
+from tilewright.schedule.moves.row_chains import SMALL
 from tilewright.target import load_target
 
 
@@ -52,3 +57,27 @@ def test_instructions_that_a_chain_adds_are_worth_nothing_for_speed(tmp_path: Pa
     found = compiled(tmp_path, "host", "speed")
     (report,) = [p for p in found.report.passes if p.name == "row_chains"]
     assert report.added_operations <= 0
+
+
+def many_blocks(folder: Path, blocks: int) -> Path:
+    """Blocks of MobileNetV2 in float, one after the other: every one of them reaches the peak."""
+    net = Sketch("blocks")
+    six = (net.constant(np.array(0, np.float32)), net.constant(np.array(6, np.float32)))
+    x = net.convolution(net.input("image", 1, 8, 16, 16), 8, 8, (1, 1))
+    for _ in range(blocks):
+        y = net.node("Clip", net.convolution(x, 8, 48, (1, 1)), *six)
+        y = net.node("Clip", net.convolution(y, 48, 48, (3, 3), 48), *six)
+        x = net.node("Add", x, net.convolution(y, 48, 8, (1, 1)))
+    net.output(net.node("GlobalAveragePool", x), "means")
+    onnx.save(net.finish(), folder / "blocks.onnx")
+    return folder / "blocks.onnx"
+
+
+def test_a_large_network_gets_chains_for_all_moments_at_its_peak(tmp_path: Path) -> None:
+    source, target = many_blocks(tmp_path, 34), load_target("host")
+    options = CompileOptions(optimize="size")
+    without = compile_model(source, replace(options, disabled_passes=frozenset({"row_chains"})), target)
+    assert len(without.bound.nodes) > SMALL
+    done = compile_model(source, options, target)
+    assert len(done.decisions.row_chains) >= 30
+    assert done.placed.solution.peak < without.placed.solution.peak

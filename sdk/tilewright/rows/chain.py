@@ -213,7 +213,7 @@ def chain_kernel(stages: Sequence[Stage], walked: Walk, layouts: Mapping[str, La
     kernels = [stage.kernel for stage in stages]
     sources = tuple(dict.fromkeys(source for kernel in kernels for source in kernel.sources))
     names = {t.name for s in stages for t in (*s.node.call.inputs, *s.node.call.outputs) if t is not None}
-    whole = {name: layout for name, layout in layouts.items() if name in names}
+    whole = {name: layouts[name] for name in sorted(names) if name in layouts}
     bounds = [kernel.numerics for kernel in kernels if kernel.numerics != "exact"]
     return Kernel(
         name="RowChain", op="Chain", types=(("*...",), ("*",)), layout=("any", "any"), template=TEMPLATE,

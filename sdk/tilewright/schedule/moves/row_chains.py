@@ -6,12 +6,13 @@ recomputing; chains that turn out not to lower the peak are dropped again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from tilewright.binding.check import check
 from tilewright.binding.graph import BoundNode
-from tilewright.memory.heights import moments_at_peak
+from tilewright.memory.heights import heights, moments_at_peak
 from tilewright.platform import Feature
 from tilewright.rows.links import Links, with_chains
 from tilewright.schedule.decisions import RowChain
@@ -19,7 +20,7 @@ from tilewright.schedule.deployment import Deployment
 from tilewright.schedule.moves.move import Offer, Offers
 from tilewright.schedule.moves.recompute import SHARES
 
-SMALL = 400
+SMALL = 128
 """Up to so many nodes every chain at the peak is priced by itself; beyond that, many of them together."""
 TRIED = 400
 """Chains that are priced one by one at most."""
@@ -41,15 +42,15 @@ class RowChains:
         if request.platform.copies or request.options.program is not None:
             return
         chains = _Chains(now, SHARES[request.options.optimize])
-        start, offers = now, chains.singly if len(now.bound.nodes) <= SMALL else chains.together
+        start, small = now, len(now.bound.nodes) <= SMALL
+        offers = chains.singly if small else chains.together
         while True:
             better = yield Offer(offers(now), "towards", against=now, work=chains.added)
             if better is now:
                 break
             now = better
-        for chain in sorted(chains.taken(now), key=chains.added_by, reverse=True):
-            rest = [other for other in chains.taken(now) if other is not chain]
-            now = yield Offer([chains.deployed(rest)], "no higher", against=now)
+        for rest in chains.fewer(now, one_by_one=small):
+            now = yield Offer([rest(now)], "no higher", against=now)
         if now is not start:
             check(now.graph)
             yield Offer([now], "lower", exact=True)
@@ -69,6 +70,10 @@ class _Chains:
         self.apart = {bound.call.node.name: _cost(bound) for bound in start.bound.nodes}
         self.most_added = share * sum(self.apart.values())
         self.paths = list(self.links.paths())
+        self.through: dict[str, list[tuple[str, ...]]] = {}
+        for path in self.paths:
+            for name in path:
+                self.through.setdefault(name, []).append(path)
         self.made: dict[tuple[str, ...], list[BoundNode]] = {}
         self.tried = 0
 
@@ -104,25 +109,67 @@ class _Chains:
                     yield self.deployed((*rest, chain))
 
     def together(self, now: Deployment) -> Iterator[Deployment]:
-        """The chains taken, with one for every moment at the peak that some chain seems to lower."""
-        taken, at_peak = self.taken(now), _names_at(now, moments_at_peak(now.placed))
-        room = self.most_added - sum(map(self.added_by, taken))
-        covered: set[str] = {part.call.node.name for chain in taken for part in chain.parts}
-        chosen = list(taken)
+        """The chains taken, with one for every moment at the peak; nothing where some moment would stay as it is.
+
+        Whether a chain lowers a moment is an estimate from the bytes that are alive there. Two ways of spending what
+        may be added are offered: the cheapest chain everywhere, and the best one that each moment's share pays.
+        """
         live = _Live(self.start, now)
-        for path in self.paths:
-            if at_peak.isdisjoint(path) or not covered.isdisjoint(path):
+        for thrifty in (True, False):
+            chains = self._for_all(now, live, thrifty=thrifty)
+            if chains:
+                yield self.deployed(chains)
+
+    def _for_all(self, now: Deployment, live: _Live, *, thrifty: bool) -> list[BoundNode]:
+        """The chains taken, with one for every moment at the peak; none where one moment cannot be lowered."""
+        chosen = {chain.call.node.name: chain for chain in self.taken(now)}
+        room = self.most_added - sum(map(self.added_by, chosen.values()))
+        moments = moments_at_peak(now.placed)
+        for done, time in enumerate(moments):
+            call = now.placed.plan.instructions[time].call
+            names = [part.node.name for part in call.chain] or [call.node.name]
+            covered = {part.call.node.name for chain in chosen.values() for part in chain.parts}
+            if call.node.name in covered:
                 continue
-            if path not in self.made and len(self.made) >= MADE:
-                break
-            fitting = [chain for chain in self._made(path) if self.added_by(chain) <= room]
-            best = min(fitting, key=lambda chain: (live.with_chain(chain), self.added_by(chain)), default=None)
-            if best is not None and live.with_chain(best) < now.peak:
-                chosen.append(best)
-                covered.update(path)
-                room -= max(0.0, self.added_by(best))
-        if len(chosen) > len(taken):
-            yield self.deployed(chosen)
+            old = chosen.pop(call.node.name, None)
+            room += self.added_by(old) if old is not None else 0.0
+            options = self._lowering(names, covered.difference(names), live, live.bytes_at[time])
+            best = _cheapest(options) if thrifty else _affordable(options, room / (len(moments) - done))
+            best = best or _cheapest(options)
+            if best is None or best.added > room:
+                return []
+            chosen[best.chain.call.node.name] = best.chain
+            room -= best.added
+        return list(chosen.values())
+
+    def _lowering(self, names: Sequence[str], covered: set[str], live: _Live, below: int) -> list[_Lowering]:
+        """The chains through one of these nodes, and none that is covered, that leave fewer bytes alive."""
+        found = []
+        for path in dict.fromkeys(path for name in names for path in self.through.get(name, ())):
+            if not covered.isdisjoint(path) or (path not in self.made and len(self.made) >= MADE):
+                continue
+            for chain in self._made(path):
+                if (alive := live.with_chain(chain)) < below:
+                    found.append(_Lowering(alive, len(chain.parts), self.added_by(chain), chain))
+        return found
+
+    def fewer(self, now: Deployment, *, one_by_one: bool) -> Iterator[Callable[[Deployment], Deployment]]:
+        """What leaves chains out: those that add most first, or at once all whose nodes apart stay below the peak."""
+        if one_by_one:
+            for chain in sorted(self.taken(now), key=self.added_by, reverse=True):
+                yield partial(self._without, (chain,))
+            return
+        before = heights(self.start.placed)
+        at = {instruction.name: instruction.index for instruction in self.start.placed.plan.instructions}
+        idle = [
+            chain for chain in self.taken(now)
+            if all(before[at[part.call.node.name]] < now.peak for part in chain.parts if part.call.node.name in at)
+        ]  # fmt: skip
+        if idle:
+            yield partial(self._without, idle)
+
+    def _without(self, left_out: Sequence[BoundNode], now: Deployment) -> Deployment:
+        return self.deployed([chain for chain in self.taken(now) if chain not in left_out])
 
     def _made(self, path: tuple[str, ...]) -> list[BoundNode]:
         if path not in self.made:
@@ -130,12 +177,33 @@ class _Chains:
         return self.made[path]
 
 
+@dataclass(frozen=True)
+class _Lowering:
+    """A chain with the bytes that it leaves alive, its nodes, and the instructions that it adds."""
+
+    alive: int
+    nodes: int
+    added: float
+    chain: BoundNode
+
+
+def _cheapest(options: Sequence[_Lowering]) -> _Lowering | None:
+    """The chain that adds least."""
+    return min(options, key=lambda option: (option.added, option.nodes, option.alive), default=None)
+
+
+def _affordable(options: Sequence[_Lowering], room: float) -> _Lowering | None:
+    """The chain that leaves the fewest bytes alive among those that add no more than there is room for."""
+    fitting = [option for option in options if option.added <= room]
+    return min(fitting, key=lambda option: (option.alive, option.nodes, option.added), default=None)
+
+
 class _Live:
     """Bytes alive at every instruction of a deployment, for an estimate of what a chain leaves of them."""
 
     def __init__(self, start: Deployment, now: Deployment) -> None:
         self.start, plan = start, now.placed.plan
-        self.at = {i.name: i.index for i in plan.instructions}
+        self.at = {part.node.name: i.index for i in plan.instructions for part in i.call.chain or (i.call,)}
         self.regions = {region.name: region for region in now.placed.regions if region.kind != "scratch"}
         change = [0] * (len(plan.instructions) + 2)
         for region in self.regions.values():
