@@ -108,7 +108,7 @@ def _within_home(
         if choice is None:
             break
         tiled = tiled_for(choice)
-        needed = placing.place(build(tiled)).arena_bytes
+        needed = placing.place(build(tiled), "auto").arena_bytes
         if needed <= capacity:
             return tiled
         least = min(least or needed, needed)
