@@ -12,7 +12,7 @@ import pytest
 from conftest import NetworkFiles
 from tilewright.compile import compile_model, write
 from tilewright.deployer import CodeGenVerbosity, NetworkDeployer, OrderError, TilerDeployerWrapper
-from tilewright.errors import UnsupportedNode, UsageError
+from tilewright.errors import DoesNotFit, StateError, UnsupportedNode, UsageError
 from tilewright.frontend.load import load
 from tilewright.options import CompileOptions
 from tilewright.target import load_target
@@ -276,3 +276,44 @@ def test_test_name_and_work_dir_belong_together(deployer: NetworkDeployer, tmp_p
     wrapper = TilerDeployerWrapper(deployer, test_name="digits", work_dir=tmp_path / "work")
     wrapper.prepare()
     assert (tmp_path / "work" / "digits.json").exists()
+
+
+def test_the_deployer_refuses_what_compile_refuses(network: Find, tmp_path: Path) -> None:
+    """A budget, a level that is too small for its constants, a state for larger levels: exit 4, or a state refused."""
+    source, board = network("digits_int8").model, load_target("qemu_pulp")
+    for options in (CompileOptions(budgets={"l1": 1024}), CompileOptions(level_sizes={"l2": 4096})):
+        with pytest.raises(DoesNotFit):
+            TilerDeployerWrapper(NetworkDeployer(source, board, options)).prepare()
+    plain = NetworkDeployer(network("vww_int8").model, board)
+    with pytest.raises(DoesNotFit, match="'l1' has 65536 bytes: the buffers of the network take"):
+        plain.prepare()
+    whole = TilerDeployerWrapper(NetworkDeployer(source, board))
+    whole.prepare()
+    whole.export_state(tmp_path, "whole")
+    for sizes in ({"l1": 4096}, {"l2": 4096}):
+        smaller = NetworkDeployer(source, board, CompileOptions(level_sizes=sizes))
+        with pytest.raises(StateError, match="cannot be used"):
+            smaller.import_state(tmp_path, "whole")
+    with pytest.raises(StateError, match="it is of another model: sha256"):
+        NetworkDeployer(network("odd_several").model, board).import_state(tmp_path, "whole")
+
+
+def test_what_is_named_as_the_smallest_home_level_fits(network: Find) -> None:
+    source, board = network("digits_int8").model, load_target("qemu_pulp")
+    with pytest.raises(DoesNotFit) as caught:
+        compile_model(source, CompileOptions(level_sizes={"l2": 1024}), board)
+    enough = caught.value.smallest["l2"]
+    assert compile_model(source, CompileOptions(level_sizes={"l2": enough}), board).placed.arena_bytes <= enough
+    assert "'l2' has 1024 bytes" in str(caught.value)
+
+
+def test_tiling_by_hand_stays_when_the_code_is_asked_for(network: Find) -> None:
+    wrapper = TilerDeployerWrapper(NetworkDeployer(network("digits_int8").model, load_target("host")))
+    wrapper.prepare()
+    (level,) = wrapper.memory_map
+    further = {name: offset + 64 for name, offset in wrapper.memory_map[level].items()}
+    wrapper.tile(wrapper.tiling_solution, {level: further})
+    assert not wrapper.prepared
+    wrapper.generate_function()
+    assert wrapper.prepared
+    assert wrapper.memory_map == {level: further}

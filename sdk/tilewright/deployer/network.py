@@ -25,6 +25,7 @@ from tilewright.options import CompileOptions
 from tilewright.passes.driver import PassReport
 from tilewright.pipeline import Compiler
 from tilewright.plan.plan import ExecutionPlan
+from tilewright.report.blame import overflow
 from tilewright.schedule.decisions import Decisions
 from tilewright.schedule.deployment import Deployment
 from tilewright.schedule.moves import Move
@@ -168,11 +169,16 @@ class NetworkDeployer(GeneratedCode):
         self.code_transform(verbose)
 
     def code_transform(self, verbose: CodeGenVerbosity = QUIET) -> None:
-        """Expand every layer into its code; `verbose` switches its marks on."""
+        """Expand every layer into its code; `verbose` switches its marks on.
+
+        DoesNotFit where constants, tables and buffers together exceed a level or what the options grant of it.
+        """
         if not self.bound or self.found is None:
             raise OrderError("You need to bind the network before transforming code!", fix="call mid_end() first")
         write_code = self._road().value(generator)
         made: Artifacts = write_code(self.found.placed, self.request.levels, self.target.flags)
+        if too_large := overflow(compiled(self.found, made, {}).report, self.options.budgets):
+            raise too_large
         self.artifacts = made.marked(layers=verbose.untiled_profiling, tiles=verbose.tiled_profiling)
         self.verbosity, self.transformed = verbose, True
 
@@ -337,5 +343,8 @@ class NetworkDeployer(GeneratedCode):
         except (StateError, UsageError, DoesNotFit, UnsupportedNode) as error:
             raise refused(path, str(error)) from error
         if state.transformed:
-            self.code_transform(state.verbosity)
+            try:
+                self.code_transform(state.verbosity)
+            except DoesNotFit as error:
+                raise refused(path, str(error)) from error
             self.prepared = True

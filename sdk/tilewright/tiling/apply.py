@@ -43,6 +43,8 @@ def apply_solution(
                 f"constants of '{one.nodes[-1]}' are '{one.constants}'", fix="say pinned, resident or streamed"
             )
         named[one.constants] |= set(one.nodes)
+    held = sum(constant_bytes(works[name], levels_asked.compute.align) for name in named["pinned"])
+    for one in solution:
         pinned = frozenset(one.nodes) if one.constants == "pinned" else frozenset()
         subject = subject_of([works[name] for name in one.nodes], levels_asked, pinned)
         if subject is None or (pinned and len(one.nodes) > 1):
@@ -50,7 +52,6 @@ def apply_solution(
                              "from that of the next, or pinned constants were asked for in a chain")  # fmt: skip
         _possible(subject, one)
         cut = walk(subject, one.sizes, one.order, one.double)
-        held = sum(constant_bytes(works[name], levels_asked.compute.align) for name in named["pinned"])
         if cut.compute_bytes + held > levels_asked.capacity:
             level = levels_asked.compute.name
             raise DoesNotFit(

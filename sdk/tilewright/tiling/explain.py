@@ -59,7 +59,7 @@ def does_not_fit(works: Sequence[Work], levels: Hierarchy) -> DoesNotFit:
 def home_does_not_fit(levels: Hierarchy, needed: int, node: str, alive: str) -> DoesNotFit:
     """The error for a home level that is too small for what is alive at one node."""
     return DoesNotFit(
-        f"'{levels.home.name}' has {levels.home_capacity} bytes",
+        f"'{levels.home.name}' has {levels.home_bytes} bytes",
         why=f"{needed} bytes are needed in it; at node '{node}' are alive: {alive}",
         fix=f"give '{levels.home.name}' at least that",
         node=node,

@@ -12,6 +12,7 @@ from tilewright.errors import PlatformError
 from tilewright.platform import Copy, MemoryLevel, Platform, TileCosts
 
 UNLIMITED = 1 << 40
+"""Bytes of a level without a size."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class Hierarchy:
     """`compute` is where kernels run, `home` where activations lie, `rest` where constants lie at rest.
 
     `load` and `store` join home and compute level, `fetch` brings constants from rest to home (None where rest is
-    home, or where tiles are loaded from rest directly by `load_constants`). Sizes are free bytes.
+    home, or where tiles are loaded from rest directly by `load_constants`). Sizes of levels are free bytes;
+    `home_bytes` are all that the home level has, `home_reserved` those of stacks in it.
     """
 
     compute: MemoryLevel
@@ -32,6 +34,8 @@ class Hierarchy:
     cores: int = 1
     costs: TileCosts = field(default_factory=TileCosts)
     table_bytes_per_tile: int = 0
+    home_bytes: int = UNLIMITED
+    home_reserved: int = 0
 
     @property
     def capacity(self) -> int:
@@ -75,10 +79,12 @@ def hierarchy(
             why=f"no copy leads from there to '{load.source}' or to '{platform.compute_in}'",
             fix="declare one in its memory.py",
         )
+    whole = next((level.size for level in (*levels, *platform.memory) if level.name == load.source), None)
     return Hierarchy(
         compute=sized[platform.compute_in], home=sized[load.source], rest=sized[rest], load=load,
         store=out[load.source], load_constants=direct.get(rest, load), fetch=fetch, cores=platform.cores,
-        costs=platform.tile_costs,
+        costs=platform.tile_costs, home_bytes=UNLIMITED if whole is None else whole,
+        home_reserved=taken.get(load.source, 0),
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from tilewright.tiling.check import check
 from tilewright.tiling.choose import Choice, Live, Network, choose, roomy
 from tilewright.tiling.expand import expand
 from tilewright.tiling.explain import does_not_fit, home_does_not_fit
-from tilewright.tiling.hierarchy import Hierarchy, align_up, hierarchy
+from tilewright.tiling.hierarchy import UNLIMITED, Hierarchy, align_up, hierarchy
 from tilewright.tiling.options import Fronts, Option, constant_bytes, options_of, works_of
 from tilewright.tiling.schedule import TileSchedule
 from tilewright.tiling.stages import Work
@@ -28,8 +28,6 @@ from tilewright.tiling.walk import Objective
 
 PLACEMENTS = 4
 """Times that the network is asked anew, with less memory, where offsets need more than what is alive."""
-UNLIMITED = 1 << 40
-"""Bytes of a home level that asks nothing of the tiles."""
 
 
 @dataclass(frozen=True)
@@ -168,10 +166,13 @@ def _too_small_at_home(network: Network, plan: ExecutionPlan, least: int) -> Exc
         f"{live.size_bytes} of '{live.tensor}'" for live in network.live
         if live.first <= worst <= live.last and live.tensor
     ]  # fmt: skip
-    fixed = network.levels.home_capacity - network.home_capacity
-    if fixed:
-        alive.append(f"{fixed} of constants")
-    needed = (least or sums[worst] + streamed) + fixed
+    at_home = network.levels.rest.name == network.levels.home.name
+    constants = sum(network.constants.values()) if at_home else 0
+    if constants:
+        alive.append(f"{constants} of constants")
+    if network.levels.home_reserved:
+        alive.append(f"{network.levels.home_reserved} of stacks")
+    needed = (least or sums[worst] + streamed) + constants + network.levels.home_reserved
     return home_does_not_fit(network.levels, needed, name, ", ".join(alive) or "activations")
 
 
