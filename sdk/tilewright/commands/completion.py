@@ -55,9 +55,9 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
 def verbs_of(parser: argparse.ArgumentParser) -> tuple[Verb, ...]:
     """Every verb with its options."""
     from tilewright.plugins import find_platforms
-    from tilewright.target import known_targets
+    from tilewright.target import known_names
 
-    known = {"TARGET": known_targets(), "PLATFORM": tuple(find_platforms())}
+    known = {"TARGET": known_names(), "PLATFORM": tuple(find_platforms())}
     found = []
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

@@ -210,7 +210,8 @@ class RunReport:
     further run: `hardware` (the core's memory protection), `plugin` (the bytes that each layer declares).
     `counter` names what counted the instructions: `plugin`, `icount` or `callgrind`.
     `reference_missing` says why there is no comparison with another implementation, where one was asked for. `drawn`
-    says of inputs that were drawn at random within limits of the network's what these are.
+    says of inputs that were drawn at random within limits of the network's what these are. `simulated_by` names the
+    board that stood in for a chip or a core.
     """
 
     match: bool
@@ -233,6 +234,7 @@ class RunReport:
     cycle_model: str = ""
     reference_missing: str = ""
     drawn: tuple[str, ...] = ()
+    simulated_by: str = ""
 
 
 @dataclass(frozen=True)

@@ -202,6 +202,8 @@ def run_lines(run: RunReport) -> str:
     elif run.reference_missing:
         lines.append(f"NumPy is compared with nothing: {run.reference_missing}")
     lines += run.drawn
+    if run.simulated_by:
+        lines.append(f"simulated by {run.simulated_by}, with the memory of the chip")
     if run.samples is not None:
         right = f", accuracy {run.accuracy:.2%}" if run.accuracy is not None else ""
         lines.append(f"{number(run.samples)} samples{right}")

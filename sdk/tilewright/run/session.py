@@ -81,7 +81,13 @@ def run_images(simulator: Simulator, subject: Subject, target: Target, asked: Ru
     layers_found = with_cycles(report.layers, spans)
     if asked.profile:
         layers_found = with_tiles(layers_found, plan, spans)
-    return replace(report, layers=layers_found)
+    return with_simulator(replace(report, layers=layers_found), target)
+
+
+def with_simulator(report: Report, target: Target) -> Report:
+    """The report of a run, with the board that stood in where the target is a chip or a core."""
+    assert report.run is not None
+    return replace(report, run=replace(report.run, simulated_by=target.simulated_by))
 
 
 def with_layers(total: Counts | None, traced: Counts | None) -> Counts | None:

@@ -276,4 +276,7 @@ def _with_again(plan: ExecutionPlan, repeated: Sequence[Again]) -> ExecutionPlan
 
 def level_sizes(question: Question) -> Mapping[str, int | None]:
     """Bytes that the target has of each level at most."""
-    return {name: memory.most or memory.size for name, memory in question.request.target.memories.items()}
+    return {
+        name: max(memory.most or 0, memory.size or 0) or None
+        for name, memory in question.request.target.memories.items()
+    }
