@@ -17,8 +17,8 @@ from tilewright.schedule.moves import Move
 from tilewright.schedule.question import Lowered, Question
 from tilewright.schedule.request import Request
 from tilewright.schedule.search import Searched, best_of
+from tilewright.schedule.tile import tile
 from tilewright.target import load_target
-from tilewright.tiling.tile import tile
 
 
 def deployment(

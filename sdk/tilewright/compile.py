@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,9 +14,8 @@ from tilewright.binding.graph import BoundGraph
 from tilewright.binding.lock import order_of
 from tilewright.binding.order import Orders
 from tilewright.codegen.artifacts import Artifacts
-from tilewright.codegen.blob import WeightRegion
-from tilewright.codegen.emit import emit as emit_project
-from tilewright.errors import PlatformError, TilewrightError, UsageError
+from tilewright.codegen.generator import Generator, generator
+from tilewright.errors import TilewrightError
 from tilewright.frontend.load import frozen_inputs
 from tilewright.frontend.load import load as read_model
 from tilewright.memory.placed import PlacedPlan
@@ -27,7 +25,6 @@ from tilewright.options import CompileOptions, RunOptions
 from tilewright.passes.quantise.report import quantisation_report
 from tilewright.pipeline import Compiler, Depends
 from tilewright.plan.plan import ExecutionPlan
-from tilewright.platform import Feature, MemoryLevel
 from tilewright.report.build import Report
 from tilewright.report.collect import collect
 from tilewright.schedule.decisions import Decisions
@@ -35,11 +32,11 @@ from tilewright.schedule.deployment import Deployment
 from tilewright.schedule.lowering import lowered
 from tilewright.schedule.moves import MOVES, Move, allowed
 from tilewright.schedule.question import Cut, Lowered, Question
-from tilewright.schedule.request import Request, make_request
+from tilewright.schedule.request import Request, make_request, request
 from tilewright.schedule.search import Found, best_of, finish
+from tilewright.schedule.stacks import tile_beside_stacks
 from tilewright.target import Target, with_sizes
-from tilewright.tiling.stacks import tile_beside_stacks
-from tilewright.tiling.tile import TileOptions
+from tilewright.tiling.switches import TileOptions
 from tilewright.tiling.tiled_graph import TiledGraph
 
 
@@ -98,11 +95,6 @@ def progress() -> Callable[[str], None]:
 def journal(now: Callable[[], float] = Depends(clock), tell: Callable[[str], None] = Depends(progress)) -> Journal:
     """The journal of one compilation."""
     return Journal(now, tell)
-
-
-def request() -> Request:
-    """What is to be compiled; `compile_model` overrides it."""
-    raise TilewrightError("no request was given to the compiler", fix="call compile_model")
 
 
 def tiler(asked: Request = Depends(request)) -> Cut:
@@ -178,14 +170,6 @@ def search(
     return finish(best_of(Deployment(ask(network)), chosen, log.stage), log.stage)
 
 
-Generator = Callable[[PlacedPlan, Sequence[MemoryLevel], Sequence[str]], Artifacts]
-
-
-def generator(asked: Request = Depends(request)) -> Generator:
-    """What writes the project."""
-    return emitter(asked)
-
-
 @compiler.step
 def emit(
     found: Found,
@@ -225,27 +209,6 @@ def with_weights_in_ram(report: Report, level: str, size_bytes: int) -> Report:
     at = memory[level]
     memory[level] = replace(at, worst_case=at.worst_case + size_bytes, constants=at.constants + size_bytes)
     return replace(report, memory=memory)
-
-
-def emitter(asked: Request, regions: tuple[WeightRegion, ...] = ()) -> Generator:
-    """What writes the project, with these regions of weights outside: the platform's own module where it names one."""
-    chosen = asked.platform
-    if asked.options.context and not chosen.can(Feature.CONTEXT):
-        raise UsageError(
-            "--context asks for several instances",
-            why=f"platform '{chosen.name}' writes its own code, and that is one network",
-            fix="leave it out",
-        )
-    if not chosen.emitter:
-        return partial(emit_project, regions=regions, context=asked.options.context)
-    try:
-        own: Callable[..., Artifacts] = importlib.import_module(chosen.emitter).emit
-    except (ImportError, AttributeError) as error:
-        raise PlatformError(
-            f"platform '{chosen.name}' cannot write its code", why=str(error), fix=f"mend '{chosen.emitter}'"
-        ) from error
-    given = {"regions": regions} if regions else {}
-    return partial(own, **given, **({"context": True} if asked.options.context else {}))
 
 
 def compile_model(

@@ -12,7 +12,8 @@ which kernels never notice. Only modules that a platform names as its emitter im
 
 from tilewright.codegen.artifacts import Artifacts, Parts
 from tilewright.codegen.comments import safe, shape_text
-from tilewright.codegen.functions import Function, parameters
+from tilewright.codegen.functions import Function
+from tilewright.codegen.parameters import parameters
 from tilewright.codegen.render import render
 from tilewright.memory.buffer_layout import BufferLayout, layout_of
 from tilewright.memory.placed import PlacedPlan

@@ -15,9 +15,8 @@ from tilewright.errors import PlatformError
 from tilewright.layout import Layout
 from tilewright.model import Array, DType, Tensor
 from tilewright.ops.index.affine import Tile
-from tilewright.ops.index.nest import Footprint
+from tilewright.ops.index.nest import Access, Footprint
 from tilewright.ops.operator import Call
-from tilewright.tiling.schedule import Operand
 
 LayoutRule = Literal["default", "channels_last", "same", "like", "axes", "rows", "any"]
 
@@ -84,11 +83,12 @@ class Operands:
 
 @dataclass(frozen=True)
 class TileView:
-    """One tile as its kernel sees it: loop ranges, and box, lacking padding and addressing by operand name."""
+    """One tile as its kernel sees it: loop ranges; and by operand name the box with the padding that it lacks, and how
+    the operand is accessed."""
 
     loops: Tile
     boxes: Mapping[str, Footprint]
-    operands: Mapping[str, Operand] = field(default_factory=dict)
+    accesses: Mapping[str, tuple[Access, ...]] = field(default_factory=dict)
 
     def size(self, loop: str) -> int:
         """Steps of a loop in this tile."""

@@ -43,7 +43,7 @@ def test_the_placed_peak_falls_too() -> None:
     from tilewright.binding.bind import bind
     from tilewright.plan.build import build
     from tilewright.plugins import kernels_of, platform
-    from tilewright.tiling.tile import tile
+    from tilewright.schedule.tile import tile
 
     generic = platform("generic")
     peaks = []

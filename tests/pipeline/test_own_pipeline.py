@@ -39,8 +39,8 @@ from tilewright.schedule.moves.tiles import Tiles
 from tilewright.schedule.question import Lowered
 from tilewright.schedule.request import Request
 from tilewright.schedule.search import Found, best_of, finish
+from tilewright.schedule.tile import tile
 from tilewright.target import load_target
-from tilewright.tiling.tile import tile
 from tilewright.tiling.tiled_graph import TiledGraph
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from row_networks import chained, chains_of, drawn
-from tilewright.binding.check import check as check_binding
 from tilewright.binding.graph import BoundGraph, BoundNode
 from tilewright.compile import Compiled
 from tilewright.errors import TilewrightError
@@ -16,6 +15,7 @@ from tilewright.plan.check import check as check_plan
 from tilewright.platform import Kernel, Operands
 from tilewright.rows.bands import ALIKE, RowMap
 from tilewright.rows.chain import RowChain
+from tilewright.rows.check import check as check_binding
 from tilewright.rows.check import check_chain, check_gap
 from tilewright.rows.walk import Made, Step, walk
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 from tilewright.plan.build import build
+from tilewright.schedule.tile import network_of
 from tilewright.tiling.choose import Live, Network, choose
 from tilewright.tiling.hierarchy import whole_copy_cycles
 from tilewright.tiling.options import Fronts, Option, options_of, works_of
 from tilewright.tiling.subject import subject_of
-from tilewright.tiling.tile import network_of
 from tilewright.tiling.tiled_graph import TiledGraph
 from tilewright.tiling.walk import BYTES_PER_CYCLE, Cut
 from tiling.cutting import conv_call, levels, matmul_call, unary_call

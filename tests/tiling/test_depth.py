@@ -13,13 +13,13 @@ from dataclasses import replace
 import pytest
 from conftest import NetworkFiles
 from tilewright.platform import Call, Copy
+from tilewright.schedule.tile import tile
 from tilewright.tiling import front
 from tilewright.tiling.front import best_within
 from tilewright.tiling.hierarchy import Hierarchy, hierarchy
 from tilewright.tiling.options import works_of
 from tilewright.tiling.stages import Work
 from tilewright.tiling.subject import Subject, subject_of
-from tilewright.tiling.tile import tile
 from tilewright.tiling.walk import BYTES_PER_CYCLE, Cut, cost_of, walk
 from tiling.cutting import conv_call, levels, matmul_call, unary_call, work
 from tiling.networks import of_l1, on_pulp

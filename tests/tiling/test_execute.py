@@ -12,13 +12,14 @@ from conftest import NetworkFiles
 from tilewright.graphs.tiled import run as run_tiled
 from tilewright.plan.build import build
 from tilewright.plan.execute import run as run_whole
+from tilewright.schedule.tile import tile
 from tilewright.tiling.check import check
 from tilewright.tiling.expand import expand
 from tilewright.tiling.front import walked
 from tilewright.tiling.options import works_of
 from tilewright.tiling.schedule import Stage
 from tilewright.tiling.subject import subject_of
-from tilewright.tiling.tile import TileOptions, tile
+from tilewright.tiling.switches import TileOptions
 from tilewright.tiling.tiled_graph import TiledGraph
 from tiling.cutting import conv_call, levels, matmul_call, unary_call
 from tiling.networks import bound, graph_of, sized

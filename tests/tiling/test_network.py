@@ -12,7 +12,8 @@ from tilewright.errors import DoesNotFit
 from tilewright.memory.planner import place_plan
 from tilewright.plan.build import build
 from tilewright.plan.check import check as check_plan
-from tilewright.tiling.tile import TileOptions, tile
+from tilewright.schedule.tile import tile
+from tilewright.tiling.switches import TileOptions
 from tilewright.tiling.tiled_graph import TiledGraph
 from tiling.cutting import PLATFORM
 from tiling.networks import bound, chain_of_convolutions, dense_and_gelu, sized

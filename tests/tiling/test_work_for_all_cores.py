@@ -9,9 +9,10 @@ import pytest
 from conftest import NetworkFiles
 from tilewright.binding.graph import BoundGraph, BoundNode
 from tilewright.platform import Kernel, Operands
+from tilewright.schedule.tile import tile
 from tilewright.tiling import front
 from tilewright.tiling.subject import Subject
-from tilewright.tiling.tile import TileOptions, tile
+from tilewright.tiling.switches import TileOptions
 from tilewright.tiling.tiled_graph import TiledGraph
 from tiling.networks import of_l1, on_pulp
 

@@ -130,16 +130,16 @@ class TileLoops(TiledKernelMethods):
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Ranges of the shared loops, places and lengths of boxes."""
         if isinstance(self.whole.methods, Relayout):
-            x = view.operands["x"]
-            loops = tuple(f"i{place}" for place, size in enumerate(x.shape) if size > 1)
+            shape = view.accesses["x"][0].tensor.shape
+            loops = tuple(f"i{place}" for place, size in enumerate(shape) if size > 1)
         else:
             loops = shared_loops(self.printed(Operands(call)).nests)
         found = {}
         for loop in loops:
             found[loop], found[f"{loop}_end"] = view.loops[loop]
-        for name, operand in view.operands.items():
+        for name, accesses in view.accesses.items():
             box = view.boxes[name].box
-            for axis in own_axes(operand.accesses, loops):
+            for axis in own_axes(accesses, loops):
                 found[f"{name}_at{axis}"] = box[axis][0]
                 found[f"{name}_len{axis}"] = box[axis][1] - box[axis][0]
         return found

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tilewright.codegen.c_types import C_TYPES, constant_address
+from tilewright.codegen.c_types import constant_address
+from tilewright.codegen.parameters import parameters, parameters_of
 from tilewright.codegen.pointers import Pointer, caller_name, pointer
 from tilewright.codegen.render import render
-from tilewright.codegen.row_chain import CHAIN_NAMES, chain_text
+from tilewright.codegen.row_chain import chain_text
 from tilewright.codegen.staging import copied, staging
 from tilewright.codegen.tiled import Home, Member, TiledLayer, home_of, tile_parameters, tiled_function
 from tilewright.layout import Layout
 from tilewright.memory.placed import PlacedPlan
-from tilewright.ops.operator import Call
 from tilewright.plan.plan import Aliasing, ExecutionPlan, Instruction
-from tilewright.platform import Constant, Kernel, Operands
+from tilewright.platform import Kernel, Operands
 from tilewright.rows.chain import RowChain
 
 _NAME = "LAYER_FUNCTION_NAME"
@@ -26,19 +26,6 @@ _BROUGHT = re.compile(r"\btilewright_\w+|\bTILEWRIGHT_\w+")
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 _DEFINED = re.compile(r"^\s*#\s*define\s+(\w+)|^(?:static|inline)\b[^;={(]*?\b(\w+)\s*\(|^\}\s*(\w+)\s*;", re.MULTILINE)
 """A macro, a function, and the name of a struct behind its `typedef`."""
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One pointer parameter of a layer function: C type, name, and whether it is only read."""
-
-    name: str
-    c_type: str
-    readonly: bool
-
-    def text(self, restrict: bool) -> str:
-        """The declaration."""
-        return f"{'const ' if self.readonly else ''}{self.c_type} *{'restrict ' if restrict else ''}{self.name}"
 
 
 @dataclass(frozen=True)
@@ -76,45 +63,6 @@ class Functions:
     calls: tuple[LayerCall, ...]
     sources: tuple[Path, ...]
     tiled: tuple[TiledLayer, ...] = ()
-
-
-def parameters(plan: ExecutionPlan, instruction: Instruction) -> tuple[Parameter, ...]:
-    """Run-time operands, results, constants, scratch: the order of a layer function's parameters."""
-    constants = [plan.frozen_slots[index].constant for index in instruction.frozen]
-    scratch = bool(instruction.scratch_bytes or _tile_scratch(plan, instruction))
-    return parameters_of(instruction.call, constants, scratch)
-
-
-def parameters_of(call: Call, constants: Iterable[Constant], scratch: bool) -> tuple[Parameter, ...]:
-    """The parameters of a function that computes a call."""
-    operator = call.operator
-    assert operator is not None or call.chain
-    operands, results = (operator.operands, operator.results) if operator is not None else CHAIN_NAMES
-    found = []
-    for i, tensor in enumerate(call.inputs):
-        if tensor is not None and i not in call.constants:
-            found.append(Parameter(_name(operands, i), C_TYPES[tensor.dtype], True))
-    for i, tensor in zip(call.present, call.outputs, strict=True):
-        found.append(Parameter(_name(results, i), C_TYPES[tensor.dtype], False))
-    found += [Parameter(constant.name, C_TYPES[constant.dtype], True) for constant in constants]
-    return (*found, Parameter("scratch", "void", False)) if scratch else tuple(found)
-
-
-def _tile_scratch(plan: ExecutionPlan, instruction: Instruction) -> int:
-    """Bytes of scratch in the compute level where the instruction is a stage of a schedule, else 0."""
-    if not instruction.kernel.tileable:
-        return 0
-    schedules = (i.schedule for i in plan.instructions if i.schedule is not None)
-    stages = (stage for schedule in schedules for stage in schedule.stages)
-    return next((stage.scratch_bytes for stage in stages if stage.node == instruction.name), 0)
-
-
-def _name(names: tuple[str, ...], index: int) -> str:
-    """Name of operand `index`; the last name of a variadic operator is numbered on: `x0`, `x1`, ..."""
-    if names and names[-1].endswith("..."):
-        stem = names[-1][:-3]
-        return names[index] if index < len(names) - 1 else f"{stem}{index - len(names) + 1}"
-    return names[index]
 
 
 class Texts:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.comments import safe
+from tilewright.codegen.parameters import parameters
 from tilewright.codegen.pointers import Pointer
 from tilewright.codegen.render import render
 from tilewright.codegen.tables import COPY, Cell, Members, Struct, Table
@@ -195,8 +196,6 @@ def _buffer(operand: Operand) -> str:
 def _stage(
     plan: ExecutionPlan, number: int, member: Member, deep: Sequence[Operand], level: str, guarded: bool
 ) -> StageText:
-    from tilewright.codegen.functions import parameters
-
     instruction, stage = member.instruction, member.stage
     moving = {operand.key for operand in deep}
     arguments = []
@@ -262,8 +261,9 @@ def _numbers(member: Member, step: Step, number: int) -> Mapping[str, int]:
     """The members of one stage's tile."""
     moving = {o.name: o for o in member.stage.operands if o.kind != "constant"}
     boxes = {name: step.boxes[o.key] for name, o in moving.items()}
+    accesses = {name: o.accesses for name, o in moving.items()}
     call = member.instruction.call
-    return _tiled(member.instruction.kernel).tile(call, TileView(step.tiles[number], boxes, moving))
+    return _tiled(member.instruction.kernel).tile(call, TileView(step.tiles[number], boxes, accesses))
 
 
 def _ranges(step: Step, order: Sequence[str]) -> str:

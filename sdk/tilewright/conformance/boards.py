@@ -30,8 +30,8 @@ from tilewright.plugins import kernels_of
 from tilewright.run.build import build
 from tilewright.run.image import Image
 from tilewright.run.simulate import execute
+from tilewright.schedule.tile import tile
 from tilewright.target import Target
-from tilewright.tiling.tile import tile
 
 NAME = "calls"
 AT_ONCE = 32

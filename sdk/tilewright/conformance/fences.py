@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tilewright.codegen.emit import emit
-from tilewright.codegen.functions import parameters
+from tilewright.codegen.parameters import parameters
 from tilewright.conformance.subject import Subject
 from tilewright.memory.placed import PlacedPlan
 from tilewright.plan.aliasing.alias_sets import view_shift

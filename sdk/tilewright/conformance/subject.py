@@ -20,7 +20,7 @@ from tilewright.plan.build import build
 from tilewright.plan.check import check as check_plan
 from tilewright.platform import Feature, Kernel, Platform
 from tilewright.plugins import kernels_of
-from tilewright.tiling.tile import tile
+from tilewright.schedule.tile import tile
 
 if TYPE_CHECKING:
     import onnx

@@ -10,7 +10,8 @@ from typing import TypeVar
 from tilewright.binding.candidates import by_operator, candidates, make_call, no_kernel
 from tilewright.binding.graph import BoundGraph
 from tilewright.codegen.artifacts import Artifacts
-from tilewright.compile import Compiled, asking, compiled, generator, moves, pipeline_for
+from tilewright.codegen.generator import generator
+from tilewright.compile import Compiled, asking, compiled, moves, pipeline_for
 from tilewright.deployer.code import GeneratedCode, OrderError
 from tilewright.deployer.state import State, json_file, read, refused, save
 from tilewright.deployer.steps import generate_function, mid_end, prepare

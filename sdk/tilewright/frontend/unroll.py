@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
@@ -12,16 +13,27 @@ from tilewright.frontend.expand import instantiate
 from tilewright.frontend.names import printable
 from tilewright.frontend.opset import invalid
 from tilewright.frontend.raw import Body, RawAttribute, RawNode
-from tilewright.model import DType
-
-if TYPE_CHECKING:
-    from tilewright.frontend.shapes import Graph
+from tilewright.model import Array, DType
 
 # what a loop carries from turn to turn; no attribute of a file has such a name, the checker knows those of a Loop
 _TURN, _MADE = "turns made", "results of turns"
 
 
-def unrolled(node: RawNode, graph: Graph) -> tuple[RawNode, ...]:
+class Surroundings(Protocol):
+    """The graph that a loop stands in, as far as it has been walked."""
+
+    @property
+    def constants(self) -> Mapping[str, Array]:
+        """Values that are known, by the name of their tensor."""
+
+    def add_constant(self, name: str, dtype: DType, array: Array) -> None:
+        """Note a constant."""
+
+    def fresh(self, name: str) -> str:
+        """A tensor name that nothing has yet."""
+
+
+def unrolled(node: RawNode, graph: Surroundings) -> tuple[RawNode, ...]:
     """The nodes of the next turn with the rest of the loop behind them, or what the loop gives where it has ended.
 
     The condition of a turn is known once the turn before it has been walked. UnsupportedNode where it, or the number
@@ -59,7 +71,7 @@ def unrolled(node: RawNode, graph: Graph) -> tuple[RawNode, ...]:
     return (*nodes, rest)
 
 
-def _known(node: RawNode, name: str, what: str, graph: Graph) -> int | None:
+def _known(node: RawNode, name: str, what: str, graph: Surroundings) -> int | None:
     """The value of a scalar operand, None where it is omitted."""
     if not name:
         return None
@@ -72,7 +84,7 @@ def _known(node: RawNode, name: str, what: str, graph: Graph) -> int | None:
     return int(value.reshape(-1)[0])
 
 
-def _with_constants_once(node: RawNode, body: Body, graph: Graph) -> Body:
+def _with_constants_once(node: RawNode, body: Body, graph: Surroundings) -> Body:
     """The body with its constants in the graph around it, so that all turns share them."""
     scope = dict(body.scope)
     for name, value in body.constants.items():
@@ -81,7 +93,9 @@ def _with_constants_once(node: RawNode, body: Body, graph: Graph) -> Body:
     return replace(body, constants={}, scope=scope)
 
 
-def _ended(node: RawNode, carried: list[str], made: tuple[str, ...], scans: int, graph: Graph) -> tuple[RawNode, ...]:
+def _ended(
+    node: RawNode, carried: list[str], made: tuple[str, ...], scans: int, graph: Surroundings
+) -> tuple[RawNode, ...]:
     """What was carried, and the results of all turns along a new first axis."""
     opsets = {"": 17}
     found = [

@@ -19,7 +19,8 @@ from tilewright.ops.index.fast import last_axes
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType, remembered
 from tilewright.ops.torch import Torch
-from tilewright.ops.window import Window, padded, per_axis, read_window, tap_view, window_view
+from tilewright.ops.window import Window, padded, tap_view, window_view
+from tilewright.ops.window_attributes import per_axis, read_window
 
 COLUMN_BYTES = 1 << 26
 """What the windows of a convolution may take as one array; those of a larger one are copied some rows at a time."""

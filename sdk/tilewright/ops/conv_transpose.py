@@ -20,7 +20,8 @@ from tilewright.ops.index.fast import last_axes
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType
 from tilewright.ops.torch import Torch
-from tilewright.ops.window import auto_pad, declared_pads, per_axis, within
+from tilewright.ops.window import within
+from tilewright.ops.window_attributes import auto_pad, declared_pads, per_axis
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from tilewright.errors import ModelError, TilewrightError, UnsupportedNode, Usag
 from tilewright.model import Array, DType, Node, Shape, Tensor
 from tilewright.ops.codes import Codes, Moves, Passes
 from tilewright.ops.torch import Torch
+from tilewright.ops.window import Window
 
 if TYPE_CHECKING:
     from tilewright.ops.index.nest import Nest
-    from tilewright.ops.window import Window
 
 T = TypeVar("T")
 

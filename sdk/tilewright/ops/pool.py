@@ -17,7 +17,8 @@ from tilewright.ops.index.build import window as subscripts
 from tilewright.ops.index.nest import Access, Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType
 from tilewright.ops.torch import Torch
-from tilewright.ops.window import Window, covered, padded, reaching, read_window, tap_view
+from tilewright.ops.window import Window, covered, padded, reaching, tap_view
+from tilewright.ops.window_attributes import read_window
 
 MAX_TYPES: Types = FLOATS | {DType.I8, DType.U8, DType.I16, DType.U16}  # 16 bits: codes of quantised networks
 

@@ -6,11 +6,12 @@ the firmware that the generated code reads where the caller put it. runtime: RAM
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from tilewright.codegen.artifacts import Artifacts
-from tilewright.compile import Compiled, emitter, generator, request
+from tilewright.codegen.generator import Generator, emitter, generator
 from tilewright.memory.placed import PlacedPlan
 from tilewright.pipeline import Compiler, Depends
 from tilewright.platform import Feature, MemoryLevel
@@ -18,10 +19,12 @@ from tilewright.program.network import check_folded
 from tilewright.program.placement import refuse_regions, weight_regions
 from tilewright.program.schema import Schema
 from tilewright.schedule.question import Lowered
-from tilewright.schedule.request import Request
+from tilewright.schedule.request import Request, request
+
+T = TypeVar("T")
 
 
-def with_program(pipeline: Compiler[Compiled], schema: Schema) -> Compiler[Compiled]:
+def with_program(pipeline: Compiler[T], schema: Schema) -> Compiler[T]:
     """A copy of the pipeline that places each region as the schema says."""
 
     def folded(network: Lowered, asked: Request = Depends(request)) -> Lowered:
@@ -32,7 +35,7 @@ def with_program(pipeline: Compiler[Compiled], schema: Schema) -> Compiler[Compi
 
     def by_region(
         asked: Request = Depends(request),
-    ) -> Callable[[PlacedPlan, Sequence[MemoryLevel], Sequence[str]], Artifacts]:
+    ) -> Generator:
         """Write the code with the weights of each region in their place."""
 
         def write(placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str]) -> Artifacts:

@@ -8,7 +8,6 @@ from functools import cached_property, partial
 
 from tilewright.binding.bind import bind
 from tilewright.binding.candidates import Refusals
-from tilewright.binding.check import check as check_binding
 from tilewright.binding.graph import BoundGraph, Candidate
 from tilewright.binding.order import Order
 from tilewright.errors import StateError
@@ -21,13 +20,14 @@ from tilewright.plan.check import check as check_plan
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.plan.recompute import again
 from tilewright.plan.schedule import schedule_batches, with_groups
+from tilewright.rows.check import check
 from tilewright.rows.links import Links, with_chains
 from tilewright.schedule.decisions import Again, Decisions, RowChain
 from tilewright.schedule.question import Question
+from tilewright.schedule.stacks import reserved_for_stacks
 from tilewright.tiling.apply import apply_solution
 from tilewright.tiling.solution import TilingSolution, solution_of
-from tilewright.tiling.stacks import reserved_for_stacks
-from tilewright.tiling.tile import TileOptions
+from tilewright.tiling.switches import TileOptions
 from tilewright.tiling.tiled_graph import TiledGraph
 
 NO_REFUSALS: Refusals = {}
@@ -235,7 +235,7 @@ def _chained(deployment: Deployment) -> BoundGraph:
             raise StateError(f"{' + '.join(one.nodes)} cannot be computed {one.rows} rows at a time")
         chains.append(made)
     graph = with_chains(deployment.bound, chains)
-    check_binding(graph)
+    check(graph)
     return graph
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tilewright.errors import UsageError
+from tilewright.errors import TilewrightError, UsageError
 from tilewright.options import CompileOptions
 from tilewright.platform import Kernel, MemoryLevel, Platform
 from tilewright.plugins import kernels_of, platform
@@ -48,3 +48,8 @@ def _sized(level: MemoryLevel, sizes: Mapping[str, int], target: Target) -> Memo
     memory = target.memories.get(level.name)
     size = sizes.get(level.name, memory.size if memory is not None and memory.size else level.size)
     return replace(level, size=size)
+
+
+def request() -> Request:
+    """What is to be compiled; `compile_model` overrides it."""
+    raise TilewrightError("no request was given to the compiler", fix="call compile_model")

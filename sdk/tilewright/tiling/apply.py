@@ -10,9 +10,10 @@ from tilewright.platform import MemoryLevel
 from tilewright.tiling.choose import Choice
 from tilewright.tiling.hierarchy import hierarchy
 from tilewright.tiling.options import Option, constant_bytes, works_of
+from tilewright.tiling.scheduled import scheduled
 from tilewright.tiling.solution import NodeTiling, TilingSolution
 from tilewright.tiling.subject import Subject, subject_of
-from tilewright.tiling.tile import TileOptions, asked_of, tiled_graph
+from tilewright.tiling.switches import TileOptions, hierarchy_for
 from tilewright.tiling.tiled_graph import TiledGraph
 from tilewright.tiling.walk import walk
 
@@ -32,7 +33,7 @@ def apply_solution(
                 "a tiling solution was given", why=f"platform '{graph.platform.name}' has one memory level"
             )
         return TiledGraph(graph, {})
-    levels_asked = asked_of(whole, options)
+    levels_asked = hierarchy_for(whole, options)
     works = works_of(graph)
     _covered(solution, set(works))
     taken = []
@@ -63,7 +64,7 @@ def apply_solution(
     choice = Choice(tuple(taken), frozenset(named["resident"]),
                     frozenset(named["streamed"]) if levels_asked.fetch is not None else frozenset(),
                     pinned=frozenset(named["pinned"]))  # fmt: skip
-    return tiled_graph(graph, works, levels_asked, choice)
+    return scheduled(graph, works, levels_asked, choice)
 
 
 def _covered(solution: TilingSolution, expected: set[str]) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from tilewright.binding.graph import Candidate
 from tilewright.binding.lock import Lock, subject_of
 from tilewright.binding.order import Order, by_cost
-from tilewright.compile import Compiled, compile_model, compiler, kernel_order, moves, request, write
+from tilewright.compile import Compiled, compile_model, compiler, kernel_order, moves, write
 from tilewright.errors import DoesNotFit, UsageError
 from tilewright.ops.operator import Call
 from tilewright.ops.relayout import DOMAIN
@@ -27,7 +27,7 @@ from tilewright.plan.plan import ExecutionPlan
 from tilewright.platform import Feature
 from tilewright.schedule.deployment import Deployment
 from tilewright.schedule.moves import Move, Offer, Offers
-from tilewright.schedule.request import Request
+from tilewright.schedule.request import Request, request
 from tilewright.target import load_target
 from tilewright.version import VERSION
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from tilewright.binding.check import check
 from tilewright.binding.graph import BoundNode
 from tilewright.memory.heights import heights, moments_at_peak
 from tilewright.platform import Feature
+from tilewright.rows.check import check
 from tilewright.rows.links import Links, with_chains
 from tilewright.schedule.decisions import RowChain
 from tilewright.schedule.deployment import Deployment

@@ -6,8 +6,8 @@ checked before it is handed on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from tilewright.binding.graph import BoundGraph
 from tilewright.memory.placing import Placing
@@ -15,39 +15,18 @@ from tilewright.plan.build import build
 from tilewright.plan.liveness import storages
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.platform import MemoryLevel
-from tilewright.tiling.check import check
 from tilewright.tiling.choose import Choice, Live, Network, choose, roomy
-from tilewright.tiling.expand import expand
 from tilewright.tiling.explain import does_not_fit, home_does_not_fit
 from tilewright.tiling.hierarchy import UNLIMITED, Hierarchy, align_up, hierarchy
 from tilewright.tiling.options import Fronts, Option, constant_bytes, options_of, works_of
-from tilewright.tiling.schedule import TileSchedule
+from tilewright.tiling.scheduled import scheduled
 from tilewright.tiling.stages import Work
+from tilewright.tiling.switches import TileOptions, hierarchy_for
 from tilewright.tiling.tiled_graph import TiledGraph
 from tilewright.tiling.walk import Objective
 
 PLACEMENTS = 4
 """Times that the network is asked anew, with less memory, where offsets need more than what is alive."""
-
-
-@dataclass(frozen=True)
-class TileOptions:
-    """How to tile. `work_limit` is deterministic solver work; `pin` allows constants that stay in the compute level,
-    `double` copies that run beside computing."""
-
-    objective: Objective = "cycles"
-    fuse: bool = True
-    pin: bool = True
-    double: bool = True
-    work_limit: float = 20.0
-    table_bytes_per_tile: int = 0
-
-    @staticmethod
-    def without(passes: Collection[str]) -> TileOptions:
-        """The options of a command line that switches `tile_fusion`, `pinning` or `double_buffering` off."""
-        return TileOptions(
-            fuse="tile_fusion" not in passes, pin="pinning" not in passes, double="double_buffering" not in passes
-        )
 
 
 def tile(
@@ -68,7 +47,7 @@ def tile(
     if whole is None:
         return TiledGraph(graph, {})
     options, placing = options or TileOptions(), placing or Placing(graph.platform)
-    asked = asked_of(whole, options)
+    asked = hierarchy_for(whole, options)
     works = works_of(graph)
     fronts = Fronts(asked.capacity, options.objective, 30 if len(works) <= 100 else 8)
     plan = build(TiledGraph(graph, {}), constants=False)
@@ -81,7 +60,7 @@ def tile(
     network = network_of(works, offered, plan, asked, options.objective, outside)
 
     def tiled_for(choice: Choice) -> TiledGraph:
-        return tiled_graph(graph, works, asked, choice)
+        return scheduled(graph, works, asked, choice)
 
     if not tight:
         choice = choose(network, options.work_limit)
@@ -112,15 +91,6 @@ def _within_home(
         least = min(least or needed, needed)
         limit = capacity if limit == UNLIMITED else limit - (needed - capacity)
     raise _too_small_at_home(network, plan, least)
-
-
-def asked_of(whole: Hierarchy, options: TileOptions) -> Hierarchy:
-    """The hierarchy with tables counted, and with engines that stand still while the cores compute where asked."""
-    if not options.double:
-        whole = replace(
-            whole, load=replace(whole.load, asynchronous=False), store=replace(whole.store, asynchronous=False)
-        )
-    return replace(whole, table_bytes_per_tile=options.table_bytes_per_tile)
 
 
 def network_of(
@@ -174,43 +144,3 @@ def _too_small_at_home(network: Network, plan: ExecutionPlan, least: int) -> Exc
         alive.append(f"{network.levels.home_reserved} of stacks")
     needed = (least or sums[worst] + streamed) + constants + network.levels.home_reserved
     return home_does_not_fit(network.levels, needed, name, ", ".join(alive) or "activations")
-
-
-def tiled_graph(graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, choice: Choice) -> TiledGraph:
-    """Schedules with offsets: pinned constants first, the buffers of one schedule at a time behind them."""
-    pinned, at = _pinned(works, levels, choice)
-    schedules: dict[str, TileSchedule] = {}
-    fused: dict[str, str] = {}
-    homes = {name: levels.home.name for name in graph.layouts}
-    homes_of_constants: dict[tuple[str, str], str] = {}
-    for option, cut in choice.taken:
-        names = option.names
-        kept = {key: offset for (name, key), offset in pinned.items() if name == names[-1] and len(names) == 1}
-        schedule = expand(option.subject, cut, at, kept)
-        check(schedule, levels.capacity, levels.compute.align)
-        schedules[names[-1]] = schedule
-        fused |= dict.fromkeys(names[:-1], names[-1])
-        for stage in schedule.stages[:-1]:
-            local = stage.local()
-            assert local is not None
-            homes[local.tensor] = ""
-        for stage in schedule.stages:
-            for operand in stage.operands:
-                if operand.kind == "constant" and operand.home != levels.rest.name:
-                    homes_of_constants[stage.node, operand.name] = operand.home
-    used = max((schedule.compute_bytes for schedule in schedules.values()), default=0)
-    return TiledGraph(
-        graph, schedules, fused, homes, homes_of_constants, choice.streamed, levels.home.name, at + used
-    )  # fmt: skip
-
-
-def _pinned(works: Mapping[str, Work], levels: Hierarchy, choice: Choice) -> tuple[dict[tuple[str, str], int], int]:
-    """Offsets of pinned constants by (node, key), and where they end."""
-    found: dict[tuple[str, str], int] = {}
-    at = 0
-    for name in sorted(choice.pinned, key=list(works).index):
-        for operand in works[name].stage.operands:
-            if operand.kind == "constant":
-                found[name, operand.key] = at
-                at += align_up(operand.bytes_of(tuple((0, size) for size in operand.shape)), levels.compute.align)
-    return found, at

@@ -14,10 +14,11 @@ from tilewright.binding.graph import BoundGraph
 from tilewright.errors import DoesNotFit
 from tilewright.memory.placing import Placing
 from tilewright.platform import MemoryLevel, Platform
+from tilewright.schedule.tile import tile
 from tilewright.target import StackRoom
 from tilewright.tiling.hierarchy import hierarchy
 from tilewright.tiling.options import works_of
-from tilewright.tiling.tile import TileOptions, tile
+from tilewright.tiling.switches import TileOptions
 from tilewright.tiling.tiled_graph import TiledGraph
 
 

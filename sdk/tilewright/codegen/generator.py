@@ -1,0 +1,44 @@
+"""What writes the project of a placed plan: the SDK's own generator, or the module that a platform names."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from tilewright.codegen.artifacts import Artifacts
+from tilewright.codegen.blob import WeightRegion
+from tilewright.codegen.emit import emit
+from tilewright.errors import PlatformError, UsageError
+from tilewright.memory.placed import PlacedPlan
+from tilewright.pipeline import Depends
+from tilewright.platform import Feature, MemoryLevel
+from tilewright.schedule.request import Request, request
+
+Generator = Callable[[PlacedPlan, Sequence[MemoryLevel], Sequence[str]], Artifacts]
+
+
+def generator(asked: Request = Depends(request)) -> Generator:
+    """What writes the project."""
+    return emitter(asked)
+
+
+def emitter(asked: Request, regions: tuple[WeightRegion, ...] = ()) -> Generator:
+    """What writes the project, with these regions of weights outside: the platform's own module where it names one."""
+    chosen = asked.platform
+    if asked.options.context and not chosen.can(Feature.CONTEXT):
+        raise UsageError(
+            "--context asks for several instances",
+            why=f"platform '{chosen.name}' writes its own code, and that is one network",
+            fix="leave it out",
+        )
+    if not chosen.emitter:
+        return partial(emit, regions=regions, context=asked.options.context)
+    try:
+        own: Callable[..., Artifacts] = importlib.import_module(chosen.emitter).emit
+    except (ImportError, AttributeError) as error:
+        raise PlatformError(
+            f"platform '{chosen.name}' cannot write its code", why=str(error), fix=f"mend '{chosen.emitter}'"
+        ) from error
+    given = {"regions": regions} if regions else {}
+    return partial(own, **given, **({"context": True} if asked.options.context else {}))

@@ -1,0 +1,54 @@
+"""What was chosen for every node, as schedules with offsets in the compute level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tilewright.binding.graph import BoundGraph
+from tilewright.tiling.check import check
+from tilewright.tiling.choose import Choice
+from tilewright.tiling.expand import expand
+from tilewright.tiling.hierarchy import Hierarchy, align_up
+from tilewright.tiling.schedule import TileSchedule
+from tilewright.tiling.stages import Work
+from tilewright.tiling.tiled_graph import TiledGraph
+
+
+def scheduled(graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, choice: Choice) -> TiledGraph:
+    """Schedules with offsets: pinned constants first, the buffers of one schedule at a time behind them."""
+    pinned, at = _pinned(works, levels, choice)
+    schedules: dict[str, TileSchedule] = {}
+    fused: dict[str, str] = {}
+    homes = {name: levels.home.name for name in graph.layouts}
+    homes_of_constants: dict[tuple[str, str], str] = {}
+    for option, cut in choice.taken:
+        names = option.names
+        kept = {key: offset for (name, key), offset in pinned.items() if name == names[-1] and len(names) == 1}
+        schedule = expand(option.subject, cut, at, kept)
+        check(schedule, levels.capacity, levels.compute.align)
+        schedules[names[-1]] = schedule
+        fused |= dict.fromkeys(names[:-1], names[-1])
+        for stage in schedule.stages[:-1]:
+            local = stage.local()
+            assert local is not None
+            homes[local.tensor] = ""
+        for stage in schedule.stages:
+            for operand in stage.operands:
+                if operand.kind == "constant" and operand.home != levels.rest.name:
+                    homes_of_constants[stage.node, operand.name] = operand.home
+    used = max((schedule.compute_bytes for schedule in schedules.values()), default=0)
+    return TiledGraph(
+        graph, schedules, fused, homes, homes_of_constants, choice.streamed, levels.home.name, at + used
+    )  # fmt: skip
+
+
+def _pinned(works: Mapping[str, Work], levels: Hierarchy, choice: Choice) -> tuple[dict[tuple[str, str], int], int]:
+    """Offsets of pinned constants by (node, key), and where they end."""
+    found: dict[tuple[str, str], int] = {}
+    at = 0
+    for name in sorted(choice.pinned, key=list(works).index):
+        for operand in works[name].stage.operands:
+            if operand.kind == "constant":
+                found[name, operand.key] = at
+                at += align_up(operand.bytes_of(tuple((0, size) for size in operand.shape)), levels.compute.align)
+    return found, at
