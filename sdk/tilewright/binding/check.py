@@ -36,6 +36,8 @@ def check(graph: BoundGraph) -> None:
         wrong = _view(node.call, graph.layouts) if node.kernel is None else _kernel(node.call, node.kernel, graph)
         if wrong:
             raise _bug(node, wrong)
+        if node.call.chain:
+            _check_chain(graph, node)
     _check_outputs(graph, written)
 
 
@@ -140,6 +142,20 @@ def _check_outputs(graph: BoundGraph, written: set[str]) -> None:
         if root in taken:
             raise TilewrightError(f"output '{name}' lies in the bytes of {taken[root]} after binding", tensor=name)
         taken[root] = f"output '{name}'"
+
+
+def _check_chain(graph: BoundGraph, node: BoundNode) -> None:
+    """What lies between the nodes of a chain is made by one, read by the next, and by nobody else."""
+    known = {t.name for t in node.call.inputs if t is not None}
+    for number, call in enumerate(node.call.chain):
+        operands = {t.name for index, t in enumerate(call.inputs) if t is not None and index not in call.constants}
+        before = {t.name for t in node.call.chain[number - 1].outputs} if number else set()
+        if operands - known - before or not before <= operands:
+            raise _bug(node, f"computes '{call.node.name}' in a chain that does not hand its operands on")
+    inner = {t.name for call in node.call.chain[:-1] for t in call.outputs}
+    readers = {t.name for other in graph.nodes for t in other.call.inputs if t is not None}
+    if seen := inner & (readers | {*graph.model.outputs, *graph.layouts}):
+        raise _bug(node, f"keeps '{min(seen)}' to itself, which is needed outside of the chain")
 
 
 def _bug(node: BoundNode, what: str) -> TilewrightError:

@@ -17,27 +17,12 @@ Rows = dict[str, range]
 
 
 def check(graph: BoundGraph) -> None:
-    """Check the bound graph, and replay every chain of rows in it; TilewrightError where something is wrong."""
+    """Check the bound graph and replay every chain of rows in it; TilewrightError where something is wrong."""
     check_binding(graph)
     for node in graph.nodes:
         if node.call.chain:
             assert node.kernel is not None
-            _check_operands(graph, node.call)
             check_chain(node.call, node.kernel)
-
-
-def _check_operands(graph: BoundGraph, call: Call) -> None:
-    """What lies between the nodes of a chain is made by one, read by the next, and by nobody else."""
-    known = {t.name for t in call.inputs if t is not None}
-    for number, one in enumerate(call.chain):
-        operands = {t.name for index, t in enumerate(one.inputs) if t is not None and index not in one.constants}
-        before = {t.name for t in call.chain[number - 1].outputs} if number else set()
-        if operands - known - before or not before <= operands:
-            raise _bug(call, f"computes '{one.node.name}', which does not read what the node before it makes")
-    inner = {t.name for one in call.chain[:-1] for t in one.outputs}
-    readers = {t.name for other in graph.nodes for t in other.call.inputs if t is not None}
-    if shared := inner & (readers | {*graph.model.outputs, *graph.layouts}):
-        raise _bug(call, f"keeps '{min(shared)}' to itself, which is needed outside of it")
 
 
 def check_chain(call: Call, kernel: Kernel) -> None:
