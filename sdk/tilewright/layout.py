@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -28,6 +29,7 @@ class Layout:
     order: tuple[int, ...]
 
     @staticmethod
+    @lru_cache(maxsize=4096)
     def canonical(digits: tuple[int, ...], order: tuple[int, ...]) -> Layout:
         """Drop digits of extent 1 and merge neighbours that stay neighbours."""
         kept = [d for d in range(len(digits)) if digits[d] != 1]

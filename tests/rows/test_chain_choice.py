@@ -10,11 +10,14 @@ import onnx
 import pytest
 from make_odd import Sketch
 from row_networks import chains_of, inverted_residual
+from tilewright.binding.order import by_cost
 from tilewright.compile import Compiled, compile_model
 from tilewright.options import CompileOptions, Optimize
 from tilewright.report.explain import explain
 from tilewright.report.text import header
+from tilewright.rows.links import Links
 from tilewright.schedule.moves.row_chains import SMALL
+from tilewright.schedule.request import make_request
 from tilewright.target import load_target
 
 
@@ -81,3 +84,16 @@ def test_a_large_network_gets_chains_for_all_moments_at_its_peak(tmp_path: Path)
     done = compile_model(source, options, target)
     assert len(done.decisions.row_chains) >= 30
     assert done.placed.solution.peak < without.placed.solution.peak
+
+
+def test_nodes_of_one_form_are_priced_once(tmp_path: Path) -> None:
+    options = CompileOptions(optimize="size", disabled_passes=frozenset({"row_chains"}))
+    source, target = many_blocks(tmp_path, 4), load_target("host")
+    done = compile_model(source, options, target)
+    links = Links(done.bound, make_request(source, options, target).kernels, by_cost)
+    paths = list(links.paths())
+    for path in paths:
+        made = [(c.rows, c.kernel.scratch(done.bound.operands(c)), c.kernel.cost(c.call))
+                for c in links.chains(path) if c.kernel is not None]  # fmt: skip
+        assert [(price.rows, price.scratch_bytes, price.cost) for price in links.prices(path)] == made
+    assert links.priced < len(paths) / 2

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from tilewright.binding.answers import Answers
 from tilewright.binding.blame import minimal, refusal, shared_bytes
 from tilewright.binding.candidates import Refusals, by_operator
 from tilewright.binding.check import check
@@ -39,15 +40,17 @@ def bind(
     kernels: Sequence[Kernel],
     refused: Refusals = MappingProxyType({}),
     order: Order = by_cost,
+    answers: Answers | None = None,
 ) -> BoundGraph:
     """Bind every node; UnsupportedNode names the first that no kernel takes, with every kernel's sentence, or else a
     smallest set of nodes and outputs whose memory orders do not go together.
 
     `order` sorts the kernels that accept a node; `refused` are sentences against some of them.
+    `answers` are those of the same kernels, where the network was bound before.
     """
-    offered = by_operator(kernels)
-    choices = tuple(choices_of(model, platform.name, offered, refused, order))
-    relayouts = Relayouts(model, offered.get("Relayout", ()))
+    answers = answers or Answers(by_operator(kernels))
+    choices = tuple(choices_of(model, platform.name, answers, refused, order))
+    relayouts = Relayouts(model, answers.offered.get("Relayout", ()))
     shown = roots([choice.call for choice in choices if choice.rules == (VIEW,)])
     if sharing := without_bytes(model, shown, relayouts.copied):
         raise shared_bytes(model, sharing, shown, relayouts, platform.name)

@@ -41,16 +41,26 @@ def candidates(
     call: Call, offered: Sequence[Kernel], refused: Refusals, order: Order = by_cost
 ) -> tuple[Candidate, ...]:
     """Every kernel for the node's operator; those that accept it come first, sorted by `order`."""
-    tried = [_candidate(call, kernel, refused.get((call.node.name, kernel.name))) for kernel in offered]
+    return in_order(call, [Candidate(kernel, own_refusal(call, kernel)) for kernel in offered], refused, order)
+
+
+def in_order(call: Call, own: Sequence[Candidate], refused: Refusals, order: Order) -> tuple[Candidate, ...]:
+    """Those that accept the node and are not refused come first, sorted by `order`."""
+    tried = [_candidate(candidate, refused.get((call.node.name, candidate.kernel.name))) for candidate in own]
     accepted = order(call, [candidate for candidate in tried if candidate.refusal is None])
     return (*accepted, *(candidate for candidate in tried if candidate.refusal is not None))
 
 
-def _candidate(call: Call, kernel: Kernel, refused: Refusal | None) -> Candidate:
-    own = mismatch(kernel, call) or kernel.accepts(call)
-    if own is not None or refused is None:
-        return Candidate(kernel, own)
-    return Candidate(kernel, refused.why, refused.too_large)
+def own_refusal(call: Call, kernel: Kernel) -> str | None:
+    """The sentence why the kernel cannot run the node, whatever the others do; None where it can."""
+    return mismatch(kernel, call) or kernel.accepts(call)
+
+
+def _candidate(own: Candidate, refused: Refusal | None) -> Candidate:
+    """What the kernel says itself, then what was found against it."""
+    if own.refusal is not None or refused is None:
+        return own
+    return Candidate(own.kernel, refused.why, refused.too_large)
 
 
 def accepting(model: Model, kernels: Sequence[Kernel]) -> dict[str, frozenset[str]]:

@@ -51,9 +51,7 @@ def _tile_scratch(plan: ExecutionPlan, instruction: Instruction) -> int:
     """Bytes of scratch in the compute level where the instruction is a stage of a schedule, else 0."""
     if not instruction.kernel.tileable:
         return 0
-    schedules = (i.schedule for i in plan.instructions if i.schedule is not None)
-    stages = (stage for schedule in schedules for stage in schedule.stages)
-    return next((stage.scratch_bytes for stage in stages if stage.node == instruction.name), 0)
+    return plan.tile_scratch.get(instruction.name, 0)
 
 
 def _name(names: tuple[str, ...], index: int) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from tilewright.intervals import Span, covered
-from tilewright.memory.check import check
 from tilewright.memory.given import given_placement
 from tilewright.memory.place import place
 from tilewright.memory.placed import PlacedPlan, Region
@@ -47,7 +46,6 @@ def place_plan(
     problem = PlacementProblem(buffers, capacity, _permitted(plan, inside) if overlap else (), _views(inside))
     if given is None:
         solution = place(problem, allocator=allocator, effort=effort)
-        check(problem, solution)
     else:
         solution = given_placement(problem, given, level.name)
     slot_offsets = {

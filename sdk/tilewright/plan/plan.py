@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from tilewright.errors import UsageError
 from tilewright.layout import Layout
@@ -163,6 +164,12 @@ class ExecutionPlan:
     def slot_shapes(self) -> tuple[Shape, ...]:
         """The static shape of every slot."""
         return tuple(slot.tensor.shape for slot in self.slots)
+
+    @cached_property
+    def tile_scratch(self) -> Mapping[str, int]:
+        """Bytes of scratch in the compute level of every node that a tile schedule runs."""
+        schedules = (i.schedule for i in reversed(self.instructions) if i.schedule is not None)
+        return {stage.node: stage.scratch_bytes for schedule in schedules for stage in reversed(schedule.stages)}
 
     @property
     def state_slots(self) -> tuple[int, ...]:

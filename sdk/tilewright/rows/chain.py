@@ -196,16 +196,22 @@ def _aligned(size: int) -> int:
 
 def chain_call(calls: Sequence[Call]) -> Call:
     """The call that stands for all: it reads what no node of the chain makes, and writes what the last one does."""
+    reads = reads_of(calls)
+    results = calls[-1].outputs
+    name = " + ".join(call.node.name for call in calls)
+    node = Node(name, "Chain", tuple(reads), tuple(t.name for t in results), domain=DOMAIN)
+    return Call(node, tuple(reads.values()), results, {}, calls[-1].opset, tuple(calls), operator=None)
+
+
+def reads_of(calls: Sequence[Call]) -> dict[str, Tensor]:
+    """What the calls read at run time and none of them makes, by name."""
     made = {call.outputs[0].name for call in calls}
     reads: dict[str, Tensor] = {}
     for call in calls:
         for index, tensor in enumerate(call.inputs):
             if tensor is not None and index not in call.constants and tensor.name not in made:
                 reads.setdefault(tensor.name, tensor)
-    results = calls[-1].outputs
-    name = " + ".join(call.node.name for call in calls)
-    node = Node(name, "Chain", tuple(reads), tuple(t.name for t in results), domain=DOMAIN)
-    return Call(node, tuple(reads.values()), results, {}, calls[-1].opset, tuple(calls), operator=None)
+    return reads
 
 
 def chain_kernel(stages: Sequence[Stage], walked: Walk, layouts: Mapping[str, Layout]) -> Kernel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tilewright.binding.candidates import by_operator, candidates
 from tilewright.binding.graph import BoundGraph, BoundNode
@@ -23,6 +23,19 @@ BANDS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12)
 """Rows of the last node that are tried at a time."""
 
 
+Form = tuple[object, ...]
+"""What a node's bands depend on, but for the values of its constants and the names of its tensors."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """A chain by the rows of its last node: bytes of scratch, and estimated instructions."""
+
+    rows: int
+    scratch_bytes: int
+    cost: float
+
+
 class Links:
     """The nodes of a graph with those that alone read their results; chains are made of these on demand."""
 
@@ -33,6 +46,8 @@ class Links:
         self.wise = {name: _row_wise(bound) for name, bound in self.bound.items()}
         self.next = _only_readers(graph)
         self._bands: dict[tuple[str, int], Band | None] = {}
+        self._forms: dict[str, Form] = {}
+        self._prices: dict[tuple[object, ...], tuple[Price, ...]] = {}
 
     def paths(self) -> Iterator[tuple[str, ...]]:
         """Every run of two or more nodes that a chain may be tried for."""
@@ -59,12 +74,35 @@ class Links:
                 least = cost
         return kept
 
+    def prices(self, path: Sequence[str]) -> tuple[Price, ...]:
+        """What the chains of these nodes cost. Nodes of one form, which repeat in a network, are priced once.
+
+        The values of constants are left out of the form: `chain` says whether their kernels take bands of them.
+        """
+        calls = [self.bound[name].call for name in path]
+        feeds = [_feed(a, b) for a, b in itertools.pairwise(calls)]
+        key = (*(self._form(name) for name in path), *feeds)
+        if key not in self._prices:
+            made = [(one.rows, one.kernel, self.graph.operands(one)) for one in self.chains(path)]
+            self._prices[key] = tuple(Price(r, k.scratch(o), k.cost(o.call)) for r, k, o in made if k is not None)
+        return self._prices[key]
+
+    @property
+    def priced(self) -> int:
+        """Paths of different form that were priced."""
+        return len(self._prices)
+
+    def _form(self, name: str) -> Form:
+        if name not in self._forms:
+            self._forms[name] = _form(self.bound[name], self.graph.layouts)
+        return self._forms[name]
+
     def chain(self, path: Sequence[str], rows: int) -> BoundNode | None:
         """The chain of these nodes that computes `rows` rows of the last at a time; None where that cannot be."""
         nodes = [wise for name in path if isinstance(wise := self.wise[name], RowWise)]
         if len(nodes) < len(path) or rows > nodes[-1].rows:
             return None
-        feeds = [(), *(_feed(a.call, b) for a, b in itertools.pairwise(nodes))]
+        feeds = [(), *(_feed(a.call, b.call) for a, b in itertools.pairwise(nodes))]
         steps = _steps(nodes, feeds, rows)
         walked = walk(steps) if steps else None
         if walked is None:
@@ -125,10 +163,21 @@ def _only_readers(graph: BoundGraph) -> dict[str, str]:
     return found
 
 
-def _feed(before: Call, node: RowWise) -> tuple[int, ...]:
-    """Operands of a node that are the result of the node before."""
+def _feed(before: Call, call: Call) -> tuple[int, ...]:
+    """Operands of a call that are the result of the call before."""
     made = before.outputs[0].name
-    return tuple(index for index in node.maps if node.call.tensor(index).name == made)
+    return tuple(index for index, tensor in enumerate(call.inputs) if tensor is not None and tensor.name == made)
+
+
+def _form(bound: BoundNode, layouts: Mapping[str, Layout]) -> Form:
+    call, kernel = bound.call, bound.kernel
+    tensors = tuple(
+        None if t is None else (t.dtype, t.shape, t.quantisation is None, layouts.get(t.name))
+        for t in (*call.inputs, *call.outputs)
+    )
+    attributes = tuple((name, repr(value)) for name, value in sorted(call.node.attributes.items()))
+    bound_by = None if kernel is None else (kernel.platform, kernel.name)
+    return (call.node.domain, call.node.op, call.opset, attributes, tensors, tuple(call.constants), bound_by)
 
 
 def _steps(nodes: Sequence[RowWise], feeds: Sequence[tuple[int, ...]], rows: int) -> list[Step]:

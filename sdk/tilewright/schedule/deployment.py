@@ -123,7 +123,9 @@ class Deployment:
     def rebound(self, refused: Refusals = NO_REFUSALS, order: Order | None = None) -> Deployment:
         """Bound anew without some kernels, or by another order; UnsupportedNode where a node is left without one."""
         request = self.question.request
-        graph = bind(self.model, request.platform, request.kernels, refused, order or self.question.order)
+        graph = bind(
+            self.model, request.platform, request.kernels, refused, order or self.question.order, self.question.answers
+        )
         return self.with_kernels(graph)
 
     def with_kernels(self, graph: BoundGraph) -> Deployment:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+from tilewright.binding.answers import Answers
+from tilewright.binding.candidates import by_operator
 from tilewright.binding.graph import BoundGraph
 from tilewright.binding.order import Order, Orders
 from tilewright.memory.placing import Placing
@@ -45,6 +47,11 @@ class Question:
     def order(self) -> Order:
         """What sorts the kernels that accept a node of the network."""
         return self.orders(self.lowered.model)
+
+    @cached_property
+    def answers(self) -> Answers:
+        """What the kernels say of the network's nodes."""
+        return Answers(by_operator(self.request.kernels))
 
     @cached_property
     def placing(self) -> Placing:

@@ -12,7 +12,9 @@ from functools import partial
 
 from tilewright.binding.graph import BoundNode
 from tilewright.memory.heights import heights, moments_at_peak
+from tilewright.ops.operator import Call
 from tilewright.platform import Feature
+from tilewright.rows.chain import reads_of
 from tilewright.rows.check import check
 from tilewright.rows.links import Links, with_chains
 from tilewright.schedule.decisions import RowChain
@@ -25,7 +27,7 @@ SMALL = 128
 TRIED = 400
 """Chains that are priced one by one at most."""
 MADE = 3_000
-"""Paths of a large network for which chains are made."""
+"""Forms of paths of a large network that are priced; nodes of the same operator and shapes are of one form."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class RowChains:
 
     def added_work(self, before: Deployment, after: Deployment) -> float:
         """Instructions that the chains need more than their nodes apart."""
-        return _Chains(before, 0.0).added(after)
+        return sum(_added_by(bound) for bound in after.graph.nodes if bound.parts)
 
 
 class _Chains:
@@ -67,15 +69,15 @@ class _Chains:
         self.start = start
         request = start.question.request
         self.links = Links(start.bound, request.kernels, start.question.order)
-        self.apart = {bound.call.node.name: _cost(bound) for bound in start.bound.nodes}
-        self.most_added = share * sum(self.apart.values())
+        self.most_added = share * sum(map(_cost, start.bound.nodes))
         self.paths = list(self.links.paths())
         self.through: dict[str, list[tuple[str, ...]]] = {}
         for path in self.paths:
             for name in path:
                 self.through.setdefault(name, []).append(path)
         self.made: dict[tuple[str, ...], list[BoundNode]] = {}
-        self.tried = 0
+        self.whole: dict[tuple[tuple[str, ...], int], BoundNode | None] = {}
+        self.tried, self.left_out = 0, ""
 
     def taken(self, now: Deployment) -> tuple[BoundNode, ...]:
         """The chains of a deployment."""
@@ -83,11 +85,7 @@ class _Chains:
 
     def added(self, now: Deployment) -> float:
         """Instructions that its chains need more than their nodes apart."""
-        return sum(map(self.added_by, self.taken(now)))
-
-    def added_by(self, chain: BoundNode) -> float:
-        """Instructions that one chain needs more than its nodes apart."""
-        return _cost(chain) - sum(self.apart[part.call.node.name] for part in chain.parts)
+        return sum(map(_added_by, self.taken(now)))
 
     def deployed(self, chains: Sequence[BoundNode]) -> Deployment:
         """The network with these chains."""
@@ -103,8 +101,9 @@ class _Chains:
             rest = _apart_from(path, taken)
             for chain in self._made(path):
                 if self.tried >= TRIED:
+                    self.left_out = f"more than {TRIED} chains were not tried"
                     return
-                if chain not in taken and sum(map(self.added_by, (*rest, chain))) <= self.most_added:
+                if chain not in taken and sum(map(_added_by, (*rest, chain))) <= self.most_added:
                     self.tried += 1
                     yield self.deployed((*rest, chain))
 
@@ -114,7 +113,7 @@ class _Chains:
         Whether a chain lowers a moment is an estimate from the bytes that are alive there. Two ways of spending what
         may be added are offered: the cheapest chain everywhere, and the best one that each moment's share pays.
         """
-        live = _Live(self.start, now)
+        live = _Live(now)
         for thrifty in (True, False):
             chains = self._for_all(now, live, thrifty=thrifty)
             if chains:
@@ -123,40 +122,60 @@ class _Chains:
     def _for_all(self, now: Deployment, live: _Live, *, thrifty: bool) -> list[BoundNode]:
         """The chains taken, with one for every moment at the peak; none where one moment cannot be lowered."""
         chosen = {chain.call.node.name: chain for chain in self.taken(now)}
-        room = self.most_added - sum(map(self.added_by, chosen.values()))
+        room = self.most_added - sum(map(_added_by, chosen.values()))
+        covered = {part.call.node.name for chain in chosen.values() for part in chain.parts}
         moments = moments_at_peak(now.placed)
         for done, time in enumerate(moments):
             call = now.placed.plan.instructions[time].call
             names = [part.node.name for part in call.chain] or [call.node.name]
-            covered = {part.call.node.name for chain in chosen.values() for part in chain.parts}
             if call.node.name in covered:
                 continue
             old = chosen.pop(call.node.name, None)
-            room += self.added_by(old) if old is not None else 0.0
-            options = self._lowering(names, covered.difference(names), live, live.bytes_at[time])
-            best = _cheapest(options) if thrifty else _affordable(options, room / (len(moments) - done))
-            best = best or _cheapest(options)
-            if best is None or best.added > room:
+            covered.difference_update(names)
+            room += _added_by(old) if old is not None else 0.0
+            options = self._lowering(names, covered, live, live.bytes_at[time])
+            best = self._best(options, room, room / (len(moments) - done), thrifty=thrifty)
+            if best is None:
                 return []
-            chosen[best.chain.call.node.name] = best.chain
-            room -= best.added
+            chosen[best.call.node.name] = best
+            covered.update(part.call.node.name for part in best.parts)
+            room -= _added_by(best)
         return list(chosen.values())
+
+    def _best(self, options: list[_Lowering], room: float, share: float, *, thrifty: bool) -> BoundNode | None:
+        """The cheapest chain, or the best one that the share pays; None where none can be, or is worth the room."""
+        while options:
+            best = _cheapest(options) if thrifty else _affordable(options, share) or _cheapest(options)
+            if best is None or best.added > room:
+                return None
+            key = best.path, best.rows
+            if key not in self.whole:
+                self.whole[key] = self.links.chain(*key)
+            if (chain := self.whole[key]) is not None:
+                return chain
+            options.remove(best)
+        return None
 
     def _lowering(self, names: Sequence[str], covered: set[str], live: _Live, below: int) -> list[_Lowering]:
         """The chains through one of these nodes, and none that is covered, that leave fewer bytes alive."""
         found = []
         for path in dict.fromkeys(path for name in names for path in self.through.get(name, ())):
-            if not covered.isdisjoint(path) or (path not in self.made and len(self.made) >= MADE):
+            if not covered.isdisjoint(path):
                 continue
-            for chain in self._made(path):
-                if (alive := live.with_chain(chain)) < below:
-                    found.append(_Lowering(alive, len(chain.parts), self.added_by(chain), chain))
+            if self.links.priced >= MADE:
+                self.left_out = f"chains of more than {MADE:,} forms were not priced"
+                break
+            calls = [self.links.bound[name].call for name in path]
+            alive, apart = live.with_chain(calls), sum(_cost(self.links.bound[name]) for name in path)
+            for price in self.links.prices(path):
+                if alive + price.scratch_bytes < below:
+                    found.append(_Lowering(alive + price.scratch_bytes, price.cost - apart, path, price.rows))
         return found
 
     def fewer(self, now: Deployment, *, one_by_one: bool) -> Iterator[Callable[[Deployment], Deployment]]:
         """What leaves chains out: those that add most first, or at once all whose nodes apart stay below the peak."""
         if one_by_one:
-            for chain in sorted(self.taken(now), key=self.added_by, reverse=True):
+            for chain in sorted(self.taken(now), key=_added_by, reverse=True):
                 yield partial(self._without, (chain,))
             return
         before = heights(self.start.placed)
@@ -179,30 +198,30 @@ class _Chains:
 
 @dataclass(frozen=True)
 class _Lowering:
-    """A chain with the bytes that it leaves alive, its nodes, and the instructions that it adds."""
+    """A chain of the nodes of a path, with the bytes that it leaves alive and the instructions that it adds."""
 
     alive: int
-    nodes: int
     added: float
-    chain: BoundNode
+    path: tuple[str, ...]
+    rows: int
 
 
 def _cheapest(options: Sequence[_Lowering]) -> _Lowering | None:
     """The chain that adds least."""
-    return min(options, key=lambda option: (option.added, option.nodes, option.alive), default=None)
+    return min(options, key=lambda option: (option.added, len(option.path), option.alive), default=None)
 
 
 def _affordable(options: Sequence[_Lowering], room: float) -> _Lowering | None:
     """The chain that leaves the fewest bytes alive among those that add no more than there is room for."""
     fitting = [option for option in options if option.added <= room]
-    return min(fitting, key=lambda option: (option.alive, option.nodes, option.added), default=None)
+    return min(fitting, key=lambda option: (option.alive, len(option.path), option.added), default=None)
 
 
 class _Live:
     """Bytes alive at every instruction of a deployment, for an estimate of what a chain leaves of them."""
 
-    def __init__(self, start: Deployment, now: Deployment) -> None:
-        self.start, plan = start, now.placed.plan
+    def __init__(self, now: Deployment) -> None:
+        plan = now.placed.plan
         self.at = {part.node.name: i.index for i in plan.instructions for part in i.call.chain or (i.call,)}
         self.regions = {region.name: region for region in now.placed.regions if region.kind != "scratch"}
         change = [0] * (len(plan.instructions) + 2)
@@ -213,17 +232,16 @@ class _Live:
         for step in change[1:]:
             self.bytes_at.append(self.bytes_at[-1] + step)
 
-    def with_chain(self, chain: BoundNode) -> int:
-        """Bytes alive while the chain runs: at its last node, with its operands, without what lies inside of it."""
-        assert chain.kernel is not None
-        time = self.at[chain.parts[-1].call.node.name]
-        alive = self.bytes_at[time] + chain.kernel.scratch(self.start.bound.operands(chain))
-        for tensor in chain.call.inputs:
-            region = self.regions.get(tensor.name) if tensor is not None else None
+    def with_chain(self, calls: Sequence[Call]) -> int:
+        """Bytes alive while a chain runs: at its last node, with its operands, without what lies inside of it."""
+        time = self.at[calls[-1].node.name]
+        alive = self.bytes_at[time]
+        for name in reads_of(calls):
+            region = self.regions.get(name)
             if region is not None and not region.first <= time <= region.last:
                 alive += region.size
-        for part in chain.parts[:-1]:
-            for tensor in part.call.outputs:
+        for call in calls[:-1]:
+            for tensor in call.outputs:
                 region = self.regions.get(tensor.name)
                 if region is not None and region.first <= time <= region.last:
                     alive -= region.size
@@ -241,3 +259,8 @@ def _names_at(now: Deployment, moments: Sequence[int]) -> set[str]:
 
 def _cost(bound: BoundNode) -> float:
     return 0.0 if bound.kernel is None else bound.kernel.cost(bound.call)
+
+
+def _added_by(chain: BoundNode) -> float:
+    """Instructions that a chain needs more than its nodes apart."""
+    return _cost(chain) - sum(map(_cost, chain.parts))
