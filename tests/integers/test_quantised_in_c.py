@@ -98,7 +98,7 @@ def networks() -> Networks:
     for op in ("Add", "Sub", "Mul", "Div", "Min", "Max"):
         yield f"tied_{op}", "RealCodes", pair_of(op, (0.5, 0.5, 1.0 if op != "Mul" else 0.5))
         yield f"wide_{op}", "RealCodes", pair_of(op, (0.0013, 0.0007, 0.0017), np.int16)
-    yield "two_matrices", "SumCodes", pair_of("MatMul", (0.02, 0.013, 0.03))
+    yield "two_matrices", "ProductI8", pair_of("MatMul", (0.02, 0.013, 0.03))
     for stride, dilation, groups in ((1, 1, 1), (2, 1, 2), (2, 2, 1), (3, 1, 4)):
         yield f"up_{stride}{dilation}{groups}", "TransposedSumCodes", transposed(stride, dilation, groups)
     yield "joined", "RequantiseReal", joined()

@@ -50,13 +50,6 @@ TILEWRIGHT_SATURATING(28)
 TILEWRIGHT_SATURATING(29)
 TILEWRIGHT_SATURATING(30)
 
-TILEWRIGHT_INTO uint32_t tilewright_tops(uint32_t low, uint32_t high)
-{
-    uint32_t word;
-    __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(word) : "r"(high), "r"(low));
-    return word;
-}
-
 /* Two channels of two inputs, as halves, into the two planes. */
 TILEWRIGHT_INTO void tilewright_two(uint32_t first, uint32_t second, uint32_t *to, int plane)
 {

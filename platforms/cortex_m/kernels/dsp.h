@@ -56,6 +56,20 @@ TILEWRIGHT_INTO uint32_t tilewright_bottoms(uint32_t low, uint32_t high)
     return word;
 }
 
+TILEWRIGHT_INTO uint32_t tilewright_tops(uint32_t low, uint32_t high)
+{
+    uint32_t word;
+    __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(word) : "r"(high), "r"(low));
+    return word;
+}
+
+TILEWRIGHT_INTO uint32_t tilewright_ssub16(uint32_t a, uint32_t b)
+{
+    uint32_t difference;
+    __asm__("ssub16 %0, %1, %2" : "=r"(difference) : "r"(a), "r"(b));
+    return difference;
+}
+
 TILEWRIGHT_INTO int32_t tilewright_scale(int32_t acc, int32_t multiplier, int32_t addend)
 {
     int32_t high;

@@ -24,13 +24,6 @@ TILEWRIGHT_INTO uint32_t tilewright_sadd16(uint32_t a, uint32_t b)
     return sum;
 }
 
-TILEWRIGHT_INTO uint32_t tilewright_ssub16(uint32_t a, uint32_t b)
-{
-    uint32_t difference;
-    __asm__("ssub16 %0, %1, %2" : "=r"(difference) : "r"(a), "r"(b));
-    return difference;
-}
-
 /* One pair of inputs, one line of four rows, in place of the rows: (0 - 2), (1 + 2), (2 - 1), (1 - 3). */
 TILEWRIGHT_INTO void tilewright_winograd_inputs(
     uint32_t *to, const int step, uint32_t first, uint32_t second, uint32_t third, uint32_t fourth)

@@ -20,12 +20,13 @@ from tilewright.platforms.pulp.kernels.block_i8 import (
 )
 from tilewright.platforms.pulp.kernels.conv_block_i8 import BLOCK_SOURCES, FOURS, SUMS_WHOLE
 from tilewright.platforms.pulp.kernels.conv_i8 import TYPES
+from tilewright.platforms.pulp.kernels.dense_i8 import rows_in, rows_of
 from tilewright.platforms.pulp.kernels.windows import TILE
 from tilewright.platforms.pulp.platform import PLATFORM
 
 
 def window_of(call: Call) -> Window:
-    """The matrix product as a convolution with one tap."""
+    """The matrix product as a convolution with one tap; all leading axes count pixels."""
     return Window(call.shape(0)[-1], call.outputs[0].shape[-1])
 
 
@@ -36,9 +37,7 @@ class BlockDenseI8(TiledKernelMethods):
     tile_type = TILE
 
     def accepts(self, call: Call) -> str | None:
-        """Two matrices, the second constant with weights of eight bits; a requantisation of 32 bits."""
-        if len(call.shape(0)) != 2:
-            return f"the left-hand side has {len(call.shape(0))} axes, the kernel handles two"
+        """Rows times a constant matrix of eight bits; a requantisation of 32 bits."""
         return accepts(call) or refusal(window_of(call), call, matrix(call)[1])
 
     def rules(self, call: Call) -> list[Rule]:
@@ -47,7 +46,7 @@ class BlockDenseI8(TiledKernelMethods):
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Those of the core that has most blocks."""
-        return cycles(plan_of(window_of(call), call), 1, sizes["m"], sizes["n"])
+        return cycles(plan_of(window_of(call), call), 1, rows_in(sizes), sizes["n"])
 
     def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Where the cores gather rows whose bytes are no multiple of four."""
@@ -65,7 +64,7 @@ class BlockDenseI8(TiledKernelMethods):
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Rows and columns of one tile."""
-        rows = view.size("m")
+        rows = rows_of(view)
         return {
             "rows": 1, "columns": rows, "channels": view.size("n"), "in_rows": 1, "in_columns": rows, "top": 0,
             "left": 0,

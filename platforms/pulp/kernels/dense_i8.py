@@ -48,7 +48,7 @@ class TiledDenseI8(TiledKernelMethods):
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Six cycles a product."""
-        return 400 + _rows(sizes) * -(-sizes["n"] // CORES) * (20 + sizes["k"] * 6)
+        return 400 + rows_in(sizes) * -(-sizes["n"] // CORES) * (20 + sizes["k"] * 6)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights by column, folded starts, requantisation; all cut along the columns."""
@@ -68,16 +68,19 @@ class TiledDenseI8(TiledKernelMethods):
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Rows and columns of one tile."""
-        return {
-            "rows": _rows({name: high - low for name, (low, high) in view.loops.items()}),
-            "columns": view.size("n"),
-        }
+        return {"rows": rows_of(view), "columns": view.size("n")}
 
 
-def _rows(sizes: Mapping[str, Any]) -> Any:
-    """Rows of all matrices of a tile."""
+def rows_in(sizes: Mapping[str, Any]) -> Any:
+    """Rows of a tile: leading axes lie one behind the other, so each of them counts rows."""
     rows: Any = 1
     for name, size in sizes.items():
         if name not in ("n", "k") and "." not in name:
             rows = rows * size
+    return rows
+
+
+def rows_of(view: TileView) -> int:
+    """`rows_in` of the tile's loops."""
+    rows: int = rows_in({name: high - low for name, (low, high) in view.loops.items()})
     return rows

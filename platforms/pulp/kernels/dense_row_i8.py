@@ -54,12 +54,12 @@ class DenseRowI8(TiledKernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """One row whose codes are whole words, a constant matrix of eight bits, a requantisation of 32 bits."""
-        shape = call.shape(0)
-        if len(shape) != 2 or shape[0] != 1:
-            return "the left-hand side has more than one row or other than two axes"
-        if shape[1] % WIDTH:
-            return f"{shape[1]} codes of the left-hand side are no multiple of {WIDTH}"
-        return accepts(call) or refusal(Window(shape[1], call.outputs[0].shape[1]), call, matrix(call)[1])
+        depth = call.shape(0)[-1]
+        if call.tensor(0).elements != depth:
+            return "the left-hand side has more than one row"
+        if depth % WIDTH:
+            return f"{depth} codes of the left-hand side are no multiple of {WIDTH}"
+        return accepts(call) or refusal(Window(depth, call.outputs[0].shape[-1]), call, matrix(call)[1])
 
     def rules(self, call: Call) -> list[Rule]:
         """The sum stays whole; every core has a column."""
@@ -67,7 +67,7 @@ class DenseRowI8(TiledKernelMethods):
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Of the core that has most: a load of four codes, then one of weights and a product for every column."""
-        words = call.shape(0)[1] // WIDTH
+        words = call.shape(0)[-1] // WIDTH
         columns = -(-sizes["n"] // CORES)
         blocks, over = columns // WIDTH, columns % WIDTH
         work = blocks * _block_cycles(words, WIDTH) + (over > 0) * _block_cycles(words, over)
@@ -86,11 +86,11 @@ class DenseRowI8(TiledKernelMethods):
         """Types, words of a column, and a statement for each number of columns."""
         call = operands.call
         streamed = requantise_of(call)
-        words = call.shape(0)[1] // WIDTH
+        words = call.shape(0)[-1] // WIDTH
         unsigned = call.tensor(0).dtype is DType.U8
         texts = tuple((n, listing(n, words, unsigned, streamed).text("        ")) for n in range(WIDTH, 0, -1))
         types = C_TYPES[call.tensor(0).dtype], C_TYPES[call.outputs[0].dtype]
-        return RowContext(*types, call.shape(0)[1], 1 + words + streamed.words, streamed, texts)
+        return RowContext(*types, call.shape(0)[-1], 1 + words + streamed.words, streamed, texts)
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Columns of one tile."""

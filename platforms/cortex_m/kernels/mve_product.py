@@ -1,0 +1,98 @@
+"""Integer MatMul of two operands of the run time on cores with the vector extension: eight columns at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.numerics import C_TYPES
+from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands, Work
+from tilewright.platforms.cortex_m.kernels import product_i8
+from tilewright.platforms.cortex_m.kernels.mve import VECTOR
+from tilewright.platforms.cortex_m.platform import PLATFORM
+from tilewright.platforms.generic.kernels import product_i8 as portable
+from tilewright.platforms.generic.kernels.two_operands import TwoOperands, operand_constants, two_operands
+
+
+@dataclass(frozen=True)
+class ProductWork(Work):
+    """Steps of sixteen inputs and eight columns, and those blocks; rows; packed inputs."""
+
+    steps: float
+    blocks: float
+    rows: float
+    packed: float
+
+
+PRICES = ProductWork(steps=19.0, blocks=55.0, rows=40.0, packed=1.0)
+"""Instructions for one unit of each kind of work."""
+MOST_COLUMNS = 16
+"""Columns that are packed at a time."""
+EIGHT = 8
+
+
+@dataclass(frozen=True)
+class ProductContext:
+    """The product with `chunk` columns at a time; bytes of scratch at which their starts lie, and a copied row."""
+
+    product: TwoOperands
+    chunk: int
+    starts: int
+    copy: int
+    form: str
+    shape: tuple[int, ...]
+    a_type: str
+    b_type: str
+    y_type: str
+
+
+def parts_of(product: TwoOperands) -> tuple[int, int, int]:
+    """Columns at a time, bytes of their packed form, those of their starts."""
+    chunk = product_i8.chunk_of(product.columns, MOST_COLUMNS, EIGHT)
+    whole = chunk + -chunk % EIGHT
+    return chunk, whole * (product.depth + -product.depth % VECTOR), 4 * whole
+
+
+@PLATFORM.kernel(
+    "MatMul", types=portable.TYPES, template="mve_product.c.mako", layout=("axes", "like"),
+    sources=["mve.h", "product_exact.h", "product_mve.h"], preference=40, requires=Needs(has=("mve",)),
+)  # fmt: skip
+class ProductMve(KernelMethods):
+    """Integer matrix product of two operands: eight columns, sixteen inputs at a time."""
+
+    def accepts(self, call: Call) -> str | None:
+        """What the kernel of dual multiplies accepts."""
+        return product_i8.refusal(call)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """An operand that is constant, and the numbers of the codes."""
+        return (*operand_constants(operands.call), product_i8.codes_constant(operands.call))
+
+    def scratch(self, operands: Operands) -> int:
+        """Packed columns, their starts and a row."""
+        product = two_operands(operands)
+        _, packed, starts = parts_of(product)
+        return packed + starts + product.depth + -product.depth % VECTOR
+
+    def cost(self, call: Call) -> float:
+        """Work at the prices of its kinds."""
+        product = two_operands(Operands(call))
+        chunk, packed, starts = parts_of(product)
+        chunks = -(-product.columns // chunk)
+        blocks = chunks * product.rows * starts / (4 * EIGHT)
+        work = ProductWork(
+            steps=blocks * -(-product.depth // VECTOR),
+            blocks=blocks,
+            rows=chunks * product.rows,
+            packed=chunks * packed,
+        )
+        return product.matrices * work.priced(PRICES)
+
+    def context(self, operands: Operands) -> ProductContext:
+        """The numbers of the product."""
+        call, product = operands.call, two_operands(operands)
+        chunk, packed, starts = parts_of(product)
+        shape = product_i8.shape_of(operands, chunk)
+        types = (C_TYPES[tensor.dtype] for tensor in (call.tensor(0), call.tensor(1), call.outputs[0]))
+        form = "_exact" if product_i8.exact_form(call) is not None else ""
+        signed = tuple(number & 0xFF if number >= 1 << 31 else number for number in shape)
+        return ProductContext(product, chunk, packed, packed + starts, form, signed, *types)

@@ -1,0 +1,45 @@
+<%
+p = k.product
+rows = [min(j, k.height - 1) for j in range(4)]
+columns = [min(o, k.width - 1) for o in range(4)]
+%>\
+static void ${f.name}_matrix(const float *a, const float *b, float *y)
+{
+    for (int row = 0; row < ${p.rows}; row += ${k.height}) {
+        const int m = row < ${p.rows - k.height} ? row : ${p.rows - k.height};
+        for (int column = 0; column < ${p.columns}; column += ${k.width}) {
+            const int n = column < ${p.columns - k.width} ? column : ${p.columns - k.width};
+            const float *const left = a + m * ${p.a_row};
+            const float *const right = b + n * ${p.b_column};
+            const tilewright_float_lines lines = {
+                {${", ".join(f"left + {j * p.a_row}" for j in rows)}},
+                {${", ".join(f"right + {o * p.b_column}" for o in columns)}}, ${p.a_step}, ${p.b_step}, ${p.depth}};
+% if k.way == "any":
+            float sums[16] = {0.0f};
+            tilewright_float_lines_any(&lines, 0, sums);
+% else:
+            float sums[16];
+            tilewright_float_lines_${k.way}(&lines, sums);
+% endif
+            float *const to = y + m * ${p.y_row} + n * ${p.y_column};
+            for (int j = 0; j < ${k.height}; j++) {
+% if k.runs:
+                memcpy(to + j * ${p.y_row}, sums + 4 * j, ${4 * k.width});
+% else:
+                for (int o = 0; o < ${k.width}; o++) {
+                    const float v = sums[4 * j + o];
+                    to[j * ${p.y_row} + o * ${p.y_column}] = ${k.clamp};
+                }
+% endif
+            }
+        }
+    }
+}
+
+static void ${f.name}(${f.parameters})
+{
+% for head in p.loops:
+${head}
+% endfor
+${p.indent}${f.name}_matrix(${p.place("a")}, ${p.place("b")}, ${p.place("y")});
+}

@@ -1,0 +1,99 @@
+/* Float products of two operands of the run time: four rows by four columns in registers, two inputs at a time, read where
+ * they lie. It brings tilewright_float_lines_by_rows, tilewright_float_lines_by_columns and tilewright_float_lines_any, and
+ * takes a tilewright_float_lines. */
+
+/* Where four rows and columns begin, and the elements from one input to the next. */
+typedef struct {
+    const float *a[4];
+    const float *b[4];
+    int32_t a_step;
+    int32_t b_step;
+    int inputs;
+} tilewright_float_lines;
+
+/* Adds the products of the inputs from `first` on to sums[row][column]. */
+TILEWRIGHT_FLOAT void tilewright_float_lines_any(const tilewright_float_lines *lines, int first, float *sums)
+{
+    for (int j = 0; j < 4; j++) {
+        for (int o = 0; o < 4; o++) {
+            const float *a = lines->a[j] + first * lines->a_step;
+            const float *b = lines->b[o] + first * lines->b_step;
+            float sum = sums[4 * j + o];
+            for (int i = first; i < lines->inputs; i++) {
+                sum += *a * *b;
+                a += lines->a_step;
+                b += lines->b_step;
+            }
+            sums[4 * j + o] = sum;
+        }
+    }
+}
+
+#define TILEWRIGHT_FLOAT_LEFT \
+    "vldmia %[a0]!, {s16, s17}\n\tvldmia %[a1]!, {s18, s19}\n\tvldmia %[a2]!, {s24, s25}\n\tvldmia %[a3]!, {s26, s27}\n\t"
+#define TILEWRIGHT_FLOAT_LINE(op, x, a, b, c, d, e, f, g, h) \
+    op " s" a ", s" x ", s" e "\n\t" op " s" b ", s" x ", s" f "\n\t" \
+    op " s" c ", s" x ", s" g "\n\t" op " s" d ", s" x ", s" h "\n\t"
+#define TILEWRIGHT_FLOAT_INPUT(op, j, k, l, m, e, f, g, h) \
+    TILEWRIGHT_FLOAT_LINE(op, j, "0", "1", "2", "3", e, f, g, h) TILEWRIGHT_FLOAT_LINE(op, k, "4", "5", "6", "7", e, f, g, h) \
+    TILEWRIGHT_FLOAT_LINE(op, l, "8", "9", "10", "11", e, f, g, h) TILEWRIGHT_FLOAT_LINE(op, m, "12", "13", "14", "15", e, f, g, h)
+
+/* The first input of two makes the sums, or adds to them. */
+#define TILEWRIGHT_FLOAT_RIGHT_ROW "vldmia %[b], {s20-s23}\n\tadd %[b], %[b], %[step]\n\t"
+#define TILEWRIGHT_FLOAT_TWO_BY_ROWS(op) \
+    TILEWRIGHT_FLOAT_LEFT TILEWRIGHT_FLOAT_RIGHT_ROW \
+    TILEWRIGHT_FLOAT_INPUT(op, "16", "18", "24", "26", "20", "21", "22", "23") TILEWRIGHT_FLOAT_RIGHT_ROW \
+    TILEWRIGHT_FLOAT_INPUT("vfma.f32", "17", "19", "25", "27", "20", "21", "22", "23")
+#define TILEWRIGHT_FLOAT_TWO_BY_COLUMNS(op) \
+    TILEWRIGHT_FLOAT_LEFT \
+    "vldmia %[b0]!, {s20, s21}\n\tvldmia %[b1]!, {s22, s23}\n\tvldmia %[b2]!, {s28, s29}\n\tvldmia %[b3]!, {s30, s31}\n\t" \
+    TILEWRIGHT_FLOAT_INPUT(op, "16", "18", "24", "26", "20", "22", "28", "30") \
+    TILEWRIGHT_FLOAT_INPUT("vfma.f32", "17", "19", "25", "27", "21", "23", "29", "31")
+#define TILEWRIGHT_FLOAT_PAIRS_OF_INPUTS(two) \
+    two("vmul.f32") "b 2f\n\t1:\n\t" two("vfma.f32") "2:\n\tcmp %[a0], %[end]\n\tbne 1b\n\tvstmia %[sums], {s0-s15}\n\t"
+
+/* Inputs of a row side by side, and columns side by side. */
+TILEWRIGHT_FLOAT void tilewright_float_lines_by_rows(const tilewright_float_lines *lines, float *sums)
+{
+    const float *a0 = lines->a[0], *a1 = lines->a[1], *a2 = lines->a[2], *a3 = lines->a[3], *b = lines->b[0];
+    const int whole = lines->inputs & ~1;
+    const float *const end = a0 + whole;
+    if (whole) {
+        __asm__ volatile(
+            TILEWRIGHT_FLOAT_PAIRS_OF_INPUTS(TILEWRIGHT_FLOAT_TWO_BY_ROWS)
+            : [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), [b] "+r"(b)
+            : [step] "r"(lines->b_step * 4), [end] "r"(end), [sums] "r"(sums)
+            : "cc", "memory", TILEWRIGHT_FLOAT_ACCUMULATORS, "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23",
+              "s24", "s25", "s26", "s27");
+    }
+    if (!whole) {
+        memset(sums, 0, 64);
+    }
+    if (lines->inputs & 1) {
+        tilewright_float_lines_any(lines, whole, sums);
+    }
+}
+
+/* Inputs of a row side by side, and those of a column. */
+TILEWRIGHT_FLOAT void tilewright_float_lines_by_columns(const tilewright_float_lines *lines, float *sums)
+{
+    const float *a0 = lines->a[0], *a1 = lines->a[1], *a2 = lines->a[2], *a3 = lines->a[3];
+    const float *b0 = lines->b[0], *b1 = lines->b[1], *b2 = lines->b[2], *b3 = lines->b[3];
+    const int whole = lines->inputs & ~1;
+    const float *const end = a0 + whole;
+    if (whole) {
+        __asm__ volatile(
+            TILEWRIGHT_FLOAT_PAIRS_OF_INPUTS(TILEWRIGHT_FLOAT_TWO_BY_COLUMNS)
+            : [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2),
+              [b3] "+r"(b3)
+            : [end] "r"(end), [sums] "r"(sums)
+            : "cc", "memory", TILEWRIGHT_FLOAT_ACCUMULATORS, "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23",
+              "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31");
+    }
+    if (!whole) {
+        memset(sums, 0, 64);
+    }
+    if (lines->inputs & 1) {
+        tilewright_float_lines_any(lines, whole, sums);
+    }
+}

@@ -1,0 +1,157 @@
+/* Matrix products of two operands of the run time with vectors: some columns of the right-hand side are packed in eights,
+ * then every row is multiplied by eight of them at a time. Sums are over plain codes; the starts of a column and of a row
+ * hold what the other operand's zero point takes off. It brings tilewright_product_columns, tilewright_product_lines and
+ * tilewright_product_lines_exact, and takes a tilewright_product_vectors. */
+
+/* Steps count bytes: `line` from row to row or column to column, `step` from input to input. `flip` makes signed codes of
+ * unsigned ones, `zero` is the zero point of the signed ones. */
+typedef struct {
+    int rows;
+    int depth;
+    int columns;
+    int32_t a_line;
+    int32_t a_step;
+    int a_flip;
+    int32_t a_zero;
+    int32_t b_line;
+    int32_t b_step;
+    int b_flip;
+    int32_t b_zero;
+    int32_t y_line;
+    int32_t y_step;
+} tilewright_product_vectors;
+
+/* Up to sixteen inputs of a row or column; zeros behind the last. */
+TILEWRIGHT_MVE_INTO int8x16_t tilewright_product_inputs(const int8_t *from, int32_t step, int left, int flip)
+{
+    const mve_pred16_t there = vctp8q((uint32_t)left);
+    if (step == 1) {
+        return veorq_m_s8(vdupq_n_s8(0), vldrbq_z_s8(from, there), vdupq_n_s8((int8_t)flip), there);
+    }
+    int8_t found[16];
+    for (int i = 0; i < 16; i++) {
+        found[i] = i < left ? (int8_t)(from[i * step] ^ flip) : 0;
+    }
+    return vldrbq_s8(found);
+}
+
+/* Packs [eight columns][sixteen inputs][column][input], and the start of each column. */
+TILEWRIGHT_MVE void tilewright_product_columns(
+    const int8_t *restrict b, int8_t *restrict to, int32_t *restrict starts, const tilewright_product_vectors *restrict p)
+{
+    const int steps = (p->depth + 15) / 16;
+    const uint16x8_t places = vmulq_n_u16(vidupq_n_u16(0, 1), 16);
+    const uint16x8_t from = vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)p->b_line);
+    for (int first = 0; first < p->columns; first += 8) {
+        const int columns = p->columns - first < 8 ? p->columns - first : 8;
+        const int8_t *const at = b + first * p->b_line;
+        if (p->b_step == 1 || p->b_line > 8191) {
+            for (int n = 0; n < columns; n++) {
+                for (int i = 0; i < steps; i++) {
+                    const int8_t *const inputs = at + n * p->b_line + 16 * i * p->b_step;
+                    vstrbq_s8(to + 128 * i + 16 * n, tilewright_product_inputs(inputs, p->b_step, p->depth - 16 * i, p->b_flip));
+                }
+            }
+        } else {
+            const mve_pred16_t there = vctp16q((uint32_t)columns);
+            for (int i = 0; i < 16 * steps; i++) {
+                int16x8_t codes = vdupq_n_s16(0);
+                if (i < p->depth) {
+                    codes = vldrbq_gather_offset_z_s16(at + i * p->b_step, from, there);
+                    codes = veorq_s16(codes, vdupq_n_s16((int16_t)p->b_flip));
+                }
+                vstrbq_scatter_offset_s16(to + i / 16 * 128 + i % 16, places, codes);
+            }
+        }
+        for (int n = 0; n < columns; n++) {
+            int32_t sum = -p->depth * p->b_zero;
+            for (int i = 0; i < steps; i++) {
+                sum = vaddvaq_s8(sum, vldrbq_s8(to + 128 * i + 16 * n));
+            }
+            *starts++ = -p->a_zero * sum;
+        }
+        to += 128 * steps;
+    }
+}
+
+/* Every row times the packed columns; `copy` takes a row that vectors do not read where it lies. The codes of the results
+ * are those of the scalar kernels, or, where they are exact, as for tilewright_product_exact. */
+TILEWRIGHT_MVE_INTO void tilewright_product_all(
+    const int exact, const int8_t *restrict a, const int8_t *restrict packed, const int32_t *restrict starts,
+    int8_t *restrict copy, int8_t *restrict y, const int32_t *restrict codes, const tilewright_product_vectors *restrict p)
+{
+    const int steps = (p->depth + 15) / 16;
+    const int32x4_t low = vdupq_n_s32(codes[2]);
+    const int32x4_t high = vdupq_n_s32(codes[3]);
+    const uint32x4_t places = vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)p->y_step);
+    for (int row = 0; row < p->rows; row++) {
+        const int8_t *x = a + row * p->a_line;
+        if (p->a_step != 1 || p->a_flip || p->depth % 16) {
+            for (int i = 0; i < p->depth; i += 16) {
+                vstrbq_s8(copy + i, tilewright_product_inputs(x + i * p->a_step, p->a_step, p->depth - i, p->a_flip));
+            }
+            x = copy;
+        }
+        int32_t own = 0;
+        for (int i = 0; i < steps && p->b_zero; i++) {
+            own = vaddvaq_s8(own, vldrbq_s8(x + 16 * i));
+        }
+        own *= -p->b_zero;
+        const int8_t *w = packed;
+        const int8_t *const end = x + 16 * steps;
+        int8_t *to = y + row * p->y_line;
+        for (int n = 0; n < p->columns; n += 8) {
+            const int32_t *const start = starts + n;
+            int32_t s0 = start[0] + own, s1 = start[1] + own, s2 = start[2] + own, s3 = start[3] + own;
+            int32_t s4 = start[4] + own, s5 = start[5] + own, s6 = start[6] + own, s7 = start[7] + own;
+            const int8_t *from = x;
+            __asm__ volatile(
+                "1:\n\tvldrb.8 q0, [%[x]], #16\n\t"
+                TILEWRIGHT_MVE_COLUMN("s0") TILEWRIGHT_MVE_COLUMN("s1") TILEWRIGHT_MVE_COLUMN("s2")
+                TILEWRIGHT_MVE_COLUMN("s3") TILEWRIGHT_MVE_COLUMN("s4") TILEWRIGHT_MVE_COLUMN("s5")
+                TILEWRIGHT_MVE_COLUMN("s6") TILEWRIGHT_MVE_COLUMN("s7")
+                "cmp %[x], %[end]\n\tbne 1b\n\t"
+                : [s0] "+Te"(s0), [s1] "+Te"(s1), [s2] "+Te"(s2), [s3] "+Te"(s3), [s4] "+Te"(s4), [s5] "+Te"(s5),
+                  [s6] "+Te"(s6), [s7] "+Te"(s7), [x] "+r"(from), [w] "+r"(w)
+                : [end] "r"(end)
+                : "cc", "memory", "q0", "q1");
+            int32x4_t first = tilewright_mve_four(s0, s1, s2, s3);
+            int32x4_t second = tilewright_mve_four(s4, s5, s6, s7);
+            const uint32_t columns = (uint32_t)(p->columns - n);
+            if (exact) {
+                int32_t sums[8];
+                vst1q_s32(sums, first);
+                vst1q_s32(sums + 4, second);
+                for (int i = 0; i < 8; i++) {
+                    sums[i] = tilewright_product_exact(sums[i], codes);
+                }
+                first = vminq_s32(vmaxq_s32(vld1q_s32(sums), low), high);
+                second = vminq_s32(vmaxq_s32(vld1q_s32(sums + 4), low), high);
+            } else {
+                const int32x4_t addend = vdupq_n_s32(codes[0]);
+                const int32x4_t multiplier = vdupq_n_s32(codes[4]);
+                const int32x4_t left = vdupq_n_s32(-codes[1]);
+                first = tilewright_mve_codes(first, multiplier, addend, left, low, high);
+                second = tilewright_mve_codes(second, multiplier, addend, left, low, high);
+            }
+            if (p->y_step == 1) {
+                vstrbq_p_s32(to, first, vctp32q(columns));
+                vstrbq_p_s32(to + 4, second, vctp32q(columns > 4 ? columns - 4 : 0));
+            } else {
+                vstrbq_scatter_offset_p_s32(to, places, first, vctp32q(columns));
+                vstrbq_scatter_offset_p_s32(to + 4 * p->y_step, places, second, vctp32q(columns > 4 ? columns - 4 : 0));
+            }
+            to += 8 * p->y_step;
+        }
+    }
+}
+
+#define TILEWRIGHT_PRODUCT_LINES(name, exact) \
+    TILEWRIGHT_MVE void tilewright_product_lines##name(const int8_t *restrict a, const int8_t *restrict packed, \
+        const int32_t *restrict starts, int8_t *restrict copy, int8_t *restrict y, const int32_t *restrict codes, \
+        const tilewright_product_vectors *restrict p) \
+    { \
+        tilewright_product_all(exact, a, packed, starts, copy, y, codes, p); \
+    }
+TILEWRIGHT_PRODUCT_LINES(, 0)
+TILEWRIGHT_PRODUCT_LINES(_exact, 1)

@@ -1,0 +1,42 @@
+<% p = k.product %>\
+${k.attribute} static void ${f.name}_block(const float *restrict a, const float *restrict b, float *restrict y)
+{
+    float acc[${k.at_once}][${k.width}];
+    for (int m = 0; m < ${k.at_once}; m++) {
+        for (int n = 0; n < ${k.width}; n++) {
+            acc[m][n] = 0.0f;
+        }
+    }
+    for (int i = 0; i < ${p.depth}; i++) {
+        for (int m = 0; m < ${k.at_once}; m++) {
+            for (int n = 0; n < ${k.width}; n++) {
+                acc[m][n] += a[m * ${p.a_row} + i * ${p.a_step}] * b[i * ${p.b_step} + n * ${p.b_column}];
+            }
+        }
+    }
+    for (int m = 0; m < ${k.at_once}; m++) {
+        for (int n = 0; n < ${k.width}; n++) {
+            const float v = acc[m][n];
+            y[m * ${p.y_row} + n * ${p.y_column}] = ${k.clamp};
+        }
+    }
+}
+
+static void ${f.name}_matrix(const float *a, const float *b, float *y)
+{
+    for (int row = 0; row < ${p.rows}; row += ${k.at_once}) {
+        const int m = row < ${p.rows - k.at_once} ? row : ${p.rows - k.at_once};
+        for (int column = 0; column < ${p.columns}; column += ${k.width}) {
+            const int n = column < ${p.columns - k.width} ? column : ${p.columns - k.width};
+            ${f.name}_block(a + m * ${p.a_row}, b + n * ${p.b_column}, y + m * ${p.y_row} + n * ${p.y_column});
+        }
+    }
+}
+
+static void ${f.name}(${f.parameters})
+{
+% for head in p.loops:
+${head}
+% endfor
+${p.indent}${f.name}_matrix(${p.place("a")}, ${p.place("b")}, ${p.place("y")});
+}

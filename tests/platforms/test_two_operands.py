@@ -1,0 +1,80 @@
+"""Matrix products of two operands of the run time: in every form of every board, bit for bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from board_layers import Network, check_network, kernels
+from onnx import helper
+
+SHAPES = {
+    "batches": ((2, 3, 9, 7), (2, 3, 7, 21)),
+    "one_for_all": ((2, 5, 32), (32, 6)),
+    "rows_of_one": ((3, 1, 20), (3, 20, 40)),
+    "column": ((4, 35), (35, 1)),
+    "pair": ((3, 2, 16), (3, 16, 2)),
+    "bytes": ((6, 33), (33, 18)),
+    "ties": ((5, 64), (64, 9)),
+}
+TURNED = {
+    "heads": ((5, 3, 8), (1, 0, 2), (6, 3, 8), (1, 2, 0)),
+    "inner": ((8, 4, 3), (2, 1, 0), (2, 8, 3), (2, 1, 0)),
+}
+"""Shapes as they come, and the orders of axes in which the operands are shown."""
+
+
+def products(real: bool = False) -> Network:
+    """Products of codes or floats that lie as they come, and those whose operands a Transpose shows."""
+    network = Network(np.random.default_rng(11))
+    for name, (left, right) in SHAPES.items():
+        _inputs(network, name, left, right, real)
+        _product(network, name, right[-2], f"{name}_a", f"{name}_b")
+    for name, (left, turn, right, other) in TURNED.items():
+        _inputs(network, name, left, right, real)
+        for letter, perm in (("a", turn), ("b", other)):
+            network.nodes.append(helper.make_node("Transpose", [f"{name}_{letter}"], [f"{name}_{letter}t"], perm=perm))
+        _product(network, name, right[other[-2]], f"{name}_at", f"{name}_bt")
+    return network
+
+
+def _inputs(network: Network, name: str, left: tuple[int, ...], right: tuple[int, ...], real: bool) -> None:
+    kind = np.float32 if real else np.uint8 if name == "bytes" else np.int8
+    network.inputs[f"{name}_a"], network.inputs[f"{name}_b"] = (left, kind), (right, kind)
+    network.outputs[f"{name}_y"] = kind
+
+
+def _product(network: Network, name: str, depth: int, left: str, right: str) -> None:
+    """One MatMul or QLinearMatMul; the scales of `ties` give results that lie between two codes."""
+    kind = network.outputs[f"{name}_y"]
+    if kind is np.float32:
+        network.nodes.append(helper.make_node("MatMul", [left, right], [f"{name}_y"], name))
+        return
+    scale = 2.0**6 if name == "ties" else 73.0 * 73.0 * float(np.sqrt(depth)) / 60.0
+    zeros = {"rows_of_one": (-128, 0), "ties": (5, 0)}.get(name, (3, -7))
+    offset = 128 if kind is np.uint8 else 0
+    operands = []
+    for source, letter, zero in ((left, "a", zeros[0]), (right, "b", zeros[1])):
+        operands += [
+            source, network.constant(f"{name}_{letter}s", np.float32(1.0)),
+            network.constant(f"{name}_{letter}z", kind(zero + offset)),
+        ]  # fmt: skip
+    operands += [network.constant(f"{name}_ys", np.float32(scale)), network.constant(f"{name}_yz", kind(-9 + offset))]
+    network.nodes.append(helper.make_node("QLinearMatMul", operands, [f"{name}_y"], name))
+
+
+@pytest.mark.parametrize(
+    ("board", "kernel"),
+    [("qemu_mps2_an386", "ProductDsp"), ("qemu_mps3_an547", "ProductMve"), ("qemu_rv32imc", "ProductBlockI8")],
+)
+def test_products_of_codes(board: str, kernel: str, tmp_path: Path) -> None:
+    done = check_network(products(), board, tmp_path, ("random", "low"), "speed", (kernel,))
+    taken = kernels(done)
+    assert {taken[name] for name in (*SHAPES, *TURNED)} == {kernel}
+
+
+def test_products_of_floats(tmp_path: Path) -> None:
+    done = check_network(products(real=True), "qemu_mps2_an386", tmp_path)
+    taken = kernels(done)
+    assert {taken[name] for name in (*SHAPES, *TURNED)} == {"ProductFpu"}
