@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tilewright.model import Model, Node
-
-# operators that may omit all outputs after the first ones
-_NEEDED_OUTPUTS = {"MaxPool": 1, "Dropout": 1, "LayerNormalization": 1, "BatchNormalization": 1}
-_RECURRENT = ("LSTM", "GRU", "RNN")  # each output may be omitted
+from tilewright.ops.registry import find
 
 
 def prune(model: Model) -> Model:
@@ -27,7 +24,9 @@ def prune(model: Model) -> Model:
 
 
 def _trimmed(node: Node, needed: set[str]) -> Node:
-    first = 0 if node.op in _RECURRENT else _NEEDED_OUTPUTS.get(node.op, len(node.outputs))
+    operator = find(node.op, node.domain)
+    required = operator.required_results if operator is not None else None
+    first = len(node.outputs) if required is None else required
     outputs = [name if i < first or name in needed else "" for i, name in enumerate(node.outputs)]
     while not outputs[-1]:
         outputs.pop()

@@ -22,6 +22,7 @@ from tilewright.frontend.types import check_types
 from tilewright.frontend.unroll import unrolled
 from tilewright.frontend.values import BYTE_LIMIT, check_size
 from tilewright.model import Array, Attribute, DType, Node, Tensor
+from tilewright.ops.codes import Products
 from tilewright.ops.operator import Call, Operator, TensorType
 from tilewright.ops.registry import find
 
@@ -29,9 +30,6 @@ OPSET = 21  # the version that normalised nodes are said to be of
 NODE_LIMIT = 30_000
 FOLD_WORK_LIMIT = 1 << 31  # multiply-accumulates, or elements moved, that folding may cost in all
 FOLD_BYTES_LIMIT = 1 << 30
-SHAPE_ONLY = frozenset({"Shape", "Size", "EyeLike"})  # they read the type of their input, never its values
-NEVER_FOLDED = frozenset({"DequantizeLinear", "Quant", "IntQuant"})  # they mark quantised constants, which stay so
-RECURRENT = frozenset({"LSTM", "GRU", "RNN"})  # their first output, all steps, is what they can save
 _CONTROL_FLOW = {
     "Scan": "loops are not supported",
     "SequenceMap": "sequences are not supported",
@@ -150,7 +148,7 @@ class Graph:
             unique(raw.name or f"{raw.op}_{len(self.nodes)}", self._node_names),
             raw.op,
             raw.inputs,
-            self._first_named(raw),
+            self._first_named(raw, operator),
             _attributes(raw),
             raw.domain,
         )
@@ -172,17 +170,17 @@ class Graph:
             for tensor in outputs:
                 if tensor.name:
                     self.add_constant(tensor.name, tensor.dtype, np.zeros(tensor.shape, tensor.dtype.numpy))
-        elif self._foldable(call):
+        elif self._foldable(operator, call):
             for tensor, array in zip(call.outputs, evaluate(operator, call), strict=False):
                 if tensor.name:
                     self.add_constant(tensor.name, tensor.dtype, array)
         else:
             self.nodes.append(node)
 
-    def _first_named(self, raw: RawNode) -> tuple[str, ...]:
+    def _first_named(self, raw: RawNode, operator: Operator) -> tuple[str, ...]:
         """The outputs; one that comes first and is omitted gets a name, for it says what a node is to every pass."""
         first, *others = raw.outputs
-        if first or raw.op in RECURRENT:
+        if first or operator.required_results == 0:
             return raw.outputs
         return (self.fresh(f"{raw.label}/unused"), *others)
 
@@ -190,11 +188,11 @@ class Graph:
         """Add a node whose tensors have their types already."""
         self.nodes.append(replace(node, name=unique(node.name, self._node_names)))
 
-    def _foldable(self, call: Call) -> bool:
+    def _foldable(self, operator: Operator, call: Call) -> bool:
         node = call.node
-        if node.op in NEVER_FOLDED and not self.outputs.intersection(node.outputs):
+        if not operator.folds and not self.outputs.intersection(node.outputs):
             return False
-        if node.op not in SHAPE_ONLY and any(name and name not in self.constants for name in node.inputs):
+        if operator.reads_values and any(name and name not in self.constants for name in node.inputs):
             return False
         work = fold_work(call)
         if self._fold_work + work > FOLD_WORK_LIMIT or sum(t.elements * 8 for t in call.outputs) > FOLD_BYTES_LIMIT:
@@ -234,18 +232,12 @@ def evaluate(operator: Operator, call: Call) -> tuple[Array, ...]:
 
 def fold_work(call: Call) -> int:
     """About how many elementary steps the evaluation costs."""
-    elements = sum(tensor.elements for tensor in (*call.outputs, *call.inputs) if tensor)
-    first, second = (call.optional(0), call.optional(1)) if len(call.inputs) > 1 else (None, None)
-    if first is None or second is None:
-        return elements
     results = sum(tensor.elements for tensor in call.outputs)
-    if call.node.op in ("MatMul", "Gemm"):
-        return elements + results * max(first.shape, default=1)
-    if call.node.op in ("Conv", "ConvTranspose"):
-        return elements + results * (second.elements // max(second.shape[0] if second.shape else 1, 1))
-    if call.node.op in ("Einsum", "Attention", "LSTM", "GRU", "RNN"):
-        return elements + first.elements * second.elements
-    return elements
+    elements = results + sum(tensor.elements for tensor in call.inputs if tensor)
+    if isinstance(call.codes, Products):
+        return elements + results * call.codes.depth(call.node, call.shape(1))
+    own = call.operator.work if call.operator is not None else None
+    return elements + (own(call) if own is not None else 0)
 
 
 def _reason(error: Exception) -> str:

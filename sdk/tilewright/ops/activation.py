@@ -10,9 +10,10 @@ import numpy as np
 
 from tilewright.model import Array, DType
 from tilewright.ops.check import NUMBERS, broadcast_shape, given, same_type, typed
-from tilewright.ops.clamp import clamped
+from tilewright.ops.clamp import clamped, the_number
 from tilewright.ops.codes import Pairwise, Passes, Table
 from tilewright.ops.elementwise import Choose, elementwise, pointwise, present
+from tilewright.ops.facts import Limits
 from tilewright.ops.index.body import Body, body
 from tilewright.ops.index.nest import Nest
 from tilewright.ops.index.scalars import clip
@@ -101,6 +102,12 @@ def _infer_prelu(call: Call) -> tuple[TensorType, ...]:
     return (TensorType(tensor.dtype, tensor.shape),)
 
 
+def _limit(call: Call) -> Limits | None:
+    low = -inf if call.optional(1) is None else the_number(call, 1)
+    high = inf if call.optional(2) is None else the_number(call, 2)
+    return None if low is None or high is None else Limits(0, min(low, high), high)
+
+
 OPERATORS = (
     elementwise(
         "LeakyRelu",
@@ -147,6 +154,7 @@ OPERATORS = (
         passes=Passes(whole=False),
         torch=Torch(writer="clip"),
         sketch="clip",
+        limit=_limit,
     ),
     elementwise(
         "PRelu",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from tilewright.ops.check import FLOATS, NUMBERS, SIGNED, broadcast_shape, typed
+from tilewright.ops.clamp import the_number
 from tilewright.ops.codes import Pairwise, Passes
 from tilewright.ops.elementwise import elementwise
+from tilewright.ops.facts import Limits, Reads
 from tilewright.ops.index.body import Body, body
-from tilewright.ops.operator import Call, TensorType
+from tilewright.ops.operator import Call, TensorType, of_one
 from tilewright.ops.torch import Torch
 
 PAIR = ("a", "b")
@@ -24,6 +28,34 @@ def _infer_pow(call: Call) -> tuple[TensorType, ...]:
     base = typed(call, 0, FLOATS | SIGNED)
     typed(call, 1, NUMBERS)
     return (TensorType(base.dtype, broadcast_shape(call, base.shape, call.shape(1))),)
+
+
+def _reads_divisor(call: Call, operand: int) -> Reads | None:
+    """An integer divisor is no zero."""
+    if operand != 1 or call.tensor(1).dtype.is_float:
+        return None
+    return Reads(1, min(127, call.tensor(1).dtype.range[1]), "divides by it", None)
+
+
+def _bounded(call: Call) -> tuple[int, float] | None:
+    """The operand that has the result's shape, and the one number that all of the other, a constant, holds."""
+    if len(call.inputs) != 2:
+        return None
+    for place in (0, 1):
+        bound = the_number(call, place)
+        if bound is not None and 1 - place not in call.constants and call.shape(1 - place) == call.outputs[0].shape:
+            return 1 - place, bound
+    return None
+
+
+def _upper(call: Call) -> Limits | None:
+    found = _bounded(call)
+    return Limits(found[0], -inf, found[1]) if found else None
+
+
+def _lower(call: Call) -> Limits | None:
+    found = _bounded(call)
+    return Limits(found[0], found[1], inf) if found else None
 
 
 OPERATORS = (
@@ -58,9 +90,16 @@ OPERATORS = (
         torch=Torch("{0} * {1}"),
     ),
     elementwise(
-        "Div", "div", overwrites=True, accepts=NUMBERS, operands=PAIR, codes=Pairwise(), torch=Torch(writer="divide")
+        "Div",
+        "div",
+        overwrites=True,
+        accepts=NUMBERS,
+        operands=PAIR,
+        codes=Pairwise(),
+        torch=Torch(writer="divide"),
+        reads=_reads_divisor,
     ),
-    elementwise("Mod", _mod, accepts=NUMBERS, operands=PAIR, torch=Torch(writer="mod")),
+    elementwise("Mod", _mod, accepts=NUMBERS, operands=PAIR, torch=Torch(writer="mod"), reads=_reads_divisor),
     elementwise("Pow", "pow", operands=PAIR, rule=_infer_pow, codes=Pairwise(), torch=Torch("{0} ** {1}")),
     elementwise(
         "Min",
@@ -72,6 +111,8 @@ OPERATORS = (
         codes=Pairwise(),
         passes=Passes(data=None, whole=False),
         torch=Torch("torch.minimum({0}, {1})", folds=True),
+        keeps=of_one,
+        limit=_upper,
     ),
     elementwise(
         "Max",
@@ -83,7 +124,9 @@ OPERATORS = (
         codes=Pairwise(),
         passes=Passes(data=None, whole=False),
         torch=Torch("torch.maximum({0}, {1})", folds=True),
+        keeps=of_one,
+        limit=_lower,
     ),
-    elementwise("Sum", "sum", operands=MANY, least=1, torch=Torch("{0} + {1}", folds=True)),
-    elementwise("Mean", "mean", operands=MANY, least=1, torch=Torch(writer="mean")),
+    elementwise("Sum", "sum", operands=MANY, least=1, torch=Torch("{0} + {1}", folds=True), keeps=of_one),
+    elementwise("Mean", "mean", operands=MANY, least=1, torch=Torch(writer="mean"), keeps=of_one),
 )

@@ -10,6 +10,7 @@ from tilewright.model import Array, DType, Shape
 from tilewright.ops.attention_chain import attention_nests, rotary_nests
 from tilewright.ops.attention_rule import Heads, heads, rotated, scale
 from tilewright.ops.check import same_type
+from tilewright.ops.facts import Reads, lengths
 from tilewright.ops.operands import (
     Arrays,
     broadcast,
@@ -23,6 +24,7 @@ from tilewright.ops.operands import (
     wanted,
 )
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.products import pairs
 
 
 def _attention(call: Call) -> tuple[TensorType, ...]:
@@ -174,6 +176,15 @@ def _turned(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (found.swapaxes(1, 2) if x.ndim == 4 else found.reshape(x.shape),)
 
 
+def _reads_lengths(call: Call, operand: int) -> Reads | None:
+    return lengths(call.shape(1)[-2]) if operand == 6 else None
+
+
+def _reads_positions(call: Call, operand: int) -> Reads | None:
+    rows = call.shape(1)[0]
+    return Reads(0, rows - 1, f"takes positions in a cache of {rows} rows", (0, rows - 1)) if operand == 3 else None
+
+
 OPERATORS = (
     Operator(
         "Attention",
@@ -183,6 +194,8 @@ OPERATORS = (
         ("y", "present_key", "present_value", "scores"),
         nests=attention_nests,
         sketch="attention",
+        reads=_reads_lengths,
+        work=pairs,
     ),
     Operator(
         "RotaryEmbedding",
@@ -191,5 +204,6 @@ OPERATORS = (
         ("x", "cos_cache", "sin_cache", "position_ids"),
         nests=rotary_nests,
         sketch="rotary",
+        reads=_reads_positions,
     ),
 )

@@ -63,6 +63,7 @@ OPERATORS = (
         NAMES,
         nests=nests,
         torch=Torch(writer="batch_norm", layer=True, statistics=(3, 4)),
+        required_results=1,
         sketch="normalised_by_four",
     ),
 )

@@ -15,7 +15,7 @@ from tilewright.ops.index.body import body
 from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, element_type, given, result
-from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.operator import Call, Operator, TensorType, always
 from tilewright.ops.torch import Torch
 
 
@@ -87,8 +87,16 @@ def _cast_nests(call: Call) -> tuple[Nest, ...]:
 
 OPERATORS = (
     Operator(
-        "Cast", _cast, _converted, ("x",), nests=_cast_nests, passes=Passes(), torch=Torch(writer="cast"), sketch="cast"
+        "Cast",
+        _cast,
+        _converted,
+        ("x",),
+        nests=_cast_nests,
+        passes=Passes(),
+        torch=Torch(writer="cast"),
+        sketch="cast",
+        keeps=always,
     ),
-    Operator("CastLike", _cast_like, _converted, ("x", "like"), nests=_cast_nests, passes=Passes()),
+    Operator("CastLike", _cast_like, _converted, ("x", "like"), nests=_cast_nests, passes=Passes(), keeps=always),
     Operator("BitCast", _bit_cast, _bits, ("x",), sketch="cast"),
 )

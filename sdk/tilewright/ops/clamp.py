@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 import numpy as np
 
 from tilewright.model import Array
@@ -20,3 +22,12 @@ def clamped(call: Call, values: Array) -> Array:
         low = np.asarray(max(limits.min, np.ceil(clamp.low)), values.dtype)
         high = np.asarray(min(limits.max, np.floor(clamp.high)), values.dtype)
     return np.asarray(np.minimum(np.maximum(values, low), high))
+
+
+def the_number(call: Call, operand: int) -> float | None:
+    """The one number that all elements of a constant operand are; None where there is none."""
+    value = call.constants.get(operand)
+    if value is None or value.size == 0:
+        return None
+    first = value.reshape(-1)[0]
+    return None if isnan(float(first)) or bool((value != first).any()) else float(first)

@@ -6,10 +6,11 @@ import numpy as np
 
 from tilewright.model import Array
 from tilewright.ops.codes import Moves
+from tilewright.ops.facts import Range, along
 from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, one_axis, result
-from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.operator import Call, Operator, TensorType, of_one
 from tilewright.ops.torch import Torch
 
 
@@ -50,6 +51,15 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return tuple(found)
 
 
+def _copies(call: Call) -> tuple[Range, ...]:
+    axis, at, boxes = concat_axis(call), 0, []
+    for index in range(len(call.inputs)):
+        shape = call.shape(index)
+        boxes.append(Range(index, 0, along(axis, at, len(shape)), shape, inward=True))
+        at += shape[axis]
+    return tuple(boxes)
+
+
 OPERATORS = (
     Operator(
         "Concat",
@@ -60,5 +70,7 @@ OPERATORS = (
         codes=Moves(data=None, whole=True),
         torch=Torch(writer="concat"),
         sketch="concat",
+        keeps=of_one,
+        copies=_copies,
     ),
 )

@@ -8,10 +8,11 @@ from math import prod
 
 import numpy as np
 
-from tilewright.model import Array, DType
+from tilewright.model import Array, Attribute, DType
 from tilewright.ops.check import BYTES, given, ranked, same_type, shaped, typed, widened
 from tilewright.ops.clamp import clamped
 from tilewright.ops.codes import Products
+from tilewright.ops.facts import Margin
 from tilewright.ops.index.body import body, combine, finish
 from tilewright.ops.index.build import operand, spatial
 from tilewright.ops.index.build import window as subscripts
@@ -20,7 +21,7 @@ from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType, remembered
 from tilewright.ops.torch import Torch
 from tilewright.ops.window import Window, padded, tap_view, window_view
-from tilewright.ops.window_attributes import per_axis, read_window
+from tilewright.ops.window_attributes import per_axis, read_window, with_margin
 
 COLUMN_BYTES = 1 << 26
 """What the windows of a convolution may take as one array; those of a larger one are copied some rows at a time."""
@@ -139,6 +140,10 @@ def _integer_nests(call: Call) -> tuple[Nest, ...]:
     return (replace(nest, ins=(*nest.ins, *zeros), body=body("mul_offsets")),)
 
 
+def _margin(call: Call, around: Margin) -> dict[str, Attribute] | None:
+    return with_margin(call, around) if around.value == 0 else None
+
+
 INTEGER_OPERANDS = ("x", "w", "x_zero_point", "w_zero_point")
 
 CODES = Products(
@@ -159,6 +164,7 @@ OPERATORS = (
         clamps=True,
         torch=Torch(writer="conv", layer=True),
         sketch="conv",
+        margin=_margin,
     ),
     Operator("ConvInteger", _infer_integer, _evaluate_integer, INTEGER_OPERANDS, nests=_integer_nests),
 )

@@ -15,6 +15,7 @@ from tilewright.ops.index.build import operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import LIMIT_BYTES, Arrays, broadcast, given, result
 from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.products import pairs
 from tilewright.ops.torch import Torch
 
 
@@ -134,4 +135,6 @@ def _gap(call: Call) -> tuple[str, str]:
     return f"it has {len(call.inputs)} operands, one or two are computed", "split it into Einsums of two operands"
 
 
-OPERATORS = (Operator("Einsum", _infer, _evaluate, ("x...",), nests=_nests, gap=_gap, torch=Torch(writer="einsum")),)
+OPERATORS = (
+    Operator("Einsum", _infer, _evaluate, ("x...",), nests=_nests, gap=_gap, torch=Torch(writer="einsum"), work=pairs),
+)

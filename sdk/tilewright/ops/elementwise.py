@@ -11,6 +11,7 @@ from tilewright.model import Array, DType, Shape
 from tilewright.ops.check import FLOATS, Types, broadcast_shape, same_type, typed, widened
 from tilewright.ops.clamp import clamped
 from tilewright.ops.codes import Codes, Passes
+from tilewright.ops.facts import Limits, Reads
 from tilewright.ops.index.body import Body, body
 from tilewright.ops.index.build import axes, broadcast, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
@@ -77,6 +78,9 @@ def elementwise(
     overwrites: bool = False,
     torch: Torch | None = None,
     sketch: str | None = None,
+    keeps: Callable[[Call], bool] | None = None,
+    reads: Callable[[Call, int], Reads | None] | None = None,
+    limit: Callable[[Call], Limits | None] | None = None,
 ) -> Operator:
     """An operator whose every element is one body of the elements of its operands.
 
@@ -105,16 +109,7 @@ def elementwise(
         return (pointwise(call, chosen(call), names, kind.shape, kind.dtype),)
 
     operator = Operator(
-        name,
-        infer,
-        evaluate,
-        operands,
-        nests=nests,
-        codes=codes,
-        passes=passes,
-        clamps=clamps,
-        overwrites=overwrites,
-        torch=torch,
-        sketch=drawn,
-    )
+        name, infer, evaluate, operands, nests=nests, codes=codes, passes=passes, clamps=clamps, overwrites=overwrites,
+        torch=torch, sketch=drawn, keeps=keeps, reads=reads, limit=limit,
+    )  # fmt: skip
     return operator

@@ -11,7 +11,7 @@ from tilewright.ops.index.build import broadcast as across
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, broadcast, given, integer_list, result
-from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.operator import Call, Operator, TensorType, always
 from tilewright.ops.torch import Torch
 
 
@@ -68,6 +68,7 @@ OPERATORS = (
         codes=Moves(whole=True),
         torch=Torch(writer="expand"),
         sketch="expand",
+        keeps=always,
     ),
     Operator(
         "Tile",
@@ -78,5 +79,6 @@ OPERATORS = (
         codes=Moves(whole=True),
         torch=Torch(writer="tile"),
         sketch="expand",
+        keeps=always,
     ),
 )

@@ -135,8 +135,8 @@ def _eye_array(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 OPERATORS = (
     Operator("Constant", _constant, _constant_array, (), kind=Kind.OPAQUE),
     Operator("ConstantOfShape", _of_shape, _filled, ("shape",), kind=Kind.OPAQUE),
-    Operator("Shape", _shape, _shape_array, ("x",), kind=Kind.OPAQUE),
-    Operator("Size", _size, _size_array, ("x",), kind=Kind.OPAQUE),
+    Operator("Shape", _shape, _shape_array, ("x",), kind=Kind.OPAQUE, reads_values=False),
+    Operator("Size", _size, _size_array, ("x",), kind=Kind.OPAQUE, reads_values=False),
     Operator("Range", _range, _range_array, ("start", "limit", "delta"), kind=Kind.OPAQUE),
-    Operator("EyeLike", _eye, _eye_array, ("x",), kind=Kind.OPAQUE),
+    Operator("EyeLike", _eye, _eye_array, ("x",), kind=Kind.OPAQUE, reads_values=False),
 )

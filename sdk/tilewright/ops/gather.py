@@ -6,6 +6,7 @@ import numpy as np
 
 from tilewright.model import Array
 from tilewright.ops.codes import Moves
+from tilewright.ops.facts import Range, Reads, along, indices
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.nest import Nest, Subscript
 from tilewright.ops.index.table import Table
@@ -109,6 +110,34 @@ def _gather_nests(call: Call) -> tuple[Nest, ...]:
     return moved(call, kind.shape, subscripts)
 
 
+def _copies(call: Call) -> tuple[Range, ...]:
+    """Indices that follow one another take one box."""
+    axis, shape = gather_axis(call), call.shape()
+    taken = [int(index) % shape[axis] for index in call.constant(1, "indices").reshape(-1)]
+    if not taken or taken != list(range(taken[0], taken[0] + len(taken))):
+        return ()
+    box = (*shape[:axis], len(taken), *shape[axis + 1 :])
+    return (Range(0, 0, along(axis, taken[0], len(shape)), box, inward=False),)
+
+
+def reads_axis(call: Call, operand: int) -> Reads | None:
+    """Operand 1 holds indices along the attribute's axis."""
+    if operand != 1:
+        return None
+    axis = call.integer("axis", 0) % len(call.shape())
+    size = call.shape()[axis]
+    return indices(size, f"indices of axis {axis}, which has {size} elements")
+
+
+def reads_axes(call: Call, operand: int) -> Reads | None:
+    """Operand 1 holds an index for each of several axes, behind those that both operands share."""
+    if operand != 1:
+        return None
+    batch = call.integer("batch_dims", 0)
+    size = min(call.shape()[batch : batch + call.shape(1)[-1]])
+    return indices(size, f"indices of axes of which the smallest has {size} elements")
+
+
 OPERATORS = (
     Operator(
         "Gather",
@@ -119,6 +148,8 @@ OPERATORS = (
         codes=Moves(),
         torch=Torch(writer="gather"),
         sketch="gather",
+        copies=_copies,
+        reads=reads_axis,
     ),
     Operator(
         "GatherElements",
@@ -129,6 +160,16 @@ OPERATORS = (
         codes=Moves(),
         torch=Torch(writer="gather_elements"),
         sketch="gather",
+        reads=reads_axis,
     ),
-    Operator("GatherND", _nd, _nd_gathered, ("x", "indices"), kind=Kind.OPAQUE, codes=Moves(), sketch="tuples"),
+    Operator(
+        "GatherND",
+        _nd,
+        _nd_gathered,
+        ("x", "indices"),
+        kind=Kind.OPAQUE,
+        codes=Moves(),
+        sketch="tuples",
+        reads=reads_axes,
+    ),
 )

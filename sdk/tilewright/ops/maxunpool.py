@@ -7,6 +7,7 @@ from math import prod
 import numpy as np
 
 from tilewright.model import Array, Shape
+from tilewright.ops.facts import Reads, indices
 from tilewright.ops.operands import Arrays, checked_indices, given, integer_list, needs_index, result, zero_code
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
 
@@ -51,6 +52,10 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (found,)
 
 
-OPERATORS = (
-    Operator("MaxUnpool", _infer, _evaluate, ("x", "indices", "output_shape"), kind=Kind.OPAQUE, sketch="unpool"),
-)
+def _reads(call: Call, operand: int) -> Reads | None:
+    size = call.outputs[0].elements
+    return indices(size, f"places among {size} elements") if operand == 1 else None
+
+
+_OPERANDS = ("x", "indices", "output_shape")
+OPERATORS = (Operator("MaxUnpool", _infer, _evaluate, _OPERANDS, kind=Kind.OPAQUE, sketch="unpool", reads=_reads),)

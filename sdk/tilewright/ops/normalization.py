@@ -217,6 +217,7 @@ OPERATORS = (
         _layer_nests,
         torch=Torch(writer="layer_norm", layer=True),
         sketch="layer_norm",
+        required_results=1,
     ),
     Operator(
         "RMSNormalization",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array, DType
+from tilewright.ops.facts import Reads
 from tilewright.ops.index.body import body, combine
 from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
@@ -62,4 +63,11 @@ def _gap(call: Call) -> tuple[str, str]:
     return f"its indices are {call.tensor(0).dtype.value}, they must have a sign", "put a Cast to i32 before it"
 
 
-OPERATORS = (Operator("OneHot", _infer, _evaluate, ("indices", "depth", "values"), nests=_nests, gap=_gap),)
+def _reads(call: Call, operand: int) -> Reads | None:
+    classes = max(1, depth(call))
+    return Reads(0, classes - 1, f"has {classes} classes", None) if operand == 0 else None
+
+
+OPERATORS = (
+    Operator("OneHot", _infer, _evaluate, ("indices", "depth", "values"), nests=_nests, gap=_gap, reads=_reads),
+)

@@ -14,8 +14,9 @@ from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tilewright.errors import ModelError, TilewrightError, UnsupportedNode, UsageError
-from tilewright.model import Array, DType, Node, Shape, Tensor
+from tilewright.model import Array, Attribute, DType, Node, Shape, Tensor
 from tilewright.ops.codes import Codes, Moves, Passes
+from tilewright.ops.facts import Limits, Margin, Range, Reads
 from tilewright.ops.torch import Torch
 from tilewright.ops.window import Window
 
@@ -203,6 +204,13 @@ class Operator:
     says that a limit behind it can be part of it, `overwrites` that the order of nodes may count on its result standing
     where an operand of the same shape stood. `torch` is what
     it is in PyTorch, `sketch` the family of random calls that conformance draws it from, "" for none.
+
+    Of a call whose result has the type of operand 0, `keeps` says whether it is operand 0. `copies` are the boxes that
+    a call copies as they are, one for every operand or result. `reads(call, i)` says what the values of operand i
+    stand for, where they are read as indices, lengths or divisors. `limit` is the clamp that a call is, `margin` the
+    attributes with which it pads operand 0 itself, None where its own padding means something else. `folds` is False
+    for what marks quantised constants, `reads_values` for what looks at types alone; `work` counts the steps of
+    an evaluation beyond one for each element, and `required_results` the first outputs that cannot be omitted.
     """
 
     name: str
@@ -221,6 +229,15 @@ class Operator:
     overwrites: bool = False
     torch: Torch | None = None
     sketch: str = ""
+    keeps: Callable[[Call], bool] | None = None
+    copies: Callable[[Call], tuple[Range, ...]] | None = None
+    reads: Callable[[Call, int], Reads | None] | None = None
+    limit: Callable[[Call], Limits | None] | None = None
+    margin: Callable[[Call, Margin], Mapping[str, Attribute] | None] | None = None
+    folds: bool = True
+    reads_values: bool = True
+    work: Callable[[Call], int] | None = None
+    required_results: int | None = None
 
     def operand(self, index: int) -> str:
         """The name that nests give to operand `index`."""
@@ -240,6 +257,16 @@ class Operator:
     def result(self, index: int) -> str:
         """The name that nests give to result `index`."""
         return _indexed(self.results, index)
+
+
+def always(call: Call) -> bool:
+    """For `keeps`: of one type means the same values."""
+    return True
+
+
+def of_one(call: Call) -> bool:
+    """For `keeps`: one operand alone is the result."""
+    return len(call.inputs) == 1
 
 
 def _indexed(names: tuple[str, ...], index: int) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from tilewright.model import Array
 from tilewright.ops.codes import Moves
+from tilewright.ops.facts import Range
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import finish
 from tilewright.ops.index.build import operand
@@ -135,6 +136,17 @@ def _gap(call: Call) -> tuple[str, str]:
     return "the value of the padding has another scale than the operand", "quantise both with one scale"
 
 
+def _copies(call: Call) -> tuple[Range, ...]:
+    added = amounts(call)
+    if _mode(call) != "constant" or any(before < 0 or after < 0 for before, after in added):
+        return ()
+    return (Range(0, 0, tuple(before for before, _ in added), call.shape(), inward=True),)
+
+
+def _keeps(call: Call) -> bool:
+    return not any(map(any, amounts(call)))
+
+
 OPERATORS = (
     Operator(
         "Pad",
@@ -146,5 +158,7 @@ OPERATORS = (
         codes=Moves(),
         torch=Torch(writer="pad"),
         sketch="pad",
+        keeps=_keeps,
+        copies=_copies,
     ),
 )

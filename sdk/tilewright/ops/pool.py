@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from math import inf
 
 import numpy as np
 
-from tilewright.model import Array, DType
+from tilewright.model import Array, Attribute, DType
 from tilewright.ops.check import FLOATS, Types, given, ranked, typed, widened
 from tilewright.ops.clamp import clamped
 from tilewright.ops.codes import Mean, Moves
+from tilewright.ops.facts import Margin
 from tilewright.ops.index.body import Body, Combine, Finish, body, combine, finish
 from tilewright.ops.index.build import indices, operand, spatial
 from tilewright.ops.index.build import window as subscripts
@@ -18,7 +20,7 @@ from tilewright.ops.index.nest import Access, Nest, Space, Tensor
 from tilewright.ops.operator import Call, Operator, TensorType
 from tilewright.ops.torch import Torch
 from tilewright.ops.window import Window, covered, padded, reaching, tap_view
-from tilewright.ops.window_attributes import read_window
+from tilewright.ops.window_attributes import read_window, with_margin
 
 MAX_TYPES: Types = FLOATS | {DType.I8, DType.U8, DType.I16, DType.U16}  # 16 bits: codes of quantised networks
 
@@ -186,6 +188,48 @@ def _norm_nests(call: Call) -> tuple[Nest, ...]:
     return _nest(call, body("abs_pow", p), combine("add"), finish("root", p))
 
 
+def _keeps(call: Call) -> bool:
+    """True where every window is one element."""
+    return all(size == 1 for size in call.integers("kernel_shape")) and not any(call.integers("pads", ()))
+
+
+def _own_pads(call: Call) -> bool:
+    return any(call.integers("pads", ()))
+
+
+def _inside(call: Call, around: Margin) -> dict[str, Attribute] | None:
+    """The attributes with so much more padding, where every window still holds an element."""
+    attributes = with_margin(call, around)
+    if attributes is None or call.integer("ceil_mode", 0) or len(call.node.outputs) > 1:
+        return None
+    kernel, own = call.integers("kernel_shape"), call.integers("pads", (0,) * len(around.pads))
+    sizes = zip(own, around.pads, (*kernel, *kernel), strict=True)
+    return attributes if all(pad + more < size for pad, more, size in sizes) else None
+
+
+def _lowest(dtype: DType) -> float:
+    if not dtype.is_float:
+        return float(dtype.range[0])
+    if dtype is DType.BF16:
+        return float(np.array(0xFF7F, np.uint16).view(dtype.numpy))
+    return float(np.finfo(dtype.numpy.name).min)
+
+
+def _margin_of_max(call: Call, around: Margin) -> dict[str, Attribute] | None:
+    """What is never above an element may stand for the padding that never wins."""
+    never = around.value in (-inf, _lowest(call.tensor(0).dtype))
+    below = around.value <= around.least and not _own_pads(call)
+    return _inside(call, around) if never or below else None
+
+
+def _margin_of_mean(call: Call, around: Margin) -> dict[str, Attribute] | None:
+    """Zeros that are counted."""
+    attributes = _inside(call, around)
+    if attributes is None or around.value or (_own_pads(call) and not call.integer("count_include_pad", 0)):
+        return None
+    return {**attributes, "count_include_pad": 1}
+
+
 _infer_max = partial(_infer, accepts=MAX_TYPES)
 
 OPERATORS = (
@@ -201,6 +245,9 @@ OPERATORS = (
         clamps=True,
         torch=Torch(writer="max_pool"),
         sketch="pool",
+        keeps=_keeps,
+        margin=_margin_of_max,
+        required_results=1,
     ),
     Operator(
         "GlobalMaxPool",
@@ -224,6 +271,8 @@ OPERATORS = (
         clamps=True,
         torch=Torch(writer="average_pool"),
         sketch="pool",
+        keeps=_keeps,
+        margin=_margin_of_mean,
     ),
     Operator(
         "GlobalAveragePool",

@@ -201,6 +201,7 @@ OPERATORS = (
         _evaluate_dequantise,
         NAMES,
         nests=_dequantise_nests,
+        folds=False,
         gap=_gap,
         codes=Converts(),
         sketch="quantising",

@@ -9,8 +9,10 @@ import numpy as np
 
 from tilewright.model import Array
 from tilewright.ops.check import same_type
+from tilewright.ops.facts import Reads, lengths
 from tilewright.ops.operands import Arrays, given, maybe, needs_float, needs_index, needs_rank, result, wanted
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
+from tilewright.ops.products import pairs
 from tilewright.ops.torch import Torch
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
@@ -265,9 +267,24 @@ def _lstm(
     return np.asarray(leave * output(after)), after
 
 
+def _reads(call: Call, operand: int) -> Reads | None:
+    return lengths(call.shape()[1 if call.integer("layout", 0) else 0]) if operand == 4 else None
+
+
 _OPERANDS = ("x", "w", "r", "b", "sequence_lens", "initial_h", "initial_c", "p")
 OPERATORS = (
-    Operator("RNN", _infer, _evaluate, _OPERANDS[:6], ("y", "y_h"), kind=Kind.SEQUENTIAL, sketch="recurrent"),
+    Operator(
+        "RNN",
+        _infer,
+        _evaluate,
+        _OPERANDS[:6],
+        ("y", "y_h"),
+        kind=Kind.SEQUENTIAL,
+        sketch="recurrent",
+        reads=_reads,
+        work=pairs,
+        required_results=0,
+    ),
     Operator(
         "GRU",
         _infer,
@@ -277,6 +294,9 @@ OPERATORS = (
         kind=Kind.SEQUENTIAL,
         torch=Torch(writer="recurrent", layer=True),
         sketch="recurrent",
+        reads=_reads,
+        work=pairs,
+        required_results=0,
     ),
     Operator(
         "LSTM",
@@ -287,5 +307,8 @@ OPERATORS = (
         kind=Kind.SEQUENTIAL,
         torch=Torch(writer="recurrent", layer=True),
         sketch="recurrent",
+        reads=_reads,
+        work=pairs,
+        required_results=0,
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.model import Array
+from tilewright.ops.facts import Reads, lengths
 from tilewright.ops.gather import element_positions
 from tilewright.ops.operands import Arrays, given, needs_index, same
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
@@ -38,6 +39,11 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (x[element_positions(places, time)],)
 
 
+def _reads(call: Call, operand: int) -> Reads | None:
+    return lengths(call.shape()[call.integer("time_axis", 0)]) if operand == 1 else None
+
+
+_OPERANDS = ("x", "sequence_lens")
 OPERATORS = (
-    Operator("ReverseSequence", _infer, _evaluate, ("x", "sequence_lens"), kind=Kind.OPAQUE, sketch="sequences"),
+    Operator("ReverseSequence", _infer, _evaluate, _OPERANDS, kind=Kind.OPAQUE, sketch="sequences", reads=_reads),
 )

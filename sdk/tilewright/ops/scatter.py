@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from tilewright.model import Array, DType
-from tilewright.ops.gather import element_positions
+from tilewright.ops.facts import Reads
+from tilewright.ops.gather import element_positions, reads_axes, reads_axis
 from tilewright.ops.operands import Arrays, checked_indices, given, maybe, needs_index, one_axis, same
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
 
@@ -111,12 +112,29 @@ def _cache_updated(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (x,)
 
 
+def _reads_cache(call: Call, operand: int) -> Reads | None:
+    if operand != 2:
+        return None
+    axis = call.integer("axis", -2)
+    new, rows = call.shape(1)[axis], call.shape()[axis]
+    permitted = (0, rows - new) if call.text("mode", "linear") == "linear" else None
+    return Reads(0, rows - new, f"writes {new} of {rows} elements", permitted)
+
+
 _OPERANDS = ("x", "indices", "updates")
 OPERATORS = (
-    Operator("Scatter", _elements, _elements_scattered, _OPERANDS, kind=Kind.OPAQUE, sketch="scatter"),
-    Operator("ScatterElements", _elements, _elements_scattered, _OPERANDS, kind=Kind.OPAQUE, sketch="scatter"),
-    Operator("ScatterND", _nd, _nd_scattered, _OPERANDS, kind=Kind.OPAQUE, sketch="tuples"),
+    *(
+        Operator(name, _elements, _elements_scattered, _OPERANDS, kind=Kind.OPAQUE, sketch="scatter", reads=reads_axis)
+        for name in ("Scatter", "ScatterElements")
+    ),
+    Operator("ScatterND", _nd, _nd_scattered, _OPERANDS, kind=Kind.OPAQUE, sketch="tuples", reads=reads_axes),
     Operator(
-        "TensorScatter", _cache, _cache_updated, ("x", "update", "write_indices"), kind=Kind.OPAQUE, sketch="cache"
+        "TensorScatter",
+        _cache,
+        _cache_updated,
+        ("x", "update", "write_indices"),
+        kind=Kind.OPAQUE,
+        sketch="cache",
+        reads=_reads_cache,
     ),
 )

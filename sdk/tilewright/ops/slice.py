@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tilewright.model import Array
 from tilewright.ops.codes import Moves
+from tilewright.ops.facts import Range
 from tilewright.ops.index.nest import Nest
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, given, listed, result, some_axes
@@ -52,9 +53,29 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return moved(call, shape, lambda loops: [i * r.step + r.start for i, r in zip(loops, taken, strict=True)])
 
 
+def _copies(call: Call) -> tuple[Range, ...]:
+    taken = ranges(call)
+    if any(len(one) > 1 and one.step != 1 for one in taken):
+        return ()
+    return (Range(0, 0, tuple(one.start for one in taken), tuple(map(len, taken)), inward=False),)
+
+
+def _keeps(call: Call) -> bool:
+    return all(taken.step > 0 for taken in ranges(call))
+
+
 _OPERANDS = ("x", "starts", "ends", "axes", "steps")
 OPERATORS = (
     Operator(
-        "Slice", _infer, _evaluate, _OPERANDS, nests=_nests, codes=Moves(), torch=Torch(writer="slice"), sketch="cut"
+        "Slice",
+        _infer,
+        _evaluate,
+        _OPERANDS,
+        nests=_nests,
+        codes=Moves(),
+        torch=Torch(writer="slice"),
+        sketch="cut",
+        keeps=_keeps,
+        copies=_copies,
     ),
 )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 import numpy as np
 
 from tilewright.model import Array
 from tilewright.ops.codes import Moves
+from tilewright.ops.facts import Range, along
 from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, listed, one_axis, result
-from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.operator import Call, Operator, TensorType, always
 from tilewright.ops.torch import Torch
 
 
@@ -54,6 +57,15 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return tuple(found)
 
 
+def _copies(call: Call) -> tuple[Range, ...]:
+    (axis, sizes), rank = parts(call), len(call.shape())
+    starts = list(accumulate(sizes, initial=0))
+    return tuple(
+        Range(0, place, along(axis, starts[index], rank), call.outputs[place].shape, inward=False)
+        for place, index in enumerate(call.present)
+    )
+
+
 OPERATORS = (
     Operator(
         "Split",
@@ -65,5 +77,7 @@ OPERATORS = (
         codes=Moves(),
         torch=Torch(writer="split"),
         sketch="split",
+        keeps=always,
+        copies=_copies,
     ),
 )

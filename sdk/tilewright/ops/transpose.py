@@ -33,6 +33,12 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return moved(call, kind.shape, lambda loops: [loops[perm.index(axis)] for axis in range(len(perm))])
 
 
+def _keeps(call: Call) -> bool:
+    """True where the axes that are longer than 1 keep their order."""
+    moving = [axis for axis in permutation(call) if call.shape()[axis] != 1]
+    return moving == sorted(moving)
+
+
 OPERATORS = (
     Operator(
         "Transpose",
@@ -44,5 +50,6 @@ OPERATORS = (
         codes=Moves(whole=True),
         torch=Torch(writer="transpose"),
         sketch="transpose",
+        keeps=_keeps,
     ),
 )

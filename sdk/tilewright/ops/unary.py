@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from tilewright.ops.check import FLOATS, NUMBERS, SIGNED
 from tilewright.ops.codes import Table
 from tilewright.ops.elementwise import elementwise
+from tilewright.ops.facts import Limits
 from tilewright.ops.torch import Torch
 
 OPERATORS = (
@@ -38,6 +41,12 @@ OPERATORS = (
     elementwise("Sign", "sign", accepts=NUMBERS, codes=Table(), torch=Torch("torch.sign({0})")),
     elementwise("Neg", "neg", accepts=FLOATS | SIGNED, codes=Table(), torch=Torch("-{0}")),
     elementwise(
-        "Relu", "relu", overwrites=True, accepts=FLOATS | SIGNED, codes=Table(limits=True), torch=Torch("F.relu({0})")
+        "Relu",
+        "relu",
+        overwrites=True,
+        accepts=FLOATS | SIGNED,
+        codes=Table(limits=True),
+        torch=Torch("F.relu({0})"),
+        limit=lambda call: Limits(0, 0.0, inf),
     ),
 )

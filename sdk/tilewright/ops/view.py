@@ -18,7 +18,7 @@ from tilewright.ops.operands import (
     some_axes,
     wanted,
 )
-from tilewright.ops.operator import Call, Kind, Operator, TensorType
+from tilewright.ops.operator import Call, Kind, Operator, TensorType, always
 from tilewright.ops.torch import Torch
 
 
@@ -112,6 +112,7 @@ OPERATORS = (
         ("x",),
         kind=Kind.VIEW,
         codes=Moves(whole=True),
+        keeps=always,
         torch=Torch("{0}"),
         sketch="unary",
     ),
@@ -122,10 +123,18 @@ OPERATORS = (
         ("x", "shape"),
         kind=Kind.VIEW,
         codes=Moves(whole=True),
+        keeps=always,
         torch=Torch(writer="reshape"),
     ),
     Operator(
-        "Flatten", _flatten, _reshaped, ("x",), kind=Kind.VIEW, codes=Moves(whole=True), torch=Torch(writer="reshape")
+        "Flatten",
+        _flatten,
+        _reshaped,
+        ("x",),
+        kind=Kind.VIEW,
+        codes=Moves(whole=True),
+        keeps=always,
+        torch=Torch(writer="reshape"),
     ),
     Operator(
         "Squeeze",
@@ -134,6 +143,7 @@ OPERATORS = (
         ("x", "axes"),
         kind=Kind.VIEW,
         codes=Moves(whole=True),
+        keeps=always,
         torch=Torch(writer="reshape"),
     ),
     Operator(
@@ -143,7 +153,17 @@ OPERATORS = (
         ("x", "axes"),
         kind=Kind.VIEW,
         codes=Moves(whole=True),
+        keeps=always,
         torch=Torch(writer="reshape"),
     ),
-    Operator("Dropout", _dropout, _dropped, ("x", "ratio", "training_mode"), ("y", "mask"), kind=Kind.VIEW),
+    Operator(
+        "Dropout",
+        _dropout,
+        _dropped,
+        ("x", "ratio", "training_mode"),
+        ("y", "mask"),
+        kind=Kind.VIEW,
+        keeps=always,
+        required_results=1,
+    ),
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tilewright.model import Shape
+from tilewright.model import Attribute, Shape
+from tilewright.ops.facts import Margin
 from tilewright.ops.operator import Call
 from tilewright.ops.window import Window, within
 
@@ -50,6 +51,16 @@ def read_window(call: Call, spatial: Shape, kernel: Shape) -> Window:
     )
     spans = [size + begin + end for size, begin, end in zip(spatial, begins, ends, strict=True)]
     return Window(kernel, within(strides, spans), within(dilations, spans), begins, ends, outs)
+
+
+def with_margin(call: Call, around: Margin) -> dict[str, Attribute] | None:
+    """The attributes with so much more padding; None where they do not say how much there is."""
+    rank = len(around.pads) // 2
+    if auto_pad(call) not in ("NOTSET", "VALID"):
+        return None
+    own = declared_pads(call, rank)
+    pads = tuple(a + b for a, b in zip((*own[0], *own[1]), around.pads, strict=True))
+    return {**call.node.attributes, "pads": pads, "auto_pad": "NOTSET"}
 
 
 def _same(size: int, kernel: int, stride: int, dilation: int, mode: str) -> tuple[int, int]:

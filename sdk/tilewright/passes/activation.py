@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf, isnan
 
 from tilewright.model import Clamp, Model, Node
 from tilewright.ops.codes import Moves
@@ -67,30 +66,11 @@ def _limit(edit: Edit, before: Node, views: list[Node], node: Node, clamp: Clamp
 
 def limits(edit: Edit, node: Node) -> tuple[str, float, float] | None:
     """The tensor that the node limits and the bounds; None where it does more, or a bound is no constant."""
-    if node.domain or node.clamp is not None:
+    operator = find(node.op, node.domain)
+    if operator is None or operator.limit is None or node.clamp is not None:
         return None
-    if node.op == "Relu":
-        return node.inputs[0], 0.0, inf
-    if node.op == "Clip":
-        low, high = _bound(edit, node, 1, -inf), _bound(edit, node, 2, inf)
-        return None if low is None or high is None else (node.inputs[0], min(low, high), high)
-    if node.op in ("Min", "Max") and len(node.inputs) == 2:
-        for position in (0, 1):
-            bound, other = _bound(edit, node, position, None), node.inputs[1 - position]
-            same = edit.tensors[other].shape == edit.tensors[node.outputs[0]].shape
-            if bound is not None and other not in edit.constants and same:
-                return (other, bound, inf) if node.op == "Max" else (other, -inf, bound)
-    return None
-
-
-def _bound(edit: Edit, node: Node, index: int, default: float | None) -> float | None:
-    if index >= len(node.inputs) or not node.inputs[index]:
-        return default
-    value = edit.constant(node, index)
-    if value is None or value.size == 0:
-        return None
-    first = float(value.reshape(-1)[0])
-    return None if isnan(first) or bool((value != value.reshape(-1)[0]).any()) else first
+    bounds = operator.limit(edit.call(node))
+    return None if bounds is None else (node.inputs[bounds.operand], bounds.low, bounds.high)
 
 
 def _combined(clamp: Clamp | None, low: float, high: float) -> Clamp:

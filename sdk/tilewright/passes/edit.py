@@ -10,6 +10,8 @@ import numpy as np
 from tilewright.frontend.names import unique
 from tilewright.frontend.prune import prune
 from tilewright.model import Array, DType, Model, Node, Tensor
+from tilewright.ops.operator import Call
+from tilewright.ops.registry import call_of
 
 
 class Edit:
@@ -62,6 +64,12 @@ class Edit:
     def constant(self, node: Node, index: int) -> Array | None:
         """The value of an input that is a constant."""
         return self.constants.get(node.inputs[index]) if index < len(node.inputs) else None
+
+    def call(self, node: Node) -> Call:
+        """The node as a use of its operator."""
+        tensors = [self.tensors[name] if name else None for name in node.inputs]
+        values = {place: self.constants[name] for place, name in enumerate(node.inputs) if name in self.constants}
+        return call_of(node, tensors, [self.tensors[name] for name in node.outputs if name], values)
 
     def is_float(self, *names: str) -> bool:
         """True where all these tensors hold plain floating-point values."""

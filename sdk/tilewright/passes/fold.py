@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tilewright.frontend.shapes import FOLD_BYTES_LIMIT, FOLD_WORK_LIMIT, NEVER_FOLDED, evaluate, fold_work
+from tilewright.frontend.shapes import FOLD_BYTES_LIMIT, FOLD_WORK_LIMIT, evaluate, fold_work
 from tilewright.model import Model
 from tilewright.ops.operator import Call
 from tilewright.ops.registry import find
@@ -28,14 +28,14 @@ def apply(model: Model) -> Model:
             edit.constants.update({tensor.name: np.empty(tensor.shape, tensor.dtype.numpy) for tensor in results})
             edit.replace(node)
             continue
-        if node.op in NEVER_FOLDED or not node.inputs:
+        operator = find(node.op, node.domain)
+        if operator is None or not operator.folds or not node.inputs:
             continue
         if any(name and name not in edit.constants for name in node.inputs):
             continue
-        operator = find(node.op, node.domain)
         tensors = [edit.tensors[name] if name else None for name in node.inputs]
         outputs = tuple(edit.tensors[name] for name in node.outputs if name)
-        if operator is None or len(outputs) != len(node.outputs) or any(t.quantisation for t in tensors if t):
+        if len(outputs) != len(node.outputs) or any(t.quantisation for t in tensors if t):
             continue
         values = {index: edit.constants[name] for index, name in enumerate(node.inputs) if name}
         call = Call(node, tuple(tensors), outputs, values, model.opset, operator=operator)

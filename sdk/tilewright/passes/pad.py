@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 
-from tilewright.model import DType, Model, Node
+from tilewright.model import Model, Node
+from tilewright.ops.facts import Margin
+from tilewright.ops.registry import find
 from tilewright.passes.edit import Edit
 
 name = "pad"
@@ -16,28 +19,26 @@ def apply(model: Model) -> Model:
     """Merge pads where the operator's own padding has the same meaning."""
     edit = Edit(model)
     for node in edit.nodes():
-        if node.op not in ("Conv", "MaxPool", "AveragePool") or node.domain:
+        operator = find(node.op, node.domain)
+        if operator is None or operator.margin is None:
             continue
         before = edit.writer(node.inputs[0])
         if before is None or before.op != "Pad" or before.domain or not edit.sole_reader(node.inputs[0], node):
             continue
-        pads = _spatial_pads(edit, before)
-        if pads is not None and _same_meaning(edit, before, node, pads):
-            own = _integers(node, "pads", len(pads), 0)
-            merged = tuple(int(a + b) for a, b in zip(own, pads, strict=True))
-            attributes = {**node.attributes, "pads": merged, "auto_pad": "NOTSET"}
-            inputs = (before.inputs[0], *node.inputs[1:])
-            if node.op == "AveragePool":
-                attributes["count_include_pad"] = 1
-            edit.replace(node, replace(node, inputs=inputs, attributes=attributes))
+        around = _margin(edit, before)
+        attributes = operator.margin(edit.call(node), around) if around is not None else None
+        if attributes is not None:
+            edit.replace(node, replace(node, inputs=(before.inputs[0], *node.inputs[1:]), attributes=attributes))
             edit.replace(before)
     return edit.result()
 
 
-def _integers(node: Node, attribute: str, count: int, default: int) -> tuple[int, ...]:
-    value = node.attributes.get(attribute, ())
-    found = tuple(item for item in value if isinstance(item, int)) if isinstance(value, tuple) else ()
-    return found if len(found) == count else (default,) * count
+def _margin(edit: Edit, pad: Node) -> Margin | None:
+    """What a Pad adds; None where it does anything else than widen the spatial axes by one value."""
+    pads, value = _spatial_pads(edit, pad), _pad_value(edit, pad)
+    if pads is None or value is None or edit.tensors[pad.inputs[0]].quantisation is not None:
+        return None
+    return Margin(pads, value, _least(edit, pad.inputs[0]))
 
 
 def _spatial_pads(edit: Edit, pad: Node) -> tuple[int, ...] | None:
@@ -62,39 +63,13 @@ def _pad_value(edit: Edit, pad: Node) -> float | None:
     return None if value is None or value.size != 1 else float(value.reshape(-1)[0])
 
 
-def _same_meaning(edit: Edit, pad: Node, node: Node, pads: tuple[int, ...]) -> bool:
-    tensor, value = edit.tensors[pad.inputs[0]], _pad_value(edit, pad)
-    if (
-        tensor.quantisation is not None
-        or value is None
-        or node.attributes.get("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
-    ):
-        return False
-    if node.op == "Conv":
-        return value == 0
-    rank = len(pads) // 2
-    own, kernel = _integers(node, "pads", len(pads), 0), _integers(node, "kernel_shape", rank, 1)
-    inside = all(own[i] + pads[i] < kernel[i % rank] for i in range(len(pads)))
-    if node.attributes.get("ceil_mode", 0) or not inside or len(node.outputs) > 1:
-        return False
-    if node.op == "MaxPool":
-        return (
-            value == _lowest(tensor.dtype)
-            or value == -np.inf
-            or (value == 0 and not any(own) and _not_negative(edit, pad))
-        )
-    return value == 0 and (not any(own) or node.attributes.get("count_include_pad", 0) == 1)
-
-
-def _lowest(dtype: DType) -> float:
-    if not dtype.is_float:
-        return float(dtype.range[0])
-    if dtype is DType.BF16:
-        return float(np.array(0xFF7F, np.uint16).view(dtype.numpy))
-    return float(np.finfo(dtype.numpy.name).min)
-
-
-def _not_negative(edit: Edit, pad: Node) -> bool:
-    """True after a Relu or a clamp from zero up: there a padded zero is never above a real element."""
-    writer = edit.writer(pad.inputs[0])
-    return writer is not None and (writer.op == "Relu" or (writer.clamp is not None and writer.clamp.low >= 0))
+def _least(edit: Edit, tensor: str) -> float:
+    """A number below which the tensor has no element: that of a limit or a clamp before it."""
+    writer = edit.writer(tensor)
+    if writer is None:
+        return -inf
+    if writer.clamp is not None:
+        return writer.clamp.low
+    call = edit.call(writer)
+    limits = call.operator.limit(call) if call.operator is not None and call.operator.limit is not None else None
+    return -inf if limits is None else limits.low

@@ -6,7 +6,7 @@ several nodes limit an input, all of them hold: the smallest axis wins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from tilewright.errors import UsageError
 from tilewright.model import Array
 from tilewright.ops.codes import Pairwise
+from tilewright.ops.facts import Reads
 from tilewright.ops.operator import Call
 from tilewright.plan.plan import ExecutionPlan
 
@@ -61,8 +62,8 @@ class _Way:
         low, high = (-high, -low) if op == "Sub" else (low, high)
         return _Way(self.source, self.factor, self.least + low, self.most + high, self.whole)
 
-    def limit(self, read: _Read) -> Limit:
-        """A node's limit as one of the input's values."""
+    def limit(self, read: Reads, why: str) -> Limit:
+        """A node's limit, and the sentence for it, as one of the input's values."""
         low, high = -(-(read.low - self.least) // self.factor), (read.high - self.most) // self.factor
         refused = None
         if self.whole and self.least == self.most and read.permitted is not None:
@@ -72,17 +73,7 @@ class _Way:
                 indices = np.trunc(values).astype(np.int64) * self.factor + self.least
                 return np.asarray((indices < least) | (indices > most))
 
-        return Limit(low, max(low, high), read.why, refused)
-
-
-@dataclass(frozen=True)
-class _Read:
-    """What a node reads: the values that suit it, those that it permits (None: all), and the sentence for both."""
-
-    low: int
-    high: int
-    why: str
-    permitted: tuple[int, int] | None
+        return Limit(low, max(low, high), why, refused)
 
 
 def input_limits(plan: ExecutionPlan) -> dict[int, Limit]:
@@ -93,8 +84,10 @@ def input_limits(plan: ExecutionPlan) -> dict[int, Limit]:
         call = instruction.call
         for operand, slot in enumerate(instruction.inputs):
             for way in _ways(plan, ways, slot):
-                for read in _reads(call, operand):
-                    found[way.source] = _both(found.get(way.source), way.limit(read))
+                read = call.operator.reads(call, operand) if call.operator and call.operator.reads else None
+                if read is not None:
+                    why = f"node '{call.node.name}' ({call.node.op}) {read.why}"
+                    found[way.source] = _both(found.get(way.source), way.limit(read, why))
                 behind = way.through(call, operand) if not call.chain else None
                 if behind is not None:
                     for result in instruction.outputs:
@@ -136,83 +129,3 @@ def check_limits(name: str, values: Array, limit: Limit, file: str) -> None:
         tensor=name,
         file=file,
     )
-
-
-def _reads(call: Call, operand: int) -> Iterator[_Read]:
-    """What a node asks of the values of an operand."""
-    maker = _READS.get((call.node.op, operand))
-    if maker is not None:
-        yield maker(call)
-    if (call.node.op, operand) in (("Div", 1), ("Mod", 1)) and not call.tensor(1).dtype.is_float:
-        yield _divisor(call)
-
-
-def _index(call: Call, size: int, what: str) -> _Read:
-    return _Read(0, size - 1, f"node '{call.node.name}' ({call.node.op}) takes {what}", (-size, size - 1))
-
-
-def _along_axis(call: Call) -> _Read:
-    axis = call.integer("axis", 0) % len(call.shape())
-    size = call.shape()[axis]
-    return _index(call, size, f"indices of axis {axis}, which has {size} elements")
-
-
-def _several_axes(call: Call) -> _Read:
-    batch = call.integer("batch_dims", 0) if call.node.op == "GatherND" else 0
-    size = min(call.shape()[batch : batch + call.shape(1)[-1]])
-    return _index(call, size, f"indices of axes of which the smallest has {size} elements")
-
-
-def _unpooled(call: Call) -> _Read:
-    size = call.outputs[0].elements
-    return _index(call, size, f"places among {size} elements")
-
-
-def _positions(call: Call) -> _Read:
-    size = call.shape(1)[0]
-    why = f"node '{call.node.name}' ({call.node.op}) takes positions in a cache of {size} rows"
-    return _Read(0, size - 1, why, (0, size - 1))
-
-
-def _classes(call: Call) -> _Read:
-    size = max(1, int(call.constant(1, "the depth").reshape(-1)[0]))
-    return _Read(0, size - 1, f"node '{call.node.name}' ({call.node.op}) has {size} classes", None)
-
-
-def _lengths(call: Call, steps: int) -> _Read:
-    why = f"node '{call.node.name}' ({call.node.op}) takes lengths of sequences of {steps} steps"
-    return _Read(min(1, steps), steps, why, (0, steps))
-
-
-def _steps(call: Call) -> _Read:
-    return _lengths(call, call.shape()[1 if call.integer("layout", 0) else 0])
-
-
-def _turned(call: Call) -> _Read:
-    return _lengths(call, call.shape()[call.integer("time_axis", 0)])
-
-
-def _keys(call: Call) -> _Read:
-    return _lengths(call, call.shape(1)[-2])
-
-
-def _written(call: Call) -> _Read:
-    axis = call.integer("axis", -2)
-    size = call.shape()[axis] - call.shape(1)[axis]
-    why = f"node '{call.node.name}' ({call.node.op}) writes {call.shape(1)[axis]} of {call.shape()[axis]} elements"
-    return _Read(0, size, why, (0, size) if call.text("mode", "linear") == "linear" else None)
-
-
-def _divisor(call: Call) -> _Read:
-    return _Read(
-        1, min(127, call.tensor(1).dtype.range[1]), f"node '{call.node.name}' ({call.node.op}) divides by it", None
-    )
-
-
-_READS: Mapping[tuple[str, int], Callable[[Call], _Read]] = {
-    **{(op, 1): _along_axis for op in ("Gather", "GatherElements", "ScatterElements", "Scatter")},
-    **{(op, 1): _several_axes for op in ("GatherND", "ScatterND")},
-    **{(op, 4): _steps for op in ("LSTM", "GRU", "RNN")},
-    ("MaxUnpool", 1): _unpooled, ("RotaryEmbedding", 3): _positions, ("OneHot", 0): _classes,
-    ("ReverseSequence", 1): _turned, ("Attention", 6): _keys, ("TensorScatter", 2): _written,
-}  # fmt: skip

@@ -181,10 +181,11 @@ def _evaluate_quant(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, 
     return (np.asarray((codes - zero) * scale, np.float32),)
 
 
+QUANT = ("x", "scale", "zero_point", "bit_width")
 OPERATORS = (
     *(operator for spelling in SPELLINGS for operator in _operators(spelling)),
     *(
-        Operator(name, _infer_quant, _evaluate_quant, ("x", "scale", "zero_point", "bit_width"), domain=domain)
+        Operator(name, _infer_quant, _evaluate_quant, QUANT, domain=domain, folds=False)
         for domain in QONNX_DOMAINS
         for name in ("Quant", "IntQuant")
     ),

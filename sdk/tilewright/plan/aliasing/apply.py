@@ -16,8 +16,9 @@ import numpy as np
 
 from tilewright.layout import Layout
 from tilewright.model import DType
+from tilewright.ops.facts import Range
 from tilewright.plan.aliasing.alias_sets import AliasSets, Life, Part, Relation, view_shift
-from tilewright.plan.aliasing.ranges import Range, gaps, ranges_of, same_kind, start_of
+from tilewright.plan.aliasing.ranges import gaps, ranges_of, same_kind, start_of
 from tilewright.plan.execute import evaluate_call
 from tilewright.plan.liveness import storages
 from tilewright.plan.plan import Aliasing, ExecutionPlan, Fill, Instruction, PartCopy, view_root
