@@ -16,7 +16,7 @@ def packages() -> list[str]:
     return found
 
 
-DATA = ["**/*." + ending for ending in ("mako", "c", "h", "S", "ld", "toml", "json", "md", "cu", "cmake")]
+DATA = ["**/*." + ending for ending in ("mako", "c", "h", "S", "ld", "toml", "json", "md", "cu", "cmake", "css", "js")]
 
 setup(
     packages=packages(),

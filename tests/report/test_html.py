@@ -1,16 +1,18 @@
-"""The page: self-contained, every buffer in its map, names escaped."""
+"""The page as text: it needs nothing from elsewhere, names of a stranger stay text, it stays small."""
 
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
-import pytest
 from tilewright.memory.levels import BufferReport, MemoryReport
-from tilewright.report.build import load
-from tilewright.report.html import HEIGHT, WIDTH, page, render
+from tilewright.report.build import MemberReport, Report, ResultReport, TimelineReport, load
+from tilewright.report.page.page import page_of
+from tilewright.report.page.render import render
 
 SAMPLE = load(Path(__file__).with_name("sample_report.json"))
+EVIL = '"><script>alert(1)</script><x y=" \' ${7*7} <%7%> ]]> --> \u2028 </title></svg></style>'
 VOID = {"meta", "input"}
 
 
@@ -21,6 +23,7 @@ class Tags(HTMLParser):
         super().__init__()
         self.open: list[str] = []
         self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.data = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.seen.append((tag, dict(attrs)))
@@ -33,6 +36,10 @@ class Tags(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
 
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] == ["script"] and self.seen[-1][1].get("type") == "application/json":
+            self.data += data
+
 
 def tags(text: str) -> Tags:
     found = Tags()
@@ -41,60 +48,91 @@ def tags(text: str) -> Tags:
     return found
 
 
+def chained(report: Report, count: int, name: str = "layer_{}") -> Report:
+    """A report of `count` layers in a row, each with the result that the next one reads."""
+    layer = replace(report.layers[0], members=(), nodes=(), fused_into="")
+    names = [name.replace("{}", str(n)) for n in range(count + 1)]
+    layers = tuple(
+        replace(layer, name=names[n], operands=(names[n],), results=(ResultReport(names[n + 1], 64, "ram", 64 * n),))
+        for n in range(count)
+    )
+    buffers = tuple(BufferReport(names[n + 1], 64 * (n % 3), 64, n, n + 1, "activation") for n in range(count))
+    level = MemoryReport(4096, False, 192, 128, 128, "optimal", activations=192, buffers=buffers)
+    return replace(report, layers=layers, memory={"ram": level})
+
+
 def test_the_page_needs_nothing_from_elsewhere() -> None:
     text = render(SAMPLE)
-    assert not re.search(r"https?:|//[a-z]|@import|url\(|<link|<img|\ssrc=", text)
+    outside = text.replace('"http://www.w3.org/2000/svg"', "")
+    assert not re.search(r"https?:|//[a-z]|@import|url\((?!#hatch)|<link|<img|\ssrc=", re.sub(r"// .*", "", outside))
     assert "default-src 'none'" in text
     assert render(SAMPLE) == text
+    tags(text)
 
 
 def test_every_buffer_is_a_box_of_its_time_and_addresses() -> None:
-    boxes = {
-        str(attrs["data-name"]): attrs
-        for tag, attrs in tags(render(SAMPLE)).seen
-        if tag == "rect" and "buffer" in str(attrs["class"])
-    }
-    assert len(boxes) == 6
-    box = boxes["conv1_out"]
-    assert (box["x"], box["width"]) == ("0.00", f"{WIDTH / 2:.2f}"), "alive in the first two of four instructions"
-    assert float(str(box["height"])) == pytest.approx(HEIGHT * 4096 / 5376, abs=0.01)
-    assert float(str(box["y"])) + float(str(box["height"])) == pytest.approx(HEIGHT, abs=0.02), "address 0 is below"
+    view = page_of(SAMPLE).maps[0]
+    box = next(box for box in view.boxes if box.name == "conv1_out")
+    assert (box.x, box.width) == (0, 50), "alive in the first two of four steps"
+    assert round(box.height, 2) == round(view.tall * 4096 / 5376, 2)
+    assert round(box.y + box.height, 2) == view.tall, "address 0 is below"
+    assert [row.name for row in view.peak_rows] == ["conv1_out", 'pool<1> "&"']
+    assert (view.most, view.peak_step) == ("5,120", 1)
+    assert sum('class="box' in line for line in render(SAMPLE).splitlines()) == 6
 
 
-def test_the_worst_moment_is_decomposed() -> None:
-    ram = page(SAMPLE).levels[0]
-    assert ram.map is not None
-    assert ram.map.worst_caption == ('Most bytes are alive at instruction 1, pool<1> "&": 5,120 B in 2 buffers.')
-    assert ram.map.worst_alive == (("conv1_out", "activation", "4,096"), ('pool<1> "&"', "activation", "1,024"))
-    assert [(part.name, part.size) for part in ram.parts] == [
-        ("activations", "5,120"), ("io", "256"), ("scratch", "64"), ("stack", "96"),
-    ]  # fmt: skip
+def test_bytes_of_two_buffers_are_drawn_and_count_once() -> None:
+    parts = (BufferReport("whole", 0, 64, 0, 2, "activation"), BufferReport("part", 16, 32, 1, 1, "activation"))
+    level = MemoryReport(None, False, 64, 64, 64, "optimal", activations=64, buffers=parts)
+    view = page_of(replace(SAMPLE, memory={"ram": level})).maps[0]
+    assert [box.inside for box in view.boxes] == ["", "whole"]
+    assert [both.title for both in view.shared] == ["part and whole share 32 B"]
+    assert (view.most, view.peak_note) == ("64", "")
 
 
-def test_names_are_escaped() -> None:
-    evil = '"><script>alert(1)</script><x y="'
-    buffers = (BufferReport(evil, 0, 8, 0, 0, "activation"),)
-    level = MemoryReport(None, False, 8, 8, 8, "optimal", activations=8, buffers=buffers)
-    layers = (replace(SAMPLE.layers[0], name=evil, op=evil, kernel=evil, tile={evil: 1}),)
-    model = replace(SAMPLE.model, name=evil, inputs=(replace(SAMPLE.model.inputs[0], name=evil),))
-    text = render(replace(SAMPLE, memory={evil: level}, layers=layers, model=model, target=evil))
+def test_names_stay_text() -> None:
+    evil = chained(SAMPLE, 2, EVIL + "{}")
+    member = MemberReport(EVIL, EVIL, 1, (EVIL,), (EVIL,))
+    first = replace(
+        evil.layers[0], op=EVIL, kernel=EVIL, numerics=EVIL, tile={EVIL: 1}, engine=EVIL, instead_of=EVIL,
+        members=(member, replace(member, name=EVIL * 2)), timeline=TimelineReport((0, 5), (0, 3)), modelled_cycles=5,
+    )  # fmt: skip
+    memory = {EVIL: evil.memory["ram"]}
+    inputs = (replace(SAMPLE.model.inputs[0], name=EVIL),)
+    model = replace(SAMPLE.model, name=EVIL, inputs=inputs, outputs=inputs)
+    report = replace(
+        evil, layers=(first, replace(evil.layers[1], fused_into=EVIL)), model=model, target=EVIL, memory=memory
+    )
+    text = render(report)
     assert "<script>alert" not in text
-    found = tags(text).seen
-    assert [tag for tag, _ in found].count("script") == 1
-    assert any(attrs.get("data-name") == evil for _, attrs in found)
+    assert "${7*7}" in text, "a template's own language is text in a name"
+    found = tags(text)
+    assert [tag for tag, _ in found.seen].count("script") == 2, "the data and the page's own"
+    assert not any(tag == "x" or name.startswith("on") for tag, attrs in found.seen for name in attrs)
+    assert json.loads(found.data)["names"][0].startswith('"><script>'), "the data holds the name as it is"
 
 
 def test_a_report_of_next_to_nothing() -> None:
     empty = MemoryReport(None, False, 0, 0, 0, "optimal", buffers=(BufferReport("view", 0, 0, 0, 0, "activation"),))
     text = render(replace(SAMPLE, memory={"ram": empty}, layers=(), run=None, toolchain=None, passes=()))
-    assert "<h2>Layers</h2>" not in text
-    assert "<h2>Run</h2>" not in text
+    assert 'id="network"' not in text
+    assert "The run" not in text
     tags(text)
 
 
-def test_columns_of_what_was_counted() -> None:
-    assert page(SAMPLE).measured_in == "instructions"
-    cycles = tuple(replace(layer, cycles=7) for layer in SAMPLE.layers)
-    assert page(replace(SAMPLE, layers=cycles)).measured_in == "cycles"
+def test_columns_that_nothing_fills_are_left_out() -> None:
+    heads = [head for head, _ in page_of(SAMPLE).costs.heads]
+    assert heads[:3] == ["instructions", "share", "MACs"]
+    assert "waiting" not in heads
     bare = tuple(replace(layer, instructions=None) for layer in SAMPLE.layers)
-    assert page(replace(SAMPLE, layers=bare)).measured_in == ""
+    assert page_of(replace(SAMPLE, layers=bare)).costs.unit == ""
+    cycles = tuple(replace(layer, cycles=7) for layer in SAMPLE.layers)
+    assert page_of(replace(SAMPLE, layers=cycles)).costs.unit == "cycles"
+
+
+def test_three_hundred_layers_stay_below_400_kb() -> None:
+    name = "network/stage_{}/block_{}/expand/Conv2D;network/stage_{}/block_{}/BatchNorm/FusedBatchNormV3"
+    report = chained(SAMPLE, 300, name)
+    text = render(report)
+    assert len(text.encode()) < 400_000
+    assert page_of(report).maps[0].boxes[7].name == "stage_8", "the shortest part that no other name has"

@@ -1,56 +1,145 @@
-"""The page in headless Chromium: it is drawn, it can be looked at, and nothing is asked of a network."""
+"""The page in headless Chromium, started once: what is clicked shows what it must, and nothing goes wrong."""
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tilewright.report.build import load
-from tilewright.report.html import render
+from browser import Browser
+from tilewright.report.build import Report, ResultReport, TimelineReport, load
+from tilewright.report.page.render import render
 
 SAMPLE = Path(__file__).parent / "sample_report.json"
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update", "--window-size=1300,1600",
-)  # fmt: skip
+LIT = "[...document.querySelectorAll('.lit[data-l]')].map((e) => e.tagName.toLowerCase() + e.dataset.l).sort()"
 
 
-@pytest.fixture
-def page(tmp_path: Path) -> Path:
-    """The page of a stored report."""
-    file = tmp_path / "report.html"
-    file.write_text(render(load(SAMPLE)), encoding="utf-8")
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests of this file."""
+    with Browser() as started:
+        yield started
+
+
+def connected() -> Report:
+    """The stored report, its layers in a row, the second one in the chain of the third, the last in tiles."""
+    report = load(SAMPLE)
+    made = ["conv1_out", 'pool<1> "&"', "conv2_out", "logits"]
+    layers = [
+        replace(layer, operands=(read,), results=(ResultReport(tensor, 64, "ram", 0),))
+        for layer, read, tensor in zip(report.layers, ["image", *made], made, strict=False)
+    ]
+    layers[1] = replace(layers[1], fused_into=layers[2].name)
+    layers[3] = replace(layers[3], timeline=TimelineReport((20, 60, 65, 95), (0, 20, 20, 65)), modelled_cycles=100)
+    return replace(report, layers=tuple(layers))
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a report with a graph, a map, a timeline and a table."""
+    file = tmp_path_factory.mktemp("page") / "report.html"
+    file.write_text(render(connected()), encoding="utf-8")
     return file
 
 
-def chromium(page: Path, folder: Path, *flags: str) -> str:
-    """What the browser prints of a page."""
-    program = shutil.which("chromium")
-    assert program is not None, "chromium is missing; ci/test installs it"
-    command = [program, *FLAGS, f"--user-data-dir={folder / 'profile'}", *flags, page.as_uri()]
-    environment = {**os.environ, "HOME": str(folder)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@pytest.fixture
+def shown(browser: Browser, page: Path) -> Iterator[Browser]:
+    """The browser with the page open; no error may come of what a test does."""
+    browser.size(1300, 900)
+    browser.dark(on=False)
+    browser.open(page)
+    yield browser
+    assert browser.problems == []
 
 
-def test_the_browser_draws_a_box_for_every_buffer(page: Path, tmp_path: Path) -> None:
-    drawn = chromium(page, tmp_path, "--dump-dom")
-    buffers = sum(len(level.buffers) for level in load(SAMPLE).memory.values())
-    assert drawn.count("<rect") >= buffers > 0
+def text(browser: Browser, selector: str) -> str:
+    return str(browser.evaluate(f"document.querySelector('{selector}').textContent"))
 
 
-def test_it_can_be_looked_at(page: Path, tmp_path: Path) -> None:
-    picture = tmp_path / "page.png"
-    chromium(page, tmp_path, f"--screenshot={picture}")
-    assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-    assert picture.stat().st_size > 20_000, "an empty page is smaller"
+def test_a_click_on_a_layer_tells_of_it(shown: Browser) -> None:
+    assert text(shown, "#details h3") == "Most instructions"
+    shown.click('.node[data-l="3"]')
+    layer = connected().layers[3]
+    assert text(shown, "#details h3") == layer.name
+    told = text(shown, "#details")
+    assert "2 tiles" in told
+    assert f"step 3 · {layer.op} · {layer.kernel}" in told
+    assert shown.evaluate("document.querySelector('#costs tr.picked').dataset.l") == "3"
+    shown.click("#details .link")
+    assert text(shown, "#details h3") == connected().layers[2].name, "from reader to read"
+    shown.key("Escape")
+    assert text(shown, "#details h3") == "Most instructions"
+
+
+def test_looking_at_a_row_lights_graph_map_and_table(shown: Browser) -> None:
+    shown.hover('#costs tr[data-l="0"] .link')
+    lit = shown.evaluate(LIT)
+    assert {"g0", "svg0", "tr0", "text0"} <= set(lit), "node, buffer, row, name below the map"
+    assert all(name.endswith("0") for name in lit)
+    assert shown.evaluate("document.querySelectorAll('.edge.lit').length") == 2
+    shown.hover('.box[data-l="1"]')
+    assert text(shown, ".shown").startswith('pool<1> "&", activation: 1,024 B at 4,096 to 5,120')
+
+
+def test_the_graph_is_zoomed_moved_and_walked(shown: Browser) -> None:
+    wide = "+document.querySelector('#graph').getAttribute('viewBox').split(' ')[2]"
+    left = "+document.querySelector('#graph').getAttribute('viewBox').split(' ')[0]"
+    before = shown.evaluate(wide)
+    shown.click("#closer")
+    assert shown.evaluate(wide) < before
+    x, y = shown.middle("#graph")
+    shown.mouse("mouseWheel", x, y, deltaX=0, deltaY=400)
+    shown.evaluate("new Promise((done) => setTimeout(done, 50))")
+    assert shown.evaluate(wide) > before / 1.4
+    place = shown.evaluate(left)
+    shown.mouse("mousePressed", x - 200, y, button="left", clickCount=1)
+    shown.mouse("mouseMoved", x - 100, y, button="left", buttons=1)
+    shown.mouse("mouseReleased", x - 100, y, button="left", clickCount=1)
+    assert shown.evaluate(left) < place - 50, "dragged to the right, one sees what lies left"
+    shown.evaluate("document.querySelector('#graph').focus()")
+    for key in ("ArrowDown", "ArrowDown", "ArrowUp"):
+        shown.key(key)
+    assert text(shown, "#details h3") == connected().layers[0].name
+
+
+def test_finding_dims_what_is_not_meant(shown: Browser) -> None:
+    shown.key("/", "/")
+    shown.call("Input.insertText", text="pool<1>")
+    assert text(shown, "#hits") == "1 of 4 layers"
+    assert shown.evaluate("document.querySelectorAll('#costs tbody tr:not(.dim)').length") == 1
+    shown.key("Enter")
+    assert text(shown, "#details h3") == 'pool<1> "&"'
+
+
+def test_colours_sorting_and_stretching(shown: Browser) -> None:
+    value = "document.querySelector('.node[data-l=\"0\"]').style.getPropertyValue('--v')"
+    first = shown.evaluate(value)
+    shown.evaluate(
+        "(() => { const c = document.querySelector('#colour'); c.value = c.options.length - 1;"
+        " c.dispatchEvent(new Event('change')); })()"
+    )
+    assert shown.evaluate(value) != first
+    shown.click("#costs thead th:nth-child(5) button")
+    counts = [int(cell.replace(",", "")) for cell in shown.evaluate(
+        "[...document.querySelectorAll('#costs tbody')].map((b) => b.rows[0].cells[4].textContent).filter(Boolean)"
+    )]  # fmt: skip
+    assert counts == sorted(counts, reverse=True)
+    plot = "document.querySelector('#memory .plot').getBoundingClientRect().width"
+    before = shown.evaluate(plot)
+    shown.click('#memory .zoomer [data-zoom="2"]')
+    assert shown.evaluate(plot) == pytest.approx(2 * before)
+
+
+def test_it_fits_a_narrow_window_and_the_dark(shown: Browser, page: Path) -> None:
+    light = shown.evaluate("getComputedStyle(document.body).backgroundColor")
+    shown.size(400, 800)
+    shown.dark(on=True)
+    shown.open(page)
+    assert shown.evaluate("document.documentElement.scrollWidth") <= 400, "nothing but tables scrolls sideways"
+    assert shown.evaluate("getComputedStyle(document.body).backgroundColor") != light
 
 
 def test_nothing_is_loaded_from_anywhere(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    assert not re.search(r"(?:src|href)\s*=\s*[\"'](?:https?:)?//", text)
+    assert not re.search(r"(?:src|href)\s*=\s*[\"'](?:https?:)?//", page.read_text(encoding="utf-8"))

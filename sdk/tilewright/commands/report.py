@@ -14,7 +14,7 @@ SUMMARY = "render a report"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The report and where its renderings go."""
     parser.add_argument("report", metavar="DIR|report.json", type=path, help="a report, or a folder that holds one")
-    parser.add_argument("--html", metavar="FILE", type=path, help="write one self-contained page")
+    parser.add_argument("--html", metavar="FILE", type=path, help="write one self-contained page to look at")
     parser.add_argument("--onnx", metavar="FILE", type=path, help="write the --model with what each node became")
     parser.add_argument("--model", metavar="MODEL", type=path, help="the ONNX file that the report is of")
     parser.add_argument("--csv", metavar="DIR", type=path, help="write summary.csv, layers.csv and memory.csv there")
@@ -25,8 +25,9 @@ def execute(arguments: argparse.Namespace) -> Answer:
     """Read the report, write what was asked, and give the text."""
     from tilewright.output.staged import staged, write_bytes, write_text
     from tilewright.output.written import protection
-    from tilewright.report import csv_format, html, text
+    from tilewright.report import csv_format, text
     from tilewright.report.build import load
+    from tilewright.report.page.render import render
 
     if (arguments.onnx is None) != (arguments.model is None):
         raise UsageError(
@@ -39,7 +40,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
 
         write_bytes(arguments.onnx, annotate(report, arguments.model))
     if arguments.html is not None:
-        write_text(arguments.html, html.render(report))
+        write_text(arguments.html, render(report))
     if arguments.csv is not None:
         known = protection(arguments.csv, force=arguments.force, recognised=csv_format.is_table)
         with staged(arguments.csv, known) as folder:

@@ -36,13 +36,23 @@ _Times = tuple[float, float]
 
 @dataclass(frozen=True)
 class ModelledTile:
-    """One tile: ranges of the cut loops, bytes by way such as `l2>l1`, modelled cycles."""
+    """One tile: ranges of the cut loops, bytes by way such as `l2>l1`, modelled cycles.
+
+    `copy` are the tile's own copies. When they run is told by lists: one of `ahead` cycles ends where the kernel
+    starts, one of `beside` starts `later` cycles behind that, one of `final` ends the tile. `before` of `wait` lie
+    before the kernel.
+    """
 
     ranges: Mapping[str, Range]
     copied_bytes: Mapping[str, int]
     kernel: int
     copy: int
     wait: int
+    before: int = 0
+    ahead: int = 0
+    beside: int = 0
+    later: int = 0
+    final: int = 0
 
 
 @dataclass(frozen=True)
@@ -123,18 +133,24 @@ def modelled_tiles(plan: ExecutionPlan, instruction: Instruction, platform: Plat
     lists = _lists(loads, stores, levels, 2 if schedule.double else 1)
     found = []
     for at, step in enumerate(steps):
-        if schedule.double:
-            hidden = _kernel_cycles(members, step, levels, always)
-            wait = levels.costs.tile_beside + max(0.0, lists[at + 1] - hidden) + (lists[0] if at == 0 else 0)
-        else:
-            wait = levels.costs.tile + lists[at]
-        wait += (levels.costs.layer if at == 0 else 0) + (lists[-1] if at + 1 == len(steps) else 0)
+        hidden = _kernel_cycles(members, step, levels, always)
+        ahead = lists[at] if not schedule.double or at == 0 else 0.0
+        beside = lists[at + 1] if schedule.double else 0.0
+        final = lists[-1] if at + 1 == len(steps) else 0.0
+        own = levels.costs.tile_beside if schedule.double else levels.costs.tile
+        before = own + ahead + (levels.costs.layer if at == 0 else 0)
+        wait = before + max(0.0, beside - hidden) + final
         first = fetched(plan, instruction, levels) if at == 0 else Fetched()
         moved = {first.way: first.size_bytes} if first.size_bytes else {}
         _add(moved, schedule, step)
         ranges = {name: step.tiles[-1][name] for name in schedule.order}
-        copied = ceil(sum(loads[at]) + sum(stores[at])) + first.cycles
-        found.append(ModelledTile(ranges, moved, ceil(kernels[at]), copied, ceil(wait) + first.cycles))
+        found.append(
+            ModelledTile(
+                ranges, moved, ceil(kernels[at]), ceil(sum(loads[at]) + sum(stores[at])) + first.cycles,
+                ceil(wait) + first.cycles, int(before) + first.cycles, int(ahead) + first.cycles, int(beside),
+                int(kernels[at] - hidden), int(final),
+            )
+        )  # fmt: skip
     return tuple(found)
 
 

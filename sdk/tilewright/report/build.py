@@ -113,6 +113,29 @@ class TileReport:
 
 
 @dataclass(frozen=True)
+class TimelineReport:
+    """When a tiled layer computes and copies, in modelled cycles from its start: pairs of start and end, in order.
+
+    `cores` are the kernels, one pair a tile; `copies` are the lists of copies, those of neighbouring tiles beside a
+    kernel where buffers are double.
+    """
+
+    cores: tuple[int, ...]
+    copies: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class MemberReport:
+    """A node inside of a layer that computes several: its operator, and the tensors that it reads and makes."""
+
+    name: str
+    op: str
+    macs: int
+    operands: tuple[str, ...]
+    results: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class InnerReport:
     """A tensor inside of a layer that computes several nodes, row by row as its node made it, against NumPy's."""
 
@@ -135,6 +158,8 @@ class LayerReport:
     the kernel that would have been faster, with the sentence why none of its tiles fits; empty where there is none.
     `mismatches` are the differing elements of a layer that was compared. `nodes` are those of a chain that is computed
     by rows; what lies between them is in scratch, and `inner` compares it row by row where every tensor is compared.
+    `members` are these nodes with their tensors. `operands` are the tensors that are read at run time. `timeline` is
+    there for a layer that runs in tiles, in a fused chain for its last layer.
     """
 
     name: str
@@ -164,6 +189,9 @@ class LayerReport:
     mismatches: int | None = None
     nodes: tuple[str, ...] = ()
     inner: tuple[InnerReport, ...] = ()
+    operands: tuple[str, ...] = ()
+    members: tuple[MemberReport, ...] = ()
+    timeline: TimelineReport | None = None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from tilewright.binding.graph import BoundGraph
 from tilewright.memory.levels import memory_reports
@@ -17,6 +17,7 @@ from tilewright.plan.profile import copied_bytes, modelled_cycles
 from tilewright.platform import MemoryLevel
 from tilewright.report.build import (
     LayerReport,
+    MemberReport,
     ModelReport,
     PassReport,
     QuantisationReport,
@@ -25,6 +26,7 @@ from tilewright.report.build import (
     TensorReport,
     ToolReport,
 )
+from tilewright.report.tiled import timeline, with_tile_buffers
 from tilewright.tiling.fall_back import gave_way
 from tilewright.version import VERSION
 
@@ -67,6 +69,7 @@ def numerics_of(call: Call, declared: str) -> str:
 def layer_reports(placed: PlacedPlan, graph: BoundGraph) -> tuple[LayerReport, ...]:
     """One row per instruction."""
     plan, platform, instead = placed.plan, graph.platform, gave_way(graph)
+    made = {slot for i in plan.instructions for slot in i.outputs} | set(plan.input_slots)
     return tuple(
         LayerReport(
             name=i.name,
@@ -86,14 +89,30 @@ def layer_reports(placed: PlacedPlan, graph: BoundGraph) -> tuple[LayerReport, .
             results=tuple(_result(placed, slot) for slot in i.outputs),
             instead_of=instead.get(i.name, ""),
             nodes=tuple(call.node.name for call in i.call.chain),
+            operands=tuple(dict.fromkeys(_made(plan, slot, made) for slot in i.inputs if slot >= 0)),
+            members=tuple(_member(call) for call in i.call.chain),
+            timeline=timeline(plan, i, platform),
         )
         for i in plan.instructions
     )
 
 
+def _made(plan: ExecutionPlan, slot: int, made: Collection[int]) -> str:
+    """The tensor that an operand is: of one that only shows another's bytes, the one that a layer makes."""
+    found = slot
+    while found not in made and (storage := plan.slots[found].storage) is not None:
+        found = storage[0]
+    return plan.slots[found if found in made else slot].tensor.name
+
+
 def _result(placed: PlacedPlan, slot: int) -> ResultReport:
     tensor = placed.plan.slots[slot].tensor
     return ResultReport(tensor.name, tensor.size_bytes, placed.level, placed.slot_offsets.get(slot))
+
+
+def _member(call: Call) -> MemberReport:
+    node = call.node
+    return MemberReport(node.name, node.op, multiply_accumulates(call), node.inputs, node.outputs)
 
 
 def operand_bytes(plan: ExecutionPlan, instruction: Instruction) -> int:
@@ -125,7 +144,7 @@ def collect(
         model=model_report(model, loaded, graph, float_tensors),
         platform=graph.platform.name,
         target=target,
-        memory=memory_reports(placed, levels, constant_bytes, table_bytes),
+        memory=with_tile_buffers(memory_reports(placed, levels, constant_bytes, table_bytes), placed.plan),
         passes=tuple(PassReport(p.name, p.saved_bytes, p.added_operations) for p in passes),
         layers=layer_reports(placed, graph),
     )

@@ -1,0 +1,79 @@
+"""What a layer in tiles does over time, and what the level of tiles holds while it runs: of the plan, in the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from tilewright.memory.levels import BufferKind, BufferReport, MemoryReport
+from tilewright.plan.plan import ExecutionPlan, Instruction
+from tilewright.plan.profile import modelled_tiles
+from tilewright.platform import Platform
+from tilewright.report.build import TimelineReport
+from tilewright.tiling.schedule import Operand, TileSchedule
+
+_KINDS: Mapping[str, BufferKind] = {"local": "activation", "constant": "constant"}
+
+
+def timeline(plan: ExecutionPlan, instruction: Instruction, platform: Platform) -> TimelineReport | None:
+    """When the cores compute and when copies run, as the cost model has it; None for a layer that runs whole."""
+    cores: list[int] = []
+    copies: list[int] = []
+    now = 0
+    for tile in modelled_tiles(plan, instruction, platform):
+        start = now + tile.before
+        end = now + tile.kernel + tile.wait
+        cores += (start, start + tile.kernel)
+        for begin, cycles in ((start - tile.ahead, tile.ahead), (start + tile.later, tile.beside)):
+            if cycles:
+                begin = max(begin, copies[-1] if copies else 0)
+                copies += (begin, begin + cycles)
+        if tile.final:
+            copies += (end - tile.final, end)
+        now = end
+    return TimelineReport(tuple(cores), tuple(copies)) if cores else None
+
+
+def with_tile_buffers(memory: Mapping[str, MemoryReport], plan: ExecutionPlan) -> dict[str, MemoryReport]:
+    """The levels, that of tiles with its buffers: constants that stay for good, all others while their layer runs."""
+    found = dict(memory)
+    for name, level in memory.items():
+        buffers = tuple(_buffers(plan, name))
+        if buffers and not level.buffers:
+            found[name] = replace(level, buffers=buffers)
+    return found
+
+
+def _buffers(plan: ExecutionPlan, level: str) -> Iterator[BufferReport]:
+    """Every buffer of the level of tiles; one of depth 2 is two, `name` and `name (2)`."""
+    last = max(len(plan.instructions) - 1, 0)
+    number = {instruction.name: instruction.index for instruction in plan.instructions}
+    for instruction in plan.instructions:
+        schedule = instruction.schedule
+        if schedule is None or schedule.compute_level != level:
+            continue
+        first = min(number[stage.node] for stage in schedule.stages)
+        for node, operand in _once_each(schedule):
+            stays = operand.kind == "constant" and operand.home == level
+            span = (0, last) if stays else (first, instruction.index)
+            kind = _KINDS.get(operand.kind, "copy_buffer") if stays or operand.kind == "local" else "copy_buffer"
+            for buffer in range(operand.depth):
+                of = f" of {node}" if operand.kind == "constant" else ""
+                name = operand.tensor + of + (f" ({buffer + 1})" if buffer else "")
+                yield BufferReport(name, operand.offset + buffer * operand.size, operand.size, *span, kind)
+        for stage in schedule.stages:
+            if stage.scratch_bytes:
+                yield BufferReport(
+                    f"scratch of {stage.node}", stage.scratch_offset, stage.scratch_bytes, number[stage.node],
+                    number[stage.node], "scratch",
+                )  # fmt: skip
+
+
+def _once_each(schedule: TileSchedule) -> list[tuple[str, Operand]]:
+    """Operands with bytes of their own and their nodes; a local result has the key of the stage that makes it."""
+    found: dict[str, tuple[str, Operand]] = {}
+    for stage in schedule.stages:
+        for operand in stage.operands:
+            if operand.size:
+                found.setdefault(operand.key, (stage.node, operand))
+    return list(found.values())
