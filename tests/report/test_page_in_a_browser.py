@@ -106,11 +106,11 @@ def test_the_graph_is_zoomed_moved_and_walked(shown: Browser) -> None:
 
 def test_finding_dims_what_is_not_meant(shown: Browser) -> None:
     shown.key("/", "/")
-    shown.call("Input.insertText", text="pool<1>")
+    shown.call("Input.insertText", text="CONV1")
     assert text(shown, "#hits") == "1 of 4 layers"
     assert shown.evaluate("document.querySelectorAll('#costs tbody tr:not(.dim)').length") == 1
     shown.key("Enter")
-    assert text(shown, "#details h3") == 'pool<1> "&"'
+    assert text(shown, "#details h3") == connected().layers[0].name
 
 
 def test_colours_sorting_and_stretching(shown: Browser) -> None:
