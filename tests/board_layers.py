@@ -148,10 +148,10 @@ def check_network(
     optimize: Literal["speed", "size", "balanced"] = "balanced",
     first: Sequence[str] = (),
 ) -> Compiled:
-    """The same for a network of any nodes."""
+    """The same for a network of any nodes; a proof of their smallest arena would take longer than all the rest."""
     board_or_skip(board)
     target = load_target(board)
-    options, model = CompileOptions(optimize=optimize), network.save(work / "layers.onnx")
+    options, model = CompileOptions(optimize=optimize, allocator="greedy"), network.save(work / "layers.onnx")
     done = compile_model(model, options, target, pipeline=preferring(first))
     project = work / "project"
     project.mkdir()
@@ -390,7 +390,7 @@ def fenced(
     for layer in layers:
         network.add(layer)
     target = load_target(board)
-    options = CompileOptions(optimize=optimize)
+    options = CompileOptions(optimize=optimize, allocator="greedy")
     done = compile_model(network.save(work / "layers.onnx"), options, target, pipeline=preferring(first))
     project = work / "project"
     project.mkdir()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from built_once import Objects
 from numpy.typing import NDArray
 
 ROOT = Path(__file__).parents[1]
@@ -73,6 +74,17 @@ def trained() -> Callable[[str], NetworkFiles]:
         return files
 
     return find
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _objects_are_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The same C with the same options is compiled once for all tests that build a test image, QEMU's plugin too."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "objects"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TILEWRIGHT_CACHE", os.fspath(folder.with_name("plugin")))
+        patch.setattr("tilewright.run.build._compile", Objects(folder).compile)
+        yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,0 +1,65 @@
+"""Objects of test images by what goes into them, so that a session compiles the same C with the same options once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tilewright.run import build
+from tilewright.target import Target
+
+_compiled = build._compile
+INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
+
+
+class Objects:
+    """A folder of objects and their call graphs; the workers of a session share it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def compile(self, driver: str, target: Target, source: Path, options: Sequence[str], folder: Path) -> Path:
+        """What `build` does for one file, with what was made of the same text before; errors are never kept."""
+        if any(option.startswith(("-g", "-fsanitize")) for option in options):  # these write paths into the object
+            return _compiled(driver, target, source, options, folder)
+        kept = self.folder / _key(driver, source, options)
+        output = folder / f"{source.stem}.o"
+        if kept.is_dir():
+            folder.mkdir(exist_ok=True)
+            for name in os.listdir(kept):
+                shutil.copyfile(kept / name, output.with_suffix(Path(name).suffix))
+            return output
+        output = _compiled(driver, target, source, options, folder)
+        made = self.folder / f"{kept.name}.{os.getpid()}"
+        made.mkdir(parents=True)
+        for file in (output, output.with_suffix(".ci")):
+            if file.exists():
+                shutil.copyfile(file, made / f"one{file.suffix}")
+        try:
+            made.rename(kept)
+        except OSError:  # another worker was first
+            shutil.rmtree(made)
+        return output
+
+
+def _key(driver: str, source: Path, options: Sequence[str]) -> str:
+    """A digest of the compiler, the options without paths, the file, and all that it includes by quotes."""
+    said = [option for option in options if not option.startswith("-I")]
+    digest = hashlib.sha256(repr((driver, os.stat(driver).st_mtime_ns, source.name, said)).encode())
+    for text in _texts(source, [Path(option[2:]) for option in options if option.startswith("-I")], set()):
+        digest.update(hashlib.sha256(text).digest())
+    return digest.hexdigest()
+
+
+def _texts(file: Path, folders: Sequence[Path], seen: set[Path]) -> Iterator[bytes]:
+    """The file and what it includes, each once."""
+    if file not in seen:
+        seen.add(file)
+        yield (text := file.read_bytes())
+        for name in INCLUDE.findall(text):
+            found = next(path for path in (f / os.fsdecode(name) for f in (file.parent, *folders)) if path.is_file())
+            yield from _texts(found, folders, seen)
