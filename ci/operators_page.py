@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 
+from tilewright.frontend.splits.registry import rules
 from tilewright.ops.operator import Kind
 from tilewright.ops.registry import all_operators
 from tilewright.platform import Kernel
@@ -70,9 +72,25 @@ def own(operator: str, kernels: dict[str, tuple[Kernel, ...]]) -> str:
     return "; ".join(found)
 
 
+SPLIT = """
+## Operators that become others
+Operators of these domains are replaced by standard nodes while the model is read, with a rule for each in
+`frontend/splits/`; the kernels of those nodes compute them.
+"""
+
+
+def split() -> str:
+    """The operators that become others, by domain."""
+    domains = dict.fromkeys(domain for domain, _ in rules())
+    return SPLIT + "".join(
+        f"\n{fill(f'- `{domain}`: ' + ', '.join(name for other, name in rules() if other == domain), 120)}\n"
+        for domain in domains
+    )
+
+
 def page() -> str:
     """The whole page."""
-    return HEAD + "".join(rows())
+    return HEAD + "".join(rows()) + split()
 
 
 if __name__ == "__main__":

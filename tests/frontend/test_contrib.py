@@ -17,14 +17,14 @@ OPTIMISER = (
     "export or save the model without that optimisation (ORT_DISABLE_ALL)"
 )
 SENTENCES = {
-    ("FusedConv", "com.microsoft"): OPTIMISER,
-    ("SkipLayerNormalization", "com.microsoft"): OPTIMISER,
-    ("BiasGelu", "com.microsoft"): OPTIMISER,
-    ("Attention", "com.microsoft"): OPTIMISER,
-    ("Conv", "com.microsoft.nchwc"): OPTIMISER,
-    ("DynamicQuantizeLSTM", "com.microsoft"): ": a quantiser of ONNX Runtime writes it; leave LSTM out of",
-    ("MatMulNBits", "com.microsoft"): ": a quantiser of ONNX Runtime writes it; write QDQ instead",
-    ("QLinearReduceMean", "com.microsoft"): ": of ONNX Runtime's own operators there are DequantizeLinear, Gelu, ",
+    ("SkipGroupNorm", "com.microsoft"): OPTIMISER,
+    ("PackedAttention", "com.microsoft"): OPTIMISER,
+    ("Conv", "com.microsoft.nchwc"): ": ONNX Runtime's optimiser writes it for the processor on which it ran; save the "
+    "optimised model with ORT_ENABLE_EXTENDED in the place of ORT_ENABLE_ALL",
+    ("MatMulBnb4", "com.microsoft"): ": a quantiser of ONNX Runtime writes it; quantise to int8 or int4 (MatMulNBits",
+    ("Sampling", "com.microsoft"): ": of ONNX Runtime's own operators there are Attention, BiasGelu, DequantizeLi",
+    ("BpeDecoder", "ai.onnx.contrib"): ": onnxruntime-extensions write it (tokenizers, pictures, text); keep the",
+    ("cudnn_x", "org.pytorch.aten"): ": PyTorch's exporter writes it for what it cannot say in ONNX (ONNX_ATEN_FALL",
     ("Binarizer", "ai.onnx.ml"): ": operators of classical machine learning (trees, scalers, ...) are not",
     ("Foo", "acme"): ": no operator of this domain is known; export it with standard operators, or as a function",
     ("FusedConv", "acme"): ": no operator of this domain is known; export it with standard operators, or as a function",

@@ -116,7 +116,7 @@ def test_every_positive_finite_scale_means_what_it_says(scale: float) -> None:
     np.testing.assert_array_equal(execute(load(proto), feeds)["y"], reference(proto, feeds)["y"])
 
 
-def test_a_block_of_zeros_may_have_the_scale_0_and_no_other() -> None:
+def test_the_scales_of_blocks_may_be_0_or_negative_and_nothing_else() -> None:
     def blocks(scale: float) -> onnx.ModelProto:
         scales = np.asarray([[0.5, 0.5], [0.5, scale], [0.5, 0.5]], np.float32)
         nodes = [node("DequantizeLinear", "w s", "v", "d", axis=1, block_size=2), node("Add", "x v", "y")]
@@ -124,8 +124,9 @@ def test_a_block_of_zeros_may_have_the_scale_0_and_no_other() -> None:
 
     x = {"x": np.zeros((3, 4), np.float32)}
     np.testing.assert_array_equal(execute(load(blocks(0)), x)["y"][1], [0.5, 0.5, 0, 0])
-    with pytest.raises(ModelError, match=r"the scale of tensor 'w' is -1 at \[1, 1\]"):
-        load(blocks(-1))
+    np.testing.assert_array_equal(execute(load(blocks(-1)), x)["y"][1], [0.5, 0.5, -1, -1])
+    with pytest.raises(ModelError, match=r"the scale of tensor 'w' is inf at \[1, 1\]"):
+        load(blocks(np.inf))
 
 
 def sums(scale: float, output: float, bias: bool) -> onnx.ModelProto:

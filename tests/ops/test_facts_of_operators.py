@@ -15,9 +15,12 @@ NAMES = frozenset(operator.name for operator in all_operators())
 ALLOWED = {
     "conformance/draws_moves.py": "the gates of a family's own three operators",
     "conformance/graphs.py": "what random networks are made of",
-    "frontend/contrib.py": "names of another domain's operators and what they become",
+    "frontend/contrib.py": "names of another domain's operators and who writes them",
     "frontend/opset.py": "what changed from one version of the standard to the next",
     "frontend/scales.py": "spellings of quantisation, before there are operators on codes",
+    "frontend/splits/quantised_forms.py": "names of another domain's operators",
+    "frontend/splits/spelling.py": "activations that an attribute of another domain's operator names",
+    "frontend/splits/twins.py": "names of another domain's operators that the standard has too",
     "graphs/primitives.py": "a plan's smallest vocabulary, and what becomes what in it",
     "passes/chain.py": "algebra: which two operators become which",
     "passes/pool.py": "algebra: which operator becomes which",

@@ -1,14 +1,14 @@
-"""ONNX Runtime's operators beside the standard: those that are standard ones by another name, and advice for others."""
+"""Operators that nothing here computes: which exporter or optimiser writes them, and what to do about it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tilewright.errors import UnsupportedNode
 from tilewright.frontend.names import quoted
 from tilewright.frontend.raw import RawNode, domain_name
+from tilewright.frontend.splits.registry import rules
 from tilewright.frontend.structure import KNOWN_BEFORE, nodes_within
 from tilewright.ops.registry import all_operators
 
@@ -16,30 +16,40 @@ if TYPE_CHECKING:
     import onnx
 
 MICROSOFT = "com.microsoft"
-_NEWEST = 1000  # the version of a node that has its newest form
-
-_TWINS = {
-    "Gelu": "Gelu",
-    "LayerNormalization": "LayerNormalization",
-    "SimplifiedLayerNormalization": "RMSNormalization",
-}
-"""Operator of ONNX Runtime -> the standard's, with the same operands and attributes."""
+_NEWEST = 1000  # the version of a model that imports none
 
 _FUSED = frozenset({
-    "Attention", "BiasAdd", "BiasDropout", "BiasGelu", "BiasSoftmax", "BiasSplitGelu",
-    "DecoderMaskedMultiHeadAttention", "EmbedLayerNormalization", "FastGelu", "FusedConv", "FusedGemm",
-    "FusedMatMul", "FusedMatMulActivation", "GemmFastGelu", "GroupNorm",
-    "GroupQueryAttention", "MatMulIntegerToFloat", "MultiHeadAttention", "NhwcConv",
-    "NhwcFusedConv", "NhwcMaxPool", "PackedAttention", "PackedMultiHeadAttention", "QuickGelu", "RelativePositionBias",
-    "RotaryEmbedding", "SkipGroupNorm", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "TransposeMatMul",
-    "DynamicQuantizeMatMul",
+    "BiasDropout", "DecoderMaskedMultiHeadAttention", "DecoderMaskedSelfAttention", "FusedMatMulActivation",
+    "GatedRelativePositionBias", "GemmFastGelu", "GroupNorm", "MatMulNBitsMlp", "MatMulNBitsQkv",
+    "PackedAttention", "PackedMultiHeadAttention", "PagedAttention", "QEmbedLayerNormalization", "QOrderedAttention",
+    "QOrderedGelu", "QOrderedLayerNormalization", "QOrderedMatMul", "RelativePositionBias", "RemovePadding",
+    "RestorePadding", "SkipGroupNorm", "SparseAttention",
 })  # fmt: skip
 _QUANTISERS = {
-    "DynamicQuantizeLSTM": "leave LSTM out of quantize_dynamic (op_types_to_quantize), or quantise statically (QDQ)",
-    "MatMulNBits": "write QDQ instead (quant_format=QuantFormat.QDQ of its quantiser), or quantise to int8",
-    "MatMulBnb4": "quantise to int8 (QDQ)",
-    "QAttention": "quantise the model before ONNX Runtime optimises it, so that its attention is plain operators",
-    "GatherBlockQuantized": "leave Gather out of the quantisation",
+    "MatMulBnb4": "quantise to int8 or int4 (MatMulNBits, QDQ)",
+    "MatMulFpQ4": "quantise to int8 or int4 (MatMulNBits, QDQ)",
+}
+_ORIGINS = {
+    "com.microsoft.nchwc": (
+        "ONNX Runtime's optimiser writes it for the processor on which it ran",
+        "save the optimised model with ORT_ENABLE_EXTENDED in the place of ORT_ENABLE_ALL",
+    ),
+    "com.ms.internal.nhwc": (
+        "ONNX Runtime's optimiser writes it for one of its devices",
+        "save the optimised model with ORT_ENABLE_EXTENDED in the place of ORT_ENABLE_ALL",
+    ),
+    "ai.onnx.contrib": (
+        "onnxruntime-extensions write it (tokenizers, pictures, text)",
+        "keep the neural network, and compute this part beside it",
+    ),
+    "org.pytorch.aten": (
+        "PyTorch's exporter writes it for what it cannot say in ONNX (ONNX_ATEN_FALLBACK)",
+        "export with torch.onnx.export(..., dynamo=True), or write that layer with other operators",
+    ),
+    "ai.onnx.preview.training": (
+        "an optimiser's step is no part of inference",
+        "export the model for inference (model.eval())",
+    ),
 }
 
 
@@ -72,13 +82,6 @@ def _renamed(nodes: Iterable[onnx.NodeProto], imports: Iterable[onnx.OperatorSet
     return bool(found)
 
 
-def standard_form(node: RawNode) -> RawNode:
-    """The standard's node that computes the same; any other node as it is."""
-    if node.domain != MICROSOFT or node.op not in _TWINS:
-        return node
-    return replace(node, op=_TWINS[node.op], domain="", opsets={**node.opsets, "": _NEWEST})
-
-
 def unsupported(node: RawNode) -> UnsupportedNode:
     """The error for an operator that nothing here computes, with what can be done about it."""
     domain = f" of domain {quoted(node.domain)}" if node.domain else ""
@@ -90,16 +93,19 @@ def unsupported(node: RawNode) -> UnsupportedNode:
 def _advice(op: str, domain: str) -> tuple[str, str]:
     if not domain:
         return "the standard has it, tilewright does not compute it", "see 'tilewright ops' for all that it does"
+    if domain in _ORIGINS:
+        return _ORIGINS[domain]
     if op in _QUANTISERS and domain == MICROSOFT:
         return "a quantiser of ONNX Runtime writes it", _QUANTISERS[op]
-    if (domain == MICROSOFT and op in _FUSED) or domain in ("com.microsoft.nchwc", "com.ms.internal.nhwc"):
+    if domain == MICROSOFT and op in _FUSED:
         why = "ONNX Runtime's optimiser writes it in the place of standard operators"
         return why, "export or save the model without that optimisation (ORT_DISABLE_ALL)"
     if domain.startswith("ai.onnx.ml"):
         why = "operators of classical machine learning (trees, scalers, ...) are not computed"
         return why, "keep the neural network, and compute this part beside it"
     if domain == MICROSOFT:
-        known = [operator.name for operator in all_operators() if operator.domain == domain]
-        why = f"of ONNX Runtime's own operators there are {', '.join(sorted({*known, *_TWINS}))}"
+        known = {operator.name for operator in all_operators() if operator.domain == domain}
+        known |= {name for other, name in rules() if other == domain}
+        why = f"of ONNX Runtime's own operators there are {', '.join(sorted(known))}"
         return why, "export the model with standard operators"
     return "no operator of this domain is known", "export it with standard operators, or as a function of the model"

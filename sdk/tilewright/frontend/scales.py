@@ -20,7 +20,7 @@ _QONNX = frozenset({"Quant", "IntQuant"})
 def check_scales(node: RawNode, constants: Mapping[str, Array]) -> None:
     """ModelError that names the scale, the tensor that it belongs to and its value, for the first that cannot be one.
 
-    A block of weights that are all zero may have the scale 0, as quantisers of blocks write it.
+    The scales of blocks of weights may be 0, for blocks of zeros, or negative, as symmetric quantisers write them.
     """
     blocked = node.op == "DequantizeLinear" and bool(node.attributes.get("block_size", 0))
     for place, tensor in _scales(node):
@@ -29,7 +29,7 @@ def check_scales(node: RawNode, constants: Mapping[str, Array]) -> None:
         if scales is None or scales.dtype.kind not in "fiu":
             continue
         values = scales.astype(np.float64)
-        good = np.isfinite(values) & ((values >= 0) if blocked else (values > 0))
+        good = np.isfinite(values) & (blocked | (values > 0))
         if not good.all():
             raise _refusal(node, name, tensor, values, int(np.flatnonzero(~good)[0]))
 

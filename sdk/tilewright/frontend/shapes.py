@@ -12,12 +12,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tilewright.errors import ModelError, TilewrightError, UnsupportedNode
-from tilewright.frontend.contrib import standard_form, unsupported
+from tilewright.frontend.contrib import unsupported
 from tilewright.frontend.expand import instantiate, standard_function
 from tilewright.frontend.names import quoted, unique
 from tilewright.frontend.opset import Surroundings, invalid, normalise
 from tilewright.frontend.raw import Body, RawNode, Reference, Value
 from tilewright.frontend.scales import check_scales
+from tilewright.frontend.splits.registry import split
 from tilewright.frontend.types import check_types
 from tilewright.frontend.unroll import unrolled
 from tilewright.frontend.values import BYTE_LIMIT, check_size
@@ -83,7 +84,6 @@ class Graph:
         body = self.functions.get((node.domain, node.op))
         if body is not None:
             return self._instantiate(body, node)
-        node = standard_form(node)
         if node.op == "Constant" and not node.domain:
             self.add_constant(node.outputs[0], *_constant(node))
             return ()
@@ -91,12 +91,15 @@ class Graph:
             return self._instantiate(self._branch(node), RawNode(node.name, node.op, (), node.outputs), {})
         if node.op == "Loop" and not node.domain:
             return unrolled(node, self)
+        around = Surroundings(self.tensors, self.constants, self.fresh)
         if not node.domain:
             node = self._checked(node)
-            forms = normalise(node, Surroundings(self.tensors, self.constants, self.fresh))
+            forms = normalise(node, around)
             if len(forms) > 1:
                 return forms
             node = forms[0]
+        elif parts := split(node, around):
+            return parts
         operator = self.find(node.op, node.domain)
         if operator is not None:
             self._apply(operator, node)

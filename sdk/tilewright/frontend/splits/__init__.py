@@ -1,0 +1,1 @@
+"""Operators of other makers' domains as nodes of the standard: one family, one file, each ends with `SPLITS`."""

@@ -1,0 +1,37 @@
+"""All rules, found by walking this folder: every module that ends with `SPLITS` takes part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+import tilewright.frontend.splits
+from tilewright.frontend.opset import Surroundings
+from tilewright.frontend.raw import RawNode
+from tilewright.frontend.splits.parts import NEWEST, Parts, Rule
+
+
+@cache
+def rules() -> Mapping[tuple[str, str], Rule]:
+    """Every rule by the domain and name of its operator, sorted."""
+    found: dict[tuple[str, str], Rule] = {}
+    package = tilewright.frontend.splits
+    for name in sorted(info.name for info in iter_modules(package.__path__)):
+        splits: Mapping[tuple[str, str], Rule] = getattr(import_module(f"{package.__name__}.{name}"), "SPLITS", {})
+        assert not found.keys() & splits.keys(), (name, found.keys() & splits.keys())
+        found |= splits
+    return dict(sorted(found.items()))
+
+
+def split(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    """The standard nodes that compute the same; nothing where there is no rule for the node or none is needed."""
+    rule = rules().get((node.domain, node.op))
+    if rule is None:
+        return ()
+    parts = Parts(node, around)
+    rule(parts)
+    opsets = {**node.opsets, "": NEWEST}
+    return tuple(replace(made, opsets=opsets) for made in parts.made)
