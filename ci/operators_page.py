@@ -75,13 +75,13 @@ def own(operator: str, kernels: dict[str, tuple[Kernel, ...]]) -> str:
 SPLIT = """
 ## Operators that become others
 Operators of these domains are replaced by standard nodes while the model is read, with a rule for each in
-`frontend/splits/`; the kernels of those nodes compute them.
+`frontend/splits/`; the kernels of those nodes compute them. `PACTOps` is QuantLib's; its exporter also leaves it out.
 """
 
 
 def split() -> str:
     """The operators that become others, by domain."""
-    domains = dict.fromkeys(domain for domain, _ in rules())
+    domains = dict.fromkeys(domain for domain, _ in rules() if domain)
     return SPLIT + "".join(
         f"\n{fill(f'- `{domain}`: ' + ', '.join(name for other, name in rules() if other == domain), 120)}\n"
         for domain in domains

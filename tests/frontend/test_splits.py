@@ -248,7 +248,7 @@ def test_what_is_not_split_says_why() -> None:
 
 def test_every_rule_has_a_case() -> None:
     tried = {proto.graph.node[0].op_type for proto, _ in CASES.values()}
-    named = {name for domain, name in rules() if domain == MICROSOFT}
+    named = {name for domain, name in rules() if domain == MICROSOFT and not name.endswith("Grad")}
     twins = {"GatherND", "LayerNormalization", "Pad", "Range", "SimplifiedLayerNormalization", "Trilu"}
     alike = {"NhwcConv", "NhwcFusedConv", "TransposeMatMul", "QLinearGlobalAveragePool"}
     assert named - tried - twins - alike == {"DynamicQuantizeLSTM", "QLinearReduceMean"}

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
 from tilewright.errors import UnsupportedNode
 from tilewright.frontend.names import quoted
-from tilewright.frontend.raw import RawNode, domain_name
+from tilewright.frontend.raw import RawNode
 from tilewright.frontend.splits.registry import rules
-from tilewright.frontend.structure import KNOWN_BEFORE, nodes_within
 from tilewright.ops.registry import all_operators
 
-if TYPE_CHECKING:
-    import onnx
-
 MICROSOFT = "com.microsoft"
-_NEWEST = 1000  # the version of a model that imports none
-
 _FUSED = frozenset({
     "BiasDropout", "DecoderMaskedMultiHeadAttention", "DecoderMaskedSelfAttention", "FusedMatMulActivation",
     "GatedRelativePositionBias", "GemmFastGelu", "GroupNorm", "MatMulNBitsMlp", "MatMulNBitsQkv",
@@ -51,35 +42,6 @@ _ORIGINS = {
         "export the model for inference (model.eval())",
     ),
 }
-
-
-def adopt(proto: onnx.ModelProto) -> None:
-    """Give nodes that only ONNX Runtime knows in the standard's domain the domain of its own, in place.
-
-    An exporter may write LayerNormalization into a model of an opset that has none: ONNX Runtime runs it.
-    """
-    if _renamed(proto.graph.node, proto.opset_import) and not _imports(proto.opset_import, MICROSOFT):
-        proto.opset_import.add(domain=MICROSOFT, version=1)
-    for function in proto.functions:
-        imports = function.opset_import if _imports(function.opset_import, "") else proto.opset_import
-        if _renamed(function.node, imports) and not _imports(function.opset_import, MICROSOFT):
-            function.opset_import.add(domain=MICROSOFT, version=1)
-
-
-def _imports(imports: Iterable[onnx.OperatorSetIdProto], domain: str) -> bool:
-    return any(domain_name(entry.domain) == domain for entry in imports)
-
-
-def _renamed(nodes: Iterable[onnx.NodeProto], imports: Iterable[onnx.OperatorSetIdProto]) -> bool:
-    version = next((entry.version for entry in imports if domain_name(entry.domain) == ""), _NEWEST)
-    found = [
-        node
-        for node in nodes_within(nodes)
-        if domain_name(node.domain) == "" and version < KNOWN_BEFORE.get(node.op_type, 0)
-    ]
-    for node in found:
-        node.domain = MICROSOFT
-    return bool(found)
 
 
 def unsupported(node: RawNode) -> UnsupportedNode:

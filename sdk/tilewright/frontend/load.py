@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
+from tilewright.frontend.adopt import adopt
 from tilewright.frontend.check import check_model
-from tilewright.frontend.contrib import adopt
 from tilewright.frontend.declared import declared_shapes, held_against
 from tilewright.frontend.inputs import Inputs, settle
 from tilewright.frontend.names import c_identifier, quoted
@@ -67,7 +67,7 @@ def _load(source: Source, shapes: Mapping[str, tuple[int, ...]], frozen: Mapping
     settled = settle(true_inputs, shapes, frozen, file)
     declared = declared_shapes(proto)
     retype_inputs(proto, settled.tensors, stored)
-    adopt(proto)
+    unclear = adopt(proto)
     run_checker(proto, file)
     forget_types(proto)
     body = import_graph(proto)
@@ -87,7 +87,7 @@ def _load(source: Source, shapes: Mapping[str, tuple[int, ...]], frozen: Mapping
         return proto
 
     notes = held_against(declared, model, inputs, bare, file)
-    return replace(model, sha256=source.sha256, notes=(*model.notes, *notes))
+    return replace(model, sha256=source.sha256, notes=(*model.notes, *unclear, *notes))
 
 
 def _build(

@@ -98,7 +98,7 @@ class Graph:
             if len(forms) > 1:
                 return forms
             node = forms[0]
-        elif parts := split(node, around):
+        if parts := split(node, around):
             return parts
         operator = self.find(node.op, node.domain)
         if operator is not None:

@@ -14,6 +14,7 @@ from tilewright.errors import ModelError, UnsupportedError, UnsupportedNode
 from tilewright.frontend.attributes import check_attributes, check_defaults
 from tilewright.frontend.names import nearest, quoted
 from tilewright.frontend.raw import domain_name
+from tilewright.frontend.splits.registry import home
 from tilewright.frontend.values import element_type
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 OPSET_OLDEST = 6
 PART_LIMIT = 30_000  # of each kind; the largest networks in use have a third of it
 
-KNOWN_BEFORE = {"LayerNormalization": 17, "SimplifiedLayerNormalization": 1000}
-"""Operators that ONNX Runtime knows in the standard's own domain -> the opset from which the standard has them."""
+KNOWN_BEFORE = {"Gelu": 20, "LayerNormalization": 17, "SimplifiedLayerNormalization": 1000}
+"""Operators that others write into the standard's own domain -> the opset from which the standard has them."""
 
 
 def check_structure(proto: onnx.ModelProto, file: str = "") -> None:
@@ -68,9 +69,7 @@ def check_opsets(proto: onnx.ModelProto, file: str) -> dict[str, int]:
     opsets: dict[str, int] = {}
     for entry in proto.opset_import:
         domain = domain_name(entry.domain)
-        if opsets.setdefault(domain, entry.version) != entry.version:
-            why = f"it imports domain {quoted(domain)} as version {opsets[domain]} and as version {entry.version}"
-            raise _invalid("the model is invalid", why, file)
+        opsets[domain] = max(entry.version, opsets.get(domain, 0))
     if "" not in opsets and any(domain_name(node.domain) == "" for node in nodes_within(proto.graph.node)):
         raise _invalid("the model is invalid", "it imports no version of the standard operators (opset)", file)
     version = opsets.get("", newest)
@@ -233,6 +232,8 @@ def check_known(node: onnx.NodeProto, opsets: dict[str, int], local: set[tuple[s
 
     domain, label = domain_name(node.domain), node.name or node.op_type
     if (domain, node.op_type) in local or domain not in ("", "ai.onnx.ml", "ai.onnx.preview.training"):
+        return
+    if home(domain, node.op_type) != domain:
         return
     version = opsets.get(domain, 1)
     if domain == "" and version < KNOWN_BEFORE.get(node.op_type, 0):

@@ -81,6 +81,13 @@ class Parts:
             return cast("tuple[float, ...]", found)
         raise self.invalid(f"attribute '{name}' must be a list of numbers")
 
+    def stored(self, name: str) -> npt.ArrayLike | None:
+        """An attribute that is a number or a tensor, None where it is missing."""
+        found = self.node.attributes.get(name)
+        if isinstance(found, Value):
+            return found.array
+        return found if isinstance(found, int | float) else None
+
     def attributes(self, *names: str) -> dict[str, Any]:
         """Those attributes of the node that have these names."""
         return {name: value for name, value in self.node.attributes.items() if name in names}

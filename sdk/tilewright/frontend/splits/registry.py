@@ -12,6 +12,7 @@ import tilewright.frontend.splits
 from tilewright.frontend.opset import Surroundings
 from tilewright.frontend.raw import RawNode
 from tilewright.frontend.splits.parts import NEWEST, Parts, Rule
+from tilewright.frontend.splits.whole_numbers import PACT
 
 
 @cache
@@ -24,6 +25,15 @@ def rules() -> Mapping[tuple[str, str], Rule]:
         assert not found.keys() & splits.keys(), (name, found.keys() & splits.keys())
         found |= splits
     return dict(sorted(found.items()))
+
+
+@cache
+def home(domain: str, op: str) -> str:
+    """The domain that an operator is of, which some exporters write without it or with another."""
+    import onnx
+
+    known = domain in ("", "ai.onnx.contrib") and (PACT, op) in rules() and not onnx.defs.has(op, "")
+    return PACT if known else domain
 
 
 def split(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
