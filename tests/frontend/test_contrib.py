@@ -25,7 +25,7 @@ SENTENCES = {
     ("Sampling", "com.microsoft"): ": of ONNX Runtime's own operators there are Attention, BiasGelu, DequantizeLi",
     ("BpeDecoder", "ai.onnx.contrib"): ": onnxruntime-extensions write it (tokenizers, pictures, text); keep the",
     ("cudnn_x", "org.pytorch.aten"): ": PyTorch's exporter writes it for what it cannot say in ONNX (ONNX_ATEN_FALL",
-    ("Binarizer", "ai.onnx.ml"): ": operators of classical machine learning (trees, scalers, ...) are not",
+    ("CategoryMapper", "ai.onnx.ml"): ": of classical machine learning, what works on text and dictionaries is not",
     ("Foo", "acme"): ": no operator of this domain is known; export it with standard operators, or as a function",
     ("FusedConv", "acme"): ": no operator of this domain is known; export it with standard operators, or as a function",
     ("RoiAlign", ""): ": the standard has it, tilewright does not compute it; see 'tilewright ops' for all that it",

@@ -63,8 +63,8 @@ def _advice(op: str, domain: str) -> tuple[str, str]:
         why = "ONNX Runtime's optimiser writes it in the place of standard operators"
         return why, "export or save the model without that optimisation (ORT_DISABLE_ALL)"
     if domain.startswith("ai.onnx.ml"):
-        why = "operators of classical machine learning (trees, scalers, ...) are not computed"
-        return why, "keep the neural network, and compute this part beside it"
+        why = "of classical machine learning, what works on text and dictionaries is not computed"
+        return why, "encode text as numbers before the model, and keep the part that computes with numbers"
     if domain == MICROSOFT:
         known = {operator.name for operator in all_operators() if operator.domain == domain}
         known |= {name for other, name in rules() if other == domain}
