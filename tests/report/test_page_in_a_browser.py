@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 from browser import Browser
+from tilewright.errors import UnsupportedError
 from tilewright.report.build import Report, ResultReport, TimelineReport, load
-from tilewright.report.page.render import render
+from tilewright.report.envelope import Row
+from tilewright.report.page.render import render, render_difference, render_rows
 
 SAMPLE = Path(__file__).parent / "sample_report.json"
 LIT = "[...document.querySelectorAll('.lit[data-l]')].map((e) => e.tagName.toLowerCase() + e.dataset.l).sort()"
@@ -139,6 +141,43 @@ def test_it_fits_a_narrow_window_and_the_dark(shown: Browser, page: Path) -> Non
     shown.open(page)
     assert shown.evaluate("document.documentElement.scrollWidth") <= 400, "nothing but tables scrolls sideways"
     assert shown.evaluate("getComputedStyle(document.body).backgroundColor") != light
+
+
+def test_a_sweep_is_sorted_and_tells_of_its_cells(browser: Browser, tmp_path: Path) -> None:
+    small, large = load(SAMPLE), connected()
+    full = replace(small, memory={"ram": replace(small.memory["ram"], size=5600)})
+    error = UnsupportedError("no kernel for 'Odd'", why="none", fix="")
+    rows = [Row("host", large, source="a.onnx"), Row("host", full, source="b.onnx")]
+    rows += [Row("host", error=error, source="c.onnx")]
+    file = tmp_path / "sweep.html"
+    file.write_text(render_rows(rows), encoding="utf-8")
+    browser.size(1300, 900)
+    browser.open(file)
+    names = "[...document.querySelectorAll('#matrix tbody th')].map((e) => e.textContent)"
+    browser.click("#matrix thead th:nth-child(2) button")
+    assert browser.evaluate(names) == ["a", "b", "c"], "most is left first, errors last"
+    browser.click("#matrix thead th:nth-child(2) button")
+    assert browser.evaluate(names) == ["b", "a", "c"]
+    browser.click("#matrix tbody:nth-of-type(1) .cell")
+    assert "5,600" in text(browser, "#details")
+    browser.key("ArrowDown")
+    assert "65,536" in text(browser, "#details")
+    assert browser.problems == []
+
+
+def test_a_comparison_lights_both_sides(browser: Browser, tmp_path: Path) -> None:
+    old = connected()
+    new = replace(old, layers=(replace(old.layers[0], kernel="Other"), *old.layers[1:]))
+    file = tmp_path / "diff.html"
+    file.write_text(render_difference(old, new), encoding="utf-8")
+    browser.open(file)
+    browser.hover('.sides article:nth-child(1) .box[data-l="1"]')
+    assert browser.evaluate("document.querySelectorAll('.box.lit').length") == 2
+    rows = "[...document.querySelectorAll('#lines tbody')].filter((e) => e.getBoundingClientRect().height).length"
+    assert browser.evaluate(rows) == 1, "only what changed"
+    browser.click("#changed")
+    assert browser.evaluate(rows) == 4
+    assert browser.problems == []
 
 
 def test_nothing_is_loaded_from_anywhere(page: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.commands.answer import Answer
 from tilewright.commands.common import add_compilation, compile_options, overflow, target_for, target_names
+from tilewright.commands.pages import add_html, write_rows
 from tilewright.commands.sweeping import Question, add_sweep, folders_of, rows_of
 from tilewright.errors import DoesNotFit, TilewrightError
 
@@ -22,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Models, targets and the compilation options."""
     add_compilation(parser, several=True)
     parser.add_argument("-t", "--target", metavar="TARGET,...", help="targets between commas, or all; default: all")
+    add_html(parser)
     add_sweep(parser)
 
 
@@ -34,7 +36,9 @@ def execute(arguments: argparse.Namespace) -> Answer:
         for model, folder in folders_of(arguments.models).items()
         for target in targets
     ]
-    return answer(rows_of(fitting, questions, arguments))
+    rows = rows_of(fitting, questions, arguments)
+    write_rows(arguments.html, rows)
+    return answer(rows)
 
 
 def fitting(question: Question) -> Row:

@@ -6,20 +6,39 @@ import argparse
 
 from tilewright.commands.answer import Answer
 from tilewright.commands.common import path
+from tilewright.commands.pages import add_html
 
 SUMMARY = "what changed, layer by layer and level by level"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The two reports."""
+    """The two reports, what may grow, and where the difference goes."""
     parser.add_argument("old", metavar="OLD.json", type=path, help="the earlier report, or its folder")
     parser.add_argument("new", metavar="NEW.json", type=path, help="the later report, or its folder")
+    parser.add_argument(
+        "--fail-on",
+        metavar="NAME=+P%,...",
+        help="exit 4 where a figure grows by more, e.g. ram=+2%%,cycles=+5%%,flash=+512: a level's bytes, the figures "
+        "of the run, or 'macs'",
+    )
+    parser.add_argument("--markdown", action="store_true", help="print tables for a pull request")
+    add_html(parser)
 
 
 def execute(arguments: argparse.Namespace) -> Answer:
-    """Compare the two; no difference is an answer too, and exits 0 like any other."""
+    """Compare the two; no difference is an answer too. A figure that grew beyond its limit ends with exit code 4."""
+    from tilewright.output.staged import write_text
     from tilewright.report.build import load
     from tilewright.report.diff import difference, render
+    from tilewright.report.growth import grown, parse_limits
+    from tilewright.report.markdown import difference_markdown
 
-    found = difference(load(arguments.old), load(arguments.new))
-    return Answer(render(found), found.to_json())
+    limits = parse_limits(arguments.fail_on) if arguments.fail_on is not None else {}
+    old, new = load(arguments.old), load(arguments.new)
+    found = difference(old, new)
+    if arguments.html is not None:
+        from tilewright.report.page.render import render_difference
+
+        write_text(arguments.html, render_difference(old, new))
+    text = difference_markdown(old, new, found) if arguments.markdown else render(found)
+    return Answer(text, found.to_json(), grown(old, new, limits))

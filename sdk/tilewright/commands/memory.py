@@ -8,6 +8,7 @@ from dataclasses import replace
 from tilewright.commands import check
 from tilewright.commands.answer import Answer
 from tilewright.commands.common import add_compilation, compile_options, target_names
+from tilewright.commands.pages import add_html, write_rows
 from tilewright.commands.sweeping import Question, add_sweep, folders_of, rows_of
 from tilewright.errors import UsageError
 
@@ -19,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_compilation(parser, several=True)
     parser.add_argument("-t", "--target", metavar="TARGET,...", default="host", help="targets between commas")
     parser.add_argument("--strategies", metavar="A,B", help="allocators between commas; default: that of --allocator")
+    add_html(parser)
     add_sweep(parser)
 
 
@@ -37,4 +39,6 @@ def execute(arguments: argparse.Namespace) -> Answer:
         for target in target_names(arguments.target)
         for strategy in strategies
     ]
-    return check.answer(rows_of(check.row, questions, arguments))
+    rows = rows_of(check.row, questions, arguments)
+    write_rows(arguments.html, rows)
+    return check.answer(rows)

@@ -6,6 +6,7 @@ import argparse
 
 from tilewright.commands.answer import Answer
 from tilewright.commands.common import add_force, existing, path
+from tilewright.commands.pages import add_html
 from tilewright.errors import UsageError
 
 SUMMARY = "render a report"
@@ -14,7 +15,7 @@ SUMMARY = "render a report"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The report and where its renderings go."""
     parser.add_argument("report", metavar="DIR|report.json", type=path, help="a report, or a folder that holds one")
-    parser.add_argument("--html", metavar="FILE", type=path, help="write one self-contained page to look at")
+    add_html(parser)
     parser.add_argument("--onnx", metavar="FILE", type=path, help="write the --model with what each node became")
     parser.add_argument("--model", metavar="MODEL", type=path, help="the ONNX file that the report is of")
     parser.add_argument("--csv", metavar="DIR", type=path, help="write summary.csv, layers.csv and memory.csv there")

@@ -27,6 +27,7 @@ from tilewright.commands.common import (
     tolerance,
     whole,
 )
+from tilewright.commands.pages import add_html, write_rows
 from tilewright.commands.progress import silent, stages, watched
 from tilewright.commands.sweeping import Question, add_sweep, folders_of, rows_of
 from tilewright.errors import MismatchError, TilewrightError, UsageError
@@ -64,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--atol", metavar="A", type=tolerance, default=1e-4, help="absolute tolerance of floats")
     group.add_argument("--rtol", metavar="R", type=tolerance, default=1e-4, help="relative tolerance of floats")
     group.add_argument("--seed", metavar="N", type=whole, default=0, help="seed of random inputs")
+    add_html(parser)
     add_sweep(parser)
 
 
@@ -93,12 +95,14 @@ def execute(arguments: argparse.Namespace) -> Answer:
         for target in targets
     ]
     project = Project(arguments.output, arguments.force)
-    return answer(rows_of(partial(row, asked=asked, project=project), questions, arguments), ran=True)
+    rows = rows_of(partial(row, asked=asked, project=project), questions, arguments)
+    write_rows(arguments.html, rows)
+    return answer(rows, ran=True)
 
 
 def _alone(arguments: argparse.Namespace, options: CompileOptions, asked: RunOptions) -> Answer:
     """One network on one target: its whole report."""
-    from tilewright.report.envelope import error_json
+    from tilewright.report.envelope import Row, error_json
     from tilewright.report.text import render
 
     with stages(arguments.quiet) as stage:
@@ -106,6 +110,7 @@ def _alone(arguments: argparse.Namespace, options: CompileOptions, asked: RunOpt
         compiled, report = _run(arguments.models[0], arguments.target, options, asked, project, stage, tell)
     text = (explanation(compiled.bound, options) + "\n\n" if arguments.explain else "") + render(report)
     error = overflow(report, options.budgets) or mismatch(report)
+    write_rows(arguments.html, [Row(report.target, report, error)])
     if error is None:
         return Answer(text, report.to_json())
     return Answer(text, error_json(error, report=report), error)

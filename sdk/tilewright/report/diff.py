@@ -59,8 +59,8 @@ class Difference:
 
 def difference(old: Report, new: Report) -> Difference:
     """Compare two reports. Layers are matched by name, those of one name in order."""
-    left: dict[str, LayerReport] = dict(_named(old.layers))
-    right: dict[str, LayerReport] = dict(_named(new.layers))
+    left: dict[str, LayerReport] = dict(named(old.layers))
+    right: dict[str, LayerReport] = dict(named(new.layers))
     model = [*_changes("", old.model, new.model, _MODEL), *_changes("", old, new, ("platform", "target"))]
     return Difference(
         model=tuple(model),
@@ -84,7 +84,7 @@ def render(found: Difference) -> str:
         ("run", found.run),
     ):
         if changes:
-            rows = [[c.of, c.what.replace("_", " "), _shown(c.old), _shown(c.new), _growth(c)] for c in changes]
+            rows = [[c.of, c.what.replace("_", " "), shown(c.old), shown(c.new), growth(c)] for c in changes]
             parts.append(table([title, "", "old", "new", "change"], rows, right=(2, 3, 4)))
     lines = [f"only in the new report: {printable(name)}" for name in found.added]
     lines += [f"only in the old report: {printable(name)}" for name in found.removed]
@@ -93,7 +93,8 @@ def render(found: Difference) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _named(layers: Sequence[LayerReport]) -> Iterator[tuple[str, LayerReport]]:
+def named(layers: Sequence[LayerReport]) -> Iterator[tuple[str, LayerReport]]:
+    """Layers by name, those of one name numbered."""
     seen: Counter[str] = Counter()
     for layer in layers:
         seen[layer.name] += 1
@@ -120,17 +121,19 @@ def _only(these: Mapping[str, object], those: Mapping[str, object], kind: str) -
     return tuple(f"{kind} {name}" for name in these if name not in those)
 
 
-def _shown(value: Json) -> str:
+def shown(value: Json) -> str:
+    """A value of a change as text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None or isinstance(value, int | float):
         return number(value)
     if isinstance(value, dict):
-        return " ".join(f"{key}={_shown(item)}" for key, item in value.items()) or UNKNOWN
+        return " ".join(f"{key}={shown(item)}" for key, item in value.items()) or UNKNOWN
     return str(value)[:16] or UNKNOWN
 
 
-def _growth(change: Change) -> str:
+def growth(change: Change) -> str:
+    """The step of a number with its sign, in per cent too; empty where there is none."""
     old, new = change.old, change.new
     if isinstance(old, bool) or not isinstance(old, int | float) or not isinstance(new, int | float):
         return ""

@@ -117,8 +117,8 @@ ${parts.peak(view)}
 </p>
 % endif
 </div>
-<div class="card table"><table id="costs">
-<thead><tr><th scope="col" aria-sort="ascending"><button type="button">#</button></th><th scope="col" class="text">layer</th><th scope="col" class="text">operator</th><th scope="col" class="text">kernel</th>
+<div class="card table"><table id="costs" class="sorts">
+<thead><tr><th scope="col" aria-sort="ascending" data-first="ascending"><button type="button">#</button></th><th scope="col" class="text">layer</th><th scope="col" class="text">operator</th><th scope="col" class="text">kernel</th>
 % for head, meaning in page.costs.heads:
 <th scope="col" title="${meaning}"><button type="button">${head}</button></th>
 % endfor
