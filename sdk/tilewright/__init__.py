@@ -26,12 +26,13 @@ if TYPE_CHECKING:
     from tilewright.model import Model
     from tilewright.options import CompileOptions, RunOptions
     from tilewright.report.build import Report
+    from tilewright.report.page.render import render_page
     from tilewright.target import Target, all_targets, load_target
 
 __all__ = [
     "CompileOptions", "Compiled", "Model", "NetworkDeployer", "Report", "RunOptions", "Target",
     "TilerDeployerWrapper", "TilewrightError", "__version__", "all_targets", "compile_model", "compiler", "load",
-    "load_target", "run_model", "write",
+    "load_target", "render_page", "run_model", "write",
 ]  # fmt: skip
 
 _HOMES = {
@@ -42,6 +43,7 @@ _HOMES = {
     "model": ("Model",),
     "options": ("CompileOptions", "RunOptions"),
     "report.build": ("Report",),
+    "report.page.render": ("render_page",),
     "target": ("Target", "all_targets", "load_target"),
 }
 

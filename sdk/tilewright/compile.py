@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from html import escape
 from pathlib import Path
 
 from tilewright.binding.graph import BoundGraph
@@ -27,6 +28,7 @@ from tilewright.pipeline import Compiler, Depends
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.report.build import Report
 from tilewright.report.collect import collect
+from tilewright.report.page.render import render_page
 from tilewright.schedule.decisions import Decisions
 from tilewright.schedule.deployment import Deployment
 from tilewright.schedule.lowering import lowered
@@ -54,6 +56,11 @@ class Compiled:
     artifacts: Artifacts
     report: Report
     decisions: Decisions
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the page of the report, in a frame of its own."""
+        page = escape(render_page(self.report))
+        return f'<iframe sandbox="allow-scripts" style="width:100%;height:60rem;border:0" srcdoc="{page}"></iframe>'
 
 
 @dataclass

@@ -9,7 +9,7 @@ from markup import EVIL, tags
 from tilewright.memory.levels import BufferReport, MemoryReport
 from tilewright.report.build import MemberReport, Report, ResultReport, TimelineReport, load
 from tilewright.report.page.page import page_of
-from tilewright.report.page.render import render
+from tilewright.report.page.render import render_page
 
 SAMPLE = load(Path(__file__).with_name("sample_report.json"))
 
@@ -28,11 +28,11 @@ def chained(report: Report, count: int, name: str = "layer_{}") -> Report:
 
 
 def test_the_page_needs_nothing_from_elsewhere() -> None:
-    text = render(SAMPLE)
+    text = render_page(SAMPLE)
     outside = text.replace('"http://www.w3.org/2000/svg"', "")
     assert not re.search(r"https?:|//[a-z]|@import|url\((?!#hatch)|<link|<img|\ssrc=", re.sub(r"// .*", "", outside))
     assert "default-src 'none'" in text
-    assert render(SAMPLE) == text
+    assert render_page(SAMPLE) == text
     tags(text)
 
 
@@ -44,7 +44,7 @@ def test_every_buffer_is_a_box_of_its_time_and_addresses() -> None:
     assert round(box.y + box.height, 2) == view.tall, "address 0 is below"
     assert [row.name for row in view.peak_rows] == ["conv1_out", 'pool<1> "&"']
     assert (view.most, view.peak_step) == ("5,120", 1)
-    assert sum('class="box' in line for line in render(SAMPLE).splitlines()) == 6
+    assert sum('class="box' in line for line in render_page(SAMPLE).splitlines()) == 6
 
 
 def test_bytes_of_two_buffers_are_drawn_and_count_once() -> None:
@@ -69,7 +69,7 @@ def test_names_stay_text() -> None:
     report = replace(
         evil, layers=(first, replace(evil.layers[1], fused_into=EVIL)), model=model, target=EVIL, memory=memory
     )
-    text = render(report)
+    text = render_page(report)
     assert "<script>alert" not in text
     assert "${7*7}" in text, "a template's own language is text in a name"
     found = tags(text)
@@ -80,7 +80,7 @@ def test_names_stay_text() -> None:
 
 def test_a_report_of_next_to_nothing() -> None:
     empty = MemoryReport(None, False, 0, 0, 0, "optimal", buffers=(BufferReport("view", 0, 0, 0, 0, "activation"),))
-    text = render(replace(SAMPLE, memory={"ram": empty}, layers=(), run=None, toolchain=None, passes=()))
+    text = render_page(replace(SAMPLE, memory={"ram": empty}, layers=(), run=None, toolchain=None, passes=()))
     assert 'id="network"' not in text
     assert "The run" not in text
     tags(text)
@@ -99,6 +99,6 @@ def test_columns_that_nothing_fills_are_left_out() -> None:
 def test_three_hundred_layers_stay_below_400_kb() -> None:
     name = "network/stage_{}/block_{}/expand/Conv2D;network/stage_{}/block_{}/BatchNorm/FusedBatchNormV3"
     report = chained(SAMPLE, 300, name)
-    text = render(report)
+    text = render_page(report)
     assert len(text.encode()) < 400_000
     assert page_of(report).maps[0].boxes[7].name == "stage_8", "the shortest part that no other name has"

@@ -9,7 +9,7 @@ from tilewright.report.build import load
 from tilewright.report.envelope import Row
 from tilewright.report.page.comparison import comparison_of
 from tilewright.report.page.matrix import matrix_of
-from tilewright.report.page.render import render, render_difference, render_rows
+from tilewright.report.page.render import render_difference, render_page, render_rows
 
 SAMPLE = load(Path(__file__).with_name("sample_report.json"))
 SMALL = DoesNotFit("'m' does not fit", why="ram needs 9,000 B", fix="", smallest={"ram": 9000})
@@ -34,7 +34,7 @@ def test_the_longer_side_lies_downwards() -> None:
     rows = [Row(target, SAMPLE) for target in ("a", "b", "c")]
     matrix = matrix_of(rows)
     assert (matrix.corner, [name for name, _ in matrix.columns], len(matrix.rows)) == ("target", ["digits"], 3)
-    assert render_rows(rows[:1]) == render(SAMPLE), "one report has its whole page"
+    assert render_rows(rows[:1]) == render_page(SAMPLE), "one report has its whole page"
 
 
 def test_hostile_names_stay_text_in_sweeps_and_comparisons() -> None:

@@ -12,7 +12,7 @@ from browser import Browser
 from tilewright.errors import UnsupportedError
 from tilewright.report.build import Report, ResultReport, TimelineReport, load
 from tilewright.report.envelope import Row
-from tilewright.report.page.render import render, render_difference, render_rows
+from tilewright.report.page.render import render_difference, render_page, render_rows
 
 SAMPLE = Path(__file__).parent / "sample_report.json"
 LIT = "[...document.querySelectorAll('.lit[data-l]')].map((e) => e.tagName.toLowerCase() + e.dataset.l).sort()"
@@ -42,7 +42,7 @@ def connected() -> Report:
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a report with a graph, a map, a timeline and a table."""
     file = tmp_path_factory.mktemp("page") / "report.html"
-    file.write_text(render(connected()), encoding="utf-8")
+    file.write_text(render_page(connected()), encoding="utf-8")
     return file
 
 

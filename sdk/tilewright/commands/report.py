@@ -28,7 +28,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
     from tilewright.output.written import protection
     from tilewright.report import csv_format, text
     from tilewright.report.build import load
-    from tilewright.report.page.render import render
+    from tilewright.report.page.render import render_page
 
     if (arguments.onnx is None) != (arguments.model is None):
         raise UsageError(
@@ -41,7 +41,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
 
         write_bytes(arguments.onnx, annotate(report, arguments.model))
     if arguments.html is not None:
-        write_text(arguments.html, render(report))
+        write_text(arguments.html, render_page(report))
     if arguments.csv is not None:
         known = protection(arguments.csv, force=arguments.force, recognised=csv_format.is_table)
         with staged(arguments.csv, known) as folder:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from html import escape
 from pathlib import Path
+from typing import Any
 
-from tilewright.errors import StateError
+from tilewright.errors import StateError, ToolMissing
 from tilewright.memory.levels import MemoryReport
 from tilewright.report.codec import Json, damaged, from_plain, to_plain
 
@@ -289,6 +291,32 @@ class Report:
         assert isinstance(plain, dict)
         return {"schema": SCHEMA, **{key: plain[key] for key in _ORDER if key != "files" or self.files}}
 
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame with one row per layer, `result_bytes` beside its figures; ToolMissing without pandas."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ToolMissing(
+                "a DataFrame needs pandas", why="it is not installed", fix="pip install pandas"
+            ) from error
+        names = [one.name for one in fields(LayerReport) if one.name not in _NESTED]
+        rows = [
+            {name: getattr(layer, name) for name in names} | {"result_bytes": sum(r.bytes for r in layer.results)}
+            for layer in self.layers
+        ]
+        return pandas.DataFrame(rows, columns=[*names, "result_bytes"])
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the bytes of every level."""
+        heads = "".join(f"<th>{head}</th>" for head in ("memory", "needed, B", "size, B", ""))
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th><td>{level.needed:,}</td><td>{'' if level.size is None else f'{level.size:,}'}"
+            f"</td><td>{'fits' if level.fits else 'does not fit'}</td></tr>"
+            for name, level in self.memory.items()
+        )
+        title = f"{escape(self.model.name)} on {escape(self.target)}"
+        return f"<table><caption>{title}</caption><tr>{heads}</tr>{rows}</table>"
+
     @staticmethod
     def from_json(value: Json, *, where: str = "report") -> Report:
         """The report that `to_json` wrote; StateError for another schema or a damaged value."""
@@ -303,6 +331,11 @@ class Report:
         return from_plain(Report, value, where)
 
 
+_NESTED = (
+    "tile", "copied_bytes", "loaded_by_level", "stored_by_level", "results", "profile", "nodes", "inner", "operands",
+    "members", "timeline",
+)  # fmt: skip
+"""What of a layer is no single figure or word."""
 _ORDER = ("tool", "toolchain", "model", "platform", "target", "memory", "passes", "layers", "run", "files")
 
 

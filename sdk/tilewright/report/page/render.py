@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent
 
 
-def render(report: Report) -> str:
+def render_page(report: Report) -> str:
     """The page of one report; the same report gives the same bytes."""
     return _fill("report.html.mako", ("base", "look", "graph", "maps", "table", "find"), page=page_of(report))
 
@@ -27,7 +27,7 @@ def render(report: Report) -> str:
 def render_rows(rows: Sequence[Row]) -> str:
     """The page of a sweep; of one row with a report, that report's page."""
     if len(rows) == 1 and rows[0].report is not None:
-        return render(rows[0].report)
+        return render_page(rows[0].report)
     return _fill("matrix.html.mako", ("base", "matrix", "table"), page=matrix_of(rows))
 
 
