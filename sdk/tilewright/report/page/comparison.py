@@ -81,8 +81,9 @@ def comparison_of(old: Report, new: Report) -> Comparison:
 
 def _figures(old: Report, new: Report, key: str, unit: str) -> Iterator[Figure]:
     for name in dict.fromkeys((*old.memory, *new.memory)):
-        before, after = old.memory.get(name), new.memory.get(name)
-        yield _figure(name, before and before.needed, after and after.needed, "B")
+        levels = [report.memory.get(name) for report in (old, new)]
+        before, after = (None if level is None else level.needed for level in levels)
+        yield _figure(name, before, after, "B")
     if key:
         sums = [sum(getattr(layer, key) or 0 for layer in report.layers) or None for report in (old, new)]
         yield _figure(unit, sums[0], sums[1], "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -83,7 +83,7 @@ def _target(row: Row) -> str:
     return f"{row.target}, {row.strategy}" if row.strategy else row.target
 
 
-def _names(models: Sequence[str]) -> Mapping[str, str]:
+def _names(models: Sequence[str]) -> dict[str, str]:
     """A network's folder or file, whichever tells it from the others."""
     stems = {model: PurePath(model).with_suffix("").as_posix() for model in models}
     short = short_names(list(stems.values()))
