@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from tilewright.report.build import LayerReport, TileCycles, TileReport, TimelineReport, load
+from tilewright.report.names import short_names
 from tilewright.report.page.graph import graph_view
 from tilewright.report.page.layered import GAP_ACROSS, layered
-from tilewright.report.page.names import short_names
 from tilewright.report.page.scale import byte_ticks, count_ticks, percent, round_bytes, round_count
 from tilewright.report.page.timeline import spans_of, timeline
 

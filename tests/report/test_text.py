@@ -3,8 +3,12 @@
 from dataclasses import replace
 from pathlib import Path
 
+from tilewright.commands import common
 from tilewright.errors import DoesNotFit, ToolMissing
+from tilewright.memory.allocators.registry import allocators
 from tilewright.memory.levels import MemoryReport
+from tilewright.options import MEMORY_PASSES
+from tilewright.passes.driver import PASSES
 from tilewright.report.build import (
     DifferenceReport,
     LayerReport,
@@ -16,17 +20,8 @@ from tilewright.report.build import (
 )
 from tilewright.report.csv_format import files
 from tilewright.report.envelope import Row
-from tilewright.report.text import (
-    layer_table,
-    memory_table,
-    number,
-    printable,
-    profile_table,
-    render,
-    rows_table,
-    run_lines,
-    toolchain,
-)
+from tilewright.report.terminal import layer_table, profile_table, render
+from tilewright.report.text import memory_table, number, printable, rows_table, run_lines, toolchain
 
 SAMPLE = load(Path(__file__).with_name("sample_report.json"))
 
@@ -53,20 +48,20 @@ def test_the_status_of_a_level() -> None:
 
 def test_the_layer_table_shows_what_was_measured_only() -> None:
     lines = layer_table(SAMPLE).splitlines()
-    assert lines[0].endswith("copied        max abs error")
+    assert lines[0].endswith("copied  error")
     assert lines[2].split() == [
-        "conv1", "Conv", "ConvF32", "1e-5", "oh=4", "ow=8", "2", "9,216", "flash>ram", "64", "1e-07",
+        "0", "conv1", "Conv", "ConvF32", "1e-5", "oh=4", "ow=8", "x", "2", "9,216", "64", "1e-07",
     ]  # fmt: skip
     assert "whole" in lines[3]
-    assert lines[5].endswith("-                         -")
+    assert lines[5].endswith("-      -")
 
 
 def test_the_profile_splits_the_network_by_layer_and_level() -> None:
     lines = profile_table(SAMPLE).splitlines()
-    assert lines[0].split() == ["network", ">", "layer", "instructions", "share", "per", "mac", "loaded", "ram",
+    assert lines[0].split() == ["#", "layer", "instructions", "share", "per", "mac", "loaded", "ram",
                                 "stored", "ram"]  # fmt: skip
-    assert lines[2].startswith("digits  ")
-    assert lines[3].split()[:6] == [">", "conv1", "41,000", "89.1", "%", "4.45"]
+    assert lines[2].startswith("   digits  ")
+    assert lines[3].split()[:6] == ["0", "conv1", "41,000", "89.1", "%", "4.45"]
     assert len({len(line) for line in lines}) <= 2
 
 
@@ -88,11 +83,41 @@ def test_the_toolchain_names_its_compiler_once() -> None:
 
 def test_long_names_are_cut_in_the_terminal() -> None:
     layer = LayerReport("model/" + "x" * 200, "Relu", "ReluF32", "exact", None, 1, 0, {}, None, None)
-    text = layer_table(replace(SAMPLE, layers=(layer,)))
-    assert text.splitlines()[2].startswith("model/xxx")
-    assert "x…x" in text
-    assert max(map(len, text.splitlines())) < 160
-    assert max(map(len, text.splitlines())) < 130
+    other = replace(layer, name="model/" + "x" * 199 + "y")
+    text = layer_table(replace(SAMPLE, layers=(layer, other)))
+    assert "xxx  Relu" in text
+    assert "xxy  Relu" in text, "the end stays, where names differ"
+    assert max(map(len, text.splitlines())) < 80
+
+
+def test_tables_keep_to_the_width_of_a_terminal() -> None:
+    layers = tuple(
+        replace(
+            SAMPLE.layers[0], name=f"functional_1/activation_{n}/LeakyRelu;functional_1/conv_{n}/BiasAdd",
+            op="DequantizeLinear", kernel="BlockDepthwiseI8", numerics="proved", macs=12_345_678, cycles=987_654_321,
+        )
+        for n in range(12)
+    )  # fmt: skip
+    report = replace(SAMPLE, layers=layers)
+    for width in (80, 120):
+        assert max(map(len, layer_table(report, width).splitlines()[:-1])) <= width
+        assert max(map(len, profile_table(report, width).splitlines())) <= width
+    assert "12  " not in layer_table(report).splitlines()[0]
+    assert [line.split()[1] for line in layer_table(report, 120).splitlines()[2:4]] == ["activation_0", "activation_1"]
+
+
+def test_columns_that_no_layer_fills_are_left_out() -> None:
+    bare = tuple(replace(layer, tile=None, copied_bytes={}, max_abs_error=None) for layer in SAMPLE.layers)
+    assert layer_table(replace(SAMPLE, layers=bare)).splitlines()[0].split() == [
+        "#", "layer", "op", "kernel", "numerics", "macs",
+    ]  # fmt: skip
+
+
+def test_help_names_what_there_is() -> None:
+    named = {name for part in common.PASSES.split("; ") for name in part.split(" ", 2)[-1].split(", ")}
+    named |= {name for part in common.PASSES.split("; ")[:1] for name in part.split(", ")}
+    assert {one.name for one in PASSES} | MEMORY_PASSES <= {name.strip() for name in named}
+    assert common.ALLOCATORS == ", ".join(allocators())
 
 
 def test_a_run_that_differs() -> None:

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from tilewright.target import Target
 
 T = TypeVar("T")
+ALLOCATORS = "auto, canonical, cp_sat, descent, greedy, naive, onnx2c_unions, tetris, tflm_greedy"
+PASSES = (
+    "activation, batch_norm, canonical, chain, dead, dense, fold, identity, pad, pool, prescale, scalar; in memory "
+    "in_place, kernels, overlap, recompute, reorder, row_chains, views; in tiles double_buffering, pinning, tile_fusion"
+)
+"""What options take, said here so that help imports nothing; a test holds them against what is there."""
 _LOG = logging.getLogger("tilewright")
 
 
@@ -89,13 +95,15 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
     group.add_argument("--context", action="store_true", help="several instances of the network may exist")
     group.add_argument("--quantized-io", action="store_true", help="keep integers at the border of the network")
     group.add_argument("--integer-only", action="store_true", help="refuse a network that computes in floats")
-    group.add_argument("--allocator", metavar="NAME", default="auto", help="how buffers are placed")
+    group.add_argument("--allocator", metavar="NAME", default="auto", help=f"how buffers are placed: {ALLOCATORS}")
     group.add_argument("--optimize", choices=("speed", "size", "balanced"), default="balanced", help="what to favour")
     group.add_argument(
         "--fall-back", choices=("never", "needed", "always"), default="needed",
         help="a slower kernel for layers of which no tile fits: where the target has not enough memory, or always",
     )  # fmt: skip
-    group.add_argument("--without-pass", metavar="NAME", action="append", default=[], help="leave a pass out")
+    group.add_argument(
+        "--without-pass", metavar="NAME", action="append", default=[], help=f"leave a pass out: {PASSES}"
+    )
     group.add_argument("--solver-seconds", metavar="S", type=seconds, default=5.0, help="limit of each solver question")
     group.add_argument("--program", metavar="FILE", type=path, help="regions of the network and how each is shipped")
     group.add_argument("--lock", metavar="FILE", type=path, help="choose kernels by the counts of 'tilewright tune'")

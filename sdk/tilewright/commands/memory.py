@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tilewright.commands import check
 from tilewright.commands.answer import Answer
-from tilewright.commands.common import add_compilation, compile_options, target_names
+from tilewright.commands.common import ALLOCATORS, add_compilation, compile_options, target_names
 from tilewright.commands.pages import add_html, write_rows
 from tilewright.commands.sweeping import Question, add_sweep, folders_of, rows_of
 from tilewright.errors import UsageError
@@ -19,7 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Models, targets, strategies and the compilation options."""
     add_compilation(parser, several=True)
     parser.add_argument("-t", "--target", metavar="TARGET,...", default="host", help="targets between commas")
-    parser.add_argument("--strategies", metavar="A,B", help="allocators between commas; default: that of --allocator")
+    parser.add_argument(
+        "--strategies", metavar="A,B", help=f"allocators between commas, of {ALLOCATORS}; default: that of --allocator"
+    )
     add_html(parser)
     add_sweep(parser)
 

@@ -7,6 +7,7 @@ import argparse
 from tilewright.commands.answer import Answer
 from tilewright.commands.common import add_force, existing, path
 from tilewright.commands.pages import add_html
+from tilewright.commands.streams import terminal_width
 from tilewright.errors import UsageError
 
 SUMMARY = "render a report"
@@ -26,7 +27,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
     """Read the report, write what was asked, and give the text."""
     from tilewright.output.staged import staged, write_bytes, write_text
     from tilewright.output.written import protection
-    from tilewright.report import csv_format, text
+    from tilewright.report import csv_format, terminal
     from tilewright.report.build import load
     from tilewright.report.page.render import render_page
 
@@ -47,4 +48,4 @@ def execute(arguments: argparse.Namespace) -> Answer:
         with staged(arguments.csv, known) as folder:
             for name, content in csv_format.files(report).items():
                 (folder / name).write_text(content, encoding="utf-8", newline="")
-    return Answer(text.render(report), report.to_json())
+    return Answer(terminal.render(report, terminal_width()), report.to_json())

@@ -29,6 +29,7 @@ from tilewright.commands.common import (
 )
 from tilewright.commands.pages import add_html, write_rows
 from tilewright.commands.progress import silent, stages, watched
+from tilewright.commands.streams import terminal_width
 from tilewright.commands.sweeping import Question, add_sweep, folders_of, rows_of
 from tilewright.errors import MismatchError, TilewrightError, UsageError
 
@@ -103,12 +104,14 @@ def execute(arguments: argparse.Namespace) -> Answer:
 def _alone(arguments: argparse.Namespace, options: CompileOptions, asked: RunOptions) -> Answer:
     """One network on one target: its whole report."""
     from tilewright.report.envelope import Row, error_json
-    from tilewright.report.text import render
+    from tilewright.report.terminal import render
 
     with stages(arguments.quiet) as stage:
         project = Project(arguments.output, arguments.force)
         compiled, report = _run(arguments.models[0], arguments.target, options, asked, project, stage, tell)
-    text = (explanation(compiled.bound, options) + "\n\n" if arguments.explain else "") + render(report)
+    text = (explanation(compiled.bound, options) + "\n\n" if arguments.explain else "") + render(
+        report, terminal_width()
+    )
     error = overflow(report, options.budgets) or mismatch(report)
     write_rows(arguments.html, [Row(report.target, report, error)])
     if error is None:

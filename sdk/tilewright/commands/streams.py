@@ -7,6 +7,7 @@ start, changes no exit code. A disk that is full does: what was asked for is not
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import suppress
 from io import TextIOWrapper
@@ -28,6 +29,13 @@ def open_streams() -> None:
         stream = getattr(sys, name)
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name may hold what the terminal cannot show
+
+
+def terminal_width() -> int | None:
+    """Columns of the terminal that reads, or what COLUMNS says; None where a file or a program reads."""
+    if "COLUMNS" not in os.environ and not sys.stdout.isatty():
+        return None
+    return max(shutil.get_terminal_size().columns, 40)
 
 
 def say(text: str) -> None:

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from tilewright.errors import DoesNotFit
 from tilewright.memory.levels import PARTS, MemoryReport
-from tilewright.report.build import LayerReport, ReferenceReport, Report, RunReport, TileCycles, ToolchainReport
+from tilewright.report.build import LayerReport, ReferenceReport, Report, RunReport, ToolchainReport
 from tilewright.report.envelope import Row
 
 UNKNOWN = "-"
 NAME_WIDTH = 48
+LEAST = 9
+"""Characters of a word that is cut in a table."""
 SHOWN = 5
 """Tensors that differ from the reference, named one by one."""
-
-
-def render(report: Report) -> str:
-    """The whole report, each part under its own line, final newline included."""
-    parts = [header(report), memory_table(report)]
-    if report.layers:
-        parts.append(layer_table(report))
-    if any(layer.instructions is not None for layer in report.layers):
-        parts.append(profile_table(report))
-    if any(layer.profile for layer in report.layers):
-        parts.append(tile_table(report))
-    if report.run is not None:
-        parts.append(run_lines(report.run))
-    return "\n\n".join(parts) + "\n"
 
 
 def header(report: Report) -> str:
@@ -90,101 +78,6 @@ def status(level: MemoryReport) -> str:
     """`optimal`, `gap`, `fits` or `does not fit`; a star where the level holds an estimate."""
     text = (level.status or "fits") if level.fits else "does not fit"
     return text + (" *" if level.estimated else "")
-
-
-def layer_table(report: Report) -> str:
-    """One row per layer; columns of what was measured appear where something was."""
-    heads = ["layer", "op", "kernel", "numerics", "tile", "tiles", "macs", "copied"]
-    measured = [
-        name
-        for name in ("cycles", "max_abs_error", "max_lsb_error")
-        if any(getattr(layer, name) is not None for layer in report.layers)
-    ]
-    heads += [name.replace("_", " ") for name in measured]
-    rows = []
-    for layer in report.layers:
-        tile = " ".join(f"{loop}={size}" for loop, size in layer.tile.items()) if layer.tile else "whole"
-        copied = " ".join(f"{way} {number(size)}" for way, size in layer.copied_bytes.items()) or UNKNOWN
-        row = [
-            printable(layer.name, NAME_WIDTH),
-            layer.op,
-            layer.kernel + (f" on {layer.engine}" if layer.engine else ""),
-            layer.numerics,
-            tile,
-            number(layer.tiles),
-            number(layer.macs),
-        ]
-        row.append(copied)
-        rows.append(row + [number(getattr(layer, name)) for name in measured])
-        for inner in layer.inner:
-            errors = [number(getattr(inner, name, None)) for name in measured]
-            rows.append([f"  {printable(inner.node, NAME_WIDTH - 2)}", "", "", "", "", "", "", "", *errors])
-    return table(heads, rows, right=[5, 6, *range(8, len(heads))]) + copied_line(report)
-
-
-def copied_line(report: Report) -> str:
-    """All bytes that tiles move, against every operand, result and constant once for each tiled layer alone."""
-    ways: dict[str, int] = {}
-    for layer in report.layers:
-        for way, size in layer.copied_bytes.items():
-            ways[way] = ways.get(way, 0) + size
-    if not ways:
-        return ""
-    tiled = [layer for layer in report.layers if layer.copied_bytes or layer.fused_into]
-    alone = sum(layer.operand_bytes or 0 for layer in tiled)
-    total = sum(ways.values())
-    each = ", ".join(f"{way} {number(size)}" for way, size in ways.items())
-    return f"\ntiles move {number(total)} bytes ({each}); every layer alone, every byte once: {number(alone)}"
-
-
-def profile_table(report: Report) -> str:
-    """The network, then its layers: instructions, their share and per multiply-accumulate, bytes moved per level."""
-    total = sum(layer.instructions or 0 for layer in report.layers)
-    levels = [name for name in report.memory if any(name in moved for x in report.layers for moved in _moved(x))]
-    heads = ["network > layer", "instructions", "share", "per mac"]
-    heads += [f"{verb} {level}" for level in levels for verb in ("loaded", "stored")]
-    rows = [[printable(report.model.name, NAME_WIDTH), *_cost(total, total, report.model.macs)]]
-    rows[0] += [number(sum(_moved(x)[way].get(level, 0) for x in report.layers)) for level in levels for way in (0, 1)]
-    for layer in report.layers:
-        if layer.instructions is not None:
-            row = [f"> {printable(layer.name, NAME_WIDTH - 2)}", *_cost(layer.instructions, total, layer.macs)]
-            rows.append(row + [number(_moved(layer)[way].get(level, 0)) for level in levels for way in (0, 1)])
-    return table(heads, rows, right=range(1, len(heads)))
-
-
-def tile_table(report: Report) -> str:
-    """Network, layers and tiles: cycles of kernels, copies and waits; the measured ones where there are any."""
-    measured = any(tile.measured for layer in report.layers for tile in layer.profile)
-    heads = ["network > layer > tile", "cycles", "kernel", "copy", "wait", "copied"]
-    rows: list[list[str]] = []
-    for layer in report.layers:
-        if not layer.profile:
-            continue
-        found = [(tile.measured if measured else tile.modelled) or TileCycles(0, 0, 0) for tile in layer.profile]
-        sums = TileCycles(*(sum(getattr(one, part) for one in found) for part in ("kernel", "copy", "wait")))
-        size = sum(layer.copied_bytes.values())
-        rows.append([f"> {printable(layer.name, NAME_WIDTH - 2)}", *_cycles(sums), number(size)])
-        for tile, cycles in zip(layer.profile, found, strict=True):
-            where = (
-                " ".join(f"{n}={tile.first[n]}..{tile.first[n] + size}" for n, size in tile.sizes.items()) or "whole"
-            )
-            rows.append([f"> > {where}", *_cycles(cycles), number(sum(tile.copied_bytes.values()))])
-    title = "cycles as measured" if measured else "cycles as modelled; this target has no model of time"
-    return f"{title}\n{table(heads, rows, right=range(1, len(heads)))}"
-
-
-def _cycles(found: TileCycles) -> list[str]:
-    return [number(found.kernel + found.wait), number(found.kernel), number(found.copy), number(found.wait)]
-
-
-def _moved(layer: LayerReport) -> tuple[Mapping[str, int], Mapping[str, int]]:
-    return layer.loaded_by_level, layer.stored_by_level
-
-
-def _cost(instructions: int, total: int, macs: int) -> list[str]:
-    """Instructions, their share of all, and for one multiply-accumulate."""
-    share = f"{100 * instructions / total:.1f} %" if total else UNKNOWN
-    return [number(instructions), share, f"{instructions / macs:.2f}" if macs else UNKNOWN]
 
 
 def run_lines(run: RunReport) -> str:
@@ -309,18 +202,29 @@ def number(value: float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> str:
-    """Columns two spaces apart, those of `right` aligned to the right, control characters made visible."""
+def table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), width: int | None = None
+) -> str:
+    """Columns two spaces apart, those of `right` aligned to the right, control characters made visible.
+
+    With `width` words are cut, the longest first, until the lines are that long or words have `LEAST` characters.
+    """
     shown = [[printable(cell) for cell in row] for row in (heads, *rows)]
     widths = [max(len(row[i]) for row in shown) for i in range(len(heads))]
+    words = [i for i in range(len(heads)) if i not in right]
+    while width is not None and words and sum(widths) + 2 * (len(widths) - 1) > width:
+        longest = max(words, key=lambda i: widths[i])
+        if widths[longest] <= max(LEAST, len(shown[0][longest])):
+            break
+        widths[longest] -= 1
     lines = []
     for row in shown:
         cells = [
-            cell.rjust(width) if i in right else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.rjust(columns) if i in right else printable(cell, max(columns, 1)).ljust(columns)
+            for i, (cell, columns) in enumerate(zip(row, widths, strict=True))
         ]
         lines.append("  ".join(cells).rstrip())
-    lines.insert(1, "  ".join("-" * width for width in widths))
+    lines.insert(1, "  ".join("-" * columns for columns in widths))
     return "\n".join(lines)
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from tilewright.report.build import LayerReport, Report
 from tilewright.report.diff import difference, named
+from tilewright.report.names import short_names
 from tilewright.report.page.costs import primary_cost
 from tilewright.report.page.maps import MemoryView, memory_view, scale_of
-from tilewright.report.page.names import short_names
 from tilewright.report.page.scale import round_count
 from tilewright.report.text import UNKNOWN, number, printable
 

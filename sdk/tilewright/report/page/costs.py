@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright.report.build import LayerReport, Report
-from tilewright.report.page.graph import chains, members_of
-from tilewright.report.page.names import short_names
+from tilewright.report.chains import chains, members_of
+from tilewright.report.names import short_names
 from tilewright.report.page.scale import percent
 from tilewright.report.page.timeline import spans_of
 from tilewright.report.text import number, printable

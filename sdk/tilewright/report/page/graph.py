@@ -8,8 +8,9 @@ from math import sqrt
 from typing import Literal
 
 from tilewright.report.build import LayerReport, MemberReport, Report
+from tilewright.report.chains import chains, members_of
+from tilewright.report.names import short_names
 from tilewright.report.page.layered import Drawing, Point, layered
-from tilewright.report.page.names import short_names
 from tilewright.report.page.scale import round_bytes
 from tilewright.report.text import printable
 
@@ -80,20 +81,6 @@ class _Block:
     members: tuple[MemberReport, ...] = ()
     tensor: str = ""
     output: bool = False
-
-
-def chains(layers: Sequence[LayerReport]) -> dict[int, tuple[int, ...]]:
-    """Layers by the one whose schedule runs them, itself last; one that runs alone is its own."""
-    place = {layer.name: index for index, layer in enumerate(layers)}
-    found: dict[int, list[int]] = {}
-    for index, layer in enumerate(layers):
-        found.setdefault(place.get(layer.fused_into, index), []).append(index)
-    return {leader: tuple(sorted(found[leader])) for leader in sorted(found)}
-
-
-def members_of(layer: LayerReport) -> tuple[MemberReport, ...]:
-    """The nodes that a layer computes by rows; from reports without them, their names alone."""
-    return layer.members or tuple(MemberReport(name, "", 0, (), ()) for name in layer.nodes)
 
 
 def graph_view(report: Report, short: Mapping[str, str]) -> GraphView | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tilewright.memory.levels import BufferReport, MemoryReport
 from tilewright.report.build import LayerReport
-from tilewright.report.page.names import short_names
+from tilewright.report.names import short_names
 from tilewright.report.page.scale import Tick, byte_ticks, round_bytes
 from tilewright.report.text import number, printable
 

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from tilewright.errors import DoesNotFit, MismatchError
 from tilewright.report.envelope import Row
-from tilewright.report.page.names import short_names
+from tilewright.report.names import short_names
 from tilewright.report.page.scale import percent, round_bytes, round_count
 from tilewright.report.text import number, printable, status
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from tilewright.memory.levels import PARTS, MemoryReport
 from tilewright.report.build import Report
+from tilewright.report.names import short_names
 from tilewright.report.page.costs import CostTable, cost_table
 from tilewright.report.page.graph import GraphView, graph_view
 from tilewright.report.page.maps import MemoryView, memory_view, scale_of
-from tilewright.report.page.names import short_names
 from tilewright.report.page.scale import percent, round_bytes, round_count
 from tilewright.report.page.timeline import Timeline, timeline
 from tilewright.report.text import number, printable, run_lines, status, toolchain

@@ -1,0 +1,161 @@
+"""The whole report for a terminal, as wide as that is: memory, layers with numbers and short names, profile, run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tilewright.report.build import InnerReport, LayerReport, Report, TileCycles
+from tilewright.report.chains import chains
+from tilewright.report.names import short_names
+from tilewright.report.text import UNKNOWN, header, memory_table, number, printable, run_lines, table
+
+_SPARE = ("numerics", "tile")
+"""Columns of the layers that a narrow terminal does without, in this order."""
+
+
+def render(report: Report, width: int | None = None) -> str:
+    """The whole report, each part under its own line, final newline included; tables in at most `width` columns."""
+    parts = [header(report), memory_table(report)]
+    if report.layers:
+        parts.append(layer_table(report, width))
+    if any(layer.instructions is not None for layer in report.layers):
+        parts.append(profile_table(report, width))
+    if any(layer.profile for layer in report.layers):
+        parts.append(tile_table(report, width))
+    if report.run is not None:
+        parts.append(run_lines(report.run))
+    return "\n\n".join(parts) + "\n"
+
+
+def layer_table(report: Report, width: int | None = None) -> str:
+    """One row per layer by its number in the plan; what no layer has is no column. Of chains the last layer has all."""
+    layers = report.layers
+    names, place = _names(layers), {layer.name: index for index, layer in enumerate(layers)}
+    heads = ["#", "layer", "op", "kernel", "numerics", "tile", "macs", "copied", "cycles", "error"]
+    rows = []
+    for index, layer in enumerate(layers):
+        rows.append(
+            [
+                f"{index}", names[layer.name], layer.op, layer.kernel + (f" on {layer.engine}" if layer.engine else ""),
+                layer.numerics, _tile(layer, place), number(layer.macs or None),
+                number(sum(layer.copied_bytes.values()) or None), number(layer.cycles), _error(layer),
+            ]
+        )  # fmt: skip
+        for inner in layer.inner:
+            rows.append(["", f"  {printable(inner.node, 24)}", "", "", "", "", "", "", "", _error(inner)])
+    if not any(layer.tile or layer.fused_into for layer in layers):
+        rows = [[*row[:5], "", *row[6:]] for row in rows]
+    heads, rows = _filled(heads, rows)
+    text = _layers(heads, rows, width)
+    for head in _SPARE:
+        if width is not None and head in heads and max(map(len, text.splitlines())) > width:
+            rows = [[cell for cell, name in zip(row, heads, strict=True) if name != head] for row in rows]
+            heads = [name for name in heads if name != head]
+            text = _layers(heads, rows, width)
+    return text + copied_line(report)
+
+
+def _layers(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> str:
+    words = ("layer", "op", "kernel", "numerics", "tile")
+    right = [column for column, head in enumerate(heads) if head not in words]
+    return table(heads, rows, right=right, width=width)
+
+
+def _names(layers: Sequence[LayerReport]) -> dict[str, str]:
+    return short_names([layer.name for layer in layers])
+
+
+def _error(compared: LayerReport | InnerReport) -> str:
+    """The largest error, in steps of quantised values where it holds such."""
+    steps = compared.max_lsb_error
+    if steps is None:
+        return number(compared.max_abs_error)
+    return f"{number(steps)} steps" if steps else "0"
+
+
+def _tile(layer: LayerReport, place: Mapping[str, int]) -> str:
+    """The tile and how many there are, or the number of the layer whose tiles a fused one is computed in."""
+    if layer.fused_into in place:
+        return f"with {place[layer.fused_into]}"
+    if not layer.tile:
+        return "whole"
+    return " ".join(f"{loop}={size}" for loop, size in layer.tile.items()) + f" x {layer.tiles}"
+
+
+def _filled(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
+    """Without the columns in which no row has anything."""
+    kept = [i for i in range(len(heads)) if any(row[i] not in ("", UNKNOWN) for row in rows)]
+    return [heads[i] for i in kept], [[row[i] for i in kept] for row in rows]
+
+
+def copied_line(report: Report) -> str:
+    """All bytes that tiles move, against every operand, result and constant once for each tiled layer alone."""
+    ways: dict[str, int] = {}
+    for layer in report.layers:
+        for way, size in layer.copied_bytes.items():
+            ways[way] = ways.get(way, 0) + size
+    if not ways:
+        return ""
+    tiled = [layer for layer in report.layers if layer.copied_bytes or layer.fused_into]
+    alone = sum(layer.operand_bytes or 0 for layer in tiled)
+    total = sum(ways.values())
+    each = ", ".join(f"{way} {number(size)}" for way, size in ways.items())
+    return f"\ntiles move {number(total)} bytes ({each}); every layer alone, every byte once: {number(alone)}"
+
+
+def profile_table(report: Report, width: int | None = None) -> str:
+    """The network, then layers and chains: instructions, their share and per multiply-accumulate, bytes per level."""
+    layers = report.layers
+    total = sum(layer.instructions or 0 for layer in layers)
+    levels = [name for name in report.memory if any(name in moved for x in layers for moved in _moved(x))]
+    heads = ["#", "layer", "instructions", "share", "per mac"]
+    heads += [f"{verb} {level}" for level in levels for verb in ("loaded", "stored")]
+    rows = [["", printable(report.model.name, 26), *_cost(total, total, report.model.macs)]]
+    rows[0] += [number(sum(_moved(x)[way].get(level, 0) for x in layers)) for level in levels for way in (0, 1)]
+    names = _names(layers)
+    for leader, group in chains(layers).items():
+        layer = layers[leader] if leader in group else layers[group[-1]]
+        if layer.instructions is not None:
+            macs = sum(layers[index].macs for index in group)
+            name = names[layer.name]
+            if len(group) > 1:
+                name = f"{names[layers[group[0]].name]} to {name}"
+            row = [f"{leader}", name, *_cost(layer.instructions, total, macs)]
+            rows.append(row + [number(_moved(layer)[way].get(level, 0)) for level in levels for way in (0, 1)])
+    return table(heads, rows, right=[0, *range(2, len(heads))], width=width)
+
+
+def tile_table(report: Report, width: int | None = None) -> str:
+    """Layers and their tiles: cycles of kernels, copies and waits; the measured ones where there are any."""
+    measured = any(tile.measured for layer in report.layers for tile in layer.profile)
+    heads = ["#", "layer > tile", "cycles", "kernel", "copy", "wait", "copied"]
+    rows: list[list[str]] = []
+    names = _names(report.layers)
+    for index, layer in enumerate(report.layers):
+        if not layer.profile:
+            continue
+        found = [(tile.measured if measured else tile.modelled) or TileCycles(0, 0, 0) for tile in layer.profile]
+        sums = TileCycles(*(sum(getattr(one, part) for one in found) for part in ("kernel", "copy", "wait")))
+        size = sum(layer.copied_bytes.values())
+        rows.append([f"{index}", names[layer.name], *_cycles(sums), number(size)])
+        for tile, cycles in zip(layer.profile, found, strict=True):
+            where = (
+                " ".join(f"{n}={tile.first[n]}..{tile.first[n] + size}" for n, size in tile.sizes.items()) or "whole"
+            )
+            rows.append(["", f"> {where}", *_cycles(cycles), number(sum(tile.copied_bytes.values()))])
+    title = "cycles as measured" if measured else "cycles as modelled; this target has no model of time"
+    return f"{title}\n{table(heads, rows, right=[0, *range(2, len(heads))], width=width)}"
+
+
+def _cycles(found: TileCycles) -> list[str]:
+    return [number(found.kernel + found.wait), number(found.kernel), number(found.copy), number(found.wait)]
+
+
+def _moved(layer: LayerReport) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    return layer.loaded_by_level, layer.stored_by_level
+
+
+def _cost(instructions: int, total: int, macs: int) -> list[str]:
+    """Instructions, their share of all, and for one multiply-accumulate."""
+    share = f"{100 * instructions / total:.1f} %" if total else UNKNOWN
+    return [number(instructions), share, f"{instructions / macs:.2f}" if macs else UNKNOWN]
