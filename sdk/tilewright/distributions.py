@@ -23,5 +23,5 @@ def published(group: str) -> list[EntryPoint]:
                 found[name] = [point for point in distribution.entry_points if point.group == group]
         except Exception as error:
             if group in text:
-                _LOG.warning("the platforms of '%s' are left out, its entry_points.txt is damaged: %s", name, error)
+                _LOG.warning("what '%s' publishes is left out, its entry_points.txt is damaged: %s", name, error)
     return [point for points in found.values() for point in points]

@@ -160,6 +160,9 @@ def _loading(name: str, origin: str) -> Iterator[None]:
     """Whatever the code of a plug-in raises while it is imported, as a PlatformError that names it."""
     try:
         yield
+    except PlatformError as error:
+        why = f"{error.what}: {error.why}" if error.why else error.what
+        raise PlatformError(f"platform '{name}' ({origin}) cannot be loaded", why=why, fix=error.fix) from error
     except (Exception, SystemExit) as error:
         raise PlatformError(
             f"platform '{name}' ({origin}) cannot be loaded",

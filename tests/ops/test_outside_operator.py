@@ -169,3 +169,4 @@ def test_what_is_no_operator_is_told(tmp_path: Path, code: str, why: str) -> Non
     ended = asked("-m", "tilewright", "check", str(tmp_path / "model.onnx"), "-t", "host", environment=environment)
     assert ended.returncode == 3, ended.stderr
     assert why in " ".join(ended.stderr.split())
+    assert ended.stderr.count("mend the plug-in") <= 1, "one advice, once"

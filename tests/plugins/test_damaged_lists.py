@@ -35,4 +35,4 @@ def test_the_others_still_count(
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(logging.getLogger("tilewright"), "propagate", True)
     assert "acme" in [point.name for point in published(GROUP)]
-    assert ("the platforms of 'broken' are left out, its entry_points.txt is damaged" in caplog.text) == told
+    assert ("what 'broken' publishes is left out, its entry_points.txt is damaged" in caplog.text) == told

@@ -10,6 +10,7 @@ from tilewright.tiling.check import ScheduleFault, check
 from tilewright.tiling.expand import expand
 from tilewright.tiling.front import walked
 from tilewright.tiling.schedule import Operand, Stage, Step, TileSchedule
+from tilewright.tiling.walk import walk
 from tiling.cutting import conv_call, subject, unary_call
 
 Change = Callable[[TileSchedule], TileSchedule]
@@ -102,6 +103,25 @@ def twice(step: Step) -> Step:
 def test_a_wrong_step_is_seen(change: Callable[[Step], Step | None]) -> None:
     with pytest.raises(ScheduleFault):
         check(tampered(schedule(), change), 12 * 1024, 4)
+
+
+def wrong_inner_stride(step: Step) -> Step:
+    """Rows that lie elsewhere, between the same first and last element."""
+    for place, move in enumerate(step.loads):
+        if len(move.transfer.repeats) > 1:
+            (outer, far), (inner, near), *rest = move.transfer.repeats
+            repeats = ((outer, far - (inner - 1)), (inner, near + (outer - 1)), *rest)
+            wrong = replace(move, transfer=replace(move.transfer, repeats=repeats))
+            return replace(step, loads=(*step.loads[:place], wrong, *step.loads[place + 1 :]))
+    return step
+
+
+def test_rows_that_lie_elsewhere_between_the_same_ends_are_seen() -> None:
+    asked = subject([unary_call("Relu", (1, 8, 12, 12))])
+    blocks = expand(asked, walk(asked, {"i1": 2, "i2": 6, "i3": 4}, ("i1", "i2", "i3"), False))
+    check(blocks, 1024, 4)
+    with pytest.raises(ScheduleFault, match="its box lies as"):
+        check(tampered(blocks, wrong_inner_stride), 1024, 4)
 
 
 CLAIMS: list[Change] = [

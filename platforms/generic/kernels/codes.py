@@ -15,6 +15,7 @@ from tilewright.numerics import (
     lookup_table,
     mean_proof,
     pair_form,
+    pair_text,
     real_call,
     requantisation_table,
     requantise,
@@ -117,12 +118,7 @@ class PairCodes(KernelMethods):
         form = pair_of(call)
         assert form is not None
         word = "int64_t" if form.bits == 64 else "int32_t"
-        if form.product:
-            a, b = form.zero_points
-            text = f"((e0 - {a}) * (e1 - {b}) * {form.left} + {form.addend}) >> {form.shift}"
-        else:
-            text = f"(e0 * {form.left} + e1 * {form.right} + {form.addend}) >> {form.shift}"
-        codes = Codes(text.replace("- -", "+ "), "acc", C_TYPES[call.outputs[0].dtype], form.low, form.high)
+        codes = Codes(pair_text(form), "acc", C_TYPES[call.outputs[0].dtype], form.low, form.high)
         return context_of(operands, nests_of(real(call)), [replace(codes, operand_type=word)], ())
 
 

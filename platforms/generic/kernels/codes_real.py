@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from tilewright.numerics import C_TYPES, code_limits, literal, the_quantisation
+from tilewright.numerics import C_TYPES, code_limits, literal, minus, the_quantisation
 from tilewright.operators import unmapped
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, same_size, unary_nests
@@ -24,7 +22,7 @@ def real_operand(call: Call, index: int) -> str:
     if tensor.quantisation is None:
         return name
     zero, scale = tensor.quantisation.zero_point[0], tensor.quantisation.scale[0]
-    return f"(float)((double)({name} - {zero}.0f) * {literal(DType.F64, scale)})".replace("- -", "+ ")
+    return f"(float)((double)({minus(name, zero, '.0f')}) * {literal(DType.F64, scale)})"
 
 
 def quantising(call: Call, text: str) -> Codes:
@@ -85,15 +83,14 @@ class RealCodes(KernelMethods):
         call = operands.call
         (nest,) = nests_of(real(call))
         kinds = [access.tensor.dtype for access in nest.ins]
-        body = body_text(nest.body.name, kinds, DType.F32, nest.body.parameters)
+        parts = [real_operand(call, index) for index in range(len(call.inputs))]
+        body = body_text(nest.body.name, kinds, DType.F32, nest.body.parameters, parts)
         assert body is not None  # of two operands, so it has no steps
-        parts = {local(index): real_operand(call, index) for index in range(len(call.inputs))}
-        text = re.sub(r"\be\d+\b", lambda operand: parts[operand[0]], body.value)
         y = call.outputs[0]
         meaning = the_quantisation(y)
         zero, step = meaning.zero_point[0], literal(DType.F32, meaning.scale[0])
         low, high = y.dtype.range
-        steps = f"fminf(fmaxf(rintf(({text}) / {step}), {low - zero}.0f), {high - zero}.0f)"
+        steps = f"fminf(fmaxf(rintf(({body.value}) / {step}), {low - zero}.0f), {high - zero}.0f)"
         codes = Codes(
             f"(int32_t){steps} + {zero}", "acc", C_TYPES[y.dtype], *code_limits(call, y), operand_type="float"
         )

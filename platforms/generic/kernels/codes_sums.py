@@ -16,6 +16,7 @@ from tilewright.numerics import (
     channel_axis,
     channels,
     code_limits,
+    minus,
     proof,
     real_call,
     requantise,
@@ -61,7 +62,7 @@ def start_of(call: Call) -> Array:
 def centred_text(call: Call, index: int, name: str) -> str:
     """A code less its zero point; constant weights lie centred already."""
     zero = 0 if index in call.constants else the_quantisation(call.tensor(index)).zero_point[0]
-    return f"({name} - {zero})".replace("- -", "+ ") if zero else name
+    return f"({minus(name, zero)})" if zero else name
 
 
 def finished(call: Call, channel: str) -> str:

@@ -112,12 +112,18 @@ class BodyText:
     steps: tuple[tuple[str, str], ...] = ()
 
 
-def body_text(name: str, kinds: Sequence[DType], result: DType, parameters: Sequence[float | int]) -> BodyText | None:
-    """The body over operands of these types; None where C has none for them. Its length grows with their number."""
+def body_text(
+    name: str, kinds: Sequence[DType], result: DType, parameters: Sequence[float | int], operands: Sequence[str] = ()
+) -> BodyText | None:
+    """The body over operands of these types; None where C has none for them. Its length grows with their number.
+
+    `operands` are their texts, by default the local variables that hold them.
+    """
+    texts = operands or [local(index) for index in range(len(kinds))]
     if name in VARIADIC:
-        return _variadic(name, [local(index) for index in range(len(kinds))], computing(kinds[0]))
-    text = _body(name, kinds, result, parameters)
-    return None if text is None else BodyText(_locals(text))
+        return _variadic(name, texts, computing(kinds[0]))
+    form = _body(name, kinds, result, parameters)
+    return None if form is None else BodyText(_with_operands(form, texts))
 
 
 def local(index: int) -> str:
@@ -125,8 +131,9 @@ def local(index: int) -> str:
     return f"e{index}"
 
 
-def _locals(text: str) -> str:
-    return re.sub(rf"\b([{LETTERS}])\b", lambda letter: local(LETTERS.index(letter[1])), text)
+def _with_operands(form: str, operands: Sequence[str]) -> str:
+    """A form of this module with its operands, which it calls by single letters."""
+    return re.sub(rf"\b([{LETTERS}])\b", lambda letter: operands[LETTERS.index(letter[1])], form)
 
 
 def _body(name: str, kinds: Sequence[DType], result: DType, parameters: Sequence[float | int]) -> str | None:
@@ -260,4 +267,4 @@ def finish_text(name: str, dtype: DType, parameters: Sequence[float | int], tota
         "finite": f"isfinite(acc) ? acc : {literal(kind, 0)}",
         "inverse_root": f"{literal(kind, 1)} / sqrt{f}(acc / {count} + {p})",
     }[name]  # fmt: skip
-    return _locals(text)
+    return _with_operands(text, [local(index) for index in range(len(LETTERS))])

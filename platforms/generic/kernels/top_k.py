@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from math import prod
 
@@ -57,11 +56,10 @@ class TopK(KernelMethods):
         call = operands.call
         axis, shape, x = top_axis(call), call.shape(), call.tensor(0)
         largest = bool(call.integer("largest", 1))
-        before = "a > b" if largest else "a < b"
+        a, b = ("e0", "e1") if is_half(x.dtype) else ("a", "b")
+        before = f"{a} > {b}" if largest else f"{a} < {b}"
         if x.dtype.is_float:
-            before += " || (a != a && b == b)" if largest else " || (a == a && b != b)"
-        if is_half(x.dtype):
-            before = re.sub(r"\b([ab])\b", lambda found: f"e{'ab'.index(found[1])}", before)
+            before += f" || ({a} != {a} && {b} == {b})" if largest else f" || ({a} == {a} && {b} != {b})"
         return TopContext(
             prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]), top_count(call), c_type(x), before,
             len(call.outputs) > 1, x.dtype,

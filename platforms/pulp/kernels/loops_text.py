@@ -164,7 +164,7 @@ class LoopText:
         parts, step = list[str](), 1
         for sub, size in reversed(list(zip(access.subscripts, access.tensor.shape, strict=True))):
             if size > 1 and not set(sub.loops) & set(self.loops):
-                parts.append(_times(text(sub), step))
+                parts.append(_times(text(sub), step, _is_single(sub)))
                 step *= size
         return " + ".join(reversed(parts)) or "0"
 
@@ -178,7 +178,7 @@ class LoopText:
         step, parts = 1, list[str]()
         for axis, (sub, size) in reversed(list(enumerate(zip(access.subscripts, access.tensor.shape, strict=True)))):
             if size > 1 and axis not in cut:
-                parts.append(_times(text(sub), step))
+                parts.append(_times(text(sub), step, _is_single(sub)))
                 step *= size
         return " + ".join([_times(place, step), *reversed(parts)])
 
@@ -193,7 +193,7 @@ class LoopText:
                 continue
             low, length = self._range(boxed, axis, whole)
             here = text(sub) if low == 0 else f"{text(sub)} - {low}"
-            parts.append(_times(here, self._stride(boxed.name, axis, lengths)))
+            parts.append(_times(here, self._stride(boxed.name, axis, lengths), low == 0 and _is_single(sub)))
             lengths.append(length)
         return " + ".join(reversed(parts)) or "0"
 
@@ -228,12 +228,18 @@ def _step_of(nest: LoopNest) -> StepOfNest:
     return StepOfNest(nest.comment, tuple(c_lines(shared.body)))
 
 
-def _times(text: str, factor: str | int) -> str:
-    """A product, or the text itself where the factor is one."""
+def _times(text: str, factor: str | int, single: bool = False) -> str:
+    """A product, or the text itself where the factor is one; `single` where the text is one loop or number."""
     if factor == 1:
         return text
-    plain_word = text.replace("_", "").isalnum()
-    return f"{text if plain_word else f'({text})'} * {factor}"
+    return f"{text if single else f'({text})'} * {factor}"
+
+
+def _is_single(sub: Subscript) -> bool:
+    """True for one loop alone, or a number that is not negative."""
+    if not isinstance(sub, Affine) or sub.div != 1:
+        return False
+    return sub.const == 0 and sub.terms[0][1] == 1 if len(sub.terms) == 1 else not sub.terms and sub.const >= 0
 
 
 def _start(order: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from tilewright.numerics import C_TYPES, PairForm
+from tilewright.numerics import C_TYPES, PairForm, pair_text
 from tilewright.platform import Call, Constant, DType, Operands, Rule, TiledKernelMethods, TileView
 from tilewright.platforms.generic.kernels.codes import PAIRS, pair_of
 from tilewright.platforms.pulp.kernels.listing import Listing, constant
@@ -69,18 +69,11 @@ class TiledPairI8(TiledKernelMethods):
         """The form as an expression of both codes."""
         form = pair_of(operands.call)
         assert form is not None
-        if form.product:
-            a, b = form.zero_points
-            text = f"((e0 - {a}) * (e1 - {b}) * {form.left} + {form.addend}) >> {form.shift}"
-        else:
-            text = f"(e0 * {form.left} + e1 * {form.right} + {form.addend}) >> {form.shift}"
         word = "int64_t" if form.bits == 64 else "int32_t"
         y_type = C_TYPES[operands.call.outputs[0].dtype]
         unsigned = [operands.call.tensor(i).dtype is DType.U8 for i in range(2)]
         asm = "" if form.product or form.bits == 64 else _pairs(form, unsigned)
-        return PairContext(
-            word, y_type, text.replace("- -", "+ "), form.low, form.high, asm, form.left, form.right, form.addend
-        )
+        return PairContext(word, y_type, pair_text(form), form.low, form.high, asm, form.left, form.right, form.addend)
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """All elements as one row."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from tilewright.binding.graph import BoundGraph
 from tilewright.errors import UnsupportedError, UsageError
-from tilewright.export.pytorch import PyTorchModule, PyTorchOptions, emit
+from tilewright.export.pytorch import PyTorchOptions, emit
 from tilewright.export.torch_constants import ConstantBinding
 from tilewright.model import Array, Shape
 from tilewright.safetensors import TensorFile
@@ -64,7 +64,7 @@ def return_weights(source: Path, weights: TensorFile, graph: BoundGraph) -> byte
     for binding in module.constants:
         if binding.attribute in weights.arrays:
             _put(binding, weights.arrays[binding.attribute], stored)
-    attributes = {binding.attribute for binding in module.constants} | _tables(module)
+    attributes = {binding.attribute for binding in module.constants} | module.tables
     unknown = [name for name in weights.arrays if name not in attributes]
     if unknown:
         raise UsageError(f"tensor '{unknown[0]}' is no constant of '{source}'", fix="give the state of the same module")
@@ -75,13 +75,6 @@ def return_weights(source: Path, weights: TensorFile, graph: BoundGraph) -> byte
 def sha256_of(data: bytes) -> str:
     """The hash by which a model is known."""
     return hashlib.sha256(data).hexdigest()
-
-
-def _tables(module: PyTorchModule) -> set[str]:
-    """Buffers of a module that are computed from the model; their values are not brought back."""
-    import re
-
-    return set(re.findall(r'self\.register_buffer\("(\w+)"', module.source))
 
 
 def _stored_tensors(graph: onnx.GraphProto) -> dict[str, onnx.TensorProto]:

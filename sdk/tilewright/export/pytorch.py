@@ -51,13 +51,17 @@ class PyTorchOptions:
 
 @dataclass(frozen=True)
 class PyTorchModule:
-    """The source of a module, the arrays of its weights file by attribute, and what its attributes hold."""
+    """The source of a module, the arrays of its weights file by attribute, and what its attributes hold.
+
+    `tables` are attributes that are computed from the model; their values are not brought back.
+    """
 
     class_name: str
     source: str
     weights: Mapping[str, Array]
     constants: tuple[ConstantBinding, ...]
     sha256: str
+    tables: frozenset[str] = frozenset()
 
     def weights_file(self) -> bytes:
         """The bytes of the safetensors file that the module reads."""
@@ -98,7 +102,9 @@ def emit(graph: BoundGraph, options: PyTorchOptions | None = None, *, weights_na
     )
     large = {b.attribute: b.stored for b in writer.bindings.values() if b.stored.size > options.inline_elements}
     large |= {k: v for k, v in writer.book.tables.items() if v.size > options.inline_elements}
-    return PyTorchModule(name, text, large, tuple(writer.bindings.values()), model.sha256)
+    return PyTorchModule(
+        name, text, large, tuple(writer.bindings.values()), model.sha256, frozenset(writer.book.tables)
+    )
 
 
 class _Writer:

@@ -6,6 +6,7 @@ operands; of a schedule with very many tiles it looks at every one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
 
@@ -166,15 +167,37 @@ def _move(operand: Operand, move: Move, where: str) -> int:
         if (transfer.offset, end) != (first, last + 1):
             raise ScheduleFault(f"a copy of '{operand.tensor}' in '{where}' covers elements [{transfer.offset}, {end})",
                                 why=f"its box lies in [{first}, {last + 1})")  # fmt: skip
+    lengths, strides = [high - low for low, high in move.box], _strides(operand)
+    rows = _rows([(lengths[axis], strides[axis]) for axis in operand.axes])
+    if elements and _rows([*transfer.repeats, (transfer.run, 1)]) != rows:
+        raise ScheduleFault(f"a copy of '{operand.tensor}' in '{where}' repeats {transfer.run} elements by "
+                            f"{list(transfer.repeats)}", why=f"its box lies as {rows}")  # fmt: skip
     return -(-elements * operand.bits // 8)
 
 
-def _ends(operand: Operand, box: Box) -> tuple[int, int]:
-    """Memory index of the first and last element of a box."""
+def _rows(repeats: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Counts and strides, outermost first, as few as say the same."""
+    fewest: list[tuple[int, int]] = []
+    for count, stride in reversed([pair for pair in repeats if pair[0] != 1]):
+        if fewest and fewest[0][0] * fewest[0][1] == stride:
+            fewest[0] = (fewest[0][0] * count, fewest[0][1])
+        else:
+            fewest.insert(0, (count, stride))
+    return fewest
+
+
+def _strides(operand: Operand) -> list[int]:
+    """Elements between neighbours along each axis of the whole tensor."""
     strides, stride = [0] * len(operand.shape), 1
     for axis in reversed(operand.axes):
         strides[axis] = stride
         stride *= operand.shape[axis]
+    return strides
+
+
+def _ends(operand: Operand, box: Box) -> tuple[int, int]:
+    """Memory index of the first and last element of a box."""
+    strides = _strides(operand)
     first = sum(low * s for (low, _), s in zip(box, strides, strict=True))
     return first, sum((high - 1) * s for (_, high), s in zip(box, strides, strict=True))
 

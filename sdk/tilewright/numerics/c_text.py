@@ -1,0 +1,18 @@
+"""C of small integer expressions that kernels share."""
+
+from __future__ import annotations
+
+from tilewright.ops.quantised.add import PairForm
+
+
+def minus(value: str, zero_point: int, suffix: str = "") -> str:
+    """`value - zero_point`, a negative one added: C has `- -`, and readers stumble over it."""
+    return f"{value} {'-' if zero_point >= 0 else '+'} {abs(zero_point)}{suffix}"
+
+
+def pair_text(form: PairForm) -> str:
+    """The unclamped code of two codes `e0` and `e1`."""
+    if form.product:
+        a, b = form.zero_points
+        return f"(({minus('e0', a)}) * ({minus('e1', b)}) * {form.left} + {form.addend}) >> {form.shift}"
+    return f"(e0 * {form.left} + e1 * {form.right} + {form.addend}) >> {form.shift}"
