@@ -16,6 +16,8 @@ from tilewright.options import CompileOptions, Optimize
 from tilewright.report.explain import explain
 from tilewright.report.text import header
 from tilewright.rows.links import Links
+from tilewright.schedule import search
+from tilewright.schedule.moves import row_chains
 from tilewright.schedule.moves.row_chains import SMALL
 from tilewright.schedule.request import make_request
 from tilewright.target import load_target
@@ -87,13 +89,28 @@ def test_a_large_network_gets_chains_for_all_moments_at_its_peak(tmp_path: Path)
 
 
 def test_nodes_of_one_form_are_priced_once(tmp_path: Path) -> None:
-    options = CompileOptions(optimize="size", disabled_passes=frozenset({"row_chains"}))
-    source, target = many_blocks(tmp_path, 4), load_target("host")
-    done = compile_model(source, options, target)
-    links = Links(done.bound, make_request(source, options, target).kernels, by_cost)
+    net = Sketch("widths")
+    for block, wide in enumerate((4, 8, 4, 8)):
+        image = net.node("Relu", net.input(f"image{block}", 1, wide, 16, 16))
+        net.result(f"edges{block}", "Relu", net.convolution(image, wide, wide, (3, 3), wide))
+    onnx.save(net.finish(), tmp_path / "widths.onnx")
+    options = CompileOptions(disabled_passes=frozenset({"row_chains", "activation"}))
+    done = compile_model(tmp_path / "widths.onnx", options, load_target("host"))
+    links = Links(done.bound, make_request(done.request.source, options, done.request.target).kernels, by_cost)
     paths = list(links.paths())
     for path in paths:
         made = [(c.rows, c.kernel.scratch(done.bound.operands(c)), c.kernel.cost(c.call))
                 for c in links.chains(path) if c.kernel is not None]  # fmt: skip
         assert [(price.rows, price.scratch_bytes, price.cost) for price in links.prices(path)] == made
-    assert links.priced < len(paths) / 2
+    assert 2 <= links.priced == len(paths) / 2
+
+
+def test_what_the_search_left_out_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_chains, "TRIED", 2)
+    found = compiled(tmp_path, "host", "size")
+    (report,) = [p for p in found.report.passes if p.name == "row_chains"]
+    assert report.cut_off == "more than 2 chains were not tried"
+    assert "CUT OFF: row_chains: more than 2 chains were not tried" in header(found.report).splitlines()
+    monkeypatch.setattr(search, "PRICED", 1)
+    (report,) = [p for p in compiled(tmp_path, "host", "size").report.passes if p.name == "row_chains"]
+    assert report.cut_off == "the work for prices was spent"

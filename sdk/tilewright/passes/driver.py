@@ -44,13 +44,15 @@ class Pass(Protocol):
 class PassReport:
     """What one pass did over all rounds: bytes of tensors that it removed (negative: added), and whether it changed.
 
-    `added_operations` are those that it spends for the bytes.
+    `added_operations` are those that it spends for the bytes; `cut_off` says what it left out because its work is
+    counted, empty where it left out nothing.
     """
 
     name: str
     saved_bytes: int
     changed: bool
     added_operations: int = 0
+    cut_off: str = ""
 
 
 PASSES: tuple[Pass, ...] = (

@@ -23,7 +23,8 @@ PRICED = 300_000
 class Recomputed:
     """The plan, what runs twice, live bytes before and after, and the work added.
 
-    `repeated` are pairs of names: an instruction, and the one before which it runs again.
+    `repeated` are pairs of names: an instruction, and the one before which it runs again. `cut_off` where not all that
+    it would have looked at was paid for.
     """
 
     plan: ExecutionPlan
@@ -31,6 +32,7 @@ class Recomputed:
     live_before: int
     live_after: int
     added_cost: float
+    cut_off: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -88,7 +90,7 @@ def recompute_or_store(
                 choices.append((live_bytes(candidate), spent, instruction.index, late[0], candidate))
         found = min(choices, key=lambda choice: choice[:3], default=None)
         if found is None or found[0] >= best:
-            return Recomputed(plan, tuple(repeated), before, best, added)
+            return Recomputed(plan, tuple(repeated), before, best, added, left.refused)
         repeated.append((plan.instructions[found[2]].name, plan.instructions[found[3]].name))
         best, added, plan = found[0], added + found[1], found[4]
         alive = _alive(plan)
@@ -135,10 +137,12 @@ class _Left:
     """Work that is left for prices, counted in instructions of priced plans: the same on every machine."""
 
     instructions: int
+    refused: bool = False
 
     def pay(self, plan: ExecutionPlan) -> bool:
         """Take the price of a plan; False where nothing is left."""
         paid = self.instructions > 0
+        self.refused |= not paid
         self.instructions -= len(plan.instructions) * paid
         return paid
 

@@ -74,11 +74,15 @@ class ModelReport:
 
 @dataclass(frozen=True)
 class PassReport:
-    """What a pass saved, None where it was not counted, and the operations that it added for it, as estimated."""
+    """What a pass saved, None where it was not counted, and the operations that it added for it, as estimated.
+
+    `cut_off` says what it left out, since work is counted and limited; empty where it tried all that it would.
+    """
 
     name: str
     saved_bytes: int | None
     added_operations: int = 0
+    cut_off: str = ""
 
 
 @dataclass(frozen=True)

@@ -145,6 +145,6 @@ def collect(
         platform=graph.platform.name,
         target=target,
         memory=with_tile_buffers(memory_reports(placed, levels, constant_bytes, table_bytes), placed.plan),
-        passes=tuple(PassReport(p.name, p.saved_bytes, p.added_operations) for p in passes),
+        passes=tuple(PassReport(p.name, p.saved_bytes, p.added_operations, p.cut_off) for p in passes),
         layers=layer_reports(placed, graph),
     )

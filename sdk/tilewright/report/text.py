@@ -37,6 +37,7 @@ def header(report: Report) -> str:
         if saved.saved_bytes:
             cost = f" for {number(saved.added_operations)} operations more" if saved.added_operations else ""
             lines.append(f"{saved.name} saved {number(saved.saved_bytes)} B{cost}")
+    lines += [f"CUT OFF: {one.name}: {one.cut_off}" for one in report.passes if one.cut_off]
     return "\n".join(lines)
 
 

@@ -5,14 +5,28 @@ Views share the bytes of what they show and follow it; an elementwise node may w
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tilewright.memory.reorder import OrderNode, OrderProblem, reorder
 from tilewright.model import Model, Node
 from tilewright.ops.operator import Kind
 from tilewright.ops.registry import find
 
 
-def reordered(model: Model, shared: frozenset[str] = frozenset()) -> tuple[Model, int]:
+@dataclass(frozen=True)
+class Reordered:
     """The model with its nodes in the better order, and the bytes by which the peak of live tensors falls.
+
+    `cut_off` where the search for the order ended before it had tried what it could.
+    """
+
+    model: Model
+    saved_bytes: int
+    cut_off: bool
+
+
+def reordered(model: Model, shared: frozenset[str] = frozenset()) -> Reordered:
+    """The better order, or the model's own where none is found.
 
     `shared` are nodes whose operands and results are the same bytes: what reads their results reads their operands.
     """
@@ -31,10 +45,10 @@ def reordered(model: Model, shared: frozenset[str] = frozenset()) -> tuple[Model
             nodes.append(node)
     order = reorder(_problem(model, nodes, roots))
     if order.peak >= order.model_peak:
-        return model, 0
+        return Reordered(model, 0, order.cut_off)
     by_name = {node.name: node for node in nodes}
     placed = _with_followers(model, [by_name[name] for name in order.nodes], followers)
-    return model.replace(nodes=tuple(placed)), order.model_peak - order.peak
+    return Reordered(model.replace(nodes=tuple(placed)), order.model_peak - order.peak, order.cut_off)
 
 
 def _with_followers(model: Model, ordered: list[Node], followers: list[Node]) -> list[Node]:

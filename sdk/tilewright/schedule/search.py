@@ -6,9 +6,9 @@ the same network gives the same code on any machine; the rest of a search that w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from tilewright.memory.heights import moments_at_peak
 from tilewright.memory.placed import PlacedPlan
@@ -27,11 +27,10 @@ Stage = Callable[[str], AbstractContextManager[None]]
 
 @dataclass(frozen=True)
 class Searched:
-    """The deployment that the search ended with, what every move did, and the moves that were cut off."""
+    """The deployment that the search ended with, and what every move did."""
 
     deployment: Deployment
     reports: tuple[PassReport, ...]
-    cut_off: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,12 +53,12 @@ def best_of(start: Deployment, moves: Sequence[Move], stage: Stage = unmeasured)
     for move in moves:
         with stage(move.stage):
             before = now
-            now, saved_bytes = _after(move, now, purse)
+            now, saved_bytes, cut_off = after(move, now, purse)
             if not move.name:
                 continue
             added = max(0, round(move.added_work(before, now))) if now is not before else 0
-            _add(reports, PassReport(move.name, saved_bytes, now is not before, added))
-    return Searched(now, tuple(reports), tuple(purse.cut_off))
+            reports.append(PassReport(move.name, saved_bytes, now is not before, added, cut_off))
+    return Searched(now, merged(reports))
 
 
 def finish(searched: Searched, stage: Stage = unmeasured) -> Found:
@@ -75,43 +74,54 @@ def finish(searched: Searched, stage: Stage = unmeasured) -> Found:
         return Found(deployment, placed, reports)
 
 
-def _add(reports: list[PassReport], new: PassReport) -> None:
-    """Write a report down; two moves of one name share one."""
-    for at, old in enumerate(reports):
-        if old.name == new.name:
-            reports[at] = PassReport(
-                old.name, old.saved_bytes + new.saved_bytes, old.changed or new.changed,
-                old.added_operations + new.added_operations,
-            )  # fmt: skip
-            return
-    reports.append(new)
+def merged(reports: Iterable[PassReport]) -> tuple[PassReport, ...]:
+    """The reports in order; those of one name share one."""
+    by_name: dict[str, PassReport] = {}
+    for new in reports:
+        old = by_name.get(new.name, PassReport(new.name, 0, False))
+        sentences = dict.fromkeys(text for text in (old.cut_off, new.cut_off) if text)
+        by_name[new.name] = PassReport(
+            new.name, old.saved_bytes + new.saved_bytes, old.changed or new.changed,
+            old.added_operations + new.added_operations, "; ".join(sentences),
+        )  # fmt: skip
+    return tuple(by_name.values())
 
 
 @dataclass
 class Purse:
-    """Work that is left for prices, in instructions; `cut_off` names the moves that would have asked for more."""
+    """Work that is left for prices, in instructions of the deployments that are priced."""
 
     left: int
-    cut_off: list[str] = field(default_factory=list)
+    refused: bool = False
 
-    def pays(self, move: str, deployment: Deployment) -> bool:
+    def pays(self, deployment: Deployment) -> bool:
         """Take the price of a deployment; False where there is not enough."""
         if self.left <= 0:
-            if move not in self.cut_off:
-                self.cut_off.append(move)
+            self.refused = True
             return False
         self.left -= len(deployment.graph.nodes)
         return True
 
 
-def _after(move: Move, start: Deployment, purse: Purse) -> tuple[Deployment, int]:
-    """What a move comes to, and the bytes that it saves."""
-    now, told = start, None
+Carry = Callable[[Deployment], Deployment]
+"""What gives a candidate those of the decisions held that it leaves open."""
+
+
+def after(
+    move: Move, start: Deployment, purse: Purse, carry: Carry = lambda candidate: candidate
+) -> tuple[Deployment, int, str]:
+    """What a move comes to, the bytes that it saves, and what it leaves out."""
+    now, told, left_out = start, None, dict[str, None]()
     offers = move.propose(start)
     offer = next(offers, None)
     while offer is not None:
         against = offer.against or now
-        best = _best(move, offer, against, purse)
+        purse.refused = False
+        best = _best(offer, against, purse, carry)
+        if purse.refused:
+            left_out["the work for prices was spent"] = None
+        if offer.cut_off:
+            left_out[offer.cut_off] = None
         if offer.against is None:
             now = best
         if offer.saved_bytes is not None and best is not against:
@@ -120,18 +130,19 @@ def _after(move: Move, start: Deployment, purse: Purse) -> tuple[Deployment, int
             offer = offers.send(best)
         except StopIteration:
             offer = None
+    cut_off = "; ".join(left_out)
     if now is start:
-        return now, 0
-    return now, told if told is not None else max(0, start.peak - now.peak)
+        return now, 0, cut_off
+    return now, told if told is not None else max(0, start.peak - now.peak), cut_off
 
 
-def _best(move: Move, offer: Offer, against: Deployment, purse: Purse) -> Deployment:
+def _best(offer: Offer, against: Deployment, purse: Purse, carry: Carry) -> Deployment:
     """The best candidate where it reaches the goal, else what it is compared with."""
     best: tuple[tuple[float, ...], Deployment] | None = None
-    for candidate in offer.candidates:
+    for candidate in map(carry, offer.candidates):
         if offer.goal == "any":
             return candidate
-        if not purse.pays(move.name, candidate):
+        if not purse.pays(candidate):
             break
         price = (*_price(offer, candidate), offer.work(candidate))
         if best is None or price < best[0]:
@@ -142,17 +153,18 @@ def _best(move: Move, offer: Offer, against: Deployment, purse: Purse) -> Deploy
     if there < here or (offer.goal == "no higher" and there == here):
         return best[1]
     if offer.exact_ties and there == here and len(against.outline.instructions) <= EXACT:
-        return best[1] if _exact_peak(best[1]) < _exact_peak(against) else against
+        return best[1] if exact_peak(best[1]) < exact_peak(against) else against
     return against
 
 
 def _price(offer: Offer, deployment: Deployment) -> tuple[int, ...]:
     if offer.exact and len(deployment.bound.nodes) <= EXACT:
-        return (_exact_peak(deployment),)
+        return (exact_peak(deployment),)
     if offer.goal == "towards":
         return deployment.peak, len(moments_at_peak(deployment.placed))
     return (deployment.peak,)
 
 
-def _exact_peak(deployment: Deployment) -> int:
+def exact_peak(deployment: Deployment) -> int:
+    """The peak that the exact allocators reach."""
     return deployment.question.placing.peak(deployment.placed.plan, "auto")

@@ -36,6 +36,8 @@ class Aliases:
         best = yield Offer([everything], "no higher")
         if best is everything:
             return
+        if len(names) > TRIED:
+            yield Offer((), cut_off=f"{len(names) - TRIED} of {len(names)} aliases were not tried one by one")
         for name in names[:TRIED]:
             plan = alias(now.question, now.planned, best.decisions.aliased | {name})
             if plan is not now.planned:

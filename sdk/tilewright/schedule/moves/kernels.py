@@ -72,6 +72,8 @@ def _without_scratch(start: Deployment, *, offered: bool = False) -> Generator[O
             break
         refused |= further
         now = better
+    else:
+        yield Offer((), cut_off=f"no more than {ROUNDS} times kernels gave way", against=now)
     return now
 
 

@@ -20,7 +20,7 @@ class Offer:
     They are compared with `against`, by default with what the search holds. `work` gives the instructions that one
     adds, which decides between equals; `exact_ties` lets the exact allocators decide where the quick one sees no
     difference, and `exact` lets them decide alone. `saved_bytes` is what the report says, by default what the placed
-    peak falls.
+    peak falls. `cut_off` is a sentence on what the move leaves out; an offer may hold nothing else.
     """
 
     candidates: Iterable[Deployment]
@@ -30,6 +30,7 @@ class Offer:
     exact_ties: bool = False
     exact: bool = False
     saved_bytes: int | None = None
+    cut_off: str = ""
 
 
 Offers = Generator[Offer, Deployment, None]

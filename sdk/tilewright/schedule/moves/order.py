@@ -9,6 +9,8 @@ from tilewright.schedule import node_order
 from tilewright.schedule.deployment import Deployment, alias
 from tilewright.schedule.moves.move import Offer, Offers
 
+CUT_OFF = "not every order of the nodes was looked at"
+
 
 @dataclass(frozen=True)
 class NodeOrder:
@@ -20,9 +22,11 @@ class NodeOrder:
 
     def propose(self, now: Deployment) -> Offers:
         """The better order, where there is one; kernels are not known yet, so live bytes decide."""
-        model, saved_bytes = node_order.reordered(now.model)
-        if saved_bytes > 0:
-            yield Offer([now.with_order(model)], "any", saved_bytes=saved_bytes)
+        better = node_order.reordered(now.model)
+        if better.cut_off:
+            yield Offer((), cut_off=CUT_OFF)
+        if better.saved_bytes > 0:
+            yield Offer([now.with_order(better.model)], "any", saved_bytes=better.saved_bytes)
 
     def added_work(self, before: Deployment, after: Deployment) -> float:
         """None: the same nodes run."""
@@ -46,9 +50,11 @@ class OrderForAliases:
             return
         shared = alias(now.question, now.outline, None)
         names = {i.name for i in shared.instructions if i.aliasing and not i.aliasing.copies and not i.aliasing.fills}
-        model, expected = node_order.reordered(now.model, frozenset(names)) if names else (now.model, 0)
-        if expected:
-            other = now.with_order(model)
+        better = node_order.reordered(now.model, frozenset(names)) if names else None
+        if better is not None and better.cut_off:
+            yield Offer((), cut_off=CUT_OFF)
+        if better is not None and better.saved_bytes:
+            other = now.with_order(better.model)
             before, after = (_least_peak(each) for each in (now, other))
             if after < before:
                 yield Offer([other], "any", saved_bytes=before - after)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tilewright.ops.products import multiply_accumulates
 from tilewright.plan.plan import Instruction
-from tilewright.plan.recompute import recompute_or_store
+from tilewright.plan.recompute import PRICED, recompute_or_store
 from tilewright.platform import Feature
 from tilewright.schedule.decisions import Again
 from tilewright.schedule.deployment import Deployment
@@ -31,6 +31,8 @@ class Recompute:
             return
         total = sum(work(instruction) for instruction in now.plan.instructions)
         better = recompute_or_store(now.plan, share * total, work)
+        if better.cut_off:
+            yield Offer((), cut_off=f"plans of more than {PRICED:,} instructions together were not priced")
         if better.repeated:
             yield Offer([now.with_again([Again(*pair) for pair in better.repeated])], "lower")
 

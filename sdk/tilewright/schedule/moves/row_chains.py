@@ -53,6 +53,8 @@ class RowChains:
             now = better
         for rest in chains.fewer(now, one_by_one=small):
             now = yield Offer([rest(now)], "no higher", against=now)
+        if chains.left_out:
+            yield Offer((), cut_off=chains.left_out, against=now)
         if now is not start:
             check(now.graph)
             yield Offer([now], "lower", exact=True)
