@@ -92,7 +92,7 @@ def test_nodes_of_one_form_are_priced_once(tmp_path: Path) -> None:
     net = Sketch("widths")
     for block, wide in enumerate((4, 8, 4, 8)):
         image = net.node("Relu", net.input(f"image{block}", 1, wide, 16, 16))
-        net.result(f"edges{block}", "Relu", net.convolution(image, wide, wide, (3, 3), wide))
+        net.result(f"edges{block}", "Relu", net.convolution(image, wide, wide, (3, 3)))
     onnx.save(net.finish(), tmp_path / "widths.onnx")
     options = CompileOptions(disabled_passes=frozenset({"row_chains", "activation"}))
     done = compile_model(tmp_path / "widths.onnx", options, load_target("host"))
