@@ -35,6 +35,7 @@ from tilewright.schedule.lowering import lowered
 from tilewright.schedule.moves import MOVES, Move, allowed
 from tilewright.schedule.question import Cut, Lowered, Question
 from tilewright.schedule.request import Request, make_request, request
+from tilewright.schedule.rounds import go_round
 from tilewright.schedule.search import Found, best_of, finish
 from tilewright.schedule.stacks import tile_beside_stacks
 from tilewright.target import Target, with_sizes
@@ -174,7 +175,8 @@ def search(
     log: Journal = Depends(journal),
 ) -> Found:
     """Kernels, order, chains, tiles, aliases and offsets: what is decided, and the placed plan that comes of it."""
-    return finish(best_of(Deployment(ask(network)), chosen, log.stage), log.stage)
+    searched = best_of(Deployment(ask(network)), chosen, log.stage)
+    return finish(go_round(searched, chosen, log.stage), log.stage)
 
 
 @compiler.step

@@ -32,7 +32,8 @@ from tilewright.schedule.deployment import Deployment
 from tilewright.schedule.moves import Move
 from tilewright.schedule.question import Lowered, Question
 from tilewright.schedule.request import Request, make_request
-from tilewright.schedule.search import Found, Searched, best_of, finish
+from tilewright.schedule.rounds import go_round
+from tilewright.schedule.search import Found, Searched, best_of, finish, merged
 from tilewright.target import Target
 from tilewright.tiling.tiled_graph import TiledGraph
 
@@ -160,8 +161,9 @@ class NetworkDeployer(GeneratedCode):
         """Plan and place what was bound and, where there is a tiler, tiled; DoesNotFit where the level is too small."""
         deployment = self.needed(self.deployment, "bind the network before planning it", "mid_end()")
         if self.found is None:
-            found = finish(self._searched(deployment, "plan"))
-            self.reports += found.reports
+            chosen: Sequence[Move] = self._road().value(moves)
+            found = finish(go_round(self._searched(deployment, "plan"), chosen))
+            self.reports = merged((*self.reports, *found.reports))
             require_room(found.placed, self.request.levels)
             self.deployment, self.found = found.deployment, found
 

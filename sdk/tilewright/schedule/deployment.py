@@ -10,7 +10,7 @@ from tilewright.binding.bind import bind
 from tilewright.binding.candidates import Refusals
 from tilewright.binding.graph import BoundGraph, Candidate
 from tilewright.binding.order import Order
-from tilewright.errors import StateError
+from tilewright.errors import StateError, UsageError
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Model
 from tilewright.ops.operator import Call
@@ -128,6 +128,10 @@ class Deployment:
         )
         return self.with_kernels(graph)
 
+    def rebound_as(self, kernels: Mapping[str, str], refused: Refusals = NO_REFUSALS) -> Deployment:
+        """Bound anew, by these kernels of nodes where that can be."""
+        return self.rebound(refused, partial(_decided_first, self.question.order, kernels))
+
     def with_kernels(self, graph: BoundGraph) -> Deployment:
         """With the kernels of a graph that was bound from the same model; later decisions are open again."""
         decisions = Decisions(order=self.decisions.order, kernels=kernels_of_graph(graph))
@@ -138,6 +142,15 @@ class Deployment:
         decided = self.decisions
         decisions = Decisions(order=decided.order, kernels=decided.kernels, row_chains=tuple(chains))
         return _knowing(Deployment(self.question, decisions), model=self.model, bound=self.bound, graph=graph)
+
+    def with_possible_chains(self, chains: Sequence[RowChain]) -> Deployment:
+        """With those of these chains that its kernels can be."""
+        if not chains:
+            return self
+        links = Links(self.bound, self.question.request.kernels, self.question.order)
+        made = {one: links.chain(one.nodes, one.rows) for one in chains if links.bound.keys() >= set(one.nodes)}
+        possible = {one: chain for one, chain in made.items() if chain is not None}
+        return self.with_row_chains(list(possible), with_chains(self.bound, list(possible.values())))
 
     def with_tiles(self, tiled: TiledGraph) -> Deployment:
         """Cut as `tiled` is, whose graph may have been bound anew."""
@@ -164,6 +177,17 @@ class Deployment:
             model=self.model, bound=self.bound, graph=self.graph, tiled=self.tiled, planned=self.planned,
             aliased=self.aliased,
         )  # fmt: skip
+
+    def with_possible_again(self, repeated: Sequence[Again]) -> Deployment:
+        """With those of these instructions computed twice of which it has both."""
+        plan, possible = self.aliased, list[Again]()
+        for one in repeated:
+            try:
+                plan = again(plan, one.node, one.before)
+            except UsageError:
+                continue
+            possible.append(one)
+        return self.with_again(possible)
 
     def with_offsets(self, offsets: Mapping[str, int]) -> Deployment:
         """With every buffer where these bytes say, by its name."""
@@ -208,10 +232,10 @@ def _ordered(model: Model, order: Sequence[str]) -> Model:
 
 
 def _bound(deployment: Deployment) -> BoundGraph:
-    question, decided = deployment.question, deployment.decisions.kernels
+    decided = deployment.decisions.kernels
     if not decided:
         return deployment.rebound().bound
-    graph = deployment.rebound(order=partial(_decided_first, question.order, decided)).bound
+    graph = deployment.rebound_as(decided).bound
     for node, kernel in kernels_of_graph(graph).items():
         if decided.get(node, "nothing") != kernel:
             raise StateError(f"node '{node}' was bound to '{decided.get(node)}' and is now bound to '{kernel}'")

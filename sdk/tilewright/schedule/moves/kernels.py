@@ -18,6 +18,8 @@ from tilewright.schedule.deployment import Deployment
 from tilewright.schedule.moves.move import Offer, Offers
 
 ROUNDS = 12
+SMALL, TRIED = 128, 16
+"""Nodes of a network in which faster kernels are tried where the peak no longer stands, and how many of them."""
 
 Refused = dict[tuple[str, str], Refusal]
 
@@ -36,6 +38,9 @@ class ScratchAtPeak:
         The cheapest kernels may leave less room to lie over their operands than those that a platform prefers, so the
         order of preference is tried too and taken where its peak is smaller.
         """
+        if now.decisions.tiles is not None:
+            yield from _once_more(now)
+            return
         if now.question.request.options.optimize == "speed":
             return
         preferred = now.rebound(order=as_offered)
@@ -75,6 +80,44 @@ def _without_scratch(start: Deployment, *, offered: bool = False) -> Generator[O
     else:
         yield Offer((), cut_off=f"no more than {ROUNDS} times kernels gave way", against=now)
     return now
+
+
+def _once_more(now: Deployment) -> Offers:
+    """Where later moves have been: less scratch at what is the peak now, and faster kernels where it no longer is."""
+    if now.question.request.options.optimize != "speed":
+        refused = _at_peak(now)
+        try:
+            if refused:
+                now = yield Offer([now.rebound_as(now.decisions.kernels, refused)], exact=True)
+        except UnsupportedNode:
+            pass
+    if len(now.bound.nodes) > SMALL:
+        return
+    gave_way = _that_gave_way(now)
+    if len(gave_way) > TRIED:
+        yield Offer((), cut_off=f"of {len(gave_way)} kernels that gave way {TRIED} were tried again")
+    for node, kernel in gave_way[:TRIED]:
+        other = now.rebound_as({**now.decisions.kernels, node: kernel})
+        if other.decisions.kernels[node] == kernel and _cost(other) < _cost(now):
+            now = yield Offer([other], "no higher", exact=True)
+
+
+def _that_gave_way(now: Deployment) -> list[tuple[str, str]]:
+    """Nodes that run for themselves with the kernel of the same platform that comes first in the order, if another."""
+    question, alone = now.question, {b.call.node.name for b in now.graph.nodes if not b.parts}
+    found = []
+    for node in now.model.nodes:
+        bound_to = now.decisions.kernels.get(node.name)
+        tried = question.answers.candidates(now.model, node, {}, question.order) if node.name in alone else ()
+        platform = next((c.kernel.platform for c in tried if c.kernel.name == bound_to), "")
+        first = next((c.kernel for c in tried if c.refusal is None and c.kernel.platform == platform), None)
+        if first is not None and first.name != bound_to:
+            found.append((node.name, first.name))
+    return found
+
+
+def _cost(now: Deployment) -> float:
+    return sum(bound.kernel.cost(bound.call) for bound in now.bound.nodes if bound.kernel is not None)
 
 
 def _replaces(candidate: Candidate, kernel: Kernel, operands: Operands) -> bool:

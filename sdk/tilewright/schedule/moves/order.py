@@ -46,7 +46,7 @@ class OrderForAliases:
 
     def propose(self, now: Deployment) -> Offers:
         """The better order, where the placed peak falls with aliases or without."""
-        if "views" in now.question.request.options.disabled_passes:
+        if "views" in now.question.request.options.disabled_passes or now.decisions.tiles is not None:
             return
         shared = alias(now.question, now.outline, None)
         names = {i.name for i in shared.instructions if i.aliasing and not i.aliasing.copies and not i.aliasing.fills}

@@ -29,16 +29,16 @@ class Recompute:
         share = SHARES[now.question.request.options.optimize]
         if not share:
             return
-        total = sum(work(instruction) for instruction in now.plan.instructions)
-        better = recompute_or_store(now.plan, share * total, work)
+        total, added = sum(map(work, now.aliased.instructions)), self.added_work(now, now)
+        better = recompute_or_store(now.plan, share * total - added, work)
         if better.cut_off:
             yield Offer((), cut_off=f"plans of more than {PRICED:,} instructions together were not priced")
         if better.repeated:
-            yield Offer([now.with_again([Again(*pair) for pair in better.repeated])], "lower")
+            yield Offer([now.with_again([*now.decisions.recomputed, *(Again(*pair) for pair in better.repeated)])])
 
     def added_work(self, before: Deployment, after: Deployment) -> float:
         """The work of what runs again."""
-        return sum(map(work, after.plan.instructions)) - sum(map(work, before.plan.instructions))
+        return sum(map(work, after.plan.instructions)) - sum(map(work, before.aliased.instructions))
 
 
 def work(instruction: Instruction) -> float:
