@@ -30,6 +30,7 @@ from tilewright.report.build import Report
 from tilewright.report.collect import collect
 from tilewright.report.page.render import render_page
 from tilewright.schedule.decisions import Decisions
+from tilewright.schedule.decisions_file import followed
 from tilewright.schedule.deployment import Deployment
 from tilewright.schedule.lowering import lowered
 from tilewright.schedule.moves import MOVES, Move, allowed
@@ -175,7 +176,12 @@ def search(
     log: Journal = Depends(journal),
 ) -> Found:
     """Kernels, order, chains, tiles, aliases and offsets: what is decided, and the placed plan that comes of it."""
-    searched = best_of(Deployment(ask(network)), chosen, log.stage)
+    question = ask(network)
+    if (file := question.request.options.decisions) is not None:
+        with log.stage("memory"):
+            deployment = followed(question, file)
+            return Found(deployment, deployment.finished(), ())
+    searched = best_of(Deployment(question), chosen, log.stage)
     return finish(go_round(searched, chosen, log.stage), log.stage)
 
 

@@ -38,7 +38,8 @@ class CompileOptions:
     `measure` builds the code to replace the estimated code and stack bytes. `dump_dir` receives every stage's value.
     `program` names the file of the network's regions, see docs/regions.md. `context` gives every function an instance
     of the network, so that several may exist. `lock` is a file of
-    `tilewright tune`, whose counts choose the kernels. `fall_back` says when a slower kernel may take a layer of which
+    `tilewright tune`, whose counts choose the kernels; `decisions` a file that is followed in the place of the search.
+    `fall_back` says when a slower kernel may take a layer of which
     no tile fits the compute level: `needed` is where the target has not enough of it.
     """
 
@@ -58,6 +59,7 @@ class CompileOptions:
     program: Path | None = None
     context: bool = False
     lock: Path | None = None
+    decisions: Path | None = None
     fall_back: FallBack = "needed"
 
     def __post_init__(self) -> None:
@@ -65,6 +67,9 @@ class CompileOptions:
         _one_of("io", self.io, get_args(InputOutput))
         _one_of("optimize", self.optimize, get_args(Optimize))
         _one_of("fall_back", self.fall_back, get_args(FallBack))
+        if self.decisions is not None and self.lock is not None:
+            raise UsageError("--decisions and --lock", why="decisions say the kernels that counts would choose",
+                             fix="leave one of them out")  # fmt: skip
         for option, sizes in (("set", self.level_sizes), ("budget", self.budgets)):
             for level, size in sizes.items():
                 if size < 0:

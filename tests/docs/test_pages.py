@@ -16,6 +16,7 @@ NEEDS = {
     "tiled_matmul": (),
     "pytorch": (),
     "regions": (),
+    "decisions_file": (),
 }  # fmt: skip
 
 

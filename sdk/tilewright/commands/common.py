@@ -107,6 +107,7 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
     group.add_argument("--solver-seconds", metavar="S", type=seconds, default=5.0, help="limit of each solver question")
     group.add_argument("--program", metavar="FILE", type=path, help="regions of the network and how each is shipped")
     group.add_argument("--lock", metavar="FILE", type=path, help="choose kernels by the counts of 'tilewright tune'")
+    group.add_argument("--decisions", metavar="FILE", type=path, help="follow this file instead of searching")
     group.add_argument("--dump-dir", metavar="DIR", type=path, help="write every stage's value there")
 
 
@@ -131,10 +132,11 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
         program=arguments.program,
         context=arguments.context,
         lock=arguments.lock,
+        decisions=arguments.decisions,
         fall_back=arguments.fall_back,
     )
     models: Sequence[Path] = arguments.models if "models" in arguments else [arguments.model]
-    for file in (*models, *options.freeze.values(), options.program, options.lock):
+    for file in (*models, *options.freeze.values(), options.program, options.lock, options.decisions):
         existing(file)
     return options
 

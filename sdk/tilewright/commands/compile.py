@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help="build files and examples: cmake, make, zephyr, arduino, platformio, esp-idf, all",
     )
+    parser.add_argument("--write-decisions", metavar="FILE", type=path, help="what was chosen, for --decisions")
     parser.add_argument("--explain", action="store_true", help="for each node every kernel that was tried, and why not")
     parser.add_argument("--measure", action="store_true", help="build the code to measure its size and stack")
 
@@ -70,6 +71,11 @@ def execute(arguments: argparse.Namespace) -> Answer:
                 raise error
         report = replace(report, files={**listed(arguments.output), **hashes(folder)})
         (folder / "report.json").write_text(dumps(report.to_json()), encoding="utf-8")
+    if arguments.write_decisions is not None:
+        from tilewright.schedule.decisions_file import write_decisions
+
+        chosen, platform = compiled.decisions, compiled.request.platform.name
+        write_decisions(chosen, compiled.loaded.sha256, platform, arguments.write_decisions)
     parts = [explanation(compiled.bound, options)] if arguments.explain else []
     parts += [header(report), memory_table(report), f"written to {arguments.output}"]
     return Answer("\n\n".join(parts), report.to_json())

@@ -20,6 +20,12 @@ def given_placement(problem: PlacementProblem, offsets: Mapping[str, int], level
             f"the memory map has no offset for '{missing}' in '{level}'",
             why=f"the plan has the buffers {', '.join(sizes)}",
         )
+    unknown = next((name for name in offsets if name not in sizes), None)
+    if unknown is not None:
+        raise UsageError(
+            f"the memory map has an offset for '{unknown}' in '{level}'",
+            why=f"the plan has the buffers {', '.join(sizes)}",
+        )
     own = {name: offsets[name] for name in sizes}
     peak = max((own[name] + size for name, size in sizes.items() if size), default=0)
     solution = PlacementSolution(own, peak, live_bound(normalise(problem)), "given")

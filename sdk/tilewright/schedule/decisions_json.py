@@ -28,7 +28,7 @@ def decisions_in(entry: Any) -> Decisions:
     return Decisions(
         order=tuple(str(name) for name in entry["order"]),
         kernels={str(node): str(kernel) for node, kernel in entry["kernels"].items()},
-        row_chains=tuple(RowChain(tuple(one["nodes"]), int(one["rows"])) for one in entry["row_chains"]),
+        row_chains=tuple(RowChain(tuple(map(str, one["nodes"])), int(one["rows"])) for one in entry["row_chains"]),
         tiles=None if tiles is None else tuple(_tiling_in(one) for one in tiles),
         stacks_beside=bool(entry["stacks_beside"]),
         aliased=frozenset(str(name) for name in entry["aliased"]),
@@ -44,4 +44,6 @@ def _tiling_out(one: NodeTiling) -> dict[str, Any]:
 
 def _tiling_in(one: Any) -> NodeTiling:
     sizes = {str(name): int(size) for name, size in one["sizes"].items()}
-    return NodeTiling(tuple(one["nodes"]), sizes, tuple(one["order"]), bool(one["double"]), str(one["constants"]))
+    return NodeTiling(
+        tuple(map(str, one["nodes"])), sizes, tuple(map(str, one["order"])), bool(one["double"]), str(one["constants"])
+    )
