@@ -161,8 +161,25 @@ def test_an_if_with_a_known_condition_is_its_branch() -> None:
     assert [each.op for each in frozen.nodes] == ["Neg", "Abs"]
 
 
-def test_control_flow_that_stays_is_refused() -> None:
+def test_an_if_that_is_decided_at_run_time_computes_both_branches() -> None:
+    proto = branches("cond", {"cond": []})
+    model = load(proto)
+    both = "node 'choose' (If): its condition is computed at run time, so both branches are computed"
+    assert model.notes == (both,)
+    for condition in (True, False):
+        feeds = {"x": np.array([-5, 1, 2], np.float32), "cond": np.array(condition)}
+        np.testing.assert_array_equal(execute(model, feeds)["y"], reference(proto, feeds)["y"])
+
+
+def test_branches_of_different_shapes_are_refused() -> None:
+    proto = branches("cond", {"cond": []})
+    (other,) = (each.g for each in proto.graph.node[0].attribute if each.name == "else_branch")
+    other.node[0].output[0] = "long"
+    other.node.append(node("Unsqueeze", "long axes", "out"))
+    other.initializer.append(onnx.numpy_helper.from_array(np.array([0]), "axes"))
+    del other.output[0].type.tensor_type.shape.dim[:]
     with pytest.raises(UnsupportedNode) as caught:
-        load(branches("cond", {"cond": []}))
+        load(proto)
+    why = "its condition is computed at run time, and its branches give results of different shapes or types"
     fix = "export the model without control flow, or freeze the input that decides with --freeze"
-    assert str(caught.value) == f"node 'choose' (If): the condition is computed at run time; {fix}"
+    assert str(caught.value) == f"node 'choose' (If): {why}; {fix}"

@@ -99,3 +99,29 @@ def test_a_body_of_another_arity_is_refused() -> None:
     proto = loop(inside, "n - x", constants={"n": np.int64(2)})
     with pytest.raises(ModelError, match=r"its body takes 3 and gives 1 tensors, 1 are carried"):
         load(proto)
+
+
+def test_a_scan_is_its_turns() -> None:
+    kinds = [helper.make_tensor_value_info(name, 1, [3]) for name in ("total", "row")]
+    made = [helper.make_tensor_value_info(name, 1, [3]) for name in ("more", "scaled")]
+    held = [numpy_helper.from_array(np.array([2, 3, 5], np.float32), "w")]
+    steps = [node("Add", "total row", "more"), node("Mul", "more w", "scaled")]
+    inside = helper.make_graph(steps, "body", kinds, made, held)
+    turned: dict[str, Any]
+    for turned in ({}, {"scan_input_directions": [1], "scan_output_directions": [1], "scan_output_axes": [1]}):
+        shape = {"s": [3], "x": [4, 3]}
+        more: Any = {"body": inside, "num_scan_inputs": 1, **turned}
+        proto = onnx_model([node("Scan", "s x", "last all", "scan", **more)], shape, ["last", "all"])
+        same_as_onnx_runtime(proto)
+        assert [each.op for each in load(proto).nodes].count("Add") == 4
+
+
+def test_what_is_no_scan_is_refused() -> None:
+    row = helper.make_tensor_value_info("row", 1, [3])
+    inside = helper.make_graph(
+        [node("Neg", "row", "out")], "body", [row], [helper.make_tensor_value_info("out", 1, [3])]
+    )
+    proto = onnx_model([node("Scan", "x z", "all", "scan", body=inside, num_scan_inputs=1)],
+                       {"x": [4, 3], "z": [2]}, ["all"])  # fmt: skip
+    with pytest.raises(ModelError, match=r"node 'scan' \(Scan\) is invalid: its body takes 1 and gives 1 tensors"):
+        load(proto)

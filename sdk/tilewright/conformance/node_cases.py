@@ -145,7 +145,7 @@ def prepare(case: Case, index: int, platform: Platform) -> Prepared:
             placed = place(model, platform)
             break
         except UnsupportedError as error:
-            wanted = _wanted(error, first, frozen)
+            wanted = _wanted(error, case.model, first, frozen)
             if wanted is None:
                 raise
             frozen[wanted[0]] = wanted[1]
@@ -166,13 +166,33 @@ def _differs(value: Array | None, frozen: Array) -> bool:
 
 
 def _wanted(
-    error: UnsupportedError, values: Mapping[str, Array | None], frozen: Mapping[str, Array]
+    error: UnsupportedError, model: Any, values: Mapping[str, Array | None], frozen: Mapping[str, Array]
 ) -> tuple[str, Array] | None:
-    """The input that the error asks to be known at compile time, with its value; one without elements holds no data."""
-    value = values.get(error.where.tensor)
-    if "not known at compile time" not in str(error) and (value is None or value.size):
+    """The input that the error asks to be known at compile time, with its value; one without elements holds no data.
+
+    Where a tensor is asked for that nodes compute, it is the first input of integers or conditions that it comes from.
+    """
+    name = error.where.tensor
+    value = values.get(name)
+    if value is not None and not value.size:
+        return None if name in frozen else (name, value)
+    if "not known at compile time" not in str(error) and "or freeze that input" not in str(error):
         return None
-    return None if value is None or error.where.tensor in frozen else (error.where.tensor, value)
+    for source in _sources(model, name):
+        value = values.get(source)
+        if value is not None and source not in frozen and (source == name or value.dtype.kind in "biu"):
+            decides = "not known" in str(error) or value.dtype.kind == "b"
+            return (source, value) if decides else None
+    return None
+
+
+def _sources(model: Any, name: str) -> list[str]:
+    """The tensor, and those that it is computed from."""
+    writers = {result: node for node in model.graph.node for result in node.output}
+    found = [name]
+    for each in found:
+        found += [read for read in (writers[each].input if each in writers else ()) if read and read not in found]
+    return found
 
 
 def compare(prepared: Prepared, outcome: Outcome) -> str:

@@ -38,7 +38,7 @@ _ORIGINS = {
         "export with torch.onnx.export(..., dynamo=True), or write that layer with other operators",
     ),
     "ai.onnx.preview.training": (
-        "an optimiser's step is no part of inference",
+        "it stands for the gradients of a graph",
         "export the model for inference (model.eval())",
     ),
 }

@@ -116,7 +116,14 @@ def _build(
             _compute(name, graph)
     inputs = tuple(tensor.name for tensor in settled.tensors if tensor.name not in settled.frozen)
     return Model(
-        "model", tuple(graph.nodes), graph.tensors, graph.constants, inputs, body.outputs, OPSET, notes=settled.notes
+        "model",
+        tuple(graph.nodes),
+        graph.tensors,
+        graph.constants,
+        inputs,
+        body.outputs,
+        OPSET,
+        notes=(*settled.notes, *graph.notes),
     )
 
 

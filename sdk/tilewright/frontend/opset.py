@@ -23,11 +23,12 @@ _NORMAL = 1000  # the version of a node that has its newest form
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What is known where the node stands: types and values of tensors, and how to make a new tensor name."""
+    """What is known where the node stands: types and values of tensors, how to make a new name, the graph's outputs."""
 
     tensors: Mapping[str, Tensor]
     constants: Mapping[str, Array]
     fresh: Callable[[str], str]
+    outputs: frozenset[str] = frozenset()
 
     def tensor(self, node: RawNode, index: int) -> Tensor:
         """The type of an input; ModelError where it is omitted."""
@@ -203,6 +204,8 @@ def _dropout(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
 
 
 def _batch_normalization(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
+    if node.version >= 14 and _number(node, "training_mode", 0) and around.outputs.intersection(node.outputs[1:]):
+        return (node,)  # who asks for the new statistics means to train
     estimating = node.version < 7 and not _number(node, "is_test", 0)
     if estimating or _number(node, "training_mode", 0) or any(node.outputs[1:]):
         raise _training(node)

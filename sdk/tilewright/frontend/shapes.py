@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tilewright.errors import ModelError, TilewrightError, UnsupportedNode
+from tilewright.frontend.branch import branched, joined
 from tilewright.frontend.contrib import unsupported
 from tilewright.frontend.expand import instantiate, standard_function
 from tilewright.frontend.names import quoted, unique
@@ -20,7 +21,7 @@ from tilewright.frontend.raw import Body, RawNode, Reference, Value
 from tilewright.frontend.scales import check_scales
 from tilewright.frontend.splits.registry import split
 from tilewright.frontend.types import check_types
-from tilewright.frontend.unroll import unrolled
+from tilewright.frontend.unroll import scanned, unrolled
 from tilewright.frontend.values import BYTE_LIMIT, check_size
 from tilewright.model import Array, Attribute, DType, Node, Tensor
 from tilewright.ops.codes import Products
@@ -31,11 +32,7 @@ OPSET = 21  # the version that normalised nodes are said to be of
 NODE_LIMIT = 30_000
 FOLD_WORK_LIMIT = 1 << 31  # multiply-accumulates, or elements moved, that folding may cost in all
 FOLD_BYTES_LIMIT = 1 << 30
-_CONTROL_FLOW = {
-    "Scan": "loops are not supported",
-    "SequenceMap": "sequences are not supported",
-    "If": "the condition is computed at run time",
-}
+_CONTROL_FLOW = {"If": branched, "If of both": joined, "Loop": unrolled, "Scan": scanned}
 
 Find = Callable[[str, str], Operator | None]
 
@@ -51,6 +48,7 @@ class Graph:
     outputs: frozenset[str]
     find: Find = find
     nodes: list[Node] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     _node_names: set[str] = field(default_factory=set)
     _visited: int = 0
     _fold_work: int = 0
@@ -87,11 +85,9 @@ class Graph:
         if node.op == "Constant" and not node.domain:
             self.add_constant(node.outputs[0], *_constant(node))
             return ()
-        if node.op == "If" and not node.domain:
-            return self._instantiate(self._branch(node), RawNode(node.name, node.op, (), node.outputs), {})
-        if node.op == "Loop" and not node.domain:
-            return unrolled(node, self)
-        around = Surroundings(self.tensors, self.constants, self.fresh)
+        if node.op in _CONTROL_FLOW and not node.domain:
+            return _CONTROL_FLOW[node.op](node, self)
+        around = Surroundings(self.tensors, self.constants, self.fresh, self.outputs)
         if not node.domain:
             node = self._checked(node)
             forms = normalise(node, around)
@@ -104,28 +100,16 @@ class Graph:
         if operator is not None:
             self._apply(operator, node)
             return ()
-        body = None if node.op in _CONTROL_FLOW else self._standard(node)
+        body = self._standard(node)
         if body is None:
-            raise self._unsupported(node)
+            raise unsupported(node)
         return self._instantiate(body, node)
 
-    def _instantiate(
-        self, body: Body, node: RawNode, arguments: Mapping[str, object] | None = None
-    ) -> tuple[RawNode, ...]:
-        nodes, constants = instantiate(body, node, node.attributes if arguments is None else {}, self.fresh)
+    def _instantiate(self, body: Body, node: RawNode) -> tuple[RawNode, ...]:
+        nodes, constants = instantiate(body, node, node.attributes, self.fresh)
         for name, value in constants.items():
             self.add_constant(name, value.dtype, value.array)
         return nodes
-
-    def _branch(self, node: RawNode) -> Body:
-        condition = self.constants.get(node.inputs[0]) if node.inputs else None
-        if condition is None or condition.size != 1:
-            raise self._unsupported(node)
-        name = "then_branch" if condition.reshape(-1)[0] else "else_branch"
-        branch = node.attributes.get(name)
-        if not isinstance(branch, Body):
-            raise invalid(node, f"attribute '{name}' is missing")
-        return branch
 
     def _checked(self, node: RawNode) -> RawNode:
         """The node itself; ModelError where it has fewer inputs or outputs than its operator always needs."""
@@ -139,12 +123,6 @@ class Graph:
             return standard_function(node, operands)
         except (RuntimeError, ValueError, TypeError) as error:
             raise invalid(node, " ".join(str(error).split())[:200]) from error
-
-    def _unsupported(self, node: RawNode) -> UnsupportedNode:
-        if node.op in _CONTROL_FLOW and not node.domain:
-            fix = "export the model without control flow, or freeze the input that decides with --freeze"
-            return UnsupportedNode(node.where(), why=_CONTROL_FLOW[node.op], fix=fix, node=node.label)
-        return unsupported(node)
 
     def _apply(self, operator: Operator, raw: RawNode) -> None:
         node = Node(

@@ -1,4 +1,4 @@
-"""Loops whose turns are known at compile time become their turns, one after the other."""
+"""Loops and scans whose turns are known at compile time become their turns, one after the other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tilewright.frontend.expand import instantiate
 from tilewright.frontend.names import printable
 from tilewright.frontend.opset import invalid
 from tilewright.frontend.raw import Body, RawAttribute, RawNode
-from tilewright.model import Array, DType
+from tilewright.model import Array, DType, Tensor
 
 # what a loop carries from turn to turn; no attribute of a file has such a name, the checker knows those of a Loop
 _TURN, _MADE = "turns made", "results of turns"
@@ -21,6 +21,10 @@ _TURN, _MADE = "turns made", "results of turns"
 
 class Surroundings(Protocol):
     """The graph that a loop stands in, as far as it has been walked."""
+
+    @property
+    def tensors(self) -> Mapping[str, Tensor]:
+        """Types of tensors by name."""
 
     @property
     def constants(self) -> Mapping[str, Array]:
@@ -110,13 +114,71 @@ def _ended(
             raise UnsupportedNode(node.where(), why=why, fix=fix, node=node.label)
         if not target:
             continue
-        first = graph.fresh(f"{node.label}/first axis")
-        graph.add_constant(first, DType.I64, np.zeros(1, np.int64))
-        whole = [graph.fresh(f"{part}/row") for part in parts]
-        found += [
-            RawNode(row, "Unsqueeze", (part, first), (row,), opsets=opsets)
-            for part, row in zip(parts, whole, strict=True)
-        ]
-        label = f"{node.label}/{target}"
-        found.append(RawNode(label, "Concat", tuple(whole), (target,), {"axis": 0}, opsets=opsets))
+        found += _stacked(node, list(parts), target, 0, graph)
     return tuple(found)
+
+
+def scanned(node: RawNode, graph: Surroundings) -> tuple[RawNode, ...]:
+    """The nodes of all turns of a Scan, which are as many as its operands have elements along their axes."""
+    body, count = node.attributes.get("body"), node.attributes.get("num_scan_inputs")
+    if not isinstance(body, Body) or not isinstance(count, int) or not 1 <= count <= len(node.inputs):
+        raise invalid(node, "attribute 'body' or 'num_scan_inputs' is missing")
+    if node.version < 9:
+        why, fix = "before opset 9 a Scan had a batch axis", "export the model with opset 9 or newer"
+        raise UnsupportedNode(node.where(), why=why, fix=fix, node=node.label)
+    state, read = list(node.inputs[: len(node.inputs) - count]), node.inputs[len(node.inputs) - count :]
+    given = len(body.outputs) - len(state)
+    if len(body.inputs) != len(node.inputs) or given < 0 or len(node.outputs) != len(body.outputs):
+        raise invalid(node, f"its body takes {len(body.inputs)} and gives {len(body.outputs)} tensors")
+    axes, ways = _each(node, "scan_input_axes", count), _each(node, "scan_input_directions", count)
+    shapes = [graph.tensors[name].shape for name in read]
+    turns = {shape[axis] for shape, axis in zip(shapes, axes, strict=True) if -len(shape) <= axis < len(shape)}
+    if len(turns) != 1 or 0 in turns:
+        raise invalid(node, f"its operands of shapes {shapes} do not have one number of elements along axes {axes}")
+    (steps,) = turns
+    body, nodes, made = _with_constants_once(node, body, graph), list[RawNode](), list[tuple[str, ...]]()
+    for turn in range(steps):
+        parts = []
+        for name, axis, back in zip(read, axes, ways, strict=True):
+            index = graph.fresh(f"{node.label}/{turn}")
+            graph.add_constant(index, DType.I64, np.array(steps - 1 - turn if back else turn, np.int64))
+            parts.append(graph.fresh(f"{name}/{turn}"))
+            nodes.append(RawNode(parts[-1], "Gather", (name, index), (parts[-1],), {"axis": axis}, opsets=_OPSETS))
+        results = tuple(graph.fresh(f"{node.label}/{turn}/{name}") for name in body.outputs)
+        call = RawNode(f"{node.label}/{turn}", "Scan", (*state, *parts), results)
+        nodes += instantiate(body, call, {}, graph.fresh)[0]
+        state = list(results[: len(state)])
+        made.append(results[len(state) :])
+    targets = zip(state, node.outputs, strict=False)
+    nodes += [RawNode(f"{node.label}/{to}", "Identity", (name,), (to,), opsets=_OPSETS) for name, to in targets if to]
+    places, orders = _each(node, "scan_output_axes", given), _each(node, "scan_output_directions", given)
+    for number, target in enumerate(node.outputs[len(state) :]):
+        rows = [results[number] for results in made]
+        if target:
+            nodes += _stacked(node, rows[::-1] if orders[number] else rows, target, places[number], graph)
+    return tuple(nodes)
+
+
+_OPSETS = {"": 17}
+
+
+def _each(node: RawNode, name: str, count: int) -> tuple[int, ...]:
+    """An attribute with one integer for each of so many tensors, 0 where it is missing."""
+    value = node.attributes.get(name, (0,) * count)
+    if not isinstance(value, tuple) or len(value) != count or not all(isinstance(each, int) for each in value):
+        raise invalid(node, f"attribute '{name}' must have {count} integers")
+    return tuple(int(each) for each in value)
+
+
+def _stacked(node: RawNode, parts: list[str], target: str, axis: int, graph: Surroundings) -> list[RawNode]:
+    """Results of all turns along a new axis."""
+    place = graph.fresh(f"{node.label}/axis")
+    graph.add_constant(place, DType.I64, np.array([axis], np.int64))
+    whole = [graph.fresh(f"{part}/row") for part in parts]
+    found = [
+        RawNode(row, "Unsqueeze", (part, place), (row,), opsets=_OPSETS) for part, row in zip(parts, whole, strict=True)
+    ]
+    return [
+        *found,
+        RawNode(f"{node.label}/{target}", "Concat", tuple(whole), (target,), {"axis": axis}, opsets=_OPSETS),
+    ]

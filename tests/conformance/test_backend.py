@@ -1,0 +1,51 @@
+"""The interface of ONNX for backends: a model, a node, and the standard's own runner."""
+
+from __future__ import annotations
+
+import unittest
+import warnings
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.backend.test
+import pytest
+import tilewright.backend
+from graphs import node, onnx_model
+
+
+def test_a_model_with_an_open_shape_and_one_node() -> None:
+    proto = onnx_model([node("Add", "x w", "y")], {"x": ["n", 3]}, ["y"], {"w": np.array([1, 2, 3], np.float32)})
+    prepared = tilewright.backend.prepare(proto)
+    found: Any = prepared.run([np.ones((2, 3), np.float32)])
+    np.testing.assert_array_equal(found["y"], [[2, 3, 4]] * 2)
+    np.testing.assert_array_equal(prepared.run({"x": np.zeros((1, 3), np.float32)})[0], [[1, 2, 3]])
+    made = onnx.helper.make_node("Relu", ["x"], ["y"])
+    (found,) = tilewright.backend.run_node(made, [np.array([-1, 2], np.float32)])
+    np.testing.assert_array_equal(found, [0, 2])
+
+
+def test_the_runner_of_the_standard() -> None:
+    module: Any = tilewright.backend
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the cases that the runner makes
+        tests = onnx.backend.test.BackendTest(module, __name__)
+    tests.include(r"^test_(relu|det_2d|reshape_one_dim|string_concat)_cpu$")
+    result = unittest.TestResult()
+    tests.test_suite.run(result)
+    assert not result.failures
+    assert not result.errors
+    assert result.testsRun >= 4
+
+
+def test_what_is_refused_says_why() -> None:
+    kinds = {name: onnx.TensorProto.STRING for name in "xy"}
+    proto = onnx_model([node("Identity", "x", "y")], {"x": [2]}, ["y"], types=kinds)
+    with pytest.raises(unittest.SkipTest, match="elements of type string are not supported"):
+        tilewright.backend.run_model(proto, [np.array(["a", "b"])])
+
+
+def test_another_device_is_refused() -> None:
+    assert not tilewright.backend.supports_device("CUDA")
+    with pytest.raises(unittest.SkipTest, match="there is no device 'CUDA' here; give CPU"):
+        tilewright.backend.prepare(onnx.ModelProto(), "CUDA")
