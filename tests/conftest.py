@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -85,6 +86,13 @@ def _objects_are_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iter
         patch.setenv("TILEWRIGHT_CACHE", os.fspath(folder.with_name("plugin")))
         patch.setattr("tilewright.run.build._compile", Objects(folder).compile)
         yield
+
+
+def pytest_collection_finish() -> None:
+    """What importing and collecting left stays to the end: the garbage collector need not look at it again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -72,7 +72,7 @@ def run_on_host(placed: Sequence[PlacedPlan], runs: Sequence[Runs], folder: Path
         return _on_stand_in(placed, runs, folder)
     made = [subject(one, platform(name), given) for one, given in zip(placed, runs, strict=True)]
     found = []
-    for one, outcome in zip(made, run_batch(_with_cluster(made), folder, flags=("-O1", *STRICT)), strict=True):
+    for one, outcome in zip(made, run_batch(_with_cluster(made), folder, flags=("-O0", *STRICT)), strict=True):
         assert not outcome.failure, f"{one.name}: {outcome.failure}"
         found.append(list(outcome.runs))
     return found

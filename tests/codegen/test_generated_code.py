@@ -48,10 +48,23 @@ def test_it_is_clean_under_every_warning(name: str, compiler: str, network: Netw
 @pytest.mark.parametrize("name", ["digits", "digits_int8", "odd_mobile_int8", "odd_unet"])
 @pytest.mark.parametrize("io", ["arena", "caller"])
 def test_it_touches_only_what_it_declares(name: str, io: str, network: Network, tmp_path: Path) -> None:
-    """AddressSanitizer with the arena poisoned around live buffers, and UBSan."""
+    """AddressSanitizer with the arena poisoned around live buffers, and UBSan, which is slow to build.
+
+    The larger networks' layers are the same code in the caller's memory: UBSan looks at them once.
+    """
+    once = ("-fno-sanitize=undefined",) if io == "caller" and name.startswith("odd_") else ()
     stages = written(network(name), tmp_path / "c", io=io)
     target = tilewright.load_target("host")
-    image = build(tmp_path / "c", stages.plan.name, target, tmp_path / "b", trace=True, fence=True, sanitize=True)
+    image = build(
+        tmp_path / "c",
+        stages.plan.name,
+        target,
+        tmp_path / "b",
+        trace=True,
+        fence=True,
+        sanitize=True,
+        extra_flags=once,
+    )
     inputs = [array.tobytes() for array in input_arrays(stages.plan, None, 1)]
     execution = execute(image, inputs, fence=fence_map(stages.placed))
     assert execution.exit_code == 0

@@ -43,7 +43,7 @@ def built_together(found: Sequence[Attempt], folder: Path) -> Path:
     (folder / "network.cu").write_text(one_file(texts))
     (folder / STAND_IN).write_text((TEMPLATES / STAND_IN).read_text())
     target = load_target("cuda_host")
-    quick = tuple("-O1" if flag == "-O2" else flag for flag in target.compile_flags)
+    quick = tuple("-O0" if flag == "-O2" else flag for flag in target.compile_flags)
     return build_library(folder, replace(target, compile_flags=quick), folder)
 
 

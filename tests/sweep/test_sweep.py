@@ -133,7 +133,7 @@ def test_conform_on_processes_finds_the_same(tmp_path: Path) -> None:
     found = []
     for jobs in ("1", "2"):
         file = tmp_path / f"{jobs}.json"
-        words = ["conform", "generic", "--kernel", "Loops", "--each", "1", "--jobs", jobs, "--json", str(file), "-q"]
+        words = ["conform", "generic", "--kernel", "Scatter", "--each", "1", "--jobs", jobs, "--json", str(file), "-q"]
         assert main(words) == 0
         found.append(json.loads(file.read_text()))
     assert found[0] == found[1]
