@@ -11,6 +11,7 @@ import pytest
 from deployed import deployment
 from plan.plans import model_of
 from tilewright.compile import Compiled, compile_model
+from tilewright.deployer.network import NetworkDeployer
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.memory.planner import place_plan
 from tilewright.options import CompileOptions
@@ -126,3 +127,8 @@ def test_what_is_left_out_is_not_decided(tmp_path: Path) -> None:
 def test_decisions_and_counts_exclude_each_other() -> None:
     with pytest.raises(UsageError, match="--decisions and --lock"):
         CompileOptions(decisions=Path("a"), lock=Path("b"))
+
+
+def test_a_deployer_does_not_leave_the_file_out_without_a_word() -> None:
+    with pytest.raises(UsageError, match=r"does not take a file of decisions: .*read_decisions\(\)"):
+        NetworkDeployer(DIGITS, load_target("host"), CompileOptions(decisions=Path("a")))

@@ -13,7 +13,7 @@ from tilewright.plugins import kernels_of, platform
 from tilewright.schedule import rounds
 from tilewright.schedule.moves import MOVES
 from tilewright.schedule.moves.recompute import work
-from tilewright.schedule.rounds import carried, go_round
+from tilewright.schedule.rounds import better, carried, go_round
 from tilewright.target import load_target
 
 MODELS = Path(__file__).parents[1] / "models"
@@ -30,6 +30,9 @@ def test_row_chains_use_what_recomputing_opened(optimize: str, fewer: bool) -> N
     added = [sum(map(work, each.deployment.plan.instructions)) for each in (once, again)]
     assert fewer or added[1] <= added[0]
     assert go_round(again, MOVES).deployment.decisions == again.deployment.decisions
+    if fewer:
+        assert better(again.deployment, once.deployment)
+        assert not better(*(optimised(each.deployment, "balanced") for each in (again, once)))
 
 
 def test_the_report_counts_a_move_of_two_rounds_once() -> None:

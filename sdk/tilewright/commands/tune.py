@@ -50,9 +50,9 @@ def execute(arguments: argparse.Namespace) -> Answer:
 
     if arguments.jobs < 1:
         raise UsageError(f"--jobs {arguments.jobs}", why="at least one simulator must run", fix="give 1 or more")
-    if arguments.lock is not None or arguments.program is not None:
-        option = "--lock" if arguments.lock is not None else "--program"
-        raise UsageError(f"tune does not take {option}", why="it counts every kernel of the whole network")
+    for option in ("lock", "program", "decisions"):
+        if getattr(arguments, option) is not None:
+            raise UsageError(f"tune does not take --{option}", why="it counts every kernel of the whole network")
     options = replace(compile_options(arguments), measure=False)
     asked = []
     for model, folder in folders_of(arguments.models).items():

@@ -50,6 +50,9 @@ class NetworkDeployer(GeneratedCode):
     def __init__(self, source: Path | Model, target: Target, options: CompileOptions | None = None) -> None:
         self.source, self.target = source, target
         self.options = options or CompileOptions()
+        if self.options.decisions is not None:
+            raise UsageError("a deployer does not take a file of decisions", why="its steps decide one after the other",
+                             fix="read it with read_decisions() and call follow(), or compile with it")  # fmt: skip
         path = source if isinstance(source, Path) else Path(f"{source.name}.onnx")
         self.request: Request = make_request(path, self.options, target)
         self.lowered: Lowered | None = None

@@ -38,7 +38,7 @@ def go_round(searched: Searched, moves: Sequence[Move], stage: Stage = unmeasure
                 continue
             with stage(move.stage):
                 other, saved_bytes, cut_off = after(move, now, purse, partial(carried, now))
-                if other is not now and _better(other, now):
+                if other is not now and better(other, now):
                     added = max(0, round(_work(other) - _work(now)))
                     reports.append(PassReport(move.name, saved_bytes, True, added))
                     now = other
@@ -56,7 +56,7 @@ def _last_that_decided(now: Deployment, moves: Sequence[Move]) -> int:
     return max((place for place, move in enumerate(moves) if taken.get(move.name)), default=0)
 
 
-def _better(other: Deployment, now: Deployment) -> bool:
+def better(other: Deployment, now: Deployment) -> bool:
     """Fewer bytes, or as many with fewer instructions; more instructions for bytes where that was asked for."""
     exact = max(len(each.plan.instructions) for each in (other, now)) <= EXACT
     peaks = [exact_peak(each) if exact else each.peak for each in (other, now)]
