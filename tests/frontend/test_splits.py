@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import onnx
 import pytest
 from graphs import execute, node, onnx_model, reference
 from onnx import helper
-from tilewright.errors import UnsupportedNode
+from tilewright.errors import TilewrightError, UnsupportedNode
 from tilewright.frontend.load import load
 from tilewright.frontend.splits.registry import rules
 
@@ -244,6 +245,23 @@ def test_what_is_not_split_says_why() -> None:
         UnsupportedNode, match=r"node 'n' \(Attention\): it turns its operands, or writes into its past"
     ):
         load(proto)
+
+
+@pytest.mark.parametrize("key", rules())
+def test_a_node_without_sense_is_no_crash(key: tuple[str, str]) -> None:
+    domain, op = key
+    for count, shape in ((1, [3]), (3, []), (8, [2, 3]), (12, [1, 2, 3])):
+        names = [f"x{index}" for index in range(count)]
+        made = node(op, " ".join(names), "y", "n", domain, num_heads=2, axis=7, bits=3, K=1 << 40, N=5, block_size=0)
+        with contextlib.suppress(TilewrightError):
+            load(_with(made, names, shape))
+
+
+def _with(made: onnx.NodeProto, names: list[str], shape: list[int]) -> onnx.ModelProto:
+    proto = onnx_model([made], dict.fromkeys(names, shape), ["y"])
+    if made.domain:
+        proto.opset_import.add(domain=made.domain, version=1)
+    return proto
 
 
 def test_every_rule_has_a_case() -> None:

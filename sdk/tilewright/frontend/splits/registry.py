@@ -9,7 +9,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 import tilewright.frontend.splits
-from tilewright.frontend.opset import Surroundings
+from tilewright.errors import TilewrightError
+from tilewright.frontend.opset import Surroundings, invalid
 from tilewright.frontend.raw import RawNode
 from tilewright.frontend.splits.parts import NEWEST, Parts, Rule
 from tilewright.frontend.splits.whole_numbers import PACT
@@ -37,11 +38,20 @@ def home(domain: str, op: str) -> str:
 
 
 def split(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
-    """The standard nodes that compute the same; nothing where there is no rule for the node or none is needed."""
+    """The standard nodes that compute the same; nothing where there is no rule for the node or none is needed.
+
+    ModelError where operands or attributes make no sense to the rule.
+    """
     rule = rules().get((node.domain, node.op))
     if rule is None:
         return ()
     parts = Parts(node, around)
-    rule(parts)
+    try:
+        rule(parts)
+    except TilewrightError:
+        raise
+    except (ArithmeticError, LookupError, ValueError, TypeError) as error:
+        why = f"its operands and attributes do not go together ({' '.join(str(error).split())[:160]})"
+        raise invalid(node, why) from error
     opsets = {**node.opsets, "": NEWEST}
     return tuple(replace(made, opsets=opsets) for made in parts.made)
