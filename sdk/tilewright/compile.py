@@ -270,6 +270,9 @@ def write(compiled: Compiled, folder: Path) -> Compiled:
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data)
+    for path, pieces in compiled.artifacts.binaries.items():
+        with (folder / path).open("wb") as binary:
+            binary.writelines(pieces())
     seconds, spent = dict(compiled.report.tool.seconds), time.perf_counter() - start
     for name in ("codegen", "total"):
         seconds[name] = round(seconds.get(name, 0.0) + spent, 6)

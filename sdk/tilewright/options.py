@@ -14,6 +14,7 @@ from tilewright.sizes import parse_size
 InputOutput = Literal["arena", "caller"]
 Optimize = Literal["speed", "size", "balanced"]
 FallBack = Literal["never", "needed", "always"]
+Weights = Literal["auto", "c", "bin"]
 
 
 TILING_PASSES = frozenset({"tile_fusion", "pinning", "double_buffering"})
@@ -39,8 +40,9 @@ class CompileOptions:
     `program` names the file of the network's regions, see docs/regions.md. `context` gives every function an instance
     of the network, so that several may exist. `lock` is a file of
     `tilewright tune`, whose counts choose the kernels; `decisions` a file that is followed in the place of the search.
-    `fall_back` says when a slower kernel may take a layer of which
-    no tile fits the compute level: `needed` is where the target has not enough of it.
+    `fall_back` says when a slower kernel may take a layer of which no tile fits the compute level: `needed` is where
+    the target has not enough of it. `weights` are arrays of C or a binary file that an assembler file takes in; `auto`
+    takes the file from 256 KiB on.
     """
 
     level_sizes: Mapping[str, int] = field(default_factory=dict)
@@ -61,12 +63,14 @@ class CompileOptions:
     lock: Path | None = None
     decisions: Path | None = None
     fall_back: FallBack = "needed"
+    weights: Weights = "auto"
 
     def __post_init__(self) -> None:
         """Refuse values that no stage could give a meaning to."""
         _one_of("io", self.io, get_args(InputOutput))
         _one_of("optimize", self.optimize, get_args(Optimize))
         _one_of("fall_back", self.fall_back, get_args(FallBack))
+        _one_of("weights", self.weights, get_args(Weights))
         if self.decisions is not None and self.lock is not None:
             raise UsageError("--decisions and --lock", why="decisions say the kernels that counts would choose",
                              fix="leave one of them out")  # fmt: skip

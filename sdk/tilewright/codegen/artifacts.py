@@ -64,7 +64,8 @@ class Artifacts:
     """The generated project. `files` maps a relative path with `/` to text; `model` is the prefix of all symbols.
     `parts` are what those texts were put together from.
 
-    `blobs` are binary files beside the code: weights that it reads at run time. `runtime_bytes` of weights lie in RAM.
+    `blobs` are binary files beside the code: weights that it reads at run time. `binaries` are those that the build
+    takes in, each as what gives its bytes in parts. `runtime_bytes` of weights lie in RAM.
     `table_bytes` of `constant_bytes` are tables of tiles and copies. `wide_core`: the C stops
     compilers with an `int` of 16 bits or a `double` of 32.
     """
@@ -75,6 +76,7 @@ class Artifacts:
     constant_bytes: int
     functions: tuple[str, ...]
     blobs: Mapping[str, bytes] = field(default_factory=dict)
+    binaries: Mapping[str, Callable[[], Iterator[bytes]]] = field(default_factory=dict)
     runtime_bytes: int = 0
     table_bytes: int = 0
     wide_core: bool = False

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tilewright.codegen.c_types import C_TYPES, packed
+from tilewright.codegen.c_types import C_TYPES, packed, raw_bytes
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.version import VERSION
 
@@ -108,8 +108,7 @@ def blob_bytes(plan: ExecutionPlan, blob: Blob, known: int) -> bytes:
     payload = bytearray(blob.payload_bytes)
     for piece in blob.pieces:
         constant = plan.frozen_slots[piece.slot].constant
-        values = packed(constant.dtype, constant.values)
-        raw = values.astype(values.dtype.newbyteorder("<")).tobytes()
+        raw = raw_bytes(constant.dtype, constant.values)
         payload[piece.offset : piece.offset + len(raw)] = raw
     head = struct.pack("<4IQI", MAGIC, FORMAT, len(payload), zlib.crc32(payload), known, blob.index)
     return head + struct.pack("<I", zlib.crc32(head)) + bytes(payload)

@@ -64,6 +64,12 @@ def packed(dtype: DType, values: Array) -> Array:
     return (nibbles[0::2] | (nibbles[1::2] << 4)).astype(np.uint8)
 
 
+def raw_bytes(dtype: DType, values: Array) -> bytes:
+    """The elements' bytes as they lie in the memory of a little-endian core."""
+    elements = packed(dtype, values)
+    return elements.astype(elements.dtype.newbyteorder("<"), copy=False).tobytes()
+
+
 def literal(dtype: DType, value: float | int) -> str:
     """One value as a C constant expression of its type."""
     if dtype.is_float:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from tilewright.codegen.artifacts import Artifacts, Parts, Piece, Texts
+from tilewright.codegen.binary_weights import LARGE_BYTES, assembly, pieces
+from tilewright.codegen.binary_weights import lay_out as lay_out_binary
 from tilewright.codegen.blob import Blob, WeightRegion, blob_bytes, constant_texts, identity, lay_out
 from tilewright.codegen.c_types import C_TYPES, constant_type, literal, packed
 from tilewright.codegen.comments import constant_comment, layer_comment, port_comment, safe
@@ -34,6 +37,7 @@ from tilewright.ieee import ieee
 from tilewright.memory.levels import memory_reports
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import DType
+from tilewright.options import Weights
 from tilewright.platform import MemoryLevel
 from tilewright.version import VERSION
 
@@ -52,21 +56,24 @@ def emit(
     regions: Sequence[WeightRegion] = (),
     *,
     context: bool = False,
+    weights: Weights = "c",
 ) -> Artifacts:
     """Render the project. `levels` with the target's sizes, `flags` those that the kernels were made for.
 
     The constants of `regions` are no `const` arrays: they lie in blobs beside the code, or in RAM. With `context`
-    every function takes an instance of the network, whose memory the caller declares.
+    every function takes an instance of the network, whose memory the caller declares. `weights` says whether constants
+    are arrays of C or a binary file; `auto` takes the file where they are large.
     """
     plan = placed.plan
     blobs = lay_out(plan, regions, context)
     functions = render_functions(placed, plan.name, arena_of(plan.name, context), constant_texts(plan, blobs))
     code = [*functions.texts, *(call.text for call in functions.calls)]
     known = {blob: identity(code, blob) for blob in blobs}
-    shown = _network(placed, levels, flags, functions, known, context)
+    shown = _with_weights(_network(placed, levels, flags, functions, known, context), weights)
     parts = _parts(shown)
     build = _build_of(shown, parts)
     texts = _files(shown, parts, build, [constant.text for constant in shown.constants])
+    binaries = {_binary_path(shown): partial(pieces, lay_out_binary(shown.constants))} if shown.binary else {}
     if shown.fast is not None:
         texts[f"src/{HEADER}"] = ((TEMPLATES / HEADER).read_text(),)
     if shown.halves:
@@ -74,9 +81,21 @@ def emit(
     beside = {f"weights/{blob.identifier}.bin": blob_bytes(plan, blob, key) for blob, key in known.items()}
     tables = sum(layer.table_bytes for layer in functions.tiled)
     return Artifacts(
-        plan.name, Texts(texts), parts, shown.constant_bytes, functions.names, beside, shown.runtime_bytes, tables,
-        bool(shown.limits),
+        plan.name, Texts(texts), parts, shown.constant_bytes, functions.names, beside, binaries, shown.runtime_bytes,
+        tables, bool(shown.limits),
     )  # fmt: skip
+
+
+def _with_weights(shown: NetworkText, weights: Weights) -> NetworkText:
+    """The network with its constants in the form that is asked for: arrays of C, all of them, where some lie in RAM."""
+    fixed = all(constant.fixed for constant in shown.constants)
+    large = shown.constant_bytes >= LARGE_BYTES
+    binary = bool(shown.constants) and fixed and (weights == "bin" or (weights == "auto" and large))
+    return replace(shown, binary=binary)
+
+
+def _binary_path(shown: NetworkText) -> str:
+    return f"src/{shown.name}_weights.bin"
 
 
 def _parts(shown: NetworkText) -> Parts:
@@ -85,7 +104,7 @@ def _parts(shown: NetworkText) -> Parts:
     functions = ports if shown.io == "arena" else []
     return Parts(
         code=f"src/{shown.name}.c",
-        weights=f"src/{shown.name}_weights.c",
+        weights=f"src/{shown.name}_weights.{'S' if shown.binary else 'c'}",
         includes=_joined((*shown.own_includes, *shown.library_includes)),
         declarations=_joined(constant.declaration for constant in shown.constants),
         memory=render(TEMPLATES / "memory.c.mako", m=shown),
@@ -106,11 +125,14 @@ def _files(shown: NetworkText, parts: Parts, build: str, elements: Sequence[Piec
         f"src/{shown.name}.h": "model.h.mako",
         parts.code: "model.c.mako",
         f"src/{shown.name}_internal.h": "model_internal.h.mako",
-        parts.weights: "model_weights.c.mako",
+        parts.weights: "model_weights.S.mako" if shown.binary else "model_weights.c.mako",
         "Makefile": "Makefile.mako",
         "CMakeLists.txt": "CMakeLists.txt.mako",
     }
     texts = {path: (render(TEMPLATES / name, m=shown, parts=parts, build=build),) for path, name in files.items()}
+    if shown.binary:
+        taken = assembly(lay_out_binary(shown.constants), _binary_path(shown).rpartition("/")[2])
+        return {**texts, parts.weights: (*texts[parts.weights], taken)}
     definitions = (c.definition(shown.upper, text) for c, text in zip(shown.constants, elements, strict=True))
     return {**texts, parts.weights: (*texts[parts.weights], *chain.from_iterable(definitions))}
 

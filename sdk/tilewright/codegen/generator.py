@@ -32,8 +32,15 @@ def emitter(asked: Request, regions: tuple[WeightRegion, ...] = ()) -> Generator
             why=f"platform '{chosen.name}' writes its own code, and that is one network",
             fix="leave it out",
         )
+    weights = asked.options.weights
+    if weights == "bin" and (regions or chosen.emitter):
+        raise UsageError(
+            "--weights bin asks for one binary file",
+            why="regions lie in blobs of their own" if regions else f"platform '{chosen.name}' writes its own code",
+            fix="leave it out",
+        )
     if not chosen.emitter:
-        return partial(emit, regions=regions, context=asked.options.context)
+        return partial(emit, regions=regions, context=asked.options.context, weights=weights)
     try:
         own: Callable[..., Artifacts] = importlib.import_module(chosen.emitter).emit
     except (ImportError, AttributeError) as error:

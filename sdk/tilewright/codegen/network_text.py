@@ -105,7 +105,10 @@ class FastMemory:
 
 @dataclass(frozen=True)
 class NetworkText:
-    """Everything that the templates print but for the number of the build, which comes of their texts."""
+    """Everything that the templates print but for the number of the build, which comes of their texts.
+
+    `binary`: the constants are a binary file, and an assembler file takes it in.
+    """
 
     name: str
     upper: str
@@ -135,6 +138,7 @@ class NetworkText:
     runtime_bytes: int = 0
     fast: FastMemory | None = None
     context: bool = False
+    binary: bool = False
 
     @property
     def cmake(self) -> str:

@@ -102,6 +102,10 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
         help="a slower kernel for layers of which no tile fits: where the target has not enough memory, or always",
     )  # fmt: skip
     group.add_argument(
+        "--weights", choices=("auto", "c", "bin"), default="auto",
+        help="arrays of C, or a binary file with an assembler file; auto takes the file from 256 KiB on",
+    )  # fmt: skip
+    group.add_argument(
         "--without-pass", metavar="NAME", action="append", default=[], help=f"leave a pass out: {PASSES}"
     )
     group.add_argument("--solver-seconds", metavar="S", type=seconds, default=5.0, help="limit of each solver question")
@@ -134,6 +138,7 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
         lock=arguments.lock,
         decisions=arguments.decisions,
         fall_back=arguments.fall_back,
+        weights=arguments.weights,
     )
     models: Sequence[Path] = arguments.models if "models" in arguments else [arguments.model]
     for file in (*models, *options.freeze.values(), options.program, options.lock, options.decisions):

@@ -36,7 +36,8 @@ class Library:
     """One generated library. `name` prefixes every symbol; the other names are free of what their build reserves.
 
     `cpu_flags` choose the core and belong to who builds for it; `tuning_flags` are what the kernels were made for.
-    `arguments` are those of `run`; `context` says that it is called with one. `boards` are those that can build it.
+    `weights_file` is what a source in assembler takes in, "" where weights are arrays of C. `arguments` are those of
+    `run`; `context` says that it is called with one. `boards` are those that can build it.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Library:
     caller: bool
     context: bool
     blobs: tuple[str, ...]
+    weights_file: str
     boards: Boards
 
 
@@ -91,7 +93,7 @@ def describe(compiled: Compiled) -> Library:
         version=LIBRARY_VERSION,
         sentence=f"Runs the network {name} in {compiled.placed.arena_bytes} bytes of RAM without a heap.",
         sha256=plan.sha256,
-        sources=tuple(sorted(p.removeprefix("src/") for p in compiled.artifacts.files if p.endswith(".c"))),
+        sources=tuple(sorted(p.removeprefix("src/") for p in compiled.artifacts.files if p.endswith((".c", ".S")))),
         cpu_flags=request.target.cpu_flags,
         tuning_flags=request.target.compile_flags,
         inputs=inputs,
@@ -100,6 +102,7 @@ def describe(compiled: Compiled) -> Library:
         caller=caller,
         context=context,
         blobs=tuple(sorted(compiled.artifacts.blobs)),
+        weights_file=next((p.removeprefix("src/") for p in compiled.artifacts.binaries), ""),
         boards=boards_for(request.target.compilers, compiled.artifacts.wide_core),
     )
 

@@ -12,7 +12,7 @@ from tilewright.run.elf import ElfFile, Sizes, mapped_sizes, read_elf
 from tilewright.run.image import Image, Toolchain
 from tilewright.run.interface import INSTANCE, Interface, glue_code, read_interface
 from tilewright.run.simulator import simulator_of
-from tilewright.run.stack import read_call_graph, stack_bound
+from tilewright.run.stack import StackBound, read_call_graph, stack_bound
 from tilewright.run.tool import Finished, find_tool, start
 from tilewright.target import Target, targets_folder
 
@@ -57,7 +57,9 @@ def build(
         options += (f"-D{interface.trace_macro}",)
     if tap:
         options += (f"-D{TAP}",)
-    sources = [s for s in (project / "src" / f"{model}.c", project / "src" / f"{model}_weights.c") if s.is_file()]
+    names = (f"{model}.c", f"{model}_weights.c", f"{model}_weights.S")
+    sources = [project / "src" / name for name in names if (project / "src" / name).is_file()]
+    options += (f"-I{project / 'src'}",)  # where an assembler file finds the binary one that it takes in
     objects = [_compile(driver, target, source, options, work / "model") for source in sources]
     for blob in sorted((project / "weights").glob("*.bin")) if interface.blobs else ():
         data = blob.read_bytes()  # the region's number stands in its header
@@ -68,16 +70,19 @@ def build(
     map_file = work / f"{model}.map"
     _link(driver, [*own, *objects], target, (*everywhere, *simulator_of(target).link_flags), path, map_file)
     elf = read_elf(path)
-    bound = None
-    if graphs and not sanitize:
-        ignored = frozenset({f"{model}_trace", TAP.lower()})
-        bound = stack_bound(read_call_graph(o.with_suffix(".ci") for o in objects), f"{model}_run", ignored)
+    bound = _bound(objects, model) if graphs and not sanitize else None
     version = start([driver, "--version"], work).output.partition("\n")[0].strip()
     sizes = _with_instance(mapped_sizes(map_file, elf, [str(o) for o in own]), elf, interface)
     return Image(
         path, work, target, interface, Toolchain(driver, version, " ".join(flags)), elf,
         sizes, bound, trace, fence, sanitize,
     )  # fmt: skip
+
+
+def _bound(objects: Sequence[Path], model: str) -> StackBound:
+    """Bytes of stack by the call graphs that gcc wrote beside the objects; it writes none for assembler."""
+    graphs = [graph for made in objects if (graph := made.with_suffix(".ci")).is_file()]
+    return stack_bound(read_call_graph(graphs), f"{model}_run", frozenset({f"{model}_trace", TAP.lower()}))
 
 
 def _with_instance(sizes: Sizes, elf: ElfFile, interface: Interface) -> Sizes:

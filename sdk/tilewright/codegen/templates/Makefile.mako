@@ -9,6 +9,11 @@ lib${m.name}.a: $(OBJECTS)
 
 %%.o: src/%.c src/${m.name}.h src/${m.name}_internal.h
 	$(CC) -std=c99 $(CFLAGS) -Isrc -c $< -o $@
+% if m.binary:
+
+${m.name}_weights.o: src/${m.name}_weights.S src/${m.name}_weights.bin src/${m.name}.h
+	$(CC) $(CFLAGS) -Isrc -c $< -o $@
+% endif
 
 clean:
 	rm -f $(OBJECTS) lib${m.name}.a

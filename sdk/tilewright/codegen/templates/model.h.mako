@@ -4,6 +4,12 @@
 #ifndef ${m.upper}_H
 #define ${m.upper}_H
 
+% if m.binary:
+/* Which compilation this is: the sources, one of them in assembler, refuse a header of another one. */
+#define ${m.upper}_BUILD 0x${build}u
+
+#ifndef __ASSEMBLER__
+% endif
 #include <stddef.h>
 #include <stdint.h>
 % if m.halves:
@@ -15,9 +21,11 @@
 extern "C" {
 #endif
 
+% if not m.binary:
 /* Which compilation this is: the sources refuse a header of another one. */
 #define ${m.upper}_BUILD 0x${build}u
 
+% endif
 /* Results of the functions below. */
 #define ${m.upper}_OK 0
 #define ${m.upper}_ERROR_NO_ARENA 1 /* built with ${m.upper}_EXTERNAL_ARENA and ${m.name}_init was not called */
@@ -117,4 +125,7 @@ int ${m.name}_run(${m.run_parameters});
 }
 #endif
 
+% if m.binary:
+#endif
+% endif
 #endif

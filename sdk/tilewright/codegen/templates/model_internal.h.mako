@@ -1,4 +1,4 @@
-/* ${m.name}: constants shared by ${m.name}.c and ${m.name}_weights.c. Not for use by the application. */
+/* ${m.name}: constants shared by ${m.name}.c and ${m.name}_weights.${"S" if m.binary else "c"}. Not for use by the application. */
 #ifndef ${m.upper}_INTERNAL_H
 #define ${m.upper}_INTERNAL_H
 
@@ -10,10 +10,12 @@
 #error "this file and ${m.name}.h come of two compilations: compile the network again"
 #endif
 
+% if not m.binary:
 /* Memory section of the weights, e.g. -D${m.upper}_WEIGHTS_SECTION='__attribute__((section(".qspi")))'. */
 #ifndef ${m.upper}_WEIGHTS_SECTION
 #define ${m.upper}_WEIGHTS_SECTION
 #endif
+% endif
 % if m.runtime_bytes:
 
 /* Memory section of weights that are updated at run time. */

@@ -11,7 +11,7 @@ if(ESP_PLATFORM) # this folder is a component of ESP-IDF
 endif()
 % endif
 
-project(${m.cmake} VERSION ${m.version} LANGUAGES C)
+project(${m.cmake} VERSION ${m.version} LANGUAGES C${" ASM" if m.weights_file else ""})
 
 add_library(${m.cmake} STATIC ${" ".join(f"src/{s}" for s in m.sources)})
 add_library(${m.cmake}::${m.cmake} ALIAS ${m.cmake})
@@ -22,6 +22,10 @@ target_include_directories(${m.cmake} PUBLIC "<%text>$<BUILD_INTERFACE:${CMAKE_C
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   set_source_files_properties(src/${m.name}.c PROPERTIES COMPILE_OPTIONS "${";".join(m.tuning_flags)}")
 endif()
+% endif
+% if m.weights_file:
+set_source_files_properties(src/${m.name}_weights.S PROPERTIES OBJECT_DEPENDS
+  "<%text>${CMAKE_CURRENT_SOURCE_DIR}</%text>/src/${m.weights_file}")
 % endif
 find_library(${m.upper}_MATH m)
 if(${m.upper}_MATH)
