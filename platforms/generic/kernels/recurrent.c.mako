@@ -20,6 +20,22 @@ static ${k.real} ${f.name}_act_${d.number}_${place}(${k.real} v)
 
 % endfor
 % endfor
+% if k.packed:
+/* Dot products of the rows of W with the input and of R with the state, four at a time; their starts lie before them. */
+% for function, depth, into in (("gate", I, "="), ("recur", H, "+=")):
+static void ${f.name}_${function}(float *out, const float *w, const float *x)
+{
+    for (int i = 0; i < ${H}; i += 4) {
+        float sums[4];
+        w = tilewright_float_row(x, w, ${depth}, sums);
+        for (int o = 0; o < ${f"4 && i + o < {H}" if H % 4 else 4}; o++) {
+            out[i + o] ${into} sums[o];
+        }
+    }
+}
+
+% endfor
+% else:
 /* Dot products of one row of W with the input and of one row of R with the state, with the biases. */
 static void ${f.name}_gate(${k.real} *out, const ${k.real} *w, const ${k.real} *x, const ${k.real} *wb)
 {
@@ -43,6 +59,7 @@ static void ${f.name}_recur(${k.real} *out, const ${k.real} *r, const ${k.real} 
     }
 }
 
+% endif
 static void ${f.name}(${f.parameters})
 {
     ${k.real} *const h = (${k.real} *)scratch;
@@ -57,13 +74,13 @@ static void ${f.name}(${f.parameters})
 <%
 n = d.number
 def bias(g):
-    return f"b + {(2 * gates * n + g) * H}" if k.bias else "NULL"
+    return "" if k.packed else f", b + {(2 * gates * n + g) * H}" if k.bias else ", NULL"
 def act(place):
     return f"{f.name}_act_{n}_{place}"
 def rows(g):
-    return f"{f.name}_gate(gate + {g * H}, w + {(n * gates + g) * H * I}, now, {bias(g)});"
-def turn(g, out="gate", state="h"):
-    return f"{f.name}_recur({out} + {g * H}, r + {(n * gates + g) * H * H}, {state}, {bias(gates + g)});"
+    return f"{f.name}_gate(gate + {g * H}, w + {(n * gates + g) * k.gate_elements[0]}, now{bias(g)});"
+def turn(g, out="gate", state="h", first=None):
+    return f"{f.name}_recur({out} + {g * H if first is None else first}, r + {(n * gates + g) * k.gate_elements[1]}, {state}{bias(gates + g)});"
 def hole(place):
     return f" + p[{(n * 3 + place) * H} + i] * c[i]" if k.peepholes else ""
 %>\
@@ -107,7 +124,7 @@ def hole(place):
 % if k.reset_first:
             ${turn(2, "gate", "extra")}
 % else:
-            ${f"{f.name}_recur(extra, r + {(n * gates + 2) * H * H}, h, {bias(gates + 2)});"}
+            ${turn(2, "extra", "h", 0)}
             for (int i = 0; i < ${H}; i++) {
                 gate[${2 * H} + i] += gate[${H} + i] * extra[i];
             }

@@ -32,7 +32,10 @@ class DirectionContext:
 
 @dataclass(frozen=True)
 class RecurrentContext:
-    """Sizes, the operands that are there, and the element strides of sequences and states by axis."""
+    """Sizes, the operands that are there, and the element strides of sequences and states by axis.
+
+    `gate_elements` are those of W and of R for one gate; `packed` where they lie in fours of rows behind their biases.
+    """
 
     op: str
     cell: RecurrentCell
@@ -54,6 +57,11 @@ class RecurrentContext:
     y_entry: int
     h_direction: int
     h_entry: int
+    gate_elements: tuple[int, int]
+    packed: bool = False
+
+
+GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 
 
 @PLATFORM.kernel(
@@ -82,9 +90,13 @@ class Recurrent(KernelMethods):
     def cost(self, call: Call) -> float:
         """Multiply-accumulates of all gates."""
         found = recurrent_cell(call)
-        gates = {"RNN": 1, "GRU": 3, "LSTM": 4}[call.node.op]
         return float(
-            gates * found.hidden * (found.inputs + found.hidden) * found.steps * found.batch * len(found.directions)
+            GATES[call.node.op]
+            * found.hidden
+            * (found.inputs + found.hidden)
+            * found.steps
+            * found.batch
+            * len(found.directions)
         )
 
     def context(self, operands: Operands) -> RecurrentContext:
@@ -111,6 +123,7 @@ class Recurrent(KernelMethods):
             y_direction=hidden if first else found.batch * hidden,
             y_entry=found.steps * count * hidden if first else hidden,
             h_direction=hidden if first else found.batch * hidden, h_entry=count * hidden if first else hidden,
+            gate_elements=(hidden * found.inputs, hidden * hidden),
         )  # fmt: skip
 
 

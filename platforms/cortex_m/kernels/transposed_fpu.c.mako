@@ -1,0 +1,57 @@
+<%
+h, w = k.h, k.w
+%>\
+TILEWRIGHT_FLOAT void ${f.name}_phase(const float *x, const float *w, const float *pad, float *y, float *xs, const tilewright_phase *p)
+{
+    const int pixels = p->columns < 4 ? p->columns : 4;
+    for (int row = 0; row < p->rows; row++) {
+        for (int column = 0; column < p->columns; column += pixels) {
+            const int at = column < p->columns - pixels ? column : p->columns - pixels;
+            float *put = xs;
+            for (int down = 0; down < p->taps_down; down++) {
+                const int ih = row + p->top + down * ${h.dilation};
+                for (int across = 0; across < p->taps_across; across++) {
+                    const float *taps[4];
+                    for (int j = 0; j < 4; j++) {
+                        const int iw = at + (j < pixels ? j : pixels - 1) + p->left + across * ${w.dilation};
+                        taps[j] = pad;
+                        if (ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size}) {
+                            taps[j] = x + (ih * ${w.size} + iw) * ${k.channels};
+                        }
+                    }
+                    put = tilewright_float_gather(taps, put, ${k.channels});
+                }
+            }
+            if (put == xs) {
+                memset(xs, 0, 16);
+            }
+            const float *weights = w + p->weights;
+            float *const to = y + ((p->first_row + row * ${h.stride}) * ${w.out} + p->first_column + at * ${w.stride}) * ${k.out_channels};
+            for (int channel = 0; channel < ${k.out_channels}; channel += 4) {
+                float sums[16];
+                weights = tilewright_float_block(xs, weights, p->depth, sums);
+                for (int j = 0; j < pixels; j++) {
+                    for (int o = 0; o < 4; o++) {
+% if k.out_channels % 4:
+                        if (channel + o < ${k.out_channels})
+% endif
+                        {
+                            const float v = sums[4 * j + o];
+                            to[j * ${w.stride * k.out_channels} + channel + o] = ${k.clamp};
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+static void ${f.name}(${f.parameters})
+{
+% for members in k.phases:
+    {
+        static const tilewright_phase phase = {${", ".join(map(str, members))}};
+        ${f.name}_phase(x, w, pad, y, scratch, &phase);
+    }
+% endfor
+}

@@ -1,0 +1,32 @@
+"""Kernels of boards on calls that are drawn for them, bit for bit or within their bound."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from board_layers import board_or_skip
+from tilewright.cli import main
+
+CALLS = 6
+"""Drawn calls of each operator."""
+
+
+@pytest.mark.parametrize(
+    ("platform", "board", "kernel"),
+    [
+        ("cortex_m", "qemu_mps2_an386", "TransposedDsp"),
+        ("cortex_m", "qemu_mps2_an386", "TransposedFpu"),
+        ("cortex_m", "qemu_mps2_an386", "RecurrentFpu"),
+        ("cortex_m", "qemu_mps3_an547", "TransposedMve"),
+    ],
+)
+def test_drawn_calls_of_a_kernel(platform: str, board: str, kernel: str, tmp_path: Path) -> None:
+    board_or_skip(board)
+    answer = tmp_path / "answer.json"
+    words = ["conform", platform, "-t", board, "--kernel", kernel, "--each", str(CALLS), "--json", str(answer), "-q"]
+    assert main(words) == 0
+    (row,) = json.loads(answer.read_text())["rows"]
+    assert row["kernel"] == kernel
+    assert min(row["operators"].values()) >= CALLS
