@@ -60,7 +60,7 @@ class TransposedFpu(KernelMethods):
 
     def scratch(self, operands: Operands) -> int:
         """The interleaved inputs of four pixels."""
-        return 16 * max(weights.shape[1] for _, _, weights in weights_of(operands.call))
+        return max(16 * int(weights.shape[1]) for _, _, weights in weights_of(operands.call))
 
     def cost(self, call: Call) -> float:
         """The work of convolutions of four pixels."""
