@@ -1,30 +1,43 @@
+<%
+q = k.quotient
+%>\
+static void ${f.name}_line(const ${k.x_type} *x, ${k.y_type} *y, const uint32_t *exponentials)
+{
+    int32_t largest = x[0];
+    for (int j = 1; j < ${k.length}; j++) {
+        largest = x[j * ${k.x_step}] > largest ? x[j * ${k.x_step}] : largest;
+    }
+    uint64_t total = 0;
+    for (int j = 0; j < ${k.length}; j++) {
+        total += exponentials[largest - x[j * ${k.x_step}]];
+    }
+    const uint32_t multiplier = (uint32_t)(UINT64_C(${q.numerator}) / total);
+    for (int j = 0; j < ${k.length}; j++) {
+        const uint32_t power = exponentials[largest - x[j * ${k.x_step}]];
+        const uint32_t word = (uint32_t)(((uint64_t)power * multiplier) >> 32) + ${q.half}u;
+        uint32_t quotient = word >> ${q.shift};
+        if (((word + 1) & ${(1 << q.shift) - 1}u) <= 1) { /* on a tie, or next to one */
+            quotient = tilewright_softmax_exact((uint64_t)power * ${q.factor}u, total << ${q.fraction_bits});
+        }
+        int32_t code = (int32_t)quotient + (${q.zero_point});
+% if q.low is not None:
+        code = code < ${q.low} ? ${q.low} : code;
+% endif
+% if q.high is not None:
+        code = code > ${q.high} ? ${q.high} : code;
+% endif
+        y[j * ${k.y_step}] = (${k.y_type})code;
+    }
+}
+
 static void ${f.name}(${f.parameters})
 {
-    for (int row = 0; row < ${k.outer}; row++) {
-        for (int i = 0; i < ${k.inner}; i++) {
-            const ${k.x_type} *xr = x + row * ${k.length * k.inner} + i;
-            ${k.y_type} *yr = y + row * ${k.length * k.inner} + i;
-            int largest = xr[0];
-            for (int j = 1; j < ${k.length}; j++) {
-                largest = xr[j * ${k.inner}] > largest ? xr[j * ${k.inner}] : largest;
-            }
-            uint64_t total = 0;
-            for (int j = 0; j < ${k.length}; j++) {
-                total += exponentials[largest - xr[j * ${k.inner}]];
-            }
-            total <<= ${k.fraction_bits};
-            for (int j = 0; j < ${k.length}; j++) {
-                const uint64_t product = exponentials[largest - xr[j * ${k.inner}]] * UINT64_C(${k.factor});
-                uint64_t quotient = product / total;
-                const uint64_t rest = product - quotient * total;
-                if (rest * 2 > total || (rest * 2 == total && (quotient & 1) != 0)) {
-                    quotient++;
-                }
-                int64_t code = (int64_t)quotient + (${k.zero_point});
-                code = code < ${k.low} ? ${k.low} : code;
-                code = code > ${k.high} ? ${k.high} : code;
-                yr[j * ${k.inner}] = (${k.y_type})code;
-            }
-        }
-    }
+<%
+x = " + ".join(["x", *(f"i{at} * {line.x}" for at, line in enumerate(k.lines))])
+y = " + ".join(["y", *(f"i{at} * {line.y}" for at, line in enumerate(k.lines))])
+%>\
+% for at, line in enumerate(k.lines):
+    ${"    " * at}for (int i${at} = 0; i${at} < ${line.count}; i${at}++)
+% endfor
+    ${"    " * len(k.lines)}${f.name}_line(${x}, ${y}, exponentials);
 }

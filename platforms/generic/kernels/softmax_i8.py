@@ -1,32 +1,93 @@
-"""Softmax on codes: a table of exponentials, one exact quotient per element."""
+"""Softmax on codes: a table of exponentials, one reciprocal a line, a multiplication for each element.
+
+The quotient `e * factor / (sum << bits)` is taken as `e * M >> shift`, `M = floor(factor << (shift - bits) / sum)`. It
+is too small by less than 2^30 of 2^shift, so that only what lies as close below a tie, or on it, is divided exactly.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.numerics import C_TYPES, softmax_axis, softmax_form
-from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
+from tilewright.numerics import C_TYPES, SoftmaxForm, softmax_axis, softmax_form
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands, Shape
 from tilewright.platforms.generic.platform import PLATFORM
+
+WORD = 32
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """The numbers of a quotient: `M` is `numerator / sum`; of the high word of `e * M`, `half` added, `shift` bits are
+    the fraction."""
+
+    factor: int
+    fraction_bits: int
+    numerator: int
+    half: int
+    shift: int
+    zero_point: int
+    low: int | None
+    high: int | None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A loop over lines: how many, and how far apart they lie in operand and result."""
+
+    count: int
+    x: int
+    y: int
 
 
 @dataclass(frozen=True)
 class SoftmaxI8Context:
-    """`outer` x `length` x `inner` codes, the sum over `length`."""
+    """Lines of `length` codes, `x_step` and `y_step` apart."""
 
     x_type: str
     y_type: str
-    outer: int
+    lines: tuple[Line, ...]
     length: int
-    inner: int
-    factor: int
-    fraction_bits: int
-    zero_point: int
-    low: int
-    high: int
+    x_step: int
+    y_step: int
+    quotient: Quotient
 
 
-@PLATFORM.kernel("Softmax", types="qi8|qu8 -> qi8|qu8|qi16|qu16", template="softmax_i8.c.mako", preference=10)
+def quotient_of(form: SoftmaxForm) -> Quotient:
+    """The widest shift by which `M` has 32 bits for the least sum, 2^30; limits where codes can pass them."""
+    shift = min(2 * WORD - 2, 2 * WORD - 2 + form.fraction_bits - form.factor.bit_length())
+    numerator = form.factor << (shift - form.fraction_bits)
+    largest = -(-form.factor >> form.fraction_bits) + form.zero_point + 1
+    return Quotient(
+        factor=form.factor,
+        fraction_bits=form.fraction_bits,
+        numerator=numerator,
+        half=1 << (shift - WORD - 1),
+        shift=shift - WORD,
+        zero_point=form.zero_point,
+        low=form.low if form.zero_point < form.low else None,
+        high=form.high if largest > form.high else None,
+    )
+
+
+def lines_of(shape: Shape, axis: int, x: tuple[int, ...], y: tuple[int, ...]) -> tuple[Line, ...]:
+    """Loops over all axes but one; neighbours that lie evenly are one loop."""
+    found: list[Line] = []
+    for size, *steps in (part for at, part in enumerate(zip(shape, x, y, strict=True)) if at != axis):
+        if size == 1:
+            continue
+        line = Line(size, *steps)
+        if found and (found[-1].x, found[-1].y) == (line.x * size, line.y * size):
+            found[-1] = Line(found[-1].count * size, line.x, line.y)
+        else:
+            found.append(line)
+    return tuple(found)
+
+
+@PLATFORM.kernel(
+    "Softmax", types="qi8|qu8 -> qi8|qu8|qi16|qu16", template="softmax_i8.c.mako", layout=("axes", "same"),
+    sources=["softmax.h"], preference=10,
+)  # fmt: skip
 class SoftmaxI8(KernelMethods):
     """Softmax on codes in integers."""
 
@@ -39,18 +100,23 @@ class SoftmaxI8(KernelMethods):
         return ((0, 0),) if call.tensor(0).dtype.bits == call.outputs[0].dtype.bits else ()
 
     def context(self, operands: Operands) -> SoftmaxI8Context:
-        """Extents and the quotient's constants."""
+        """Extents and the quotient's numbers."""
         call = operands.call
-        form, axis, shape = softmax_form(call), softmax_axis(call), call.shape(0)
+        axis, shape = softmax_axis(call), call.shape(0)
+        x, y = (strides(operands, tensor.name, shape) for tensor in (call.tensor(0), call.outputs[0]))
         return SoftmaxI8Context(
             x_type=C_TYPES[call.tensor(0).dtype],
             y_type=C_TYPES[call.outputs[0].dtype],
-            outer=prod(shape[:axis]),
+            lines=lines_of(shape, axis, x, y),
             length=shape[axis],
-            inner=prod(shape[axis + 1 :]),
-            factor=form.factor,
-            fraction_bits=form.fraction_bits,
-            zero_point=form.zero_point,
-            low=form.low,
-            high=form.high,
+            x_step=x[axis],
+            y_step=y[axis],
+            quotient=quotient_of(softmax_form(call)),
         )
+
+
+def strides(operands: Operands, name: str, shape: Shape) -> tuple[int, ...]:
+    """Elements between neighbours along each axis as a tensor lies in memory."""
+    layout = operands.layouts.get(name)
+    found = None if layout is None else layout.axis_strides(shape)
+    return found or tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))

@@ -17,7 +17,7 @@ PORTABLE = SoftmaxI8()
 
 @PLATFORM.kernel(
     "Softmax", types="qi8|qu8 -> qi8|qu8|qi16|qu16", template="softmax_i8.c.mako",
-    sources=["tiles.h", "softmax_tile.h"], preference=20,
+    sources=["tiles.h", "softmax_tile.h", "../../generic/kernels/softmax.h"], preference=20,
 )  # fmt: skip
 class TiledSoftmaxI8(TiledKernelMethods):
     """Softmax on codes over tiles in L1."""
@@ -38,13 +38,13 @@ class TiledSoftmaxI8(TiledKernelMethods):
         return [prefer(f"i{longest}", CORES, why="eight cores take a line each")]
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
-        """Sixty cycles a code, most of them the division."""
+        """Thirty cycles a code, and a division for each line."""
         length = call.shape(0)[softmax_axis(call)]
         lines: Any = 1
         for axis in range(len(call.shape(0))):
             if axis != softmax_axis(call):
                 lines = lines * sizes[f"i{axis}"]
-        return 400 + -(-lines // CORES) * (20 + length * 60)
+        return 400 + -(-lines // CORES) * (250 + length * 30)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The exponential of every difference of codes."""
