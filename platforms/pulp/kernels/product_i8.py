@@ -1,0 +1,141 @@
+"""Integer MatMul of two operands of the run time: cores share blocks of four rows by four columns.
+
+A core packs the four columns of its blocks in scratch, four inputs a word, so that both operands are read by words.
+Products are of plain codes; the starts of a column and of a row hold what the other operand's zero point takes off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import dropwhile
+from typing import Any
+
+from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, proof, requantise, the_quantisation
+from tilewright.platform import Call, DType, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
+from tilewright.platforms.generic.kernels import product_i8 as portable
+from tilewright.platforms.pulp.kernels.conv_block_i8 import FOURS, SUMS_WHOLE
+from tilewright.platforms.pulp.kernels.listing import Listing
+from tilewright.platforms.pulp.kernels.windows import CORES
+from tilewright.platforms.pulp.platform import PLATFORM
+
+WIDTH = 4
+ROWS = ("a0", "a1", "a2", "a3")
+COLUMNS = ("a5", "a6", "a7", "t0")
+SUMS = ("s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t4", "t5", "t6", "ra")
+PACKED, WORDS, FIRST_SUM = 16, 20, 24  # bytes in `tilewright_product_block`
+ENTRY_CYCLES, BLOCK_CYCLES, PACK_CYCLES, ROW_CYCLES = 400, 280, 14, 3
+
+
+@dataclass(frozen=True)
+class ProductContext:
+    """What the template prints; `flip` makes signed codes of the right-hand side's, `b_zero` is their zero point."""
+
+    a_type: str
+    y_type: str
+    depth: int
+    a_zero: int
+    b_zero: int
+    flip: int
+    text: str
+    requantise: Requantiser
+
+
+def lead_of(call: Call) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Leading axes of both operands, without ones in front of them."""
+    left, right = (tuple(dropwhile(lambda size: size == 1, call.shape(index)[:-2])) for index in (0, 1))
+    return left, right
+
+
+@PLATFORM.kernel(
+    "MatMul", types=portable.TYPES, template="product_i8.c.mako",
+    sources=["tiles.h", "xpulp.h", "product_tile.h", "product.h", HALF_EVEN], preference=30,
+)  # fmt: skip
+class TiledProductI8(TiledKernelMethods):
+    """Integer matrix product of two operands over tiles in L1."""
+
+    tile_type = "tilewright_product_tile"
+
+    def accepts(self, call: Call) -> str | None:
+        """Matrices whose depth is whole words, one right-hand side for all of them or one for each."""
+        if call.constants:
+            return "an operand is constant, the kernel takes two of the run time"
+        if min(len(call.shape(0)), len(call.shape(1))) < 2:
+            return "an operand is a vector, the kernel handles matrices"
+        left, right = lead_of(call)
+        if right not in ((), left):
+            return f"leading axes {list(left)} and {list(right)} broadcast, the kernel takes equal ones or one matrix"
+        if call.shape(0)[-1] % WIDTH:
+            return f"{call.shape(0)[-1]} inputs of a sum are no multiple of {WIDTH}"
+        return portable.refused(call)
+
+    def rules(self, call: Call) -> list[Rule]:
+        """The sum stays whole; columns go in fours."""
+        return [*whole("k", why=SUMS_WHOLE), multiple("n", WIDTH, why=FOURS)]
+
+    def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
+        """Of the core that has most blocks: twenty-four instructions for sixty-four products, and what it packs."""
+        matrices, rows = _matrices(call, sizes)
+        words, blocks, groups = call.shape(0)[-1] // WIDTH, -(-rows // WIDTH), -(-sizes["n"] // WIDTH)
+        items = -(-matrices * blocks * groups // CORES)
+        packs = -(-items // blocks) + 1
+        return (
+            ENTRY_CYCLES + items * (24 * words + BLOCK_CYCLES) + packs * words * 4 * PACK_CYCLES
+            + rows * words * ROW_CYCLES
+        )  # fmt: skip
+
+    def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
+        """Packed columns and the starts of rows, for every core."""
+        _, rows = _matrices(call, sizes)
+        return CORES * (WIDTH * call.shape(0)[-1] + 4 * rows)
+
+    def context(self, operands: Operands) -> ProductContext:
+        """Types, zero points and the statement of a block."""
+        call = operands.call
+        a, b = call.tensor(0), call.tensor(1)
+        flipped = b.dtype is DType.U8
+        return ProductContext(
+            a_type=C_TYPES[a.dtype],
+            y_type=C_TYPES[call.outputs[0].dtype],
+            depth=call.shape(0)[-1],
+            a_zero=the_quantisation(a).zero_point[0],
+            b_zero=the_quantisation(b).zero_point[0] - 128 * flipped,
+            flip=128 * flipped,
+            text=listing(a.dtype is DType.U8).text("        "),
+            requantise=requantise(proof(call)),
+        )
+
+    def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
+        """Matrices, rows and columns of one tile."""
+        matrices, rows = _matrices(call, {name: high - low for name, (low, high) in view.loops.items()})
+        right = call.shape(0)[-1] * view.size("n") if lead_of(call)[1] else 0
+        return {"matrices": int(matrices), "rows": int(rows), "columns": view.size("n"), "right": right}
+
+
+def listing(unsigned: bool) -> Listing:
+    """Four rows and a stream of four columns' words, one step of a hardware loop for every four inputs."""
+    out = Listing()
+    out(*(f"lw {row}, {4 * at}+%[k]" for at, row in enumerate(ROWS)), f"lw a4, {PACKED}+%[k]", f"lw t3, {WORDS}+%[k]")
+    out(*(f"li {total}, 0" for total in SUMS))
+    dot = "pv.sdotusp.b" if unsigned else "pv.sdotsp.b"
+    out.begin_loop("t3")
+    out(*(f"p.lw {column}, 4, a4" for column in COLUMNS))
+    out("p.lw t1, 4, a0")
+    loaded = ("t1", "t2", "t1", "t2")
+    for row in range(WIDTH):
+        if row + 1 < WIDTH:
+            out(f"p.lw {loaded[row + 1]}, 4, {ROWS[row + 1]}")
+        sums = SUMS[WIDTH * row : WIDTH * (row + 1)]
+        out(*(f"{dot} {total}, {loaded[row]}, {column}" for total, column in zip(sums, COLUMNS, strict=True)))
+    out.end_loop()
+    out(*(f"sw {total}, {FIRST_SUM + 4 * at}+%[k]" for at, total in enumerate(SUMS)))
+    return out
+
+
+def _matrices(call: Call, sizes: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Matrices and rows of a tile; where one right-hand side serves all, leading axes count rows."""
+    lead: Any = 1
+    for name, size in sizes.items():
+        if name not in ("m", "n", "k") and "." not in name:
+            lead = lead * size
+    return (lead, sizes["m"]) if lead_of(call)[1] else (1, lead * sizes["m"])
