@@ -16,12 +16,18 @@ from board_layers import (
     UNROLLED_BEHIND,
     UNROLLED_DENSE,
     WINOGRAD,
+    Layer,
     check,
     check_network,
     kernels,
     means,
     sums,
 )
+
+
+FOLDED = Layer("line_folded", (1, 8, 24), (8, 1, 3), attributes={"pads": [6, 0], "dilations": [3], "group": 8})
+PADDED = Layer("line_padded", (1, 8, 24), (8, 1, 3), attributes={"pads": [1, 5], "dilations": [3], "group": 8})
+"""A dilated line that is one of rows, and one whose padding is no whole row."""
 
 
 def test_convolutions_of_every_kind(tmp_path: Path) -> None:
@@ -57,8 +63,9 @@ def test_convolutions_unrolled_for_their_layer(tmp_path: Path) -> None:
 
 
 def test_depthwise_convolutions_of_every_kind(tmp_path: Path) -> None:
-    done = check(DEPTHWISE, "qemu_mps2_an386", tmp_path, EXTREMES)
-    assert {kernels(done)[layer.name] for layer in DEPTHWISE} == {"DepthwiseDsp"}
+    layers = [*DEPTHWISE, FOLDED]
+    done = check(layers, "qemu_mps2_an386", tmp_path, EXTREMES)
+    assert {kernels(done)[layer.name] for layer in layers} == {"DepthwiseDsp"}
 
 
 def test_dense_layers_of_every_kind(tmp_path: Path) -> None:
@@ -85,11 +92,11 @@ def test_means_of_whole_maps(tmp_path: Path) -> None:
 
 
 def test_what_the_pairs_cannot_do_goes_to_the_portable_kernel(tmp_path: Path) -> None:
-    done = check([DILATED], "qemu_mps2_an386", tmp_path)
+    done = check([DILATED, PADDED], "qemu_mps2_an386", tmp_path)
     node = next(node for node in done.bound.nodes if node.call.node.name == "line_dilated")
     refusals = {candidate.kernel.name: candidate.refusal for candidate in node.candidates}
     assert refusals["DepthwiseDsp"] == "no axis has stride 1 or 2 without dilation"
-    assert kernels(done)["line_dilated"] == "DepthwiseI8"
+    assert {kernels(done)[layer.name] for layer in (DILATED, PADDED)} == {"DepthwiseI8"}
 
 
 @pytest.mark.parametrize("board", ["qemu_mps2_an500", "qemu_mps2_an505"])

@@ -105,7 +105,7 @@ def multiplications(p: Axis, q: Axis) -> float:
 
 def oriented(call: Call) -> tuple[Axis, Axis, bool] | None:
     """(axis of the pairs, other axis, True where the pairs run along columns); None where neither axis allows it."""
-    h, w = matrix_i8.axes_of(call)
+    h, w = matrix_i8.folded_axes(call)
     found = [
         (multiplications(p, q), swapped, p, q)
         for p, q, swapped in ((h, w, False), (w, h, True))
@@ -176,9 +176,9 @@ class DepthwiseDsp(KernelMethods):
         call = operands.call
         found = oriented(call)
         assert found is not None
-        p, _, swapped = found
+        p, q, swapped = found
         weights, _ = portable.weights_of(call)
-        plain = weights.reshape(weights.shape[0], *((1,) if weights.ndim == 3 else ()), *weights.shape[2:])
+        plain = weights.reshape(weights.shape[0], *((q.kernel, p.kernel) if swapped else (p.kernel, q.kernel)))
         lines = plain if swapped else plain.transpose(0, 2, 1)
         padded = np.concatenate([lines.astype(np.int64), np.zeros((*lines.shape[:2], 1), np.int64)], axis=2)
         words, _ = line(p.kernel, p.stride)

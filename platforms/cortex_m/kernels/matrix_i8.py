@@ -8,7 +8,7 @@ import numpy as np
 from tilewright.numerics import MultiplyHigh, accumulator, proof, requantise
 from tilewright.platform import Array, Call, Constant, DType
 from tilewright.platforms.generic.kernels import conv_i8 as portable
-from tilewright.platforms.generic.kernels.blocks import Axis
+from tilewright.platforms.generic.kernels.blocks import Axis, axis
 
 PAIR_LIMIT = 1 << 23
 """Sums of the odd channel of a pair are the upper 24 bits of a difference of two int32 sums."""
@@ -33,6 +33,20 @@ def axes_of(call: Call) -> tuple[Axis, Axis]:
     """Rows and columns with strides in elements, channels innermost."""
     shape = call.shape(0)
     return portable.spatial_axes(call, (shape[-1] * shape[1], shape[1]))
+
+
+def folded_axes(call: Call) -> tuple[Axis, Axis]:
+    """`axes_of`, but a single dilated axis as rows of `dilation` columns, whose taps are neighbouring rows.
+
+    Every `dilation`-th input belongs to one column, where both sizes and the padding are whole rows.
+    """
+    h, w = axes_of(call)
+    by = w.dilation
+    alone = h.size == h.out == h.kernel == 1 and h.pad == 0
+    if not alone or by == 1 or w.stride > 1 or w.size % by or w.out % by or w.pad % by:
+        return h, w
+    rows = axis(w.size // by, w.out // by, w.kernel, 1, 1, w.pad // by, w.x_stride * by)
+    return rows, axis(by, by, 1, 1, 1, 0, w.x_stride)
 
 
 def refusal(call: Call) -> str | None:

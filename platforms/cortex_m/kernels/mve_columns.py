@@ -57,7 +57,7 @@ class MveColumnsContext:
 
 def is_square(call: Call) -> bool:
     """True where a window serves two rows of two results."""
-    h, w = matrix_i8.axes_of(call)
+    h, w = matrix_i8.folded_axes(call)
     return h.stride == w.stride == 1 and (h.dilation == 1 or h.kernel == 1)
 
 
@@ -68,13 +68,13 @@ def columns_of(w: Axis) -> int:
 
 def is_in_place(call: Call) -> bool:
     """True where a row is read before the results of its place are written."""
-    h, w = matrix_i8.axes_of(call)
+    h, w = matrix_i8.folded_axes(call)
     return is_square(call) and (h.out, w.out) == (h.size, w.size) and h.pad <= 1
 
 
 def places_of(call: Call) -> tuple[tuple[int, ...], ...]:
     """See `MveColumnsContext`; for single results their columns' offsets in the words of scratch come first."""
-    _, w = matrix_i8.axes_of(call)
+    _, w = matrix_i8.folded_axes(call)
     channels = call.shape(0)[1]
     if is_square(call):
         right = min(2, w.out - 2) * channels
@@ -92,7 +92,8 @@ def stream_of(call: Call) -> Array:
     """uint32 words of every channel: four columns of four weights, start, multiplier, addend of twice the word."""
     weights, _ = portable.weights_of(call)
     fixed = matrix_i8.fixed_point(call)
-    plain = weights.reshape(weights.shape[0], *((1,) if weights.ndim == 3 else ()), *weights.shape[2:])
+    h, w = matrix_i8.folded_axes(call)
+    plain = weights.reshape(weights.shape[0], h.kernel, w.kernel)
     padded = np.zeros((plain.shape[0], 4, 4), np.int8)
     padded[:, : plain.shape[2], : plain.shape[1]] = plain.transpose(0, 2, 1)
     start, multiplier, *_ = matrix_i8.channel_table(call, plain.shape[0]).T
@@ -103,7 +104,7 @@ def stream_of(call: Call) -> Array:
 
 def work(call: Call) -> ColumnsWork:
     """The work of one call."""
-    h, w = matrix_i8.axes_of(call)
+    h, w = matrix_i8.folded_axes(call)
     channels, fours = call.shape(0)[1], -(-w.out // 4)
     blocks, columns = -(-channels // LANES), min(w.size, columns_of(w) - w.pad)
     if is_square(call):
@@ -131,7 +132,7 @@ class DepthwiseColumnsMve(KernelMethods):
         """Up to nine taps side by side, strides that constants reach, codes that saturate."""
         if (why := portable_depthwise.accepts(call)) is not None:
             return why
-        h, w = matrix_i8.axes_of(call)
+        h, w = matrix_i8.folded_axes(call)
         channels = call.shape(0)[1]
         if max(h.kernel, w.kernel) > 3 or (w.dilation > 1 and w.kernel > 1):
             return "the kernel takes windows of up to 3x3 whose columns lie side by side"
@@ -157,7 +158,7 @@ class DepthwiseColumnsMve(KernelMethods):
 
     def scratch(self, operands: Operands) -> int:
         """Words of the columns of one row's windows."""
-        _, w = matrix_i8.axes_of(operands.call)
+        _, w = matrix_i8.folded_axes(operands.call)
         return COLUMN_BYTES * columns_of(w)
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
@@ -167,7 +168,7 @@ class DepthwiseColumnsMve(KernelMethods):
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
         """Single rows are computed for all channels, one after the other; two rows after the next two are read."""
         call = operands.call
-        h, w = matrix_i8.axes_of(call)
+        h, w = matrix_i8.folded_axes(call)
         channels = call.shape(0)[1]
         if not is_square(call):
             return ((0, 0, gap_bytes(*row_steps(h, w, channels, 1, 1), reads_before_writing=False)),)
@@ -187,7 +188,7 @@ class DepthwiseColumnsMve(KernelMethods):
         call = operands.call
         x = call.tensor(0)
         assert x.quantisation is not None
-        h, w = matrix_i8.axes_of(call)
+        h, w = matrix_i8.folded_axes(call)
         columns = columns_of(w)
         return MveColumnsContext(
             y_type=C_TYPES[call.outputs[0].dtype],
