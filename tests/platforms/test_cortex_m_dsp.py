@@ -24,7 +24,6 @@ from board_layers import (
     sums,
 )
 
-
 FOLDED = Layer("line_folded", (1, 8, 24), (8, 1, 3), attributes={"pads": [6, 0], "dilations": [3], "group": 8})
 PADDED = Layer("line_padded", (1, 8, 24), (8, 1, 3), attributes={"pads": [1, 5], "dilations": [3], "group": 8})
 """A dilated line that is one of rows, and one whose padding is no whole row."""
