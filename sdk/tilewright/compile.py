@@ -153,12 +153,20 @@ compiler: Compiler[Compiled] = Compiler()
 def load(asked: Request, log: Journal = Depends(journal)) -> Model:
     """Load and check the file."""
     with log.stage("frontend"):
-        return read_model(
+        loaded = read_model(
             asked.source,
             shapes=asked.options.shapes,
             frozen=frozen_inputs(asked.options.freeze),
             name=model_name(asked.source),
+            state=asked.options.state,
         )
+        if loaded.states and not asked.platform.can(Feature.STATE):
+            raise UsageError(
+                f"'{loaded.states[0].past}' is state, which platform '{asked.platform.name}' does not keep",
+                why="it writes its own code, whose inputs and outputs are all the caller's",
+                fix="give --state none and copy each output to its input, or use tilewright.graphs",
+            )
+        return loaded
 
 
 @compiler.step
@@ -209,12 +217,13 @@ def compiled(found: Found, artifacts: Artifacts, seconds: Mapping[str, float]) -
         levels=asked.levels, constant_bytes=artifacts.constant_bytes,
         table_bytes=artifacts.table_bytes, target=asked.target.name, seconds=seconds,
         float_tensors=quantisation_report(deployment.model).float_tensors if deployment.model.quantisation_form else (),
+        copied={one.state: one.why for one in deployment.settled.copied},
     )  # fmt: skip
     if artifacts.runtime_bytes:
         report = with_weights_in_ram(report, found.placed.level, artifacts.runtime_bytes)
     return Compiled(
         asked, network.loaded, deployment.model, deployment.graph, deployment.tiled, found.placed.plan, found.placed,
-        artifacts, report, replace(deployment.decided, offsets=dict(found.placed.solution.offsets)),
+        artifacts, report, deployment.decided_with(found.placed),
     )  # fmt: skip
 
 

@@ -17,9 +17,9 @@ from tilewright.codegen.parameters import parameters
 from tilewright.codegen.render import render
 from tilewright.memory.buffer_layout import BufferLayout, layout_of
 from tilewright.memory.placed import PlacedPlan
-from tilewright.memory.planner import align_up
 from tilewright.plan.aliasing.alias_sets import view_shift
 from tilewright.plan.plan import ExecutionPlan, Instruction, view_root
+from tilewright.sizes import align_up
 from tilewright.version import VERSION
 
 __all__ = [

@@ -155,12 +155,24 @@ class Node:
 
 
 @dataclass(frozen=True)
+class State:
+    """An input and an output of equal type and shape that are one tensor between calls.
+
+    `initial` is what the first call reads, in the element type that the file gives the input; None for zeros.
+    """
+
+    past: str
+    present: str
+    initial: Array | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
 class Model:
     """A network: nodes in topological order, every tensor by name, constants by name.
 
     `constants` hold values of the tensor's own element type and shape. `name` is a valid C identifier.
     `opset` is the version of the default domain after normalisation. `notes` are sentences about what the frontend
-    chose for the user, e.g. a batch size.
+    chose for the user, e.g. a batch size. `states` are pairs of `inputs` and `outputs` that the caller never sees.
     """
 
     name: str
@@ -173,6 +185,19 @@ class Model:
     sha256: str = ""
     quantisation_form: str = ""
     notes: tuple[str, ...] = ()
+    states: tuple[State, ...] = ()
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The inputs that a caller gives: those that are no state."""
+        past = {state.past for state in self.states}
+        return tuple(name for name in self.inputs if name not in past)
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The outputs that a caller gets: those that are no state."""
+        present = {state.present for state in self.states}
+        return tuple(name for name in self.outputs if name not in present)
 
     def replace(
         self,

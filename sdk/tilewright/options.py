@@ -17,16 +17,30 @@ FallBack = Literal["never", "needed", "always"]
 Weights = Literal["auto", "c", "bin"]
 
 
+@dataclass(frozen=True)
+class StateWish:
+    """Which inputs and outputs the user says are one tensor between calls.
+
+    `pairs` are (input, output); None leaves it to the file. `auto` finds more by the names of usual exporters.
+    `initial` is an .npz file of first values by the input's name.
+    """
+
+    pairs: tuple[tuple[str, str], ...] | None = None
+    auto: bool = False
+    initial: Path | None = None
+
+
 TILING_PASSES = frozenset({"tile_fusion", "pinning", "double_buffering"})
 """Switches of `--without-pass` that act on tiles: layers tile by tile in one chain, constants that stay in L1, copies
 beside computing."""
 
 MEMORY_PASSES = (
-    frozenset({"reorder", "kernels", "in_place", "overlap", "views", "recompute", "row_chains"}) | TILING_PASSES
+    frozenset({"reorder", "kernels", "in_place", "overlap", "views", "recompute", "row_chains", "state"})
+    | TILING_PASSES
 )
 """Switches of `--without-pass` that act on memory: node order, kernels with less scratch at the peak, results in an
 operand's place, and over a part of it, parts of a Concat that lie in its result and those of a Split that stay in its
-operand, results computed twice, nodes computed band by band of rows."""
+operand, results computed twice, nodes computed band by band of rows, states written where they lie."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +56,7 @@ class CompileOptions:
     `tilewright tune`, whose counts choose the kernels; `decisions` a file that is followed in the place of the search.
     `fall_back` says when a slower kernel may take a layer of which no tile fits the compute level: `needed` is where
     the target has not enough of it. `weights` are arrays of C or a binary file that an assembler file takes in; `auto`
-    takes the file from 256 KiB on.
+    takes the file from 256 KiB on. `state` says what lives from call to call.
     """
 
     level_sizes: Mapping[str, int] = field(default_factory=dict)
@@ -64,6 +78,7 @@ class CompileOptions:
     decisions: Path | None = None
     fall_back: FallBack = "needed"
     weights: Weights = "auto"
+    state: StateWish = StateWish()
 
     def __post_init__(self) -> None:
         """Refuse values that no stage could give a meaning to."""
@@ -100,6 +115,7 @@ class RunOptions:
 
     `inputs` and `expect` are .npz files whose keys are the model's inputs and outputs; without `inputs` values are
     drawn from `seed`. `layers` compares every tensor, `profile` counts per layer. `atol` and `rtol` hold for floats.
+    `frames` are calls one after the other: so many that are drawn, or an .npz file whose leading axis counts them.
     `reference` off leaves out the comparison of NumPy with ONNX Runtime.
     """
 
@@ -111,9 +127,17 @@ class RunOptions:
     rtol: float = 1e-4
     seed: int = 0
     reference: bool = True
+    frames: Path | int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse tolerances that nothing could meet."""
+        """Refuse tolerances that nothing could meet, and sequences of which only one call is spoken of."""
+        if self.frames is not None and (self.inputs or self.expect or self.layers or self.profile):
+            raise UsageError(
+                "--frames", why="--inputs, --expect, --layers and --profile speak of one call",
+                fix="leave them out, or leave --frames out",
+            )  # fmt: skip
+        if isinstance(self.frames, int) and self.frames < 1:
+            raise UsageError(f"--frames {self.frames}", why="a sequence has at least one call", fix="give 1 or more")
         for name, value in (("atol", self.atol), ("rtol", self.rtol)):
             if not value >= 0:
                 raise UsageError(f"--{name} {value}", why="a tolerance is negative or not a number", fix="give >= 0")

@@ -47,6 +47,8 @@ class Feature(Enum):
     """Weights of a program's regions that lie outside of the code: `--program`."""
     LIBRARY = "library"
     """A library of C that other builds take in: `--project`."""
+    STATE = "state"
+    """Tensors that live from call to call: `--state`."""
     KERNELS_APART = "kernels apart"
     """Kernels as C functions that this machine's compiler builds one by one: `tilewright conform`."""
 

@@ -12,3 +12,8 @@ def parse_size(text: str) -> int | None:
     """Bytes of `4096`, `64K`, `64KiB`, `1M` or `1 MB`; K is 1024. None where the text is no size."""
     found = _SIZE.fullmatch(text.strip())
     return int(found[1]) * _FACTORS[(found[2] or "").upper()] if found else None
+
+
+def align_up(size: int, align: int) -> int:
+    """The smallest multiple of `align` that is not below `size`."""
+    return -(-size // align) * align

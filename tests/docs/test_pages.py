@@ -17,6 +17,7 @@ NEEDS = {
     "pytorch": (),
     "regions": (),
     "decisions_file": (),
+    "state": (),
 }  # fmt: skip
 
 

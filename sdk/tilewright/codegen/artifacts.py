@@ -50,13 +50,14 @@ class Parts:
     memory: str = ""
     port_sizes: str = ""
     port_functions: str = ""
+    state_functions: str = ""
     ports: tuple[str, ...] = ()
     run: str = ""
 
     @property
     def port_declarations(self) -> str:
-        """What the header says of inputs and outputs."""
-        return self.port_sizes + self.port_functions
+        """What the header says of inputs, outputs and state."""
+        return self.port_sizes + self.port_functions + self.state_functions
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,10 @@ def layer_comment(placed: PlacedPlan, instruction: Instruction) -> str:
 
     def place(slot: int) -> str:
         tensor = plan.slots[slot].tensor
-        at = placed.slot_offsets.get(slot)
-        return f"{shape_text(tensor)} {tensor.size_bytes} B at {'caller' if at is None else at}"
+        at: int | str = placed.slot_offsets.get(slot, "caller")
+        if slot in placed.state_offsets:
+            at = f"state + {placed.state_offsets[slot]}"
+        return f"{shape_text(tensor)} {tensor.size_bytes} B at {at}"
 
     ins = ", ".join(place(s) for s in instruction.inputs if s >= 0) or "constants"
     outs = ", ".join(place(s) for s in instruction.outputs)

@@ -17,21 +17,21 @@ from tilewright.codegen.binary_weights import lay_out as lay_out_binary
 from tilewright.codegen.blob import Blob, WeightRegion, blob_bytes, constant_texts, identity, lay_out
 from tilewright.codegen.c_types import C_TYPES, constant_type, literal, packed
 from tilewright.codegen.comments import constant_comment, layer_comment, port_comment, safe
+from tilewright.codegen.constant_array import ConstantArray
 from tilewright.codegen.functions import Functions, render_functions
 from tilewright.codegen.limits import limits_of
 from tilewright.codegen.network_text import (
     BlobText,
     CallLine,
-    ConstantArray,
     FastMemory,
     Level,
     NetworkText,
     Port,
-    arena_of,
 )
-from tilewright.codegen.pointers import pointer
+from tilewright.codegen.pointers import memories_of, pointer
 from tilewright.codegen.render import render
 from tilewright.codegen.run_parameters import pointers, run_parameters, unused
+from tilewright.codegen.states import first_values, states_text, stored_states
 from tilewright.codegen.tiled import HEADER
 from tilewright.ieee import ieee
 from tilewright.memory.levels import memory_reports
@@ -66,7 +66,7 @@ def emit(
     """
     plan = placed.plan
     blobs = lay_out(plan, regions, context)
-    functions = render_functions(placed, plan.name, arena_of(plan.name, context), constant_texts(plan, blobs))
+    functions = render_functions(placed, plan.name, memories_of(plan.name, context), constant_texts(plan, blobs))
     code = [*functions.texts, *(call.text for call in functions.calls)]
     known = {blob: identity(code, blob) for blob in blobs}
     shown = _with_weights(_network(placed, levels, flags, functions, known, context), weights)
@@ -107,12 +107,18 @@ def _parts(shown: NetworkText) -> Parts:
         weights=f"src/{shown.name}_weights.{'S' if shown.binary else 'c'}",
         includes=_joined((*shown.own_includes, *shown.library_includes)),
         declarations=_joined(constant.declaration for constant in shown.constants),
-        memory=render(TEMPLATES / "memory.c.mako", m=shown),
-        port_sizes=render(TEMPLATES / "port_sizes.h.mako", m=shown),
+        memory=render(TEMPLATES / "memory.c.mako", m=shown) + _of_states(shown, "state.c"),
+        port_sizes=render(TEMPLATES / "port_sizes.h.mako", m=shown) + _of_states(shown, "state.h"),
+        state_functions=_of_states(shown, "state_functions.h"),
         port_functions=render(TEMPLATES / "port_functions.h.mako", m=shown) if functions else "",
         ports=tuple(render(TEMPLATES / "port.c.mako", m=shown, word=word, p=port) for word, port in functions),
         run=render(TEMPLATES / "run.c.mako", m=shown),
     )
+
+
+def _of_states(shown: NetworkText, name: str) -> str:
+    """A part that speaks of states; empty where there are none."""
+    return "" if shown.states is None else render(TEMPLATES / f"{name}.mako", m=shown, s=shown.states)
 
 
 def _joined(lines: Iterable[str]) -> str:
@@ -157,6 +163,7 @@ def _network(
     runtime_bytes = sum(blob.weight_bytes for blob in known if not blob.mapped)
     constant_bytes = sum(packed(s.constant.dtype, s.constant.values).nbytes for s in plan.frozen_slots)
     constant_bytes += sum(layer.table_bytes for layer in functions.tiled)
+    constant_bytes += sum(pair.initial.nbytes for pair in stored_states(plan))
     constant_bytes -= sum(blob.weight_bytes for blob in known)
     sources = tuple(source.read_text().strip() for source in functions.sources)
     return NetworkText(
@@ -189,6 +196,7 @@ def _network(
         runtime_bytes=runtime_bytes,
         fast=_fast(placed, levels),
         context=context,
+        states=states_text(placed, memories_of(plan.name, context)),
     )
 
 
@@ -257,7 +265,7 @@ def _constants(placed: PlacedPlan, blobs: Sequence[Blob]) -> tuple[ConstantArray
             slot.index not in in_ram,
         )  # fmt: skip
         found.append(array)
-    return tuple(found)
+    return (*found, *first_values(plan))
 
 
 def _ports(placed: PlacedPlan, slots: Sequence[int], word: str, context: bool) -> tuple[Port, ...]:
@@ -272,7 +280,7 @@ def _ports(placed: PlacedPlan, slots: Sequence[int], word: str, context: bool) -
             Port(
                 index=index,
                 c_type=C_TYPES[tensor.dtype],
-                pointer=pointer(placed, slot, plan.name, arena_of(plan.name, context), False).text,
+                pointer=pointer(placed, slot, memories_of(plan.name, context), False).text,
                 comment=port_comment(names[index], tensor),
                 size_bytes=tensor.size_bytes,
                 elements=tensor.elements,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tilewright.codegen.c_types import constant_address
 from tilewright.codegen.parameters import parameters, parameters_of
-from tilewright.codegen.pointers import Pointer, caller_name, pointer
+from tilewright.codegen.pointers import Memories, Pointer, address, caller_name, pointer
 from tilewright.codegen.render import render
 from tilewright.codegen.row_chain import chain_text
 from tilewright.codegen.staging import copied, staging
@@ -93,14 +93,14 @@ class Texts:
 
 
 def render_functions(
-    placed: PlacedPlan, prefix: str, arena: str, elsewhere: Mapping[int, str] | None = None
+    placed: PlacedPlan, prefix: str, memories: Memories, elsewhere: Mapping[int, str] | None = None
 ) -> Functions:
     """Render every instruction's kernel; two layers whose text is the same share one function.
 
     A schedule becomes a function of its own behind those of its kernels; nodes that it runs as stages have no call.
     `elsewhere` are C expressions for frozen slots that are no arrays of the weights file.
     """
-    plan, moved = placed.plan, {**(elsewhere or {}), **copied(placed, arena)}
+    plan, moved = placed.plan, {**(elsewhere or {}), **copied(placed, memories.arena)}
     texts = Texts(prefix)
     calls = list[LayerCall]()
     scheduled = {name for i in plan.instructions if i.schedule is not None for name in i.schedule.nodes}
@@ -109,7 +109,7 @@ def render_functions(
     layouts: dict[str, Layout] = {slot.tensor.name: slot.layout for slot in plan.slots}
     for instruction in plan.instructions:
         if instruction.aliasing is not None:
-            calls += _aliasing_calls(placed, instruction, instruction.aliasing, prefix, arena, moved)
+            calls += _aliasing_calls(placed, instruction, instruction.aliasing, prefix, memories, moved)
             continue
         kernel, call = instruction.kernel, instruction.call
         listed = parameters(plan, instruction)
@@ -122,17 +122,17 @@ def render_functions(
         name = texts.add(kernel, render(kernel.template, f=Function(_NAME, listing, called), k=context))
         kernel_of[instruction.name] = name
         if instruction.schedule is not None:
-            members = _members(placed, instruction, kernel_of, prefix, arena, moved)
+            members = _members(placed, instruction, kernel_of, prefix, memories, moved)
             name = f"{prefix}_layer{instruction.index}"
             layers.append(tiled_function(name, fast_memory(prefix, instruction), plan, instruction.schedule, members))
             homes = tuple(home.argument for member in members for home in member.homes)
             calls.append(LayerCall(instruction, name, homes))
         elif instruction.name not in scheduled:
-            arguments = _arguments(placed, instruction, prefix, arena, moved)
+            arguments = _arguments(placed, instruction, prefix, memories, moved)
             calls.append(LayerCall(instruction, name, arguments))
     named = [text.replace(_NAME, name).strip() + "\n" for text, name in texts.names.items()]
     named += [text for text, _ in layers]
-    staged = staging(placed, prefix, arena, elsewhere or {})
+    staged = staging(placed, prefix, memories.arena, elsewhere or {})
     named += [one.text for one in staged]
     early = [LayerCall(one.instruction, one.name, (Pointer(one.argument),)) for one in staged]
     calls = sorted([*early, *calls], key=lambda call: call.instruction.index)  # stable: copies before their layer
@@ -141,22 +141,28 @@ def render_functions(
 
 
 def _aliasing_calls(
-    placed: PlacedPlan, instruction: Instruction, aliasing: Aliasing, prefix: str, arena: str, moved: Mapping[int, str]
+    placed: PlacedPlan,
+    instruction: Instruction,
+    aliasing: Aliasing,
+    prefix: str,
+    memories: Memories,
+    moved: Mapping[int, str],
 ) -> list[LayerCall]:
     """What is left to move and fill where operands and results are the same bytes."""
     result = placed.slot_offsets[instruction.outputs[0]]
     found = []
     for copy in aliasing.copies:
-        source = Pointer(f"{arena} + {placed.slot_offsets.get(instruction.inputs[copy.operand], 0)}")
         if copy.frozen is not None:
             source = Pointer(moved.get(copy.frozen, f"{prefix}_c{copy.frozen}"))
-        elif instruction.inputs[copy.operand] not in placed.slot_offsets:
+        elif (own := address(placed, instruction.inputs[copy.operand], memories)) is not None:
+            source = Pointer(own)
+        else:
             caller = caller_name(placed, instruction.inputs[copy.operand])
             source = Pointer(caller, caller)
-        target, size = Pointer(f"{arena} + {result + copy.start}"), Pointer(f"{copy.size_bytes}u")
+        target, size = Pointer(f"{memories.arena} + {result + copy.start}"), Pointer(f"{copy.size_bytes}u")
         found.append(LayerCall(instruction, "memcpy", (target, source, size)))
     for fill in aliasing.fills:
-        target, size = Pointer(f"{arena} + {result + fill.start}"), Pointer(f"{fill.size_bytes}u")
+        target, size = Pointer(f"{memories.arena} + {result + fill.start}"), Pointer(f"{fill.size_bytes}u")
         found.append(LayerCall(instruction, "memset", (target, Pointer(str(fill.byte)), size)))
     return found or [LayerCall(instruction, "", ())]
 
@@ -168,7 +174,7 @@ def fast_memory(prefix: str, instruction: Instruction) -> str:
 
 
 def _members(
-    placed: PlacedPlan, last: Instruction, kernel_of: Mapping[str, str], prefix: str, arena: str,
+    placed: PlacedPlan, last: Instruction, kernel_of: Mapping[str, str], prefix: str, memories: Memories,
     moved: Mapping[int, str],
 ) -> list[Member]:  # fmt: skip
     """The stages of a schedule with their instructions, kernels and addresses at home."""
@@ -188,7 +194,7 @@ def _members(
             else:
                 output = operand.kind == "output"
                 slot = (instruction.outputs if output else instruction.inputs)[operand.index]
-                argument = pointer(placed, slot, prefix, arena, not output)
+                argument = pointer(placed, slot, memories, not output)
             homes.append(home_of(plan, operand, instruction, number, argument, len(schedule.stages) > 1))
         found.append(Member(instruction, stage, kernel_of[stage.node], tuple(homes)))
     return found
@@ -219,16 +225,16 @@ def _names(source: Path, _changed: int) -> tuple[frozenset[str], frozenset[str]]
 
 
 def _arguments(
-    placed: PlacedPlan, instruction: Instruction, prefix: str, arena: str, moved: Mapping[int, str]
+    placed: PlacedPlan, instruction: Instruction, prefix: str, memories: Memories, moved: Mapping[int, str]
 ) -> tuple[Pointer, ...]:
     found = []
     for slot in (*(s for s in instruction.inputs if s >= 0), *instruction.outputs):
         readonly = slot in instruction.inputs
-        found.append(pointer(placed, slot, prefix, arena, readonly))
+        found.append(pointer(placed, slot, memories, readonly))
     for index in instruction.frozen:
         found.append(Pointer(moved.get(index) or _constant(placed.plan, index, prefix)))
     if instruction.scratch_bytes:
-        found.append(Pointer(f"{arena} + {placed.scratch_offsets[instruction.index]}"))
+        found.append(Pointer(f"{memories.arena} + {placed.scratch_offsets[instruction.index]}"))
     return tuple(found)
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
-from tilewright.codegen.artifacts import Piece
 from tilewright.codegen.blob import Blob
 from tilewright.codegen.build_names import cmake_name
-from tilewright.codegen.c_types import initialiser_pieces
+from tilewright.codegen.constant_array import ConstantArray
 from tilewright.codegen.limits import Limits
+from tilewright.codegen.pointers import memories_of
+from tilewright.codegen.states import StatesText
 from tilewright.codegen.tiled import HEADER
-from tilewright.model import Array, DType
 
 
 @dataclass(frozen=True)
@@ -42,35 +41,6 @@ class Port:
     shape: tuple[int, ...]
     scale: str | None
     zero_point: int
-
-
-@dataclass(frozen=True)
-class ConstantArray:
-    """One array of the weights file: in RAM where it is not `fixed`, of one zero where it has no elements."""
-
-    name: str
-    c_type: str
-    elements: int
-    comment: str
-    dtype: DType
-    values: Array
-    fixed: bool = True
-
-    @property
-    def declaration(self) -> str:
-        """The line that declares it for other files."""
-        return f"extern {'const ' if self.fixed else ''}{self.c_type} {self.name}[{max(self.elements, 1)}];"
-
-    def definition(self, upper: str, elements: Piece) -> tuple[Piece, ...]:
-        """The whole array around the text of its elements; `upper` is the prefix of macros."""
-        section = "WEIGHTS_SECTION const" if self.fixed else "RUNTIME_WEIGHTS_SECTION"
-        head = f"{upper}_{section} {self.c_type} {self.name}[{max(self.elements, 1)}]"
-        return f"\n/* {self.comment} */\n{head} = {{\n    ", elements if self.elements else "0", "};\n"
-
-    @property
-    def text(self) -> Piece:
-        """What gives the elements piece by piece."""
-        return partial(initialiser_pieces, self.dtype, self.values)
 
 
 @dataclass(frozen=True)
@@ -139,6 +109,7 @@ class NetworkText:
     fast: FastMemory | None = None
     context: bool = False
     binary: bool = False
+    states: StatesText | None = None
 
     @property
     def cmake(self) -> str:
@@ -160,7 +131,12 @@ class NetworkText:
     @property
     def arena(self) -> str:
         """C expression for the first byte of the arena."""
-        return arena_of(self.name, self.context)
+        return memories_of(self.name, self.context).arena
+
+    @property
+    def state(self) -> str:
+        """C expression for the first byte of what is kept from call to call."""
+        return memories_of(self.name, self.context).state
 
     @property
     def null_pointers(self) -> str:
@@ -178,8 +154,3 @@ class NetworkText:
     def first(self) -> str:
         """The same where other parameters follow."""
         return f"{self.instance}, " if self.context else ""
-
-
-def arena_of(name: str, context: bool) -> str:
-    """C expression for the arena: an array of the model's, or a member of the caller's context."""
-    return "context->arena" if context else f"{name}_arena"

@@ -16,11 +16,34 @@ class Pointer:
     caller: str = ""
 
 
-def pointer(placed: PlacedPlan, slot: int, prefix: str, arena: str, readonly: bool) -> Pointer:
-    """The address of a slot: in the arena, or the caller's pointer."""
+@dataclass(frozen=True)
+class Memories:
+    """C expressions for the first byte of the arena, and of what is kept from call to call."""
+
+    arena: str
+    state: str
+
+
+def memories_of(name: str, context: bool) -> Memories:
+    """Arrays of the model's, or members of the caller's context."""
+    return (
+        Memories("context->arena", "context->state") if context else Memories(f"{name}_arena", f"{name}_state_memory")
+    )
+
+
+def address(placed: PlacedPlan, slot: int, memories: Memories) -> str | None:
+    """C expression for the first byte of a slot in the network's own memory; None where it is the caller's."""
+    if slot in placed.state_offsets:
+        return f"{memories.state} + {placed.state_offsets[slot]}"
+    return f"{memories.arena} + {placed.slot_offsets[slot]}" if slot in placed.slot_offsets else None
+
+
+def pointer(placed: PlacedPlan, slot: int, memories: Memories, readonly: bool) -> Pointer:
+    """The address of a slot: in the network's memory, or the caller's pointer."""
     c_type = f"{'const ' if readonly else ''}{C_TYPES[placed.plan.slots[slot].tensor.dtype]}"
-    if slot in placed.slot_offsets:
-        return Pointer(f"({c_type} *)(void *)({arena} + {placed.slot_offsets[slot]})")
+    own = address(placed, slot, memories)
+    if own is not None:
+        return Pointer(f"({c_type} *)(void *)({own})")
     caller = caller_name(placed, slot)
     return Pointer(f"({c_type} *){caller}", caller)
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TypeVar
 from tilewright.errors import DoesNotFit, UsageError
 
 if TYPE_CHECKING:
-    from tilewright.binding.graph import BoundGraph
-    from tilewright.options import CompileOptions
+    from tilewright.compile import Compiled
+    from tilewright.options import CompileOptions, StateWish
     from tilewright.report.build import Report
     from tilewright.target import Target
 
@@ -91,6 +91,11 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
     ]
     for option, name, metavar, text in pairs:
         group.add_argument(option, dest=name, metavar=metavar, action="append", default=[], help=text)
+    group.add_argument(
+        "--state", metavar="IN=OUT,...", action="append", default=[],
+        help="inputs and outputs that are one tensor between calls; auto: by the names of usual exporters; none",
+    )  # fmt: skip
+    group.add_argument("--state-init", metavar="FILE.npz", type=path, help="first values of states by name")
     group.add_argument("--io", choices=("arena", "caller"), default="arena", help="where inputs and outputs live")
     group.add_argument("--context", action="store_true", help="several instances of the network may exist")
     group.add_argument("--quantized-io", action="store_true", help="keep integers at the border of the network")
@@ -139,11 +144,33 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
         decisions=arguments.decisions,
         fall_back=arguments.fall_back,
         weights=arguments.weights,
+        state=_state(arguments.state, arguments.state_init),
     )
     models: Sequence[Path] = arguments.models if "models" in arguments else [arguments.model]
-    for file in (*models, *options.freeze.values(), options.program, options.lock, options.decisions):
+    named = (options.program, options.lock, options.decisions, options.state.initial)
+    for file in (*models, *options.freeze.values(), *named):
         existing(file)
     return options
+
+
+def _state(texts: Sequence[str], initial: Path | None) -> StateWish:
+    """What `--state` options say; UsageError for one that cannot be read."""
+    from tilewright.frontend.states import AUTO, NONE, parse_pairs
+    from tilewright.options import StateWish
+
+    pairs: tuple[tuple[str, str], ...] = ()
+    for text in texts:
+        if text not in (AUTO, NONE):
+            try:
+                pairs += parse_pairs(text)
+            except ValueError as error:
+                raise UsageError(
+                    f"--state {text}", why=str(error), fix="write input=output,..., auto or none"
+                ) from None
+    if NONE in texts and (len(texts) > 1 or initial is not None):
+        raise UsageError("--state none", why="another option says that there is state", fix="leave one of them out")
+    asked = bool(pairs) or NONE in texts
+    return StateWish(pairs if asked else None, AUTO in texts, initial)
 
 
 def shape_pairs(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -202,12 +229,14 @@ def overflow(report: Report, budgets: Mapping[str, int]) -> DoesNotFit | None:
     return found(report, budgets)
 
 
-def explanation(graph: BoundGraph, options: CompileOptions) -> str:
-    """What `--explain` prints: every kernel of every node, with the counts of a lock file where one was given."""
+def explanation(compiled: Compiled, options: CompileOptions) -> str:
+    """What `--explain` prints: every kernel of every node, with the counts of a lock file where one was given, and
+    what lives from call to call."""
     from tilewright.binding.lock import load_lock
-    from tilewright.report.explain import explain
+    from tilewright.report.explain import explain, explain_states
 
-    return explain(graph, load_lock(options.lock).counts if options.lock is not None else None)
+    counts = load_lock(options.lock).counts if options.lock is not None else None
+    return "\n".join([explain(compiled.bound, counts), *explain_states(compiled.report.model.states)])
 
 
 def tell(notes: Sequence[str]) -> None:

@@ -76,6 +76,6 @@ def execute(arguments: argparse.Namespace) -> Answer:
 
         chosen, platform = compiled.decisions, compiled.request.platform.name
         write_decisions(chosen, compiled.loaded.sha256, platform, arguments.write_decisions)
-    parts = [explanation(compiled.bound, options)] if arguments.explain else []
+    parts = [explanation(compiled, options)] if arguments.explain else []
     parts += [header(report), memory_table(report), f"written to {arguments.output}"]
     return Answer("\n\n".join(parts), report.to_json())

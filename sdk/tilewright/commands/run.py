@@ -36,7 +36,7 @@ from tilewright.errors import MismatchError, TilewrightError, UsageError
 if TYPE_CHECKING:
     from tilewright.compile import Compiled
     from tilewright.options import CompileOptions, RunOptions
-    from tilewright.report.build import InnerReport, LayerReport, ReferenceReport, Report, RunReport
+    from tilewright.report.build import FramesReport, InnerReport, LayerReport, ReferenceReport, Report, RunReport
     from tilewright.report.envelope import Row
 
 
@@ -60,6 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--explain", action="store_true", help="for each node every kernel that was tried, and why not")
     group = parser.add_argument_group("comparison")
     group.add_argument("--inputs", metavar="FILE.npz", type=path, help="input values by name; default: random ones")
+    group.add_argument(
+        "--frames", metavar="FILE.npz|N", help="calls one after the other, the first axis of every input; N draws them"
+    )
     group.add_argument("--expect", metavar="FILE.npz", type=path, help="expected outputs by name")
     group.add_argument("--layers", action="store_true", help="compare every tensor")
     group.add_argument("--profile", action="store_true", help="count instructions or cycles per layer")
@@ -77,14 +80,15 @@ def execute(arguments: argparse.Namespace) -> Answer:
     options = compile_options(arguments, measure=True)
     asked = RunOptions(
         arguments.inputs, arguments.expect, arguments.layers, arguments.profile, arguments.atol, arguments.rtol,
-        arguments.seed,
+        arguments.seed, frames=_frames(arguments.frames),
     )  # fmt: skip
     existing(asked.inputs)
     existing(asked.expect)
+    existing(asked.frames if isinstance(asked.frames, Path) else None)
     targets = target_names(arguments.target)
     if len(targets) == 1 and len(arguments.models) == 1:
         return _alone(arguments, options, asked)
-    if len(arguments.models) > 1 and (asked.inputs or asked.expect):
+    if len(arguments.models) > 1 and (asked.inputs or asked.expect or isinstance(asked.frames, Path)):
         raise UsageError(
             "--inputs and --expect", why="they belong to one model, and several are named", fix="run each by itself"
         )
@@ -101,6 +105,13 @@ def execute(arguments: argparse.Namespace) -> Answer:
     return answer(rows, ran=True)
 
 
+def _frames(text: str | None) -> Path | int | None:
+    """What `--frames` says: how many calls, or the file that holds them."""
+    if text is None:
+        return None
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else path(text)
+
+
 def _alone(arguments: argparse.Namespace, options: CompileOptions, asked: RunOptions) -> Answer:
     """One network on one target: its whole report."""
     from tilewright.report.envelope import Row, error_json
@@ -109,7 +120,7 @@ def _alone(arguments: argparse.Namespace, options: CompileOptions, asked: RunOpt
     with stages(arguments.quiet) as stage:
         project = Project(arguments.output, arguments.force)
         compiled, report = _run(arguments.models[0], arguments.target, options, asked, project, stage, tell)
-    text = (explanation(compiled.bound, options) + "\n\n" if arguments.explain else "") + render(
+    text = (explanation(compiled, options) + "\n\n" if arguments.explain else "") + render(
         report, terminal_width()
     )
     error = overflow(report, options.budgets) or mismatch(report)
@@ -166,6 +177,8 @@ def mismatch(report: Report) -> MismatchError | None:
     run = report.run
     if run is None:
         return None
+    if run.frames is not None and (error := _sequence(report, run.frames)) is not None:
+        return error
     if not run.match and run.mismatches:
         return MismatchError(
             f"outputs of '{report.model.name}' differ on '{report.target}'",
@@ -181,6 +194,23 @@ def mismatch(report: Report) -> MismatchError | None:
             fix="find each layer's error under 'layers' in report.json",
         )
     return None if run.reference is None else _unexplained(report, run.reference)
+
+
+def _sequence(report: Report, frames: FramesReport) -> MismatchError | None:
+    """The error for a sequence that differs from NumPy's, or, of a network in floats, from the reference's."""
+    if frames.first_difference:
+        return MismatchError(
+            f"the calls of '{report.model.name}' differ on '{report.target}'",
+            why=f"the first that does is {frames.first_difference}",
+            fix="run the calls up to there, and --layers for the first",
+        )
+    if frames.reference_first and not report.model.quantisation.form:
+        return MismatchError(
+            f"the calls of '{report.model.name}' differ from {frames.reference}",
+            why=f"the first that does is {frames.reference_first}",
+            fix="check that the states are paired as the network means them",
+        )
+    return None
 
 
 def _unexplained(report: Report, reference: ReferenceReport) -> MismatchError | None:

@@ -204,7 +204,7 @@ class NetworkDeployer(GeneratedCode):
         deployment = self.needed(self.deployment, "bind the network before asking what was decided", "mid_end()")
         if self.found is None:
             return deployment.decided
-        return replace(deployment.decided, offsets=dict(self.found.placed.solution.offsets))
+        return deployment.decided_with(self.found.placed)
 
     def follow(self, decisions: Decisions) -> None:
         """Take decisions as they are, with their offsets up to the placed plan.
@@ -266,12 +266,12 @@ class NetworkDeployer(GeneratedCode):
     def inputs(self) -> list[Tensor]:
         """The network's inputs, in order."""
         model = self.needed(self.model, "load the network before asking for its inputs", "front_end()")
-        return [model.tensors[name] for name in model.inputs]
+        return [model.tensors[name] for name in model.given]
 
     def outputs(self) -> list[Tensor]:
         """The network's outputs, in order."""
         model = self.needed(self.model, "load the network before asking for its outputs", "front_end()")
-        return [model.tensors[name] for name in model.outputs]
+        return [model.tensors[name] for name in model.results]
 
     def number_of_ops(self, verbose: bool = False) -> int:
         """Operations of one inference, two per multiply-accumulate; `verbose` prints them per node."""
@@ -290,6 +290,7 @@ class NetworkDeployer(GeneratedCode):
         placed = self.generating(self.placed)
         sizes = {level.name: 0 for level in self.request.levels}
         sizes[placed.level] = placed.arena_bytes
+        sizes[placed.level] += placed.state_bytes
         outside = {s for s in (*placed.plan.input_slots, *placed.plan.output_slots) if s not in placed.slot_offsets}
         sizes[placed.level] += sum(placed.plan.slots[slot].tensor.size_bytes for slot in sorted(outside))
         rest = self.request.platform.constants_in

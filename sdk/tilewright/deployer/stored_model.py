@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.model import Array, Attribute, Clamp, DType, Model, Node, Quantisation, Tensor
+from tilewright.model import Array, Attribute, Clamp, DType, Model, Node, Quantisation, State, Tensor
 
 Arrays = dict[str, Array]
 """Arrays by the key that the JSON names them with."""
@@ -36,6 +36,7 @@ def model_out(model: Model, arrays: Arrays, prefix: str) -> dict[str, Any]:
         "name": model.name, "nodes": nodes, "tensors": tensors, "constants": list(model.constants),
         "inputs": list(model.inputs), "outputs": list(model.outputs), "opset": model.opset, "sha256": model.sha256,
         "quantisation_form": model.quantisation_form, "notes": list(model.notes),
+        "states": [_state_out(state, arrays, f"{prefix}/state/{state.past}") for state in model.states],
     }  # fmt: skip
 
 
@@ -60,7 +61,19 @@ def model_in(entry: Any, arrays: Arrays, prefix: str) -> Model:
     return Model(
         entry["name"], nodes, tensors, constants, tuple(entry["inputs"]), tuple(entry["outputs"]), entry["opset"],
         entry["sha256"], entry["quantisation_form"], tuple(entry["notes"]),
+        tuple(_state_in(one, arrays) for one in entry["states"]),
     )  # fmt: skip
+
+
+def _state_out(state: State, arrays: Arrays, key: str) -> dict[str, Any]:
+    if state.initial is not None:
+        arrays[key] = state.initial
+    return {"past": state.past, "present": state.present, "initial": None if state.initial is None else key}
+
+
+def _state_in(entry: Any, arrays: Arrays) -> State:
+    initial = entry["initial"]
+    return State(entry["past"], entry["present"], None if initial is None else arrays[initial])
 
 
 def _attribute_out(value: Attribute, arrays: Arrays, key: str) -> dict[str, Any]:

@@ -18,16 +18,19 @@ from tilewright.frontend.raw import Body, Value, domain_name, import_function, i
 from tilewright.frontend.read import Source, read
 from tilewright.frontend.shapes import OPSET, Find, Graph
 from tilewright.frontend.sparse import store_densely
+from tilewright.frontend.states import named_pairs, with_states
 from tilewright.frontend.stored import forget_types, retype_inputs, take_out
 from tilewright.frontend.structure import check_structure, run_checker
 from tilewright.frontend.text import check_text
 from tilewright.ieee import ieee
 from tilewright.model import Array, Model, Node
 from tilewright.ops.registry import find
+from tilewright.options import StateWish
 
 if TYPE_CHECKING:
     import onnx
 
+NO_STATE = StateWish()
 NAME_LENGTH = 32  # it begins every symbol of the generated code
 
 
@@ -39,16 +42,18 @@ def load(
     frozen: Mapping[str, Array] | None = None,
     name: str | None = None,
     find: Find = find,
+    state: StateWish = NO_STATE,
 ) -> Model:
     """Read a model from a file, the bytes of one, or a message, with static shapes and nothing left to fold.
 
-    `shapes` sets the shapes of inputs, `frozen` turns inputs into constants, `name` is the model's name in C.
+    `shapes` sets the shapes of inputs, `frozen` turns inputs into constants, `name` is the model's name in C, `state`
+    says what lives from call to call.
     UsageError for a file that is not there or an input that is not, ModelError for a model that is damaged or
     contradicts the standard, UnsupportedError for one that we do not do. An error names the file where there is one.
     """
     read_source = read(source)
     try:
-        model = _load(read_source, shapes or {}, frozen or {}, find)
+        model = _load(read_source, shapes or {}, frozen or {}, find, state)
     except TilewrightError as error:
         if not error.where.file:
             error.where = replace(error.where, file=read_source.file)
@@ -57,12 +62,18 @@ def load(
     return check_model(prune(model), "the frontend")
 
 
-def _load(source: Source, shapes: Mapping[str, tuple[int, ...]], frozen: Mapping[str, Array], find: Find) -> Model:
+def _load(
+    source: Source, shapes: Mapping[str, tuple[int, ...]], frozen: Mapping[str, Array], find: Find, state: StateWish
+) -> Model:
     proto, file = source.proto, source.file
     check_text(proto, file)
     check_structure(proto, file)
     store_densely(proto, file)
-    stored = take_out(proto)
+    everything, pairs = take_out(proto), named_pairs(proto, state, file)
+    first = {name: everything.unpack(name, file) for name in sorted(pairs.past) if name in everything}
+    stored = everything.without(first)
+    if both := pairs.past.intersection(frozen):
+        raise UsageError(f"--freeze {min(both)}: it is a state", why="a state changes", tensor=min(both), file=file)
     true_inputs = [value for value in proto.graph.input if value.name not in stored]
     settled = settle(true_inputs, shapes, frozen, file)
     declared = declared_shapes(proto)
@@ -87,7 +98,8 @@ def _load(source: Source, shapes: Mapping[str, tuple[int, ...]], frozen: Mapping
         return proto
 
     notes = held_against(declared, model, inputs, bare, file)
-    return replace(model, sha256=source.sha256, notes=(*model.notes, *unclear, *notes))
+    model = replace(model, sha256=source.sha256, notes=(*model.notes, *unclear, *notes))
+    return with_states(model, pairs, first, state, file) if pairs.named or state.auto or state.initial else model
 
 
 def _build(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,13 @@ class Stored:
         if name in self.dense:
             return Value(*array_of(self.dense[name], name, file))
         return Value(*densify(self.sparse[name], name, file))
+
+    def without(self, names: Collection[str]) -> Stored:
+        """The others."""
+        return Stored(
+            {name: tensor for name, tensor in self.dense.items() if name not in names},
+            {name: tensor for name, tensor in self.sparse.items() if name not in names},
+        )
 
     def types(self) -> list[tuple[str, int, Sequence[int]]]:
         """Name, TensorProto.DataType and dimensions of each."""

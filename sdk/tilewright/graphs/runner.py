@@ -12,7 +12,7 @@ import numpy as np
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.memory.buffer_layout import ALIGN_BYTES, BufferArena, BufferLayout, Policy, compute_buffer_layout
 from tilewright.model import Array
-from tilewright.plan.execute import Interpreter, slot_value
+from tilewright.plan.execute import Interpreter, first_value, slot_value
 from tilewright.plan.liveness import last_use
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.plan.schedule import BatchSchedule
@@ -52,11 +52,8 @@ class PlanRunner(Interpreter):
         return self.arena is not None
 
     def reset_stateful(self) -> None:
-        """Every state slot is zero again."""
-        self._state = {
-            slot: np.zeros(tensor.shape, tensor.dtype.numpy)
-            for slot, tensor in ((s, self.plan.slots[s].tensor) for s in self.plan.state_slots)
-        }
+        """Every state slot holds its first value again."""
+        self._state = {pair.state: first_value(self.plan, pair) for pair in self.plan.state}
 
     def snapshot_state(self) -> Callable[[], None]:
         """A function that puts the state back as it is now."""

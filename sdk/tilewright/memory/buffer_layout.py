@@ -16,12 +16,12 @@ import numpy as np
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.memory.place import place
 from tilewright.memory.placed import PlacedPlan
-from tilewright.memory.planner import align_up
 from tilewright.memory.problem import Buffer, PlacementProblem
 from tilewright.model import Array, Tensor
 from tilewright.plan.aliasing.alias_sets import view_shift
 from tilewright.plan.liveness import Storage, storages
 from tilewright.plan.plan import ExecutionPlan, view_root
+from tilewright.sizes import align_up
 
 Policy = Literal["packed", "disjoint"]
 ALIGN_BYTES = 256

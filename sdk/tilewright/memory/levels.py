@@ -9,17 +9,19 @@ from itertools import accumulate
 from typing import Literal
 
 from tilewright.memory.placed import PlacedPlan, Region
+from tilewright.memory.states import STATE
 from tilewright.platform import MemoryLevel
 
 Status = Literal["optimal", "gap"]
-BufferKind = Literal["activation", "io", "scratch", "copy_buffer", "table", "constant"]
-PARTS = ("activations", "io", "scratch", "copy_buffers", "tables", "padding", "constants", "stack")
+BufferKind = Literal["activation", "io", "scratch", "copy_buffer", "table", "constant", "state"]
+PARTS = ("activations", "io", "scratch", "copy_buffers", "tables", "padding", "state", "constants", "stack")
 BUFFER_KINDS: Mapping[str, str] = {
     "activations": "activation",
     "io": "io",
     "scratch": "scratch",
     "copy_buffers": "copy_buffer",
     "constants": "constant",
+    "state": "state",
 }
 
 
@@ -41,7 +43,8 @@ class MemoryReport:
 
     `live_set`, `lower_bound` and `status` speak of what is placed; None in a level where nothing is. `code` counts
     machine code beside `worst_case`. `estimated`: code and stack are estimates, not measured. `cut_off`: so much is
-    alive at once that the search for offsets ended before it had tried what it tries for less.
+    alive at once that the search for offsets ended before it had tried what it tries for less. `state` lives from call
+    to call.
     """
 
     size: int | None
@@ -61,6 +64,7 @@ class MemoryReport:
     code: int | None = None
     estimated: bool = False
     cut_off: bool = False
+    state: int = 0
     buffers: tuple[BufferReport, ...] = ()
 
     def __post_init__(self) -> None:
@@ -189,11 +193,11 @@ def _worst_parts(regions: Sequence[Region]) -> dict[str, int]:
 
 def _compute_level(placed: PlacedPlan, level: MemoryLevel) -> MemoryReport:
     regions = placed.regions
-    parts = _worst_parts(regions)
+    parts = _worst_parts([region for region in regions if region.kind != STATE])
     return MemoryReport(
         size=level.size,
         readonly=level.readonly,
-        worst_case=placed.arena_bytes,
+        worst_case=placed.arena_bytes + placed.state_bytes,
         live_set=placed.live_set,
         lower_bound=placed.lower_bound,
         status="optimal" if placed.solution.status == "optimal" else "gap",
@@ -203,6 +207,7 @@ def _compute_level(placed: PlacedPlan, level: MemoryLevel) -> MemoryReport:
         scratch=parts["scratch"],
         copy_buffers=parts["copy_buffers"],
         constants=parts["constants"],
+        state=placed.state_bytes,
         padding=placed.arena_bytes - sum(parts.values()),
         buffers=tuple(
             BufferReport(r.name, r.offset, r.size, r.first, r.last, BUFFER_KINDS[r.kind])  # type: ignore[arg-type]

@@ -27,7 +27,8 @@ class Region:
 class PlacedPlan:
     """A plan with its arena. `slot_offsets` maps slots to arena offsets (absent: the caller's memory),
     `scratch_offsets` maps instructions to the offset of their scratch, `frozen_offsets` maps constants that are
-    copied into the level to the offset of their copy.
+    copied into the level to the offset of their copy. `state_offsets` maps slots that lie in memory which is kept
+    from call to call to bytes from its start; that memory of `state_bytes` lies beside the arena, in the same level.
     """
 
     plan: ExecutionPlan
@@ -44,3 +45,5 @@ class PlacedPlan:
     live_set: int
     lower_bound: int
     frozen_offsets: Mapping[int, int] = field(default_factory=dict)
+    state_offsets: Mapping[int, int] = field(default_factory=dict)
+    state_bytes: int = 0

@@ -9,16 +9,13 @@ from tilewright.memory.given import given_placement
 from tilewright.memory.place import place
 from tilewright.memory.placed import PlacedPlan, Region
 from tilewright.memory.problem import Buffer, Overlap, PlacementProblem, View
+from tilewright.memory.states import STATE, place_states, state_regions
 from tilewright.plan.aliasing.alias_sets import view_shift
 from tilewright.plan.liveness import Storage, storages
 from tilewright.plan.overlap import overlaps
 from tilewright.plan.plan import ExecutionPlan, FrozenSlot
 from tilewright.platform import Platform
-
-
-def align_up(size: int, align: int) -> int:
-    """The smallest multiple of `align` that is not below `size`."""
-    return -(-size // align) * align
+from tilewright.sizes import align_up
 
 
 def place_plan(
@@ -35,13 +32,15 @@ def place_plan(
 ) -> PlacedPlan:
     """Place activations, inputs, outputs and scratch in the compute level; DoesNotFit where `capacity` is too small.
 
-    With `io="caller"` inputs and outputs are the caller's and take no arena bytes. `given` offsets in bytes, by name of
-    a buffer, are checked and taken instead of the allocator's; UsageError where they are wrong.
+    With `io="caller"` inputs and outputs are the caller's and take no arena bytes. States lie beside the arena. `given`
+    offsets in bytes, by name of a buffer, are checked and taken instead of the allocator's; UsageError where they are
+    wrong.
     """
     level = next(found for found in platform.memory if found.name == (plan.home or platform.compute_in))
     outside = frozenset((*plan.input_slots, *plan.output_slots)) if io == "caller" else frozenset()
     groups = storages(plan, in_place=in_place, pinned=outside)
-    inside = [group for group in groups if not outside.intersection(group.members)]
+    kept = [group for group in groups if group.kind == STATE]
+    inside = [group for group in groups if group.kind != STATE and not outside.intersection(group.members)]
     buffers = (*_buffers(plan, inside, level.align), *_copies(plan, level.align, level.name))
     problem = PlacementProblem(buffers, capacity, _permitted(plan, inside) if overlap else (), _views(inside))
     if given is None:
@@ -53,6 +52,7 @@ def place_plan(
         for group in inside
         for member in group.members
     }
+    state_offsets, state_bytes = place_states(plan, kept, level.align)
     return PlacedPlan(
         plan=plan,
         level=level.name,
@@ -62,12 +62,17 @@ def place_plan(
         slot_offsets=slot_offsets,
         scratch_offsets={i.index: solution.offsets[f"scratch{i.index}"] for i in plan.instructions if i.scratch_bytes},
         storages=groups,
-        regions=_regions(plan, inside, solution.offsets, level.name),
+        regions=(
+            *_regions(plan, inside, solution.offsets, level.name),
+            *state_regions(plan, kept, state_offsets, align_up(solution.peak, level.align), level.name),
+        ),
         problem=problem,
         solution=solution,
         live_set=_live_set(inside, level.align),
         lower_bound=solution.lower_bound,
         frozen_offsets={f.index: solution.offsets[_copy_name(f)] for f in copied_constants(plan, level.name)},
+        state_offsets=state_offsets,
+        state_bytes=state_bytes,
     )
 
 

@@ -12,8 +12,9 @@ from tilewright.platform import MemoryLevel
 def require_room(placed: PlacedPlan, levels: Sequence[MemoryLevel]) -> None:
     """Refuse a plan whose buffers are larger than their level; DoesNotFit with the size that would do."""
     level = next(level for level in levels if level.name == placed.level)
-    if level.size is not None and placed.arena_bytes > level.size:
+    needed = placed.arena_bytes + placed.state_bytes
+    if level.size is not None and needed > level.size:
         raise DoesNotFit(
-            f"'{level.name}' has {level.size} bytes", why=f"the buffers of the network take {placed.arena_bytes}",
-            fix=f"give '{level.name}' at least that", smallest={level.name: placed.arena_bytes},
+            f"'{level.name}' has {level.size} bytes", why=f"the buffers of the network take {needed}",
+            fix=f"give '{level.name}' at least that", smallest={level.name: needed},
         )  # fmt: skip

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from tilewright.binding.graph import BoundNode
 from tilewright.ieee import ieee
-from tilewright.model import Tensor
-from tilewright.plan.plan import ExecutionPlan, FrozenSlot, Instruction, Slot
+from tilewright.model import Array, State, Tensor
+from tilewright.ops.requantize import quantise
+from tilewright.plan.plan import ExecutionPlan, FrozenSlot, Instruction, Slot, StatePair
 from tilewright.tiling.tiled_graph import TiledGraph
 
 
@@ -36,7 +39,7 @@ def build(tiled: TiledGraph, *, constants: bool = True) -> ExecutionPlan:
     """
     graph = tiled.graph
     slots = _Slots(tiled)
-    inputs = tuple(slots.add(graph.model.tensors[name]) for name in graph.model.inputs)
+    inputs = {name: slots.add(graph.model.tensors[name]) for name in graph.model.inputs}
     frozen: list[FrozenSlot] = []
     instructions: list[Instruction] = []
     for bound in graph.nodes:
@@ -44,21 +47,43 @@ def build(tiled: TiledGraph, *, constants: bool = True) -> ExecutionPlan:
             slots.add(bound.call.outputs[0], (slots.by_name[bound.call.node.inputs[0]], 0))
         else:
             instructions.append(_instruction(tiled, bound, slots, frozen, len(instructions), constants))
+    made = {name: slots.by_name[tensor] for name, tensor in zip(graph.output_names, graph.model.outputs, strict=True)}
+    present = {state.present for state in graph.model.states}
+    results = tuple(name for name in graph.output_names if name not in present)
     return ExecutionPlan(
         name=graph.model.name,
         instructions=tuple(instructions),
         slots=tuple(slots.slots),
         frozen_slots=tuple(frozen),
-        input_slots=inputs,
-        output_slots=tuple(slots.by_name[name] for name in graph.model.outputs),
-        output_names=graph.output_names,
+        input_slots=tuple(inputs[name] for name in graph.model.given),
+        output_slots=tuple(made[name] for name in results),
+        output_names=results,
         sha256=graph.model.sha256,
         platform=graph.platform.name,
         home=tiled.home,
         compute_bytes=tiled.compute_bytes,
         stack_bytes=tiled.stack_bytes,
+        state=tuple(
+            StatePair(
+                inputs[one.past], made[one.present], initial=first_value(slots.slots[inputs[one.past]].tensor, one)
+            )
+            for one in graph.model.states
+        ),
         groups=_chains(instructions),
     )
+
+
+def first_value(tensor: Tensor, state: State) -> Array | None:
+    """What a state holds before the first call, as the network holds it; None for zero bytes."""
+    codes = tensor.quantisation
+    if state.initial is None:
+        if codes is None or not any(codes.zero_point):
+            return None
+        return quantise(np.zeros(tensor.shape, np.float32), codes, tensor.dtype)
+    value = state.initial
+    if codes is not None and value.dtype != tensor.dtype.numpy:
+        value = quantise(value, codes, tensor.dtype)
+    return value if value.any() else None
 
 
 def _chains(instructions: Sequence[Instruction]) -> tuple[tuple[int, int], ...]:

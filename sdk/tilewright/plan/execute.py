@@ -11,7 +11,7 @@ from tilewright.errors import UnsupportedError, UsageError
 from tilewright.ieee import ieee
 from tilewright.model import Array, DType, Tensor
 from tilewright.ops.operator import Call
-from tilewright.plan.plan import ExecutionPlan, Instruction
+from tilewright.plan.plan import ExecutionPlan, Instruction, StatePair
 
 MEMORY_LIMIT_BYTES = 1 << 30
 """What the tensors of one run may take together: every one is kept, as each is compared; a run peaks at some four times
@@ -105,8 +105,16 @@ class Interpreter:
         self.values[slot] = result
 
 
-def run_slots(plan: ExecutionPlan, inputs: Sequence[Array]) -> tuple[Array, ...]:
-    """Every slot's logical value after one run. `inputs` in the model's order, of the model's shapes and types."""
+def first_value(plan: ExecutionPlan, pair: StatePair) -> Array:
+    """What a state holds before the first run."""
+    tensor = plan.slots[pair.state].tensor
+    return np.zeros(tensor.shape, tensor.dtype.numpy) if pair.initial is None else np.array(pair.initial)
+
+
+def run_slots(plan: ExecutionPlan, inputs: Sequence[Array], states: Sequence[Array] | None = None) -> tuple[Array, ...]:
+    """Every slot's logical value after one run. `inputs` in the model's order, of the model's shapes and types;
+    `states` are what the states hold before it, by default their first values.
+    """
     check_memory(plan)
     if len(inputs) != len(plan.input_slots):
         raise UsageError(f"the plan takes {len(plan.input_slots)} inputs", why=f"{len(inputs)} were given")
@@ -121,6 +129,8 @@ def run_slots(plan: ExecutionPlan, inputs: Sequence[Array]) -> tuple[Array, ...]
                 tensor=tensor.name,
             )
         values[slot] = array
+    before = [first_value(plan, pair) for pair in plan.state] if states is None else states
+    values |= dict(zip(plan.state_slots, before, strict=True))
     Interpreter(plan, values).interpret(plan.instructions)
     return tuple(slot_value(plan, values, slot.index) for slot in plan.slots)
 

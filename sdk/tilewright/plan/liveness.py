@@ -16,7 +16,9 @@ from tilewright.plan.plan import ExecutionPlan, Instruction
 
 @dataclass(frozen=True)
 class Storage:
-    """Memory shared by `members`; `root` is the slot it is named after. `kind` is activation, input, output or io.
+    """Memory shared by `members`; `root` is the slot it is named after.
+
+    `kind` is activation, input, output, io or state.
 
     `within` is (root of another storage, byte offset) where that one's bytes are shown: the hull of an alias set.
     """
@@ -54,6 +56,7 @@ def storages(
     for slot in plan.slots:
         if slot.storage is not None:
             root[slot.index] = root[slot.storage[0]]
+    _merge_states(plan, root)
     first, last = _extents(plan, root)
     bases = bases_of(relations_of(plan, root))
     if in_place:
@@ -64,7 +67,7 @@ def storages(
         if not slot.local:
             members.setdefault(root[slot.index], []).append(slot.index)
     outputs = {root[s] for s in plan.output_slots}
-    inputs = {root[s] for s in plan.input_slots}
+    inputs, states = {root[s] for s in plan.input_slots}, {root[s] for s in plan.state_slots}
     sizes = {head: max(plan.slots[s].tensor.size_bytes for s in group) for head, group in members.items()}
     hulls = _hulls(bases, sizes)
     found = []
@@ -72,8 +75,17 @@ def storages(
         kind = {(True, True): "io", (True, False): "input", (False, True): "output"}.get(
             (head in inputs, head in outputs), "activation"
         )
+        if head in states:
+            kind = "state"
         found.append(Storage(head, tuple(group), sizes[head], first[head], last[head], kind, hulls.get(head)))
     return tuple(found)
+
+
+def _merge_states(plan: ExecutionPlan, root: list[int]) -> None:
+    """Slots that lie in the bytes of a state, with their views, are members of its storage."""
+    home = {root[slot]: pair.state for pair in plan.state for slot in pair.within}
+    for slot, head in enumerate(root):
+        root[slot] = home.get(head, head)
 
 
 def _hulls(bases: Bases, sizes: dict[int, int]) -> dict[int, tuple[int, int]]:
@@ -125,7 +137,7 @@ def _tilewise(instruction: Instruction, operand: int, result: int) -> bool:
     return len(instruction.schedule.stages) == 1 and boxes.get(("input", operand)) == boxes.get(("output", result))
 
 
-def _read_before_written(
+def read_before_written(
     plan: ExecutionPlan,
     instruction: Instruction,
     root: list[int],
@@ -178,7 +190,7 @@ def _merge_in_place(
             a, b = plan.slots[source], plan.slots[target]
             if last[head] != instruction.index or head in fixed or head in outputs:
                 continue
-            if not _read_before_written(plan, instruction, root, source, result, pairs):
+            if not read_before_written(plan, instruction, root, source, result, pairs):
                 continue
             if a.tensor.size_bytes < b.tensor.size_bytes or a.layout != b.layout:
                 continue

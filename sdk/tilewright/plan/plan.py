@@ -7,12 +7,12 @@ no instruction: its slot names the slot whose bytes it shows (`storage`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from tilewright.errors import UsageError
 from tilewright.layout import Layout
-from tilewright.model import Attribute, Shape, Tensor
+from tilewright.model import Array, Attribute, Shape, Tensor
 from tilewright.ops.operator import Call
 from tilewright.platform import Constant, Kernel
 from tilewright.tiling.schedule import TileSchedule
@@ -121,10 +121,21 @@ class Instruction:
 
 @dataclass(frozen=True)
 class StatePair:
-    """A slot that lives from run to run: after every run it takes the value of `source` (a key/value cache)."""
+    """A slot that lives from run to run: after every run it takes the value of `source` (a key/value cache).
+
+    `within` are slots that lie in the bytes of the state, the source among them: then the next value is written over
+    the last one, and nothing is copied. `initial` is what the first run reads, in the slot's own type; None for zero.
+    """
 
     state: int
     source: int
+    within: tuple[int, ...] = ()
+    initial: Array | None = field(default=None, compare=False)
+
+    @property
+    def in_place(self) -> bool:
+        """True where the next value is written over the last one."""
+        return self.source in self.within
 
 
 @dataclass(frozen=True)

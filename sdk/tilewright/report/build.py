@@ -51,6 +51,21 @@ class TensorReport:
 
 
 @dataclass(frozen=True)
+class StateReport:
+    """An input `name` that takes after every call the value of the output `output`, and lives until the next one.
+
+    `copied` says what forbids to write that value over the last one; empty where it is written there.
+    """
+
+    name: str
+    output: str
+    dtype: str
+    shape: tuple[int, ...]
+    bytes: int
+    copied: str = ""
+
+
+@dataclass(frozen=True)
 class QuantisationReport:
     """The form in which the model came ("" for a float network) and the tensors that stay float in it."""
 
@@ -70,6 +85,7 @@ class ModelReport:
     inputs: tuple[TensorReport, ...]
     outputs: tuple[TensorReport, ...]
     quantisation: QuantisationReport
+    states: tuple[StateReport, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -235,6 +251,26 @@ class ReferenceReport:
 
 
 @dataclass(frozen=True)
+class FramesReport:
+    """Calls one after the other. `first_difference` names the first call and tensor that differ from NumPy's, whose
+    states go on by themselves; `reference_first` and the elements that differ are those of another implementation.
+
+    `mean_cost`, `worst_cost` and `worst_call` (counted from 0) are in instructions, or in cycles where the target
+    models time; None where nothing counts single calls.
+    """
+
+    calls: int
+    first_difference: str = ""
+    reference: str = ""
+    reference_missing: str = ""
+    reference_mismatches: int = 0
+    reference_first: str = ""
+    mean_cost: int | None = None
+    worst_cost: int | None = None
+    worst_call: int | None = None
+
+
+@dataclass(frozen=True)
 class RunReport:
     """What the target answered. `instructions` and `cycles` count one inference without start-up; `modelled_cycles` are
     computed from the instructions that ran, by the table of the core that `cycle_model` names with its source.
@@ -269,6 +305,7 @@ class RunReport:
     reference_missing: str = ""
     drawn: tuple[str, ...] = ()
     simulated_by: str = ""
+    frames: FramesReport | None = None
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from tilewright.report.build import (
     QuantisationReport,
     Report,
     ResultReport,
+    StateReport,
     TensorReport,
     ToolReport,
 )
@@ -30,6 +31,7 @@ from tilewright.report.tiled import timeline, with_tile_buffers
 from tilewright.tiling.fall_back import gave_way
 from tilewright.version import VERSION
 
+NOTHING_COPIED: Mapping[str, str] = {}
 VIEW = "view"
 """What stands for the kernel of an instruction whose operands and results are the same bytes."""
 
@@ -47,17 +49,27 @@ def tensor_report(name: str, tensor: Tensor) -> TensorReport:
     )
 
 
-def model_report(model: Model, loaded: Model, graph: BoundGraph, float_tensors: Sequence[str]) -> ModelReport:
-    """The network: `loaded` as it came, `model` as it is compiled."""
+def _state(tensor: Tensor, output: str, copied: Mapping[str, str]) -> StateReport:
+    """A state with what keeps it from being written in place."""
+    return StateReport(
+        tensor.name, output, tensor.dtype.value, tensor.shape, tensor.size_bytes, copied.get(tensor.name, "")
+    )
+
+
+def model_report(
+    model: Model, loaded: Model, graph: BoundGraph, float_tensors: Sequence[str], copied: Mapping[str, str]
+) -> ModelReport:
+    """The network: `loaded` as it came, `model` as it is compiled; `copied` says why states are."""
     return ModelReport(
         name=model.name,
         sha256=model.sha256,
         nodes=len(loaded.nodes),
         macs=sum(multiply_accumulates(bound.call) for bound in graph.nodes),
         parameter_bytes=sum(loaded.tensors[name].size_bytes for name in loaded.constants),
-        inputs=tuple(tensor_report(name, model.tensors[name]) for name in model.inputs),
-        outputs=tuple(tensor_report(name, model.tensors[name]) for name in model.outputs),
+        inputs=tuple(tensor_report(name, model.tensors[name]) for name in model.given),
+        outputs=tuple(tensor_report(name, model.tensors[name]) for name in model.results),
         quantisation=QuantisationReport(model.quantisation_form, tuple(float_tensors)),
+        states=tuple(_state(model.tensors[state.past], state.present, copied) for state in model.states),
     )
 
 
@@ -137,11 +149,12 @@ def collect(
     target: str,
     seconds: Mapping[str, float],
     float_tensors: Sequence[str] = (),
+    copied: Mapping[str, str] = NOTHING_COPIED,
 ) -> Report:
     """The report of a compilation that has not been built or run."""
     return Report(
         tool=ToolReport(VERSION, dict(seconds)),
-        model=model_report(model, loaded, graph, float_tensors),
+        model=model_report(model, loaded, graph, float_tensors, copied),
         platform=graph.platform.name,
         target=target,
         memory=with_tile_buffers(memory_reports(placed, levels, constant_bytes, table_bytes), placed.plan),

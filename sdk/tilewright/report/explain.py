@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tilewright.binding.graph import BoundGraph, BoundNode
 from tilewright.binding.layouts import demanded
 from tilewright.binding.order import Counts
 from tilewright.platform import Kernel, Operands
+from tilewright.report.build import StateReport
 from tilewright.rows.chain import RowChain
 
 
@@ -19,6 +20,13 @@ def explain(graph: BoundGraph, counts: Counts | None = None) -> str:
     its bytes of flash for constants and of scratch.
     """
     return "\n".join(_lines(graph, counts or {}))
+
+
+def explain_states(states: Sequence[StateReport]) -> Iterator[str]:
+    """One paragraph per state: whether its next value is written over the last one, and what forbids it."""
+    for state in states:
+        yield f"state {state.name} <- {state.output}: {state.dtype}{list(state.shape)}, {state.bytes:,} B"
+        yield f"    copied after every call: {state.copied}" if state.copied else "    in place: nothing is copied"
 
 
 def _lines(graph: BoundGraph, counts: Counts) -> Iterator[str]:

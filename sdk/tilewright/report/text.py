@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tilewright.errors import DoesNotFit
 from tilewright.memory.levels import PARTS, MemoryReport
-from tilewright.report.build import LayerReport, ReferenceReport, Report, RunReport, ToolchainReport
+from tilewright.report.build import FramesReport, LayerReport, ReferenceReport, Report, RunReport, ToolchainReport
 from tilewright.report.envelope import Row
 
 UNKNOWN = "-"
@@ -98,6 +98,8 @@ def run_lines(run: RunReport) -> str:
     lines += run.drawn
     if run.simulated_by:
         lines.append(f"simulated by {run.simulated_by}, with the memory of the chip")
+    if run.frames is not None:
+        lines += _frames_lines(run.frames)
     if run.samples is not None:
         right = f", accuracy {run.accuracy:.2%}" if run.accuracy is not None else ""
         lines.append(f"{number(run.samples)} samples{right}")
@@ -113,6 +115,22 @@ def run_lines(run: RunReport) -> str:
     if run.counter == "icount":
         lines.append("counter: icount, one inference as a whole; layers need the simulator's plugin")
     return "\n".join(lines + ([", ".join(figures)] if figures else []))
+
+
+def _frames_lines(frames: FramesReport) -> list[str]:
+    """How a sequence of calls compares, and what the worst of them cost."""
+    lines = [f"{number(frames.calls)} calls one after the other, state kept between them"]
+    if frames.first_difference:
+        lines.append(f"the first difference is in {frames.first_difference}")
+    if frames.reference:
+        first = f", the first in {frames.reference_first}" if frames.reference_first else ""
+        lines.append(f"against {frames.reference}: {number(frames.reference_mismatches)} differences{first}")
+    elif frames.reference_missing:
+        lines.append(f"compared with no other implementation: {frames.reference_missing}")
+    if frames.worst_cost is not None:
+        mean, worst = number(frames.mean_cost), number(frames.worst_cost)
+        lines.append(f"a call costs {mean} on average, call {number(frames.worst_call)} most: {worst}")
+    return lines
 
 
 def _reference_lines(reference: ReferenceReport) -> list[str]:

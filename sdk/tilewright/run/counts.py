@@ -26,6 +26,7 @@ class Counts:
 
     Layers need an image with trace; bytes are known in a simulator only. `harts` are instructions per hart. `counter`
     says what counted: `plugin`, `callgrind`, or `icount`, the core's own counter, which gives nothing but the total.
+    `calls` are the instructions of each call where there were several and each was counted: all else is their sum.
     `modelled_cycles` are those of the core's table, see `run/cycles.py`; None where there is none.
     """
 
@@ -37,6 +38,7 @@ class Counts:
     harts: tuple[int, ...] = ()
     modelled_cycles: int | None = None
     counter: str = "plugin"
+    calls: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

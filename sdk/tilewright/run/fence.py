@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
-from tilewright.run.image import Image, arena_range, arena_symbol, locate
+from tilewright.run.image import STATE, Image, arena_range, arena_symbol, locate, state_range
 
 EVERYTHING = 0xFFFFFFFF
 
@@ -58,14 +58,17 @@ def place(image: Image, fence: FenceMap) -> tuple[PlacedRange, ...]:
     """The guarded objects, then all ranges by instruction. TilewrightError where the image lacks what is written."""
     arena = arena_symbol(image)
     names = sorted({entry.symbol or arena for entry in fence.ranges} | {arena})
-    placed = []
+    placed = list[PlacedRange]()
+    if STATE in names:
+        names.remove(STATE)
+        placed.append(PlacedRange(EVERYTHING, *state_range(image), False, "state"))
     for name in names:
         symbol = image.elf.symbol(name)
         if symbol is not None:
             at, size = arena_range(image) if name == arena else (symbol.address, symbol.size_bytes)
             placed.append(PlacedRange(EVERYTHING, at, size, False, name))
     for entry in sorted(fence.ranges, key=lambda r: r.instruction):
-        if entry.symbol and not entry.writes and image.elf.symbol(entry.symbol) is None:
+        if entry.symbol not in ("", STATE) and not entry.writes and image.elf.symbol(entry.symbol) is None:
             continue  # a constant that nothing reads: the linker has dropped it
         address = locate(image, entry.symbol, entry.offset, entry.size_bytes)
         placed.append(PlacedRange(entry.instruction, address, entry.size_bytes, entry.writes, entry.tensor))

@@ -9,6 +9,7 @@ from tilewright.errors import TilewrightError
 from tilewright.run.elf import ElfFile, Sizes
 from tilewright.run.interface import INSTANCE, Interface
 from tilewright.run.stack import StackBound
+from tilewright.sizes import align_up
 from tilewright.target import Target
 
 
@@ -60,14 +61,36 @@ def arena_range(image: Image) -> tuple[int, int]:
     return found.address, min(found.size_bytes, image.interface.arena_bytes) if part else found.size_bytes
 
 
+STATE = "<state>"
+"""Stands for the symbol of the memory that lives from call to call."""
+
+
+def state_range(image: Image) -> tuple[int, int]:
+    """First address and bytes of what lives from call to call; zeros where there is nothing."""
+    name, start = _symbol(image, STATE)
+    found = image.elf.symbol(name)
+    if found is None or not image.interface.state_bytes:
+        return 0, 0
+    return found.address + start, image.interface.state_bytes if start else found.size_bytes
+
+
+def _symbol(image: Image, symbol: str) -> tuple[str, int]:
+    """The symbol that a name stands for, and the byte of it that is meant by the first."""
+    if symbol != STATE:
+        return symbol or arena_symbol(image), 0
+    if not image.interface.context:
+        return f"{image.model}_state_memory", 0
+    return INSTANCE, align_up(max(image.interface.arena_bytes, 1), image.interface.align)
+
+
 def locate(image: Image, symbol: str, offset: int, size_bytes: int) -> int:
     """Address of bytes inside a symbol; TilewrightError where the symbol is missing or too small."""
-    name = symbol or arena_symbol(image)
+    name, start = _symbol(image, symbol)
     found = image.elf.symbol(name)
     if found is None:
         raise TilewrightError(f"the image has no symbol '{name}'", why="a dump or a fence refers to it")
-    if offset < 0 or offset + size_bytes > found.size_bytes:
+    if offset < 0 or start + offset + size_bytes > found.size_bytes:
         raise TilewrightError(
             f"bytes {offset} to {offset + size_bytes} lie outside '{name}'", why=f"it holds {found.size_bytes} bytes"
         )
-    return found.address + offset
+    return found.address + start + offset

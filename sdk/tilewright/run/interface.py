@@ -16,8 +16,8 @@ class Interface:
     """Bytes of each input and output of a model.
 
     `has_init` says that it must be initialised, `takes_pointers` that inputs and outputs are the caller's memory.
-    `blobs` are the bytes of weights that are loaded at run time. `context`: every call takes an
-    instance, whose first `arena_bytes` are the arena.
+    `blobs` are the bytes of weights that are loaded at run time, `state_bytes` live from call to call. `context`:
+    every call takes an instance, whose first `arena_bytes` are the arena, a multiple of `align`.
     """
 
     model: str
@@ -29,6 +29,8 @@ class Interface:
     blobs: tuple[int, ...] = ()
     context: bool = False
     arena_bytes: int = 0
+    state_bytes: int = 0
+    align: int = 1
 
     @property
     def trace_macro(self) -> str:
@@ -67,6 +69,8 @@ def read_interface(project: Path, model: str) -> Interface:
         blobs,
         context,
         _macro(text, f"{prefix}_ARENA_BYTES") or 0,
+        _macro(text, f"{prefix}_STATE_BYTES") or 0,
+        _macro(text, f"{prefix}_ARENA_ALIGN") or 1,
     )
 
 
@@ -129,12 +133,18 @@ def glue_code(interface: Interface) -> str:
         lines.append(f"const uint32_t tw_{kind}_count = {len(sizes)}u;")
         lines += _switch(f"{result}tw_{kind}(uint32_t index)", places, "0")
         lines += _switch(f"uint32_t tw_{kind}_bytes(uint32_t index)", [f"{size}u" for size in sizes], "0u")
+    state = f"{model}_state({', '.join([*filter(None, [instance_of(interface)]), '0'])})"
+    lines.append(f"const uint32_t tw_state_bytes = {interface.state_bytes}u;")
+    lines.append(f"const void *tw_state(void) {{ return {state if interface.state_bytes else '0'}; }}")
     return "\n".join(lines) + "\n"
 
 
 def _initialise(interface: Interface) -> list[str]:
     """C that initialises the model and loads its weights from `blob_N.bin`; what is missing of a file stays zero."""
     first = f"{interface.model}_init()" if interface.has_init else "0"
+    if interface.state_bytes:
+        reset = f"{interface.model}_reset({instance_of(interface)})"
+        first = f"{first} != 0 ? -1 : {reset}" if interface.has_init else reset
     if not interface.blobs:
         return [f"int tw_init(void) {{ return {first}; }}"]
     given = f"{instance_of(interface)}, " if interface.context else ""

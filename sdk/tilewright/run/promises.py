@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from tilewright.errors import FenceError
 from tilewright.memory.levels import MemoryReport
 from tilewright.memory.placed import PlacedPlan
-from tilewright.run.image import Image, arena_range
+from tilewright.run.image import Image, arena_range, state_range
 from tilewright.run.interface import caller_memory
 from tilewright.run.simulate import Execution
 from tilewright.run.simulator import simulator_of
@@ -21,6 +21,9 @@ def keep_promises(placed: PlacedPlan, image: Image, execution: Execution) -> Non
         raise FenceError(
             f"'{image.model}' uses {used} bytes of stack", why=f"the proved bound is {bound.size_bytes} bytes"
         )
+    state = state_range(image)[1]
+    if state != placed.state_bytes:
+        raise FenceError(f"the state of '{image.model}' has {state} bytes", why=f"the plan has {placed.state_bytes}")
     size = arena_range(image)[1]
     if size != placed.arena_bytes:
         raise FenceError(
@@ -35,7 +38,7 @@ def keep_levels(memory: Mapping[str, MemoryReport], image: Image, touched: Mappi
     and what the caller brings.
     """
     brought = sum(s.size_bytes for s in image.elf.symbols if s.name.startswith(caller_memory("")))
-    data = image.sizes.ram_bytes - arena_range(image)[1] + brought
+    data = image.sizes.ram_bytes - arena_range(image)[1] - state_range(image)[1] + brought
     constants = image.sizes.rodata_bytes - sum(row.constants for row in memory.values())
     code = [symbol.address for symbol in image.elf.symbols if symbol.kind == "code" and symbol.size_bytes]
     for level, row in memory.items():

@@ -8,13 +8,22 @@ from tilewright.codegen.pointers import caller_name
 from tilewright.memory.placed import PlacedPlan
 from tilewright.plan.plan import Instruction
 from tilewright.run.fence import FenceMap, FenceRange
+from tilewright.run.image import STATE
 from tilewright.run.interface import caller_memory
+
+STATE_COPY = "the state of the next call"
+"""What copies states behind the last instruction, as if it were one more."""
 
 
 def fence_map(placed: PlacedPlan) -> FenceMap:
-    """Operands and constants may be read, results and scratch written too; all else is closed."""
-    ranges = tuple(entry for instruction in placed.plan.instructions for entry in _ranges(placed, instruction))
-    return FenceMap(ranges, tuple(instruction.name for instruction in placed.plan.instructions))
+    """Operands and constants may be read, results and scratch written too; all else is closed, states as well."""
+    plan = placed.plan
+    ranges = [entry for instruction in plan.instructions for entry in _ranges(placed, instruction)]
+    for pair in plan.state:
+        if not pair.in_place:
+            ranges.append(_slot_range(placed, len(plan.instructions), pair.source, False))
+            ranges.append(_slot_range(placed, len(plan.instructions), pair.state, True))
+    return FenceMap(tuple(ranges), (*(instruction.name for instruction in plan.instructions), STATE_COPY))
 
 
 def _ranges(placed: PlacedPlan, instruction: Instruction) -> Iterator[FenceRange]:
@@ -36,6 +45,8 @@ def _ranges(placed: PlacedPlan, instruction: Instruction) -> Iterator[FenceRange
 
 def _slot_range(placed: PlacedPlan, instruction: int, slot: int, writes: bool) -> FenceRange:
     tensor = placed.plan.slots[slot].tensor
+    if slot in placed.state_offsets:
+        return FenceRange(instruction, tensor.name, placed.state_offsets[slot], tensor.size_bytes, writes, STATE)
     if slot in placed.slot_offsets:
         return FenceRange(instruction, tensor.name, placed.slot_offsets[slot], tensor.size_bytes, writes)
     symbol = caller_memory(caller_name(placed, slot))

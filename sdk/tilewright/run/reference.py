@@ -13,7 +13,7 @@ from tilewright.model import Array, DType, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.explain import explain
 from tilewright.ops.requantize import dequantise, quantise
-from tilewright.plan.execute import evaluate_call, slot_value
+from tilewright.plan.execute import evaluate_call, first_value, slot_value
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.report.build import DifferenceReport, ReferenceReport
 from tilewright.run.exact import ExactCodes
@@ -47,6 +47,12 @@ def compare_with_reference(
         return None, str(why)
 
 
+def with_states(plan: ExecutionPlan, inputs: Sequence[Array]) -> dict[int, Array]:
+    """What the first call reads, by slot: the inputs, and the first values of the states."""
+    first = {pair.state: first_value(plan, pair) for pair in plan.state}
+    return dict(zip(plan.input_slots, inputs, strict=True)) | first
+
+
 class Reference:
     """ONNX Runtime on one file and its inputs, its graph optimisation off."""
 
@@ -55,7 +61,7 @@ class Reference:
 
         self.source, self.plan = source, plan
         self.given = {plan.slots[s].tensor.name: (plan.slots[s].tensor, value)
-                      for s, value in zip(plan.input_slots, inputs, strict=True)}  # fmt: skip
+                      for s, value in with_states(plan, inputs).items()}  # fmt: skip
         self.names = tensor_names(source)
 
     def values(self, names: Sequence[str]) -> dict[str, Array]:
@@ -80,7 +86,7 @@ class Reference:
         try:
             session = onnxruntime.InferenceSession(model, sess_options=options, providers=["CPUExecutionProvider"])
             types = {entry.name: entry.type for entry in session.get_inputs()}
-            feed = {name: _as_named(*given, types) for name, given in self.given.items() if name in types}
+            feed = {name: as_named(*given, types) for name, given in self.given.items() if name in types}
             return [np.asarray(value) for value in session.run(wanted, feed)]
         except Exception as error:  # an operator or type that it does not have, an input that was frozen
             why = str(error).strip().splitlines() or [type(error).__name__]
@@ -94,7 +100,7 @@ class _Comparison:
         self.plan, self.inputs = plan, inputs
         self.exact = ExactCodes(reference.source, reference.values)
         inner = [t.name for i in plan.instructions for call in i.call.chain for t in call.outputs]
-        slots = [slot.tensor.name for slot in plan.slots if slot.index not in plan.input_slots]
+        slots = [slot.tensor.name for slot in plan.slots if slot.index not in (*plan.input_slots, *plan.state_slots)]
         self.theirs = reference.values([*slots, *inner, *plan.output_names])
         self.compared: set[str] = set()
         self.unlike: list[str] = []
@@ -102,7 +108,7 @@ class _Comparison:
 
     def report(self) -> ReferenceReport:
         """Walk the plan; NoReferenceError where it has no tensor that the file names."""
-        values: dict[int, Array] = dict(zip(self.plan.input_slots, self.inputs, strict=True))
+        values = with_states(self.plan, self.inputs)
         for instruction in self.plan.instructions:
             arrays = [None if s < 0 else slot_value(self.plan, values, s) for s in instruction.inputs]
             for slot, result in zip(instruction.outputs, self._results(instruction, arrays), strict=True):
@@ -152,7 +158,7 @@ class _Comparison:
         """ONNX Runtime's value of a tensor as we hold it; None where it has none, or one of another shape or type."""
         if name not in self.theirs:
             return None
-        theirs = _as_held(tensor, self.theirs[name])
+        theirs = as_held(tensor, self.theirs[name])
         if theirs.shape != ours.shape or theirs.dtype != ours.dtype:
             self.unlike.append(
                 f"'{name}' is {ours.dtype}{list(ours.shape)} here and {theirs.dtype}{list(theirs.shape)} in {NAME}"
@@ -195,14 +201,14 @@ class _Verdict:
     exact: int = 0
 
 
-def _as_held(tensor: Tensor, theirs: Array) -> Array:
+def as_held(tensor: Tensor, theirs: Array) -> Array:
     """A tensor of the file as we hold it: codes where only our border is integer."""
     if tensor.quantisation is not None and theirs.dtype.kind == "f" and theirs.shape == tensor.shape:
         return quantise(theirs, tensor.quantisation, tensor.dtype)
     return theirs
 
 
-def _as_named(tensor: Tensor, value: Array, types: Mapping[str, str]) -> Array:
+def as_named(tensor: Tensor, value: Array, types: Mapping[str, str]) -> Array:
     """An input as the file wants it: real numbers where only our border holds codes."""
     if tensor.quantisation is not None and types.get(tensor.name) == "tensor(float)":
         return dequantise(value, tensor.quantisation)

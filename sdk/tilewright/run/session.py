@@ -18,7 +18,7 @@ from tilewright.run.build import build
 from tilewright.run.compare import Comparison, compare, compared, outcome
 from tilewright.run.counts import Counts, Span
 from tilewright.run.cycles import load_model
-from tilewright.run.image import Image
+from tilewright.run.image import STATE, Image
 from tilewright.run.inputs import drawn_sentences, expected_outputs, input_arrays
 from tilewright.run.measure import measured_memory, toolchain
 from tilewright.run.promises import keep_levels, keep_promises
@@ -73,7 +73,9 @@ def run_images(simulator: Simulator, subject: Subject, target: Target, asked: Ru
                 counts, spans = with_layers(counts, profiled.counts), profiled.spans
     against = expected if expected is not None else [slots[s] for s in plan.output_slots]
     results = [compare_slot(plan, s, a, b, asked) for s, a, b in zip(plan.output_slots, outputs, against, strict=True)]
-    report = with_inner(_report(subject, image, execution, results, layers, counts, inside), inner)
+    kept = read_states(subject.placed, execution.steps[0].state)
+    results += [compare_slot(plan, p.source, a, slots[p.source], asked) for p, a in zip(plan.state, kept, strict=True)]
+    report = with_inner(report_of(subject, image, execution, results, layers, counts, inside), inner)
     if asked.inputs is None:
         report = with_drawn(report, plan)
     if expected is None and asked.reference:
@@ -103,14 +105,19 @@ def with_cycles(layers: Sequence[LayerReport], spans: Sequence[Span]) -> tuple[L
     return tuple(replace(row, cycles=cycles.get(index, row.cycles)) for index, row in enumerate(layers))
 
 
-def run_fenced(subject: Subject, traced: Image, raw: Sequence[bytes], before: Execution, fences: Sequence[str]) -> None:
-    """Run inside these fences: the core's memory protection ("hardware"), the declared bytes (any other).
+def run_fenced(
+    subject: Subject, traced: Image, raw: Sequence[bytes], before: Execution, fences: Sequence[str],
+    more: Sequence[Sequence[bytes]] = (),
+) -> None:  # fmt: skip
+    """Run, with `more` calls behind the first, inside these fences: the core's memory protection ("hardware"), the
+    declared bytes (any other).
 
     FenceError at the first access outside, or where more of a level is touched than the report promises.
     """
     declared = any(fence != "hardware" for fence in fences)
-    fenced = execute(traced, raw, fence=fence_map(subject.placed) if declared else None)
-    if fenced.outputs != before.outputs:
+    fenced = execute(traced, raw, more=more, fence=fence_map(subject.placed) if declared else None)
+    same = [(step.outputs, step.state) for step in before.steps[: len(more) + 1]]
+    if [(step.outputs, step.state) for step in fenced.steps] != same:
         raise FenceError(
             f"the outputs of '{traced.model}' change inside the fences",
             why="the layers read bytes that they did not write",
@@ -135,6 +142,17 @@ def read_outputs(plan: ExecutionPlan, execution: Execution) -> list[Array]:
     return found
 
 
+def read_states(placed: PlacedPlan, raw: bytes) -> list[Array]:
+    """What the states hold, as logical arrays, in the plan's order; `raw` are the bytes of their memory."""
+    import numpy as np
+
+    found = []
+    for slot in placed.plan.state_slots:
+        tensor, at = placed.plan.slots[slot].tensor, placed.state_offsets[slot]
+        found.append(np.frombuffer(raw[at : at + tensor.size_bytes], tensor.dtype.numpy).reshape(tensor.shape))
+    return found
+
+
 def compare_slot(plan: ExecutionPlan, slot: int, actual: Array, expected: Array, asked: RunOptions) -> Comparison:
     """One tensor against what it should be; a float that is dequantised from codes must be equal."""
     return compare(actual, expected, atol=asked.atol, rtol=asked.rtol, exact=_dequantised(plan, slot))
@@ -152,17 +170,18 @@ def _dequantised(plan: ExecutionPlan, slot: int) -> bool:
 def compare_layers(
     placed: PlacedPlan, image: Image, raw: Sequence[bytes], slots: Sequence[Array], asked: RunOptions
 ) -> dict[int, Comparison]:
-    """Every result that lies in the arena, read back right after its instruction."""
+    """Every result that lies in the network's own memory, read back right after its instruction."""
     import numpy as np
 
     plan = placed.plan
     entries, places = [], []
     for instruction in plan.instructions:
         for slot in instruction.outputs:
-            if slot in placed.slot_offsets:
-                tensor = plan.slots[slot].tensor
-                entries.append(DumpEntry(instruction.index, tensor.name, placed.slot_offsets[slot], tensor.size_bytes))
-                places.append(slot)
+            tensor = plan.slots[slot].tensor
+            for offsets, symbol in ((placed.slot_offsets, ""), (placed.state_offsets, STATE)):
+                if slot in offsets:
+                    entries.append(DumpEntry(instruction.index, tensor.name, offsets[slot], tensor.size_bytes, symbol))
+                    places.append(slot)
     execution = execute(image, raw, dump=entries)
     found: dict[int, Comparison] = {}
     for slot, dump in zip(places, execution.dumps, strict=True):
@@ -175,7 +194,7 @@ def compare_layers(
     return found
 
 
-def _report(
+def report_of(
     subject: Subject,
     image: Image,
     execution: Execution,
@@ -184,6 +203,7 @@ def _report(
     counts: Counts | None,
     fences: tuple[str, ...],
 ) -> Report:
+    """The report of a compilation with what an execution and its comparisons add to it."""
     sizes = image.sizes
     run = replace(
         outcome(results, layers.values()),

@@ -12,7 +12,7 @@ from pathlib import Path
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.run.counts import Counts, Span
 from tilewright.run.fence import FenceMap, guard_file
-from tilewright.run.image import Image, arena_range, locate
+from tilewright.run.image import Image, arena_range, locate, state_range
 from tilewright.run.outcome import explain
 from tilewright.run.result import read_result
 from tilewright.run.simulator import simulator_of
@@ -56,8 +56,20 @@ class Tap:
 
 
 @dataclass(frozen=True)
+class Step:
+    """One call: its outputs, the state behind it, and ticks of the core's counter with its interrupts."""
+
+    outputs: tuple[bytes, ...]
+    state: bytes
+    ticks: int
+    interrupts: int
+
+
+@dataclass(frozen=True)
 class Execution:
-    """What a run brought back. `stack_bytes` is the stack that the model really used, None where not measured.
+    """What a run brought back. `outputs` are those of the first call; `steps` are all calls.
+
+    `stack_bytes` is the stack that the model really used, None where not measured.
 
     `cycles` and, with trace, `spans` come from a simulator that models time, where they were counted.
     `touched` are the bytes of each memory that a run inside the plugin's fence read or wrote, but for the stack.
@@ -74,33 +86,40 @@ class Execution:
     cycles: int | None = None
     spans: tuple[Span, ...] = ()
     taps: tuple[Tap, ...] = ()
+    steps: tuple[Step, ...] = ()
 
 
 def execute(
     image: Image,
     inputs: Sequence[bytes],
     *,
+    more: Sequence[Sequence[bytes]] = (),
     dump: Sequence[DumpEntry] = (),
     count: bool = False,
     fence: FenceMap | None = None,
     timeout: float | None = None,
 ) -> Execution:
-    """Run one inference. Counting, fencing and dumping are separate runs.
+    """Run one inference, and `more` behind it with their own inputs, in one start.
+
+    Counting, fencing and dumping are separate runs.
 
     UsageError for inputs of the wrong length, FenceError for memory touched outside what was declared,
     TilewrightError for a crash, a time-out, or a model that returns an error.
     """
-    _check(image, inputs, dump, count, fence)
+    calls = (inputs, *more)
+    for given in calls:
+        _check(image, given, dump, count, fence)
+    patience = timeout or image.target.timeout_seconds * (1 + len(more) // 16)
     simulator = simulator_of(image.target)
     clock = simulator.by_clock(image, count)
     paint = not image.sanitize and not (clock and simulator.clock_takes_stack)
     with tempfile.TemporaryDirectory(dir=image.work, prefix="run-") as name:
         folder = Path(name)
         entries = sorted(enumerate(dump), key=lambda e: (e[1].instruction, not e[1].before, e[0]))
-        _write_files(image, folder, inputs, [entry for _, entry in entries], fence, clock=clock, paint=paint)
-        done, counts = simulator.start(image, folder, count, fence, timeout or image.target.timeout_seconds)
-        explain(image, folder, done, fence, timeout or image.target.timeout_seconds)
-        outputs = _split((folder / "output.bin").read_bytes(), image.interface.outputs)
+        _write_files(image, folder, calls, [entry for _, entry in entries], fence, clock=clock, paint=paint)
+        done, counts = simulator.start(image, folder, count, fence, patience)
+        explain(image, folder, done, fence, patience)
+        steps = _steps(image, (folder / "output.bin").read_bytes(), len(calls))
         raw = (folder / "dump.bin").read_bytes() if dump else b""
         pieces = _split(raw, [entry.size_bytes for _, entry in entries])
         found = {at: Dump(e.instruction, e.tensor, data) for (at, e), data in zip(entries, pieces, strict=True)}
@@ -108,10 +127,10 @@ def execute(
         measured = paint and not dump and not fence
         cycles, spans = simulator.timed(folder) if count else (None, ())
         return Execution(
-            outputs, tuple(found[at] for at in range(len(dump))), done.code or 0, counts,
+            steps[0].outputs, tuple(found[at] for at in range(len(dump))), done.code or 0, counts,
             stack if measured else None, done.output + done.errors,
             simulator.touched(image, folder) if fence else {},
-            cycles, spans, tuple(_taps(folder)),
+            cycles, spans, tuple(_taps(folder)), steps,
         )  # fmt: skip
 
 
@@ -137,7 +156,7 @@ def _check(
 def _write_files(
     image: Image,
     folder: Path,
-    inputs: Sequence[bytes],
+    calls: Sequence[Sequence[bytes]],
     dump: Sequence[DumpEntry],
     fence: FenceMap | None,
     *,
@@ -145,18 +164,17 @@ def _write_files(
     paint: bool,
 ) -> None:
     """Write what the image reads; the whole arena is poisoned before the inputs are read."""
-    arena = arena_range(image)
-    fills = [arena] if arena[1] else []
+    fills = [place for place in (arena_range(image), state_range(image)) if place[1]]
     guard = guard_file(image, fence) if fence and simulator_of(image.target).sanitizer_fences else None
     flags = (PAINT if paint else 0) | (0 if guard is None else GUARD) | (CLOCK if clock else 0)
     flags |= PROFILE if clock and image.trace else 0
-    control = struct.pack("<4I", MAGIC, flags, len(fills), len(dump))
+    control = struct.pack("<5I", MAGIC, flags, len(fills), len(dump), len(calls))
     control += b"".join(struct.pack("<2Q", *fill) for fill in fills)
     for entry in dump:
         address = locate(image, entry.symbol, entry.offset, entry.size_bytes)
         control += struct.pack("<2I2Q", entry.instruction, int(not entry.before), address, entry.size_bytes)
     (folder / "control.bin").write_bytes(control)
-    (folder / "input.bin").write_bytes(b"".join(inputs))
+    (folder / "input.bin").write_bytes(b"".join(data for inputs in calls for data in inputs))
     for index in range(len(image.interface.blobs)):
         if (blob := image.work / f"blob_{index}.bin").is_file():
             shutil.copyfile(blob, folder / blob.name)
@@ -172,6 +190,17 @@ def _taps(folder: Path) -> Iterator[Tap]:
         instruction, node, first_row, size = struct.unpack_from("<4I", raw, at)
         yield Tap(instruction, node, first_row, raw[at + 16 : at + 16 + size])
         at += 16 + size
+
+
+def _steps(image: Image, raw: bytes, calls: int) -> tuple[Step, ...]:
+    """Every call as the image wrote it down."""
+    outputs, state = image.interface.outputs, image.interface.state_bytes
+    pieces = _split(raw, [*outputs, state, 8] * calls)
+    width = len(outputs) + 2
+    return tuple(
+        Step(pieces[at : at + len(outputs)], pieces[at + len(outputs)], *struct.unpack("<2I", pieces[at + width - 1]))
+        for at in range(0, len(pieces), width)
+    )
 
 
 def _split(raw: bytes, sizes: Sequence[int]) -> tuple[bytes, ...]:

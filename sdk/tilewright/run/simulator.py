@@ -84,6 +84,10 @@ class Simulator(ABC):
         """True where the image reads the core's own counter: nothing outside of it counts."""
         return False
 
+    def cost_of(self, image: Image, ticks: int, interrupts: int) -> int:
+        """Instructions or cycles of a call, from the ticks that the core's counter took and its interrupts."""
+        return ticks + 1
+
     def timed(self, folder: Path) -> tuple[int | None, tuple[Span, ...]]:
         """Cycles and spans that a run with `count` left in `folder`, of a simulator that models time."""
         return None, ()

@@ -32,9 +32,10 @@ class Decisions:
     """`order` names the nodes as they run (none: as the model has them), `kernels` the kernel of each node.
 
     Views have none there, nor have copies that binding puts in. `aliased` are the instructions whose operands and
-    results share bytes, `recomputed` those that run twice. `tiles` say how nodes are cut (None: not decided, so nothing
-    is), with the stacks in the compute level where `stacks_beside`. `offsets` are bytes by name of a buffer; None
-    leaves them to the allocator.
+    results share bytes, `recomputed` those that run twice. `states_in_place` are the states whose next value is
+    written over the last one, by name (None: all of which that is proved). `tiles` say how nodes are cut (None: not
+    decided, so nothing is), with the stacks in the compute level where `stacks_beside`. `offsets` are bytes by name of
+    a buffer; None leaves them to the allocator.
     """
 
     order: tuple[str, ...] = ()
@@ -44,4 +45,5 @@ class Decisions:
     stacks_beside: bool = False
     aliased: frozenset[str] = frozenset()
     recomputed: tuple[Again, ...] = ()
+    states_in_place: frozenset[str] | None = None
     offsets: Mapping[str, int] | None = None

@@ -18,13 +18,14 @@ def decisions_out(decisions: Decisions) -> dict[str, Any]:
         "stacks_beside": decisions.stacks_beside,
         "aliased": sorted(decisions.aliased),
         "recomputed": [{"node": one.node, "before": one.before} for one in decisions.recomputed],
+        "states_in_place": None if decisions.states_in_place is None else sorted(decisions.states_in_place),
         "offsets": None if decisions.offsets is None else dict(decisions.offsets),
     }
 
 
 def decisions_in(entry: Any) -> Decisions:
     """The decisions of a JSON object; KeyError, TypeError or ValueError where something is missing or wrong."""
-    tiles, offsets = entry["tiles"], entry["offsets"]
+    tiles, offsets, states = entry["tiles"], entry["offsets"], entry["states_in_place"]
     return Decisions(
         order=tuple(str(name) for name in entry["order"]),
         kernels={str(node): str(kernel) for node, kernel in entry["kernels"].items()},
@@ -33,6 +34,7 @@ def decisions_in(entry: Any) -> Decisions:
         stacks_beside=bool(entry["stacks_beside"]),
         aliased=frozenset(str(name) for name in entry["aliased"]),
         recomputed=tuple(Again(str(one["node"]), str(one["before"])) for one in entry["recomputed"]),
+        states_in_place=None if states is None else frozenset(str(name) for name in states),
         offsets=None if offsets is None else {str(name): int(offset) for name, offset in offsets.items()},
     )
 

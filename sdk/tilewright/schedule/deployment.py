@@ -11,10 +11,12 @@ from tilewright.binding.candidates import Refusals
 from tilewright.binding.graph import BoundGraph, Candidate
 from tilewright.binding.order import Order
 from tilewright.errors import StateError, UsageError
+from tilewright.memory.check_states import check_states
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Model
 from tilewright.ops.operator import Call
 from tilewright.plan.aliasing.apply import with_aliasing
+from tilewright.plan.aliasing.states import Settled, names_in_place, settle_states, states_apart
 from tilewright.plan.build import build
 from tilewright.plan.check import check as check_plan
 from tilewright.plan.plan import ExecutionPlan
@@ -65,7 +67,7 @@ class Deployment:
     @cached_property
     def outline(self) -> ExecutionPlan:
         """The plan before tiling, without constants: enough for live ranges."""
-        return build(TiledGraph(self.graph, {}), constants=False)
+        return settle_states(build(TiledGraph(self.graph, {}), constants=False), _states(self)).plan
 
     @cached_property
     def tiled(self) -> TiledGraph:
@@ -80,8 +82,17 @@ class Deployment:
 
     @cached_property
     def plan(self) -> ExecutionPlan:
-        """The plan with aliases, and with what is computed twice."""
-        return _with_again(self.aliased, self.decisions.recomputed)
+        """The plan with aliases, with what is computed twice, and with states in place."""
+        return self.settled.plan
+
+    @cached_property
+    def settled(self) -> Settled:
+        """The plan, and why some states have two places and a copy."""
+        found = settle_states(_with_again(self.aliased, self.decisions.recomputed), _states(self))
+        decided = self.decisions.states_in_place
+        if decided is not None and decided != names_in_place(found.plan):
+            raise StateError("some states cannot lie in place as decided", why="they are of another network")
+        return found
 
     @cached_property
     def aliased(self) -> ExecutionPlan:
@@ -108,11 +119,18 @@ class Deployment:
         order = tuple(node.name for node in self.model.nodes)
         return replace(self.decisions, order=order, kernels=kernels_of_graph(self.bound))
 
+    def decided_with(self, placed: PlacedPlan) -> Decisions:
+        """The decisions with the offsets of its placed plan, and the states that lie in place there."""
+        in_place = names_in_place(placed.plan) if placed.plan.state else None
+        return replace(self.decided, offsets=dict(placed.solution.offsets), states_in_place=in_place)
+
     def finished(self) -> PlacedPlan:
         """The plan as it is deployed: checked, placed by the allocator that was asked for or as decided."""
         check_plan(self.plan)
         question = self.question
-        return question.placing.place(self.plan, question.allocator, question.effort, self.decisions.offsets)
+        placed = question.placing.place(self.plan, question.allocator, question.effort, self.decisions.offsets)
+        check_states(placed)
+        return placed
 
     # ----------------------------- deployments that differ in one decision; those that follow it are open again
     def with_order(self, model: Model) -> Deployment:
@@ -291,7 +309,19 @@ def alias(question: Question, plan: ExecutionPlan, names: frozenset[str] | None)
     placing = question.placing
     wanted = plan.home or question.request.platform.compute_in
     level = next(level for level in question.request.platform.memory if level.name == wanted)
-    return with_aliasing(plan, level.align, placing.outside(plan), names)
+    settled = names_in_place(plan)
+    apart = states_apart(plan) if settled else plan
+    found = with_aliasing(apart, level.align, placing.outside(plan), names)
+    if found is apart:
+        return plan
+    return settle_states(found, settled).plan if settled else found
+
+
+def _states(deployment: Deployment) -> frozenset[str] | None:
+    """The states that may lie in place; None for all."""
+    if "state" in deployment.question.request.options.disabled_passes:
+        return frozenset()
+    return deployment.decisions.states_in_place
 
 
 def _with_again(plan: ExecutionPlan, repeated: Sequence[Again]) -> ExecutionPlan:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from tilewright.model import Model
 from tilewright.options import MEMORY_PASSES, CompileOptions
 from tilewright.passes.driver import run as run_passes
-from tilewright.passes.quantise.lower import integer_border, lower
+from tilewright.passes.quantise.lower import integer_border, integer_states, lower
 from tilewright.passes.quantise.report import require_integers
 from tilewright.schedule.question import Lowered
 
 
 def lowered(loaded: Model, options: CompileOptions) -> Lowered:
     """Quantised patterns as integers; then fold, fuse, cancel, as far as the options let them."""
-    integers = lower(loaded)
+    integers = integer_states(lower(loaded))
     if options.quantized_io:
         integers = integer_border(integers)
     if options.integer_only:

@@ -67,6 +67,9 @@ typedef struct ${m.name}_context {
 #else
     ${m.upper}_ALIGNED unsigned char arena[${max(m.arena_bytes, 1)}];
 #endif
+% if m.states:
+    ${m.upper}_ALIGNED unsigned char state[${m.upper}_STATE_BYTES];
+% endif
 % for b in m.blobs:
 % if b.blob.mapped:
     const unsigned char *blob_${b.blob.index};
@@ -109,6 +112,7 @@ extern const char ${m.name}_version[];
 int ${m.name}_init(${m.first}void *memory, size_t size_bytes);
 #endif
 
+${parts.state_functions}\
 % if m.io == "arena":
 /* Inputs and outputs live in the arena; without one these are NULL. An input is dead after its last reader: fill it
  * again before every run. */

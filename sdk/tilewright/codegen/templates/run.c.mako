@@ -30,5 +30,13 @@ int ${m.name}_run(${m.run_parameters})
 % endfor
     ${m.upper}_MARK(${call.index}, 1);
 % endfor
+% if m.states and m.states.copies:
+    /* The state of the next call. */
+    ${m.upper}_MARK(${m.states.mark}, 0);
+% for statement in m.states.copies:
+    ${statement};
+% endfor
+    ${m.upper}_MARK(${m.states.mark}, 1);
+% endif
     return ${m.upper}_OK;
 }

@@ -61,11 +61,23 @@ def integer_border(model: Model) -> Model:
     Inputs and outputs keep their names; their tensors then hold codes.
     """
     graph = Graph(model)
-    for name in model.inputs:
+    for name in model.given:
         _take_codes(graph, name)
-    for name in model.outputs:
+    for name in model.results:
         _give_codes(graph, name)
     return graph.finish()
+
+
+def integer_states(model: Model) -> Model:
+    """The network with states in codes, where a state is quantised and dequantised with one scale and nothing else."""
+    for state in model.states:
+        graph = Graph(model)
+        _take_codes(graph, state.past)
+        _give_codes(graph, state.present)
+        past, present = graph.tensors[state.past], graph.tensors[state.present]
+        if past.quantisation is not None and (past.dtype, past.quantisation) == (present.dtype, present.quantisation):
+            model = graph.finish()
+    return model
 
 
 def _take_codes(graph: Graph, name: str) -> None:

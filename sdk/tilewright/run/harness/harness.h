@@ -22,6 +22,8 @@ void *tw_input(uint32_t index);
 const void *tw_output(uint32_t index);
 uint32_t tw_input_bytes(uint32_t index);
 uint32_t tw_output_bytes(uint32_t index);
+extern const uint32_t tw_state_bytes;
+const void *tw_state(void);
 extern int (*const tw_run)(void); /* a pointer, so that the measured stack holds no frame of ours */
 int tw_init(void);
 void tw_trace(int instruction, int phase);

@@ -81,7 +81,9 @@ static void tw_enter(void) { (void)tw_called(); }
 
 int tw_call_on_painted_stack(int (*call)(void))
 {
-    tw_stack = malloc(TW_STACK_BYTES);
+    if (tw_stack == NULL) {
+        tw_stack = malloc(TW_STACK_BYTES);
+    }
     if (tw_stack == NULL || getcontext(&tw_model_context) != 0) {
         return -1;
     }

@@ -1,8 +1,11 @@
-/* The test image: reads control.bin and input.bin, runs the model once, writes output.bin, dump.bin and result.bin.
+/* The test image: reads control.bin and input.bin, runs the model, writes output.bin, dump.bin and result.bin.
  *
- * control.bin  u32 magic, flags, fills, dumps; then fills of (u64 address, u64 bytes), which are overwritten with a
+ * control.bin  u32 magic, flags, fills, dumps, calls; then fills of (u64 address, u64 bytes), which are overwritten with a
  *              pattern before the inputs are read; then dumps of (u32 instruction, u32 phase, u64 address, u64 bytes)
  *              in the order of execution, written to dump.bin as the trace reaches them.
+ * input.bin    the inputs of every call.
+ * output.bin   for every call the outputs, the state behind it, u32 ticks and interrupts as in result.bin. The stack is
+ *              that of the first call.
  * result.bin   u32 status, u32 what the model returned, u32 stack bytes, u32 ticks of the core's counter that the model
  *              took beyond those of one instruction, u32 interrupts of the counter meanwhile.
  * tap.bin      where the image is built to take out rows inside of chains: for every call of a node u32 instruction,
@@ -27,6 +30,7 @@ static uint32_t tw_ticks;
 static uint32_t tw_interrupted;
 static uint32_t tw_flags;
 static uint32_t tw_dumps_left;
+static uint32_t tw_calls;
 static struct tw_dump tw_next;
 static tw_file tw_control;
 static tw_file tw_dump_file;
@@ -107,7 +111,7 @@ void tilewright_tap(int node, int first_row, const void *rows, int size_bytes)
 
 static void tw_load_control(void)
 {
-    uint32_t head[4];
+    uint32_t head[5];
     uint64_t fill[2];
     uint32_t i;
     tw_control = tw_open("control.bin", 0);
@@ -127,6 +131,7 @@ static void tw_load_control(void)
         }
     }
     tw_dumps_left = head[3];
+    tw_calls = head[4];
     tw_read_next();
     if (tw_dumps_left != 0u) {
         tw_dump_file = tw_open("dump.bin", 1);
@@ -136,32 +141,31 @@ static void tw_load_control(void)
     }
 }
 
-static void tw_load_inputs(void)
+static void tw_load_inputs(tw_file file)
 {
     uint32_t i;
-    tw_file file;
-    if (tw_input_count == 0u) {
-        return;
-    }
-    file = tw_open("input.bin", 0);
     for (i = 0; i < tw_input_count; i++) {
         if (file == 0 || tw_read(file, tw_input(i), tw_input_bytes(i)) != 0) {
             tw_stop(TW_BAD_FILE);
         }
     }
-    tw_close(file);
 }
 
-static void tw_store_outputs(void)
+static void tw_store_outputs(tw_file file)
 {
     uint32_t i;
-    tw_file file = tw_open("output.bin", 1);
+    uint32_t cost[2];
+    cost[0] = tw_ticks;
+    cost[1] = tw_interrupted;
     for (i = 0; i < tw_output_count; i++) {
         if (file == 0 || tw_write(file, tw_output(i), tw_output_bytes(i)) != 0) {
             tw_stop(TW_BAD_FILE);
         }
     }
-    tw_close(file);
+    if (file == 0 || (tw_state_bytes != 0u && tw_write(file, tw_state(), tw_state_bytes) != 0) ||
+        tw_write(file, cost, (uint32_t)sizeof cost) != 0) {
+        tw_stop(TW_BAD_FILE);
+    }
 }
 
 /* The stack pointer of whoever calls the model: what lies above is not the model's. */
@@ -212,13 +216,29 @@ __attribute__((noinline)) static int tw_measure(void)
 
 int main(void)
 {
+    uint32_t call;
+    tw_file inputs;
+    tw_file outputs;
     tw_load_control();
     tw_returned = tw_init();
     if (tw_returned != 0) {
         tw_stop(TW_MODEL_FAILED);
     }
-    tw_load_inputs();
-    (void)tw_call_on_painted_stack(tw_measure);
+    inputs = tw_input_count != 0u ? tw_open("input.bin", 0) : 0;
+    outputs = tw_open("output.bin", 1);
+    for (call = 0; call < tw_calls; call++) {
+        tw_load_inputs(inputs);
+        (void)tw_call_on_painted_stack(tw_measure);
+        if (tw_returned != 0) {
+            tw_stop(TW_MODEL_FAILED);
+        }
+        tw_store_outputs(outputs);
+        tw_flags &= ~TW_PAINT;
+    }
+    if (inputs != 0) {
+        tw_close(inputs);
+    }
+    tw_close(outputs);
     tw_close(tw_control);
     if (tw_dump_file != 0) {
         tw_close(tw_dump_file);
@@ -228,10 +248,6 @@ int main(void)
         tw_close(tw_tap_file);
     }
 #endif
-    if (tw_returned != 0) {
-        tw_stop(TW_MODEL_FAILED);
-    }
-    tw_store_outputs();
     tw_stop(TW_OK);
     return 0;
 }

@@ -172,6 +172,7 @@ def read_counts(image: Image, folder: Path) -> Counts:
     functions, levels = _functions(image), _levels(image)
     by_function: dict[str, int] = {}
     harts: dict[int, int] = {}
+    calls: list[int] = []
     layers: dict[int, int] = {}
     cycles: dict[int, int] = {}
     modelled = (folder / CYCLES).is_file()
@@ -182,6 +183,8 @@ def read_counts(image: Image, folder: Path) -> Counts:
         if word == "function":
             name = functions[numbers[0]][0]
             by_function[name] = by_function.get(name, 0) + numbers[1]
+        elif word == "call":
+            calls.append(numbers[0])
         elif word == "hart":
             harts[numbers[0]] = numbers[1]
         elif word == "layer":
@@ -200,4 +203,4 @@ def read_counts(image: Image, folder: Path) -> Counts:
     stored = {v: sum(pair[1] for (_, level), pair in moved.items() if level == v) for v in levels}
     every_hart = tuple(harts.get(i, 0) for i in range(max(harts, default=-1) + 1))
     total = sum(cycles.values()) if modelled else None
-    return Counts(sum(layers.values()), rows, by_function, loaded, stored, every_hart, total)
+    return Counts(sum(layers.values()), rows, by_function, loaded, stored, every_hart, total, calls=tuple(calls))

@@ -14,12 +14,35 @@ struct counted {
 
 static uint64_t modelled_cycles[LAYERS], follows;
 
+/* Instructions of each call of the model, in all harts. */
+enum { CALLS = 65536 };
+static uint64_t calls[CALLS], total, call_begin;
+static size_t call_count;
+
+/* The model begins where it did not run before, or its caller goes on. */
+static void count_call(bool begins)
+{
+    if (watching && !begins && call_count < CALLS) {
+        calls[call_count++] = total - call_begin;
+    } else if (!watching && begins) {
+        call_begin = total;
+    }
+}
+
+static void tell_calls(FILE *file)
+{
+    for (size_t i = 0; i < call_count && call_count > 1; i++) {
+        fprintf(file, "call %" PRIu64 "\n", calls[i]);
+    }
+}
+
 static void on_instruction(unsigned hart, void *data)
 {
     const struct counted *this = data;
     if (watching) {
         harts[hart % HARTS]++;
         layers[layer]++;
+        total++;
         if (this->function != NULL) {
             this->function->count++;
         }

@@ -97,6 +97,7 @@ static struct range *find(const struct list *list, uint64_t address)
 static void on_border(unsigned hart, void *data)
 {
     (void)hart;
+    count_call(data != NULL);
     watching = data != NULL;
 }
 
@@ -285,8 +286,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 
 static void on_exit_of_simulator(qemu_plugin_id_t id, void *data)
 {
-    (void)id;
-    (void)data;
+    (void)id, (void)data;
     FILE *file = fopen("plugin.out", "w");
     if (file == NULL) {
         return;
@@ -294,6 +294,7 @@ static void on_exit_of_simulator(qemu_plugin_id_t id, void *data)
     for (const struct range *s = segments.items; s < segments.items + segments.count; s++) {
         fprintf(file, "touched %" PRIx64 " %" PRIx64 " %" PRIu64 "\n", s->low, s->high, s->count);
     }
+    tell_calls(file);
     for (int hart = 0; hart < HARTS; hart++) {
         if (harts[hart] != 0) {
             fprintf(file, "hart %d %" PRIu64 "\n", hart, harts[hart]);

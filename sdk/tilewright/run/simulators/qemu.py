@@ -10,7 +10,7 @@ from tilewright.run.counts import Counts
 from tilewright.run.fence import FenceMap
 from tilewright.run.image import Image
 from tilewright.run.plugin import ARGUMENTS, RESULT, plugin_compiler, prepare, read_counts, read_touched
-from tilewright.run.result import Result, read_result
+from tilewright.run.result import read_result
 from tilewright.run.simulators.images import ImageSimulator
 from tilewright.run.tool import Finished, start
 from tilewright.target import Target
@@ -33,6 +33,10 @@ class Qemu(ImageSimulator):
     def by_clock(self, image: Image, count: bool) -> bool:
         """True where QEMU takes no plugin, or no compiler can build it."""
         return count and not _takes_plugin(image.target)
+
+    def cost_of(self, image: Image, ticks: int, interrupts: int) -> int:
+        """Instructions."""
+        return _instructions(image.target, ticks, interrupts)
 
     def fences(self, target: Target) -> tuple[str, ...]:
         """The core's memory protection and, where QEMU takes the plugin, the declared bytes."""
@@ -89,16 +93,16 @@ def _start_clocked(command: list[str], image: Image, folder: Path, timeout: floa
     result = read_result(folder)
     if result.ticks == 0:
         raise unable
-    return done, Counts(_instructions(image.target, result), counter="icount")
+    return done, Counts(_instructions(image.target, result.ticks, result.interrupts), counter="icount")
 
 
-def _instructions(target: Target, result: Result) -> int:
+def _instructions(target: Target, ticks: int, interrupts: int) -> int:
     """Ticks as instructions: one takes 2^shift ns, and one more was run than was measured."""
     shift = target.icount_shift or 0
     if target.systick_hz is None:
-        return (result.ticks >> shift) + 1
+        return (ticks >> shift) + 1
     per_second = target.systick_hz << shift
-    return (2 * 10**9 * result.ticks + per_second) // (2 * per_second) + 1 - INTERRUPT_INSTRUCTIONS * result.interrupts
+    return (2 * 10**9 * ticks + per_second) // (2 * per_second) + 1 - INTERRUPT_INSTRUCTIONS * interrupts
 
 
 SIMULATOR = Qemu()

@@ -1,0 +1,104 @@
+"""Checks a placed plan's states without the planner: follows whose value every byte of their memory holds.
+
+What a state held before the call lies there at first. An instruction must find in the bytes of each operand the value
+that it means, and leaves its results; whatever else it computes itself lies there no longer. At the end every byte
+must hold what the next call reads, or be copied from where that lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from tilewright.errors import TilewrightError
+from tilewright.memory.placed import PlacedPlan
+from tilewright.model import Array
+from tilewright.plan.plan import ExecutionPlan, Instruction
+
+
+def check_states(placed: PlacedPlan) -> None:
+    """Raise where a byte of a state would be read that holds another value than the network means."""
+    plan = placed.plan
+    held: Array = np.full(placed.state_bytes, -1, np.int64)
+    for pair in plan.state:
+        where = _bytes(placed, pair.state)
+        if where is None:
+            raise _bug(placed, pair.state, "has no place of its own")
+        if (held[where] != -1).any():
+            raise _bug(placed, pair.state, "shares bytes with another state")
+        held[where] = _value(plan, pair.state)
+    for together in _moments(plan):
+        _carry_out(placed, together, held)
+    for pair in plan.state:
+        source, where = _value(plan, pair.source), _bytes(placed, pair.state)
+        stays = (held[where] == source).all()
+        if not stays and (pair.in_place or _bytes(placed, pair.source) is not None):
+            raise _bug(placed, pair.state, "does not hold its next value at the end of a call")
+
+
+def _moments(plan: ExecutionPlan) -> Iterable[tuple[Instruction, ...]]:
+    """Instructions one by one; those of a sweep or of a fused chain at once."""
+    at = 0
+    for low, high in (*plan.groups, (len(plan.instructions),) * 2):
+        yield from ((instruction,) for instruction in plan.instructions[at:low])
+        if low < high:
+            yield plan.instructions[low:high]
+        at = high
+
+
+def _carry_out(placed: PlacedPlan, together: tuple[Instruction, ...], held: Array) -> None:
+    """What instructions that run at once find and leave in the states' memory."""
+    plan = placed.plan
+    made = {slot for instruction in together for slot in instruction.outputs}
+    for instruction in together:
+        for slot in instruction.inputs:
+            where = None if slot < 0 else _bytes(placed, slot)
+            if where is not None and _value(plan, slot) not in made and (held[where] != _value(plan, slot)).any():
+                raise _bug(placed, slot, f"is overwritten when '{instruction.name}' reads it")
+    for instruction in together:
+        for place, slot in enumerate(instruction.outputs):
+            where = _bytes(placed, slot)
+            if where is None:
+                continue
+            for reader in together:
+                _hold_apart(placed, reader, (instruction, place), where)
+            held[where] = slot
+
+
+def _hold_apart(placed: PlacedPlan, reader: Instruction, result: tuple[Instruction, int], where: slice) -> None:
+    """Operands read while a result is written may lie under it only as the kernel allows: in the very same place."""
+    writer, place = result
+    for number, slot in enumerate(reader.inputs):
+        other = None if slot < 0 else _bytes(placed, slot)
+        if other is None or other.stop <= where.start or where.stop <= other.start:
+            continue
+        allowed = reader is writer and (number, place) in writer.kernel.in_place(writer.call)
+        if not allowed or other != where:
+            raise _bug(placed, slot, f"is read by '{reader.name}' while '{writer.name}' writes over it")
+
+
+def _bytes(placed: PlacedPlan, slot: int) -> slice | None:
+    """The bytes of a slot in the states' memory; None where it lies elsewhere."""
+    start = placed.state_offsets.get(slot)
+    size_bytes = placed.plan.slots[slot].tensor.size_bytes
+    if start is None:
+        return None
+    if not 0 <= start <= start + size_bytes <= placed.state_bytes:
+        raise _bug(placed, slot, "leaves the memory of the states")
+    return slice(start, start + size_bytes)
+
+
+def _value(plan: ExecutionPlan, slot: int) -> int:
+    """The slot whose value a slot shows."""
+    while (storage := plan.slots[slot].storage) is not None:
+        slot = storage[0]
+    return slot
+
+
+def _bug(placed: PlacedPlan, slot: int, what: str) -> TilewrightError:
+    name = placed.plan.slots[slot].tensor.name
+    return TilewrightError(
+        f"state: '{name}' {what}", why="this is a bug of ours", fix="report it; --without-pass state avoids it",
+        tensor=name,
+    )  # fmt: skip

@@ -1,0 +1,130 @@
+"""Sequences of calls: the inputs of every call from a file or drawn, and ONNX Runtime with its own state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tilewright.arrays import read_arrays
+from tilewright.errors import UnsupportedError, UsageError
+from tilewright.model import Array, Tensor
+from tilewright.plan.execute import check_memory, first_value
+from tilewright.plan.plan import ExecutionPlan
+from tilewright.run.inputs import random_values
+from tilewright.run.limits import check_limits, input_limits
+from tilewright.run.reference import NAME, NoReferenceError, as_held, as_named
+
+MOST_BYTES = 1 << 30
+"""What the inputs and results of all calls may take together."""
+
+Frames = tuple[tuple[Array, ...], ...]
+"""The inputs of every call, in the plan's order."""
+
+
+def read_frames(plan: ExecutionPlan, wanted: Path | int, seed: int) -> Frames:
+    """The inputs of every call: from an .npz file whose leading axis counts the calls, or so many drawn at random.
+
+    UsageError names what is missing or of the wrong form.
+    """
+    check_memory(plan)
+    tensors, limits = [plan.slots[slot].tensor for slot in plan.input_slots], input_limits(plan)
+    if isinstance(wanted, int):
+        _check_size(plan, wanted)
+        generator = np.random.default_rng(seed)
+        return tuple(
+            tuple(
+                random_values(tensor, generator, limits.get(slot))
+                for slot, tensor in zip(plan.input_slots, tensors, strict=True)
+            )
+            for _ in range(wanted)
+        )
+    columns = _columns(tensors, wanted)
+    for slot, tensor, column in zip(plan.input_slots, tensors, columns, strict=True):
+        for value in column if slot in limits else ():
+            check_limits(tensor.name, value, limits[slot], str(wanted))
+    calls = len(columns[0])
+    _check_size(plan, calls)
+    return tuple(tuple(np.ascontiguousarray(column[at]) for column in columns) for at in range(calls))
+
+
+def _columns(tensors: Sequence[Tensor], file: Path) -> list[Array]:
+    """One array per input, its first axis the calls."""
+    arrays, found = read_arrays(file), list[Array]()
+    for tensor in tensors:
+        if tensor.name not in arrays:
+            raise UsageError(
+                f"{file} holds no array for the input '{tensor.name}'",
+                why=f"it holds {', '.join(sorted(arrays)) or 'nothing'}",
+                fix="the keys of the file are the names of the model's inputs that are no state", tensor=tensor.name,
+                file=str(file),
+            )  # fmt: skip
+        value = arrays[tensor.name]
+        if value.shape[1:] != tensor.shape or not value.ndim or value.dtype != tensor.dtype.numpy:
+            raise UsageError(
+                f"'{tensor.name}' in {file} is {value.dtype}{list(value.shape)}",
+                why=f"a call takes {tensor.dtype.numpy}{list(tensor.shape)}, and the first axis counts the calls",
+                fix="stack the inputs of all calls", tensor=tensor.name, file=str(file),
+            )  # fmt: skip
+        found.append(value)
+    lengths = {len(value) for value in found}
+    if len(lengths) != 1 or 0 in lengths:
+        raise UsageError(
+            f"{file} does not say how many calls there are",
+            why=f"its arrays have {' and '.join(map(str, sorted(lengths))) or 'no'} entries",
+            fix="give every input one entry for each call", file=str(file),
+        )  # fmt: skip
+    return found
+
+
+def _check_size(plan: ExecutionPlan, calls: int) -> None:
+    slots = (*plan.input_slots, *plan.output_slots, *plan.state_slots)
+    each = sum(plan.slots[slot].tensor.elements * plan.slots[slot].tensor.dtype.numpy.itemsize for slot in slots)
+    if calls * each > MOST_BYTES:
+        raise UnsupportedError(
+            f"{calls} calls are too many", why=f"each reads and gives {each} bytes, the limit is {MOST_BYTES} in all",
+            fix="give fewer",
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Results:
+    """What one call gives: its outputs and the states behind it, in the plan's order."""
+
+    outputs: tuple[Array, ...]
+    states: tuple[Array, ...]
+
+
+def reference_steps(source: Path, plan: ExecutionPlan, names: Sequence[str], frames: Frames) -> Iterator[Results]:
+    """ONNX Runtime's results, call by call; `names` are the file's own of each state's next value.
+
+    NoReferenceError where it cannot be asked.
+    """
+    try:
+        import onnxruntime
+    except ImportError:
+        raise NoReferenceError(f"{NAME} is not installed") from None
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    wanted = [*plan.output_names, *names]
+    slots = [*plan.output_slots, *(pair.source for pair in plan.state)]
+    try:
+        session = onnxruntime.InferenceSession(str(source), sess_options=options, providers=["CPUExecutionProvider"])
+        types = {entry.name: entry.type for entry in session.get_inputs()}
+        kept = {
+            plan.slots[pair.state].tensor.name: as_named(plan.slots[pair.state].tensor, first_value(plan, pair), types)
+            for pair in plan.state
+        }
+        for frame in frames:
+            tensors = [plan.slots[slot].tensor for slot in plan.input_slots]
+            given = {t.name: as_named(t, value, types) for t, value in zip(tensors, frame, strict=True)}
+            found = [np.asarray(value) for value in session.run(wanted, {**given, **kept})]
+            kept = dict(zip(kept, found[len(plan.output_slots) :], strict=True))
+            held = [as_held(plan.slots[slot].tensor, value) for slot, value in zip(slots, found, strict=True)]
+            yield Results(tuple(held[: len(plan.output_slots)]), tuple(held[len(plan.output_slots) :]))
+    except Exception as error:  # an operator or type that it does not have, an input that was frozen
+        why = str(error).strip().splitlines() or [type(error).__name__]
+        raise NoReferenceError(f"{NAME} refuses the file: {why[0][:200]}") from None

@@ -1,0 +1,161 @@
+"""A sequence of calls in one start of a simulator: every output and every state compared after every call."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from tilewright.memory.placed import PlacedPlan
+from tilewright.model import Array
+from tilewright.options import RunOptions
+from tilewright.plan.execute import first_value, run_slots
+from tilewright.plan.plan import ExecutionPlan
+from tilewright.report.build import FramesReport, Report
+from tilewright.run.build import build
+from tilewright.run.compare import Comparison
+from tilewright.run.counts import Counts
+from tilewright.run.frames import Frames, Results, read_frames, reference_steps
+from tilewright.run.image import Image
+from tilewright.run.promises import keep_promises
+from tilewright.run.reference import NAME, NoReferenceError, differing
+from tilewright.run.session import compare_slot, read_states, report_of, run_fenced
+from tilewright.run.simulate import Execution, execute
+from tilewright.run.simulator import Simulator, Subject
+from tilewright.run.tool import require_tools
+from tilewright.target import Target
+
+FENCED = 3
+"""Calls of a sequence that are run once more inside the fences."""
+
+
+def run_sequence(simulator: Simulator, subject: Subject, target: Target, asked: RunOptions) -> Report:
+    """The report of a sequence: `run` compares all calls, `run.frames` says where they differ and what they cost."""
+    require_tools(target)
+    placed, plan = subject.placed, subject.placed.plan
+    assert asked.frames is not None
+    frames = read_frames(plan, asked.frames, asked.seed)
+    expected = tuple(numpy_steps(plan, frames))
+    with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
+        work = Path(folder)
+        image = build(subject.project, plan.name, target, work / "plain")
+        first, *more = [[array.tobytes() for array in frame] for frame in frames]
+        execution, inside = execute(image, first, more=more, count=simulator.counts(image)), simulator.fences(target)
+        keep_promises(placed, image, execution)
+        if inside:
+            traced = build(subject.project, plan.name, target, work / "traced", trace=True, fence=True)
+            run_fenced(subject, traced, first, execution, inside, more[: FENCED - 1])
+        steps = [read_step(placed, step.outputs, step.state) for step in execution.steps]
+        found = _compared(plan, steps, expected, asked)
+        costs = _costs(simulator, image, execution)
+        mean = round(sum(costs) / len(costs)) if costs else None
+        report = report_of(
+            subject, image, replace(execution, cycles=mean if execution.cycles is not None else None),
+            [one for _, one in found], {}, _mean(execution.counts, mean, len(frames)), inside,
+        )  # fmt: skip
+        told = _told(subject, plan, frames, steps, found)
+    if costs:
+        worst = max(range(len(costs)), key=lambda call: costs[call])
+        told = replace(told, mean_cost=mean, worst_cost=costs[worst], worst_call=worst)
+    assert report.run is not None
+    return replace(report, run=replace(report.run, frames=told))
+
+
+def numpy_steps(plan: ExecutionPlan, frames: Frames) -> Iterable[Results]:
+    """The results of every call as the NumPy executor computes them, from its own states."""
+    states = [first_value(plan, pair) for pair in plan.state]
+    for frame in frames:
+        slots = run_slots(plan, frame, states)
+        states = [slots[pair.source] for pair in plan.state]
+        yield Results(tuple(slots[slot] for slot in plan.output_slots), tuple(states))
+
+
+def read_step(placed: PlacedPlan, outputs: Sequence[bytes], state: bytes) -> Results:
+    """One call as the target brought it back."""
+    found = []
+    for slot, raw in zip(placed.plan.output_slots, outputs, strict=True):
+        tensor = placed.plan.slots[slot].tensor
+        found.append(np.frombuffer(raw, tensor.dtype.numpy).reshape(tensor.shape))
+    return Results(tuple(found), tuple(read_states(placed, state)))
+
+
+def _compared(
+    plan: ExecutionPlan, steps: Sequence[Results], expected: Sequence[Results], asked: RunOptions
+) -> list[tuple[str, Comparison]]:
+    """Every tensor of every call, with the words that name it."""
+    found = []
+    for at, (ours, wanted) in enumerate(zip(steps, expected, strict=True)):
+        for name, slot, a, b in _tensors(plan, ours, wanted):
+            found.append((_name(at, name), compare_slot(plan, slot, a, b, asked)))
+    return found
+
+
+def _tensors(plan: ExecutionPlan, ours: Results, other: Results) -> Iterable[tuple[str, int, Array, Array]]:
+    """(name, slot, value, other value) of every output and every state."""
+    for name, slot, a, b in zip(plan.output_names, plan.output_slots, ours.outputs, other.outputs, strict=True):
+        yield name, slot, a, b
+    for pair, a, b in zip(plan.state, ours.states, other.states, strict=True):
+        yield f"state {plan.slots[pair.state].tensor.name}", pair.source, a, b
+
+
+def _name(call: int, tensor: str) -> str:
+    return f"call {call}, '{tensor}'"
+
+
+@dataclass(frozen=True)
+class _Against:
+    """Elements that differ from the reference in all calls, and the first tensor that does."""
+
+    mismatches: int
+    first: str
+    missing: str = ""
+
+
+def _told(
+    subject: Subject, plan: ExecutionPlan, frames: Frames, steps: Sequence[Results],
+    found: Sequence[tuple[str, Comparison]],
+) -> FramesReport:  # fmt: skip
+    against = _against(subject, plan, frames, steps)
+    return FramesReport(
+        calls=len(steps),
+        first_difference=next((name for name, one in found if not one.match), ""),
+        reference="" if against.missing else NAME,
+        reference_missing=against.missing,
+        reference_mismatches=against.mismatches,
+        reference_first=against.first,
+    )
+
+
+def _against(subject: Subject, plan: ExecutionPlan, frames: Frames, steps: Sequence[Results]) -> _Against:
+    """The target against ONNX Runtime, which goes on from its own state."""
+    names = [state.output for state in subject.report.model.states]
+    total, first = 0, ""
+    try:
+        for at, theirs in enumerate(reference_steps(subject.source, plan, names, frames)):
+            for name, _, a, b in _tensors(plan, steps[at], theirs):
+                wrong = a.size if a.shape != b.shape else differing(a, b)
+                total += wrong
+                first = first or (_name(at, name) if wrong else "")
+    except NoReferenceError as why:
+        return _Against(0, "", str(why))
+    return _Against(total, first)
+
+
+def _costs(simulator: Simulator, image: Image, execution: Execution) -> tuple[int, ...]:
+    """Instructions, or cycles where the simulator models time, of every call; nothing where no call is counted."""
+    if execution.counts is not None and execution.counts.calls:
+        return execution.counts.calls
+    if not any(step.ticks for step in execution.steps):
+        return ()
+    return tuple(simulator.cost_of(image, step.ticks, step.interrupts) for step in execution.steps)
+
+
+def _mean(counts: Counts | None, mean: int | None, calls: int) -> Counts | None:
+    """The counts of an average call."""
+    if counts is None or mean is None:
+        return None
+    cycles = counts.modelled_cycles
+    return Counts(mean, modelled_cycles=None if cycles is None else round(cycles / calls), counter=counts.counter)
