@@ -60,11 +60,10 @@ def test_a_state_that_is_not_written_is_named_with_its_call(tmp_path: Path) -> N
     assert "the first that does is call 0, 'state h'" in str(error)
 
 
-def test_a_state_that_is_not_reset_is_noticed(tmp_path: Path) -> None:
-    """The harness fills the memory of the state before it calls reset."""
-    report = _run(
-        tmp_path, CompileOptions(state=WISH), RunOptions(frames=1), ("memset(filter_state_memory, 0,", "(void)(0,")
-    )
+def test_a_first_value_that_is_not_set_is_noticed(tmp_path: Path) -> None:
+    np.savez(tmp_path / "first.npz", h=np.linspace(-1, 1, 8, dtype=np.float32).reshape(1, 8))
+    wish, wrong = replace(WISH, initial=tmp_path / "first.npz"), "memcpy(filter_state_memory + 0,"
+    report = _run(tmp_path, CompileOptions(state=wish), RunOptions(frames=1), (wrong, "(void)sizeof(filter_arena,"))
     assert report.run is not None
     assert not report.run.match
 
