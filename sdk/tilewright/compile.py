@@ -16,7 +16,7 @@ from tilewright.binding.lock import order_of
 from tilewright.binding.order import Orders
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.codegen.generator import Generator, generator
-from tilewright.errors import TilewrightError
+from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.load import frozen_inputs
 from tilewright.frontend.load import load as read_model
 from tilewright.memory.placed import PlacedPlan
@@ -26,6 +26,7 @@ from tilewright.options import CompileOptions, RunOptions
 from tilewright.passes.quantise.report import quantisation_report
 from tilewright.pipeline import Compiler, Depends
 from tilewright.plan.plan import ExecutionPlan
+from tilewright.platform import Feature
 from tilewright.report.build import Report
 from tilewright.report.collect import collect
 from tilewright.report.page.render import render_page

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import onnx
 from deployed import after, deployment
@@ -43,7 +45,7 @@ def drawn(seed: int) -> tuple[onnx.ModelProto, str]:
     constants: dict[str, object] = {"half": np.array([0.5], np.float32), "flat": np.array([-1], np.int64)}
     constants["shape"] = np.array([rows, columns], np.int64)
 
-    def add(op: str, inputs: str, **attributes: object) -> str:
+    def add(op: str, inputs: str, **attributes: Any) -> str:
         name = f"t{len(nodes)}"
         nodes.append(node(op, inputs, name, f"n{len(nodes)}", **attributes))
         return name

@@ -133,9 +133,9 @@ def same_as_copying(seeds: Sequence[int], folder: Path) -> int:
         wanted.append(expected)
     results = run_on_host(subjects, runs, folder)
     for seed, ours, theirs, expected in zip(seeds, results[::2], results[1::2], wanted, strict=True):
-        for call, (a, b, c) in enumerate(zip(ours, theirs, expected, strict=True)):
-            assert a[0].tobytes() == b[0].tobytes(), f"network {seed} differs from its copying form in call {call}"
-            np.testing.assert_allclose(a[0], c, rtol=1e-5, atol=1e-5, err_msg=f"network {seed}, call {call}")
+        for number, (a, b, c) in enumerate(zip(ours, theirs, expected, strict=True)):
+            assert a[0].tobytes() == b[0].tobytes(), f"network {seed} differs from its copying form in call {number}"
+            np.testing.assert_allclose(a[0], c, rtol=1e-5, atol=1e-5, err_msg=f"network {seed}, call {number}")
     return in_place
 
 
