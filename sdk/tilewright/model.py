@@ -158,12 +158,19 @@ class Node:
 class State:
     """An input and an output of equal type and shape that are one tensor between calls.
 
-    `initial` is what the first call reads, in the element type that the file gives the input; None for zeros.
+    `initial` is what the first call reads, in the element type that the file gives the input; None for zeros. A state
+    that is a `row` of one in the file, along its first axis, says of which pair: (row, input, output).
     """
 
     past: str
     present: str
     initial: Array | None = field(default=None, compare=False)
+    row: tuple[int, str, str] | None = None
+
+    @property
+    def in_file(self) -> tuple[str, str]:
+        """The input and the output as the file names them."""
+        return (self.past, self.present) if self.row is None else self.row[1:]
 
 
 @dataclass(frozen=True)
@@ -206,20 +213,26 @@ class Model:
         tensors: Mapping[str, Tensor] | None = None,
         constants: Mapping[str, Array] | None = None,
         outputs: tuple[str, ...] | None = None,
+        inputs: tuple[str, ...] | None = None,
+        states: tuple[State, ...] | None = None,
     ) -> Model:
         """A copy with some parts changed; tensors and constants that nothing refers to any more are dropped."""
         nodes = self.nodes if nodes is None else nodes
         tensors = self.tensors if tensors is None else tensors
         constants = self.constants if constants is None else constants
         outputs = self.outputs if outputs is None else outputs
-        used = {*self.inputs, *outputs}
+        inputs = self.inputs if inputs is None else inputs
+        states = self.states if states is None else states
+        used = {*inputs, *outputs}
         for node in nodes:
             used.update(node.inputs)
             used.update(node.outputs)
         return replace(
             self,
             nodes=nodes,
+            inputs=inputs,
             outputs=outputs,
+            states=states,
             tensors={name: tensor for name, tensor in tensors.items() if name in used},
             constants={name: value for name, value in constants.items() if name in used},
         )

@@ -118,7 +118,8 @@ def same_as_copying(seeds: Sequence[int], folder: Path) -> int:
     subjects, runs, wanted, in_place = list[PlacedPlan](), [], [], 0
     for seed in seeds:
         model, pairs = drawn(seed)
-        kept, copied = placed(loaded(model, pairs, f"i{seed}")), placed(loaded(model, pairs, f"c{seed}"), COPYING)
+        kept = placed(loaded(model, pairs, f"i{seed}"))
+        copied = placed(loaded(model, pairs, f"c{seed}", split=False), COPYING)
         in_place += any(pair.in_place for pair in kept.plan.state)
         draw, plan = np.random.default_rng(seed), kept.plan
         shape = plan.slots[plan.input_slots[0]].tensor.shape

@@ -68,12 +68,16 @@ def model_in(entry: Any, arrays: Arrays, prefix: str) -> Model:
 def _state_out(state: State, arrays: Arrays, key: str) -> dict[str, Any]:
     if state.initial is not None:
         arrays[key] = state.initial
-    return {"past": state.past, "present": state.present, "initial": None if state.initial is None else key}
+    row = None if state.row is None else list(state.row)
+    return {"past": state.past, "present": state.present, "initial": None if state.initial is None else key, "row": row}
 
 
 def _state_in(entry: Any, arrays: Arrays) -> State:
-    initial = entry["initial"]
-    return State(entry["past"], entry["present"], None if initial is None else arrays[initial])
+    initial, row = entry["initial"], entry["row"]
+    return State(
+        entry["past"], entry["present"], None if initial is None else arrays[initial],
+        None if row is None else (int(row[0]), str(row[1]), str(row[2])),
+    )  # fmt: skip
 
 
 def _attribute_out(value: Attribute, arrays: Arrays, key: str) -> dict[str, Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from tilewright.binding.graph import BoundNode
 from tilewright.ieee import ieee
-from tilewright.model import Array, State, Tensor
+from tilewright.model import Array, Model, State, Tensor
 from tilewright.ops.requantize import quantise
 from tilewright.plan.plan import ExecutionPlan, FrozenSlot, Instruction, Slot, StatePair
 from tilewright.tiling.tiled_graph import TiledGraph
@@ -63,14 +63,17 @@ def build(tiled: TiledGraph, *, constants: bool = True) -> ExecutionPlan:
         home=tiled.home,
         compute_bytes=tiled.compute_bytes,
         stack_bytes=tiled.stack_bytes,
-        state=tuple(
-            StatePair(
-                inputs[one.past], made[one.present], initial=first_value(slots.slots[inputs[one.past]].tensor, one)
-            )
-            for one in graph.model.states
-        ),
+        state=tuple(_pair(graph.model, one, inputs, made) for one in graph.model.states),
         groups=_chains(instructions),
     )
+
+
+def _pair(model: Model, state: State, inputs: Mapping[str, int], made: Mapping[str, int]) -> StatePair:
+    past, present = state.in_file
+    return StatePair(
+        inputs[state.past], made[state.present], initial=first_value(model.tensors[state.past], state), past=past,
+        present=present, row=None if state.row is None else state.row[0],
+    )  # fmt: skip
 
 
 def first_value(tensor: Tensor, state: State) -> Array | None:

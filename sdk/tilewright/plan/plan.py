@@ -125,12 +125,16 @@ class StatePair:
 
     `within` are slots that lie in the bytes of the state, the source among them: then the next value is written over
     the last one, and nothing is copied. `initial` is what the first run reads, in the slot's own type; None for zero.
+    `past` and `present` are the input and the output in the file, of which a `row` may be meant.
     """
 
     state: int
     source: int
     within: tuple[int, ...] = ()
     initial: Array | None = field(default=None, compare=False)
+    past: str = ""
+    present: str = ""
+    row: int | None = None
 
     @property
     def in_place(self) -> bool:

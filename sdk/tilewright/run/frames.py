@@ -11,11 +11,11 @@ import numpy as np
 from tilewright.arrays import read_arrays
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.model import Array, Tensor
-from tilewright.plan.execute import check_memory, first_value
-from tilewright.plan.plan import ExecutionPlan
+from tilewright.plan.execute import check_memory
+from tilewright.plan.plan import ExecutionPlan, StatePair
 from tilewright.run.inputs import random_values
 from tilewright.run.limits import check_limits, input_limits
-from tilewright.run.reference import NAME, NoReferenceError, as_held, as_named
+from tilewright.run.reference import NAME, NoReferenceError, as_held, as_named, first_states
 
 MOST_BYTES = 1 << 30
 """What the inputs and results of all calls may take together."""
@@ -89,6 +89,11 @@ def _check_size(plan: ExecutionPlan, calls: int) -> None:
         )  # fmt: skip
 
 
+def _held(plan: ExecutionPlan, pair: StatePair, value: Array) -> Array:
+    """A state of the file, or the row of it that is meant, as we hold it."""
+    return as_held(plan.slots[pair.state].tensor, value if pair.row is None else value[pair.row])
+
+
 @dataclass(frozen=True)
 class Results:
     """What one call gives: its outputs and the states behind it, in the plan's order."""
@@ -97,11 +102,8 @@ class Results:
     states: tuple[Array, ...]
 
 
-def reference_steps(source: Path, plan: ExecutionPlan, names: Sequence[str], frames: Frames) -> Iterator[Results]:
-    """ONNX Runtime's results, call by call; `names` are the file's own of each state's next value.
-
-    NoReferenceError where it cannot be asked.
-    """
+def reference_steps(source: Path, plan: ExecutionPlan, frames: Frames) -> Iterator[Results]:
+    """ONNX Runtime's results, call by call; NoReferenceError where it cannot be asked."""
     try:
         import onnxruntime
     except ImportError:
@@ -109,22 +111,25 @@ def reference_steps(source: Path, plan: ExecutionPlan, names: Sequence[str], fra
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
-    wanted = [*plan.output_names, *names]
-    slots = [*plan.output_slots, *(pair.source for pair in plan.state)]
+    present = dict.fromkeys(pair.past for pair in plan.state)
+    present |= {pair.past: pair.present for pair in plan.state}
+    wanted = [*plan.output_names, *present.values()]
     try:
         session = onnxruntime.InferenceSession(str(source), sess_options=options, providers=["CPUExecutionProvider"])
         types = {entry.name: entry.type for entry in session.get_inputs()}
-        kept = {
-            plan.slots[pair.state].tensor.name: as_named(plan.slots[pair.state].tensor, first_value(plan, pair), types)
-            for pair in plan.state
-        }
+        kept = {name: as_named(tensor, value, types) for name, (tensor, value) in first_states(plan).items()}
         for frame in frames:
             tensors = [plan.slots[slot].tensor for slot in plan.input_slots]
             given = {t.name: as_named(t, value, types) for t, value in zip(tensors, frame, strict=True)}
             found = [np.asarray(value) for value in session.run(wanted, {**given, **kept})]
-            kept = dict(zip(kept, found[len(plan.output_slots) :], strict=True))
-            held = [as_held(plan.slots[slot].tensor, value) for slot, value in zip(slots, found, strict=True)]
-            yield Results(tuple(held[: len(plan.output_slots)]), tuple(held[len(plan.output_slots) :]))
+            outputs, states = found[: len(plan.output_slots)], found[len(plan.output_slots) :]
+            kept = dict(zip(present, states, strict=True))
+            yield Results(
+                tuple(
+                    as_held(plan.slots[s].tensor, value) for s, value in zip(plan.output_slots, outputs, strict=True)
+                ),
+                tuple(_held(plan, pair, kept[pair.past]) for pair in plan.state),
+            )
     except Exception as error:  # an operator or type that it does not have, an input that was frozen
         why = str(error).strip().splitlines() or [type(error).__name__]
         raise NoReferenceError(f"{NAME} refuses the file: {why[0][:200]}") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from tilewright.ops.operator import Call
 from tilewright.ops.quantised.explain import explain
 from tilewright.ops.requantize import dequantise, quantise
 from tilewright.plan.execute import evaluate_call, first_value, slot_value
-from tilewright.plan.plan import ExecutionPlan, Instruction
+from tilewright.plan.plan import ExecutionPlan, Instruction, StatePair
 from tilewright.report.build import DifferenceReport, ReferenceReport
 from tilewright.run.exact import ExactCodes
 
@@ -53,6 +53,19 @@ def with_states(plan: ExecutionPlan, inputs: Sequence[Array]) -> dict[int, Array
     return dict(zip(plan.input_slots, inputs, strict=True)) | first
 
 
+def first_states(plan: ExecutionPlan) -> dict[str, tuple[Tensor, Array]]:
+    """What the file's own states hold before the first call, by the input's name, with how we hold it."""
+    rows: dict[str, list[StatePair]] = {}
+    for pair in plan.state:
+        rows.setdefault(pair.past or plan.slots[pair.state].tensor.name, []).append(pair)
+    found = {}
+    for name, pairs in rows.items():
+        values = [first_value(plan, pair) for pair in sorted(pairs, key=lambda pair: pair.row or 0)]
+        whole = values[0] if pairs[0].row is None else np.stack(values)
+        found[name] = (replace(plan.slots[pairs[0].state].tensor, name=name, shape=whole.shape), whole)
+    return found
+
+
 class Reference:
     """ONNX Runtime on one file and its inputs, its graph optimisation off."""
 
@@ -62,6 +75,7 @@ class Reference:
         self.source, self.plan = source, plan
         self.given = {plan.slots[s].tensor.name: (plan.slots[s].tensor, value)
                       for s, value in with_states(plan, inputs).items()}  # fmt: skip
+        self.given |= first_states(plan)
         self.names = tensor_names(source)
 
     def values(self, names: Sequence[str]) -> dict[str, Array]:

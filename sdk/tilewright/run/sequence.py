@@ -131,10 +131,9 @@ def _told(
 
 def _against(subject: Subject, plan: ExecutionPlan, frames: Frames, steps: Sequence[Results]) -> _Against:
     """The target against ONNX Runtime, which goes on from its own state."""
-    names = [state.output for state in subject.report.model.states]
     total, first = 0, ""
     try:
-        for at, theirs in enumerate(reference_steps(subject.source, plan, names, frames)):
+        for at, theirs in enumerate(reference_steps(subject.source, plan, frames)):
             for name, _, a, b in _tensors(plan, steps[at], theirs):
                 wrong = a.size if a.shape != b.shape else differing(a, b)
                 total += wrong

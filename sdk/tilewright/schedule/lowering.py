@@ -7,6 +7,7 @@ from tilewright.options import MEMORY_PASSES, CompileOptions
 from tilewright.passes.driver import run as run_passes
 from tilewright.passes.quantise.lower import integer_border, integer_states, lower
 from tilewright.passes.quantise.report import require_integers
+from tilewright.passes.states import split_states
 from tilewright.schedule.question import Lowered
 
 
@@ -17,5 +18,7 @@ def lowered(loaded: Model, options: CompileOptions) -> Lowered:
         integers = integer_border(integers)
     if options.integer_only:
         require_integers(integers)
+    if "state" not in options.disabled_passes:
+        integers = split_states(integers)
     model, reports = run_passes(integers, disabled=tuple(options.disabled_passes - MEMORY_PASSES))
     return Lowered(loaded, model, reports)

@@ -114,7 +114,8 @@ def _refused(uses: _Uses, pair: StatePair, slot: int) -> Copied | None:
     if writer is None or new.local or slot in uses.aliasing:
         why = f"'{new.tensor.name}' shares bytes with other tensors, or is no result"
         return Copied(old.tensor.name, why, "" if writer is None else writer.name)
-    if (old.tensor.size_bytes, old.layout) != (new.tensor.size_bytes, new.layout):
+    alike = old.layout == new.layout or (old.layout.is_default and new.layout.is_default)
+    if old.tensor.size_bytes != new.tensor.size_bytes or not alike:
         return Copied(old.tensor.name, f"'{new.tensor.name}' lies in another order of axes", writer.name)
     for reader in uses.readers.get(pair.state, ()):
         if uses.ends(reader) < uses.begins(writer):
