@@ -52,66 +52,84 @@ def filtered() -> onnx.ModelProto:
     return onnx_model(nodes, {"x": (1, 8), "h": (1, 8)}, ["y", "h_out"], {"half": np.array([0.5], np.float32)})
 
 
+class _Draw:
+    """A network that grows node by node over matrices of `rows` x `columns`."""
+
+    def __init__(self, draw: np.random.Generator, rows: int, columns: int) -> None:
+        self.draw, self.rows, self.columns = draw, rows, columns
+        self.nodes: list[onnx.NodeProto] = []
+        self.made: list[str] = []
+        self.constants: dict[str, object] = {"half": np.array([0.5], np.float32), "flat": np.array([-1], np.int64)}
+        self.constants["shape"] = np.array([rows, columns], np.int64)
+
+    def add(self, op: str, inputs: str, **attributes: Any) -> str:
+        """A node; the name of its result."""
+        name = f"t{len(self.nodes)}"
+        self.nodes.append(node(op, inputs, name, f"n{len(self.nodes)}", **attributes))
+        return name
+
+    def constant(self, values: object) -> str:
+        """Indices."""
+        name = f"c{len(self.constants)}"
+        self.constants[name] = np.asarray(values, np.int64)
+        return name
+
+    def part(self, of: str, start: int, end: int) -> str:
+        """Some rows of a matrix."""
+        return self.add("Slice", f"{of} {self.constant([start])} {self.constant([end])} {self.constant([0])}")
+
+    def step(self, a: str, b: str) -> str:
+        """A matrix made of two."""
+        add, constant, count = self.add, self.constant, int(self.draw.integers(1, self.rows))
+        places = self.draw.permutation(self.rows)[:count].reshape(count, 1)
+        kind = self.draw.choice(["Add", "Sub", "half", "Tanh", "rows", "elements", "shift", "where", "flat", "turn"])
+        if kind in ("Add", "Sub"):
+            return add(kind, f"{a} {b}")
+        if kind == "half":
+            return add("Mul", f"{a} half")
+        if kind == "Tanh":
+            return add("Tanh", a)
+        if kind == "rows":
+            return add("ScatterND", f"{a} {constant(places)} {self.part(b, 0, count)}")
+        if kind == "elements":
+            everywhere = constant(np.repeat(places, self.columns, axis=1))
+            return add("ScatterElements", f"{a} {everywhere} {self.part(b, 0, count)}", axis=0)
+        if kind == "shift":
+            return add("Concat", f"{self.part(a, count, self.rows)} {self.part(b, 0, count)}", axis=0)
+        if kind == "where":
+            return add("Where", f"{add('Less', 'x half')} {a} {b}")
+        if kind == "flat":
+            return add("Reshape", f"{add('Relu', add('Reshape', f'{a} flat'))} shape")
+        turned = f"{constant([-1])} {constant([-self.rows - 1])} {constant([0])} {constant([-1])}"
+        return add("Slice", f"{a} {turned}")
+
+    def stacked(self) -> str:
+        """Two layers that keep their caches in k, one row each; the name of its next value."""
+        at, whole = int(self.draw.integers(2)), "k"
+        for row in (at, 1 - at):
+            taken = self.add("Gather", f"{whole} {self.constant(row)}")
+            self.made.append(self.add("Add", f"{self.add('Mul', f'{taken} half')} {self.made[-1]}"))
+            put = self.add("Unsqueeze", f"{self.made[-1]} {self.constant([0])}")
+            whole = self.add("ScatterND", f"{whole} {self.constant([[row]])} {put}")
+        return whole
+
+
 def drawn(seed: int) -> tuple[onnx.ModelProto, str]:
-    """A network of small matrices with one to three states, and its pairs."""
+    """A network of small matrices with one to three states, and its pairs; some have one of two rows beside them."""
     draw = np.random.default_rng(seed)
     rows, columns, states = int(draw.integers(2, 6)), int(draw.integers(1, 7)), int(draw.integers(1, 4))
-    made: list[str] = []
-    nodes: list[onnx.NodeProto] = []
-    constants: dict[str, object] = {"half": np.array([0.5], np.float32), "flat": np.array([-1], np.int64)}
-    constants["shape"] = np.array([rows, columns], np.int64)
-
-    def add(op: str, inputs: str, **attributes: Any) -> str:
-        name = f"t{len(nodes)}"
-        nodes.append(node(op, inputs, name, f"n{len(nodes)}", **attributes))
-        return name
-
-    def constant(values: object) -> str:
-        name = f"c{len(constants)}"
-        constants[name] = np.asarray(values, np.int64)
-        return name
-
-    def part(of: str, start: int, end: int) -> str:
-        return add("Slice", f"{of} {constant([start])} {constant([end])} {constant([0])}")
-
-    while len(made) < states + int(draw.integers(2, 7)):
-        known = ["x", *(f"h{n}" for n in range(states)), *made]
+    net = _Draw(draw, rows, columns)
+    past = [f"h{n}" for n in range(states)]
+    while len(net.made) < states + int(draw.integers(2, 7)):
+        known = ["x", *past, *net.made]
         a, b = (known[int(draw.integers(len(known)))] for _ in range(2))
-        count = int(draw.integers(1, rows))
-        kind = draw.choice(["add", "sub", "half", "tanh", "rows", "elements", "shift", "where", "flat", "turn"])
-        if kind in ("add", "sub"):
-            made.append(add(kind.capitalize(), f"{a} {b}"))
-        elif kind == "half":
-            made.append(add("Mul", f"{a} half"))
-        elif kind == "tanh":
-            made.append(add("Tanh", a))
-        elif kind == "rows":
-            places = constant(draw.permutation(rows)[:count].reshape(count, 1))
-            made.append(add("ScatterND", f"{a} {places} {part(b, 0, count)}"))
-        elif kind == "elements":
-            places = constant(np.repeat(draw.permutation(rows)[:count].reshape(count, 1), columns, axis=1))
-            made.append(add("ScatterElements", f"{a} {places} {part(b, 0, count)}", axis=0))
-        elif kind == "shift":
-            made.append(add("Concat", f"{part(a, count, rows)} {part(b, 0, count)}", axis=0))
-        elif kind == "where":
-            made.append(add("Where", f"{add('Less', 'x half')} {a} {b}"))
-        elif kind == "flat":
-            made.append(add("Reshape", f"{add('Relu', add('Reshape', f'{a} flat'))} shape"))
-        else:
-            turned = f"{constant([-1])} {constant([-rows - 1])} {constant([0])} {constant([-1])}"
-            made.append(add("Slice", f"{a} {turned}"))
-    if stacked := draw.random() < 0.4:
-        at, whole = int(draw.integers(2)), "k"
-        for row in (at, 1 - at):
-            taken = add("Gather", f"{whole} {constant(row)}")
-            made.append(add("Add", f"{add('Mul', f'{taken} half')} {made[-1]}"))
-            whole = add("ScatterND", f"{whole} {constant([[row]])} {add('Unsqueeze', f'{made[-1]} {constant([0])}')}")
-    chosen = draw.permutation(len(made))[:states]
-    pairs = ",".join(f"h{n}={made[int(at)]}" for n, at in enumerate(chosen))
-    last = add("Relu", add("Add", f"{made[-1]} x"))
-    inputs: dict[str, tuple[int, ...]] = {"x": (rows, columns), **{f"h{n}": (rows, columns) for n in range(states)}}
-    outputs = [last, *(made[int(at)] for at in chosen)]
-    if stacked:
+        net.made.append(net.step(a, b))
+    inputs: dict[str, tuple[int, ...]] = dict.fromkeys(("x", *past), (rows, columns))
+    whole = net.stacked() if draw.random() < 0.4 else ""
+    present = [net.made[int(at)] for at in draw.permutation(len(net.made))[:states]]
+    if whole:
         inputs["k"] = (2, rows, columns)
-        return onnx_model(nodes, inputs, [*outputs, whole], constants), f"{pairs},k={whole}"
-    return onnx_model(nodes, inputs, outputs, constants), pairs
+        past, present = [*past, "k"], [*present, whole]
+    last = net.add("Relu", net.add("Add", f"{net.made[-1]} x"))
+    pairs = ",".join(f"{a}={b}" for a, b in zip(past, present, strict=True))
+    return onnx_model(net.nodes, inputs, [last, *present], net.constants), pairs
