@@ -10,13 +10,17 @@ import pytest
 from graphs import node, onnx_model
 from onnx import helper, numpy_helper
 from state.networks import filtered
+from tilewright.compile import compile_model
 from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
 from tilewright.frontend.states import METADATA, guessed_pairs
 from tilewright.model import Model
-from tilewright.options import StateWish
+from tilewright.options import CompileOptions, StateWish
 from tilewright.passes.quantise.lower import integer_states, lower
 from tilewright.plan.build import first_value
+from tilewright.project.ecosystems import parse_ecosystems, project_files
+from tilewright.project.library import describe
+from tilewright.target import load_target
 
 
 def _states(model: Model) -> list[tuple[str, str]]:
@@ -51,6 +55,7 @@ def test_who_says_it() -> None:
     assert _states(load(filtered())) == []
     assert _states(load(filtered(), state=StateWish(auto=True))) == [("h", "h_out")]
     assert _states(load(_said("h=h_out"))) == [("h", "h_out")]
+    assert "state by the file: 'h' <- 'h_out'" in load(_said("h=h_out")).notes
     assert _states(load(_said("h=h_out"), state=StateWish(()))) == []
     told = load(filtered(), state=StateWish(auto=True))
     assert (told.given, told.results) == (("x",), ("y",))
@@ -109,3 +114,19 @@ def test_a_state_whose_scales_agree_stays_in_codes() -> None:
         assert found.tensors["h"].type_token == found.tensors["h_out"].type_token
         first = first_value(found.tensors["h"], found.states[0])
         assert (None if first is None else first.tolist()) == ([[3] * 8] if codes else None)
+
+
+def test_a_platform_that_writes_its_own_code_refuses_state(tmp_path: Path) -> None:
+    onnx.save(filtered(), tmp_path / "filter.onnx")
+    with pytest.raises(TilewrightError, match="'h' is state, which platform 'cuda' does not keep"):
+        compile_model(tmp_path / "filter.onnx", CompileOptions(state=StateWish(auto=True)), load_target("cuda_host"))
+
+
+@pytest.mark.parametrize("context", [False, True])
+def test_an_example_begins_its_sequence(tmp_path: Path, context: bool) -> None:
+    onnx.save(filtered(), tmp_path / "filter.onnx")
+    options = CompileOptions(state=StateWish(auto=True), context=context)
+    compiled = compile_model(tmp_path / "filter.onnx", options, load_target("host"))
+    files = project_files(describe(compiled), parse_ecosystems("make,arduino"))
+    call = f"(void)filter_reset({'&context' if context else ''});"
+    assert sum(call in text for text in files.values()) == 2

@@ -30,10 +30,14 @@ NONE, AUTO = "none", "auto"
 
 @dataclass(frozen=True)
 class Pairs:
-    """(input, output) by name, in the order of the inputs; those that were `guessed` must still have one shape."""
+    """(input, output) by name, in the order of the inputs; those that were `guessed` must still have one shape.
+
+    `from_file` where the file's metadata name them.
+    """
 
     named: tuple[tuple[str, str], ...]
     guessed: frozenset[str] = frozenset()
+    from_file: bool = False
 
     @property
     def past(self) -> frozenset[str]:
@@ -77,7 +81,7 @@ def named_pairs(proto: onnx.ModelProto, wish: StateWish, file: str) -> Pairs:
         guessed = guessed_pairs([n for n in inputs if n not in taken], [n for n in outputs if n not in taken])
     place = {name: at for at, name in enumerate(inputs)}
     ordered = sorted((*pairs, *guessed), key=lambda pair: place[pair[0]])
-    return Pairs(tuple(ordered), frozenset(past for past, _ in guessed))
+    return Pairs(tuple(ordered), frozenset(past for past, _ in guessed), from_file)
 
 
 def _in_file(proto: onnx.ModelProto, file: str) -> tuple[tuple[str, str], ...]:
@@ -124,7 +128,7 @@ def guessed_pairs(inputs: Sequence[str], outputs: Sequence[str]) -> tuple[tuple[
 
 
 def with_states(model: Model, pairs: Pairs, stored: Mapping[str, Value], wish: StateWish, file: str) -> Model:
-    """The model with its states, their types and first values checked, and a sentence on what was guessed.
+    """The model with its states, their types and first values checked, and a sentence on what the user did not say.
 
     UsageError where the two of a pair differ in type or shape, or where `--state-init` does not fit.
     """
@@ -151,8 +155,8 @@ def with_states(model: Model, pairs: Pairs, stored: Mapping[str, Value], wish: S
     states = tuple(State(past, present, initial.get(past)) for past, present in kept)
     for state in states:
         _held_against(model.tensors[state.past], state.initial, file)
-    guessed = [f"'{past}' <- '{present}'" for past, present in kept if past in pairs.guessed]
-    note = (f"state by name: {', '.join(guessed)}",) if guessed else ()
+    told = [f"'{a}' <- '{b}'" for a, b in kept if a in pairs.guessed or pairs.from_file]
+    note = (f"state by {'the file' if pairs.from_file else 'name'}: {', '.join(told)}",) if told else ()
     return replace(model, states=states, notes=(*model.notes, *note))
 
 

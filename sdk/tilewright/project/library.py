@@ -37,7 +37,8 @@ class Library:
 
     `cpu_flags` choose the core and belong to who builds for it; `tuning_flags` are what the kernels were made for.
     `weights_file` is what a source in assembler takes in, "" where weights are arrays of C. `arguments` are those of
-    `run`; `context` says that it is called with one. `boards` are those that can build it.
+    `run`; `context` says that it is called with one, `reset` is the call that begins a sequence where there is state.
+    `boards` are those that can build it.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Library:
     blobs: tuple[str, ...]
     weights_file: str
     boards: Boards
+    reset: str = ""
 
 
 def describe(compiled: Compiled) -> Library:
@@ -78,7 +80,7 @@ def describe(compiled: Compiled) -> Library:
             fix="compile without --project and build src/ in that firmware",
         )
     name, caller = plan.name, compiled.placed.io == "caller"
-    context = request.options.context
+    context, ram_bytes = request.options.context, compiled.placed.arena_bytes + compiled.placed.state_bytes
     inputs = tuple(_port(compiled, "input", i, slot) for i, slot in enumerate(plan.input_slots))
     outputs = tuple(_port(compiled, "output", i, slot) for i, slot in enumerate(plan.output_slots))
     given = ["&context"] if context else []
@@ -91,7 +93,7 @@ def describe(compiled: Compiled) -> Library:
         kconfig=f"TILEWRIGHT_{name.upper()}",
         tool=f"tilewright {VERSION}",
         version=LIBRARY_VERSION,
-        sentence=f"Runs the network {name} in {compiled.placed.arena_bytes} bytes of RAM without a heap.",
+        sentence=f"Runs the network {name} in {ram_bytes} bytes of RAM without a heap.",
         sha256=plan.sha256,
         sources=tuple(sorted(p.removeprefix("src/") for p in compiled.artifacts.files if p.endswith((".c", ".S")))),
         cpu_flags=request.target.cpu_flags,
@@ -104,6 +106,7 @@ def describe(compiled: Compiled) -> Library:
         blobs=tuple(sorted(compiled.artifacts.blobs)),
         weights_file=next((p.removeprefix("src/") for p in compiled.artifacts.binaries), ""),
         boards=boards_for(request.target.compilers, compiled.artifacts.wide_core),
+        reset=f"{name}_reset({'&context' if context else ''})" if plan.state else "",
     )
 
 

@@ -19,6 +19,11 @@ ${margin}/* ${path} belongs to it: give its bytes to ${m.name}_load_weights firs
 ${margin}memset(${p.call}, 0, ${p.stem}_BYTES); /* your data goes here */
 % endfor
 </%def>\
+<%def name="reset(m, margin)">\
+% if m.reset:
+${margin}(void)${m.reset}; /* a sequence begins; what lives between calls can be saved, see ${m.name}_state */
+% endif
+</%def>\
 <%def name="show(m, margin)">\
 % for index, p in enumerate(m.outputs):
 ${margin}printf("output ${index}:");

@@ -11,6 +11,7 @@ ${result} ${main}(void)
 {
     int status;
     long i;
+${body.reset(m, "    ")}\
 ${body.fill(m, "    ")}\
     status = ${m.name}_run(${m.arguments});
     if (status != ${m.upper}_OK) {

@@ -8,6 +8,7 @@
 ${body.state(m)}\
 void setup() {
     Serial.begin(115200);
+${body.reset(m, "    ")}\
 }
 
 void loop() {
