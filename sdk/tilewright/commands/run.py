@@ -36,7 +36,8 @@ from tilewright.errors import MismatchError, TilewrightError, UsageError
 if TYPE_CHECKING:
     from tilewright.compile import Compiled
     from tilewright.options import CompileOptions, RunOptions
-    from tilewright.report.build import FramesReport, InnerReport, LayerReport, ReferenceReport, Report, RunReport
+    from tilewright.report.build import InnerReport, LayerReport, ReferenceReport, Report, RunReport
+    from tilewright.report.calls import FramesReport
     from tilewright.report.envelope import Row
 
 
@@ -120,9 +121,7 @@ def _alone(arguments: argparse.Namespace, options: CompileOptions, asked: RunOpt
     with stages(arguments.quiet) as stage:
         project = Project(arguments.output, arguments.force)
         compiled, report = _run(arguments.models[0], arguments.target, options, asked, project, stage, tell)
-    text = (explanation(compiled, options) + "\n\n" if arguments.explain else "") + render(
-        report, terminal_width()
-    )
+    text = (explanation(compiled, options) + "\n\n" if arguments.explain else "") + render(report, terminal_width())
     error = overflow(report, options.budgets) or mismatch(report)
     write_rows(arguments.html, [Row(report.target, report, error)])
     if error is None:

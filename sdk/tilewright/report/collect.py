@@ -23,10 +23,10 @@ from tilewright.report.build import (
     QuantisationReport,
     Report,
     ResultReport,
-    StateReport,
     TensorReport,
     ToolReport,
 )
+from tilewright.report.calls import StateReport
 from tilewright.report.tiled import timeline, with_tile_buffers
 from tilewright.tiling.fall_back import gave_way
 from tilewright.version import VERSION

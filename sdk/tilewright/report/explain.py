@@ -9,7 +9,7 @@ from tilewright.binding.graph import BoundGraph, BoundNode
 from tilewright.binding.layouts import demanded
 from tilewright.binding.order import Counts
 from tilewright.platform import Kernel, Operands
-from tilewright.report.build import StateReport
+from tilewright.report.calls import StateReport
 from tilewright.rows.chain import RowChain
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from tilewright.errors import DoesNotFit
 from tilewright.memory.levels import PARTS, MemoryReport
-from tilewright.report.build import FramesReport, LayerReport, ReferenceReport, Report, RunReport, ToolchainReport
+from tilewright.report.build import LayerReport, ReferenceReport, Report, RunReport, ToolchainReport
+from tilewright.report.calls import FramesReport
 from tilewright.report.envelope import Row
 
 UNKNOWN = "-"

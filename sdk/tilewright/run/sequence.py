@@ -14,7 +14,8 @@ from tilewright.model import Array
 from tilewright.options import RunOptions
 from tilewright.plan.execute import first_value, run_slots
 from tilewright.plan.plan import ExecutionPlan
-from tilewright.report.build import FramesReport, Report
+from tilewright.report.build import Report
+from tilewright.report.calls import FramesReport
 from tilewright.run.build import build
 from tilewright.run.compare import Comparison
 from tilewright.run.counts import Counts

@@ -1,0 +1,40 @@
+"""What a report says of calls one after the other: the states between them, and a sequence that was run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class StateReport:
+    """An input `name` that takes after every call the value of the output `output`, and lives until the next one.
+
+    `copied` says what forbids to write that value over the last one; empty where it is written there.
+    """
+
+    name: str
+    output: str
+    dtype: str
+    shape: tuple[int, ...]
+    bytes: int
+    copied: str = ""
+
+
+@dataclass(frozen=True)
+class FramesReport:
+    """Calls one after the other. `first_difference` names the first call and tensor that differ from NumPy's, whose
+    states go on by themselves; `reference_first` and the elements that differ are those of another implementation.
+
+    `mean_cost`, `worst_cost` and `worst_call` (counted from 0) are in instructions, or in cycles where the target
+    models time; None where nothing counts single calls.
+    """
+
+    calls: int
+    first_difference: str = ""
+    reference: str = ""
+    reference_missing: str = ""
+    reference_mismatches: int = 0
+    reference_first: str = ""
+    mean_cost: int | None = None
+    worst_cost: int | None = None
+    worst_call: int | None = None
