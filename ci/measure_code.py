@@ -19,26 +19,30 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from board_cells import BOARDS, has_fpu, is_quantised
-from tilewright.compile import compile_model, write
+from board_cells import has_fpu, is_quantised
+from tilewright.compile import Compiled, compile_model, write
+from tilewright.errors import DoesNotFit, TilewrightError
+from tilewright.memory.needs import Places
 from tilewright.options import CompileOptions
-from tilewright.report.blame import overflow
 from tilewright.report.code_sizes import ALWAYS, FILE, RUN, CoreSizes, ProjectText, is_library, read_text
 from tilewright.run.build import build
+from tilewright.run.elf import read_elf
+from tilewright.run.image import Image
+from tilewright.run.measure import STACK_OF_LIBRARIES, beside_data
 from tilewright.run.stack import CallGraph, read_call_graph, stack_bound
-from tilewright.target import load_target
+from tilewright.target import known_targets, load_target
 
 ROOT = Path(__file__).parents[1]
-OWN = re.compile(r"tw_|main$|Reset_Handler$|Fault_Handler$|_start$|trap$|park$")
 TYPES = frozenset({"float", "double", "int64_t", "uint64_t"})
 LARGEST = 50_000
-STACK_OF_LIBRARIES = 64
-"""Bytes for functions of the C library and of libgcc, which bring no call graph; a matrix of runs holds them below."""
 
 
 @dataclass(frozen=True)
 class Built:
-    """One network on one board: its C, bytes of every function with the layers apart, and bytes of stack."""
+    """One network on one board: its C, bytes of every function with the layers apart, and bytes of stack.
+
+    `constants` and `variables` are bytes that code and libraries bring beside those of the network.
+    """
 
     flags: str
     model: str
@@ -47,39 +51,53 @@ class Built:
     depths: Mapping[str, int]
     frame: int
     bound: int
+    constants: int
+    variables: int
 
 
 def measured(network: Path, board: str) -> Built | None:
     """Build a network twice, with its layers apart and as it ships; None where it does not fit."""
     target = load_target(board)
-    done = compile_model(network / "model.onnx", CompileOptions(), target)
-    model = done.artifacts.model
-    if overflow(done.report, {}) is not None:
+    try:
+        done = compile_model(network / "model.onnx", CompileOptions(), target)
+    except DoesNotFit:
         return None
+    model = done.artifacts.model
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder) / "project"
         project.mkdir()
         write(done, project)
-        ships = build(project, model, target, Path(folder) / "ships")
+        try:
+            ships = build(project, model, target, Path(folder) / "ships")
+        except TilewrightError:  # the C does not compile for a memory that is too small
+            return None
         source = project / f"src/{model}.c"
         code = source.read_text()
         source.write_text(apart(code, model))
         image = build(project, model, target, Path(folder) / "apart")
         graph = read_call_graph((Path(folder) / "apart" / "model").glob("*.ci"))
+        own = {symbol.name for file in (image.work / "harness").glob("*.o") for symbol in read_elf(file).symbols}
     functions: dict[str, int] = defaultdict(int)
     for symbol in image.elf.symbols:
-        if symbol.kind == "code" and not OWN.match(symbol.name):
+        if symbol.kind == "code" and symbol.name not in own and not symbol.name.startswith("_start"):
             functions[symbol.name.split(".")[0]] += symbol.size_bytes
-    bound = ships.stack.size_bytes if ships.stack else 0
+    bounds = [bound.size_bytes for bound in (ships.stack, ships.core_stack) if bound is not None]
+    constants, variables = beside_constants(ships, done)
     return Built(
         " ".join(target.cpu_flags), model, read_text(code, model), functions, depths(graph),
-        graph.frames.get(f"{model}_run", 0), bound,
+        graph.frames.get(f"{model}_run", 0), max(bounds, default=0), constants, variables,
     )  # fmt: skip
+
+
+def beside_constants(image: Image, done: Compiled) -> tuple[int, int]:
+    """Constants and variables of an image that are not the network's."""
+    code, variables = beside_data(done.report.memory, Places.of(done.request.platform), image)
+    return code - image.sizes.text_bytes, variables
 
 
 def apart(code: str, model: str) -> str:
     """The same C with no layer compiled into the function that calls it."""
-    head = re.compile(rf"^([A-Za-z_][^;=(\n]*\b{model}_[a-z0-9]+_\d+\w*\([^;\n]*)$", re.MULTILINE)
+    head = re.compile(rf"^([A-Za-z_][^;=(\n]*\b{model}_(?:[a-z0-9]+_|layer|fetch)\d+\w*\([^;\n]*)$", re.MULTILINE)
     return head.sub(r"__attribute__((noinline)) \1", code)
 
 
@@ -94,8 +112,8 @@ def depths(graph: CallGraph) -> dict[str, int]:
 
 def layer_of(name: str, model: str) -> tuple[str, str] | None:
     """(kernel, number) of a layer's function; None for others."""
-    found = re.match(rf"{model}_([a-z0-9]+)_(\d+)", name)
-    return (found[1], found[2]) if found else (RUN, "") if name == f"{model}_run" else None
+    found = re.match(rf"{model}_(?:([a-z0-9]+)_|(layer|fetch))(\d+)", name)
+    return (found[1] or found[2], found[3]) if found else (RUN, "") if name == f"{model}_run" else None
 
 
 def kernels(cells: Sequence[Built]) -> dict[str, tuple[int, int]]:
@@ -153,7 +171,8 @@ def core(cells: Sequence[Built]) -> CoreSizes:
     names = frozenset(name for cell in cells for name in cell.text.names if is_library(name))
     sizes = CoreSizes(cells[0].flags, table, brought, names)
     beside = max(0, *(cell.bound - sizes.stack_bytes(cell.text) for cell in cells)) + STACK_OF_LIBRARIES
-    return replace(sizes, stack_beside=beside)
+    constants, variables = max(cell.constants for cell in cells), max(cell.variables for cell in cells)
+    return replace(sizes, stack_beside=beside, constants=constants, variables=variables)
 
 
 def toml(platform: str, cores: Iterable[CoreSizes]) -> str:
@@ -162,6 +181,7 @@ def toml(platform: str, cores: Iterable[CoreSizes]) -> str:
     lines += ["# kernels: bytes of code per 1,000 characters of C, bytes of stack; shared: bytes that a name brings"]
     for sizes in cores:
         lines += ["", "[[core]]", f'flags = "{sizes.flags}"', f"stack_beside = {sizes.stack_beside}"]
+        lines += [f"constants = {sizes.constants}", f"variables = {sizes.variables}"]
         lines += ["known = [" + ", ".join(f'"{name}"' for name in sorted(sizes.known)) + "]", "[core.kernels]"]
         lines += [f"{name} = [{code}, {stack}]" for name, (code, stack) in sorted(sizes.kernels.items())]
         lines += ["[core.shared]", *(f"{name} = {size}" for name, size in sorted(sizes.shared.items()))]
@@ -173,10 +193,11 @@ def main(platforms: list[str]) -> int:
     found = (ROOT / "tests" / "models").glob("*/model.onnx")
     folders = sorted(path.parent for path in found if path.stat().st_size < LARGEST)
     for platform in platforms:
-        boards = [board for board in BOARDS if load_target(board).platform == platform]
+        boards = [name for name in known_targets() if load_target(name).platform == platform]
+        floats = [board for board in boards if has_fpu(load_target(board))]
         asked = [
             (folder, board) for folder in folders for board in boards
-            if is_quantised(folder.name) or folder.name == "digits" or has_fpu(load_target(board))
+            if is_quantised(folder.name) or folder.name == "digits" or has_fpu(load_target(board)) or not floats
         ]  # fmt: skip
         by_core: dict[str, list[Built]] = defaultdict(list)
         with ProcessPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count() or 1)) as pool:

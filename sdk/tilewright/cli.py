@@ -220,7 +220,8 @@ def _fail(error: TilewrightError, verbose: bool) -> int:
     if verbose and error.where.step:
         text += f" (in step '{error.where.step}')"
     if error.smallest:
-        text += " (smallest that fits: " + ", ".join(f"{k}={v}" for k, v in error.smallest.items()) + ")"
+        text += " (smallest that fits: " + ", ".join(f"{k}={v}" for k, v in error.smallest.items())
+        text += "".join(f", given {k}={v}" for k, v in error.given.items()) + ")"
     head = "tilewright: error:"
     if sys.stderr.isatty() and not os.environ.get("NO_COLOR"):
         head = f"\x1b[1;31m{head}\x1b[0m"

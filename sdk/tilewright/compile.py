@@ -16,9 +16,10 @@ from tilewright.binding.lock import order_of
 from tilewright.binding.order import Orders
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.codegen.generator import Generator, generator
-from tilewright.errors import TilewrightError, UsageError
+from tilewright.errors import DoesNotFit, TilewrightError, UsageError
 from tilewright.frontend.load import frozen_inputs
 from tilewright.frontend.load import load as read_model
+from tilewright.memory.needs import Places
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.placing import Placing
 from tilewright.model import Model
@@ -27,9 +28,11 @@ from tilewright.passes.quantise.report import quantisation_report
 from tilewright.pipeline import Compiler, Depends
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.platform import Feature
+from tilewright.report.allowance import with_estimates
 from tilewright.report.build import Report
 from tilewright.report.collect import collect
 from tilewright.report.page.render import render_page
+from tilewright.run.simulator import simulator_of
 from tilewright.schedule.decisions import Decisions
 from tilewright.schedule.decisions_file import followed
 from tilewright.schedule.deployment import Deployment
@@ -43,6 +46,9 @@ from tilewright.schedule.stacks import tile_beside_stacks
 from tilewright.target import Target, with_sizes
 from tilewright.tiling.switches import TileOptions
 from tilewright.tiling.tiled_graph import TiledGraph
+
+ROOM_TRIES = 2
+"""Times that a network is tiled anew where its program leaves less of the home level than was thought."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +117,7 @@ def tiler(asked: Request = Depends(request)) -> Cut:
     """The function that cuts what does not fit the compute level, stacks counted."""
     options = TileOptions.without(asked.options.disabled_passes)
     return partial(
-        tile_beside_stacks, levels=asked.levels, room=asked.target.stacks, options=options,
+        tile_beside_stacks, levels=asked.levels, room=asked.stacks, options=options,
         placing=Placing.asked(asked.platform, asked.options),
     )  # fmt: skip
 
@@ -222,6 +228,8 @@ def compiled(found: Found, artifacts: Artifacts, seconds: Mapping[str, float]) -
     )  # fmt: skip
     if artifacts.runtime_bytes:
         report = with_weights_in_ram(report, found.placed.level, artifacts.runtime_bytes)
+    if not simulator_of(asked.target).on_this_machine:
+        report = with_estimates(report, asked.platform, artifacts, asked.target)
     return Compiled(
         asked, network.loaded, deployment.model, deployment.graph, deployment.tiled, found.placed.plan, found.placed,
         artifacts, report, deployment.decided_with(found.placed),
@@ -244,7 +252,33 @@ def compile_model(
     `pipeline` is a changed copy of `compiler`, with steps or dependencies of the caller's own.
     """
     asked = make_request(source, options, target)
-    return pipeline_for(options, lambda: asked, pipeline).compile(asked)
+    done = pipeline_for(options, lambda: asked, pipeline).compile(asked)
+    for _ in range(ROOM_TRIES):
+        if (more := _leaving_more_room(done)) is None:
+            break
+        try:
+            done = pipeline_for(options, partial(_same, more), pipeline).compile(more)
+        except DoesNotFit:
+            break
+    return done
+
+
+def _same(asked: Request) -> Request:
+    return asked
+
+
+def _leaving_more_room(done: Compiled) -> Request | None:
+    """The request with more bytes of the home level for the program, where that needs more; None where all fits.
+
+    Tiles are cut before there is any code, so what it takes is known of the compilation before.
+    """
+    asked, home = done.request, Places.of(done.request.platform).variables
+    row = done.report.memory[home]
+    if row.size is None or row.fits or done.tiled.compute_bytes == 0:
+        return None
+    known = asked.program_bytes + row.total - row.size
+    first = row.tables + (row.code or 0) + (0 if asked.target.stacks.level else row.stack or 0)
+    return replace(asked, program_bytes=known if asked.program_bytes else first)
 
 
 def pipeline_for(

@@ -46,10 +46,12 @@ class TilewrightError(Exception):
         tensor: str = "",
         file: str = "",
         smallest: Mapping[str, int] | None = None,
+        given: Mapping[str, int] | None = None,
     ) -> None:
         self.what, self.why, self.fix = what, why, fix
         self.where = Where(node, tensor, file)
         self.smallest: dict[str, int] = dict(smallest or {})
+        self.given: dict[str, int] = dict(given or {})
         super().__init__(what, why, fix)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -100,7 +102,10 @@ class PlatformError(UnsupportedError):
 
 
 class DoesNotFit(TilewrightError):
-    """A memory level or a budget is too small; `smallest` maps each level to the bytes that would do."""
+    """A memory level or a budget is too small; `smallest` maps each level to the bytes that would do.
+
+    Where one level's need depends on another's size, `given` are the sizes with which they would.
+    """
 
     code = 4
 

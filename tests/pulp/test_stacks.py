@@ -95,7 +95,7 @@ def test_a_measured_report_counts_the_stacks_once(tmp_path: Path, trained: Calla
     if missing := [tool for tool, _ in missing_tools(load_target(BOARD)) if tool != "gvsoc"]:
         pytest.skip(f"{missing[0]} is not installed")
     write(done, tmp_path)
-    report = measure(done.report, tmp_path, load_target(BOARD), done.placed.level)
+    report = measure(done.report, tmp_path, load_target(BOARD))
     assert (report.memory["l1"].stack, report.memory["l2"].stack) == (STACKS, None)
     assert "8,240" in memory_table(report)
 

@@ -12,7 +12,7 @@ import tilewright.report
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tilewright.errors import DoesNotFit, StateError
-from tilewright.memory.levels import MemoryReport
+from tilewright.memory.needs import MemoryReport
 from tilewright.report.build import Report, RunReport, dumps, load
 from tilewright.report.envelope import Row, error_json, table_json
 
@@ -184,4 +184,5 @@ def test_tables_and_errors_follow_the_schema() -> None:
         "why": "5,536 bytes are needed",
         "fix": "take more",
         "smallest": {"ram": 5536},
+        "given": {},
     }

@@ -85,9 +85,10 @@ def test_an_unknown_core_takes_the_largest_figures_of_its_platform(platform: str
 def test_shipped_tables_estimate_a_network(network_path: Path) -> None:
     target = load_target("qemu_mps2_an386")
     done = compile_model(network_path, CompileOptions(), target)
-    code, stack = estimate(done.request.platform, done.artifacts, target)
+    code, variables, stack = estimate(done.request.platform, done.artifacts, target)
     assert 2_000 < code < 12_000
-    assert 64 < stack <= 2048
+    assert 64 < stack <= 1024
+    assert 0 <= variables <= 64
 
 
 @pytest.fixture

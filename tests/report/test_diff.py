@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from tilewright.memory.levels import MemoryReport
+from tilewright.memory.needs import MemoryReport
 from tilewright.report.build import ToolReport, load
 from tilewright.report.diff import Change, difference, render
 
@@ -31,6 +31,7 @@ def test_level_by_level_and_layer_by_layer() -> None:
     found = difference(OLD, new)
     assert found.model == (Change("", "macs", 75648, 1),)
     assert found.memory == (
+        Change("ram", "total", 5536, 4512),
         Change("ram", "worst_case", 5536, 4512),
         Change("ram", "activations", 5120, 4096),
         Change("ram", "lower_bound", 5376, 4000),

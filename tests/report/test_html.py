@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from markup import EVIL, tags
-from tilewright.memory.levels import BufferReport, MemoryReport
+from tilewright.memory.needs import BufferReport, MemoryReport
 from tilewright.report.build import MemberReport, Report, ResultReport, TimelineReport, load
 from tilewright.report.page.page import page_of
 from tilewright.report.page.render import render_page

@@ -6,7 +6,7 @@ from pathlib import Path
 from tilewright.commands import common
 from tilewright.errors import DoesNotFit, ToolMissing
 from tilewright.memory.allocators.registry import allocators
-from tilewright.memory.levels import MemoryReport
+from tilewright.memory.needs import MemoryReport
 from tilewright.options import MEMORY_PASSES
 from tilewright.passes.driver import PASSES
 from tilewright.report.build import (
@@ -21,7 +21,7 @@ from tilewright.report.build import (
 from tilewright.report.csv_format import files
 from tilewright.report.envelope import Row
 from tilewright.report.terminal import layer_table, profile_table, render
-from tilewright.report.text import memory_table, number, printable, rows_table, run_lines, toolchain
+from tilewright.report.text import ESTIMATED, memory_table, number, printable, rows_table, run_lines, toolchain
 
 SAMPLE = load(Path(__file__).with_name("sample_report.json"))
 
@@ -31,18 +31,21 @@ def with_ram(level: MemoryReport) -> Report:
 
 
 def test_the_memory_table_decomposes_every_level() -> None:
-    assert memory_table(SAMPLE).splitlines() == [
-        "memory    size  worst case  activations   io  scratch  constants  stack   code  lower bound  status",
-        "------  ------  ----------  -----------  ---  -------  ---------  -----  -----  -----------  -------",
-        "ram     65,536       5,536        5,120  256       64          0     96      -        5,376  optimal",
-        "flash        -      10,440            0    0        0     10,440      -  3,200            -  fits *",
-        "* code and stack are estimates; 'compile --measure' and 'run' measure them",
+    lines = memory_table(SAMPLE).splitlines()
+    assert lines[0] == (
+        "memory    size    total  activations   io  scratch  constants  stack    code  lower bound  placement  verdict"
+    )
+    assert lines[2:] == [
+        "ram     65,536    5,536        5,120  256       64          0     96       -        5,376  optimal    "
+        "fits (measured)",
+        "flash        -  13,640~            0    0        0     10,440      -  3,200~            -  -          fits",
+        ESTIMATED,
     ]
 
 
 def test_the_status_of_a_level() -> None:
     gap = MemoryReport(4096, False, 100, 80, 90, "gap", activations=100)
-    assert memory_table(with_ram(gap)).endswith("  gap")
+    assert memory_table(with_ram(gap)).endswith("  gap        fits (proved)")
     assert memory_table(with_ram(replace(gap, size=99))).endswith("  does not fit")
 
 
@@ -72,7 +75,7 @@ def test_the_whole_report() -> None:
     assert text.endswith(
         "outputs match (10 elements)\nlargest error: 1e-06\nNumPy against onnxruntime: 0 differences in 4 tensors, "
         "0 explained\n"
-        "120,000 instructions, 3,200 bytes of code, 10,440 bytes of constants, 5,536 bytes of RAM\n"
+        "120,000 instructions\n"
     )
 
 
@@ -141,13 +144,13 @@ def test_rows_side_by_side() -> None:
         Row("far", error=ToolMissing("no compiler", why="gcc is missing")),
     ]
     assert rows_table(rows).splitlines() == [
-        "target             ram   flash       l1  verdict",
-        "------  --------------  ------  -------  ------------------",
-        "host    5,536 / 65,536  13,640        -  fits",
-        "tiny                 -       -  12 / 10  does not fit",
-        "none            70,000       -        -  does not fit",
-        "far                  -       -        -  error: no compiler",
-        "code and stack are estimates; 'compile --measure' and 'run' measure them",
+        "target             ram    flash       l1  verdict",
+        "------  --------------  -------  -------  ------------------",
+        "host    5,536 / 65,536  13,640~        -  fits (measured)",
+        "tiny                 -        -  12 / 10  does not fit",
+        "none            70,000        -        -  does not fit",
+        "far                  -        -        -  error: no compiler",
+        ESTIMATED,
     ]
     assert "greedy" in rows_table([Row("host", SAMPLE, strategy="greedy")])
 
@@ -175,7 +178,7 @@ def test_csv_files() -> None:
         found["layers.csv"].splitlines()[2] == '1,"pool<1> ""&""",MaxPool,MaxPoolF32,exact,,1,0,,4096,1024,5000,,0.0,,'
     )
     assert found["summary.csv"].splitlines()[1] == (
-        "digits,generic,host,ram,65536,5536,5376,5376,optimal,5120,256,64,0,0,0,0,0,96,,False"
+        "digits,generic,host,ram,65536,5536,5376,5376,optimal,5120,256,64,0,0,0,0,0,96,,False,5536"
     )
 
 

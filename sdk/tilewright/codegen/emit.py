@@ -79,10 +79,9 @@ def emit(
     if shown.halves:
         texts[f"src/{HALVES}"] = ((TEMPLATES / HALVES).read_text(),)
     beside = {f"weights/{blob.identifier}.bin": blob_bytes(plan, blob, key) for blob, key in known.items()}
-    tables = sum(layer.table_bytes for layer in functions.tiled)
     return Artifacts(
         plan.name, Texts(texts), parts, shown.constant_bytes, functions.names, beside, binaries, shown.runtime_bytes,
-        tables, bool(shown.limits),
+        functions.table_bytes, bool(shown.limits),
     )  # fmt: skip
 
 
@@ -162,7 +161,7 @@ def _network(
     constants = _constants(placed, tuple(known))
     runtime_bytes = sum(blob.weight_bytes for blob in known if not blob.mapped)
     constant_bytes = sum(packed(s.constant.dtype, s.constant.values).nbytes for s in plan.frozen_slots)
-    constant_bytes += sum(layer.table_bytes for layer in functions.tiled)
+    constant_bytes += functions.table_bytes
     constant_bytes += sum(pair.initial.nbytes for pair in stored_states(plan))
     constant_bytes -= sum(blob.weight_bytes for blob in known)
     sources = tuple(source.read_text().strip() for source in functions.sources)
@@ -176,7 +175,7 @@ def _network(
         arena_bytes=placed.arena_bytes,
         align=max(placed.align, 8),
         constant_bytes=constant_bytes,
-        levels=_levels(placed, levels, constant_bytes, runtime_bytes, sum(t.table_bytes for t in functions.tiled)),
+        levels=_levels(placed, levels, constant_bytes, runtime_bytes, functions.table_bytes),
         inputs=_ports(placed, plan.input_slots, "input", context),
         outputs=_ports(placed, plan.output_slots, "output", context),
         io=placed.io,
@@ -234,7 +233,7 @@ def _levels(
             continue
         parts = {name.replace("_", " "): size for name, size in reports[level.name].parts().items() if size}
         if here and runtime_bytes:
-            parts["weights"] = runtime_bytes
+            parts["constants"] = parts.get("constants", 0) + runtime_bytes
         told = ", ".join(f"{name} {size}" for name, size in parts.items())
         found.append(Level(level.name, level.name.upper(), sum(parts.values()), level.size, told or "nothing", here))
     return tuple(found)

@@ -56,13 +56,16 @@ class LayerCall:
 
 @dataclass(frozen=True)
 class Functions:
-    """The distinct function texts, in order of first use, the calls, and the C sources that they need."""
+    """The distinct function texts, in order of first use, the calls, and the C sources that they need.
+
+    `table_bytes` are those of tables of tiles and copies.
+    """
 
     texts: tuple[str, ...]
     names: tuple[str, ...]
     calls: tuple[LayerCall, ...]
     sources: tuple[Path, ...]
-    tiled: tuple[TiledLayer, ...] = ()
+    table_bytes: int = 0
 
 
 class Texts:
@@ -137,7 +140,8 @@ def render_functions(
     early = [LayerCall(one.instruction, one.name, (Pointer(one.argument),)) for one in staged]
     calls = sorted([*early, *calls], key=lambda call: call.instruction.index)  # stable: copies before their layer
     names = (*texts.names.values(), *(layer.name for _, layer in layers), *(one.name for one in staged))
-    return Functions(tuple(named), names, tuple(calls), tuple(texts.sources), tuple(layer for _, layer in layers))
+    tables = sum(layer.table_bytes for _, layer in layers) + sum(one.table_bytes for one in staged)
+    return Functions(tuple(named), names, tuple(calls), tuple(texts.sources), tables)
 
 
 def _aliasing_calls(

@@ -30,12 +30,13 @@ class Copied:
 
 @dataclass(frozen=True)
 class Staging:
-    """One function that copies constants, and where it is called."""
+    """One function that copies constants, where it is called, and the bytes of its table."""
 
     instruction: Instruction
     name: str
     argument: str
     text: str
+    table_bytes: int
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,8 @@ def staging(placed: PlacedPlan, prefix: str, arena: str, elsewhere: Mapping[int,
     return found
 
 
-def _staging(instruction: Instruction, text: StagingText, arena: str) -> Staging:
-    return Staging(instruction, text.name, arena, render(TEMPLATE, m=text))
+def _staging(instruction: Instruction, text: StagingText, argument: str) -> Staging:
+    return Staging(instruction, text.name, argument, render(TEMPLATE, m=text), text.copies.size_bytes)
 
 
 def _caller(instructions: Sequence[Instruction], member: Instruction) -> Instruction:

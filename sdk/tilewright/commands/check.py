@@ -1,4 +1,4 @@
-"""Do the networks fit? One row per model and target, without a compiler; code and stack are estimated."""
+"""Do the networks fit? One row per model and target; code and stack are estimated, or measured where that is asked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tilewright.commands.answer import Answer
-from tilewright.commands.common import add_compilation, compile_options, overflow, target_for, target_names
+from tilewright.commands.common import add_compilation, compile_options, target_for, target_names
 from tilewright.commands.pages import add_html, write_rows
 from tilewright.commands.sweeping import Question, add_sweep, folders_of, rows_of
 from tilewright.errors import DoesNotFit, TilewrightError
@@ -22,6 +22,7 @@ SUMMARY = "does it fit? a row per target; needs no compiler"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Models, targets and the compilation options."""
     add_compilation(parser, several=True)
+    parser.add_argument("--measure", action="store_true", help="build the code to measure its size and stack")
     parser.add_argument("-t", "--target", metavar="TARGET,...", help="targets between commas, or all; default: all")
     add_html(parser)
     add_sweep(parser)
@@ -29,39 +30,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> Answer:
     """Compile every model for every target without writing anything, and say whether it fits."""
-    options = compile_options(arguments)
+    options = compile_options(arguments, measure=arguments.measure)
     targets = target_names(None if arguments.target == "all" else arguments.target)
     questions = [
         Question(model, target, options, folder=folder)
         for model, folder in folders_of(arguments.models).items()
         for target in targets
     ]
-    rows = rows_of(fitting, questions, arguments)
+    rows = rows_of(row, questions, arguments)
     write_rows(arguments.html, rows)
     return answer(rows)
 
 
-def fitting(question: Question) -> Row:
-    """The row of a question, code and stack estimated."""
-    return row(question, allowance=True)
-
-
-def row(question: Question, *, allowance: bool = False) -> Row:
-    """The report of one target, or the error that stands in its place; `allowance` adds estimated code and stack."""
-    from tilewright.compile import compile_model
-    from tilewright.report.allowance import with_allowance
+def row(question: Question) -> Row:
+    """The report of one target, or the error that stands in its place."""
+    from tilewright.fitting import fitted
     from tilewright.report.envelope import Row
-    from tilewright.run.simulator import simulator_of
 
     options, name, source = question.options, question.target, str(question.model)
     try:
-        target = target_for(name, options)
-        compiled = compile_model(question.model, dumped(options, question), target)
-        report = compiled.report
-        if allowance and not simulator_of(target).on_this_machine:
-            report = with_allowance(report, compiled.request.platform, compiled.artifacts, target)
-        error = overflow(report, options.budgets)
-        return Row(name, report, error, question.strategy, source, tuple(compiled.model.notes))
+        found = fitted(question.model, dumped(options, question), target_for(name, options))
+        notes = tuple(found.compiled.model.notes)
+        return Row(name, found.report, found.error, question.strategy, source, notes)
     except TilewrightError as error:
         return Row(name, error=error, strategy=question.strategy, source=source)
 

@@ -223,11 +223,11 @@ def target_names(text: str | None) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def overflow(report: Report, budgets: Mapping[str, int]) -> DoesNotFit | None:
-    """The error for levels that are larger than their memory or their budget, None where everything fits."""
+def overflow(report: Report, budgets: Mapping[str, int], *, sure: bool = False) -> DoesNotFit | None:
+    """The error for levels that are larger than their memory or their budget; with `sure` by no estimate."""
     from tilewright.report.blame import overflow as found
 
-    return found(report, budgets)
+    return found(report, budgets, sure=sure)
 
 
 def explanation(compiled: Compiled, options: CompileOptions) -> str:

@@ -11,7 +11,6 @@ from tilewright.commands.common import (
     add_force,
     compile_options,
     explanation,
-    overflow,
     path,
     target_for,
     tell,
@@ -39,7 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> Answer:
     """Compile, check that it fits, and write."""
-    from tilewright.compile import compile_model, write
+    from tilewright.compile import write
+    from tilewright.fitting import fitted
     from tilewright.output.staged import staged, write_files
     from tilewright.output.written import hashes, listed, protection
     from tilewright.project.ecosystems import parse_ecosystems, project_files
@@ -50,25 +50,19 @@ def execute(arguments: argparse.Namespace) -> Answer:
     options = compile_options(arguments, measure=arguments.measure)
     target = target_for(arguments.target, options)
     with stages(arguments.quiet) as stage:
-        compiled = compile_model(arguments.model, options, target, pipeline=watched(stage))
+        found = fitted(arguments.model, options, target, pipeline=watched(stage))
+    compiled = found.compiled
     tell(compiled.model.notes)
-    report = compiled.report
-    if error := overflow(report, options.budgets):
-        raise error
+    if found.error is not None:
+        raise found.error
     packed = {}
     if ecosystems:
         from tilewright.project.library import describe
 
         packed = project_files(describe(compiled), ecosystems)
     with staged(arguments.output, protection(arguments.output, force=arguments.force)) as folder:
-        report = write(compiled, folder).report
+        report = replace(found.report, tool=write(compiled, folder).report.tool)
         write_files(packed, folder)
-        if arguments.measure:
-            from tilewright.run.measure import measure
-
-            report = measure(report, folder, target, compiled.placed.level)
-            if error := overflow(report, options.budgets):
-                raise error
         report = replace(report, files={**listed(arguments.output), **hashes(folder)})
         (folder / "report.json").write_text(dumps(report.to_json()), encoding="utf-8")
     if arguments.write_decisions is not None:

@@ -31,7 +31,7 @@ from tilewright.commands.pages import add_html, write_rows
 from tilewright.commands.progress import silent, stages, watched
 from tilewright.commands.streams import terminal_width
 from tilewright.commands.sweeping import Question, add_sweep, folders_of, rows_of
-from tilewright.errors import MismatchError, TilewrightError, UsageError
+from tilewright.errors import DoesNotFit, MismatchError, TilewrightError, UsageError
 
 if TYPE_CHECKING:
     from tilewright.compile import Compiled
@@ -122,7 +122,7 @@ def _alone(arguments: argparse.Namespace, options: CompileOptions, asked: RunOpt
         project = Project(arguments.output, arguments.force)
         compiled, report = _run(arguments.models[0], arguments.target, options, asked, project, stage, tell)
     text = (explanation(compiled, options) + "\n\n" if arguments.explain else "") + render(report, terminal_width())
-    error = overflow(report, options.budgets) or mismatch(report)
+    error = _too_large(report, arguments.models[0], arguments.target, options) or mismatch(report)
     write_rows(arguments.html, [Row(report.target, report, error)])
     if error is None:
         return Answer(text, report.to_json())
@@ -137,7 +137,7 @@ def row(question: Question, asked: RunOptions, project: Project) -> Row:
     folder = None if project.folder is None else project.folder / question.folder / Path(name).name
     try:
         compiled, report = _run(question.model, name, options, asked, replace(project, folder=folder), silent, silent)
-        error = overflow(report, options.budgets) or mismatch(report)
+        error = _too_large(report, question.model, name, options) or mismatch(report)
         return Row(name, report, error, "", source, tuple(compiled.model.notes))
     except TilewrightError as error:
         return Row(name, error=error, source=source)
@@ -148,14 +148,18 @@ def _run(
     stage: Callable[[str], None], notes: Callable[[Sequence[str]], None],
 ) -> tuple[Compiled, Report]:  # fmt: skip
     from tilewright.compile import compile_model, run_model, write
+    from tilewright.fitting import with_smallest
     from tilewright.output.written import hashes, listed
     from tilewright.report.build import dumps
 
     target = target_for(name, options)
-    compiled = compile_model(model, options, target, pipeline=watched(stage))
+    try:
+        compiled = compile_model(model, options, target, pipeline=watched(stage))
+    except DoesNotFit as error:
+        raise with_smallest(error, model, options, target) from None
     notes(compiled.model.notes)
-    if too_large := overflow(compiled.report, options.budgets):
-        raise too_large
+    if too_large := overflow(compiled.report, options.budgets, sure=True):
+        raise with_smallest(too_large, model, options, target)
     stage(f"running on {target.name}")
     failure = None
     with _folder(project) as staging:
@@ -169,6 +173,14 @@ def _run(
     if failure is not None:
         raise failure
     return compiled, report
+
+
+def _too_large(report: Report, model: Path, name: str, options: CompileOptions) -> DoesNotFit | None:
+    """The error where a level is too small for what was measured."""
+    from tilewright.fitting import with_smallest
+
+    error = overflow(report, options.budgets)
+    return error and with_smallest(error, model, options, target_for(name, options), report)
 
 
 def mismatch(report: Report) -> MismatchError | None:

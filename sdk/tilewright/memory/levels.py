@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
-from typing import Literal
 
+from tilewright.memory.needs import BufferReport, MemoryReport, empty
 from tilewright.memory.placed import PlacedPlan, Region
 from tilewright.memory.states import STATE
 from tilewright.platform import MemoryLevel
 
-Status = Literal["optimal", "gap"]
-BufferKind = Literal["activation", "io", "scratch", "copy_buffer", "table", "constant", "state"]
-PARTS = ("activations", "io", "scratch", "copy_buffers", "tables", "padding", "state", "constants", "stack")
 BUFFER_KINDS: Mapping[str, str] = {
     "activations": "activation",
     "io": "io",
@@ -23,72 +20,6 @@ BUFFER_KINDS: Mapping[str, str] = {
     "constants": "constant",
     "state": "state",
 }
-
-
-@dataclass(frozen=True)
-class BufferReport:
-    """A placed buffer: `size` bytes at `offset`, alive from instruction `first` to `last`, both included."""
-
-    name: str
-    offset: int
-    size: int
-    first: int
-    last: int
-    kind: BufferKind
-
-
-@dataclass(frozen=True)
-class MemoryReport:
-    """One memory level at its worst moment: every byte is in exactly one part, and the parts sum to `worst_case`.
-
-    `live_set`, `lower_bound` and `status` speak of what is placed; None in a level where nothing is. `code` counts
-    machine code beside `worst_case`. `estimated`: code and stack are estimates, not measured. `cut_off`: so much is
-    alive at once that the search for offsets ended before it had tried what it tries for less. `state` lives from call
-    to call.
-    """
-
-    size: int | None
-    readonly: bool
-    worst_case: int
-    live_set: int | None
-    lower_bound: int | None
-    status: Status | None
-    activations: int = 0
-    io: int = 0
-    scratch: int = 0
-    copy_buffers: int = 0
-    tables: int = 0
-    padding: int = 0
-    constants: int = 0
-    stack: int | None = None
-    code: int | None = None
-    estimated: bool = False
-    cut_off: bool = False
-    state: int = 0
-    buffers: tuple[BufferReport, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Refuse a decomposition that does not sum to the worst case."""
-        total = sum(self.parts().values())
-        if negative := [name for name, size in self.parts().items() if size < 0]:
-            raise ValueError(f"{negative[0]} is negative")
-        if total != self.worst_case:
-            raise ValueError(f"worst_case is {self.worst_case}, but its parts sum to {total}")
-
-    def parts(self) -> dict[str, int]:
-        """The parts of the worst case by name; an unknown stack counts as nothing."""
-        found: dict[str, int | None] = {name: getattr(self, name) for name in PARTS}
-        return {name: size or 0 for name, size in found.items()}
-
-    @property
-    def needed(self) -> int:
-        """Bytes that the level must have: the worst case and the code."""
-        return self.worst_case + (self.code or 0)
-
-    @property
-    def fits(self) -> bool:
-        """True where the level is large enough, or its size is nobody's business."""
-        return self.size is None or self.needed <= self.size
 
 
 def memory_reports(
@@ -108,7 +39,7 @@ def memory_reports(
         elif level.name == fast:
             row = _tile_buffers(placed, level)
         else:
-            row = MemoryReport(level.size, level.readonly, 0, live_set=None, lower_bound=None, status=None)
+            row = empty(level)
         if rests:
             row = replace(
                 row, worst_case=row.worst_case + constant_bytes,
@@ -143,7 +74,7 @@ def _tile_buffers(placed: PlacedPlan, level: MemoryLevel) -> MemoryReport:
         size=level.size, readonly=False, worst_case=used + stacks, live_set=None, lower_bound=None, status=None,
         activations=sum(local.values()), copy_buffers=moved, scratch=scratch, constants=sum(pinned.values()),
         padding=used - sum(local.values()) - moved - scratch - sum(pinned.values()),
-        stack=stacks or None,
+        stack=stacks or None, provenance={"stack": "proved"} if stacks else {},
     )  # fmt: skip
 
 

@@ -11,27 +11,32 @@ import re
 from dataclasses import replace
 
 from tilewright.codegen.artifacts import Artifacts
+from tilewright.memory.needs import Amount, Places, Program, with_program
 from tilewright.platform import Platform
 from tilewright.report.build import Report
 from tilewright.report.code_sizes import read_text, sizes_for
 from tilewright.target import Target
-from tilewright.tiling.hierarchy import hierarchy
+from tilewright.tiling.hierarchy import align_up
 
 CODE_QUARTERS, STACK_QUARTERS = 5, 6
 """What the sums of the table are multiplied by: layers that the compiler joins, and other shapes, differ from those."""
+STACK_BESIDE = 64
+"""Bytes of stack that a few more registers take in a kernel that was never measured at that shape."""
+VARIABLES = 64
+"""Variables of libraries where nothing was measured."""
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _TABLE = re.compile(r"^static const [^;{]*= \{.*$", re.MULTILINE)
 
 
-def estimate(platform: Platform, artifacts: Artifacts, target: Target) -> tuple[int, int]:
-    """Bytes of code and of stack that a generated project will take on a target, without building it."""
-    code = artifacts.files[c_file(artifacts)]
+def estimate(platform: Platform, artifacts: Artifacts, target: Target) -> tuple[int, int, int]:
+    """Bytes of code, of its libraries' variables and of stack that a project will take on a target, without a build."""
+    code, cores = artifacts.files[c_file(artifacts)], 1 + platform.cores * (platform.cores > 1)
     sizes = sizes_for(platform.name, " ".join(target.cpu_flags))
     if sizes is None:
-        return _declared_code(platform, code), platform.allowance.stack_bytes
+        return _declared_code(platform, code), VARIABLES, platform.allowance.stack_bytes * cores
     text = read_text(code, artifacts.model)
-    stack = -(-sizes.stack_bytes(text) * STACK_QUARTERS // 32) * 8
-    return sizes.code_bytes(text) * CODE_QUARTERS // 4, max(stack, platform.allowance.stack_bytes)
+    stack = align_up(sizes.stack_bytes(text) * STACK_QUARTERS // 4 + STACK_BESIDE, 8)
+    return sizes.code_bytes(text) * CODE_QUARTERS // 4 + sizes.constants, sizes.variables, stack * cores
 
 
 def _declared_code(platform: Platform, code: str) -> int:
@@ -53,20 +58,19 @@ def c_file(artifacts: Artifacts) -> str:
     return f"src/{artifacts.model}.c"
 
 
-def with_allowance(report: Report, platform: Platform, artifacts: Artifacts, target: Target) -> Report:
-    """The report with code in the level of the constants and stack in that of activations, both marked as estimated.
+def with_estimates(report: Report, platform: Platform, artifacts: Artifacts, target: Target) -> Report:
+    """The report with a program estimated on the safe side; none where the platform's code is no C of ours.
 
     Stacks that the plan made room for stand in the report already.
     """
     if c_file(artifacts) not in artifacts.files:
         return report
-    code, stack = estimate(platform, artifacts, target)
-    memory = dict(report.memory)
-    levels = hierarchy(platform)
-    home = platform.compute_in if levels is None else levels.home.name
-    constants, beside = memory.get(platform.constants_in), memory.get(home)
-    if constants is not None and constants.readonly:
-        memory[platform.constants_in] = replace(constants, code=code, estimated=True)
-    if beside is not None and not any(row.stack for row in memory.values()):
-        memory[home] = replace(beside, stack=stack, worst_case=beside.worst_case + stack, estimated=True)
-    return replace(report, memory=memory)
+    code, variables, stack = (Amount(size, "estimated") for size in estimate(platform, artifacts, target))
+    program = Program(code, variables, declared_stack(target) or stack)
+    return replace(report, memory=with_program(report.memory, Places.of(platform), program))
+
+
+def declared_stack(target: Target) -> Amount | None:
+    """The stacks of all cores where the target lays them out itself: no network has more."""
+    room = target.stacks
+    return Amount(room.all_bytes, "proved") if room.level else None

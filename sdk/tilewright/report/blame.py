@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from tilewright.errors import DoesNotFit
 from tilewright.memory.blame import Peak, explain
-from tilewright.memory.levels import MemoryReport
+from tilewright.memory.needs import MemoryReport
 from tilewright.memory.problem import Buffer, PlacementProblem, PlacementSolution
 from tilewright.report.build import Report
 from tilewright.report.text import NAME_WIDTH, printable
 
 LISTED = 4
-_BESIDE = ("constants", "copy_buffers", "tables", "padding", "stack")
+_PLACED = ("activations", "io", "scratch")
+"""Parts that the sentence names buffer by buffer."""
 
 
 @dataclass(frozen=True)
@@ -25,20 +26,24 @@ class TooSmall:
     tensor: str = ""
 
 
-def overflow(report: Report, budgets: Mapping[str, int]) -> DoesNotFit | None:
-    """The error for levels that are larger than their memory or their budget, None where everything fits."""
+def overflow(report: Report, budgets: Mapping[str, int], *, sure: bool = False) -> DoesNotFit | None:
+    """The error for levels that are larger than their memory or their budget, None where everything fits.
+
+    With `sure` estimates count as nothing: a build is to follow, which tells.
+    """
     found: list[TooSmall] = []
     smallest: dict[str, int] = {}
     for name, level in report.memory.items():
         limits = [("the level has", level.size), ("the budget is", budgets.get(name))]
-        broken = [(limit, words) for words, limit in limits if limit is not None and level.needed > limit]
+        total = level.surely if sure else level.total
+        broken = [(limit, words) for words, limit in limits if limit is not None and total > limit]
         if broken:
             limit, words = min(broken)
-            missing = level.needed - limit
+            missing = level.total - limit
             found.append(
-                too_small(report, name, f"needs {level.needed:,} B and {words} {limit:,} B, {missing:,} B less")
+                too_small(report, name, f"needs {level.total:,} B and {words} {limit:,} B, {missing:,} B less")
             )
-            smallest[name] = level.needed
+            smallest[name] = level.total
     if not found:
         return None
     return DoesNotFit(
@@ -52,11 +57,11 @@ def overflow(report: Report, budgets: Mapping[str, int]) -> DoesNotFit | None:
 def too_small(report: Report, name: str, needs: str) -> TooSmall:
     """What is alive in a level at its worst moment, and what else lies there; `needs` says by how much."""
     level = report.memory[name]
-    beside = [f"{level.parts()[part]:,} B of {part.replace('_', ' ')}" for part in _BESIDE if level.parts()[part]]
-    if level.code:
-        beside.append(f"{level.code:,} B of code")
-    if level.estimated and (level.code or level.stack):
-        beside[-1] += " (estimated)"
+    beside = [
+        f"{size:,} B of {part.replace('_', ' ')}" + " (estimated)" * (level.of(part) == "estimated")
+        for part, size in level.parts().items()
+        if size and part not in _PLACED
+    ]
     peak = worst_moment(level)
     if not peak.buffers:
         return TooSmall(f"{name} {needs}" + (f": {', '.join(beside)}" if beside else ""))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tilewright.errors import StateError, ToolMissing
-from tilewright.memory.levels import MemoryReport
+from tilewright.memory.needs import MemoryReport
 from tilewright.report.calls import FramesReport, StateReport
 from tilewright.report.codec import Json, damaged, from_plain, to_plain
 

@@ -19,6 +19,8 @@ RUN = "run"
 """Stands for the function that calls the layers."""
 ALWAYS = "always"
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_ROWS = re.compile(r"^ +\{.*\}, *$", re.MULTILINE)
+"""Rows of tables, which are no code."""
 _CALLED = re.compile(r"\b([a-z]\w*)\(|\b(float|double|int64_t|uint64_t)\b")
 _LIBRARY = re.compile(r"[a-z][a-z0-9]*")
 _WORDS = frozenset({"if", "for", "while", "switch", "return", "sizeof", "volatile"})
@@ -38,7 +40,8 @@ class CoreSizes:
 
     `kernels`: bytes of code per 1,000 characters of C, and bytes of stack below the function that calls the layers;
     `shared`: bytes that a used name brings; `known`: names of library functions that were measured. `stack_beside` are
-    bytes of stack that the layers apart do not show.
+    bytes of stack that the layers apart do not show; `constants` and `variables` the most bytes of them that the code
+    and its libraries brought beside those of the network.
     """
 
     flags: str
@@ -46,6 +49,8 @@ class CoreSizes:
     shared: Mapping[str, int] = field(default_factory=dict)
     known: frozenset[str] = frozenset()
     stack_beside: int = 0
+    constants: int = 0
+    variables: int = 0
 
     def code_bytes(self, text: ProjectText) -> int:
         """Machine code of a network; what was never measured counts as the largest of its kind."""
@@ -73,15 +78,15 @@ def is_library(name: str) -> bool:
 
 def read_text(code: str, model: str) -> ProjectText:
     """What the generated C of the layers holds."""
-    layer = re.compile(rf"^[A-Za-z_][^;=(\n]*?\b{model}_([a-z0-9]+)_(\d+)\w*\(", re.MULTILINE)
+    layer = re.compile(rf"^[A-Za-z_][^;=(\n]*?\b{model}_(?:([a-z0-9]+)_|(layer|fetch))(\d+)\w*\(", re.MULTILINE)
     run = re.compile(rf"^int {model}_run\(", re.MULTILINE)
     layers: dict[tuple[str, str], int] = {}
     names: set[str] = set()
-    for function in _COMMENT.sub("", code).split("\n}\n"):
+    for function in _ROWS.sub("", _COMMENT.sub("", code)).split("\n}\n"):
         found = layer.search(function) or run.search(function)
         names.update(word for pair in _CALLED.findall(function) for word in pair if word)
         if found:
-            key = (found[1], found[2]) if found.lastindex else (RUN, "")
+            key = (found[1] or found[2], found[3]) if found.lastindex else (RUN, "")
             layers[key] = layers.get(key, 0) + len(" ".join(function[found.start() :].split()))
     used = frozenset(name for name in names - _WORDS if not name.startswith(f"{model}_"))
     return ProjectText(layers, used)
@@ -102,7 +107,9 @@ def sizes_for(platform: str, flags: str) -> CoreSizes | None:
         for name, size in core.shared.items():
             shared[name] = max(size, shared.get(name, 0))
     beside = max(core.stack_beside for core in cores)
-    return CoreSizes(flags, kernels, shared, frozenset.intersection(*(core.known for core in cores)), beside)
+    constants, variables = max(core.constants for core in cores), max(core.variables for core in cores)
+    known_everywhere = frozenset.intersection(*(core.known for core in cores))
+    return CoreSizes(flags, kernels, shared, known_everywhere, beside, constants, variables)
 
 
 @cache
@@ -120,6 +127,8 @@ def _load(platform: str) -> tuple[CoreSizes, ...]:
             core["shared"],
             frozenset(core["known"]),
             core["stack_beside"],
+            core["constants"],
+            core["variables"],
         )
         for core in tomllib.loads(path.read_text(encoding="utf-8"))["core"]
     )

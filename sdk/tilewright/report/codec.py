@@ -82,6 +82,8 @@ def _read_dataclass(kind: Any, value: Json, path: str) -> Any:
     hints = get_type_hints(kind)
     filled = {}
     for field in fields(kind):
+        if not field.init:
+            continue  # it follows from the others
         if field.name in value:
             filled[field.name] = _read(hints[field.name], value[field.name], f"{path}.{field.name}")
         elif field.default is MISSING and field.default_factory is MISSING:

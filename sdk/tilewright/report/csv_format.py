@@ -6,11 +6,11 @@ import csv
 from collections.abc import Mapping
 from pathlib import Path
 
-from tilewright.memory.levels import PARTS
+from tilewright.memory.needs import ALL_PARTS
 from tilewright.output.cells import csv_text
 from tilewright.report.build import Report
 
-_LEVEL = ("size", "worst_case", "live_set", "lower_bound", "status", *PARTS, "code", "estimated")
+_LEVEL = ("size", "worst_case", "live_set", "lower_bound", "status", *ALL_PARTS, "estimated", "total")
 _LAYER = ("loaded_bytes", "stored_bytes", "instructions", "cycles", "max_abs_error", "max_lsb_error")
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "summary.csv": ("model", "platform", "target", "level", *_LEVEL),

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tilewright.memory.levels import PARTS, MemoryReport
+from tilewright.memory.needs import ALL_PARTS, MemoryReport
 from tilewright.report.build import LayerReport, Report
 from tilewright.report.codec import Json, to_plain
 from tilewright.report.text import UNKNOWN, number, printable, table
 
 SCHEMA = "tilewright/diff/1"
 _MODEL = ("name", "sha256", "nodes", "macs", "parameter_bytes")
-_LEVEL = ("worst_case", *PARTS, "code", "size", "live_set", "lower_bound", "status")
+_LEVEL = ("total", "worst_case", *ALL_PARTS, "size", "live_set", "lower_bound", "status")
 _LAYER = (
     "op", "kernel", "engine", "numerics", "tile", "tiles", "macs", "copied_bytes", "loaded_bytes", "stored_bytes",
     "instructions", "cycles", "max_abs_error", "max_lsb_error",

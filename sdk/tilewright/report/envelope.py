@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from tilewright.errors import MismatchError, TilewrightError
+from tilewright.memory.needs import verdict_of
 from tilewright.report.build import Report
 from tilewright.report.codec import Json, to_plain
 
@@ -33,14 +34,20 @@ class Row:
         fine = self.error is None or isinstance(self.error, MismatchError)
         return fine and self.report is not None and all(m.fits for m in self.report.memory.values())
 
+    @property
+    def verdict(self) -> str:
+        """Whether it fits, and how that is known; a budget that is exceeded is no fit."""
+        fine = self.error is None or isinstance(self.error, MismatchError)
+        return verdict_of(self.report.memory.values()) if fine and self.report is not None else "does not fit"
+
     def to_json(self) -> dict[str, Json]:
-        """A report without layers, `fits`, and `error` where there is one."""
+        """A report without layers, `fits` with its `verdict`, and `error` where there is one."""
         plain: dict[str, Json] = {"target": self.target}
         if self.source:
             plain["source"] = self.source
         if self.strategy:
             plain["strategy"] = self.strategy
-        plain["fits"] = self.fits
+        plain |= {"fits": self.fits, "verdict": self.verdict}
         if self.report is not None:
             plain |= {key: item for key, item in self.report.to_json().items() if key not in ("layers", "files")}
         if self.error is not None:
@@ -63,6 +70,7 @@ def error_json(error: TilewrightError, *, rows: Sequence[Row] = (), report: Repo
         "why": error.why,
         "fix": error.fix,
         "smallest": to_plain(error.smallest),
+        "given": to_plain(error.given),
     }
     if rows:
         plain["rows"] = [row.to_json() for row in rows]

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright.errors import DoesNotFit
-from tilewright.memory.levels import PARTS, MemoryReport
+from tilewright.memory.needs import ALL_PARTS, MemoryReport
 from tilewright.report.build import LayerReport, ReferenceReport, Report, RunReport, ToolchainReport
 from tilewright.report.calls import FramesReport
 from tilewright.report.envelope import Row
 
 UNKNOWN = "-"
+ROUGH = "~"
+"""Stands behind estimates."""
+ESTIMATED = f"{ROUGH} an estimate on the safe side; --measure and 'run' build the code and measure it"
 NAME_WIDTH = 48
 LEAST = 9
 """Characters of a word that is cut in a table."""
@@ -60,26 +63,27 @@ def toolchain(chain: ToolchainReport) -> str:
 def memory_table(report: Report) -> str:
     """One row per level with the decomposition of its worst moment; parts that are nowhere used have no column."""
     levels = report.memory
-    used = [part for part in PARTS if any(level.parts()[part] for level in levels.values())]
-    code = any(level.code for level in levels.values())
-    heads = ["memory", "size", "worst case", *(part.replace("_", " ") for part in used)]
-    heads += ["code"] * code + ["lower bound", "status"]
+    used = [part for part in ALL_PARTS if any(level.parts()[part] for level in levels.values())]
+    heads = ["memory", "size", "total", *(part.replace("_", " ") for part in used), "lower bound", "placement"]
+    heads.append("verdict")
     rows = []
     for name, level in levels.items():
-        row = [name, number(level.size), number(level.worst_case)]
-        row += [number(getattr(level, part)) for part in used]
-        row += [number(level.code)] * code + [number(level.lower_bound), status(level)]
-        rows.append(row)
-    text = table(heads, rows, right=range(1, len(heads) - 1))
+        row = [name, number(level.size), total(level), *(part_bytes(level, part) for part in used)]
+        rows.append([*row, number(level.lower_bound), level.status or UNKNOWN, level.verdict])
+    text = table(heads, rows, right=range(1, len(heads) - 2))
     if any(level.estimated for level in levels.values()):
-        text += "\n* code and stack are estimates; 'compile --measure' and 'run' measure them"
+        text += f"\n{ESTIMATED}"
     return text
 
 
-def status(level: MemoryReport) -> str:
-    """`optimal`, `gap`, `fits` or `does not fit`; a star where the level holds an estimate."""
-    text = (level.status or "fits") if level.fits else "does not fit"
-    return text + (" *" if level.estimated else "")
+def total(level: MemoryReport) -> str:
+    """Bytes that a level needs, marked where a part of them is an estimate."""
+    return number(level.total) + ROUGH * (level.certainty == "estimated")
+
+
+def part_bytes(level: MemoryReport, part: str) -> str:
+    """Bytes of one part of a level; a mark where they are an estimate, a dash where they are unknown."""
+    return number(getattr(level, part)) + ROUGH * (level.of(part) == "estimated" and bool(getattr(level, part)))
 
 
 def run_lines(run: RunReport) -> str:
@@ -104,10 +108,7 @@ def run_lines(run: RunReport) -> str:
     if run.samples is not None:
         right = f", accuracy {run.accuracy:.2%}" if run.accuracy is not None else ""
         lines.append(f"{number(run.samples)} samples{right}")
-    counted = [
-        ("instructions", run.instructions), ("cycles", run.cycles), ("bytes of code", run.text_bytes),
-        ("bytes of constants", run.rodata_bytes), ("bytes of RAM", run.ram_bytes),
-    ]  # fmt: skip
+    counted = [("instructions", run.instructions), ("cycles", run.cycles)]
     if run.fences:
         lines.append(f"nothing touched outside what is declared (fences: {', '.join(run.fences)})")
     if run.modelled_cycles is not None:
@@ -175,7 +176,7 @@ def rows_table(rows: Sequence[Row], *, ran: bool = False) -> str:
     heads += ["live set", "lower bound", "gap"] * strategies + ["instructions"] * ran
     text = table([*heads, "verdict"], body, right=range(first, len(heads)))
     if any(level.estimated for row in rows if row.report is not None for level in row.report.memory.values()):
-        text += "\ncode and stack are estimates; 'compile --measure' and 'run' measure them"
+        text += f"\n{ESTIMATED}"
     return text
 
 
@@ -185,7 +186,7 @@ def verdict(row: Row, *, ran: bool) -> str:
         return f"error: {row.error.what}"
     if ran and row.error is None:
         return "outputs match"
-    return "fits" if row.fits else "does not fit"
+    return row.verdict
 
 
 def _counted(row: Row) -> int | None:
@@ -206,13 +207,13 @@ def _placement(row: Row) -> list[str]:
 def _needed(row: Row) -> dict[str, str]:
     """What a row needs of each level; of an error, the smallest sizes that would do."""
     if row.report is not None:
-        return {name: of_size(level.needed, level.size) for name, level in row.report.memory.items()}
+        return {name: of_size(total(level), level.size) for name, level in row.report.memory.items()}
     return {name: number(size) for name, size in row.error.smallest.items()} if row.error else {}
 
 
-def of_size(needed: int, size: int | None) -> str:
+def of_size(needed: str, size: int | None) -> str:
     """`needed / size` in bytes."""
-    return number(needed) + (f" / {number(size)}" if size is not None else "")
+    return needed + (f" / {number(size)}" if size is not None else "")
 
 
 def number(value: float | None) -> str:

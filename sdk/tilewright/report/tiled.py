@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from tilewright.memory.levels import BufferKind, BufferReport, MemoryReport
+from tilewright.memory.needs import BufferKind, BufferReport, MemoryReport
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.plan.profile import modelled_tiles
 from tilewright.platform import Platform

@@ -12,7 +12,7 @@ from tilewright.run.elf import ElfFile, Sizes, mapped_sizes, read_elf
 from tilewright.run.image import Image, Toolchain
 from tilewright.run.interface import INSTANCE, Interface, glue_code, read_interface
 from tilewright.run.simulator import simulator_of
-from tilewright.run.stack import StackBound, read_call_graph, stack_bound
+from tilewright.run.stack import StackBound, bound_beside, read_call_graph, stack_bound
 from tilewright.run.tool import Finished, find_tool, start
 from tilewright.target import Target, targets_folder
 
@@ -70,19 +70,20 @@ def build(
     map_file = work / f"{model}.map"
     _link(driver, [*own, *objects], target, (*everywhere, *simulator_of(target).link_flags), path, map_file)
     elf = read_elf(path)
-    bound = _bound(objects, model) if graphs and not sanitize else None
+    bound, beside = _bounds(objects, model) if graphs and not sanitize else (None, None)
     version = start([driver, "--version"], work).output.partition("\n")[0].strip()
     sizes = _with_instance(mapped_sizes(map_file, elf, [str(o) for o in own]), elf, interface)
     return Image(
         path, work, target, interface, Toolchain(driver, version, " ".join(flags)), elf,
-        sizes, bound, trace, fence, sanitize,
+        sizes, bound, trace, fence, sanitize, beside,
     )  # fmt: skip
 
 
-def _bound(objects: Sequence[Path], model: str) -> StackBound:
-    """Bytes of stack by the call graphs that gcc wrote beside the objects; it writes none for assembler."""
-    graphs = [graph for made in objects if (graph := made.with_suffix(".ci")).is_file()]
-    return stack_bound(read_call_graph(graphs), f"{model}_run", frozenset({f"{model}_trace", TAP.lower()}))
+def _bounds(objects: Sequence[Path], model: str) -> tuple[StackBound, StackBound]:
+    """Stack of the network and beside it, by the call graphs that gcc wrote; it writes none for assembler."""
+    graph = read_call_graph(made for o in objects if (made := o.with_suffix(".ci")).is_file())
+    ignored = frozenset({f"{model}_trace", TAP.lower()})
+    return stack_bound(graph, f"{model}_run", ignored), bound_beside(graph, f"{model}_run", ignored)
 
 
 def _with_instance(sizes: Sizes, elf: ElfFile, interface: Interface) -> Sizes:

@@ -26,7 +26,8 @@ class Toolchain:
 class Image:
     """A program ready to run. `sizes` are those of the model with the libraries it needs, without the test's code.
 
-    `stack` is None where the compiler does not tell (clang).
+    `stack` is that of one call, `core_stack` the deepest of functions that it does not call itself, which other cores
+    of a cluster run; None where the compiler does not tell (clang).
     """
 
     path: Path
@@ -40,6 +41,7 @@ class Image:
     trace: bool
     fence: bool
     sanitize: bool
+    core_stack: StackBound | None = None
 
     @property
     def model(self) -> str:

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from tilewright.memory.levels import MemoryReport
+from tilewright.memory.needs import Amount, MemoryReport, Places, Program, with_program
+from tilewright.plugins import platform
+from tilewright.report.allowance import declared_stack
 from tilewright.report.build import Report, ToolchainReport
 from tilewright.run.build import build
 from tilewright.run.image import Image
+from tilewright.run.stack import StackBound
 from tilewright.target import Target
 
+STACK_OF_LIBRARIES = 128
+"""Bytes for functions of the C library and of the compiler's own, of which no call graph tells: listings show 104."""
 
-def measure(report: Report, project: Path, target: Target, level: str) -> Report:
-    """Build a written project without running it; the report with what was measured. The stack lies in `level`."""
+
+def measure(report: Report, project: Path, target: Target) -> Report:
+    """Build a written project without running it; the report with what was measured."""
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
         image = build(project, report.model.name, target, Path(folder))
     return replace(
         report,
         toolchain=toolchain(image),
-        memory=measured_memory(report, image, level, image.stack.size_bytes if image.stack else None),
+        memory=measured_memory(report, image),
     )
 
 
@@ -29,19 +36,39 @@ def toolchain(image: Image) -> ToolchainReport:
     return ToolchainReport(image.toolchain.compiler, image.toolchain.version, image.toolchain.flags)
 
 
-def measured_memory(report: Report, image: Image, level: str, stack_bytes: int | None) -> dict[str, MemoryReport]:
-    """The memory table with the stack in `level` and the code in the read-only levels; None leaves the stack open.
+def measured_memory(report: Report, image: Image, used_bytes: int = 0) -> dict[str, MemoryReport]:
+    """The memory table with code, variables and stack of an image; of the stack at least what a run `used_bytes`."""
+    of = platform(report.platform)
+    places = Places.of(of)
+    stack = declared_stack(image.target) or measured_stack(image, of.cores, used_bytes)
+    code, variables = beside_data(report.memory, places, image)
+    program = Program(Amount(code, "measured"), Amount(variables, "measured"), stack)
+    return with_program(report.memory, places, program)
 
-    Where another level holds the stacks its row says so already, and they are no bytes of this one.
+
+def measured_stack(image: Image, cores: int, used_bytes: int) -> Amount | None:
+    """Stack of the core that calls and of all that compute: proved where the compiler tells of all that is called.
+
+    None where neither it nor a run told anything. Functions of libraries bring no figures, so they get an allowance.
     """
-    found = {}
-    elsewhere = any(row.stack is not None and name != level for name, row in report.memory.items())
-    read_only = any(row.readonly for row in report.memory.values())
-    for name, row in report.memory.items():
-        if name == level and stack_bytes is not None and not elsewhere:
-            without = row.worst_case - (row.stack or 0)
-            row = replace(row, stack=stack_bytes, worst_case=without + stack_bytes, estimated=False)
-        if row.readonly or (name == level and row.constants and not read_only):
-            row = replace(row, code=image.sizes.text_bytes, estimated=False)
-        found[name] = row
-    return found
+    bound, beside = image.stack, image.core_stack
+    if bound is None:
+        return Amount(used_bytes, "measured") if used_bytes else None
+    others = (cores, beside) if cores > 1 and beside is not None else (0, bound)
+    size = max(_with_libraries(bound), used_bytes) + others[0] * _with_libraries(others[1])
+    proved = bound.proved and others[1].proved and used_bytes <= bound.size_bytes
+    return Amount(size, "proved" if proved else "measured")
+
+
+def _with_libraries(bound: StackBound) -> int:
+    return bound.size_bytes + (0 if bound.proved else STACK_OF_LIBRARIES)
+
+
+def beside_data(memory: Mapping[str, MemoryReport], places: Places, image: Image) -> tuple[int, int]:
+    """Bytes of code with the constants that it and its libraries bring, and of variables, beside those of the plan."""
+    rest = memory[places.constants]
+    at_rest = rest.constants + rest.tables
+    data = sum(row.worst_case - (row.stack or 0) for row in memory.values() if not row.readonly)
+    data -= 0 if rest.readonly else at_rest
+    sizes = image.sizes
+    return sizes.text_bytes + max(0, sizes.rodata_bytes - at_rest), max(0, sizes.ram_bytes - data)

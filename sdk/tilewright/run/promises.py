@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tilewright.errors import FenceError
-from tilewright.memory.levels import MemoryReport
+from tilewright.memory.needs import MemoryReport
 from tilewright.memory.placed import PlacedPlan
 from tilewright.run.image import Image, arena_range, state_range
 from tilewright.run.interface import caller_memory

@@ -218,12 +218,11 @@ def report_of(
         modelled_cycles=counts.modelled_cycles if counts else None,
         cycle_model=cycle_model(image.target) if counts else "",
     )
-    stack = max(image.stack.size_bytes if image.stack else 0, execution.stack_bytes or 0)
     return replace(
         subject.report,
         run=run,
         toolchain=toolchain(image),
-        memory=measured_memory(subject.report, image, subject.placed.level, stack or None),
+        memory=measured_memory(subject.report, image, execution.stack_bytes or 0),
         layers=tuple(_layer(row, i, layers, counts) for i, row in enumerate(subject.report.layers)),
     )
 

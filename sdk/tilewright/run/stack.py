@@ -85,6 +85,20 @@ def stack_bound(graph: CallGraph, root: str, ignore: frozenset[str] = frozenset(
     return StackBound(size, path, tuple(sorted(unknown)))
 
 
+def bound_beside(graph: CallGraph, root: str, ignore: frozenset[str] = frozenset()) -> StackBound:
+    """The deepest stack of what `root` does not reach by calls: what it hands to other cores is among that."""
+    reached, waiting = set[str](), [root]
+    while waiting:
+        title = waiting.pop()
+        if title not in reached:
+            reached.add(title)
+            waiting += graph.calls.get(title, ())
+    bounds = [stack_bound(graph, title, ignore) for title in sorted(graph.frames) if title not in reached]
+    unknown = {name for bound in bounds for name in bound.unknown}
+    deepest = max(bounds, key=lambda bound: bound.size_bytes, default=StackBound(0, ()))
+    return StackBound(deepest.size_bytes, deepest.path, tuple(sorted(unknown)))
+
+
 def _name(title: str) -> str:
     """The function's name without the file that static functions carry before a colon."""
     return title.rpartition(":")[2]

@@ -295,7 +295,7 @@ def tiled_as(
 ) -> TiledGraph:
     """The graph cut as a solution says, every tile checked; UsageError where it says something impossible."""
     request = question.request
-    room = request.target.stacks
+    room = request.stacks
     reserved = reserved_for_stacks(request.platform, request.levels, room, beside=stacks_beside)
     options = TileOptions.without(request.options.disabled_passes)
     tiled = apply_solution(graph, request.levels, reserved, options, solution)

@@ -10,7 +10,7 @@ from tilewright.errors import TilewrightError, UsageError
 from tilewright.options import CompileOptions
 from tilewright.platform import Kernel, MemoryLevel, Platform
 from tilewright.plugins import kernels_of, platform
-from tilewright.target import Target
+from tilewright.target import StackRoom, Target
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,7 @@ class Request:
     """What one compilation is asked: the model, the options, the target with its platform and kernels.
 
     `levels` are the platform's memory levels with the sizes of the target, or those that the options give.
+    `program_bytes` of the home level are left to code, tables and stacks, 0 where nothing is known of them yet.
     """
 
     source: Path
@@ -26,6 +27,12 @@ class Request:
     platform: Platform
     kernels: tuple[Kernel, ...]
     levels: tuple[MemoryLevel, ...]
+    program_bytes: int = 0
+
+    @property
+    def stacks(self) -> StackRoom:
+        """The room for stacks of the target, and for the program that lies beside them."""
+        return replace(self.target.stacks, program_bytes=self.program_bytes)
 
 
 def make_request(source: Path, options: CompileOptions, target: Target) -> Request:

@@ -60,14 +60,17 @@ def reserved_for_stacks(
 ) -> dict[str, int]:
     """Bytes of each level that stacks take: of the compute level where they lie `beside` the tiles, else of the home.
 
-    A target whose stacks lie elsewhere keeps only those of its own core in the home level.
+    A target whose stacks lie elsewhere keeps only those of its own core in the home level, and the program where that
+    is known to take more.
     """
     whole = hierarchy(platform, levels)
     if whole is None:
         return {}
     if room.level != whole.compute.name:
-        return {whole.home.name: room.own_bytes}
-    return {room.level if beside else whole.home.name: room.all_bytes}
+        return {whole.home.name: room.program_bytes or room.own_bytes}
+    if beside:
+        return {room.level: room.all_bytes, whole.home.name: room.program_bytes}
+    return {whole.home.name: room.all_bytes + room.program_bytes}
 
 
 def _cycles(tiled: TiledGraph) -> int:

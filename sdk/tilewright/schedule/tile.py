@@ -141,6 +141,6 @@ def _too_small_at_home(network: Network, plan: ExecutionPlan, least: int) -> Exc
     if constants:
         alive.append(f"{constants} of constants")
     if network.levels.home_reserved:
-        alive.append(f"{network.levels.home_reserved} of stacks")
+        alive.append(f"{network.levels.home_reserved} of stacks and code")
     needed = (least or sums[worst] + streamed) + constants + network.levels.home_reserved
     return home_does_not_fit(network.levels, needed, name, ", ".join(alive) or "activations")

@@ -32,6 +32,7 @@ class Memory:
 class StackRoom:
     """Bytes of the program's stack, and of all stacks where they lie together in `level` ("": never).
 
+    `program_bytes` of the level of activations are left to code, tables and other stacks, as far as they are known.
     `slower_percent` and `slower_cycles` of each tile are by how much kernels are slower where the stacks lie elsewhere.
     """
 
@@ -40,6 +41,7 @@ class StackRoom:
     all_bytes: int = 0
     slower_percent: int = 0
     slower_cycles: int = 0
+    program_bytes: int = 0
 
 
 @dataclass(frozen=True)

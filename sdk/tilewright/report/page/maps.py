@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tilewright.memory.levels import BufferReport, MemoryReport
+from tilewright.memory.needs import BufferReport, MemoryReport
 from tilewright.report.build import LayerReport
 from tilewright.report.names import short_names
 from tilewright.report.page.scale import Tick, byte_ticks, round_bytes

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tilewright.memory.levels import PARTS, MemoryReport
+from tilewright.memory.needs import MemoryReport, verdict_of
 from tilewright.report.build import Report
 from tilewright.report.names import short_names
 from tilewright.report.page.costs import CostTable, cost_table
@@ -14,7 +14,7 @@ from tilewright.report.page.graph import GraphView, graph_view
 from tilewright.report.page.maps import MemoryView, memory_view, scale_of
 from tilewright.report.page.scale import percent, round_bytes, round_count
 from tilewright.report.page.timeline import Timeline, timeline
-from tilewright.report.text import number, printable, run_lines, status, toolchain
+from tilewright.report.text import number, part_bytes, printable, run_lines, toolchain, total
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def page_of(report: Report) -> Page:
     return Page(
         title=report.model.name,
         target=report.target if report.target == report.platform else f"{report.target} · {report.platform}",
-        verdict="fits" if fits else "does not fit",
+        verdict=verdict_of(report.memory.values()),
         fits=fits,
         figures=tuple(_figures(report, costs)),
         levels=tuple(level_card(name, level) for name, level in report.memory.items()),
@@ -98,21 +98,20 @@ def level_card(name: str, level: MemoryReport) -> LevelCard:
 
     A bar whose parts would be a sliver of a large memory shows the parts alone.
     """
-    whole = max(level.size or 0, level.needed, 1)
-    if level.needed * 20 < whole:
-        whole = max(level.needed, 1)
-    sizes = level.parts() | {"code": level.code or 0}
+    whole = max(level.size or 0, level.total, 1)
+    if level.total * 20 < whole:
+        whole = max(level.total, 1)
     return LevelCard(
         name=name,
-        needed=number(level.needed),
+        needed=total(level),
         size="" if level.size is None else round_bytes(level.size),
-        used="" if level.size is None else percent(level.needed, level.size),
-        status=status(level),
+        used="" if level.size is None else percent(level.total, level.size),
+        status=level.verdict,
         fits=level.fits,
         parts=tuple(
-            Part(part.replace("_", " "), number(sizes[part]), 100 * sizes[part] / whole)
-            for part in (*PARTS, "code")
-            if sizes[part]
+            Part(part.replace("_", " "), part_bytes(level, part), 100 * size / whole)
+            for part, size in level.parts().items()
+            if size
         ),
     )
 
