@@ -172,10 +172,10 @@ class Program:
 
 
 def with_program(memory: Mapping[str, MemoryReport], places: Places, program: Program) -> dict[str, MemoryReport]:
-    """Every level with the program in it. A stack for which the plan made room stays what it is."""
+    """Every level with the program in it. Stacks for which the plan made room in another level stay there."""
     found = dict(memory)
-    reserved = any(row.stack is not None and row.of("stack") == "proved" for row in memory.values())
-    if program.stack is not None and not reserved:
+    elsewhere = any(row.stack is not None for name, row in memory.items() if name != places.variables)
+    if program.stack is not None and not elsewhere:
         found[places.variables] = found[places.variables].with_stack(program.stack)
     for level, amounts in _amounts(places, program).items():
         sizes = sum(amount.size_bytes for amount in amounts)
