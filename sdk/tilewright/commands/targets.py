@@ -79,7 +79,7 @@ def _plain(chip: Chip) -> dict[str, Json]:
 
 def _fits(model: Path) -> Answer:
     """The chips by what the network leaves of their memory for data, least first; then those that it does not fit."""
-    from tilewright.report.text import UNKNOWN, number, table
+    from tilewright.report.text import ESTIMATED, UNKNOWN, number, table
     from tilewright.target import load_target
 
     answered: dict[str, Mapping[str, int]] = {}
@@ -95,7 +95,7 @@ def _fits(model: Path) -> Answer:
         rows.append((not fits, data if fits else -data, cells, {"chip": chip.name, "fits": fits, "left": dict(left)}))
     rows.sort(key=lambda row: row[:2])
     text = table(["chip", "core", "memory", "left over", "lacks"], [cells for _, _, cells, _ in rows])
-    text += "\ncode and stack are estimates; 'compile --measure' and 'run' measure them"
+    text += f"\n{ESTIMATED}"
     return Answer(text, {"schema": SCHEMA, "rows": [plain for *_, plain in rows]})
 
 
@@ -111,9 +111,9 @@ def _needs(model: Path, target: Target, answered: dict[str, Mapping[str, int]]) 
 
     key = target.cpu if set(target.memories) >= {"ram", "flash"} else target.name
     if key not in answered:
-        done = row(Question(model, target.name, CompileOptions()), allowance=True)
+        done = row(Question(model, target.name, CompileOptions()))
         if done.report is not None:
-            answered[key] = {level: each.worst_case + (each.code or 0) for level, each in done.report.memory.items()}
+            answered[key] = {level: each.total for level, each in done.report.memory.items()}
         elif isinstance(done.error, DoesNotFit):
             answered[key] = done.error.smallest
         else:
