@@ -37,7 +37,7 @@ def run_cell(model: Path, inputs: Path, outputs: Path, board: str, work: Path, c
     target, name = load_target(board), model.parent.name
     codes = codes and is_quantised(name)
     done = compile_model(model, CompileOptions(), target)
-    if (refusal := overflow(done.report, {})) is not None:
+    if (refusal := overflow(done.report, {}, sure=True)) is not None:
         return Cell(name, board, refusal=refusal)
     work.mkdir(parents=True)
     write(done, work)

@@ -32,7 +32,7 @@ def grow(size: int) -> object:
     ],
 )
 def test_a_limit_holds_to_the_byte(limit: str, size: int, fails: bool) -> None:
-    assert RAM.needed == 5536, "two per cent of it are 110.72"
+    assert RAM.total == 5536, "two per cent of it are 110.72"
     error = grown(OLD, grow(size), parse_limits(f"ram={limit}"))  # type: ignore[arg-type]
     assert (error is not None) == fails
     if error is not None:

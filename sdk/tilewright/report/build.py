@@ -317,7 +317,7 @@ class Report:
         """What notebooks show: the bytes of every level."""
         heads = "".join(f"<th>{head}</th>" for head in ("memory", "needed, B", "size, B", ""))
         rows = "".join(
-            f"<tr><th>{escape(name)}</th><td>{level.needed:,}</td><td>{'' if level.size is None else f'{level.size:,}'}"
+            f"<tr><th>{escape(name)}</th><td>{level.total:,}</td><td>{'' if level.size is None else f'{level.size:,}'}"
             f"</td><td>{'fits' if level.fits else 'does not fit'}</td></tr>"
             for name, level in self.memory.items()
         )

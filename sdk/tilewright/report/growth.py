@@ -47,7 +47,7 @@ def figures(report: Report) -> dict[str, int]:
 
     Cycles are those that were counted, else those of the core's table, else those of the cost model.
     """
-    found = {name: level.needed for name, level in report.memory.items()} | {"macs": report.model.macs}
+    found = {name: level.total for name, level in report.memory.items()} | {"macs": report.model.macs}
     run = report.run
     if run is not None:
         found |= {name: value for name in _RUN if (value := getattr(run, name)) is not None}

@@ -82,7 +82,7 @@ def comparison_of(old: Report, new: Report) -> Comparison:
 def _figures(old: Report, new: Report, key: str, unit: str) -> Iterator[Figure]:
     for name in dict.fromkeys((*old.memory, *new.memory)):
         levels = [report.memory.get(name) for report in (old, new)]
-        before, after = (None if level is None else level.needed for level in levels)
+        before, after = (None if level is None else level.total for level in levels)
         yield _figure(name, before, after, "B")
     if key:
         sums = [sum(getattr(layer, key) or 0 for layer in report.layers) or None for report in (old, new)]

@@ -10,7 +10,7 @@ from tilewright.errors import DoesNotFit, MismatchError
 from tilewright.report.envelope import Row
 from tilewright.report.names import short_names
 from tilewright.report.page.scale import percent, round_bytes, round_count
-from tilewright.report.text import number, printable, status
+from tilewright.report.text import number, printable
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _cell(row: Row) -> Cell:
 def _levels(row: Row) -> dict[str, tuple[int, int | None, str]]:
     """What each level needs and has; of a row without a report, the smallest sizes that would do."""
     if row.report is not None:
-        return {name: (level.needed, level.size, status(level)) for name, level in row.report.memory.items()}
+        return {name: (level.total, level.size, level.verdict) for name, level in row.report.memory.items()}
     smallest = row.error.smallest if row.error is not None else {}
     return {name: (size, None, "smallest that fits") for name, size in smallest.items()}
 
