@@ -245,19 +245,23 @@ def with_weights_in_ram(report: Report, level: str, size_bytes: int) -> Report:
 
 
 def compile_model(
-    source: Path, options: CompileOptions, target: Target, *, pipeline: Compiler[Compiled] | None = None
-) -> Compiled:
+    source: Path, options: CompileOptions, target: Target, *, pipeline: Compiler[Compiled] | None = None,
+    program_bytes: int = 0,
+) -> Compiled:  # fmt: skip
     """Compile a model for a target; every error is a `TilewrightError` whose class carries the exit code.
 
-    `pipeline` is a changed copy of `compiler`, with steps or dependencies of the caller's own.
+    `pipeline` is a changed copy of `compiler`, with steps or dependencies of the caller's own. Tiles leave
+    `program_bytes` of the level of activations to the program, where a build has told them; else what is estimated.
     """
-    asked = make_request(source, options, target)
-    done = pipeline_for(options, lambda: asked, pipeline).compile(asked)
-    for _ in range(ROOM_TRIES):
-        if (more := _leaving_more_room(done)) is None:
+    asked = replace(make_request(source, options, target), program_bytes=program_bytes)
+    done = pipeline_for(options, partial(_same, asked), pipeline).compile(asked)
+    left = 0
+    for _ in range(0 if program_bytes else ROOM_TRIES):
+        if not (left := lacking_room(done, done.report, left)):
             break
         try:
-            done = pipeline_for(options, partial(_same, more), pipeline).compile(more)
+            asked = replace(asked, program_bytes=left)
+            done = pipeline_for(options, partial(_same, asked), pipeline).compile(asked)
         except DoesNotFit:
             break
     return done
@@ -267,18 +271,19 @@ def _same(asked: Request) -> Request:
     return asked
 
 
-def _leaving_more_room(done: Compiled) -> Request | None:
-    """The request with more bytes of the home level for the program, where that needs more; None where all fits.
+def lacking_room(done: Compiled, report: Report, left: int) -> int:
+    """Bytes of the home level that tiles must leave to the program of a report of this compilation; 0 where all fits.
 
-    Tiles are cut before there is any code, so what it takes is known of the compilation before.
+    Tiles are cut before there is any code, so what it takes is known of the compilation before. `left` were not enough.
     """
     asked, home = done.request, Places.of(done.request.platform).variables
-    row = done.report.memory[home]
+    row = report.memory[home]
     if row.size is None or row.fits or done.tiled.compute_bytes == 0:
-        return None
-    known = asked.program_bytes + row.total - row.size
-    first = row.tables + (row.code or 0) + (0 if asked.target.stacks.level else row.stack or 0)
-    return replace(asked, program_bytes=known if asked.program_bytes else first)
+        return 0
+    program = row.tables + (row.code or 0) + (0 if asked.target.stacks.level else row.stack or 0)
+    return max(
+        program, asked.program_bytes + row.total - row.size if asked.program_bytes and report is done.report else 0
+    )
 
 
 def pipeline_for(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tilewright.compile import Compiled, compile_model, write
+from tilewright.compile import ROOM_TRIES, Compiled, compile_model, lacking_room, write
 from tilewright.errors import DoesNotFit, ToolMissing
 from tilewright.options import CompileOptions
 from tilewright.pipeline import Compiler
@@ -47,14 +47,36 @@ def fitted(
     Errors name the smallest sizes that fit, each given the sizes of the other levels.
     """
     try:
-        compiled = compile_model(source, options, target, pipeline=pipeline)
+        compiled, report = answered(source, options, target, pipeline)
     except DoesNotFit as error:
         raise with_smallest(error, source, options, target) from None
-    report = compiled.report
-    if options.measure and overflow(report, options.budgets, sure=True) is None:
-        report = measured(compiled, report, target)
     short = overflow(report, options.budgets)
     return Fitted(compiled, report, short and with_smallest(short, source, options, target, report))
+
+
+def answered(
+    source: Path, options: CompileOptions, target: Target, pipeline: Compiler[Compiled] | None = None,
+    *, in_doubt: bool = False,
+) -> tuple[Compiled, Report]:  # fmt: skip
+    """A compilation and its report, measured where `options.measure` asks for it; `in_doubt` only what may not fit.
+
+    Tiles are cut anew where a build tells that the program leaves them less, or more, than was estimated.
+    """
+    compiled = compile_model(source, options, target, pipeline=pipeline)
+    report = compiled.report
+    sure = overflow(report, options.budgets, sure=True) is not None
+    if sure or not options.measure or (in_doubt and overflow(report, options.budgets) is None):
+        return compiled, report
+    report, left = measured(compiled, report, target), 0
+    for _ in range(ROOM_TRIES):
+        if not (left := lacking_room(compiled, report, left)):
+            break
+        try:
+            compiled = compile_model(source, options, target, pipeline=pipeline, program_bytes=left)
+        except DoesNotFit:
+            break
+        report = measured(compiled, compiled.report, target)
+    return compiled, report
 
 
 def measured(compiled: Compiled, report: Report, target: Target) -> Report:
@@ -81,18 +103,12 @@ def with_smallest(
     def report_at(sizes: Mapping[str, int]) -> Report | None:
         asked = replace(options, level_sizes={**options.level_sizes, **sizes}, budgets={}, dump_dir=None)
         try:
-            done = compile_model(source, asked, target)
+            _, found = answered(source, asked, target)
         except DoesNotFit:
             return None
-        if overflow(done.report, {}, sure=options.measure) is not None:
-            return None
-        if not options.measure:
-            return done.report
-        try:
-            built = measured(done, done.report, target)
         except ToolMissing:
-            return done.report if overflow(done.report, {}) is None else None
-        return built if overflow(built, {}) is None else None
+            found = compile_model(source, replace(asked, measure=False), target).report
+        return found if overflow(found, {}) is None else None
 
     chosen = platform(target.platform)
     whole = hierarchy(chosen)

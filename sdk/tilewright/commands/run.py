@@ -147,14 +147,14 @@ def _run(
     model: Path, name: str, options: CompileOptions, asked: RunOptions, project: Project,
     stage: Callable[[str], None], notes: Callable[[Sequence[str]], None],
 ) -> tuple[Compiled, Report]:  # fmt: skip
-    from tilewright.compile import compile_model, run_model, write
-    from tilewright.fitting import with_smallest
+    from tilewright.compile import run_model, write
+    from tilewright.fitting import answered, with_smallest
     from tilewright.output.written import hashes, listed
     from tilewright.report.build import dumps
 
     target = target_for(name, options)
     try:
-        compiled = compile_model(model, options, target, pipeline=watched(stage))
+        compiled, _ = answered(model, options, target, watched(stage), in_doubt=True)
     except DoesNotFit as error:
         raise with_smallest(error, model, options, target) from None
     notes(compiled.model.notes)
