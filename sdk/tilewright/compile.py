@@ -281,9 +281,7 @@ def lacking_room(done: Compiled, report: Report, left: int) -> int:
     if row.size is None or row.fits or done.tiled.compute_bytes == 0:
         return 0
     program = row.tables + (row.code or 0) + (0 if asked.target.stacks.level else row.stack or 0)
-    return max(
-        program, asked.program_bytes + row.total - row.size if asked.program_bytes and report is done.report else 0
-    )
+    return max(program, left + row.total - row.size) if left else program
 
 
 def pipeline_for(
