@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tilewright.codegen.c_types import raw_bytes
-from tilewright.codegen.network_text import ConstantArray
+from tilewright.codegen.constant_array import ConstantArray
 
 LARGE_BYTES = 256 * 1024
 """Constants of so many bytes and more are taken in as a binary file where nothing else is asked for."""
