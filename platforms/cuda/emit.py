@@ -80,7 +80,7 @@ class Port:
 
 
 @dataclass(frozen=True)
-class Move:
+class StateMove:
     """One state: what it takes, at which place."""
 
     source: int
@@ -89,7 +89,7 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Context:
+class NetworkText:
     """Everything that the template prints."""
 
     name: str
@@ -107,7 +107,7 @@ class Context:
     instruction_count: int
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
-    moves: tuple[Move, ...]
+    moves: tuple[StateMove, ...]
     slot_offsets: str
     slot_count: int
     most_regions: int
@@ -142,7 +142,7 @@ def _network(plan: ExecutionPlan, layout: BufferLayout) -> tuple[str, tuple[str,
     texts: dict[str, str] = {}
     sources: list[Path] = []
     steps = [_step(plan, instruction, places, texts, sources) for instruction in plan.instructions]
-    context = Context(
+    context = NetworkText(
         name=plan.name,
         tool=f"tilewright {VERSION}",
         sha256=plan.sha256,
@@ -275,7 +275,7 @@ def _port(plan: ExecutionPlan, places: Places, index: int, slot: int, word: str)
     return Port(index, places.slots[slot], tensor.size_bytes, f"{safe(name)}, {shape_text(tensor)}")
 
 
-def _moves(plan: ExecutionPlan, places: Places) -> tuple[Move, ...]:
+def _moves(plan: ExecutionPlan, places: Places) -> tuple[StateMove, ...]:
     made = {slot for instruction in plan.instructions for slot in instruction.outputs}
     for pair in plan.state:
         if view_root(plan, pair.source) not in made:
@@ -284,5 +284,6 @@ def _moves(plan: ExecutionPlan, places: Places) -> tuple[Move, ...]:
                 why="copies between states have no order", fix="compute the next state, for instance by an Add",
             )  # fmt: skip
     return tuple(
-        Move(places.slots[p.source], places.slots[p.state], plan.slots[p.state].tensor.size_bytes) for p in plan.state
+        StateMove(places.slots[p.source], places.slots[p.state], plan.slots[p.state].tensor.size_bytes)
+        for p in plan.state
     )

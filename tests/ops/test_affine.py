@@ -7,7 +7,7 @@ import pytest
 from ops.building import call, nests
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import BODIES, COMBINES, FINISHES, body, combine, finish
-from tilewright.ops.index.chain import chain_tiles, hull, producer_tile
+from tilewright.ops.index.fused_chain import chain_tiles, hull, producer_tile
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.index.reference import evaluate
 from tilewright.ops.index.table import Table

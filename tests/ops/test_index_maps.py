@@ -12,7 +12,7 @@ from tilewright.model import Array
 from tilewright.ops.index import fast, reference
 from tilewright.ops.index.affine import Tile
 from tilewright.ops.index.body import FINISH_KEEP
-from tilewright.ops.index.chain import chain_tiles, producer_tile
+from tilewright.ops.index.fused_chain import chain_tiles, producer_tile
 from tilewright.ops.index.nest import Nest
 from tilewright.ops.index.reference import Partial, Piece
 from tilewright.ops.index.transfer import loads, partial_reloads, transfer, trips

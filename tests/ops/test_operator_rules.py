@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ops.building import call, nests
 from tilewright.model import DType, Node, Tensor
 from tilewright.ops.index import nest as index
-from tilewright.ops.index.chain import hull, producer_tile
+from tilewright.ops.index.fused_chain import hull, producer_tile
 from tilewright.ops.index.nest import Nest, Space
 from tilewright.ops.index.transfer import Transfer, transfer
 from tilewright.ops.operator import Call

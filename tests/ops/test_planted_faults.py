@@ -13,7 +13,7 @@ from ops.building import call, evaluated, named, nests, operands
 from tilewright.ops.index import reference
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import Combine, combine, finish
-from tilewright.ops.index.chain import producer_tile
+from tilewright.ops.index.fused_chain import producer_tile
 from tilewright.ops.index.nest import Access, Footprint, Nest
 from tilewright.ops.index.transfer import Transfer, transfer
 

@@ -17,14 +17,14 @@ from tilewright.rows.bands import ALIKE, RowMap
 from tilewright.rows.chain import RowChain
 from tilewright.rows.check import check as check_binding
 from tilewright.rows.check import check_chain, check_gap
-from tilewright.rows.walk import Made, Step, walk
+from tilewright.rows.walk import Made, WalkedNode, walk
 
 SAME = RowMap(3, 1, 1)
 """A window of three rows around its own."""
 
 
 def test_a_window_slides_over_the_rows_of_the_node_before() -> None:
-    found = walk([Step(SAME, 1, 4), Step(SAME, 1, 4)])
+    found = walk([WalkedNode(SAME, 1, 4), WalkedNode(SAME, 1, 4)])
     assert found is not None
     assert found.calls == tuple(
         Made(*call) for call in [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (0, 3), (1, 2), (1, 3)]
@@ -34,7 +34,7 @@ def test_a_window_slides_over_the_rows_of_the_node_before() -> None:
 
 
 def test_a_node_that_reads_what_was_just_made_keeps_nothing() -> None:
-    found = walk([Step(SAME, 2, 5), Step(ALIKE, 2, 5)])
+    found = walk([WalkedNode(SAME, 2, 5), WalkedNode(ALIKE, 2, 5)])
     assert found is not None
     assert found.alike == (True,)
     assert [call.row for call in found.calls if call.number == 1] == [0, 2, 3]
@@ -42,7 +42,7 @@ def test_a_node_that_reads_what_was_just_made_keeps_nothing() -> None:
 
 
 def test_rows_that_nobody_reads_are_not_walked_over() -> None:
-    assert walk([Step(SAME, 1, 9), Step(RowMap(1, 3, 0), 1, 3)]) is None
+    assert walk([WalkedNode(SAME, 1, 9), WalkedNode(RowMap(1, 3, 0), 1, 3)]) is None
 
 
 @pytest.fixture(scope="module")

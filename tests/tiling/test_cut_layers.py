@@ -18,7 +18,7 @@ from tilewright.tiling.check import check
 from tilewright.tiling.expand import expand
 from tilewright.tiling.front import front_of
 from tilewright.tiling.options import chains, works_of
-from tilewright.tiling.schedule import Step, TileSchedule
+from tilewright.tiling.schedule import TileSchedule, TileStep
 from tilewright.tiling.stages import work_of
 from tilewright.tiling.subject import Subject, subject_of
 from tilewright.tiling.tiled_graph import TiledGraph
@@ -195,7 +195,7 @@ def test_what_is_not_loaded_is_not_there() -> None:
     call = conv_call(8, 8, 12)
     _, schedule = cut(subject([call]), {"oh": 5})
 
-    def without(step: Step) -> Step:
+    def without(step: TileStep) -> TileStep:
         return replace(step, loads=()) if step.index == 1 else step
 
     plan = planned([call], played(schedule, [without(step) for step in schedule.steps()]))

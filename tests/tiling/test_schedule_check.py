@@ -9,7 +9,7 @@ import pytest
 from tilewright.tiling.check import ScheduleFault, check
 from tilewright.tiling.expand import expand
 from tilewright.tiling.front import walked
-from tilewright.tiling.schedule import Operand, Stage, Step, TileSchedule
+from tilewright.tiling.schedule import Operand, Stage, TileSchedule, TileStep
 from tilewright.tiling.walk import walk
 from tiling.cutting import conv_call, subject, unary_call
 
@@ -40,9 +40,9 @@ def changed(found: TileSchedule, key: str, **fields: object) -> TileSchedule:
 class Tampered(TileSchedule):
     """A schedule whose steps pass through a function."""
 
-    change: Callable[[Step], Step | None]
+    change: Callable[[TileStep], TileStep | None]
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[TileStep]:
         """The steps, changed; None drops one."""
         for step in super().steps():
             found = self.change(step)
@@ -50,7 +50,7 @@ class Tampered(TileSchedule):
                 yield found
 
 
-def tampered(found: TileSchedule, change: Callable[[Step], Step | None]) -> TileSchedule:
+def tampered(found: TileSchedule, change: Callable[[TileStep], TileStep | None]) -> TileSchedule:
     made = Tampered(**{name: getattr(found, name) for name in found.__dataclass_fields__})
     object.__setattr__(made, "change", change)
     return made
@@ -62,16 +62,16 @@ def test_sound_schedules_pass() -> None:
         assert len(list(sound.steps())) > 1
 
 
-def halved_output(step: Step) -> Step:
+def halved_output(step: TileStep) -> TileStep:
     moves = tuple(replace(m, box=((0, 1), (0, 1), (0, 1), (0, 1))) for m in step.stores)
     return replace(step, stores=moves) if step.index == 1 else step
 
 
-def no_reload(step: Step) -> Step:
+def no_reload(step: TileStep) -> TileStep:
     return replace(step, loads=()) if step.index == 1 else step
 
 
-def outside(step: Step) -> Step:
+def outside(step: TileStep) -> TileStep:
     if step.index or not step.loads:
         return step
     move = step.loads[0]
@@ -79,7 +79,7 @@ def outside(step: Step) -> Step:
     return replace(step, loads=(replace(move, box=box), *step.loads[1:]))
 
 
-def wrong_stride(step: Step) -> Step:
+def wrong_stride(step: TileStep) -> TileStep:
     if not step.loads:
         return step
     move = step.loads[0]
@@ -87,25 +87,25 @@ def wrong_stride(step: Step) -> Step:
     return replace(step, loads=(replace(move, transfer=transfer), *step.loads[1:]))
 
 
-def wrong_buffer(step: Step) -> Step:
+def wrong_buffer(step: TileStep) -> TileStep:
     return replace(step, loads=tuple(replace(m, buffer=2) for m in step.loads))
 
 
-def dropped(step: Step) -> Step | None:
+def dropped(step: TileStep) -> TileStep | None:
     return None if step.index == 3 else step
 
 
-def twice(step: Step) -> Step:
+def twice(step: TileStep) -> TileStep:
     return replace(step, index=step.index) if step.index != 2 else replace(step, index=1)
 
 
 @pytest.mark.parametrize("change", [halved_output, no_reload, outside, wrong_stride, wrong_buffer, dropped, twice])
-def test_a_wrong_step_is_seen(change: Callable[[Step], Step | None]) -> None:
+def test_a_wrong_step_is_seen(change: Callable[[TileStep], TileStep | None]) -> None:
     with pytest.raises(ScheduleFault):
         check(tampered(schedule(), change), 12 * 1024, 4)
 
 
-def wrong_inner_stride(step: Step) -> Step:
+def wrong_inner_stride(step: TileStep) -> TileStep:
     """Rows that lie elsewhere, between the same first and last element."""
     for place, move in enumerate(step.loads):
         if len(move.transfer.repeats) > 1:

@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 from tilewright.tiling.check import ScheduleFault, check
 from tilewright.tiling.expand import expand
-from tilewright.tiling.schedule import Move, Operand, Step, TileSchedule
+from tilewright.tiling.schedule import Operand, TileCopy, TileSchedule, TileStep
 from tilewright.tiling.walk import walk
 from tiling.cutting import conv_call, subject, unary_call
 
@@ -19,21 +19,21 @@ LEVEL_BYTES = 64 * 1024
 class Played(TileSchedule):
     """A schedule with steps that were written down."""
 
-    played: tuple[Step, ...]
+    played: tuple[TileStep, ...]
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[TileStep]:
         """As they were written."""
         return iter(self.played)
 
 
-def played(found: TileSchedule, steps: Sequence[Step], **fields: object) -> TileSchedule:
+def played(found: TileSchedule, steps: Sequence[TileStep], **fields: object) -> TileSchedule:
     """The schedule with these steps and some fields changed."""
     made = Played(**{**{name: getattr(found, name) for name in found.__dataclass_fields__}, **fields})
     object.__setattr__(made, "played", tuple(steps))
     return made
 
 
-def steps_of(found: TileSchedule) -> list[Step]:
+def steps_of(found: TileSchedule) -> list[TileStep]:
     return list(found.steps())
 
 
@@ -51,17 +51,17 @@ def chain() -> TileSchedule:
     return expand(asked, walk(asked, {"i2": 3, "i3": 6}, ("i2", "i3"), False))
 
 
-def at(found: TileSchedule, index: int, change: Callable[[Step], Step], **fields: object) -> TileSchedule:
+def at(found: TileSchedule, index: int, change: Callable[[TileStep], TileStep], **fields: object) -> TileSchedule:
     """The schedule with one of its steps changed."""
     steps = steps_of(found)
     steps[index] = change(steps[index])
     return played(found, steps, **fields)
 
 
-def moved(step: Step, key: str, **fields: object) -> Step:
+def moved(step: TileStep, key: str, **fields: object) -> TileStep:
     """The step with one of its copies changed."""
 
-    def one(move: Move) -> Move:
+    def one(move: TileCopy) -> TileCopy:
         return replace(move, **fields) if move.key == key else move  # type: ignore[arg-type]
 
     return replace(step, loads=tuple(map(one, step.loads)), stores=tuple(map(one, step.stores)))
@@ -81,7 +81,7 @@ def last_buffer(found: TileSchedule) -> Operand:
     return max((o for s in found.stages for o in s.operands), key=lambda o: o.offset)
 
 
-def without_loads(step: Step) -> Step:
+def without_loads(step: TileStep) -> TileStep:
     return replace(step, loads=())
 
 
@@ -125,7 +125,7 @@ def another_part_is_read() -> TileSchedule:
     return played(found, steps_of(found), stages=(found.stages[0], stage))
 
 
-def out_of_range(step: Step) -> Step:
+def out_of_range(step: TileStep) -> TileStep:
     """A loop that moves no operand runs over its end: nothing else can tell."""
     (tile,) = step.tiles
     return replace(step, tiles=({**tile, "idle": (0, 2)},))
@@ -145,7 +145,7 @@ def reduction_cut() -> TileSchedule:
     return played(found, steps_of(found), order=(*found.order, "ic"), sizes={**found.sizes, "ic": 4})
 
 
-def store(step: Step) -> Move:
+def store(step: TileStep) -> TileCopy:
     return step.stores[0]
 
 

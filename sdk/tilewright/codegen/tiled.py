@@ -20,7 +20,7 @@ from tilewright.codegen.render import render
 from tilewright.codegen.tables import COPY, Cell, Members, Struct, Table
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.platform import Kernel, TiledKernelMethods, TileView
-from tilewright.tiling.schedule import Move, Operand, Stage, Step, TileSchedule
+from tilewright.tiling.schedule import Operand, Stage, TileCopy, TileSchedule, TileStep
 
 TEMPLATES = Path(__file__).parent / "templates"
 HEADER = "tilewright_cluster.h"
@@ -152,7 +152,7 @@ def tiled_function(
 
 
 def _tiles(
-    schedule: TileSchedule, steps: Sequence[Step], members: Sequence[Member], deep: Sequence[Operand],
+    schedule: TileSchedule, steps: Sequence[TileStep], members: Sequence[Member], deep: Sequence[Operand],
     spans: Sequence[tuple[int, int]], guarded: bool,
 ) -> Table:  # fmt: skip
     """Per tile the copies that start with it, its moving buffers, the stages it computes, and the kernels' numbers."""
@@ -182,7 +182,7 @@ def _parted(schedule: TileSchedule, operand: Operand) -> bool:
     return operand.kind == "constant" and schedule.resident(operand) and bool(schedule.moving[operand.key])
 
 
-def _place(schedule: TileSchedule, operand: Operand, step: Step) -> int:
+def _place(schedule: TileSchedule, operand: Operand, step: TileStep) -> int:
     """Byte of the compute level at which one tile finds an operand."""
     if _parted(schedule, operand):
         return operand.offset + operand.transfer(step.boxes[operand.key].box).offset * operand.bits // 8
@@ -223,7 +223,7 @@ def _in_order(instruction: Instruction, stage: Stage) -> list[Operand]:
     return [*sorted(inputs, key=lambda o: o.index), *results, *sorted(fixed, key=lambda o: o.index)]
 
 
-def _copies(schedule: TileSchedule, steps: Sequence[Step], at: Mapping[str, int]) -> tuple[Table, list[int]]:
+def _copies(schedule: TileSchedule, steps: Sequence[TileStep], at: Mapping[str, int]) -> tuple[Table, list[int]]:
     """All copies in the order in which they start, and the ends of the lists: of the first tile's loads, then of what
     starts with each tile. What is behind the last end is stored when all tiles are done.
 
@@ -244,7 +244,7 @@ def _copies(schedule: TileSchedule, steps: Sequence[Step], at: Mapping[str, int]
     return Table(COPY, tuple(chain.from_iterable(lists))), ends
 
 
-def _rows(schedule: TileSchedule, move: Move, at: Mapping[str, int], store: bool) -> list[tuple[int, ...]]:
+def _rows(schedule: TileSchedule, move: TileCopy, at: Mapping[str, int], store: bool) -> list[tuple[int, ...]]:
     """One move as copies of two dimensions: rows of `COPY`."""
     scale = schedule.operand(move.key).bits // 8
     *outer, (runs, stride) = move.transfer.repeats or ((1, 0),)
@@ -257,7 +257,7 @@ def _rows(schedule: TileSchedule, move: Move, at: Mapping[str, int], store: bool
     return found
 
 
-def _numbers(member: Member, step: Step, number: int) -> Mapping[str, int]:
+def _numbers(member: Member, step: TileStep, number: int) -> Mapping[str, int]:
     """The members of one stage's tile."""
     moving = {o.name: o for o in member.stage.operands if o.kind != "constant"}
     boxes = {name: step.boxes[o.key] for name, o in moving.items()}
@@ -266,7 +266,7 @@ def _numbers(member: Member, step: Step, number: int) -> Mapping[str, int]:
     return _tiled(member.instruction.kernel).tile(call, TileView(step.tiles[number], boxes, accesses))
 
 
-def _ranges(step: Step, order: Sequence[str]) -> str:
+def _ranges(step: TileStep, order: Sequence[str]) -> str:
     return ", ".join(f"{name} {step.tiles[-1][name][0]}..{step.tiles[-1][name][1]}" for name in order) or "whole"
 
 

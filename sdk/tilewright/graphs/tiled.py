@@ -16,7 +16,7 @@ from tilewright.model import Array
 from tilewright.ops.index.nest import Box
 from tilewright.plan.execute import Interpreter, evaluate_call, slot_value
 from tilewright.plan.plan import ExecutionPlan, Instruction
-from tilewright.tiling.schedule import Operand, Step, TileSchedule
+from tilewright.tiling.schedule import Operand, TileSchedule, TileStep
 
 
 def run(plan: ExecutionPlan, inputs: Sequence[Array], seed: int = 0) -> tuple[Array, ...]:
@@ -74,7 +74,7 @@ class _Tiles:
                 whole = self.values[last.outputs[operand.index]]
                 whole.reshape(operand.shape)[_slices(box)] = part
 
-    def load(self, step: Step) -> None:
+    def load(self, step: TileStep) -> None:
         """Bring in what changed; constants are the kernels' own and their codes are not played."""
         for number, stage in enumerate(self.schedule.stages):
             for operand in stage.operands:
@@ -84,7 +84,7 @@ class _Tiles:
                     box = step.boxes[operand.key].box
                     self.buffers[operand.key] = box, source.reshape(operand.shape)[_slices(box)].copy()
 
-    def compute(self, step: Step, number: int) -> None:
+    def compute(self, step: TileStep, number: int) -> None:
         """One tile of one stage, from its buffers."""
         member = self.members[number]
         arrays: list[Array | None] = [None] * len(member.inputs)

@@ -23,7 +23,7 @@ from tilewright.tiling.hierarchy import (
     start_cycles,
     whole_copy_cycles,
 )
-from tilewright.tiling.schedule import Move, Step, TileSchedule
+from tilewright.tiling.schedule import TileCopy, TileSchedule, TileStep
 from tilewright.tiling.stages import nests_of
 from tilewright.tiling.subject import CALL_CYCLES
 
@@ -163,7 +163,7 @@ def _lists(loads: Sequence[_Times], stores: Sequence[_Times], levels: Hierarchy,
     return [sum(load) + sum(store) for load, store in together]
 
 
-def _add(found: dict[str, int], schedule: TileSchedule, step: Step) -> None:
+def _add(found: dict[str, int], schedule: TileSchedule, step: TileStep) -> None:
     for moves, inwards in ((step.loads, True), (step.stores, False)):
         for move in moves:
             home = schedule.operand(move.key).home
@@ -171,7 +171,7 @@ def _add(found: dict[str, int], schedule: TileSchedule, step: Step) -> None:
             found[way] = found.get(way, 0) + move.size_bytes
 
 
-def _kernel_cycles(members: Sequence[Instruction], step: Step, levels: Hierarchy, first: int) -> float:
+def _kernel_cycles(members: Sequence[Instruction], step: TileStep, levels: Hierarchy, first: int) -> float:
     """Cycles of the kernels of a tile from one stage on."""
     total = 0.0
     for number, (member, tile) in enumerate(zip(members, step.tiles, strict=True)):
@@ -184,7 +184,7 @@ def _kernel_cycles(members: Sequence[Instruction], step: Step, levels: Hierarchy
     return total
 
 
-def _copies(schedule: TileSchedule, moves: Sequence[Move], levels: Hierarchy, engine: Copy) -> _Times:
+def _copies(schedule: TileSchedule, moves: Sequence[TileCopy], levels: Hierarchy, engine: Copy) -> _Times:
     """Cycles to start copies and of moving."""
     start = moving = 0.0
     for move in moves:

@@ -13,7 +13,7 @@ from tilewright.ops.operator import Call
 from tilewright.ops.relayout import DOMAIN
 from tilewright.platform import Constant, Kernel, KernelMethods, Operands
 from tilewright.rows.bands import RowWise, row_elements
-from tilewright.rows.walk import Made, Step, Walk
+from tilewright.rows.walk import Made, Walk, WalkedNode
 
 TEMPLATE = Path(__file__).parent.parent / "codegen" / "templates" / "row_chain.c.mako"
 SOURCES = (TEMPLATE.with_name("row_chain.h"), TEMPLATE.with_name("row_tap.h"))
@@ -56,7 +56,7 @@ class Stage:
 
     node: RowWise
     band: Band
-    step: Step
+    step: WalkedNode
     feed: tuple[int, ...]
 
     @property

@@ -15,7 +15,7 @@ from tilewright.ops.operator import Call
 from tilewright.platform import Kernel
 from tilewright.rows.bands import ALIKE, RowWise, band, row_layout, row_wise
 from tilewright.rows.chain import Band, Stage, chain_call, chain_kernel
-from tilewright.rows.walk import Step, walk
+from tilewright.rows.walk import WalkedNode, walk
 
 LONGEST = 6
 """Nodes of one chain at most."""
@@ -180,9 +180,9 @@ def _form(bound: BoundNode, layouts: Mapping[str, Layout]) -> Form:
     return (call.node.domain, call.node.op, call.opset, attributes, tensors, tuple(call.constants), bound_by)
 
 
-def _steps(nodes: Sequence[RowWise], feeds: Sequence[tuple[int, ...]], rows: int) -> list[Step]:
+def _steps(nodes: Sequence[RowWise], feeds: Sequence[tuple[int, ...]], rows: int) -> list[WalkedNode]:
     """Rows of a call of every node, so that a call of the next finds about what it reads; empty where none serve."""
-    steps: list[Step] = []
+    steps: list[WalkedNode] = []
     for number in reversed(range(len(nodes))):
         node, after = nodes[number], steps[0] if steps else None
         if after is not None:
@@ -194,7 +194,7 @@ def _steps(nodes: Sequence[RowWise], feeds: Sequence[tuple[int, ...]], rows: int
         (read,) = reads
         if number and read.stride > read.extent:
             return []
-        steps.insert(0, Step(read, rows, node.rows))
+        steps.insert(0, WalkedNode(read, rows, node.rows))
     return steps
 
 

@@ -15,7 +15,7 @@ from tilewright.rows.bands import ALIKE, RowMap
 
 
 @dataclass(frozen=True)
-class Step:
+class WalkedNode:
     """One node of the chain: `rows` of `height` are computed by a call, `reads` says what of the node before."""
 
     reads: RowMap
@@ -59,7 +59,7 @@ class _Window:
         self.first, self.made, self.held, self.moved = first, 0, 0, 0
 
 
-def walk(steps: Sequence[Step]) -> Walk | None:
+def walk(steps: Sequence[WalkedNode]) -> Walk | None:
     """The walk of a chain; None where a call would need rows that have left their window, or skip some."""
     windows = [_Window(-after.reads.before) for after in steps[1:]]
     alike = tuple(

@@ -16,7 +16,7 @@ from tilewright.errors import TilewrightError
 from tilewright.ops.index.affine import Affine, Indices, Tile
 from tilewright.ops.index.nest import Box, Subscript
 from tilewright.ops.index.table import Table
-from tilewright.tiling.schedule import Move, Operand, Stage, Step, TileSchedule
+from tilewright.tiling.schedule import Operand, Stage, TileCopy, TileSchedule, TileStep
 
 
 class ScheduleFault(TilewrightError):
@@ -90,7 +90,7 @@ def _points(stage: Stage, tile: Tile, where: str) -> None:
             raise ScheduleFault(f"loop '{loop}' of '{where}' runs over [{low}, {high})", why=f"its extent is {extent}")
 
 
-def _chain(schedule: TileSchedule, step: Step, where: str) -> None:
+def _chain(schedule: TileSchedule, step: TileStep, where: str) -> None:
     """What a stage reads of a local result has been made, and made whole."""
     for number, stage in enumerate(schedule.stages[:-1]):
         local = stage.local()
@@ -109,7 +109,7 @@ def _chain(schedule: TileSchedule, step: Step, where: str) -> None:
                 )
 
 
-def _copies(schedule: TileSchedule, step: Step, seen: dict[str, Box], where: str) -> int:
+def _copies(schedule: TileSchedule, step: TileStep, seen: dict[str, Box], where: str) -> int:
     """Every operand is there when it is computed on; returns the bytes moved."""
     loads = {move.key: move for move in step.loads}
     stores = {move.key: move for move in step.stores}
@@ -137,13 +137,13 @@ def _copies(schedule: TileSchedule, step: Step, seen: dict[str, Box], where: str
     return moved
 
 
-def _same_index(schedule: TileSchedule, operand: Operand, step: Step, where: str) -> None:
+def _same_index(schedule: TileSchedule, operand: Operand, step: TileStep, where: str) -> None:
     """A copy of a box that is there already is needless, unless borders alone make two indices share it."""
     if not schedule.moving[operand.key]:
         raise ScheduleFault(f"tile {step.index} of '{where}' loads '{operand.tensor}' again", why="it has not changed")
 
 
-def _move(operand: Operand, move: Move, where: str) -> int:
+def _move(operand: Operand, move: TileCopy, where: str) -> int:
     """The copy addresses exactly its box, inside the tensor and inside its buffer; returns its bytes."""
     shape = operand.shape
     if any(not 0 <= low <= high <= size for (low, high), size in zip(move.box, shape, strict=True)):

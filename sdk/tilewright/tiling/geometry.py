@@ -63,7 +63,7 @@ def _dense(sub: Affine, ranges: Mapping[str, Ranges]) -> bool:
 
 
 @dataclass(frozen=True)
-class Chain:
+class FusedChain:
     """Stages whose last one is cut; asked for ranges of loops and axes as arrays over tiles."""
 
     stages: tuple[Stage, ...]

@@ -26,7 +26,7 @@ from typing import Literal
 import numpy as np
 
 from tilewright.ops.index.affine import Range, Tile
-from tilewright.ops.index.chain import hull
+from tilewright.ops.index.fused_chain import hull
 from tilewright.ops.index.nest import Access, Box, Footprint
 from tilewright.ops.index.transfer import Transfer, transfer
 
@@ -108,7 +108,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Move:
+class TileCopy:
     """One copy between home and compute level: `transfer` in elements of the whole tensor, `address` in bytes."""
 
     key: str
@@ -120,7 +120,7 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Step:
+class TileStep:
     """One tile: loop ranges per stage, boxes and buffers per operand, and the copies before and after it.
 
     `computed` is False for a stage whose tile is the one of the step before: its local result is still there.
@@ -131,8 +131,8 @@ class Step:
     boxes: Mapping[str, Footprint]
     buffers: Mapping[str, int]
     computed: tuple[bool, ...]
-    loads: tuple[Move, ...]
-    stores: tuple[Move, ...]
+    loads: tuple[TileCopy, ...]
+    stores: tuple[TileCopy, ...]
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class TileSchedule:
         """Loop ranges of every stage for one tile of the last."""
         return stage_tiles(self.stages, last)
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[TileStep]:
         """All tiles in order, with their copies."""
         seen: dict[str, tuple[Range, ...]] = {}
         buffers: dict[str, int] = {}
@@ -187,8 +187,8 @@ class TileSchedule:
         for index, last in enumerate(last_tiles(self.stages[-1].extents, self.sizes, self.order)):
             tiles = self.stage_tiles(last)
             boxes: dict[str, Footprint] = {}
-            loads: list[Move] = []
-            stores: list[Move] = []
+            loads: list[TileCopy] = []
+            stores: list[TileCopy] = []
             computed: list[bool] = []
             for number, (stage, tile) in enumerate(zip(self.stages, tiles, strict=True)):
                 changed: list[tuple[Range, ...]] = []
@@ -207,14 +207,14 @@ class TileSchedule:
                 state = tuple(changed)
                 computed.append(computed_for.get(number) != state)
                 computed_for[number] = state
-            yield Step(index, tiles, boxes, dict(buffers), tuple(computed), tuple(loads), tuple(stores))
+            yield TileStep(index, tiles, boxes, dict(buffers), tuple(computed), tuple(loads), tuple(stores))
 
     def resident(self, operand: Operand) -> bool:
         """True where nothing is copied: the operand's home is the compute level itself."""
         return operand.home == self.compute_level
 
-    def _move(self, operand: Operand, found: Footprint, buffer: int) -> Move:
-        return Move(
+    def _move(self, operand: Operand, found: Footprint, buffer: int) -> TileCopy:
+        return TileCopy(
             operand.key, buffer, found.box, operand.transfer(found.box), operand.bytes_of(found.box),
             operand.offset + buffer * operand.size,
         )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.ops.index.affine import Affine
-from tilewright.tiling.geometry import Chain
+from tilewright.tiling.geometry import FusedChain
 from tilewright.tiling.hierarchy import Hierarchy
 from tilewright.tiling.schedule import Operand, Stage
 from tilewright.tiling.stages import Work
@@ -46,9 +46,9 @@ class Subject:
         return self.stages[-1].extents
 
     @cached_property
-    def chain(self) -> Chain:
+    def chain(self) -> FusedChain:
         """The stages as the geometry takes them."""
-        return Chain(self.stages)
+        return FusedChain(self.stages)
 
     @cached_property
     def copied(self) -> tuple[tuple[int, Operand], ...]:
@@ -114,7 +114,7 @@ def subject_of(
         if joined is None:
             return None
         stages = (*stages[:number], *joined, *stages[number + 2 :])
-    chain = Chain(stages)
+    chain = FusedChain(stages)
     for number, work in enumerate(works[:-1]):
         _limit(chain, number, work, cuttable, multiples)
     wishes: dict[str, tuple[int, ...]] = {}
@@ -169,7 +169,7 @@ def _joined(work: Work, producer: Stage, consumer: Stage) -> tuple[Stage, Stage]
     return first, second
 
 
-def _limit(chain: Chain, number: int, work: Work, cuttable: set[str], multiples: dict[str, int]) -> None:
+def _limit(chain: FusedChain, number: int, work: Work, cuttable: set[str], multiples: dict[str, int]) -> None:
     """Take the producer's rules over to the loops of the last stage that would cut its loops."""
     stage = chain.stages[number]
     read = chain.read(number)
