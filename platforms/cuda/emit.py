@@ -218,14 +218,14 @@ def _step(
 
 
 def _arguments(plan: ExecutionPlan, instruction: Instruction, places: Places) -> list[str]:
-    found = [f"({_type(plan, s)} const *)(memory + {places.slots[s]})" for s in instruction.inputs if s >= 0]
-    found += [f"({_type(plan, s)} *)(memory + {places.slots[s]})" for s in instruction.outputs]
+    arguments = [f"({_type(plan, s)} const *)(memory + {places.slots[s]})" for s in instruction.inputs if s >= 0]
+    arguments += [f"({_type(plan, s)} *)(memory + {places.slots[s]})" for s in instruction.outputs]
     for index in instruction.frozen:
         kind = C_TYPES[plan.frozen_slots[index].constant.dtype]
-        found.append(f"({kind} const *)(frozen + {places.frozen[index]})")
+        arguments.append(f"({kind} const *)(frozen + {places.frozen[index]})")
     if instruction.scratch_bytes:
-        found.append(f"memory + {places.scratch[instruction.index]}")
-    return found
+        arguments.append(f"memory + {places.scratch[instruction.index]}")
+    return arguments
 
 
 def _type(plan: ExecutionPlan, slot: int) -> str:
@@ -235,17 +235,17 @@ def _type(plan: ExecutionPlan, slot: int) -> str:
 def _launches(plan: ExecutionPlan, steps: Sequence[Step]) -> list[Launch]:
     """Groups of the plan whose members have the same number of elements, all others by themselves."""
     ends = {low: high for low, high in plan.groups}
-    found, at = list[Launch](), 0
+    launches, at = list[Launch](), 0
     while at < len(steps):
         end = ends.get(at, at + 1)
         members = tuple(steps[at:end])
         whole = all(plan.instructions[s.index].kernel.platform == "cuda" for s in members)
         if len(members) > 1 and (not whole or len({s.elements for s in members}) > 1):
-            found += [Launch(s.index, s.index + 1, s.elements, (s,)) for s in members]
+            launches += [Launch(s.index, s.index + 1, s.elements, (s,)) for s in members]
         else:
-            found.append(Launch(at, end, members[0].elements, members))
+            launches.append(Launch(at, end, members[0].elements, members))
         at = end
-    return found
+    return launches
 
 
 def _on_device(text: str) -> str:

@@ -27,13 +27,13 @@ class Shelves:
 
     def meeting(self, start: int, end: int) -> list[int]:
         """The numbers of all intervals that share a point with [start, end)."""
-        found = []
+        met = []
         for bits, shelf in self._shelves.items():
             longest = 1 << bits
             for low, high, key in shelf[bisect_left(shelf, (start - longest, 0, 0)) : bisect_left(shelf, (end, 0, 0))]:
                 if high > start and low < high:
-                    found.append(key)
-        return found
+                    met.append(key)
+        return met
 
 
 @dataclass(frozen=True, slots=True)

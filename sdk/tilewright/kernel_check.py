@@ -49,24 +49,24 @@ def _fix(method: str, known: list[str], base: type) -> str:
 
 def _public_names(cls: type) -> Iterator[tuple[str, type]]:
     """Public names that a class or one of its own bases defines, each with the class that does."""
-    seen = set[str]()
+    names = set[str]()
     for owner in cls.__mro__:
         if owner not in (*BASES, ABC, object):
-            own = [name for name in vars(owner) if not name.startswith("_") and name not in seen]
-            seen.update(own)
+            own = [name for name in vars(owner) if not name.startswith("_") and name not in names]
+            names.update(own)
             yield from ((name, owner) for name in own)
 
 
 def _check_signature(name: str, method: str, owner: type, base: type) -> None:
-    expected, found = getattr(base, method), inspect.getattr_static(owner, method)
+    expected, own = getattr(base, method), inspect.getattr_static(owner, method)
     if not callable(expected):
         return
-    if not inspect.isfunction(found) or _parameters(found) != _parameters(expected):
-        given = f"takes ({', '.join(_parameters(found))})" if inspect.isfunction(found) else "is no method"
-        wanted = ", ".join(_parameters(expected))
+    if not inspect.isfunction(own) or _parameters(own) != _parameters(expected):
+        given = f"takes ({', '.join(_parameters(own))})" if inspect.isfunction(own) else "is no method"
+        parameters = ", ".join(_parameters(expected))
         raise PlatformError(
-            f"'{method}' of kernel class '{name}' {given}", why=f"it is called as ({wanted})",
-            fix=f"write def {method}({wanted})",
+            f"'{method}' of kernel class '{name}' {given}", why=f"it is called as ({parameters})",
+            fix=f"write def {method}({parameters})",
         )  # fmt: skip
 
 

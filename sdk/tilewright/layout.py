@@ -32,9 +32,9 @@ class Layout:
     @lru_cache(maxsize=4096)
     def canonical(digits: tuple[int, ...], order: tuple[int, ...]) -> Layout:
         """Drop digits of extent 1 and merge neighbours that stay neighbours."""
-        kept = [d for d in range(len(digits)) if digits[d] != 1]
-        rank = {d: i for i, d in enumerate(kept)}
-        sizes = [digits[d] for d in kept]
+        moving = [d for d in range(len(digits)) if digits[d] != 1]
+        rank = {d: i for i, d in enumerate(moving)}
+        sizes = [digits[d] for d in moving]
         sequence = [rank[d] for d in order if d in rank]
         groups: list[list[int]] = []
         for d in sequence:

@@ -51,8 +51,8 @@ class DType(Enum):
         if self is DType.BF16:
             import ml_dtypes  # NumPy has no such type of its own
 
-            found: np.dtype[np.generic] = np.dtype(ml_dtypes.bfloat16)
-            return found
+            dtype: np.dtype[np.generic] = np.dtype(ml_dtypes.bfloat16)
+            return dtype
         return np.dtype(_NUMPY[self])
 
     @property
@@ -75,8 +75,8 @@ class DType(Enum):
     @staticmethod
     def of(dtype: npt.DTypeLike) -> DType:
         """The type of a NumPy array's elements; KeyError for one that has no counterpart."""
-        found = np.dtype(dtype)
-        return DType.BF16 if found.name == "bfloat16" else _FROM_NUMPY[found]
+        numpy_type = np.dtype(dtype)
+        return DType.BF16 if numpy_type.name == "bfloat16" else _FROM_NUMPY[numpy_type]
 
 
 _NUMPY: dict[DType, str] = {
@@ -239,12 +239,12 @@ class Model:
 
     def consumers(self) -> dict[str, list[Node]]:
         """For every tensor name the nodes that read it, in order; a node that reads it twice stands once."""
-        found: dict[str, list[Node]] = {name: [] for name in self.tensors}
+        consumers: dict[str, list[Node]] = {name: [] for name in self.tensors}
         for node in self.nodes:
             for name in dict.fromkeys(node.inputs):
                 if name:
-                    found[name].append(node)
-        return found
+                    consumers[name].append(node)
+        return consumers
 
     def producers(self) -> dict[str, Node]:
         """For every tensor name that a node writes, that node."""

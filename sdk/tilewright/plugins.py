@@ -68,13 +68,13 @@ class Platforms(Mapping[str, Platform]):
 
     def problems(self) -> dict[str, PlatformError]:
         """Load everything; what went wrong, by name."""
-        found = {}
+        problems = {}
         for name in self:
             try:
                 kernels_of(self[name], self)
             except PlatformError as error:
-                found[name] = error
-        return found
+                problems[name] = error
+        return problems
 
 
 def find_platforms() -> Platforms:
@@ -132,11 +132,11 @@ def _installed() -> Platforms:
 
 def folder_sources(package: str) -> list[Source]:
     """The folders of a package that hold a `platform.py`, by name."""
-    found = []
+    sources = []
     for place in importlib.import_module(package).__path__:
         for file in sorted(Path(place).glob("*/platform.py")):
-            found.append(_folder_source(package, file.parent.name))
-    return found
+            sources.append(_folder_source(package, file.parent.name))
+    return sources
 
 
 def _folder_source(package: str, name: str) -> Source:
@@ -148,11 +148,11 @@ def _folder_source(package: str, name: str) -> Source:
 
 def entry_point_sources(points: Iterable[EntryPoint]) -> list[Source]:
     """What other distributions publish, in the order of their names."""
-    found = []
+    sources = []
     for point in sorted(points, key=lambda point: (point.name, point.value)):
         origin = f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown distribution"
-        found.append(Source(point.name, origin, point.load))
-    return found
+        sources.append(Source(point.name, origin, point.load))
+    return sources
 
 
 @contextmanager

@@ -121,16 +121,16 @@ class ConvDsp(KernelMethods):
         """Weights in pairs of channels, starts and multipliers, and a run of zero points for taps outside."""
         call = operands.call
         channels, codes = matrix_i8.conv_channels(call, weights_of(call))
-        found = matrix_i8.matrix_constants(call, channels, codes.form)
+        constants = matrix_i8.matrix_constants(call, channels, codes.form)
         if codes.form == "_paired_sparse":
             y = call.outputs[0]
-            found += (Constant("fill", y.dtype, channels.codes.astype(y.dtype.numpy)),)
+            constants += (Constant("fill", y.dtype, channels.codes.astype(y.dtype.numpy)),)
         if way_of(call) == "rows" and portable.is_padded(*matrix_i8.axes_of(call)):
             x = call.tensor(0)
             assert x.quantisation is not None
             zeros = np.full(x.shape[1], x.quantisation.zero_point[0], x.dtype.numpy)
-            found += (Constant("pad", x.dtype, zeros),)
-        return found
+            constants += (Constant("pad", x.dtype, zeros),)
+        return constants
 
     def scratch(self, operands: Operands) -> int:
         """Widened inputs of the pixels of one block, and their copies side by side where they are gathered so."""

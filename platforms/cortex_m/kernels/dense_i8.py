@@ -129,10 +129,10 @@ class DenseDsp(KernelMethods):
         """Weights in pairs of columns, by eights where a single row takes them so."""
         call, weights = operands.call, weights_of(operands)
         wide = wide_of(call, weights)
-        found = matrix_i8.channels_of(call, weights)
-        weight, *others = matrix_i8.matrix_constants(call, found, codes_of(call, weights).form)
+        channels = matrix_i8.channels_of(call, weights)
+        weight, *others = matrix_i8.matrix_constants(call, channels, codes_of(call, weights).form)
         if wide:
-            parts = [matrix_i8.pack(found.weights, found.pairs[: wide // 2], True, WIDE)]
+            parts = [matrix_i8.pack(channels.weights, channels.pairs[: wide // 2], True, WIDE)]
             if wide < weights.shape[0]:
                 parts.append(weight.values[wide * weights.shape[1] // 4 :])
             weight = Constant("w", DType.U32, np.concatenate(parts))

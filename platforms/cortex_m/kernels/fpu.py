@@ -83,10 +83,10 @@ class ConvFpu(KernelMethods):
         """Starts and weights by four channels, and zeros for taps outside."""
         weights, _ = spatial(operands.call)
         flat = weights.transpose(0, 2, 3, 1).reshape(weights.shape[0], -1)
-        found = [Constant("w", DType.F32, in_blocks(flat, starts(operands.call, weights.shape[0]), WIDTH))]
+        constants = [Constant("w", DType.F32, in_blocks(flat, starts(operands.call, weights.shape[0]), WIDTH))]
         if self.context(operands).padded:
-            found.append(Constant("pad", DType.F32, np.zeros(self._reach(operands), np.float32)))
-        return tuple(found)
+            constants.append(Constant("pad", DType.F32, np.zeros(self._reach(operands), np.float32)))
+        return tuple(constants)
 
     def _reach(self, operands: Operands) -> int:
         _, _, x_channel = operand_axes(operands)

@@ -51,10 +51,10 @@ def folded_axes(call: Call) -> tuple[Axis, Axis]:
 
 def refusal(call: Call) -> str | None:
     """None, or why the requantisation has no 32-bit form without pre-shift."""
-    found = proof(call)
-    if found.fixed is None:
-        return f"the requantisation takes the exact sequence: {found.why}"
-    if found.fixed.pre_shift:
+    proved = proof(call)
+    if proved.fixed is None:
+        return f"the requantisation takes the exact sequence: {proved.why}"
+    if proved.fixed.pre_shift:
         return "the requantisation needs a shift before its multiplication"
     return None
 
@@ -119,15 +119,15 @@ def channels_of(call: Call, weights: Array, sparse: bool = False) -> Channels:
 
 def live_pairs(constant: Array) -> list[int]:
     """Pairs of neighbours that cover every channel that is not constant, at least one."""
-    found: list[int] = []
+    pairs: list[int] = []
     channel = 0
     while channel < constant.size:
         if constant[channel]:
             channel += 1
             continue
-        found.append(min(channel, constant.size - 2))
+        pairs.append(min(channel, constant.size - 2))
         channel += 2
-    return found or [0]
+    return pairs or [0]
 
 
 def pack(weights: Array, pairs: tuple[int, ...], paired: bool, at_once: int = 2) -> Array:
@@ -201,12 +201,12 @@ def codes_constant(call: Call) -> Constant:
 
 def conv_channels(call: Call, weights: Array) -> tuple[Channels, Codes]:
     """Channels and form of a layer that may leave out pairs of constant channels."""
-    found = channels_of(call, weights, sparse=True)
-    codes = codes_of(call, found)
+    channels = channels_of(call, weights, sparse=True)
+    codes = codes_of(call, channels)
     if codes.form == "_paired_sparse":
-        return found, codes
-    found = channels_of(call, weights)
-    return found, codes_of(call, found)
+        return channels, codes
+    channels = channels_of(call, weights)
+    return channels, codes_of(call, channels)
 
 
 def matrix_constants(call: Call, found: Channels, form: str) -> tuple[Constant, ...]:

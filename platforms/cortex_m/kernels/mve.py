@@ -74,11 +74,11 @@ def eights_of(call: Call) -> int:
 def blocks_of(call: Call, values: Array) -> list[Array]:
     """[column, ...] as blocks [block, columns, ...] of eights and of fours, with zeros up to whole blocks."""
     eights = eights_of(call)
-    found = []
+    blocks = []
     for part, size in ((values[:eights], 8), (values[eights:], 4)):
         missing = [(0, -part.shape[0] % size)] + [(0, 0)] * (part.ndim - 1)
-        found.append(np.pad(part, missing).reshape(-1, size, *part.shape[1:]))
-    return found
+        blocks.append(np.pad(part, missing).reshape(-1, size, *part.shape[1:]))
+    return blocks
 
 
 def dense_work(call: Call) -> DenseWork:
@@ -109,12 +109,14 @@ class DenseMve(KernelMethods):
         """Weights [block of columns][vector][column][16] and the table."""
         call = operands.call
         weights = in_vectors(dense_i8.weights_of(operands))
-        found = matrix_i8.channels_of(call, weights)
+        channels = matrix_i8.channels_of(call, weights)
         packed = [
             part.reshape(*part.shape[:2], weights.shape[1] // VECTOR, VECTOR).transpose(0, 2, 1, 3).reshape(-1)
-            for part in blocks_of(call, found.weights)
+            for part in blocks_of(call, channels.weights)
         ]
-        table = [part.transpose(0, 2, 1).reshape(-1) for part in blocks_of(call, np.stack(columns_of(call, found), 1))]
+        table = [
+            part.transpose(0, 2, 1).reshape(-1) for part in blocks_of(call, np.stack(columns_of(call, channels), 1))
+        ]
         return (
             Constant("w", DType.U32, bytes_as_words(np.concatenate(packed))),
             Constant("table", DType.I32, words(np.concatenate(table))),

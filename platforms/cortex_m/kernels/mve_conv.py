@@ -120,11 +120,11 @@ def offsets_of(call: Call) -> tuple[int, ...]:
     _, w = matrix_i8.axes_of(call)
     channels = call.shape(0)[1]
     if is_run(call):
-        found = list(range(0, w.kernel * channels, VECTOR))
+        offsets = list(range(0, w.kernel * channels, VECTOR))
     else:
-        found = [tap * w.dilation * channels + at for tap in range(w.kernel) for at in range(0, channels, VECTOR)]
-    farthest = 2 * (WORDS_REACH if channels % 4 == 0 and len(found) > 2 else BYTES_REACH) // VECTOR * VECTOR
-    return tuple(found) if found[-1] <= farthest else ()
+        offsets = [tap * w.dilation * channels + at for tap in range(w.kernel) for at in range(0, channels, VECTOR)]
+    farthest = 2 * (WORDS_REACH if channels % 4 == 0 and len(offsets) > 2 else BYTES_REACH) // VECTOR * VECTOR
+    return tuple(offsets) if offsets[-1] <= farthest else ()
 
 
 def reads_of(call: Call) -> Reads:
@@ -264,11 +264,11 @@ class ConvMve(KernelMethods):
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The stream of weights and numbers, and codes of constant channels."""
         call = operands.call
-        found = matrix_i8.channels_of(call, flat_weights(call), sparse=True)
-        constants = [Constant("stream", DType.U32, stream_of(found, numbers_of(call, found)))]
-        if found.constant.any():
+        channels = matrix_i8.channels_of(call, flat_weights(call), sparse=True)
+        constants = [Constant("stream", DType.U32, stream_of(channels, numbers_of(call, channels)))]
+        if channels.constant.any():
             y = call.outputs[0]
-            constants.append(Constant("fill", y.dtype, found.codes.astype(y.dtype.numpy)))
+            constants.append(Constant("fill", y.dtype, channels.codes.astype(y.dtype.numpy)))
         return tuple(constants)
 
     def scratch(self, operands: Operands) -> int:
@@ -299,7 +299,7 @@ class ConvMve(KernelMethods):
         x, y = call.tensor(0), call.outputs[0]
         assert x.quantisation is not None
         flat = flat_weights(call)
-        found = matrix_i8.channels_of(call, flat, sparse=True)
+        channels = matrix_i8.channels_of(call, flat, sparse=True)
         h, w = matrix_i8.axes_of(call)
         pixels, out_channels = h.out * w.out, y.shape[1]
         codes, shift = form_of(call)
@@ -317,9 +317,9 @@ class ConvMve(KernelMethods):
             segment=segment_of(call),
             whole=whole_reach(call),
             zero_point=x.quantisation.zero_point[0],
-            first=found.pairs[0],
+            first=channels.pairs[0],
             places=tuple(min(j, pixels - 1) * out_channels + side for j in range(4) for side in (0, 1)),
-            sparse=bool(found.constant.any()),
+            sparse=bool(channels.constant.any()),
             reads=reads_of(call),
             codes=codes,
             shift=shift,

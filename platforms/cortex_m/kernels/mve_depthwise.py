@@ -86,14 +86,14 @@ class DepthwiseMve(KernelMethods):
                 addend, shift = others
                 blocks += [addend[:, at], -shift[:, at], addend[:, at + 1], -shift[:, at + 1]]
         table = np.concatenate(blocks, axis=1)
-        found = [
+        constants = [
             Constant("w", DType.U32, mve.bytes_as_words(by_group)),
             Constant("table", DType.I32, mve.words(table)),
             matrix_i8.codes_constant(call),
         ]
         if portable.is_padded(*matrix_i8.axes_of(call)):
-            found.append(Constant("pad", x.dtype, np.full(channels, x.quantisation.zero_point[0], x.dtype.numpy)))
-        return tuple(found)
+            constants.append(Constant("pad", x.dtype, np.full(channels, x.quantisation.zero_point[0], x.dtype.numpy)))
+        return tuple(constants)
 
     def _keeps(self, call: Call) -> bool:
         """True where results have the place of their inputs, so that two rows kept aside let them share memory."""

@@ -78,12 +78,12 @@ class UnrolledContext:
 def words_of(count: int) -> list[tuple[int, int]]:
     """The inputs in the halves of each word of a run; -1 where a half meets a weight of zero."""
     whole = count // 4 * 4
-    found = [(at + side, at + side + 2) for at in range(0, whole, 4) for side in (0, 1)]
+    words = [(at + side, at + side + 2) for at in range(0, whole, 4) for side in (0, 1)]
     if count - whole == 3 and whole:
-        return [*found, (-1, count - 2), (count - 3, count - 1)]
+        return [*words, (-1, count - 2), (count - 3, count - 1)]
     if count - whole >= 2:
-        found.append((whole, whole + 1))
-    return [*found, (count - 1, -1)] if count % 2 else found
+        words.append((whole, whole + 1))
+    return [*words, (count - 1, -1)] if count % 2 else words
 
 
 def way_of(call: Call) -> Way:

@@ -75,14 +75,14 @@ def constants(call: Call, weights: Array) -> tuple[Constant, ...]:
     """Packed weights, the bias, the sum of each tap's weights where the input has a zero point, requantisation."""
     channels = weights.shape[0]
     bias = np.broadcast_to(np.asarray(accumulator(call).bias, np.int32), (channels,))
-    found = [
+    constants = [
         Constant("w4", DType.I8, packed(weights), align=16),
         Constant("start", DType.I32, np.ascontiguousarray(bias)),
     ]
     if the_quantisation(call.tensor(0)).zero_point[0]:
         sums = weights.astype(np.int32).sum(axis=1).transpose(1, 2, 0)
-        found.append(Constant("taps", DType.I32, np.ascontiguousarray(sums).reshape(-1)))
-    return (*found, *requantise(proof(call)).constants)
+        constants.append(Constant("taps", DType.I32, np.ascontiguousarray(sums).reshape(-1)))
+    return (*constants, *requantise(proof(call)).constants)
 
 
 def spatial(call: Call) -> tuple[Line, Line]:

@@ -73,9 +73,9 @@ class Spread(KernelMethods):
         """The loops without those that threads take over."""
         context = self.inner.context(operands)
         assert isinstance(context, NestContext)
-        found = spread(context)
-        assert found is not None
-        return found
+        threads = spread(context)
+        assert threads is not None
+        return threads
 
 
 def spread(context: NestContext) -> SpreadContext | None:
@@ -98,14 +98,14 @@ def spread(context: NestContext) -> SpreadContext | None:
 
 def _places(loops: Sequence[Loop], first: int) -> tuple[str, ...]:
     """Declarations of the loop variables, the last loop fastest."""
-    found, inner = list[str](), 1
+    places, inner = list[str](), 1
     number = f"(element - {first})" if first else "element"
     for position, loop in reversed(list(enumerate(loops))):
         text = number if inner == 1 else f"{number} / {inner}"
         place = text if position == 0 else f"{text} % {loop.extent}"
-        found.append(f"const int {loop.name} = {place};")
+        places.append(f"const int {loop.name} = {place};")
         inner *= loop.extent
-    return tuple(found)
+    return tuple(places)
 
 
 # their loops hand results on from one to the next in working memory: a single thread runs them

@@ -110,8 +110,8 @@ class PackedCodes(KernelMethods):
         codes = matrix(call)
         if codes.shape[1] % 2:
             codes = np.pad(codes, ((0, 0), (0, 1)))
-        found = accumulator(call)
-        start = found.start if all(axis.inside for axis in spatial(call)) else found.bias
+        sums = accumulator(call)
+        start = sums.start if all(axis.inside for axis in spatial(call)) else sums.bias
         start = np.broadcast_to(np.asarray(start, np.int32), (codes.shape[0],))
         requantisation = requantise(proof(call)).constants
         return (Constant("w", call.tensor(1).dtype, codes.reshape(-1)), Constant("start", DType.I32, start),

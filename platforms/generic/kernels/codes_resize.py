@@ -33,12 +33,12 @@ def form_of(call: Call) -> ResizeForm:
 
 def tables(form: ResizeForm) -> tuple[ConstantTable, ...]:
     """Source positions and weights of every resized axis as constant arrays."""
-    found = []
+    tables = []
     for each in form.axes:
         positions, weights = each.positions.reshape(-1), each.weights.reshape(-1)
-        found.append(ConstantTable(f"place{each.axis}", "int32_t", positions.size, initialiser(DType.I32, positions)))
-        found.append(ConstantTable(f"weight{each.axis}", "int32_t", weights.size, initialiser(DType.I32, weights)))
-    return tuple(found)
+        tables.append(ConstantTable(f"place{each.axis}", "int32_t", positions.size, initialiser(DType.I32, positions)))
+        tables.append(ConstantTable(f"weight{each.axis}", "int32_t", weights.size, initialiser(DType.I32, weights)))
+    return tuple(tables)
 
 
 def result_parts(call: Call, form: ResizeForm, strides: tuple[int, ...]) -> tuple[Part, ...]:

@@ -44,14 +44,14 @@ def products(call: Call) -> Call:
 def sum_constants(operands: Operands) -> tuple[Constant, ...]:
     """Centred weights where they are constant, the bias, the requantisation."""
     call = operands.call
-    found: list[Constant] = []
+    constants: list[Constant] = []
     if 1 in call.constants:
         values, dtype = weights_of(call)
-        found.append(Constant(operand_names(call)[1], dtype, values.reshape(-1)))
+        constants.append(Constant(operand_names(call)[1], dtype, values.reshape(-1)))
     start = start_of(call)
     if start.any():
-        found.append(Constant("start", DType.I32, start))
-    return (*found, *requantise(proof(call)).constants)
+        constants.append(Constant("start", DType.I32, start))
+    return (*constants, *requantise(proof(call)).constants)
 
 
 def start_of(call: Call) -> Array:

@@ -83,10 +83,10 @@ class ConvF32(KernelMethods):
         packed = np.concatenate(
             [pack_weights(weights[g * per_group : (g + 1) * per_group], width) for g in range(groups)]
         )
-        found = [Constant("w", DType.F32, packed)]
+        constants = [Constant("w", DType.F32, packed)]
         if 2 in call.constants:
-            found.append(Constant("b", DType.F32, call.constants[2].reshape(-1)))
-        return tuple(found)
+            constants.append(Constant("b", DType.F32, call.constants[2].reshape(-1)))
+        return tuple(constants)
 
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
         """Rows are written after all that later ones read, where the operand's channels are innermost."""

@@ -75,11 +75,13 @@ class DenseF32(KernelMethods):
         rows, columns = x.elements // x.shape[-1], weights.shape[1]
         width = block_width(columns, rows)
         parts = [np.ascontiguousarray(weights[:, at : at + width]).reshape(-1) for at in range(0, columns, width)]
-        found = [Constant("w", DType.F32, np.concatenate(parts))]
+        constants = [Constant("w", DType.F32, np.concatenate(parts))]
         if 2 in call.constants:
             bias = np.broadcast_to(call.constants[2].reshape(-1), (columns,))
-            found.append(Constant("bias", DType.F32, np.asarray(bias * np.float32(call.real("beta", 1.0)), np.float32)))
-        return tuple(found)
+            constants.append(
+                Constant("bias", DType.F32, np.asarray(bias * np.float32(call.real("beta", 1.0)), np.float32))
+            )
+        return tuple(constants)
 
     def cost(self, call: Call) -> float:
         """About a fifth of an instruction per multiply-accumulate."""

@@ -48,10 +48,10 @@ class DepthwiseF32(KernelMethods):
         """Weights with the channel innermost."""
         call = operands.call
         weights, _ = spatial(call)
-        found = [Constant("w", DType.F32, np.ascontiguousarray(weights[:, 0].transpose(1, 2, 0)).reshape(-1))]
+        constants = [Constant("w", DType.F32, np.ascontiguousarray(weights[:, 0].transpose(1, 2, 0)).reshape(-1))]
         if 2 in call.constants:
-            found.append(Constant("b", DType.F32, call.constants[2].reshape(-1)))
-        return tuple(found)
+            constants.append(Constant("b", DType.F32, call.constants[2].reshape(-1)))
+        return tuple(constants)
 
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
         """Rows are written after all that later ones read."""

@@ -106,13 +106,13 @@ def test_of(at: str, index: int, lowest: int, highest: int, size: int) -> tuple[
 
 def groups(offsets: Sequence[int]) -> list[list[int]]:
     """Sorted offsets in elements by pointers that reach them."""
-    found: list[list[int]] = []
+    groups: list[list[int]] = []
     for offset in offsets:
-        if found and (offset - found[-1][0]) * 4 <= 2 * REACH:
-            found[-1].append(offset)
+        if groups and (offset - groups[-1][0]) * 4 <= 2 * REACH:
+            groups[-1].append(offset)
         else:
-            found.append([offset])
-    return found
+            groups.append([offset])
+    return groups
 
 
 def tile_of(h: Axis, w: Axis, channels: int, columns: int) -> Tile:
@@ -156,10 +156,10 @@ def instructions(tile: Tile, clamp: Clamp | None) -> float:
     ends = 0 if clamp is None else 2.5 * (math.isfinite(clamp.low) + math.isfinite(clamp.high))
     loads = [load for row in tile.rows for load in row.loads]
     products = sum(len(load.products) for load in loads)
-    asked = sum(bool(row.test) for row in tile.rows) + 2 * sum(bool(load.test) for load in loads)
+    tests = sum(bool(row.test) for row in tile.rows) + 2 * sum(bool(load.test) for load in loads)
     weights = 1 + sum(len(row.weights) for row in tile.rows)
     lost = 2 * max(0, len(tile.pointers) + len(tile.tests) + 2 - INTEGERS)
-    return len(loads) + products + asked + weights + tile.columns * (1 + ends) + len(tile.pointers) + lost + 3
+    return len(loads) + products + tests + weights + tile.columns * (1 + ends) + len(tile.pointers) + lost + 3
 
 
 def chosen(call: Call) -> tuple[Axis, Axis, Tile, float]:

@@ -81,11 +81,11 @@ class GatherElements(KernelMethods):
     def context(self, operands: Operands) -> ElementsContext:
         """Loops over every index."""
         call = operands.call
-        axis, shape, taken = gather_axis(call), call.shape(), call.shape(1)
+        axis, shape, index_shape = gather_axis(call), call.shape(), call.shape(1)
         places = ["at" if place == axis else f"i{place}" for place in range(len(shape))]
         source = [(name, step) for name, step in zip(places, strides(shape), strict=True)]
         text = " + ".join(f"{name} * {step}" for name, step in source)
-        return ElementsContext(loops(taken), address(taken), text, shape[axis])
+        return ElementsContext(loops(index_shape), address(index_shape), text, shape[axis])
 
 
 @dataclass(frozen=True)
@@ -116,11 +116,11 @@ class GatherND(KernelMethods):
     def context(self, operands: Operands) -> PlacesContext:
         """Sizes of the addressed axes."""
         call = operands.call
-        batch, shape, taken = call.integer("batch_dims", 0), call.shape(), call.shape(1)
-        depth = taken[-1]
+        batch, shape, index_shape = call.integer("batch_dims", 0), call.shape(), call.shape(1)
+        depth = index_shape[-1]
         addressed = slice(batch, batch + depth)
         return PlacesContext(
-            prod(shape[:batch]), prod(taken[batch:-1]), depth, ", ".join(map(str, shape[addressed])),
+            prod(shape[:batch]), prod(index_shape[batch:-1]), depth, ", ".join(map(str, shape[addressed])),
             ", ".join(map(str, strides(shape)[addressed])), prod(shape[batch:]), prod(shape[batch + depth :]),
         )  # fmt: skip
 

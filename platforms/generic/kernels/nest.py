@@ -64,15 +64,15 @@ def _intermediates(call: Call, nests: tuple[Nest, ...]) -> tuple[tuple[str, str,
     points that the general form of a nest keeps in memory.
     """
     known = {*operand_names(call), *result_names(call)}
-    found: dict[str, tuple[str, str, int]] = {}
+    intermediates: dict[str, tuple[str, str, int]] = {}
     for index, nest in enumerate(nests):
         tensor: Tensor = nest.out.tensor
         if tensor.name not in known:
             size = prod(tensor.shape) * (tensor.dtype.bits // 8)
-            found[tensor.name] = (tensor.name, C_TYPES[tensor.dtype], size)
+            intermediates[tensor.name] = (tensor.name, C_TYPES[tensor.dtype], size)
         if nest.finish.name in COUNTED and 0 not in tensor.shape and not direct(nest):
-            found[f"count{index}"] = (f"count{index}", "int", 4 * prod(tensor.shape))
-    return tuple(found.values())
+            intermediates[f"count{index}"] = (f"count{index}", "int", 4 * prod(tensor.shape))
+    return tuple(intermediates.values())
 
 
 class NestLoops(KernelMethods):
@@ -153,7 +153,7 @@ def unread(operands: Operands, nests: tuple[Nest, ...]) -> list[str]:
 def strides_of(operands: Operands) -> dict[str, tuple[int, ...]]:
     """Element strides per axis of every operand and result, by parameter name."""
     call = operands.call
-    found = {}
+    steps = {}
     named = [
         *zip(operand_names(call), call.inputs, strict=False),
         *zip(result_names(call), call.outputs, strict=True),
@@ -162,8 +162,8 @@ def strides_of(operands: Operands) -> dict[str, tuple[int, ...]]:
         if tensor is not None and tensor.name in operands.layouts:
             strides = operands.layout(tensor).axis_strides(tensor.shape)
             if strides is not None:
-                found[name] = strides
-    return found
+                steps[name] = strides
+    return steps
 
 
 def _reshaped(call: Call) -> str | None:

@@ -82,11 +82,11 @@ class Addresses:
         tensor = access.tensor
         if tensor.name in self.known and len(self.known[tensor.name]) == len(tensor.shape):
             return self.known[tensor.name]
-        found, step = list[int](), 1
+        strides, step = list[int](), 1
         for size in reversed(tensor.shape):
-            found.insert(0, step)
+            strides.insert(0, step)
             step *= size
-        return tuple(found)
+        return tuple(strides)
 
     def address(self, access: Access) -> Address:
         """Where the element of an access lies."""
@@ -131,17 +131,17 @@ class Addresses:
 
     def guards(self, access: Access, inside: bool = False) -> list[str]:
         """The conditions under which a point exists; `inside` those under which it lies in the tensor itself."""
-        found: list[str] = []
+        guards: list[str] = []
         whole = self.nest.space.whole()
         margin = access.margin if access.margin and not inside else ((0, 0),) * len(access.subscripts)
         for sub, size, (before, after) in zip(access.subscripts, access.tensor.shape, margin, strict=True):
             low, high = sub.hull(whole)
             text = self.subscript(sub)
             if low < -before:
-                found.append(f"{text} >= {-before}")
+                guards.append(f"{text} >= {-before}")
             if high > size + after:
-                found.append(f"{text} < {size + after}")
-        return list(dict.fromkeys(found))
+                guards.append(f"{text} < {size + after}")
+        return list(dict.fromkeys(guards))
 
     def constant(self, access: Access) -> str:
         """The array of values that the operator itself brings."""

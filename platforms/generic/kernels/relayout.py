@@ -69,8 +69,8 @@ def shared_digits(a: Layout, b: Layout) -> tuple[tuple[int, ...], tuple[int, ...
 
 
 def _strides(digits: tuple[int, ...], order: tuple[int, ...]) -> tuple[int, ...]:
-    found, stride = [0] * len(digits), 1
+    strides, stride = [0] * len(digits), 1
     for digit in reversed(order):
-        found[digit] = stride
+        strides[digit] = stride
         stride *= digits[digit]
-    return tuple(found)
+    return tuple(strides)

@@ -102,11 +102,11 @@ class ScatterElements(KernelMethods):
     def context(self, operands: Operands) -> ScatterContext:
         """Loops over every index."""
         call = operands.call
-        shape, taken = call.shape(), call.shape(1)
+        shape, index_shape = call.shape(), call.shape(1)
         axis = one_axis(call, call.integer("axis", 0), len(shape))
         places = ["at" if place == axis else f"i{place}" for place in range(len(shape))]
         target = " + ".join(f"{name} * {step}" for name, step in zip(places, strides(shape), strict=True))
-        return _context(call, loops(taken), address(taken), target, shape[axis])
+        return _context(call, loops(index_shape), address(index_shape), target, shape[axis])
 
 
 def _context(call: Call, listed: tuple[Loop, ...], index: str, target: str, size: int) -> ScatterContext:
@@ -151,10 +151,10 @@ class ScatterND(KernelMethods):
     def context(self, operands: Operands) -> PlacesContext:
         """Sizes of the addressed axes."""
         call = operands.call
-        shape, taken = call.shape(), call.shape(1)
-        depth = taken[-1]
+        shape, index_shape = call.shape(), call.shape(1)
+        depth = index_shape[-1]
         return PlacesContext(
-            _context(call, (), "", "", 0), prod(taken[:-1]), depth, ", ".join(map(str, shape[:depth])),
+            _context(call, (), "", "", 0), prod(index_shape[:-1]), depth, ", ".join(map(str, shape[:depth])),
             ", ".join(map(str, strides(shape)[:depth])), prod(shape[depth:]),
         )  # fmt: skip
 

@@ -57,5 +57,5 @@ def pixel_counts(channels: int, run: int, broadcasts: bool = True) -> tuple[int,
 
 def pixels_text(channels: int, run: int, broadcasts: bool = True) -> str:
     """The constant as C: a number, or a choice that the preprocessor takes."""
-    found = pixel_counts(channels, run, broadcasts)
-    return str(found[0]) if len(set(found)) == 1 else f"TILEWRIGHT_BY_VECTOR({', '.join(map(str, found))})"
+    counts = pixel_counts(channels, run, broadcasts)
+    return str(counts[0]) if len(set(counts)) == 1 else f"TILEWRIGHT_BY_VECTOR({', '.join(map(str, counts))})"

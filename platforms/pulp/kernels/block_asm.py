@@ -162,8 +162,8 @@ def _words(out: Listing, geometry: Geometry, sums: list[list[str]], first: int, 
         out.begin_loop("a4")
     pixels = len(sums[0])
     places = _Columns(out, geometry, first, end)
-    wanted = geometry.columns(pixels)
-    for column in sorted(set(wanted[0]), key=lambda c: c == first):  # the post-increment last
+    needed = geometry.columns(pixels)
+    for column in sorted(set(needed[0]), key=lambda c: c == first):  # the post-increment last
         places.fetch(column, places.free())
     out(f"p.lw {WEIGHTS[0]}, 4, a1")
     order = [(tap, channel) for tap in range(geometry.taps) for channel in range(len(sums))]
@@ -172,11 +172,11 @@ def _words(out: Listing, geometry: Geometry, sums: list[list[str]], first: int, 
         if at + 1 < len(order):
             out(f"p.lw {WEIGHTS[(at + 1) % 2]}, 4, a1")
         last = channel == len(sums) - 1 and tap + 1 < geometry.taps
-        later = wanted[tap + 1] if last else []
+        later = needed[tap + 1] if last else []
         for p in range(pixels):
-            out(f"{dot} {sums[channel][p]}, {places.of(wanted[tap][p])}, {WEIGHTS[at % 2]}")
+            out(f"{dot} {sums[channel][p]}, {places.of(needed[tap][p])}, {WEIGHTS[at % 2]}")
             if last:
-                places.renew(wanted[tap][p + 1 :], later)
+                places.renew(needed[tap][p + 1 :], later)
     places.finish()
     if words > 1:
         out.end_loop()
@@ -184,12 +184,12 @@ def _words(out: Listing, geometry: Geometry, sums: list[list[str]], first: int, 
 
 def _taps(out: Listing, geometry: Geometry, sums: list[list[str]], first: int, end: int) -> None:
     """One row of taps where channels stay apart. The pointer walks over the columns in order, or tap by tap."""
-    pixels, wanted = len(sums[0]), geometry.columns(len(sums[0]))
+    pixels, needed = len(sums[0]), geometry.columns(len(sums[0]))
     shared = geometry.stride == 1 and geometry.dilation == 1
     held: dict[str, tuple[int, int]] = {}
 
     def fetch(register: str, tap: int, p: int) -> None:
-        column = wanted[tap][p]
+        column = needed[tap][p]
         held[register] = (-1, column) if shared else (tap, column)
         if first <= column < end:
             out(f"p.lwr {register}, ra, a0")
@@ -197,7 +197,7 @@ def _taps(out: Listing, geometry: Geometry, sums: list[list[str]], first: int, e
             out("add a0, a0, ra", *constant(register, (geometry.zero_point & 0xFF) * 0x01010101))
 
     def register_of(tap: int, p: int) -> str:
-        key = (-1 if shared else tap, wanted[tap][p])
+        key = (-1 if shared else tap, needed[tap][p])
         return next(register for register, what in held.items() if what == key)
 
     for p in range(pixels):

@@ -214,12 +214,12 @@ def _starts(plan: Plan, total: Accumulator, rows: Array, channels: int) -> Array
     if plan.geometry.starts == 1:
         return start[:, None].astype(np.int32)
     per_row = rows.astype(np.int64).sum(axis=2) * plan.geometry.zero_point
-    found = []
+    starts = []
     for top in range(plan.tops + 1):
         for bottom in range(plan.bottoms + 1):
             missing = per_row[:, :top].sum(axis=1) + per_row[:, max(plan.rows - bottom, 0) :].sum(axis=1)
-            found.append(start + missing)
-    return np.stack(found, axis=1).astype(np.int32)
+            starts.append(start + missing)
+    return np.stack(starts, axis=1).astype(np.int32)
 
 
 def context(plan: Plan, call: Call, source: str) -> BlockContext:

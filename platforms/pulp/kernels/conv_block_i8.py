@@ -35,9 +35,9 @@ ONE_ROW = (1, 1, 1, 1, 0, 1)
 @remembered
 def window_of(call: Call) -> Window:
     """The convolution as the blocks see it; `ends` is the padding that the last windows really reach into."""
-    found = conv_window(call)
+    window = conv_window(call)
     _, depth, *sizes = call.shape(0)
-    axes = list(zip(found.outs, found.kernel, found.strides, found.dilations, found.begins, sizes, strict=True))
+    axes = list(zip(window.outs, window.kernel, window.strides, window.dilations, window.begins, sizes, strict=True))
     (_, kh, sh, dh, top, _), (_, kw, sw, dw, left, _) = ends = axes if len(axes) == 2 else [ONE_ROW, *axes]
     bottom, right = (max(0, (out - 1) * s + (k - 1) * d + 1 - begin - size) for out, k, s, d, begin, size in ends)
     return Window(depth, call.outputs[0].shape[1], (kh, kw), (sh, sw), (dh, dw), (top, left), (bottom, right))

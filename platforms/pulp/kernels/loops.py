@@ -70,8 +70,8 @@ class TileLoops(TiledKernelMethods):
         key = (self.whole.name, tuple(operands.layout(tensor) for tensor in tensors if tensor is not None))
         if key not in call.known:
             call.known[key] = self._printed(operands)
-        found: Printed = call.known[key]
-        return found
+        known: Printed = call.known[key]
+        return known
 
     def _printed(self, operands: Operands) -> Printed:
         if isinstance(self.whole.methods, Relayout):
@@ -134,15 +134,15 @@ class TileLoops(TiledKernelMethods):
             loops = tuple(f"i{place}" for place, size in enumerate(shape) if size > 1)
         else:
             loops = shared_loops(self.printed(Operands(call)).nests)
-        found = {}
+        members = {}
         for loop in loops:
-            found[loop], found[f"{loop}_end"] = view.loops[loop]
+            members[loop], members[f"{loop}_end"] = view.loops[loop]
         for name, accesses in view.accesses.items():
             box = view.boxes[name].box
             for axis in own_axes(accesses, loops):
-                found[f"{name}_at{axis}"] = box[axis][0]
-                found[f"{name}_len{axis}"] = box[axis][1] - box[axis][0]
-        return found
+                members[f"{name}_at{axis}"] = box[axis][0]
+                members[f"{name}_len{axis}"] = box[axis][1] - box[axis][0]
+        return members
 
 
 def _unmovable(call: Call) -> bool:

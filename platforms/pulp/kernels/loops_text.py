@@ -42,8 +42,8 @@ class LoopContext:
 def shared_loops(nests: Sequence[Nest]) -> tuple[str, ...]:
     """The loops that are shared among the cores, outermost first."""
     first = nests[0]
-    kept = straight_loops(nests) if len(nests) > 1 else set(first.parallel) if first.complete else set[str]()
-    return tuple(name for name in first.space.moving if name in kept)
+    loops = straight_loops(nests) if len(nests) > 1 else set(first.parallel) if first.complete else set[str]()
+    return tuple(name for name in first.space.moving if name in loops)
 
 
 def plain(access: Access, axis: int, loop: str) -> bool:
@@ -53,17 +53,17 @@ def plain(access: Access, axis: int, loop: str) -> bool:
 
 def own_axes(accesses: Sequence[Access], loops: Sequence[str]) -> list[int]:
     """Axes whose box in a tile does not follow from one loop alone."""
-    found = []
+    axes = []
     for axis in range(len(accesses[0].subscripts)):
         moved = {loop for access in accesses for loop in access.subscripts[axis].loops} & set(loops)
         if moved and not (len(accesses) == 1 and any(plain(accesses[0], axis, loop) for loop in moved)):
-            found.append(axis)
-    return found
+            axes.append(axis)
+    return axes
 
 
 def cut_axes(access: Access, loops: set[str], extents: Mapping[str, int]) -> dict[int, tuple[str, ...]]:
     """Axes of a constant of which the shared loops are the digits, the highest first."""
-    found: dict[int, tuple[str, ...]] = {}
+    axes: dict[int, tuple[str, ...]] = {}
     for axis, (sub, size) in enumerate(zip(access.subscripts, access.tensor.shape, strict=True)):
         if size == 1 or isinstance(sub, Table) or sub.div != 1 or sub.const:
             continue
@@ -72,26 +72,26 @@ def cut_axes(access: Access, loops: set[str], extents: Mapping[str, int]) -> dic
         for coeff, name in reversed(digits):
             whole = whole and coeff == span and name in loops
             span *= extents[name]
-        if whole and span == size and not set(n for _, n in digits) & {n for names in found.values() for n in names}:
-            found[axis] = tuple(name for _, name in digits)
-    return found
+        if whole and span == size and not set(n for _, n in digits) & {n for names in axes.values() for n in names}:
+            axes[axis] = tuple(name for _, name in digits)
+    return axes
 
 
 def intermediates(call: Call, nests: Sequence[Nest]) -> tuple[dict[str, tuple[str, int]], int]:
     """C type and offset of every tensor inside a chain, of one core, and their bytes together."""
     known = {*operand_names(call), *result_names(call)}
     loops = shared_loops(nests)
-    found: dict[str, tuple[str, int]] = {}
+    intermediates: dict[str, tuple[str, int]] = {}
     at = 0
     for nest in nests:
         tensor = nest.out.tensor
-        if tensor.name not in known and tensor.name not in found:
+        if tensor.name not in known and tensor.name not in intermediates:
             elements = prod(
                 size for axis, size in enumerate(tensor.shape) if not set(nest.out.subscripts[axis].loops) & set(loops)
             )
-            found[tensor.name] = (C_TYPES[tensor.dtype], at)
+            intermediates[tensor.name] = (C_TYPES[tensor.dtype], at)
             at += -(-elements * tensor.dtype.bits // 8 // 8) * 8 + 8
-    return found, at
+    return intermediates, at
 
 
 class LoopText:
@@ -129,10 +129,10 @@ class LoopText:
         )  # fmt: skip
 
     def _members(self) -> tuple[str, ...]:
-        found = [name for loop in self.loops for name in (loop, f"{loop}_end")]
+        members = [name for loop in self.loops for name in (loop, f"{loop}_end")]
         for name, boxed in self.boxed.items():
-            found += [f"{name}_{word}{a}" for a in own_axes(boxed.accesses, self.loops) for word in ("at", "len")]
-        return tuple(found)
+            members += [f"{name}_{word}{a}" for a in own_axes(boxed.accesses, self.loops) for word in ("at", "len")]
+        return tuple(members)
 
     def _order(self) -> list[str]:
         """The shared loops as the result lies in memory, the fastest last."""

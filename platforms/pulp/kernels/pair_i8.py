@@ -77,7 +77,7 @@ class TiledPairI8(TiledKernelMethods):
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """All elements as one row."""
-        (box,) = {found.box for found in view.boxes.values()}
+        (box,) = {footprint.box for footprint in view.boxes.values()}
         return {"rows": 1, "columns": prod(high - low for low, high in box)}
 
 

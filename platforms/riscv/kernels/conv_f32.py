@@ -73,8 +73,8 @@ def blocks_of(results: int) -> tuple[Blocks, ...]:
     """Blocks over `results` pixels; the last one may compute some again."""
     large, small = PIXELS
     if results < large:
-        found = [Blocks(small, 0, 1)]
-        return (*found, Blocks(small, results - small, 1)) if results > small else tuple(found)
+        blocks = [Blocks(small, 0, 1)]
+        return (*blocks, Blocks(small, results - small, 1)) if results > small else tuple(blocks)
     count, rest = divmod(results, large)
     whole = Blocks(large, 0, count)
     if not rest:
@@ -105,11 +105,11 @@ class ConvBlockF32(KernelMethods):
         call = operands.call
         weights, _ = spatial(call)
         flat = weights.transpose(0, 2, 3, 1).reshape(weights.shape[0], -1)
-        found = [Constant("w", DType.F32, in_blocks(flat, starts(call, weights.shape[0]), WIDTH))]
+        constants = [Constant("w", DType.F32, in_blocks(flat, starts(call, weights.shape[0]), WIDTH))]
         numbers = self.context(operands)
         if numbers.padded and not numbers.copied:
-            found.append(Constant("pad", DType.F32, np.zeros(numbers.channels, np.float32)))
-        return tuple(found)
+            constants.append(Constant("pad", DType.F32, np.zeros(numbers.channels, np.float32)))
+        return tuple(constants)
 
     def scratch(self, operands: Operands) -> int:
         """Copied windows of a block."""

@@ -90,15 +90,15 @@ def square(call: Call) -> tuple[Array, DType]:
 
 def runs(w: Axis, pixels: int, contiguous: bool) -> tuple[Run, ...]:
     """The blocks of a row; the last one overlaps the one before where the row is no multiple of the block."""
-    found: list[Run] = []
+    runs: list[Run] = []
     for start in range(0, w.out, pixels):
         at = min(start, w.out - pixels)
         inner = contiguous and w.inner_first <= at and at + pixels <= w.inner_last
-        if inner and found and found[-1].inner and at == found[-1].first + found[-1].count * pixels:
-            found[-1] = Run(True, found[-1].first, found[-1].count + 1)
+        if inner and runs and runs[-1].inner and at == runs[-1].first + runs[-1].count * pixels:
+            runs[-1] = Run(True, runs[-1].first, runs[-1].count + 1)
         else:
-            found.append(Run(inner, at, 1))
-    return tuple(found)
+            runs.append(Run(inner, at, 1))
+    return tuple(runs)
 
 
 def group_count(call: Call) -> int:
@@ -137,10 +137,10 @@ class ConvMethods(KernelMethods):
         call = operands.call
         sizes = (numbers.groups.results, call.tensor(0).dtype.bits // 8, call.outputs[0].dtype.bits // 8)
         if self._gather or numbers.pointwise:
-            taken = patch_steps(numbers.h, numbers.w, numbers.pixels, *sizes)
+            steps = patch_steps(numbers.h, numbers.w, numbers.pixels, *sizes)
         else:
-            taken = row_steps(numbers.h, numbers.w, *sizes)
-        return ((0, 0, gap_bytes(*taken, reads_before_writing=self._gather)),)
+            steps = row_steps(numbers.h, numbers.w, *sizes)
+        return ((0, 0, gap_bytes(*steps, reads_before_writing=self._gather)),)
 
     def _work(self, call: Call) -> ConvWork:
         """The work of one call."""

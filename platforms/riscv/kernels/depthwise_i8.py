@@ -86,27 +86,27 @@ class DepthwiseContext:
 
 def lines(w: Axis) -> tuple[Lines, ...]:
     """The lines in runs of equal taps."""
-    found: list[Lines] = []
+    lines: list[Lines] = []
     for at in range(w.out):
         left = at * w.stride - w.pad
         taps = tuple(t for t in range(w.kernel) if 0 <= left + t * w.dilation < w.size)
-        if found and found[-1].taps == taps:
-            found[-1] = Lines(found[-1].first, at + 1, taps)
+        if lines and lines[-1].taps == taps:
+            lines[-1] = Lines(lines[-1].first, at + 1, taps)
         else:
-            found.append(Lines(at, at + 1, taps))
-    return tuple(found)
+            lines.append(Lines(at, at + 1, taps))
+    return tuple(lines)
 
 
 def steps(h: Axis) -> tuple[Step, ...]:
     """Every result of a line; what lies at place `p` lives in register `p % kernel`."""
-    found, known = list[Step](), set[int]()
+    steps, known = list[Step](), set[int]()
     for at in range(h.out):
         rows = [at * h.stride - h.pad + i for i in range(h.kernel)]
         inside = [row for row in rows if 0 <= row < h.size]
         loads = tuple((row % h.kernel, row) for row in inside if row not in known)
         known = set(inside)
-        found.append(Step(loads, tuple(row % h.kernel if 0 <= row < h.size else -1 for row in rows)))
-    return tuple(found)
+        steps.append(Step(loads, tuple(row % h.kernel if 0 <= row < h.size else -1 for row in rows)))
+    return tuple(steps)
 
 
 def period(h: Axis) -> int:

@@ -96,8 +96,8 @@ class ConvVectorI8(KernelMethods):
         if made.groups.count != 1:
             return ()
         y_bytes = operands.call.outputs[0].dtype.bits // 8
-        taken = patch_steps(made.h, made.w, made.pixels, made.groups.results, 1, y_bytes)
-        return ((0, 0, gap_bytes(*taken, reads_before_writing=made.gather)),)
+        steps = patch_steps(made.h, made.w, made.pixels, made.groups.results, 1, y_bytes)
+        return ((0, 0, gap_bytes(*steps, reads_before_writing=made.gather)),)
 
     def context(self, operands: Operands) -> VectorContext:
         """The numbers of the windows."""

@@ -55,14 +55,16 @@ def bind(
     if sharing := without_bytes(model, shown, relayouts.copied):
         raise shared_bytes(model, sharing, shown, relayouts, platform.name)
     given = {name: Layout.default(model.tensors[name].shape) for name in model.inputs}
-    found = search(choices, given, relayouts.copied)
-    if isinstance(found, Conflict):
-        members = minimal(choices, found.members, given, relayouts.copied)
+    solution = search(choices, given, relayouts.copied)
+    if isinstance(solution, Conflict):
+        members = minimal(choices, solution.members, given, relayouts.copied)
         raise refusal([choices[at] for at in members], given, relayouts, platform.name)
     nodes = [
-        (_bound(choice, rule), rule) for choice, rule in zip(choices, found.taken, strict=True) if not choice.is_output
+        (_bound(choice, rule), rule)
+        for choice, rule in zip(choices, solution.taken, strict=True)
+        if not choice.is_output
     ]
-    graph = with_relayouts(model, platform, nodes, found.layouts, relayouts)
+    graph = with_relayouts(model, platform, nodes, solution.layouts, relayouts)
     check(graph)
     return graph
 

@@ -40,9 +40,9 @@ def minimal(
         rest = [at for at in needed if at != member]
         if len(rest) == len(needed):
             continue
-        found = search([choices[at] for at in rest], given, copied)
-        if isinstance(found, Conflict):
-            needed = [rest[at] for at in sorted(found.members)]
+        solution = search([choices[at] for at in rest], given, copied)
+        if isinstance(solution, Conflict):
+            needed = [rest[at] for at in sorted(solution.members)]
     return tuple(needed)
 
 

@@ -27,10 +27,10 @@ def make_call(model: Model, node: Node) -> Call:
 
 def by_operator(kernels: Sequence[Kernel]) -> Mapping[str, tuple[Kernel, ...]]:
     """Kernels by operator name, in the platform's order of preference."""
-    found: dict[str, list[Kernel]] = {}
+    by_operator: dict[str, list[Kernel]] = {}
     for kernel in kernels:
-        found.setdefault(kernel.op, []).append(kernel)
-    return {op: tuple(group) for op, group in found.items()}
+        by_operator.setdefault(kernel.op, []).append(kernel)
+    return {op: tuple(group) for op, group in by_operator.items()}
 
 
 Refusals = Mapping[tuple[str, str], Refusal]

@@ -48,8 +48,8 @@ def _operands(call: Call) -> list[Tensor]:
 
 def _kernel(call: Call, kernel: Kernel, graph: BoundGraph) -> str | None:
     """What a kernel gets or gives against its declaration."""
-    for wanted, tensors in zip(kernel.types, (call.inputs, call.outputs), strict=True):
-        for token, tensor in _typed(wanted, tensors):
+    for tokens, tensors in zip(kernel.types, (call.inputs, call.outputs), strict=True):
+        for token, tensor in _typed(tokens, tensors):
             if tensor is None and token and not token.endswith(("?", "...")):
                 return f"lacks an operand that its kernel wants as {token}"
             if tensor is not None and not {"*", tensor.type_token} & set(token.rstrip("?. ").split("|")):
@@ -130,7 +130,7 @@ def _view(call: Call, layouts: Mapping[str, Layout]) -> str | None:
 def _check_outputs(graph: BoundGraph, written: set[str]) -> None:
     """Every output is written and row-major, and shares no bytes with an input, a constant or another output."""
     shown = {node.call.outputs[0].name: node.call.tensor(0).name for node in graph.nodes if node.kernel is None}
-    taken = {**dict.fromkeys(graph.model.constants, "a constant"), **dict.fromkeys(graph.model.inputs, "an input")}
+    owners = {**dict.fromkeys(graph.model.constants, "a constant"), **dict.fromkeys(graph.model.inputs, "an input")}
     for name in graph.model.outputs:
         if name not in written:
             raise TilewrightError(f"the bound graph never writes output '{name}'", tensor=name)
@@ -139,9 +139,9 @@ def _check_outputs(graph: BoundGraph, written: set[str]) -> None:
         root = name
         while root in shown:
             root = shown[root]
-        if root in taken:
-            raise TilewrightError(f"output '{name}' lies in the bytes of {taken[root]} after binding", tensor=name)
-        taken[root] = f"output '{name}'"
+        if root in owners:
+            raise TilewrightError(f"output '{name}' lies in the bytes of {owners[root]} after binding", tensor=name)
+        owners[root] = f"output '{name}'"
 
 
 def _check_chain(graph: BoundGraph, node: BoundNode) -> None:
@@ -154,8 +154,8 @@ def _check_chain(graph: BoundGraph, node: BoundNode) -> None:
             raise _bug(node, f"computes '{call.node.name}' in a chain that does not hand its operands on")
     inner = {t.name for call in node.call.chain[:-1] for t in call.outputs}
     readers = {t.name for other in graph.nodes for t in other.call.inputs if t is not None}
-    if seen := inner & (readers | {*graph.model.outputs, *graph.layouts}):
-        raise _bug(node, f"keeps '{min(seen)}' to itself, which is needed outside of the chain")
+    if shared := inner & (readers | {*graph.model.outputs, *graph.layouts}):
+        raise _bug(node, f"keeps '{min(shared)}' to itself, which is needed outside of the chain")
 
 
 def _bug(node: BoundNode, what: str) -> TilewrightError:

@@ -130,8 +130,8 @@ def require(lock: Lock, wanted: Subject, file: Path) -> None:
         (made.target_sha256 != wanted.target_sha256, f"target '{wanted.target}' has changed since"),
         (made.options != wanted.options, f"it was made with '{made.options}', now it is '{wanted.options}'"),
     ]
-    if found := next((why for wrong, why in reasons if wrong), None):
-        raise StateError(f"lock file '{file}' does not fit", why=found, fix=AGAIN, file=str(file))
+    if reason := next((why for wrong, why in reasons if wrong), None):
+        raise StateError(f"lock file '{file}' does not fit", why=reason, fix=AGAIN, file=str(file))
 
 
 def order_of(options: CompileOptions, target: Target, kernels: Sequence[Kernel]) -> Orders:

@@ -99,8 +99,8 @@ class _Search:
             self.states[back].blame(self._before(back, conflict))
             self.states[back + 1 : at + 1] = [_State() for _ in range(back, at)]
             at = back
-        taken = tuple(choice.rules[state.taken] for choice, state in zip(self.choices, self.states, strict=True))
-        return Found(self.layouts, taken)
+        rules = tuple(choice.rules[state.taken] for choice, state in zip(self.choices, self.states, strict=True))
+        return Found(self.layouts, rules)
 
     def _advance(self, at: int) -> bool:
         """Take the next rule that nothing known stands against."""

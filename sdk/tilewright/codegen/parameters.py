@@ -37,14 +37,14 @@ def parameters_of(call: Call, constants: Iterable[Constant], scratch: bool) -> t
     operator = call.operator
     assert operator is not None or call.chain
     operands, results = (operator.operands, operator.results) if operator is not None else CHAIN_NAMES
-    found = []
+    listed = []
     for i, tensor in enumerate(call.inputs):
         if tensor is not None and i not in call.constants:
-            found.append(Parameter(_name(operands, i), C_TYPES[tensor.dtype], True))
+            listed.append(Parameter(_name(operands, i), C_TYPES[tensor.dtype], True))
     for i, tensor in zip(call.present, call.outputs, strict=True):
-        found.append(Parameter(_name(results, i), C_TYPES[tensor.dtype], False))
-    found += [Parameter(constant.name, C_TYPES[constant.dtype], True) for constant in constants]
-    return (*found, Parameter("scratch", "void", False)) if scratch else tuple(found)
+        listed.append(Parameter(_name(results, i), C_TYPES[tensor.dtype], False))
+    listed += [Parameter(constant.name, C_TYPES[constant.dtype], True) for constant in constants]
+    return (*listed, Parameter("scratch", "void", False)) if scratch else tuple(listed)
 
 
 def _tile_scratch(plan: ExecutionPlan, instruction: Instruction) -> int:

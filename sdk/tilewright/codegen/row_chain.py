@@ -102,18 +102,18 @@ def chain_text(chain: RowChain, call: Call) -> ChainText:
 
 def _arguments(chain: RowChain, number: int, at: str, operand_names: Mapping[str, str]) -> list[str]:
     """Pointers in the order of a layer function's parameters: operands, result, constants, scratch."""
-    stage, found = chain.stages[number], list[str]()
+    stage, arguments = chain.stages[number], list[str]()
     for index in sorted(stage.node.maps):
         if index in stage.feed:
-            found.append(f"rows{number}")
+            arguments.append(f"rows{number}")
         elif number == 0 and chain.edged:
-            found.append("from")
+            arguments.append("from")
         else:
             tensor, reads = stage.node.call.tensor(index), stage.node.maps[index]
-            found.append(f"{operand_names[tensor.name]} + {_product(at, reads.stride * row_elements(tensor))}")
-    found.append(_result(chain, number, at))
-    found += [constant.name for constant in chain.constants_of(number)]
-    return [*found, f"bytes + {chain.places.rest}"] if stage.scratch_bytes else found
+            arguments.append(f"{operand_names[tensor.name]} + {_product(at, reads.stride * row_elements(tensor))}")
+    arguments.append(_result(chain, number, at))
+    arguments += [constant.name for constant in chain.constants_of(number)]
+    return [*arguments, f"bytes + {chain.places.rest}"] if stage.scratch_bytes else arguments
 
 
 def _result(chain: RowChain, number: int, at: str) -> str:

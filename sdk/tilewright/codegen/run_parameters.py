@@ -13,10 +13,10 @@ def run_parameters(placed: PlacedPlan, context: bool) -> str:
     instance = [f"{plan.name}_context *context"] if context else []
     if placed.io == "arena":
         return ", ".join(instance) or "void"
-    found = [*instance]
-    found += [f"const {C_TYPES[plan.slots[s].tensor.dtype]} *input_{i}" for i, s in enumerate(plan.input_slots)]
-    found += [f"{C_TYPES[plan.slots[s].tensor.dtype]} *output_{i}" for i, s in enumerate(plan.output_slots)]
-    return ", ".join(found) or "void"
+    listed = [*instance]
+    listed += [f"const {C_TYPES[plan.slots[s].tensor.dtype]} *input_{i}" for i, s in enumerate(plan.input_slots)]
+    listed += [f"{C_TYPES[plan.slots[s].tensor.dtype]} *output_{i}" for i, s in enumerate(plan.output_slots)]
+    return ", ".join(listed) or "void"
 
 
 def unused(placed: PlacedPlan, functions: Functions) -> tuple[str, ...]:
@@ -32,10 +32,10 @@ def unused(placed: PlacedPlan, functions: Functions) -> tuple[str, ...]:
 
 def pointers(placed: PlacedPlan, functions: Functions, context: bool) -> tuple[str, ...]:
     """The parameters of `run` that must not be NULL: the instance, and what points to elements that layers use."""
-    found = ["context"] if context else []
+    pointers = ["context"] if context else []
     if placed.io == "arena":
-        return tuple(found)
+        return tuple(pointers)
     plan, idle = placed.plan, unused(placed, functions)
     for word, slots in (("input", plan.input_slots), ("output", plan.output_slots)):
-        found += [f"{word}_{i}" for i, slot in enumerate(slots) if plan.slots[slot].tensor.elements]
-    return tuple(name for name in found if name not in idle)
+        pointers += [f"{word}_{i}" for i, slot in enumerate(slots) if plan.slots[slot].tensor.elements]
+    return tuple(name for name in pointers if name not in idle)

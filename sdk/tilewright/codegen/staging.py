@@ -59,11 +59,11 @@ class StagingText:
 
 def copied(placed: PlacedPlan, arena: str) -> dict[int, str]:
     """C expressions of the constants that are read from their copy in the arena."""
-    found = {}
+    addresses = {}
     for index, offset in placed.frozen_offsets.items():
         c_type = C_TYPES[placed.plan.frozen_slots[index].constant.dtype]
-        found[index] = f"(const {c_type} *)(const void *)({arena} + {offset})"
-    return found
+        addresses[index] = f"(const {c_type} *)(const void *)({arena} + {offset})"
+    return addresses
 
 
 def staging(placed: PlacedPlan, prefix: str, arena: str, elsewhere: Mapping[int, str]) -> list[Staging]:

@@ -249,12 +249,12 @@ def _rows(schedule: TileSchedule, move: TileCopy, at: Mapping[str, int], store: 
     scale = schedule.operand(move.key).bits // 8
     *outer, (runs, stride) = move.transfer.repeats or ((1, 0),)
     size = move.transfer.run * scale
-    found = list[tuple[int, ...]]()
+    rows = list[tuple[int, ...]]()
     for number, place in enumerate(product(*(range(count) for count, _ in outer))):
         far = move.transfer.offset + sum(i * step for i, (_, step) in zip(place, outer, strict=True))
         near = move.address + number * runs * size
-        found.append((near, far * scale, size, stride * scale, runs, at[move.key], int(store)))
-    return found
+        rows.append((near, far * scale, size, stride * scale, runs, at[move.key], int(store)))
+    return rows
 
 
 def _numbers(member: Member, step: TileStep, number: int) -> Mapping[str, int]:

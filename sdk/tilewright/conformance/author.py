@@ -75,8 +75,8 @@ def examine(
     drawn, failed = list[Attempt](), dict[tuple[str, str], Fault]()
     for key, group in grouped.items():
         try:
-            wanted = [kernel for kernel in group if not (kernel.refusal if target else kernel.requires)]
-            found = attempts(wanted, platform, relayouts, seed, each, first=len(drawn))
+            offered = [kernel for kernel in group if not (kernel.refusal if target else kernel.requires)]
+            found = attempts(offered, platform, relayouts, seed, each, first=len(drawn))
             ties = [tied(a, platform, relayouts, f"{a.subject.name}_tied") for a in found if not a.at_the_ends]
         except Exception as error:  # a plug-in's own Python may raise anything
             failed[key] = Fault("declaration", f"{group[0].name}: {type(error).__name__}: {error}")
@@ -131,19 +131,19 @@ def _why_not(kernel: Kernel, *, simulated: bool) -> str:
 
 def _run(drawn: Sequence[Attempt], platform: Platform, folder: Path) -> dict[str, list[Outcome]]:
     """The outcomes of every attempt by name: fenced, and as placed where a result may lie over an operand."""
-    found: dict[str, list[Outcome]] = {attempt.subject.name: [] for attempt in drawn}
+    outcomes: dict[str, list[Outcome]] = {attempt.subject.name: [] for attempt in drawn}
     guarded = [fenced(a.subject.placed, a.kernel, platform, a.subject) for a in drawn]
     over = [a.subject for a in drawn if _shares(a)]
     for subjects, flags in ((guarded, FLAGS), (over, ())):
         for one, outcome in zip(subjects, _build(subjects, folder, ("-O1", *STRICT, *flags)), strict=True):
-            found[one.name].append(outcome)
-    return found
+            outcomes[one.name].append(outcome)
+    return outcomes
 
 
 def _simulated(drawn: Sequence[Attempt], platform: Platform, target: Target) -> dict[str, list[Outcome]]:
     """The outcome of every attempt by name, on a board."""
-    found = run_on_board(drawn, on_board(platform, target), platform, target)
-    return {attempt.subject.name: [outcome] for attempt, outcome in zip(drawn, found, strict=True)}
+    outcomes = run_on_board(drawn, on_board(platform, target), platform, target)
+    return {attempt.subject.name: [outcome] for attempt, outcome in zip(drawn, outcomes, strict=True)}
 
 
 def _shares(attempt: Attempt) -> bool:
@@ -189,10 +189,10 @@ def _wrong(attempt: Attempt, arrays: Sequence[Array], results: Sequence[Array]) 
     plan = attempt.subject.placed.plan
     with np.errstate(all="ignore"):
         slots = run_slots(plan, arrays)
-    wanted = [slots[slot] for slot in plan.output_slots]
-    for tensor, got, want in zip(attempt.subject.outputs, results, wanted, strict=True):
+    expected = [slots[slot] for slot in plan.output_slots]
+    for tensor, got, want in zip(attempt.subject.outputs, results, expected, strict=True):
         if why := difference(tensor, got, want, bound(attempt.kernel, tensor)):
-            kind, hint = _hint(attempt, slots, results, wanted)
+            kind, hint = _hint(attempt, slots, results, expected)
             return Fault(kind, f"{attempt}: '{tensor.name}' {why}{hint}")
     return None
 
@@ -229,11 +229,11 @@ def _other_layout(attempt: Attempt, slots: Sequence[Array], got: Sequence[Array]
             order = read_order(shape) if len(shape) > 2 else plan.slots[slot].layout
             arrays.append(order.unpack(plan.slots[slot].layout.pack(slots[slot]), shape))
         with np.errstate(all="ignore"):
-            wanted = evaluate_call(call, arrays)[0]
+            expected = evaluate_call(call, arrays)[0]
         for written, write_order in orders.items():
-            order = write_order(wanted.shape) if wanted.ndim > 2 else declared.layout
-            found = order.unpack(memory, wanted.shape)
-            if not difference(declared.tensor, found, wanted, bound(attempt.kernel, declared.tensor)):
+            order = write_order(expected.shape) if expected.ndim > 2 else declared.layout
+            unpacked = order.unpack(memory, expected.shape)
+            if not difference(declared.tensor, unpacked, expected, bound(attempt.kernel, declared.tensor)):
                 rule = " -> ".join(attempt.kernel.layout)
                 return f"; right if operands lie {read} and the result {written}, but it declares {rule}"
     return ""

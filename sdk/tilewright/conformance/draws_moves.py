@@ -56,8 +56,10 @@ def gather(r: Draw, op: str) -> Sketch:
     """Indices of both signs, known or not."""
     shape = shape_of(r, 1, 3)
     axis = r.randrange(len(shape))
-    taken = shape if op == "GatherElements" else shape_of(r, 1, 2, 3)
-    indices = np.array([r.randrange(-shape[axis], shape[axis]) for _ in range(int(np.prod(taken)))]).reshape(taken)
+    index_shape = shape if op == "GatherElements" else shape_of(r, 1, 2, 3)
+    indices = np.array([r.randrange(-shape[axis], shape[axis]) for _ in range(int(np.prod(index_shape)))]).reshape(
+        index_shape
+    )
     return Sketch(op, (data(r, shape), fixed(indices, r.random() < 0.4)), {"axis": axis})
 
 

@@ -35,14 +35,14 @@ def runs_at_the_ends(inputs: Sequence[Tensor], drawn: Sequence[Array]) -> list[t
     """Every code of every input at its low end, at its high end, and the first one apart from the others."""
     if not any(tensor.quantisation is not None for tensor in inputs):
         return []
-    found = []
+    runs = []
     for first, rest in ((0, 0), (1, 1), (0, 1), (1, 0))[: 2 if len(inputs) == 1 else 4]:
         arrays = [
             np.full_like(array, tensor.dtype.range[rest if index else first]) if tensor.quantisation else array
             for index, (tensor, array) in enumerate(zip(inputs, drawn, strict=True))
         ]
-        found.append(tuple(arrays))
-    return found
+        runs.append(tuple(arrays))
+    return runs
 
 
 HALVES = (-2.5, -2.0, -1.5, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5)

@@ -50,8 +50,8 @@ def fuzz(
             continue
         for inputs, results in zip(found.runs, outcome.runs, strict=True):
             with np.errstate(all="ignore"):
-                wanted = run(plan, inputs)
-            for tensor, got, want in zip(found.outputs, results, wanted, strict=True):
+                expected = run(plan, inputs)
+            for tensor, got, want in zip(found.outputs, results, expected, strict=True):
                 elements += got.size
                 if not quantised and np.allclose(got, want, rtol=_FLOAT_BOUND, atol=1e-6, equal_nan=True):
                     continue  # sums of order one may cancel

@@ -164,8 +164,8 @@ def _pick(made: _Network) -> _Value:
 
 
 def _sizes(x: _Value, kernel: int, stride: int, dilation: int, pad: int) -> tuple[int, int] | None:
-    found = [(size + 2 * pad - (kernel - 1) * dilation - 1) // stride + 1 for size in x.shape[2:]]
-    return (found[0], found[1]) if min(found) > 0 else None
+    sizes = [(size + 2 * pad - (kernel - 1) * dilation - 1) // stride + 1 for size in x.shape[2:]]
+    return (sizes[0], sizes[1]) if min(sizes) > 0 else None
 
 
 def _conv(made: _Network) -> None:

@@ -76,7 +76,7 @@ def attempts(
     Codes are drawn and at the ends of their range, and products of codes are computed again with weights at theirs.
     Their networks are named from the number `first` on.
     """
-    found: list[Attempt] = []
+    attempts: list[Attempt] = []
     for kernel in kernels:
         operator = drawn_operator(kernel.op)
         if operator is None:
@@ -90,15 +90,15 @@ def attempts(
             made = _trial(kernel, operator, kinds[number % len(kinds)], r)
             if made is None:
                 continue
-            one = _attempt(kernel, made, platform, relayouts, f"k{first + len(found)}", r)
+            one = _attempt(kernel, made, platform, relayouts, f"k{first + len(attempts)}", r)
             if one is not None:
-                found.append(one)
+                attempts.append(one)
                 taken += 1
-        for made in _extremes(kernel, [one.trial for one in found if one.kernel is kernel], r):
-            one = _attempt(kernel, made, platform, relayouts, f"k{first + len(found)}", r)
+        for made in _extremes(kernel, [one.trial for one in attempts if one.kernel is kernel], r):
+            one = _attempt(kernel, made, platform, relayouts, f"k{first + len(attempts)}", r)
             if one is not None:
-                found.append(replace(one, at_the_ends=True))
-    return found
+                attempts.append(replace(one, at_the_ends=True))
+    return attempts
 
 
 def _attempt(
@@ -125,9 +125,9 @@ def _extremes(kernel: Kernel, drawn: Sequence[Trial], r: random.Random) -> list[
     if kernel.op not in names_with(Products) or not codes:
         return []
     firsts = {one.call.tensor(0).type_token: one for one in reversed(drawn)}
-    found = [made for one in firsts.values() for made in at_the_ends(one)]
-    found += deep_trials(kernel.op, codes, r)
-    return [made for made in found if not mismatch(kernel, made.call) and not kernel.accepts(made.call)]
+    trials = [made for one in firsts.values() for made in at_the_ends(one)]
+    trials += deep_trials(kernel.op, codes, r)
+    return [made for made in trials if not mismatch(kernel, made.call) and not kernel.accepts(made.call)]
 
 
 def _trial(kernel: Kernel, operator: Operator, token: str, r: random.Random) -> Trial | None:
@@ -157,8 +157,8 @@ def compare(found: Sequence[Attempt], folder: Path, flags: Sequence[str] = ("-O1
         plan = attempt.subject.placed.plan
         for arrays, results in zip(attempt.subject.runs, outcome.runs, strict=True):
             with np.errstate(all="ignore"):
-                wanted = run(plan, arrays)
-            for tensor, got, want in zip(attempt.subject.outputs, results, wanted, strict=True):
+                expected = run(plan, arrays)
+            for tensor, got, want in zip(attempt.subject.outputs, results, expected, strict=True):
                 if why := difference(tensor, got, want, bound(attempt.kernel, tensor)):
                     differences.append(f"{attempt}: '{tensor.name}' {why}")
     return Findings(compared, tuple(differences))

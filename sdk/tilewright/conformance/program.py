@@ -92,12 +92,12 @@ def run_batch(
     (folder / "outputs").write_bytes(bytes(outputs))
     failures = _run(program, folder, jobs)
     raw = (folder / "outputs").read_bytes()
-    found = []
+    outcomes = []
     for index, subject in enumerate(subjects):
         mine = [job for job in jobs if job.subject == index]
         failed = next((failures[j] for j, job in enumerate(jobs) if job.subject == index and j in failures), "")
-        found.append(Outcome(failure=failed) if failed else Outcome(tuple(_read(subject, raw, job) for job in mine)))
-    return tuple(found)
+        outcomes.append(Outcome(failure=failed) if failed else Outcome(tuple(_read(subject, raw, job) for job in mine)))
+    return tuple(outcomes)
 
 
 def _layout(subjects: Sequence[Subject]) -> tuple[list[_Job], list[bytes], int]:

@@ -115,11 +115,11 @@ def _checksum(body: object) -> str:
 
 def _content(arrays: Arrays) -> str:
     """A hash of names, types, shapes and bytes: npz files carry times, contents do not."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for name, value in arrays.items():
-        found.update(f"{name} {value.dtype.str} {value.shape}\n".encode())
-        found.update(np.ascontiguousarray(value).tobytes())
-    return found.hexdigest()
+        digest.update(f"{name} {value.dtype.str} {value.shape}\n".encode())
+        digest.update(np.ascontiguousarray(value).tobytes())
+    return digest.hexdigest()
 
 
 def _put(file: Path, content: bytes) -> None:

@@ -96,15 +96,15 @@ def _attribute_out(value: Attribute, arrays: Arrays, key: str) -> dict[str, Any]
 
 def _attribute_in(entry: Any, arrays: Arrays) -> Attribute:
     (kind, value), *_ = entry.items()
-    found: Attribute
+    attribute: Attribute
     if kind == "array":
-        found = arrays[value]
+        attribute = arrays[value]
     elif kind == "bytes":
-        found = bytes.fromhex(value)
+        attribute = bytes.fromhex(value)
     elif kind == "tuple":
-        found = tuple(float(v) for v in value) if entry["of"] == "float" else tuple(value)
+        attribute = tuple(float(v) for v in value) if entry["of"] == "float" else tuple(value)
     elif kind == "float":
-        found = float(value)
+        attribute = float(value)
     else:
-        found = value
-    return found
+        attribute = value
+    return attribute

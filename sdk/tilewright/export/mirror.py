@@ -79,12 +79,12 @@ def sha256_of(data: bytes) -> str:
 
 def _stored_tensors(graph: onnx.GraphProto) -> dict[str, onnx.TensorProto]:
     """The tensors that a graph stores, by the name under which nodes read them."""
-    found = {tensor.name: tensor for tensor in graph.initializer}
+    tensors = {tensor.name: tensor for tensor in graph.initializer}
     for node in graph.node:
         for attribute in node.attribute:
             if node.op_type == "Constant" and attribute.name == "value":
-                found[node.output[0]] = attribute.t
-    return found
+                tensors[node.output[0]] = attribute.t
+    return tensors
 
 
 def _put(binding: ConstantBinding, value: Array, stored: Mapping[str, onnx.TensorProto]) -> None:
@@ -96,9 +96,9 @@ def _put(binding: ConstantBinding, value: Array, stored: Mapping[str, onnx.Tenso
         return
     for name in (binding.name, *stored):
         tensor = stored.get(name)
-        if tensor is None or (found := _fitting(onnx.numpy_helper.to_array(tensor), binding, full)) is None:
+        if tensor is None or (fitted := _fitting(onnx.numpy_helper.to_array(tensor), binding, full)) is None:
             continue
-        tensor.CopyFrom(onnx.numpy_helper.from_array(found, tensor.name))
+        tensor.CopyFrom(onnx.numpy_helper.from_array(fitted, tensor.name))
         return
     raise UnsupportedError(
         f"constant '{binding.name}' was trained and has no place in the model",

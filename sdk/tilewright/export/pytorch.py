@@ -115,9 +115,9 @@ class _Writer:
         self.book = Book(self.constant, set())
         self.bindings: dict[str, ConstantBinding] = {}
         self.names: dict[str, str] = {}
-        taken: set[str] = set()
+        used_names: set[str] = set()
         for name in self.model.inputs:
-            self.names[name] = identifier(f"x_{name}" if re.fullmatch(r"v\d+.*", name) else name, taken)
+            self.names[name] = identifier(f"x_{name}" if re.fullmatch(r"v\d+.*", name) else name, used_names)
 
     def constant(self, name: str, index: int, torch: Torch | None) -> str:
         """The text of a constant of the model; the first operator that reads it decides its kind."""

@@ -218,19 +218,19 @@ def _recurrent(site: Site) -> str:
     """A recurrent node of default form in one direction or two; its three results as a tuple."""
     from tilewright.ops.recurrent import cell
 
-    call, found = site.call, cell(site.call)
-    if found.clip or found.batch_first or call.optional(4) is not None or call.optional(7) is not None:
+    call, recurrent = site.call, cell(site.call)
+    if recurrent.clip or recurrent.batch_first or call.optional(4) is not None or call.optional(7) is not None:
         raise site.refuse("clipping, sequence lengths, peepholes and batch-first layout are not written")
     if "activations" in call.node.attributes or call.integer("input_forget", 0):
         raise site.refuse("only its default activations and gates are written")
     word = call.node.op.lower()
     parts = []
-    for index, reverse in enumerate(found.directions):
-        zeros = f"{site.operand()}.new_zeros({found.batch}, {found.hidden})"
+    for index, reverse in enumerate(recurrent.directions):
+        zeros = f"{site.operand()}.new_zeros({recurrent.batch}, {recurrent.hidden})"
         first = f"{site.operand(5)}[{index}]" if call.optional(5) is not None else zeros
         weights = f"{site.operand(1)}[{index}], {site.operand(2)}[{index}]"
         bias = f"{site.operand(3)}[{index}]" if call.optional(3) is not None else ""
-        gates = (4 if word == "lstm" else 3) * found.hidden
+        gates = (4 if word == "lstm" else 3) * recurrent.hidden
         if word == "lstm":
             both = f"({bias}[:{gates}] + {bias}[{gates}:])" if bias else f"{site.operand()}.new_zeros({gates})"
             second = f"{site.operand(6)}[{index}]" if call.optional(6) is not None else zeros

@@ -31,11 +31,11 @@ def identifier(name: str, taken: set[str]) -> str:
     plain = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")[:60] or "constant"
     if plain[0].isdigit() or plain in _TAKEN or iskeyword(plain) or plain.startswith("register_"):
         plain = f"const_{plain}"
-    found, number = plain, 2
-    while found in taken:
-        found, number = f"{plain}_{number}", number + 1
-    taken.add(found)
-    return found
+    candidate, number = plain, 2
+    while candidate in taken:
+        candidate, number = f"{plain}_{number}", number + 1
+    taken.add(candidate)
+    return candidate
 
 
 @dataclass

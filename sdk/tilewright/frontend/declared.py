@@ -83,7 +83,7 @@ def _inferred(bare: onnx.ModelProto) -> dict[str, Sizes]:
     for value in bare.graph.output:
         value.type.Clear()
     try:
-        found = onnx.shape_inference.infer_shapes(bare)
+        inferred = onnx.shape_inference.infer_shapes(bare)
     except (RuntimeError, ValueError, TypeError):
         return {}
-    return declared_shapes(found)
+    return declared_shapes(inferred)

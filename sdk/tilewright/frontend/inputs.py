@@ -89,11 +89,11 @@ def _declared(value: onnx.ValueInfoProto, file: str) -> tuple[Dimension, ...] | 
         raise ModelError(f"input {quoted(value.name)} cannot be used", why=why, fix=fix, tensor=value.name, file=file)
     if not value.type.tensor_type.HasField("shape"):
         return None
-    found: list[Dimension] = []
+    dimensions: list[Dimension] = []
     for dimension in value.type.tensor_type.shape.dim:
         symbol = dimension.dim_param if _is_symbol(dimension.dim_param) else None
-        found.append(dimension.dim_value if dimension.HasField("dim_value") else symbol)
-    return tuple(found)
+        dimensions.append(dimension.dim_value if dimension.HasField("dim_value") else symbol)
+    return tuple(dimensions)
 
 
 def _is_symbol(name: str) -> bool:

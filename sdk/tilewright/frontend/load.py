@@ -155,12 +155,12 @@ def frozen_inputs(files: Mapping[str, Path]) -> dict[str, Array]:
     """The values of frozen inputs, read from .npy files; UsageError where one cannot be read."""
     from tilewright.arrays import read_array
 
-    found: dict[str, Array] = {}
+    arrays: dict[str, Array] = {}
     for name, path in files.items():
         try:
-            found[name] = read_array(path)
+            arrays[name] = read_array(path)
         except UsageError as error:
             raise UsageError(
                 f"--freeze {name}={path} cannot be read", why=error.why, fix="give a .npy file", file=str(path)
             ) from None
-    return found
+    return arrays

@@ -45,12 +45,12 @@ def c_identifier(text: str, taken: set[str], length: int = C_LENGTH) -> str:
     if len(plain) > length:
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         plain = f"{plain[: length - 9].rstrip('_')}_{digest}"
-    found, number = plain, 1
-    while found in taken:
+    candidate, number = plain, 1
+    while candidate in taken:
         number = _next_number(number, taken)
-        found = f"{plain[: length - len(str(number)) - 1]}_{number}"
-    taken.add(found)
-    return found
+        candidate = f"{plain[: length - len(str(number)) - 1]}_{number}"
+    taken.add(candidate)
+    return candidate
 
 
 def _next_number(number: int, taken: set[str]) -> int:
@@ -60,12 +60,12 @@ def _next_number(number: int, taken: set[str]) -> int:
 
 def unique(name: str, taken: set[str]) -> str:
     """`name`, or `name_2`, `name_3`, ... so that it is not in `taken`; it is added to `taken`."""
-    found, number = name, 1
-    while found in taken:
+    candidate, number = name, 1
+    while candidate in taken:
         number = _next_number(number, taken)
-        found = f"{name}_{number}"
-    taken.add(found)
-    return found
+        candidate = f"{name}_{number}"
+    taken.add(candidate)
+    return candidate
 
 
 def printable(text: str) -> str:

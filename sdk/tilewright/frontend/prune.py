@@ -11,13 +11,13 @@ from tilewright.ops.registry import find
 def prune(model: Model) -> Model:
     """The model without what its outputs do not need; the same object where nothing is superfluous."""
     needed = set(model.outputs)
-    kept: list[Node] = []
+    needed_nodes: list[Node] = []
     for node in reversed(model.nodes):
         if needed.intersection(node.outputs):
             node = _trimmed(node, needed)
-            kept.append(node)
+            needed_nodes.append(node)
             needed.update(node.inputs)
-    nodes = tuple(reversed(kept))
+    nodes = tuple(reversed(needed_nodes))
     unchanged = len(nodes) == len(model.nodes) and all(new is old for new, old in zip(nodes, model.nodes, strict=True))
     named = needed.union(model.inputs, *(node.outputs for node in nodes))
     return model if unchanged and named.issuperset(model.tensors) else model.replace(nodes=nodes)

@@ -226,12 +226,12 @@ def _reason(error: Exception) -> str:
 
 
 def _attributes(node: RawNode) -> dict[str, Attribute]:
-    found: dict[str, Attribute] = {}
+    attributes: dict[str, Attribute] = {}
     for name, value in node.attributes.items():
         if isinstance(value, Body | Reference):
             raise invalid(node, f"attribute {quoted(name)} has the wrong type")
-        found[name] = value.array if isinstance(value, Value) else value
-    return found
+        attributes[name] = value.array if isinstance(value, Value) else value
+    return attributes
 
 
 def _constant(node: RawNode) -> tuple[DType, Array]:

@@ -35,12 +35,12 @@ def _formals(op: str) -> tuple[tuple[Formal, ...], bool]:
         return (), False
     schema: Any = onnx.defs.get_schema(op, "")
     variadic = onnx.defs.OpSchema.FormalParameterOption.Variadic
-    found = []
+    formals = []
     for formal in schema.inputs:
         allowed = frozenset(dtype for dtype, name in _NAMES.items() if f"tensor({name})" in formal.types)
         loose = formal.option == variadic and not formal.is_homogeneous
-        found.append(Formal(allowed, "" if loose or "(" in formal.type_str else formal.type_str))
-    return tuple(found), bool(schema.inputs) and schema.inputs[-1].option == variadic
+        formals.append(Formal(allowed, "" if loose or "(" in formal.type_str else formal.type_str))
+    return tuple(formals), bool(schema.inputs) and schema.inputs[-1].option == variadic
 
 
 def check_types(node: RawNode, operands: Sequence[Tensor | None]) -> None:

@@ -102,7 +102,7 @@ def _ended(
 ) -> tuple[RawNode, ...]:
     """What was carried, and the results of all turns along a new first axis."""
     opsets = {"": 17}
-    found = [
+    nodes = [
         RawNode(f"{node.label}/{target}", "Identity", (source,), (target,), opsets=opsets)
         for source, target in zip(carried, node.outputs, strict=False)
         if target
@@ -114,8 +114,8 @@ def _ended(
             raise UnsupportedNode(node.where(), why=why, fix=fix, node=node.label)
         if not target:
             continue
-        found += _stacked(node, list(parts), target, 0, graph)
-    return tuple(found)
+        nodes += _stacked(node, list(parts), target, 0, graph)
+    return tuple(nodes)
 
 
 def scanned(node: RawNode, graph: Surroundings) -> tuple[RawNode, ...]:

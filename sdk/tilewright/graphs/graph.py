@@ -90,8 +90,8 @@ class GraphBuilder:
         return Tensor(node.outputs[0], kind.dtype, kind.shape)
 
     def _new(self, name: str) -> str:
-        taken = {*self._inputs, *self._constants, *(node.outputs[0] for node in self._nodes)}
-        if not name or name in taken:
+        used = {*self._inputs, *self._constants, *(node.outputs[0] for node in self._nodes)}
+        if not name or name in used:
             raise UsageError(f"'{name}' cannot name a tensor", why="the name is taken" if name else "it is empty")
         return name
 
@@ -131,16 +131,16 @@ def _sorted(nodes: list[Node] | tuple[Node, ...]) -> tuple[Node, ...]:
             readers[maker].append(index)
     ready = [index for index, needed in enumerate(waiting) if not needed]
     heapq.heapify(ready)
-    found = []
+    ordered = []
     while ready:
         index = heapq.heappop(ready)
-        found.append(nodes[index])
+        ordered.append(nodes[index])
         for reader in readers[index]:
             waiting[reader].discard(index)
             if not waiting[reader]:
                 heapq.heappush(ready, reader)
-    if len(found) < len(nodes):
-        done = {node.name for node in found}
+    if len(ordered) < len(nodes):
+        done = {node.name for node in ordered}
         circle = ", ".join(node.name for node in nodes if node.name not in done)
         raise ModelError("cycle detected in graph", why=f"these nodes wait for one another: {circle}")
-    return tuple(found)
+    return tuple(ordered)

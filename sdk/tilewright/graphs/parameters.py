@@ -91,10 +91,10 @@ def _read(path: Path, kind: str) -> tuple[dict[str, Array], dict[str, Json]]:
     names = body.get("names") if isinstance(body, dict) else None
     if not isinstance(body, dict) or not isinstance(names, list) or len(names) != len(arrays):
         raise damaged(path, kind, "its names do not fit its arrays")
-    found = {str(name): array for name, array in zip(names, arrays.values(), strict=True)}
-    if len(found) != len(names):
+    named = {str(name): array for name, array in zip(names, arrays.values(), strict=True)}
+    if len(named) != len(names):
         raise damaged(path, kind, "a name stands twice")
-    return found, body
+    return named, body
 
 
 def _fitting(model: Model, values: Mapping[str, Array], path: Path) -> Model:

@@ -57,10 +57,10 @@ class PlanRunner(Interpreter):
 
     def snapshot_state(self) -> Callable[[], None]:
         """A function that puts the state back as it is now."""
-        kept = {slot: value.copy() for slot, value in self._state.items()}
+        state = {slot: value.copy() for slot, value in self._state.items()}
 
         def restore() -> None:
-            self._state = {slot: value.copy() for slot, value in kept.items()}
+            self._state = {slot: value.copy() for slot, value in state.items()}
 
         return restore
 
@@ -149,13 +149,13 @@ class PlanRunner(Interpreter):
 
     def output_tensors(self) -> tuple[Array, ...]:
         """What the output slots hold now."""
-        found = tuple(self._value(slot) for slot in self.plan.output_slots)
-        return tuple(np.array(value) for value in found) if self.copy else found
+        tensors = tuple(self._value(slot) for slot in self.plan.output_slots)
+        return tuple(np.array(value) for value in tensors) if self.copy else tensors
 
     def _finish(self) -> tuple[Array, ...]:
-        found = self.output_tensors()
+        results = self.output_tensors()
         self.advance_state()
-        return found
+        return results
 
     # ------------------------------------------------------------------ steps of the loop
     def execute(self, instruction: Instruction) -> None:
@@ -188,12 +188,12 @@ class PlanRunner(Interpreter):
     def _value(self, slot: int) -> Array:
         if self.plan.slots[slot].storage is None:
             return self.values[slot]
-        found: dict[int, Array] = {}
+        values: dict[int, Array] = {}
         root = slot
         while (storage := self.plan.slots[root].storage) is not None:
             root = storage[0]
-        found[root] = self.values[root]
-        return slot_value(self.plan, found, slot)
+        values[root] = self.values[root]
+        return slot_value(self.plan, values, slot)
 
     def _tell_last_use(self, instruction: Instruction) -> None:
         if self.on_last_use is not None:

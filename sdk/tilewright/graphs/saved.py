@@ -42,13 +42,13 @@ CUT_MODULES = (schedule, nest, affine, table, transfer, body)
 @cache
 def _classes() -> Mapping[str, type]:
     """Classes by the tag that a file uses; those of tile schedules carry their module's name."""
-    found: dict[str, type] = {kind.__name__: kind for kind in PLAN_CLASSES}
+    classes: dict[str, type] = {kind.__name__: kind for kind in PLAN_CLASSES}
     for module in CUT_MODULES:
         stem = module.__name__.rpartition(".")[2]
         for name, kind in vars(module).items():
             if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == module.__name__:
-                found[f"{stem}.{name}"] = kind
-    return found
+                classes[f"{stem}.{name}"] = kind
+    return classes
 
 
 @cache
@@ -152,10 +152,10 @@ class _Reader:
 
 
 def _operator(named: tuple[Any, ...]) -> Operator:
-    found = find(*named)
-    if found is None:
+    operator = find(*named)
+    if operator is None:
         raise ValueError(f"there is no operator '{named[0]}' any more")
-    return found
+    return operator
 
 
 def _kernel(named: tuple[Any, ...]) -> Kernel:

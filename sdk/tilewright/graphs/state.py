@@ -31,13 +31,13 @@ def add_kv_pair(plan: ExecutionPlan, state_input: str, source: str, *, keep_outp
             f"'{source}' cannot be the next '{state_input}'",
             why=f"it is {b.dtype.value}{list(b.shape)}, the input is {a.dtype.value}{list(a.shape)}", tensor=source,
         )  # fmt: skip
-    kept = [n for n, slot in enumerate(plan.output_slots) if keep_output or slot != made]
+    places = [n for n, slot in enumerate(plan.output_slots) if keep_output or slot != made]
     changed = replace(
         plan,
         input_slots=tuple(slot for slot in plan.input_slots if slot != state),
         state=(*plan.state, StatePair(state, made)),
-        output_slots=tuple(plan.output_slots[n] for n in kept),
-        output_names=tuple(plan.output_names[n] for n in kept) if plan.output_names else (),
+        output_slots=tuple(plan.output_slots[n] for n in places),
+        output_names=tuple(plan.output_names[n] for n in places) if plan.output_names else (),
     )
     check(changed)
     return changed

@@ -25,18 +25,18 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
         raise call.invalid(f"operand '{call.tensor(0).name}' has type bool, it must be a number")
     if shape[axis] == 0:
         raise call.invalid(f"axis {axis} of {shape} is empty")
-    kept = (1,) if call.integer("keepdims", 1) else ()
-    return (result(call, DType.I64, (*shape[:axis], *kept, *shape[axis + 1 :])),)
+    ones = (1,) if call.integer("keepdims", 1) else ()
+    return (result(call, DType.I64, (*shape[:axis], *ones, *shape[axis + 1 :])),)
 
 
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     x, axis = given(arrays, 0), arg_axis(call)
     find = np.argmax if call.node.op == "ArgMax" else np.argmin
     if call.integer("select_last_index", 0):
-        found = x.shape[axis] - 1 - find(np.flip(x, axis), axis)
+        places = x.shape[axis] - 1 - find(np.flip(x, axis), axis)
     else:
-        found = find(x, axis)
-    return (np.asarray(found, np.int64).reshape(call.outputs[0].shape),)
+        places = find(x, axis)
+    return (np.asarray(places, np.int64).reshape(call.outputs[0].shape),)
 
 
 def _nests(call: Call) -> tuple[Nest, ...]:

@@ -49,13 +49,13 @@ def _bounded(call: Call) -> tuple[int, float] | None:
 
 
 def _upper(call: Call) -> Limits | None:
-    found = _bounded(call)
-    return Limits(found[0], -inf, found[1]) if found else None
+    bounds = _bounded(call)
+    return Limits(bounds[0], -inf, bounds[1]) if bounds else None
 
 
 def _lower(call: Call) -> Limits | None:
-    found = _bounded(call)
-    return Limits(found[0], found[1], inf) if found else None
+    bounds = _bounded(call)
+    return Limits(bounds[0], bounds[1], inf) if bounds else None
 
 
 OPERATORS = (

@@ -172,8 +172,8 @@ def _turned(call: Call, arrays: Arrays) -> tuple[Array, ...]:
         moved = np.stack((real, imaginary), -1).reshape(*real.shape[:-1], turned)
     else:
         moved = np.concatenate((real, imaginary), -1)
-    found = np.concatenate((moved, split[..., turned:]), -1)
-    return (found.swapaxes(1, 2) if x.ndim == 4 else found.reshape(x.shape),)
+    joined = np.concatenate((moved, split[..., turned:]), -1)
+    return (joined.swapaxes(1, 2) if x.ndim == 4 else joined.reshape(x.shape),)
 
 
 def _reads_lengths(call: Call, operand: int) -> Reads | None:

@@ -66,12 +66,12 @@ def _split(tensor: Tensor, b: Affine, head: Affine, row: Affine, e: Affine, dept
 def _with_past(call: Call) -> tuple[Tensor, Tensor, list[Nest]]:
     """Keys and values with the past's before them, and the copies that make them."""
     size = heads(call)
-    asked = len(call.node.outputs) > 1
-    found: list[Nest] = []
+    gives_past = len(call.node.outputs) > 1
+    nests: list[Nest] = []
     tensors = []
     for index, name, depth in ((1, "k", size.depth), (2, "v", size.value_depth)):
         new = operand(call.tensor(index), name)
-        if not asked and not size.past:
+        if not gives_past and not size.past:
             tensors.append(new)
             continue
         present_name = "present_key" if name == "k" else "present_value"
@@ -81,18 +81,18 @@ def _with_past(call: Call) -> tuple[Tensor, Tensor, list[Nest]]:
         if size.past:
             past = operand(call.tensor(index + 3), "past_key" if name == "k" else "past_value")
             old = Space.of(b=size.batch, g=size.key_heads, j=size.past, e=depth)
-            found.append(Nest(old, present[b, g, j, e], (past[b, g, j, e],)))
-        found.append(Nest(space, present[b, g, j + size.past, e], (_split(new, b, g, j, e, depth),)))
+            nests.append(Nest(old, present[b, g, j, e], (past[b, g, j, e],)))
+        nests.append(Nest(space, present[b, g, j + size.past, e], (_split(new, b, g, j, e, depth),)))
         tensors.append(present)
-    return tensors[0], tensors[1], found
+    return tensors[0], tensors[1], nests
 
 
 def _score_steps(call: Call, here: list[Affine]) -> list[tuple[str, Body, tuple[Access, ...]]]:
     """What happens to the scores before the softmax: soft cap, mask, causality and windows."""
     size, dtype = heads(call), call.tensor(0).dtype
-    found: list[tuple[str, Body, tuple[Access, ...]]] = []
+    steps: list[tuple[str, Body, tuple[Access, ...]]] = []
     if (cap := call.real("softcap", 0.0)) > 0:
-        found += [
+        steps += [
             ("shrunk", body("scale", 1 / cap), ()),
             ("bent", body("tanh"), ()),
             ("capped", body("scale", cap), ()),
@@ -101,18 +101,18 @@ def _score_steps(call: Call, here: list[Affine]) -> list[tuple[str, Body, tuple[
     if (mask := call.optional(3)) is not None:
         bias = broadcast(operand(mask, "mask"), here)
         if mask.dtype is DType.BOOL:
-            found.append(("allowed", body("where"), (bias, nothing)))
+            steps.append(("allowed", body("where"), (bias, nothing)))
         else:
-            found.append(("biased", body("add"), (bias,)))
+            steps.append(("biased", body("add"), (bias,)))
     left, right = call.integer("left_window_size", -1), call.integer("right_window_size", -1)
     causal = bool(call.integer("is_causal", 0))
     if causal or left >= 0 or right >= 0:
         # One value per distance of a key behind its query, from the first query to the last key.
         distances = range(size.past - size.keys + 1, size.past + size.queries)
-        seen = [not (causal and d < 0) and not (0 <= left < d) and not (0 <= right < -d) for d in distances]
-        window = Tensor("window", (len(seen),), dtype, tuple(0.0 if one else -np.inf for one in seen))
-        found.append(("windowed", body("add"), (window[here[2] - here[3] + (size.keys - 1)],)))
-    return found
+        visible = [not (causal and d < 0) and not (0 <= left < d) and not (0 <= right < -d) for d in distances]
+        window = Tensor("window", (len(visible),), dtype, tuple(0.0 if one else -np.inf for one in visible))
+        steps.append(("windowed", body("add"), (window[here[2] - here[3] + (size.keys - 1)],)))
+    return steps
 
 
 def _softmax(flat: Space, score: Tensor, here: list[Affine]) -> list[Nest]:
@@ -145,10 +145,10 @@ def rotary_nests(call: Call) -> tuple[Nest, ...]:
     first, second = _split(x, b, h, t, e, depth), _split(x, b, h, t, e + half, depth)
     parts = [Tensor(name, (shape[0], count, shape[-2], half), dtype)[b, h, t, e] for name in ("p0", "p1", "p2", "p3")]
     pairs = ((cosine, first), (sine, second), (sine, first), (cosine, second))
-    found = [Nest(space, part, pair, body("mul")) for part, pair in zip(parts, pairs, strict=True)]
-    found.append(Nest(space, _split(y, b, h, t, e, depth), (parts[0], parts[1]), body("sub")))
-    found.append(Nest(space, _split(y, b, h, t, e + half, depth), (parts[2], parts[3]), body("add")))
+    nests = [Nest(space, part, pair, body("mul")) for part, pair in zip(parts, pairs, strict=True)]
+    nests.append(Nest(space, _split(y, b, h, t, e, depth), (parts[0], parts[1]), body("sub")))
+    nests.append(Nest(space, _split(y, b, h, t, e + half, depth), (parts[2], parts[3]), body("add")))
     if turned < depth:
         rest = Space.of(b=shape[0], h=count, t=shape[-2], e=depth - turned)
-        found.append(Nest(rest, _split(y, b, h, t, e + turned, depth), (_split(x, b, h, t, e + turned, depth),)))
-    return tuple(found)
+        nests.append(Nest(rest, _split(y, b, h, t, e + turned, depth), (_split(x, b, h, t, e + turned, depth),)))
+    return tuple(nests)

@@ -54,8 +54,8 @@ def heads(call: Call) -> Heads:
 
 def scale(call: Call, depth: int) -> float:
     """What the scores are multiplied by."""
-    found = call.real("scale", 0.0)
-    return found if "scale" in call.node.attributes else 1 / math.sqrt(max(depth, 1))
+    declared = call.real("scale", 0.0)
+    return declared if "scale" in call.node.attributes else 1 / math.sqrt(max(depth, 1))
 
 
 def rotated(call: Call) -> tuple[int, int, int]:

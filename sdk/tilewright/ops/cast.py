@@ -25,8 +25,8 @@ def convert(x: Array, source: DType, target: DType) -> Array:
         return np.not_equal(x, 0)
     if target.is_float:
         with np.errstate(over="ignore"):
-            found: Array = x.astype(target.numpy)
-        return found
+            converted: Array = x.astype(target.numpy)
+        return converted
     if source.is_float:
         if target.bits >= 32:
             return _saturated(x, target)
@@ -34,17 +34,17 @@ def convert(x: Array, source: DType, target: DType) -> Array:
     if target.bits == 4:
         low: Array = x.astype(np.int64) & 15
         return ((low ^ 8) - 8 if target is DType.I4 else low).astype(target.numpy)
-    found = x.astype(target.numpy)
-    return found
+    converted = x.astype(target.numpy)
+    return converted
 
 
 def _saturated(x: Array, target: DType) -> Array:
     low, high = target.range
     wide = np.where(np.isnan(x), 0.0, x.astype(np.float64))
-    found: Array = np.where((wide > low - 1) & (wide < high + 1), wide, 0.0).astype(target.numpy)
-    found[wide >= high + 1] = high
-    found[wide <= low - 1] = low
-    return found
+    converted: Array = np.where((wide > low - 1) & (wide < high + 1), wide, 0.0).astype(target.numpy)
+    converted[wide >= high + 1] = high
+    converted[wide <= low - 1] = low
+    return converted
 
 
 def _cast(call: Call) -> tuple[TensorType, ...]:

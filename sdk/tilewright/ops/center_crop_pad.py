@@ -34,14 +34,14 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
 
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     x = given(arrays, 0)
-    found = np.full(call.outputs[0].shape, np.asarray(zero_code(call)).astype(x.dtype))
+    canvas = np.full(call.outputs[0].shape, np.asarray(zero_code(call)).astype(x.dtype))
     source, target = [], []
-    for old, new, begin in zip(x.shape, found.shape, begins(call), strict=True):
+    for old, new, begin in zip(x.shape, canvas.shape, begins(call), strict=True):
         size = min(old, new)
         source.append(slice(max(-begin, 0), max(-begin, 0) + size))
         target.append(slice(max(begin, 0), max(begin, 0) + size))
-    found[tuple(target)] = x[tuple(source)]
-    return (found,)
+    canvas[tuple(target)] = x[tuple(source)]
+    return (canvas,)
 
 
 def _nests(call: Call) -> tuple[Nest, ...]:

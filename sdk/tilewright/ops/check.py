@@ -26,15 +26,15 @@ def typed(call: Call, index: int, accepts: Types = FLOATS) -> Tensor:
 
 def same_type(call: Call, *indices: int) -> DType:
     """The element type that all these operands share; omitted ones and quantised ones are not asked."""
-    found = [t for i in indices if (t := call.optional(i)) is not None]
-    plain = [t for t in found if t.quantisation is None]
+    tensors = [t for i in indices if (t := call.optional(i)) is not None]
+    plain = [t for t in tensors if t.quantisation is None]
     for tensor in plain[1:]:
         if tensor.dtype is not plain[0].dtype:
             raise call.invalid(
                 f"operands '{plain[0].name}' ({plain[0].dtype.value}) and '{tensor.name}' ({tensor.dtype.value}) "
                 "must have the same type"
             )
-    return found[0].dtype
+    return tensors[0].dtype
 
 
 def ranked(call: Call, index: int, least: int, most: int | None = None) -> Shape:
@@ -42,8 +42,8 @@ def ranked(call: Call, index: int, least: int, most: int | None = None) -> Shape
     tensor = call.tensor(index)
     rank = len(tensor.shape)
     if rank < least or (most is not None and rank > most):
-        wanted = f"at least {least}" if most is None else str(least) if most == least else f"{least} to {most}"
-        raise call.invalid(f"operand '{tensor.name}' has {rank} axes, it must have {wanted}")
+        expected = f"at least {least}" if most is None else str(least) if most == least else f"{least} to {most}"
+        raise call.invalid(f"operand '{tensor.name}' has {rank} axes, it must have {expected}")
     return tensor.shape
 
 

@@ -50,22 +50,22 @@ def blocks(call: Call) -> Blocks:
 
 
 def _infer(call: Call) -> tuple[TensorType, ...]:
-    found = blocks(call)
+    grid = blocks(call)
     batch, rows, _ = call.shape()
-    return (result(call, call.tensor(0).dtype, (batch, rows // prod(found.block), *found.image)),)
+    return (result(call, call.tensor(0).dtype, (batch, rows // prod(grid.block), *grid.image)),)
 
 
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
-    x, found = given(arrays, 0), blocks(call)
+    x, grid = given(arrays, 0), blocks(call)
     shape = call.outputs[0].shape
-    columns = x.reshape(*shape[:2], *found.block, *found.count)
+    columns = x.reshape(*shape[:2], *grid.block, *grid.count)
     y = np.zeros(shape, x.dtype)
-    for offset in product(*map(range, found.block)):
+    for offset in product(*map(range, grid.block)):
         source, target = [], []
         for axis, tap in enumerate(offset):
-            places = np.arange(found.count[axis]) * found.strides[axis] + tap * found.dilations[axis]
-            places -= found.begins[axis]
-            inside = (places >= 0) & (places < found.image[axis])
+            places = np.arange(grid.count[axis]) * grid.strides[axis] + tap * grid.dilations[axis]
+            places -= grid.begins[axis]
+            inside = (places >= 0) & (places < grid.image[axis])
             source.append(np.flatnonzero(inside))
             target.append(places[inside])
         every: tuple[Any, ...] = (slice(None), slice(None))
@@ -74,18 +74,18 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 
 
 def _nests(call: Call) -> tuple[Nest, ...]:
-    (kind,), found = _infer(call), blocks(call)
+    (kind,), grid = _infer(call), blocks(call)
     if 0 in kind.shape:
         return ()
-    space = Space.of(n=kind.shape[0], c=kind.shape[1], **axes("b", found.count), **axes("k", found.block))
+    space = Space.of(n=kind.shape[0], c=kind.shape[1], **axes("b", grid.count), **axes("k", grid.block))
     n, c, *rest = space
-    places, taps = rest[: len(found.count)], rest[len(found.count) :]
+    places, taps = rest[: len(grid.count)], rest[len(grid.count) :]
     row, column = c, Affine()
-    for tap, size in zip(taps, found.block, strict=True):
+    for tap, size in zip(taps, grid.block, strict=True):
         row = row * size + tap
-    for place, size in zip(places, found.count, strict=True):
+    for place, size in zip(places, grid.count, strict=True):
         column = column * size + place
-    image = window(places, taps, found.strides, found.dilations, found.begins)
+    image = window(places, taps, grid.strides, grid.dilations, grid.begins)
     x, y = operand(call.tensor(0), "x"), Tensor("y", kind.shape, kind.dtype)
     return (Nest(space, y[n, c, *image], (x[n, row, column],), combine=combine("add")),)
 

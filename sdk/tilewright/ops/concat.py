@@ -39,16 +39,16 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 
 def _nests(call: Call) -> tuple[Nest, ...]:
     axis, (kind,) = concat_axis(call), _infer(call)
-    y, found, offset = Tensor("y", kind.shape, kind.dtype), [], 0
+    y, nests, offset = Tensor("y", kind.shape, kind.dtype), [], 0
     for index in range(len(call.inputs)):
         source = operand(call.tensor(index), f"x{index}")
         space = Space.of(**axes("i", source.shape))
         loops = list(space)
         target = [loop + offset if place == axis else loop for place, loop in enumerate(loops)]
         if 0 not in source.shape:
-            found.append(Nest(space, y[*target], (source[*loops],)))
+            nests.append(Nest(space, y[*target], (source[*loops],)))
         offset += source.shape[axis]
-    return tuple(found)
+    return tuple(nests)
 
 
 def _copies(call: Call) -> tuple[Range, ...]:

@@ -92,9 +92,9 @@ def _products(call: Call, dtype: DType) -> Nest:
     n, g, oc, *rest = space
     o, ic, k = rest[:rank], rest[rank], rest[rank + 1 :]
     channel = g * outputs + oc
-    seen = x[n, g * per_group + ic, *subscripts(o, k, window.strides, window.dilations, window.begins)]
+    read = x[n, g * per_group + ic, *subscripts(o, k, window.strides, window.dilations, window.begins)]
     out = Tensor("y", (x.shape[0], w.shape[0], *window.outs), dtype)[n, channel, *o]
-    return Nest(space, out, (seen, w[channel, ic, *k]), body("mul"), combine("add"))
+    return Nest(space, out, (read, w[channel, ic, *k]), body("mul"), combine("add"))
 
 
 def nests(call: Call) -> tuple[Nest, ...]:
@@ -114,9 +114,9 @@ def _infer_integer(call: Call) -> tuple[TensorType, ...]:
     plain = replace(call, inputs=call.inputs[:2])
     window, (channels, *_) = conv_window(plain), call.shape(1)
     for index, sizes in ((2, (1,)), (3, (1, channels))):
-        found = call.optional(index)
-        if found is not None and (found.elements not in sizes or len(found.shape) > 1):
-            raise call.invalid(f"a zero point of shape {list(found.shape)} does not fit operand {index - 2}")
+        zero_point = call.optional(index)
+        if zero_point is not None and (zero_point.elements not in sizes or len(zero_point.shape) > 1):
+            raise call.invalid(f"a zero point of shape {list(zero_point.shape)} does not fit operand {index - 2}")
     return (TensorType(DType.I32, (call.shape(0)[0], channels, *window.outs)),)
 
 
@@ -133,8 +133,8 @@ def _integer_nests(call: Call) -> tuple[Nest, ...]:
     nest = _products(replace(call, inputs=call.inputs[:2]), _infer_integer(call)[0].dtype)
     zeros = []
     for index, name in ((2, "x_zero_point"), (3, "w_zero_point")):
-        found = call.optional(index)
-        tensor = operand(found, name) if found else Tensor(name, (), call.tensor(index - 2).dtype, (0,))
+        zero_point = call.optional(index)
+        tensor = operand(zero_point, name) if zero_point else Tensor(name, (), call.tensor(index - 2).dtype, (0,))
         channel = nest.out.subscripts[1] if tensor.shape and tensor.shape[0] > 1 else 0
         zeros.append(tensor[channel] if tensor.shape else tensor[()])
     return (replace(nest, ins=(*nest.ins, *zeros), body=body("mul_offsets")),)

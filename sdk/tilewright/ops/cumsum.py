@@ -28,12 +28,12 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     if call.integer("reverse", 0):
         x = np.flip(x, axis)
     with np.errstate(over="ignore", invalid="ignore"):
-        found: Array = np.cumsum(x, axis, dtype=x.dtype) if sums else np.cumprod(x, axis, dtype=x.dtype)
+        running: Array = np.cumsum(x, axis, dtype=x.dtype) if sums else np.cumprod(x, axis, dtype=x.dtype)
     if call.integer("exclusive", 0) and x.shape[axis]:
-        shifted = np.roll(found, 1, axis)
+        shifted = np.roll(running, 1, axis)
         shifted.swapaxes(0, axis)[0] = 0 if sums else 1
-        found = shifted
-    return (np.flip(found, axis) if call.integer("reverse", 0) else found,)
+        running = shifted
+    return (np.flip(running, axis) if call.integer("reverse", 0) else running,)
 
 
 OPERATORS = (

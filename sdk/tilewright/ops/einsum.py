@@ -43,7 +43,7 @@ def equation(call: Call) -> Equation:
     widest = max(
         (len(call.shape(i)) - len(_letters(call, term)) for i, term in enumerate(terms) if "..." in term), default=0
     )
-    found: list[tuple[str, ...]] = []
+    operands: list[tuple[str, ...]] = []
     extents: dict[str, int] = {}
     for index, term in enumerate(terms):
         names, shape = _resolve(call, term, widest, len(call.shape(index))), call.shape(index)
@@ -53,8 +53,8 @@ def equation(call: Call) -> Equation:
             raise call.invalid(f"'{term}' repeats a letter, the shape {shape} has different sizes there")
         for name, size in zip(names, shape, strict=True):
             extents[name] = broadcast(call, (extents.get(name, 1),), (size,))[0]
-        found.append(names)
-    return Equation(tuple(found), _result(call, terms, found, right if arrow else None, widest), extents)
+        operands.append(names)
+    return Equation(tuple(operands), _result(call, terms, operands, right if arrow else None, widest), extents)
 
 
 def _letters(call: Call, term: str) -> str:
@@ -90,40 +90,40 @@ def _result(
 
 
 def _infer(call: Call) -> tuple[TensorType, ...]:
-    found, first = equation(call), call.tensor(0)
+    parsed, first = equation(call), call.tensor(0)
     for index in range(len(call.inputs)):
         if call.tensor(index).dtype is not first.dtype:
             raise call.invalid("its operands differ in type")
-    if prod(found.extents.values()) > LIMIT_BYTES * 64:
-        raise call.unsupported(f"{prod(found.extents.values())} products are too many")
-    return (result(call, first.dtype, [found.extents[name] for name in found.result]),)
+    if prod(parsed.extents.values()) > LIMIT_BYTES * 64:
+        raise call.unsupported(f"{prod(parsed.extents.values())} products are too many")
+    return (result(call, first.dtype, [parsed.extents[name] for name in parsed.result]),)
 
 
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
-    found = equation(call)
-    numbers = {name: index for index, name in enumerate(found.extents)}
+    parsed = equation(call)
+    numbers = {name: index for index, name in enumerate(parsed.extents)}
     arguments: list[object] = []
-    for index, names in enumerate(found.operands):
+    for index, names in enumerate(parsed.operands):
         x = given(arrays, index)
         wide = x.astype(np.float32) if x.dtype == np.float16 else x
         arguments += [wide, [numbers[name] for name in names]]
-    value = np.einsum(*arguments, [numbers[name] for name in found.result], optimize=len(arrays) > 2)  # type: ignore[call-overload]
+    value = np.einsum(*arguments, [numbers[name] for name in parsed.result], optimize=len(arrays) > 2)  # type: ignore[call-overload]
     return (clamped(call, np.asarray(value).astype(call.outputs[0].dtype.numpy)),)
 
 
 def _nests(call: Call) -> tuple[Nest, ...]:
     """One nest where there are one or two operands; letters name loops `i_`, `j_`, those of an ellipsis `d0`, `d1`."""
-    (kind,), found = _infer(call), equation(call)
-    if len(found.operands) > 2 or 0 in found.extents.values():
+    (kind,), parsed = _infer(call), equation(call)
+    if len(parsed.operands) > 2 or 0 in parsed.extents.values():
         return ()
-    space = Space(tuple((_loop(name), size) for name, size in found.extents.items()))
-    loops = dict(zip(found.extents, space, strict=True))
+    space = Space(tuple((_loop(name), size) for name, size in parsed.extents.items()))
+    loops = dict(zip(parsed.extents, space, strict=True))
     sources = [operand(call.tensor(index), f"x{index}") for index in range(len(call.inputs))]
     accesses = tuple(
         source[*(0 if size == 1 else loops[name] for name, size in zip(names, source.shape, strict=True))]
-        for source, names in zip(sources, found.operands, strict=True)
+        for source, names in zip(sources, parsed.operands, strict=True)
     )
-    y = Tensor("y", kind.shape, kind.dtype)[*(loops[name] for name in found.result)]
+    y = Tensor("y", kind.shape, kind.dtype)[*(loops[name] for name in parsed.result)]
     return (Nest(space, y, accesses, body("mul" if len(accesses) == 2 else "copy"), combine("add")),)
 
 

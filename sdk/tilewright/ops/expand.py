@@ -28,10 +28,10 @@ def _expanded(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 
 def repeats(call: Call) -> tuple[int, ...]:
     """How often each axis is repeated."""
-    found = integer_list(call, 1, "repeats")
-    if len(found) != len(call.shape()) or any(count < 0 for count in found):
-        raise call.invalid(f"repeats {found} do not fit the shape {call.shape()}")
-    return found
+    counts = integer_list(call, 1, "repeats")
+    if len(counts) != len(call.shape()) or any(count < 0 for count in counts):
+        raise call.invalid(f"repeats {counts} do not fit the shape {call.shape()}")
+    return counts
 
 
 def _tile(call: Call) -> tuple[TensorType, ...]:

@@ -40,13 +40,13 @@ def _gathered(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 
 def _elements(call: Call) -> tuple[TensorType, ...]:
     needs_index(call, 1)
-    axis, shape, taken = gather_axis(call), call.shape(), call.shape(1)
-    if len(taken) != len(shape):
-        raise call.invalid(f"indices {taken} and data {shape} differ in rank")
-    if any(k > n for place, (k, n) in enumerate(zip(taken, shape, strict=True)) if place != axis):
-        raise call.invalid(f"indices {taken} are larger than data {shape} along an axis other than {axis}")
+    axis, shape, index_shape = gather_axis(call), call.shape(), call.shape(1)
+    if len(index_shape) != len(shape):
+        raise call.invalid(f"indices {index_shape} and data {shape} differ in rank")
+    if any(k > n for place, (k, n) in enumerate(zip(index_shape, shape, strict=True)) if place != axis):
+        raise call.invalid(f"indices {index_shape} are larger than data {shape} along an axis other than {axis}")
     _known_indices(call, shape[axis])
-    return (result(call, call.tensor(0).dtype, taken),)
+    return (result(call, call.tensor(0).dtype, index_shape),)
 
 
 def element_positions(indices: Array, axis: int) -> tuple[Array, ...]:
@@ -63,16 +63,16 @@ def _elements_gathered(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 
 def _depth(call: Call) -> tuple[int, int]:
     """The number of batch axes and of indexed axes of a GatherND."""
-    shape, taken, batch = call.shape(), call.shape(1), call.integer("batch_dims", 0)
-    if not taken or not shape:
+    shape, index_shape, batch = call.shape(), call.shape(1), call.integer("batch_dims", 0)
+    if not index_shape or not shape:
         raise call.invalid("data and indices need at least one axis")
-    if not 0 <= batch < min(len(shape), len(taken)):
-        raise call.invalid(f"batch_dims {batch} does not fit data {shape} and indices {taken}")
-    if shape[:batch] != taken[:batch]:
-        raise call.invalid(f"the first {batch} axes of data {shape} and indices {taken} differ")
-    if not 1 <= taken[-1] <= len(shape) - batch:
-        raise call.invalid(f"indices of {taken[-1]} places do not fit data of shape {shape}")
-    return batch, taken[-1]
+    if not 0 <= batch < min(len(shape), len(index_shape)):
+        raise call.invalid(f"batch_dims {batch} does not fit data {shape} and indices {index_shape}")
+    if shape[:batch] != index_shape[:batch]:
+        raise call.invalid(f"the first {batch} axes of data {shape} and indices {index_shape} differ")
+    if not 1 <= index_shape[-1] <= len(shape) - batch:
+        raise call.invalid(f"indices of {index_shape[-1]} places do not fit data of shape {shape}")
+    return batch, index_shape[-1]
 
 
 def _nd(call: Call) -> tuple[TensorType, ...]:
@@ -95,17 +95,17 @@ def _nd_gathered(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 def _gather_nests(call: Call) -> tuple[Nest, ...]:
     """Constant indices along one axis are a table; indices of the run time have no index map."""
     (kind,), axis, shape = _gather(call), gather_axis(call), call.shape()
-    taken = call.shape(1)
-    if 1 not in call.constants or sum(size != 1 for size in taken) > 1:
+    index_shape = call.shape(1)
+    if 1 not in call.constants or sum(size != 1 for size in index_shape) > 1:
         return ()
     values = tuple(checked_indices(call, call.constants[1], shape[axis]).reshape(-1).tolist())
-    moving = next((place for place, size in enumerate(taken) if size != 1), None)
+    moving = next((place for place, size in enumerate(index_shape) if size != 1), None)
 
     def subscripts(loops: list[Affine]) -> list[Subscript | int]:
         inside: Subscript | int = values[0]
         if moving is not None:
             inside = Table.over("index", loops[axis + moving], values)
-        return [*loops[:axis], inside, *loops[axis + len(taken) :]]
+        return [*loops[:axis], inside, *loops[axis + len(index_shape) :]]
 
     return moved(call, kind.shape, subscripts)
 
@@ -113,11 +113,11 @@ def _gather_nests(call: Call) -> tuple[Nest, ...]:
 def _copies(call: Call) -> tuple[Range, ...]:
     """Indices that follow one another take one box."""
     axis, shape = gather_axis(call), call.shape()
-    taken = [int(index) % shape[axis] for index in call.constant(1, "indices").reshape(-1)]
-    if not taken or taken != list(range(taken[0], taken[0] + len(taken))):
+    positions = [int(index) % shape[axis] for index in call.constant(1, "indices").reshape(-1)]
+    if not positions or positions != list(range(positions[0], positions[0] + len(positions))):
         return ()
-    box = (*shape[:axis], len(taken), *shape[axis + 1 :])
-    return (Range(0, 0, along(axis, taken[0], len(shape)), box, inward=False),)
+    box = (*shape[:axis], len(positions), *shape[axis + 1 :])
+    return (Range(0, 0, along(axis, positions[0], len(shape)), box, inward=False),)
 
 
 def reads_axis(call: Call, operand: int) -> Reads | None:

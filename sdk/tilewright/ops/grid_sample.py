@@ -34,10 +34,10 @@ def _sample(call: Call) -> tuple[TensorType, ...]:
     spatial = len(x) - 2
     if spatial < 1 or len(grid) != len(x) or grid[0] != x[0] or grid[-1] != spatial:
         raise call.invalid(f"a grid of shape {grid} does not fit an image of shape {x}")
-    found = result(call, call.tensor(0).dtype, (*x[:2], *grid[1:-1]))
-    if 0 in x[2:] and 0 not in found.shape:
+    kind = result(call, call.tensor(0).dtype, (*x[:2], *grid[1:-1]))
+    if 0 in x[2:] and 0 not in kind.shape:
         raise call.invalid(f"the image {x} has no element to sample")
-    return (found,)
+    return (kind,)
 
 
 def _reflected(x: Array, low: float, high: float) -> Array:
@@ -147,8 +147,8 @@ def _grid(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     theta, sizes = given(arrays, 0), call.outputs[0].shape[1:-1]
     kind = np.float64 if theta.dtype == np.float64 else np.float32
     points = _points(sizes, bool(call.integer("align_corners", 0)), kind)
-    found = np.einsum("...k,nck->n...c", points, theta.astype(kind))
-    return (found.astype(theta.dtype),)
+    grid = np.einsum("...k,nck->n...c", points, theta.astype(kind))
+    return (grid.astype(theta.dtype),)
 
 
 def _grid_nests(call: Call) -> tuple[Nest, ...]:

@@ -36,10 +36,10 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
     pooled = result(call, call.tensor(0).dtype, pooled_shape(call))
     if call.optional(2) is None:
         return (pooled,)
-    asked = integer_list(call, 2, "the output shape")
-    if len(asked) != len(pooled.shape) or any(a < b for a, b in zip(asked, pooled.shape, strict=True)):
-        raise call.invalid(f"the output shape {asked} is smaller than {pooled.shape}")
-    return (result(call, pooled.dtype, asked),)
+    output_shape = integer_list(call, 2, "the output shape")
+    if len(output_shape) != len(pooled.shape) or any(a < b for a, b in zip(output_shape, pooled.shape, strict=True)):
+        raise call.invalid(f"the output shape {output_shape} is smaller than {pooled.shape}")
+    return (result(call, pooled.dtype, output_shape),)
 
 
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
@@ -47,9 +47,9 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     zero = np.asarray(zero_code(call)).astype(x.dtype)
     flat = np.full(prod(pooled), zero)
     flat[checked_indices(call, given(arrays, 1), flat.size).reshape(-1)] = x.reshape(-1)
-    found = np.full(call.outputs[0].shape, zero)
-    found[tuple(slice(size) for size in pooled)] = flat.reshape(pooled)
-    return (found,)
+    unpooled = np.full(call.outputs[0].shape, zero)
+    unpooled[tuple(slice(size) for size in pooled)] = flat.reshape(pooled)
+    return (unpooled,)
 
 
 def _reads(call: Call, operand: int) -> Reads | None:

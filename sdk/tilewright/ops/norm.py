@@ -65,10 +65,10 @@ def _lp_nests(call: Call) -> tuple[Nest, ...]:
 def _over(call: Call) -> tuple[int, ...]:
     rank = len(ranked(call, 0, 1))
     default = (0, 2, 3) if rank == 4 else (0, *range(2, rank))
-    found = call.integers("axes", default)
-    if any(not -rank <= a < rank for a in found) or len({a % rank for a in found}) != len(found):
-        raise call.invalid(f"attribute 'axes' is {list(found)}, which a tensor with {rank} axes does not have")
-    return tuple(a % rank for a in found)
+    axes = call.integers("axes", default)
+    if any(not -rank <= a < rank for a in axes) or len({a % rank for a in axes}) != len(axes):
+        raise call.invalid(f"attribute 'axes' is {list(axes)}, which a tensor with {rank} axes does not have")
+    return tuple(a % rank for a in axes)
 
 
 def _infer_mvn(call: Call) -> tuple[TensorType, ...]:
@@ -91,8 +91,8 @@ def _mvn_nests(call: Call) -> tuple[Nest, ...]:
     space = Space.of(**axes("i", x.shape))
     loops = list(space)
     shape = tuple(1 if a in over else size for a, size in enumerate(x.shape))
-    kept = [0 if a in over else loop for a, loop in enumerate(loops)]
-    mean, variance = (Tensor(name, shape, _wide(call))[*kept] for name in ("mean", "variance"))
+    reduced = [0 if a in over else loop for a, loop in enumerate(loops)]
+    mean, variance = (Tensor(name, shape, _wide(call))[*reduced] for name in ("mean", "variance"))
     y, chosen = Tensor("y", x.shape, x.dtype)[*loops], body("standardise", MVN_EPSILON)
     return (
         Nest(space, mean, (x[*loops],), body("copy"), combine("add"), finish("mean")),

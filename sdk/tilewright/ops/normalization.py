@@ -68,8 +68,8 @@ def _evaluate_layer(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, 
     result = difference * inverse * widened(given(scale, call, 1))
     result = result if bias is None else result + widened(bias)
     kinds = [tensor.dtype.numpy for tensor in call.outputs]
-    found = (clamped(call, result), mean, inverse)
-    return tuple(np.asarray(value).astype(kind) for value, kind in zip(found, kinds, strict=False))
+    results = (clamped(call, result), mean, inverse)
+    return tuple(np.asarray(value).astype(kind) for value, kind in zip(results, kinds, strict=False))
 
 
 def _evaluate_rms(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:

@@ -15,10 +15,10 @@ from tilewright.ops.operator import Call, Operator, TensorType
 
 def depth(call: Call) -> int:
     """The number of classes."""
-    found = call.constant(1, "the depth").reshape(-1)
-    if found.size != 1 or int(found[0]) < 0:
+    value = call.constant(1, "the depth").reshape(-1)
+    if value.size != 1 or int(value[0]) < 0:
         raise call.invalid("the depth must be one number of at least 0")
-    return int(found[0])
+    return int(value[0])
 
 
 def hot_axis(call: Call) -> int:
@@ -51,10 +51,10 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     indices, values = operand(call.tensor(0), "indices"), operand(call.tensor(2), "values")
     names = Tensor("names", (2, count), indices.dtype, tuple(c - s * count for s in range(2) for c in range(count)))
     hit, rest = Tensor("hit", kind.shape, DType.BOOL), [*loops[:axis], *loops[axis + 1 :]]
-    found = (indices[*rest], names[sign, loops[axis]])
+    operands = (indices[*rest], names[sign, loops[axis]])
     outer = Space.of(**axes("i", kind.shape))
     return (
-        Nest(space, hit[*loops], found, body("equal"), combine("or")),
+        Nest(space, hit[*loops], operands, body("equal"), combine("or")),
         Nest(outer, Tensor("y", kind.shape, kind.dtype)[*loops], (hit[*loops], values[1], values[0]), body("where")),
     )
 

@@ -38,14 +38,14 @@ def maybe(arrays: Arrays, index: int) -> Array | None:
 
 def result(call: Call, dtype: DType, shape: Sequence[int]) -> TensorType:
     """Type of an output; UnsupportedNode beyond 2 GiB, ModelError for a negative dimension."""
-    found = tuple(int(size) for size in shape)
-    if any(size < 0 for size in found):
-        raise call.invalid(f"the result would have the shape {found}")
-    if prod(found) * dtype.bits > 8 * LIMIT_BYTES or max(found, default=0) > LIMIT_BYTES:
+    sizes = tuple(int(size) for size in shape)
+    if any(size < 0 for size in sizes):
+        raise call.invalid(f"the result would have the shape {sizes}")
+    if prod(sizes) * dtype.bits > 8 * LIMIT_BYTES or max(sizes, default=0) > LIMIT_BYTES:
         raise call.unsupported(
-            f"the result of shape {found} and type {dtype.value} is larger than 2 GiB", "use smaller input shapes"
+            f"the result of shape {sizes} and type {dtype.value} is larger than 2 GiB", "use smaller input shapes"
         )
-    return TensorType(dtype, found)
+    return TensorType(dtype, sizes)
 
 
 def same(call: Call, index: int = 0) -> TensorType:
@@ -71,10 +71,10 @@ def one_axis(call: Call, axis: int, rank: int, what: str = "axis") -> int:
 
 def some_axes(call: Call, axes: Sequence[int], rank: int) -> tuple[int, ...]:
     """`axes` counted from the front, in the given order; ModelError for one out of range or named twice."""
-    found = tuple(one_axis(call, axis, rank) for axis in axes)
-    if len(set(found)) != len(found):
+    places = tuple(one_axis(call, axis, rank) for axis in axes)
+    if len(set(places)) != len(places):
         raise call.invalid(f"axes {tuple(axes)} name an axis twice")
-    return found
+    return places
 
 
 def integer_list(call: Call, index: int, what: str) -> tuple[int, ...]:
@@ -87,10 +87,10 @@ def integer_list(call: Call, index: int, what: str) -> tuple[int, ...]:
 
 def integer_scalar(call: Call, index: int, what: str) -> int:
     """A compile-time operand that is one integer."""
-    found = integer_list(call, index, what)
-    if len(found) != 1:
-        raise call.invalid(f"{what} must be one integer, not {len(found)}")
-    return found[0]
+    values = integer_list(call, index, what)
+    if len(values) != 1:
+        raise call.invalid(f"{what} must be one integer, not {len(values)}")
+    return values[0]
 
 
 def listed(call: Call, index: int, name: str) -> tuple[int, ...] | None:
@@ -143,9 +143,9 @@ def checked_indices(call: Call, indices: Array, size: int, operand: int = 1) -> 
     """
     if indices.size and (int(indices.min()) < -size or int(indices.max()) >= size):
         raise call.outside(operand, f"an index lies outside [{-size}, {size})")
-    found: Array = indices.astype("int64")
-    found += (found < 0) * size
-    return found
+    converted: Array = indices.astype("int64")
+    converted += (converted < 0) * size
+    return converted
 
 
 def zero_code(call: Call, output: int = 0) -> int:

@@ -75,8 +75,8 @@ class Call:
 
     def tensor(self, index: int) -> Tensor:
         """The operand `index`, which must be there."""
-        if index < len(self.inputs) and (found := self.inputs[index]) is not None:
-            return found
+        if index < len(self.inputs) and (operand := self.inputs[index]) is not None:
+            return operand
         raise self.invalid(f"operand {index} is missing")
 
     def optional(self, index: int) -> Tensor | None:
@@ -157,8 +157,8 @@ def unmapped(call: Call) -> tuple[str, str]:
     empty = [tensor for tensor in (*call.inputs, *call.outputs) if tensor is not None and not tensor.elements]
     if empty:
         return f"'{empty[0].name}' of shape {list(empty[0].shape)} has no elements", "leave the node out of the model"
-    found = call.operator.gap(call) if call.operator is not None and call.operator.gap is not None else None
-    return found or ("this form of the operator is not computed", "export the model with another form of it")
+    gap = call.operator.gap(call) if call.operator is not None and call.operator.gap is not None else None
+    return gap or ("this form of the operator is not computed", "export the model with another form of it")
 
 
 def remembered(function: Callable[[Call], T]) -> Callable[[Call], T]:

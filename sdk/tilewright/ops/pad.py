@@ -35,10 +35,10 @@ def amounts(call: Call) -> tuple[tuple[int, int], ...]:
         raise call.invalid(f"the pad value '{value.name}' has {value.elements} elements, it must be a scalar")
     if len(pads) != 2 * len(axes):
         raise call.invalid(f"{len(pads)} pads are given for {len(axes)} axes")
-    found = [(0, 0)] * rank
+    amounts = [(0, 0)] * rank
     for place, axis in enumerate(axes):
-        found[axis] = (pads[place], pads[place + len(axes)])
-    return tuple(found)
+        amounts[axis] = (pads[place], pads[place + len(axes)])
+    return tuple(amounts)
 
 
 def sources(call: Call) -> tuple[Array, ...]:
@@ -57,11 +57,11 @@ def _mode(call: Call) -> str:
 
 
 def _positions(mode: str, size: int, before: int, after: int) -> Array:
-    found: Array = np.arange(-before, size + after)
+    positions: Array = np.arange(-before, size + after)
     low, high = max(0, -before), size - max(0, -after)  # what a negative pad leaves to copy from
     if mode == "constant":
-        return np.where((found >= 0) & (found < size), found, -1)
-    inside, count = found - low, max(high - low, 1)
+        return np.where((positions >= 0) & (positions < size), positions, -1)
+    inside, count = positions - low, max(high - low, 1)
     if mode == "edge":
         inside = inside.clip(0, count - 1)
     elif mode == "wrap":
@@ -94,17 +94,17 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
 
 
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
-    found = given(arrays, 0)
-    value = np.asarray(pad_value(call, maybe(arrays, 2))).astype(found.dtype)
+    padded = given(arrays, 0)
+    value = np.asarray(pad_value(call, maybe(arrays, 2))).astype(padded.dtype)
     for axis, positions in enumerate(sources(call)):
-        if found.shape[axis] == 0:
-            shape = (*found.shape[:axis], len(positions), *found.shape[axis + 1 :])
-            found = np.full(shape, value)
+        if padded.shape[axis] == 0:
+            shape = (*padded.shape[:axis], len(positions), *padded.shape[axis + 1 :])
+            padded = np.full(shape, value)
             continue
-        taken = found.take(positions.clip(0), axis)
-        outside = (positions < 0).reshape(-1, *(1,) * (found.ndim - axis - 1))
-        found = np.where(outside, value, taken) if outside.any() else taken
-    return (found,)
+        copied = padded.take(positions.clip(0), axis)
+        outside = (positions < 0).reshape(-1, *(1,) * (padded.ndim - axis - 1))
+        padded = np.where(outside, value, copied) if outside.any() else copied
+    return (padded,)
 
 
 def _nests(call: Call) -> tuple[Nest, ...]:
@@ -125,8 +125,10 @@ def _nests(call: Call) -> tuple[Nest, ...]:
 
     def subscripts(loops: list[Affine]) -> list[Subscript]:
         return [
-            loop if tuple(taken) == tuple(range(size)) else Table.over(f"source{axis}", loop, tuple(taken.tolist()))
-            for axis, (loop, taken, size) in enumerate(zip(loops, places, call.shape(), strict=True))
+            loop
+            if tuple(positions) == tuple(range(size))
+            else Table.over(f"source{axis}", loop, tuple(positions.tolist()))
+            for axis, (loop, positions, size) in enumerate(zip(loops, places, call.shape(), strict=True))
         ]
 
     return moved(call, kind.shape, subscripts)

@@ -89,13 +89,13 @@ def max_pool_indices(call: Call, x: Array) -> Array:
     planes = np.arange(x.shape[0] * x.shape[1]).reshape(*x.shape[:2], *(1,) * len(spatial_sizes)) * flat.size
     places = padded(np.broadcast_to(flat + planes, x.shape), window, -1)
     best = np.full((*x.shape[:2], *window.outs), combine("max").start(x.dtype))
-    found = np.full(best.shape, -1, np.int64)
+    first = np.full(best.shape, -1, np.int64)
     for tap in window.taps():
         values, where = tap_view(source, window, tap), tap_view(places, window, tap)
         above = (values > best) | ((values != values) & (best == best))
-        better = (where >= 0) & ((found < 0) | above)
-        best, found = np.where(better, values, best), np.where(better, where, found)
-    return found
+        better = (where >= 0) & ((first < 0) | above)
+        best, first = np.where(better, values, best), np.where(better, where, first)
+    return first
 
 
 def average_pool_sum(call: Call, x: Array) -> tuple[Array, Array]:
@@ -146,21 +146,21 @@ def _nest(
     space = Space.of(n=x.shape[0], c=x.shape[1], **spatial("o", window.outs), **spatial("k", window.kernel))
     n, c, *rest = space
     o, k = rest[:rank], rest[rank:]
-    seen = x[n, c, *subscripts(o, k, window.strides, window.dilations, window.begins)]
+    read = x[n, c, *subscripts(o, k, window.strides, window.dilations, window.begins)]
     out = Tensor("y", kind.shape, kind.dtype)[n, c, *o]
-    return (Nest(space, out, (Access(seen.tensor, seen.subscripts, margin),), chosen, joined, last),)
+    return (Nest(space, out, (Access(read.tensor, read.subscripts, margin),), chosen, joined, last),)
 
 
 def _max_nests(call: Call) -> tuple[Nest, ...]:
     (largest,) = _nest(call, body("copy"), combine("max"), finish("keep"))
     if len(call.node.outputs) < 2:
         return (largest,)
-    (seen,) = largest.ins
-    places = Access(indices("place", seen.tensor.shape), seen.subscripts)
+    (read,) = largest.ins
+    places = Access(indices("place", read.tensor.shape), read.subscripts)
     if not _storage_order(call):
-        return largest, _smallest(largest, "indices", (seen, largest.out, places))
-    first = _smallest(largest, "first", (seen, largest.out, places))
-    return largest, first, _smallest(largest, "indices", (places, first.out, _turned(seen)))
+        return largest, _smallest(largest, "indices", (read, largest.out, places))
+    first = _smallest(largest, "first", (read, largest.out, places))
+    return largest, first, _smallest(largest, "indices", (places, first.out, _turned(read)))
 
 
 def _smallest(largest: Nest, name: str, ins: tuple[Access, Access, Access]) -> Nest:

@@ -44,9 +44,9 @@ def _granularity(call: Call) -> tuple[int, int] | None:
         if len(scale.shape) != 1 or scale.shape[0] != x[axis]:
             raise call.invalid(f"a scale of shape {list(scale.shape)} does not fit axis {axis} of {list(x)}")
         return axis, 1
-    wanted = tuple(-(-size // block) if a == axis else size for a, size in enumerate(x))
-    if block < 0 or scale.shape != wanted:
-        raise call.invalid(f"a scale of shape {list(scale.shape)} does not fit blocks of {block}: {list(wanted)}")
+    expected = tuple(-(-size // block) if a == axis else size for a, size in enumerate(x))
+    if block < 0 or scale.shape != expected:
+        raise call.invalid(f"a scale of shape {list(scale.shape)} does not fit blocks of {block}: {list(expected)}")
     return axis, block
 
 

@@ -119,12 +119,12 @@ def _activations(call: Call, count: int) -> tuple[tuple[Activation, ...], ...]:
         raise call.invalid(f"it needs {len(default) * count} activations")
     alphas, betas = _parameters(call, "activation_alpha"), _parameters(call, "activation_beta")
     known = {name.lower(): name for name in _ACTIVATIONS}
-    found = []
+    activations = []
     for name in given_names:
         if not isinstance(name, str) or name.lower() not in known:
             raise call.invalid(f"activation '{name}' is none of {', '.join(_ACTIVATIONS)}")
         _, alpha, beta = _ACTIVATIONS[known[name.lower()]]
-        found.append(
+        activations.append(
             Activation(
                 known[name.lower()],
                 alphas.pop(0) if alpha is not None and alphas else alpha or 0.0,
@@ -132,7 +132,7 @@ def _activations(call: Call, count: int) -> tuple[tuple[Activation, ...], ...]:
             )
         )
     size = len(default)
-    return tuple(tuple(found[start : start + size]) for start in range(0, len(found), size))
+    return tuple(tuple(activations[start : start + size]) for start in range(0, len(activations), size))
 
 
 def _parameters(call: Call, name: str) -> list[float]:

@@ -47,8 +47,8 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
         raise call.invalid("the operand is bool")
     if call.node.op == "ReduceMean" and not tensor.dtype.is_float and prod(shape[axis] for axis in axes) == 0:
         raise call.invalid(f"the mean of no integers, over the axes {axes} of {shape}")
-    kept = keeps_axes(call)
-    sizes = [1 if axis in axes else size for axis, size in enumerate(shape) if kept or axis not in axes]
+    keeps = keeps_axes(call)
+    sizes = [1 if axis in axes else size for axis, size in enumerate(shape) if keeps or axis not in axes]
     return (result(call, tensor.dtype, sizes),)
 
 
@@ -69,13 +69,13 @@ def _mean(x: Array, axes: Axes) -> Array:
 
 
 def _largest(x: Array, axes: Axes) -> Array:
-    found: Array = x.max(axes, keepdims=True, initial=_extreme(x, False))
-    return found
+    largest: Array = x.max(axes, keepdims=True, initial=_extreme(x, False))
+    return largest
 
 
 def _smallest(x: Array, axes: Axes) -> Array:
-    found: Array = x.min(axes, keepdims=True, initial=_extreme(x, True))
-    return found
+    smallest: Array = x.min(axes, keepdims=True, initial=_extreme(x, True))
+    return smallest
 
 
 def _extreme(x: Array, high: bool) -> Any:
@@ -88,8 +88,8 @@ def _extreme(x: Array, high: bool) -> Any:
 
 def _product(x: Array, axes: Axes) -> Array:
     with np.errstate(over="ignore", under="ignore"):
-        found: Array = widened(x).prod(axes, keepdims=True, dtype=widened(x).dtype).astype(x.dtype)
-    return found
+        product: Array = widened(x).prod(axes, keepdims=True, dtype=widened(x).dtype).astype(x.dtype)
+    return product
 
 
 def _square_sum(x: Array, axes: Axes) -> Array:
@@ -111,22 +111,22 @@ def _real(step: Callable[[Array, Axes], Array]) -> Callable[[Array, Axes], Array
 
 
 def _length(x: Array, axes: Axes) -> Array:
-    found: Array = np.sqrt(_square_sum(x, axes))
-    return found
+    length: Array = np.sqrt(_square_sum(x, axes))
+    return length
 
 
 def _log_sum(x: Array, axes: Axes) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Array = np.log(_sum(x, axes))
-    return found
+        logarithm: Array = np.log(_sum(x, axes))
+    return logarithm
 
 
 def _log_sum_exp(x: Array, axes: Axes) -> Array:
     high = _largest(x, axes)
     high = np.where(np.isfinite(high), high, high.dtype.type(0))  # infinities would leave inf - inf
     with np.errstate(divide="ignore", over="ignore"):
-        found: Array = np.log(_sum(np.exp(x - high), axes)) + high
-    return found
+        logarithm: Array = np.log(_sum(np.exp(x - high), axes)) + high
+    return logarithm
 
 
 def _absolute_sum(x: Array, axes: Axes) -> Array:
@@ -150,8 +150,8 @@ _STEPS: dict[str, Callable[[Array, Axes], Array]] = {
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     x, axes = given(arrays, 0), reduced_axes(call)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        found = _STEPS[call.node.op](x, axes)
-    return (clamped(call, found.reshape(call.outputs[0].shape)),)
+        result = _STEPS[call.node.op](x, axes)
+    return (clamped(call, result.reshape(call.outputs[0].shape)),)
 
 
 _PLAIN = {
@@ -174,9 +174,9 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     if 0 in tensor.shape or (real and not tensor.dtype.is_float):
         return ()
     space = Space.of(**loops_over("i", tensor.shape))
-    loops, kept = list(space), keeps_axes(call)
+    loops, keeps = list(space), keeps_axes(call)
     out: list[Affine | int] = [
-        0 if axis in axes else loop for axis, loop in enumerate(loops) if kept or axis not in axes
+        0 if axis in axes else loop for axis, loop in enumerate(loops) if keeps or axis not in axes
     ]
     x, y = operand(tensor, "x")[*loops], Tensor("y", kind.shape, kind.dtype)
     if call.node.op == "ReduceLogSumExp":

@@ -26,18 +26,18 @@ GROUP = "tilewright.operators"
 
 @cache
 def _registry() -> Mapping[tuple[str, str], Operator]:
-    found: dict[tuple[str, str], tuple[Operator, str]] = {}
+    declared: dict[tuple[str, str], tuple[Operator, str]] = {}
     for operators, origin in (*_of_our_own(), *_of_others()):
         for operator in operators:
             key = operator.domain, operator.name
-            if key in found:
+            if key in declared:
                 raise PlatformError(
                     f"operator '{operator.name}' is declared twice",
-                    why=f"in {found[key][1]} and in {origin}",
+                    why=f"in {declared[key][1]} and in {origin}",
                     fix="remove one of them",
                 )
-            found[key] = operator, origin
-    return {key: with_bfloat16(with_codes(operator)) for key, (operator, _) in found.items()}
+            declared[key] = operator, origin
+    return {key: with_bfloat16(with_codes(operator)) for key, (operator, _) in declared.items()}
 
 
 def _of_our_own() -> Iterator[tuple[Sequence[Operator], str]]:

@@ -78,8 +78,8 @@ class Resizing:
         size, and every axis if all keep their sizes.
         """
         one = self.axes[axis]
-        kept = one.size == one.out
-        if kept and (one.scale == 1 or self.antialias or all(other.size == other.out for other in self.axes)):
+        unchanged = one.size == one.out
+        if unchanged and (one.scale == 1 or self.antialias or all(other.size == other.out for other in self.axes)):
             return None
         return _taps(self, one)
 
@@ -88,8 +88,8 @@ def resizing(call: Call) -> Resizing:
     """The resize that a Resize or Upsample node asks for."""
     if call.node.op == "Upsample" or call.opset < 11:
         mode = call.text("mode", "nearest")
-        found = Resizing(_known(call, mode), "asymmetric", "simple", _old_axes(call), -0.75, False, False, 0.0)
-        return replace(found, mode="linear" if mode == "bilinear" else found.mode)
+        chosen = Resizing(_known(call, mode), "asymmetric", "simple", _old_axes(call), -0.75, False, False, 0.0)
+        return replace(chosen, mode="linear" if mode == "bilinear" else chosen.mode)
     coordinates = call.text("coordinate_transformation_mode", "half_pixel")
     rounding = call.text("nearest_mode", "round_prefer_floor")
     if coordinates not in _COORDINATES or rounding not in _ROUNDINGS:
@@ -143,7 +143,7 @@ def _old_axes(call: Call) -> tuple[Axis, ...]:
 def _axes(call: Call, crop: bool) -> tuple[Axis, ...]:
     shape = call.shape()
     named = some_axes(call, call.integers("axes", tuple(range(len(shape)))), len(shape))
-    found = [Axis(size, size, 1.0) for size in shape]
+    axes = [Axis(size, size, 1.0) for size in shape]
     regions = [(0.0, 1.0)] * len(named)
     if crop:
         roi = call.constant(1, "the region of interest").reshape(-1).tolist()
@@ -157,12 +157,12 @@ def _axes(call: Call, crop: bool) -> tuple[Axis, ...]:
         for axis, scale, (start, end) in zip(named, _scales(call, 2, len(named)), regions, strict=True):
             reach = F32(scale) * F32(shape[axis])
             out = int(np.floor(reach * F32(end - start))) if crop else int(reach)
-            found[axis] = Axis(shape[axis], out, scale, start, end)
-        return tuple(found)
+            axes[axis] = Axis(shape[axis], out, scale, start, end)
+        return tuple(axes)
     sizes, ratios = _sizes(call, [shape[axis] for axis in named])
     for axis, size, ratio, (start, end) in zip(named, sizes, ratios, regions, strict=True):
-        found[axis] = Axis(shape[axis], size, ratio, start, end)
-    return tuple(found)
+        axes[axis] = Axis(shape[axis], size, ratio, start, end)
+    return tuple(axes)
 
 
 def _sizes(call: Call, old: list[int]) -> tuple[list[int], list[float]]:
@@ -305,20 +305,20 @@ def _weighted(x: Array, taps: Taps, axis: int) -> Array:
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     x, resize = given(arrays, 0), resizing(call)
     wide = resize.mode != "nearest" and x.dtype not in (np.float32, np.float64)
-    found, outside = x.astype(F32) if wide else x, np.zeros((), bool)
+    resized, outside = x.astype(F32) if wide else x, np.zeros((), bool)
     for axis in range(x.ndim):
         if (taps := resize.taps(axis)) is None:
             continue
         if resize.mode == "nearest":
-            found = found.take(taps.positions[:, 0], axis)
+            resized = resized.take(taps.positions[:, 0], axis)
         else:
-            found = _weighted(found, taps, axis)
+            resized = _weighted(resized, taps, axis)
         outside = outside | taps.outside.reshape(-1, *(1,) * (x.ndim - axis - 1))
     if outside.any():
-        found = np.where(outside, found.dtype.type(resize.extrapolation), found)
+        resized = np.where(outside, resized.dtype.type(resize.extrapolation), resized)
     if wide:
-        found = convert(found, DType.F32, call.outputs[0].dtype)
-    return (np.asarray(found).reshape(call.outputs[0].shape),)
+        resized = convert(resized, DType.F32, call.outputs[0].dtype)
+    return (np.asarray(resized).reshape(call.outputs[0].shape),)
 
 
 def _nests(call: Call) -> tuple[Nest, ...]:
@@ -341,13 +341,13 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     resized = [(axis, taps) for axis, taps in enumerate(tables) if taps is not None]
     if not resized:
         return moved(call, kind.shape, list)
-    found, source = [], operand(tensor, "x")
+    nests, source = [], operand(tensor, "x")
     for axis, taps in resized:
         shape = (*kind.shape[: axis + 1], *tensor.shape[axis + 1 :])
         out = Tensor("y" if axis == resized[-1][0] else f"resized{axis}", shape, kind.dtype)
-        found.append(_axis_nest(source, out, axis, folded(taps, tensor.shape[axis])))
+        nests.append(_axis_nest(source, out, axis, folded(taps, tensor.shape[axis])))
         source = out
-    return tuple(found)
+    return tuple(nests)
 
 
 def folded(taps: Taps, size: int) -> tuple[tuple[int, ...], Array]:

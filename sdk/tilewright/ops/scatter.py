@@ -31,12 +31,12 @@ def _alike(call: Call, index: int) -> None:
 
 
 def _write(x: Array, places: tuple[Array, ...], updates: Array, reduction: np.ufunc | None) -> Array:
-    found = x.copy()
+    written = x.copy()
     if reduction is None:
-        found[places] = updates
+        written[places] = updates
     else:
-        reduction.at(found, places, updates)
-    return found
+        reduction.at(written, places, updates)
+    return written
 
 
 def _axis(call: Call) -> int:
@@ -47,11 +47,11 @@ def _elements(call: Call) -> tuple[TensorType, ...]:
     needs_index(call, 1)
     _alike(call, 2)
     _reduction(call)
-    shape, taken, axis = call.shape(), call.shape(1), _axis(call)
-    if call.shape(2) != taken or len(taken) != len(shape):
-        raise call.invalid(f"data {shape}, indices {taken} and updates {call.shape(2)} do not fit")
-    if any(k > n for place, (k, n) in enumerate(zip(taken, shape, strict=True)) if place != axis):
-        raise call.invalid(f"indices {taken} are larger than data {shape} along an axis other than {axis}")
+    shape, index_shape, axis = call.shape(), call.shape(1), _axis(call)
+    if call.shape(2) != index_shape or len(index_shape) != len(shape):
+        raise call.invalid(f"data {shape}, indices {index_shape} and updates {call.shape(2)} do not fit")
+    if any(k > n for place, (k, n) in enumerate(zip(index_shape, shape, strict=True)) if place != axis):
+        raise call.invalid(f"indices {index_shape} are larger than data {shape} along an axis other than {axis}")
     return (same(call),)
 
 
@@ -65,11 +65,13 @@ def _nd(call: Call) -> tuple[TensorType, ...]:
     needs_index(call, 1)
     _alike(call, 2)
     _reduction(call)
-    shape, taken = call.shape(), call.shape(1)
-    if not taken or not 1 <= taken[-1] <= len(shape):
-        raise call.invalid(f"indices {taken} do not fit data of shape {shape}")
-    if call.shape(2) != (*taken[:-1], *shape[taken[-1] :]):
-        raise call.invalid(f"updates {call.shape(2)} should have the shape {(*taken[:-1], *shape[taken[-1] :])}")
+    shape, index_shape = call.shape(), call.shape(1)
+    if not index_shape or not 1 <= index_shape[-1] <= len(shape):
+        raise call.invalid(f"indices {index_shape} do not fit data of shape {shape}")
+    if call.shape(2) != (*index_shape[:-1], *shape[index_shape[-1] :]):
+        raise call.invalid(
+            f"updates {call.shape(2)} should have the shape {(*index_shape[:-1], *shape[index_shape[-1] :])}"
+        )
     return (same(call),)
 
 

@@ -26,8 +26,8 @@ def _known(call: Call, index: int) -> Array:
 
 
 def _nonzero(call: Call) -> tuple[TensorType, ...]:
-    found = _known(call, 0)
-    return (result(call, DType.I64, (found.ndim, int(np.count_nonzero(found)))),)
+    values = _known(call, 0)
+    return (result(call, DType.I64, (values.ndim, int(np.count_nonzero(values)))),)
 
 
 def _nonzero_places(call: Call, arrays: Arrays) -> tuple[Array, ...]:
@@ -48,8 +48,8 @@ def kept(call: Call) -> tuple[int | None, tuple[int, ...]]:
 
 def _compress(call: Call) -> tuple[TensorType, ...]:
     (axis, places), shape = kept(call), call.shape()
-    found = (len(places),) if axis is None else (*shape[:axis], len(places), *shape[axis + 1 :])
-    return (result(call, call.tensor(0).dtype, found),)
+    result_shape = (len(places),) if axis is None else (*shape[:axis], len(places), *shape[axis + 1 :])
+    return (result(call, call.tensor(0).dtype, result_shape),)
 
 
 def _compressed(call: Call, arrays: Arrays) -> tuple[Array, ...]:
@@ -58,9 +58,9 @@ def _compressed(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 
 
 def _unique(call: Call) -> tuple[TensorType, ...]:
-    found = _uniques(call, _known(call, 0))
+    uniques = _uniques(call, _known(call, 0))
     types = (call.tensor(0).dtype, DType.I64, DType.I64, DType.I64)
-    return wanted(call, *(result(call, dtype, array.shape) for dtype, array in zip(types, found, strict=True)))
+    return wanted(call, *(result(call, dtype, array.shape) for dtype, array in zip(types, uniques, strict=True)))
 
 
 def _uniques(call: Call, x: Array) -> tuple[Array, Array, Array, Array]:

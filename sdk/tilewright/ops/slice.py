@@ -25,10 +25,10 @@ def ranges(call: Call) -> tuple[range, ...]:
         raise call.invalid(f"starts {starts}, ends {ends}, axes {axes} and steps {steps} differ in length")
     if 0 in steps:
         raise call.invalid("a step is 0")
-    found = [range(size) for size in shape]
+    positions = [range(size) for size in shape]
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        found[axis] = range(*_clamped(start, end, step, shape[axis]), step)
-    return tuple(found)
+        positions[axis] = range(*_clamped(start, end, step, shape[axis]), step)
+    return tuple(positions)
 
 
 def _clamped(start: int, end: int, step: int, size: int) -> tuple[int, int]:
@@ -39,29 +39,29 @@ def _clamped(start: int, end: int, step: int, size: int) -> tuple[int, int]:
 
 
 def _infer(call: Call) -> tuple[TensorType, ...]:
-    return (result(call, call.tensor(0).dtype, [len(taken) for taken in ranges(call)]),)
+    return (result(call, call.tensor(0).dtype, [len(positions) for positions in ranges(call)]),)
 
 
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
-    taken = (slice(r.start, None if r.stop < 0 else r.stop, r.step) for r in ranges(call))
-    return (given(arrays, 0)[tuple(taken)],)
+    positions = (slice(r.start, None if r.stop < 0 else r.stop, r.step) for r in ranges(call))
+    return (given(arrays, 0)[tuple(positions)],)
 
 
 def _nests(call: Call) -> tuple[Nest, ...]:
-    taken = ranges(call)
-    shape = tuple(map(len, taken))
-    return moved(call, shape, lambda loops: [i * r.step + r.start for i, r in zip(loops, taken, strict=True)])
+    positions = ranges(call)
+    shape = tuple(map(len, positions))
+    return moved(call, shape, lambda loops: [i * r.step + r.start for i, r in zip(loops, positions, strict=True)])
 
 
 def _copies(call: Call) -> tuple[Range, ...]:
-    taken = ranges(call)
-    if any(len(one) > 1 and one.step != 1 for one in taken):
+    positions = ranges(call)
+    if any(len(one) > 1 and one.step != 1 for one in positions):
         return ()
-    return (Range(0, 0, tuple(one.start for one in taken), tuple(map(len, taken)), inward=False),)
+    return (Range(0, 0, tuple(one.start for one in positions), tuple(map(len, positions)), inward=False),)
 
 
 def _keeps(call: Call) -> bool:
-    return all(taken.step > 0 for taken in ranges(call))
+    return all(positions.step > 0 for positions in ranges(call))
 
 
 _OPERANDS = ("x", "starts", "ends", "axes", "steps")

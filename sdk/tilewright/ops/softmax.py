@@ -40,10 +40,10 @@ def infer(call: Call) -> tuple[TensorType, ...]:
 def _rows(call: Call, x: Array) -> tuple[Array, Callable[[Array], Array]]:
     """The array with the reduced axes flattened at the end, and the way back."""
     over = reduced_axes(call)
-    kept = tuple(axis for axis in range(x.ndim) if axis not in over)
-    turned = x.transpose(*kept, *over)
-    flat = turned.reshape(prod(x.shape[a] for a in kept), -1 if x.size else prod(x.shape[a] for a in over))
-    back = np.argsort((*kept, *over))
+    remaining = tuple(axis for axis in range(x.ndim) if axis not in over)
+    turned = x.transpose(*remaining, *over)
+    flat = turned.reshape(prod(x.shape[a] for a in remaining), -1 if x.size else prod(x.shape[a] for a in over))
+    back = np.argsort((*remaining, *over))
     return flat, lambda rows: np.asarray(rows.reshape(turned.shape).transpose(back))
 
 
@@ -81,8 +81,8 @@ def _parts(call: Call) -> tuple[Space, list[Affine], list[Affine], Shape]:
     shape, over = call.shape(0), reduced_axes(call)
     space = Space.of(**axes("i", shape))
     loops = list(space)
-    kept = [axis for axis in range(len(shape)) if axis not in over]
-    return space, loops, [loops[a] for a in kept], tuple(shape[a] for a in kept)
+    remaining = [axis for axis in range(len(shape)) if axis not in over]
+    return space, loops, [loops[a] for a in remaining], tuple(shape[a] for a in remaining)
 
 
 def _softmax_nests(call: Call) -> tuple[Nest, ...]:

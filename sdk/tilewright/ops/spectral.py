@@ -38,10 +38,10 @@ def dft_axis(call: Call) -> int:
         axis = integer_scalar(call, 2, "the axis")
     else:
         axis = call.integer("axis", 1 if call.opset < 20 else -2)
-    found = one_axis(call, axis, rank)
-    if found == rank - 1:
+    place = one_axis(call, axis, rank)
+    if place == rank - 1:
         raise call.invalid("the last axis holds real and imaginary parts and cannot be transformed")
-    return found
+    return place
 
 
 def dft_length(call: Call, axis: int) -> int:
@@ -75,10 +75,12 @@ def _transformed(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     length, onesided = dft_length(call, axis), call.integer("onesided", 0)
     values = _complex(x)
     if call.integer("inverse", 0):
-        found = np.fft.irfft(values, length, axis)[..., None] if onesided else _pairs(np.fft.ifft(values, length, axis))
+        transformed = (
+            np.fft.irfft(values, length, axis)[..., None] if onesided else _pairs(np.fft.ifft(values, length, axis))
+        )
     else:
-        found = _pairs(np.fft.rfft(values, length, axis) if onesided else np.fft.fft(values, length, axis))
-    return (found.astype(x.dtype),)
+        transformed = _pairs(np.fft.rfft(values, length, axis) if onesided else np.fft.fft(values, length, axis))
+    return (transformed.astype(x.dtype),)
 
 
 def frames(call: Call) -> tuple[int, int, int]:
@@ -109,8 +111,8 @@ def _short(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     step, length, count = frames(call)
     places = np.arange(count)[:, None] * step + np.arange(length)
     windowed = _complex(x)[:, places] * (1.0 if window is None else window.astype(np.float64))
-    found = np.fft.fft(windowed, length, -1)[..., : call.outputs[0].shape[2]]
-    return (_pairs(found).astype(x.dtype),)
+    spectrum = np.fft.fft(windowed, length, -1)[..., : call.outputs[0].shape[2]]
+    return (_pairs(spectrum).astype(x.dtype),)
 
 
 def _window(call: Call) -> tuple[TensorType, ...]:
@@ -123,12 +125,12 @@ def _window_array(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     last = size if call.integer("periodic", 1) else size - 1
     turn = np.arange(size) * (2 * math.pi / max(last, 1))
     if call.node.op == "HannWindow":
-        found = 0.5 - 0.5 * np.cos(turn)
+        weights = 0.5 - 0.5 * np.cos(turn)
     elif call.node.op == "HammingWindow":
-        found = 25 / 46 - 21 / 46 * np.cos(turn)
+        weights = 25 / 46 - 21 / 46 * np.cos(turn)
     else:
-        found = 0.42 - 0.5 * np.cos(turn) + 0.08 * np.cos(2 * turn)
-    return (found.astype(call.outputs[0].dtype.numpy),)
+        weights = 0.42 - 0.5 * np.cos(turn) + 0.08 * np.cos(2 * turn)
+    return (weights.astype(call.outputs[0].dtype.numpy),)
 
 
 def _mel(call: Call) -> tuple[TensorType, ...]:
@@ -136,11 +138,11 @@ def _mel(call: Call) -> tuple[TensorType, ...]:
     if bins < 1 or length < 1 or rate < 1:
         raise call.invalid("num_mel_bins, dft_length and sample_rate must be positive")
     shape: Shape = (length // 2 + 1, bins)
-    found = result(call, element_type(call, call.integer("output_datatype", 1)), shape)
+    kind = result(call, element_type(call, call.integer("output_datatype", 1)), shape)
     edges = _mel_edges(call)
     if edges[0] < 0 or edges[-1] >= shape[0] or (np.diff(edges) < 0).any():
         raise call.invalid("the edges in hertz do not lie between 0 and half the sample rate")
-    return (found,)
+    return (kind,)
 
 
 def _mel_edges(call: Call) -> Array:
@@ -158,15 +160,15 @@ def _mel_edges(call: Call) -> Array:
 
 
 def _mel_array(call: Call, arrays: Arrays) -> tuple[Array, ...]:
-    found, edges = np.zeros(call.outputs[0].shape), _mel_edges(call).tolist()
+    weights, edges = np.zeros(call.outputs[0].shape), _mel_edges(call).tolist()
     for place, (low, centre, high) in enumerate(zip(edges, edges[1:], edges[2:], strict=False)):
         if low == centre:
-            found[centre, place] = 1
+            weights[centre, place] = 1
         else:
-            found[low : centre + 1, place] = np.arange(centre + 1 - low) / (centre - low)
+            weights[low : centre + 1, place] = np.arange(centre + 1 - low) / (centre - low)
         if high > centre:
-            found[centre:high, place] = np.arange(high - centre, 0, -1) / (high - centre)
-    return (found.astype(call.outputs[0].dtype.numpy),)
+            weights[centre:high, place] = np.arange(high - centre, 0, -1) / (high - centre)
+    return (weights.astype(call.outputs[0].dtype.numpy),)
 
 
 _MEL = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")

@@ -46,15 +46,15 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 
 def _nests(call: Call) -> tuple[Nest, ...]:
     (axis, sizes), kinds = parts(call), _infer(call)
-    x, found, offset = operand(call.tensor(0), "x"), [], 0
+    x, nests, offset = operand(call.tensor(0), "x"), [], 0
     for index, (size, kind) in enumerate(zip(sizes, kinds, strict=True)):
         space = Space.of(**axes("i", kind.shape))
         loops = list(space)
         source = [loop + offset if place == axis else loop for place, loop in enumerate(loops)]
         if 0 not in kind.shape:
-            found.append(Nest(space, Tensor(f"y{index}", kind.shape, kind.dtype)[*loops], (x[*source],)))
+            nests.append(Nest(space, Tensor(f"y{index}", kind.shape, kind.dtype)[*loops], (x[*source],)))
         offset += size
-    return tuple(found)
+    return tuple(nests)
 
 
 def _copies(call: Call) -> tuple[Range, ...]:

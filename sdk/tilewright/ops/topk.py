@@ -23,8 +23,8 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
     axis, k, shape = top_axis(call), count(call), call.shape()
     if not 0 <= k <= shape[axis]:
         raise call.invalid(f"k = {k} does not fit axis {axis} of {shape}")
-    found = (*shape[:axis], k, *shape[axis + 1 :])
-    return wanted(call, result(call, call.tensor(0).dtype, found), result(call, DType.I64, found))
+    result_shape = (*shape[:axis], k, *shape[axis + 1 :])
+    return wanted(call, result(call, call.tensor(0).dtype, result_shape), result(call, DType.I64, result_shape))
 
 
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:

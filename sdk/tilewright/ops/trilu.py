@@ -30,8 +30,8 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     x, k = given(arrays, 0), diagonal(call)
     rows, columns = np.ogrid[: x.shape[-2], : x.shape[-1]]
-    kept = columns - rows >= k if call.integer("upper", 1) else columns - rows <= k
-    return (np.where(kept, x, np.asarray(zero_code(call)).astype(x.dtype)),)
+    inside = columns - rows >= k if call.integer("upper", 1) else columns - rows <= k
+    return (np.where(inside, x, np.asarray(zero_code(call)).astype(x.dtype)),)
 
 
 def _nests(call: Call) -> tuple[Nest, ...]:
@@ -41,11 +41,11 @@ def _nests(call: Call) -> tuple[Nest, ...]:
         return ()
     rows, columns = shape[-2:]
     upper = bool(call.integer("upper", 1))
-    kept = tuple(float(place >= k if upper else place <= k) for place in range(1 - rows, columns))
+    factors = tuple(float(place >= k if upper else place <= k) for place in range(1 - rows, columns))
     space = Space.of(**axes("i", shape))
     loops = list(space)
     x = operand(call.tensor(0), "x")
-    mask, zero = Tensor("kept", (len(kept),), DType.BOOL, kept), Tensor("zero", (1,), x.dtype, (zero_code(call),))
+    mask, zero = Tensor("kept", (len(factors),), DType.BOOL, factors), Tensor("zero", (1,), x.dtype, (zero_code(call),))
     choice = (mask[loops[-1] - loops[-2] + (rows - 1)], x[*loops], zero[0])
     return (Nest(space, Tensor("y", shape, x.dtype)[*loops], choice, body("where")),)
 

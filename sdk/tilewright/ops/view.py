@@ -70,14 +70,14 @@ def _flatten(call: Call) -> tuple[TensorType, ...]:
 def _squeeze(call: Call) -> tuple[TensorType, ...]:
     shape, axes = call.shape(), listed(call, 1, "axes")
     if axes is None:
-        kept: Shape = tuple(size for size in shape if size != 1)
+        remaining: Shape = tuple(size for size in shape if size != 1)
     else:
         dropped = some_axes(call, axes, len(shape))
         for axis in dropped:
             if shape[axis] != 1:
                 raise call.invalid(f"axis {axis} of {shape} is not 1")
-        kept = tuple(size for axis, size in enumerate(shape) if axis not in dropped)
-    return (result(call, call.tensor(0).dtype, kept),)
+        remaining = tuple(size for axis, size in enumerate(shape) if axis not in dropped)
+    return (result(call, call.tensor(0).dtype, remaining),)
 
 
 def _unsqueeze(call: Call) -> tuple[TensorType, ...]:

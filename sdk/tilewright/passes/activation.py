@@ -17,10 +17,10 @@ def apply(model: Model) -> Model:
     """Give producers with a single reader the limits of that reader."""
     edit = Edit(model)
     for node in edit.nodes():
-        found = limits(edit, node)
-        if found is None:
+        limited = limits(edit, node)
+        if limited is None:
             continue
-        source, low, high = found
+        source, low, high = limited
         views, before = _through_views(edit, node, source)
         if before is None or not _clamps(before) or len(before.outputs) != 1:
             continue

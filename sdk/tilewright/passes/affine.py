@@ -89,8 +89,8 @@ def per_channel(constant: Array, rank: int, axis: int, count: int) -> Reals | No
 def narrowed(values: Reals, dtype: np.dtype[np.generic]) -> Array | None:
     """The values in the type of a tensor; None where one of them has no place in it."""
     with np.errstate(over="ignore"):
-        found: Array = values.astype(dtype)
-    return found if np.all(np.isfinite(found.astype(np.float64))) else None
+        narrow: Array = values.astype(dtype)
+    return narrow if np.all(np.isfinite(narrow.astype(np.float64))) else None
 
 
 def bias_of(edit: Edit, linear: Node, count: int) -> Reals | None:

@@ -36,7 +36,7 @@ class Edit:
         """The nodes in order, each as it is when the iteration reaches it."""
         for slot in self._slots:
             for node in tuple(slot):
-                if any(kept is node for kept in slot):
+                if any(other is node for other in slot):
                     yield node
 
     def writer(self, tensor: str) -> Node | None:
@@ -73,8 +73,8 @@ class Edit:
 
     def is_float(self, *names: str) -> bool:
         """True where all these tensors hold plain floating-point values."""
-        found = [self.tensors[name] for name in names if name]
-        return all(tensor.dtype.is_float and tensor.quantisation is None for tensor in found)
+        tensors = [self.tensors[name] for name in names if name]
+        return all(tensor.dtype.is_float and tensor.quantisation is None for tensor in tensors)
 
     def folds(self, *names: str) -> bool:
         """True where all these hold plain floats whose constants may be computed into one another.
@@ -87,7 +87,7 @@ class Edit:
         """Put other nodes in the place of `node`; without any it is removed."""
         index = self._slot_of[node.name]
         slot = self._slots[index]
-        position = next(i for i, kept in enumerate(slot) if kept is node)
+        position = next(i for i, other in enumerate(slot) if other is node)
         self._disconnect(node)
         slot[position : position + 1] = new
         for made in new:

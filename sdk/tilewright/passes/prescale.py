@@ -29,9 +29,9 @@ def apply(model: Model) -> Model:
         weights = edit.constant(node, 1)
         if before is None or before.clamp or weights is None or not edit.sole_reader(node.inputs[0], node):
             continue
-        found = other_and_constant(edit, before, _OPS)
-        if found is not None and _readable(edit, node, weights):
-            _fold(edit, before, node, weights, *found)
+        pair = other_and_constant(edit, before, _OPS)
+        if pair is not None and _readable(edit, node, weights):
+            _fold(edit, before, node, weights, *pair)
     return edit.result()
 
 

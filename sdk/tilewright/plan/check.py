@@ -33,9 +33,9 @@ def check(plan: ExecutionPlan) -> None:
             if slot in written or slot in views:
                 raise _bug(f"{where} writes slot {slot}, which is written already")
             written.add(slot)
-        kept = [by_name[t.name] for call in instruction.call.chain[:-1] for t in call.outputs if t.name in by_name]
-        if kept:
-            raise _bug(f"{where} keeps rows in scratch, but slot {min(kept)} holds the whole tensor")
+        inner = [by_name[t.name] for call in instruction.call.chain[:-1] for t in call.outputs if t.name in by_name]
+        if inner:
+            raise _bug(f"{where} keeps rows in scratch, but slot {min(inner)} holds the whole tensor")
         if any(not 0 <= f < len(plan.frozen_slots) for f in instruction.frozen):
             raise _bug(f"{where} names a frozen slot that does not exist")
     for slot in plan.output_slots:

@@ -12,7 +12,7 @@ from tilewright.plan.plan import ExecutionPlan
 def overlaps(plan: ExecutionPlan, groups: Sequence[Storage]) -> tuple[tuple[Storage, Storage, int], ...]:
     """(dying operand, result, gap in bytes) for every pair that may share memory: result + gap <= operand."""
     home = {member: group for group in groups for member in group.members}
-    found = []
+    overlaps = []
     for instruction in plan.instructions:
         for operand, result, gap in instruction.overlaps:
             x, y = instruction.inputs[operand], instruction.outputs[result]
@@ -23,5 +23,5 @@ def overlaps(plan: ExecutionPlan, groups: Sequence[Storage]) -> tuple[tuple[Stor
             if earlier.last != instruction.index or later.first != instruction.index or len(readers) != 1:
                 continue
             if view_shift(plan, x) == 0:
-                found.append((earlier, later, gap))
-    return tuple(found)
+                overlaps.append((earlier, later, gap))
+    return tuple(overlaps)

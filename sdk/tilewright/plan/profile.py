@@ -83,16 +83,16 @@ def fetched(plan: ExecutionPlan, instruction: Instruction, levels: Hierarchy) ->
 
 def copied_bytes(plan: ExecutionPlan, instruction: Instruction, platform: Platform) -> dict[str, int]:
     """Bytes of one run by way, such as `l2>l1`; none where the instruction runs whole."""
-    found: dict[str, int] = {}
+    moved: dict[str, int] = {}
     schedule, levels = instruction.schedule, hierarchy(platform)
     if schedule is None or levels is None:
-        return found
+        return moved
     streamed = fetched(plan, instruction, levels)
     if streamed.size_bytes:
-        found[streamed.way] = streamed.size_bytes
+        moved[streamed.way] = streamed.size_bytes
     for step in schedule.steps():
-        _add(found, schedule, step)
-    return found
+        _add(moved, schedule, step)
+    return moved
 
 
 def modelled_cycles(plan: ExecutionPlan, instruction: Instruction, platform: Platform) -> int | None:
@@ -177,9 +177,9 @@ def _kernel_cycles(members: Sequence[Instruction], step: TileStep, levels: Hiera
     for number, (member, tile) in enumerate(zip(members, step.tiles, strict=True)):
         if step.computed[number] and number >= first:
             sizes = {name: high - low for name, (low, high) in tile.items()}
-            found = member.kernel.cycles(member.call, sizes)
+            cycles = member.kernel.cycles(member.call, sizes)
             points = prod(size for name, size in sizes.items() if "." not in name)
-            total += float(found) if found is not None else CALL_CYCLES + -(-points // levels.cores)
+            total += float(cycles) if cycles is not None else CALL_CYCLES + -(-points // levels.cores)
             total += levels.costs.kernel if number + 1 < len(members) else 0
     return total
 

@@ -88,11 +88,11 @@ def recompute_or_store(
             if added + spent <= most_cost and left.pay(plan):
                 candidate = _again(plan, instruction, late)
                 choices.append((live_bytes(candidate), spent, instruction.index, late[0], candidate))
-        found = min(choices, key=lambda choice: choice[:3], default=None)
-        if found is None or found[0] >= best:
+        cheapest = min(choices, key=lambda choice: choice[:3], default=None)
+        if cheapest is None or cheapest[0] >= best:
             return Recomputed(plan, tuple(repeated), before, best, added, left.refused)
-        repeated.append((plan.instructions[found[2]].name, plan.instructions[found[3]].name))
-        best, added, plan = found[0], added + found[1], found[4]
+        repeated.append((plan.instructions[cheapest[2]].name, plan.instructions[cheapest[3]].name))
+        best, added, plan = cheapest[0], added + cheapest[1], cheapest[4]
         alive = _alive(plan)
 
 
@@ -121,15 +121,15 @@ class _Uses:
 
 
 def _readers(plan: ExecutionPlan) -> _Uses:
-    found: dict[int, list[int]] = {}
+    readers: dict[int, list[int]] = {}
     stay = {view_root(plan, slot) for slot in (*plan.output_slots, *(pair.source for pair in plan.state))}
     stay |= {view_root(plan, slot.index) for slot in plan.slots if slot.storage is not None}
     for instruction in plan.instructions:
         for slot in dict.fromkeys(slot for slot in instruction.inputs if slot >= 0):
-            found.setdefault(slot, []).append(instruction.index)
+            readers.setdefault(slot, []).append(instruction.index)
             if instruction.aliasing is not None:
                 stay.add(slot)
-    return _Uses(found, frozenset(stay))
+    return _Uses(readers, frozenset(stay))
 
 
 @dataclass

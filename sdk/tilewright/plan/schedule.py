@@ -127,13 +127,13 @@ class CaptureRegions:
     @property
     def segments(self) -> tuple[tuple[int, int, int], ...]:
         """All instructions in order as (start, end, region), region -1 for what runs outside of any."""
-        found, at = list[tuple[int, int, int]](), 0
+        segments, at = list[tuple[int, int, int]](), 0
         for number, (start, end) in enumerate(self.regions):
             if at < start:
-                found.append((at, start, -1))
-            found.append((start, end, number))
+                segments.append((at, start, -1))
+            segments.append((start, end, number))
             at = end
-        return (*found, (at, self.count, -1)) if at < self.count else tuple(found)
+        return (*segments, (at, self.count, -1)) if at < self.count else tuple(segments)
 
 
 def capture_regions(

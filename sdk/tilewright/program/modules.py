@@ -62,13 +62,13 @@ def _part(module: torch.nn.Module, name: str) -> torch.nn.Module:
     import torch
 
     known = _mapping(module)
-    found = known.get(name, getattr(module, name, None) if name.isidentifier() else None)
-    if not isinstance(found, torch.nn.Module):
+    part = known.get(name, getattr(module, name, None) if name.isidentifier() else None)
+    if not isinstance(part, torch.nn.Module):
         raise UsageError(
             f"unknown region '{name}'", why=f"the module's regions are {', '.join(known) or 'none'}",
             fix="add it to the module's 'regions'",
         )  # fmt: skip
-    return found
+    return part
 
 
 def _as_buffers(part: torch.nn.Module, region: str, torch: Any) -> dict[str, Any]:

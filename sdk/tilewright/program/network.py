@@ -30,33 +30,33 @@ def region_of(node: str, schema: Schema) -> str:
 
 def assign(names: Iterable[str], schema: Schema) -> dict[str, str]:
     """Node name to region, "" for nodes of none. UsageError for a prefix that no node has."""
-    found = {name: region_of(name, schema) for name in names}
+    regions = {name: region_of(name, schema) for name in names}
     for region in schema.regions:
         if not region.nodes:
             raise UsageError(
                 f"region '{region.name}' has no nodes", fix="give prefixes of node names in 'nodes'", file=schema.origin
             )
         for prefix in region.nodes:
-            if not any(name.startswith(prefix) for name in found):
+            if not any(name.startswith(prefix) for name in regions):
                 raise UsageError(
                     f"region '{region.name}': no node's name begins with '{prefix}'",
-                    why=f"the first nodes are {', '.join(list(found)[:5])}",
+                    why=f"the first nodes are {', '.join(list(regions)[:5])}",
                     fix="see the names with 'tilewright compile --explain'", file=schema.origin,
                 )  # fmt: skip
-    return found
+    return regions
 
 
 def connected(model: Model, schema: Schema) -> Schema:
     """The schema with the connections that the network's tensors make between its regions."""
     places, producers = assign((node.name for node in model.nodes), schema), model.producers()
-    found: dict[Connection, None] = dict.fromkeys(schema.connections)
+    connections: dict[Connection, None] = dict.fromkeys(schema.connections)
     for node in model.nodes:
         for name in node.inputs:
             if name in producers:
                 pair = Connection(places[producers[name].name], places[node.name])
                 if pair.source and pair.target and pair.source != pair.target:
-                    found[pair] = None
-    return replace(schema, connections=tuple(found))
+                    connections[pair] = None
+    return replace(schema, connections=tuple(connections))
 
 
 def check_folded(names: Iterable[str], model: Model, schema: Schema) -> None:

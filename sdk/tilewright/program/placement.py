@@ -17,7 +17,7 @@ def weight_regions(plan: ExecutionPlan, schema: Schema) -> tuple[WeightRegion, .
     UsageError for one that has no constants, and for two whose names are one in C.
     """
     places = {slot.index: region_of(slot.node, schema) for slot in plan.frozen_slots}
-    found: list[WeightRegion] = []
+    regions: list[WeightRegion] = []
     for region in schema.regions:
         if region.mode not in (CompileMode.EXPORT, CompileMode.RUNTIME):
             continue
@@ -27,12 +27,12 @@ def weight_regions(plan: ExecutionPlan, schema: Schema) -> tuple[WeightRegion, .
                 f"region '{region.name}' has no weights", why=f"it is to be shipped as {region.mode.value}",
                 fix="choose freeze, or widen its prefixes", file=schema.origin,
             )  # fmt: skip
-        found.append(WeightRegion(region.name, _identifier(region), region.mode is CompileMode.EXPORT, slots))
-    names = [region.identifier for region in found]
-    for placed in found:
+        regions.append(WeightRegion(region.name, _identifier(region), region.mode is CompileMode.EXPORT, slots))
+    names = [region.identifier for region in regions]
+    for placed in regions:
         if names.count(placed.identifier) > 1:
             raise UsageError(f"region '{placed.name}' has the same name in C as another", fix="rename one")
-    return tuple(found)
+    return tuple(regions)
 
 
 def refuse_regions(regions: tuple[WeightRegion, ...], platform: str) -> None:

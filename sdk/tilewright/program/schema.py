@@ -104,13 +104,13 @@ class Schema:
 
     def reduced(self, active: Iterable[str]) -> Schema:
         """The active regions and what joins them; the schema itself where all are active."""
-        kept = set(active)
-        if kept >= set(self.names):
+        remaining = set(active)
+        if remaining >= set(self.names):
             return self
         return replace(
             self,
-            regions=tuple(region for region in self.regions if region.name in kept),
-            connections=tuple(c for c in self.connections if {c.source, c.target} <= kept),
+            regions=tuple(region for region in self.regions if region.name in remaining),
+            connections=tuple(c for c in self.connections if {c.source, c.target} <= remaining),
         )
 
 
@@ -160,10 +160,10 @@ def read_schema(file: Path) -> Schema:
 
 def _json(text: str, file: Path) -> object:
     try:
-        found: object = json.loads(text)
+        document: object = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"'{file}' is no JSON", why=str(error), file=str(file)) from None
-    return found
+    return document
 
 
 def _yaml(text: str, file: Path) -> object:
@@ -174,7 +174,7 @@ def _yaml(text: str, file: Path) -> object:
             "PyYAML is not installed", why=f"'{file}' is YAML", fix="install pyyaml, or write the file as JSON"
         ) from None
     try:
-        found: object = yaml.safe_load(text)
+        document: object = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise UsageError(f"'{file}' is no YAML", why=str(error), file=str(file)) from None
-    return found
+    return document

@@ -70,17 +70,17 @@ def parse_ecosystems(text: str) -> tuple[str, ...]:
 
 def project_files(library: Library, ecosystems: Sequence[str]) -> dict[str, str]:
     """Relative path with `/` to text, of every file of the ecosystems."""
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for ecosystem in ecosystems:
         main = "app_main" if ecosystem == "esp-idf" else "main"
         result = "void" if ecosystem == "esp-idf" else "int"
         for path, template in _FILES[ecosystem].items():
             names = {"m": library, "ecosystems": tuple(ecosystems), "main": main, "result": result}
-            found[path] = render(TEMPLATES / template, **names)
+            files[path] = render(TEMPLATES / template, **names)
         if ecosystem in _WRITTEN:
             path, write = _WRITTEN[ecosystem]
-            found[path] = write(library)
-    return found
+            files[path] = write(library)
+    return files
 
 
 def _library_json(library: Library) -> str:

@@ -94,8 +94,8 @@ def row_wise(call: Call) -> RowWise | str:
             if loop in access.loops:
                 return "a constant has values for every row"
             continue
-        found = _row_map(access, loop, extents) if len(access.subscripts) == len(y.shape) else None
-        if found is None or maps.setdefault(index, found) != found:
+        row_map = _row_map(access, loop, extents) if len(access.subscripts) == len(y.shape) else None
+        if row_map is None or maps.setdefault(index, row_map) != row_map:
             return f"it does not read whole rows of '{call.tensor(index).name}'"
     if set(maps) != set(runtime):
         return "it reads an operand that its index map does not name"

@@ -52,12 +52,12 @@ def check_chain(call: Call, kernel: Kernel) -> None:
 
 def _reads(stage: Stage, row: int) -> Rows:
     """Rows of each operand that lie inside of it and that the call from `row` on reads."""
-    found: Rows = {}
+    touched: Rows = {}
     for index, reads in stage.node.maps.items():
         whole, cut = stage.node.call.tensor(index), stage.call.tensor(index)
         top = row * reads.stride - reads.before
-        found[whole.name] = range(max(0, top), min(top + cut.shape[2], whole.shape[2]))
-    return found
+        touched[whole.name] = range(max(0, top), min(top + cut.shape[2], whole.shape[2]))
+    return touched
 
 
 def check_gap(call: Call, chain: RowChain, operand: int, gap: int) -> None:

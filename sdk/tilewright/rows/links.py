@@ -61,14 +61,14 @@ class Links:
 
     def chains(self, path: Sequence[str]) -> list[BoundNode]:
         """The chain of these nodes for several numbers of rows: those where more scratch means fewer instructions."""
-        found: list[tuple[int, float, BoundNode]] = []
+        candidates: list[tuple[int, float, BoundNode]] = []
         for rows in BANDS:
             made = self.chain(path, rows)
             if made is not None and made.kernel is not None:
                 operands = self.graph.operands(made)
-                found.append((made.kernel.scratch(operands), made.kernel.cost(made.call), made))
+                candidates.append((made.kernel.scratch(operands), made.kernel.cost(made.call), made))
         kept, least = list[BoundNode](), float("inf")
-        for _, cost, made in sorted(found, key=lambda item: item[:2]):
+        for _, cost, made in sorted(candidates, key=lambda item: item[:2]):
             if cost < least:
                 kept.append(made)
                 least = cost
@@ -155,12 +155,12 @@ def _only_readers(graph: BoundGraph) -> dict[str, str]:
     for bound in graph.nodes:
         for tensor in dict.fromkeys(t.name for t in bound.call.inputs if t is not None):
             readers.setdefault(tensor, []).append(bound.call.node.name)
-    found = {}
+    sole = {}
     for bound in graph.nodes:
         made = [t.name for t in bound.call.outputs]
         if len(made) == 1 and made[0] not in graph.model.outputs and len(readers.get(made[0], ())) == 1:
-            found[bound.call.node.name] = readers[made[0]][0]
-    return found
+            sole[bound.call.node.name] = readers[made[0]][0]
+    return sole
 
 
 def _feed(before: Call, call: Call) -> tuple[int, ...]:

@@ -55,7 +55,7 @@ def read_set(plan: ExecutionPlan, file: Path | None) -> SampleSet | None:
 def expected_set(plan: ExecutionPlan, file: Path, count: int) -> tuple[Array, ...]:
     """The expected outputs of `count` samples, from an .npz; UsageError for another number or form."""
     arrays = read_arrays(file)
-    found = []
+    expected = []
     for name, slot in zip(plan.output_names, plan.output_slots, strict=True):
         values = _many(plan.slots[slot].tensor, arrays[name]) if name in arrays else None
         if values is None or len(values) != count:
@@ -64,8 +64,8 @@ def expected_set(plan: ExecutionPlan, file: Path, count: int) -> tuple[Array, ..
                 why=f"it holds {', '.join(f'{n}{list(a.shape)}' for n, a in sorted(arrays.items())) or 'nothing'}",
                 fix="give one for each sample of the inputs", tensor=name, file=str(file),
             )  # fmt: skip
-        found.append(values)
-    return tuple(found)
+        expected.append(values)
+    return tuple(expected)
 
 
 def _many(tensor: Tensor, value: Array) -> Array | None:

@@ -336,14 +336,14 @@ class CUDAGraphExecutor:
         """A function that puts the state slots back as they are now; UsageError where the executor was destroyed."""
         for slot in self.plan.state_slots:
             self._require(slot)
-        kept = [
+        state = [
             (slot, sample, self.library.read(slot, sample, self.plan.slots[slot].tensor.size_bytes))
             for slot in self.plan.state_slots
             for sample in range(self.samples)
         ]
 
         def restore() -> None:
-            for slot, sample, data in kept:
+            for slot, sample, data in state:
                 self._require(slot)
                 self.library.write(slot, sample, data)
 

@@ -54,8 +54,8 @@ def _meaning(code: int) -> str:
 def find_compiler(target: Target) -> str:
     """The first installed compiler of the target; nvcc also where the toolkit lies outside of the path."""
     for name in target.compilers:
-        if found := shutil.which(name) or _toolkit(name):
-            return found
+        if path := shutil.which(name) or _toolkit(name):
+            return path
     name = target.compilers[0]
     raise ToolMissing(
         f"{name} is not installed",
@@ -145,14 +145,14 @@ class Library:
         place = ctypes.c_void_p()
         self.call("staging", int(output), index, ctypes.byref(place))
         buffer = (ctypes.c_uint8 * size).from_address(place.value or 0)
-        found: Array = np.ctypeslib.as_array(buffer)
-        return found
+        array: Array = np.ctypeslib.as_array(buffer)
+        return array
 
     def read(self, slot: int, sample: int, size: int) -> Array:
         """The bytes of a slot."""
-        found: Array = np.empty(size, np.uint8)
-        self.call("read", slot, sample, ctypes.c_void_p(found.ctypes.data), ctypes.c_size_t(size))
-        return found
+        array: Array = np.empty(size, np.uint8)
+        self.call("read", slot, sample, ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(size))
+        return array
 
     def write(self, slot: int, sample: int, data: Array) -> None:
         """Write the bytes of a slot."""
@@ -161,6 +161,6 @@ class Library:
 
     def address(self, slot: int) -> int:
         """Where a slot of the first sample lies on the device."""
-        found = ctypes.c_ulonglong()
-        self.call("address", slot, ctypes.byref(found))
-        return found.value
+        address = ctypes.c_ulonglong()
+        self.call("address", slot, ctypes.byref(address))
+        return address.value

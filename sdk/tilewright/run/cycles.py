@@ -113,34 +113,34 @@ def read_model(file: Path) -> CoreModel:
 
 def cycle_table(model: CoreModel, image: Image) -> CycleTable:
     """The cycles of every instruction of an image; 1 where the listing shows none."""
-    found = listing(image)
-    if not found:
+    instructions = listing(image)
+    if not instructions:
         raise TilewrightError(f"the listing of '{image.path.name}' shows no instruction")
-    first, end = found[0].address, max(one.end for one in found)
+    first, end = instructions[0].address, max(one.end for one in instructions)
     cycles = bytearray(b"\1" * ((end - first) // 2))
-    for one, count in cycles_of(model, found):
+    for one, count in cycles_of(model, instructions):
         cycles[(one.address - first) // 2] = min(count, 255)
     return CycleTable(first, bytes(cycles))
 
 
 def listing(image: Image) -> list[Listed]:
     """What objdump of the image's compiler shows, by address; empty where it cannot be run."""
-    asked = start([image.toolchain.compiler, "-print-prog-name=objdump"], image.work)
-    done = start([asked.output.strip() or "objdump", "-d", "-w", str(image.path)], image.work)
+    answer = start([image.toolchain.compiler, "-print-prog-name=objdump"], image.work)
+    done = start([answer.output.strip() or "objdump", "-d", "-w", str(image.path)], image.work)
     return read_listing(done.output) if done.code == 0 else []
 
 
 def read_listing(text: str) -> list[Listed]:
     """The instructions of an objdump, by address."""
-    found = {}
+    instructions = {}
     for line in text.splitlines():
         match = _LINE.match(line)
         if match is None or match[3].startswith("."):
             continue
         size = len(match[2].replace(" ", "")) // 2
         mnemonic = re.sub(r"\.[nw]$", "", match[3])
-        found[int(match[1], 16)] = Listed(int(match[1], 16), size, mnemonic, (match[4] or "").strip())
-    return [found[address] for address in sorted(found)]
+        instructions[int(match[1], 16)] = Listed(int(match[1], 16), size, mnemonic, (match[4] or "").strip())
+    return [instructions[address] for address in sorted(instructions)]
 
 
 def cycles_of(model: CoreModel, found: Sequence[Listed]) -> Iterator[tuple[Listed, int]]:
@@ -202,5 +202,5 @@ def read(one: Listed) -> set[str]:
     A multiply-accumulate takes its addend, the first operand, a cycle later. Stores and comparisons read theirs.
     """
     text = _SPAN.sub(lambda m: ", ".join(f"{m[1]}{n}" for n in range(int(m[2]), int(m[3]) + 1)), one.operands)
-    found = _REGISTER.findall(text)
-    return set(found if one.mnemonic.startswith(("vst", "vpush", "vcmp")) else found[1:])
+    registers = _REGISTER.findall(text)
+    return set(registers if one.mnemonic.startswith(("vst", "vpush", "vcmp")) else registers[1:])

@@ -143,15 +143,15 @@ def mapped_sizes(map_file: Path, elf: ElfFile, leave_out: Iterable[str]) -> Size
 def _placements(map_file: Path) -> list[tuple[str, int, int, str]]:
     """(input section, address, bytes, file) of every input section that the linker placed."""
     text = map_file.read_text(encoding="utf-8", errors="replace")
-    found = []
+    placements = []
     pending = ""
     for line in text.partition("Linker script and memory map")[2].splitlines():
         placed = _PLACED.match(line)
         if placed and (placed[1] or pending):
-            found.append((placed[1] or pending, int(placed[2], 16), int(placed[3], 16), placed[4].strip()))
+            placements.append((placed[1] or pending, int(placed[2], 16), int(placed[3], 16), placed[4].strip()))
         alone = _ALONE.match(line)
         pending = alone[1] if alone else ""
-    return [entry for entry in found if entry[2] > 0]
+    return [entry for entry in placements if entry[2] > 0]
 
 
 def _is_file(origin: str) -> bool:

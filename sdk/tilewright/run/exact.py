@@ -216,5 +216,5 @@ def _name(node: onnx.NodeProto, place: int) -> str:
 def _attributes(node: onnx.NodeProto) -> dict[str, Any]:
     from onnx import helper
 
-    found = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
-    return {name: value.decode() if isinstance(value, bytes) else value for name, value in found.items()}
+    attributes = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
+    return {name: value.decode() if isinstance(value, bytes) else value for name, value in attributes.items()}

@@ -95,13 +95,13 @@ class _Window:
 
     def taps(self, position: Sequence[int], sizes: Sequence[int]) -> list[tuple[list[int], list[int]]]:
         """Per axis the taps that lie inside of the operand, and the places that they read."""
-        found = []
+        taps = []
         for axis, at in enumerate(position):
             first = at * self.strides[axis] - self.begins[axis]
             reads = [(k, first + k * self.dilations[axis]) for k in range(self.kernel[axis])]
             inside = [(k, place) for k, place in reads if 0 <= place < sizes[axis]]
-            found.append(([k for k, _ in inside], [place for _, place in inside]))
-        return found
+            taps.append(([k for k, _ in inside], [place for _, place in inside]))
+        return taps
 
 
 def _window(result: Result, kernel: tuple[int, ...]) -> _Window | None:

@@ -56,11 +56,11 @@ def arena_symbol(image: Image) -> str:
 
 def arena_range(image: Image) -> tuple[int, int]:
     """First address and bytes of the activations; zeros where there are none."""
-    found = image.elf.symbol(arena_symbol(image))
-    if found is None:
+    symbol = image.elf.symbol(arena_symbol(image))
+    if symbol is None:
         return 0, 0
     part = image.interface.context  # an instance holds pointers and the end of its alignment behind the arena
-    return found.address, min(found.size_bytes, image.interface.arena_bytes) if part else found.size_bytes
+    return symbol.address, min(symbol.size_bytes, image.interface.arena_bytes) if part else symbol.size_bytes
 
 
 STATE = "<state>"

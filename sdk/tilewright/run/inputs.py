@@ -48,12 +48,12 @@ def drawn_sentences(plan: ExecutionPlan) -> tuple[str, ...]:
 def expected_outputs(plan: ExecutionPlan, file: Path) -> list[Array]:
     """One array per output, from the file."""
     values = _by_name(read_arrays(file), plan.output_names, "output", file)
-    found = []
+    arrays = []
     for name, slot in zip(plan.output_names, plan.output_slots, strict=True):
         if name not in values:
             raise _missing("output", name, values, file)
-        found.append(_fitting(name, plan.slots[slot].tensor, values[name], file))
-    return found
+        arrays.append(_fitting(name, plan.slots[slot].tensor, values[name], file))
+    return arrays
 
 
 def random_values(tensor: Tensor, generator: np.random.Generator, limit: Limit | None = None) -> Array:

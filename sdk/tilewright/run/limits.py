@@ -79,7 +79,7 @@ class _Way:
 def input_limits(plan: ExecutionPlan) -> dict[int, Limit]:
     """The limit of every input slot that has one."""
     ways: dict[int, list[_Way]] = {slot: [_Way(slot)] for slot in plan.input_slots}
-    found: dict[int, Limit] = {}
+    limits: dict[int, Limit] = {}
     for instruction in plan.instructions:
         call = instruction.call
         for operand, slot in enumerate(instruction.inputs):
@@ -87,12 +87,12 @@ def input_limits(plan: ExecutionPlan) -> dict[int, Limit]:
                 read = call.operator.reads(call, operand) if call.operator and call.operator.reads else None
                 if read is not None:
                     why = f"node '{call.node.name}' ({call.node.op}) {read.why}"
-                    found[way.source] = _both(found.get(way.source), way.limit(read, why))
+                    limits[way.source] = _both(limits.get(way.source), way.limit(read, why))
                 behind = way.through(call, operand) if not call.chain else None
                 if behind is not None:
                     for result in instruction.outputs:
                         ways.setdefault(result, []).append(behind)
-    return found
+    return limits
 
 
 def _ways(plan: ExecutionPlan, ways: Mapping[int, Sequence[_Way]], slot: int) -> Sequence[_Way]:

@@ -80,11 +80,11 @@ class Reference:
 
     def values(self, names: Sequence[str]) -> dict[str, Array]:
         """Tensors of the file by name, as ONNX Runtime computes them; NoReferenceError where it refuses the file."""
-        wanted = [name for name in dict.fromkeys(names) if name in self.names]
-        found = {name: value for name, (_, value) in self.given.items() if name in names}
-        if not wanted:
-            return found
-        return {**found, **dict(zip(wanted, self._computed(wanted), strict=True))}
+        known = [name for name in dict.fromkeys(names) if name in self.names]
+        values = {name: value for name, (_, value) in self.given.items() if name in names}
+        if not known:
+            return values
+        return {**values, **dict(zip(known, self._computed(known), strict=True))}
 
     def _computed(self, wanted: Sequence[str]) -> list[Array]:
         try:

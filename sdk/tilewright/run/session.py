@@ -135,11 +135,11 @@ def read_outputs(plan: ExecutionPlan, execution: Execution) -> list[Array]:
     """The outputs that a run brought back, as logical arrays."""
     import numpy as np
 
-    found = []
+    arrays = []
     for slot, raw in zip(plan.output_slots, execution.outputs, strict=True):
         tensor = plan.slots[slot].tensor
-        found.append(np.frombuffer(raw, tensor.dtype.numpy).reshape(tensor.shape))
-    return found
+        arrays.append(np.frombuffer(raw, tensor.dtype.numpy).reshape(tensor.shape))
+    return arrays
 
 
 def read_states(placed: PlacedPlan, raw: bytes) -> list[Array]:
@@ -183,15 +183,15 @@ def compare_layers(
                     entries.append(DumpEntry(instruction.index, tensor.name, offsets[slot], tensor.size_bytes, symbol))
                     places.append(slot)
     execution = execute(image, raw, dump=entries)
-    found: dict[int, Comparison] = {}
+    compared: dict[int, Comparison] = {}
     for slot, dump in zip(places, execution.dumps, strict=True):
         where = plan.slots[slot]
         flat = np.frombuffer(dump.data, where.tensor.dtype.numpy)
         result = compare_slot(plan, slot, where.layout.unpack(flat, where.tensor.shape), slots[slot], asked)
-        known = found.get(dump.instruction)
+        known = compared.get(dump.instruction)
         if known is None or result.mismatches > known.mismatches:
-            found[dump.instruction] = result
-    return found
+            compared[dump.instruction] = result
+    return compared
 
 
 def report_of(
@@ -241,7 +241,7 @@ def with_inner(report: Report, inner: Mapping[int, Sequence[Inner]]) -> Report:
     if not inner:
         return report
     assert report.run is not None
-    same = all(each.result.match for found in inner.values() for each in found)
+    same = all(each.result.match for comparisons in inner.values() for each in comparisons)
     rows = [
         replace(row, inner=tuple(each.report() for each in inner.get(index, ())))
         for index, row in enumerate(report.layers)

@@ -108,11 +108,11 @@ def simulator_of(target: Target) -> Simulator:
 
 @cache
 def _simulator(name: str) -> Simulator:
-    found = load_simulator(name)
-    if not isinstance(found, Simulator):
+    simulator = load_simulator(name)
+    if not isinstance(simulator, Simulator):
         raise PlatformError(
             f"simulator '{name}' cannot be loaded",
-            why=f"a {type(found).__name__} stands where a Simulator should",
+            why=f"a {type(simulator).__name__} stands where a Simulator should",
             fix="name an object of a class that derives from tilewright.run.simulator.Simulator",
         )
-    return found
+    return simulator

@@ -30,8 +30,8 @@ class Inner:
 
     def report(self) -> InnerReport:
         """As it stands in the layer's report."""
-        found = self.result
-        return InnerReport(self.tensor, self.node, found.max_abs_error, found.max_lsb_error, found.mismatches)
+        outcome = self.result
+        return InnerReport(self.tensor, self.node, outcome.max_abs_error, outcome.max_lsb_error, outcome.mismatches)
 
 
 def has_chains(placed: PlacedPlan) -> bool:

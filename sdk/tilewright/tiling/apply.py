@@ -36,7 +36,7 @@ def apply_solution(
     levels_asked = hierarchy_for(whole, options)
     works = works_of(graph)
     _covered(solution, set(works))
-    taken = []
+    chosen = []
     named: dict[str, set[str]] = {"pinned": set(), "resident": set(), "streamed": set()}
     for one in solution:
         if one.constants not in named:
@@ -60,8 +60,8 @@ def apply_solution(
                 why=f"they take {cut.compute_bytes + held} bytes", fix="give smaller tiles", node=one.nodes[-1],
                 smallest={level: cut.compute_bytes + held},
             )  # fmt: skip
-        taken.append((Option(subject, (), pinned), cut))
-    choice = Choice(tuple(taken), frozenset(named["resident"]),
+        chosen.append((Option(subject, (), pinned), cut))
+    choice = Choice(tuple(chosen), frozenset(named["resident"]),
                     frozenset(named["streamed"]) if levels_asked.fetch is not None else frozenset(),
                     pinned=frozenset(named["pinned"]))  # fmt: skip
     return scheduled(graph, works, levels_asked, choice)

@@ -27,7 +27,7 @@ def check(schedule: TileSchedule, capacity: int | None = None, align: int = 1) -
     """Raise `ScheduleFault` at the first rule that the schedule breaks."""
     where = " + ".join(schedule.nodes)
     _buffers(schedule, where, capacity, align)
-    seen: dict[str, Box] = {}
+    held: dict[str, Box] = {}
     traffic, count = 0, 0
     written: dict[str, list[Box]] = {}
     made: dict[int, Tile] = {}
@@ -43,7 +43,7 @@ def check(schedule: TileSchedule, capacity: int | None = None, align: int = 1) -
                 raise ScheduleFault(f"tile {step.index} of '{where}' does not compute '{stage.node}'",
                                     why="what is there is another tile's result")  # fmt: skip
         _chain(schedule, step, where)
-        traffic += _copies(schedule, step, seen, where)
+        traffic += _copies(schedule, step, held, where)
         for move in step.stores:
             written.setdefault(move.key, []).append(move.box)
     if count != schedule.tiles:

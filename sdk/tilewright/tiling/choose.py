@@ -66,10 +66,10 @@ def _obvious(network: Network) -> Choice | None:
         return None
     if not roomy(network):
         return None
-    taken = tuple((option, option.cuts[-1]) for option in network.options)
-    cost = sum(cut.cost(network.objective) for _, cut in taken)
+    chosen = tuple((option, option.cuts[-1]) for option in network.options)
+    cost = sum(cut.cost(network.objective) for _, cut in chosen)
     staged = frozenset(network.constants) if network.levels.fetch is not None else frozenset()
-    return Choice(taken, staged, frozenset(), cost, cost)
+    return Choice(chosen, staged, frozenset(), cost, cost)
 
 
 def peak(network: Network) -> int:

@@ -76,8 +76,8 @@ def _all(operand: Operand) -> tuple[tuple[int, int], ...]:
 def _largest(subject: Subject, cut: Cut, number: int) -> dict[str, int]:
     """Longest range of every loop of a stage."""
     ranges = subject.chain.ranges(cut.sizes, cut.order)
-    found = {}
+    largest = {}
     for loop in subject.stages[number].extents:
         low, high = subject.chain.loop_range(number, loop, ranges)
-        found[loop] = int((high - low).max())
-    return found
+        largest[loop] = int((high - low).max())
+    return largest

@@ -33,20 +33,20 @@ def conflict(work: Work, levels: Hierarchy) -> Conflict | None:
     needed = _smallest(work, levels, rules)
     if needed <= levels.capacity:
         return None
-    kept = [rule for rule in rules if rule.kind != "prefer"]
-    for rule in tuple(kept):
-        fewer = [other for other in kept if other is not rule]
+    demands = [rule for rule in rules if rule.kind != "prefer"]
+    for rule in tuple(demands):
+        fewer = [other for other in demands if other is not rule]
         if _smallest(work, levels, fewer) > levels.capacity:
-            kept = fewer
-    return Conflict(work.name, tuple(kept), needed, _smallest(work, levels, ()))
+            demands = fewer
+    return Conflict(work.name, tuple(demands), needed, _smallest(work, levels, ()))
 
 
 def does_not_fit(works: Sequence[Work], levels: Hierarchy) -> DoesNotFit:
     """The error for a network of which some nodes do not fit; it names the one that needs most."""
-    found = [c for c in (conflict(work, levels) for work in works) if c is not None]
-    worst = max(found, key=lambda c: c.smallest)
+    conflicts = [c for c in (conflict(work, levels) for work in works) if c is not None]
+    worst = max(conflicts, key=lambda c: c.smallest)
     name = levels.compute.name
-    others = f" ({len(found) - 1} other nodes do not fit either)" if len(found) > 1 else ""
+    others = f" ({len(conflicts) - 1} other nodes do not fit either)" if len(conflicts) > 1 else ""
     return DoesNotFit(
         f"node '{worst.node}' does not fit {levels.capacity} bytes of '{name}'",
         why=_sentence(worst) + others,

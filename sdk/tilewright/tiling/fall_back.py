@@ -36,10 +36,10 @@ def tile_or_fall_back(
         try:
             return cut(graph)
         except DoesNotFit as error:
-            found = _refusals(graph, levels, most, asked)
-            if not found:
+            refusals = _refusals(graph, levels, most, asked)
+            if not refusals:
                 raise _with_advice(error, graph, levels, asked) from None
-            refused |= found
+            refused |= refusals
             try:
                 graph = rebind(refused)
             except UnsupportedNode:
@@ -48,31 +48,31 @@ def tile_or_fall_back(
 
 def gave_way(graph: BoundGraph) -> dict[str, str]:
     """By node the first kernel that gave way, with the sentence why."""
-    found = {}
+    names = {}
     for bound in graph.nodes:
         large = (candidate for candidate in bound.candidates if candidate.too_large)
         if (first := next(large, None)) is not None:
-            found[bound.call.node.name] = f"{first.kernel.name}: {first.refusal}"
-    return found
+            names[bound.call.node.name] = f"{first.kernel.name}: {first.refusal}"
+    return names
 
 
 def _refusals(
     graph: BoundGraph, levels: Sequence[MemoryLevel], most: Mapping[str, int | None], asked: FallBack
 ) -> dict[tuple[str, str], Refusal]:
     """Kernels that have no tile that fits, with the sentence; none where one of them may not give way."""
-    there = hierarchy(graph.platform, levels)
-    if there is None or asked == "never":
+    whole = hierarchy(graph.platform, levels)
+    if whole is None or asked == "never":
         return {}
-    name, found = there.compute.name, dict[tuple[str, str], Refusal]()
+    name, refusals = whole.compute.name, dict[tuple[str, str], Refusal]()
     for work in works_of(graph).values():
-        conflicting = conflict(work, there)
+        conflicting = conflict(work, whole)
         if conflicting is None:
             continue
         if asked == "needed" and not _hopeless(conflicting, most.get(name)):
             return {}
-        why = f"its smallest tile takes {conflicting.smallest:,} bytes and '{name}' has {there.capacity:,}"
-        found[work.name, work.kernel.name] = Refusal(why, too_large=True)
-    return found
+        why = f"its smallest tile takes {conflicting.smallest:,} bytes and '{name}' has {whole.capacity:,}"
+        refusals[work.name, work.kernel.name] = Refusal(why, too_large=True)
+    return refusals
 
 
 def _hopeless(found: Conflict, most: int | None) -> bool:
@@ -82,9 +82,9 @@ def _hopeless(found: Conflict, most: int | None) -> bool:
 
 def _with_advice(error: DoesNotFit, graph: BoundGraph, levels: Sequence[MemoryLevel], asked: FallBack) -> DoesNotFit:
     """The error with the other way out, where a kernel without tiles would take the node."""
-    there = hierarchy(graph.platform, levels)
+    whole = hierarchy(graph.platform, levels)
     node = next((bound for bound in graph.nodes if bound.call.node.name == error.where.node), None)
-    if there is None or node is None or there.compute.name not in error.smallest or asked == "always":
+    if whole is None or node is None or whole.compute.name not in error.smallest or asked == "always":
         return error
     others = [c.kernel for c in node.candidates if c.refusal is None and c.kernel is not node.kernel]
     if not others:

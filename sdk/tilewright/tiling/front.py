@@ -70,7 +70,7 @@ def walked(
     if limit is not None:
         cheap = cost_of(cycles.astype(np.float64), traffic.astype(np.float64), objective) <= limit * ESTIMATE
         used = np.where(cheap, used, capacity + 1)
-    found: dict[tuple[object, ...], Cut] = {}
+    cuts: dict[tuple[object, ...], Cut] = {}
     few = len(subject.works) > 1
     for flat in _near_front(used, cycles, traffic, capacity, few):
         which, place = divmod(flat, count)
@@ -78,9 +78,9 @@ def walked(
         chosen = {n: int(v[place]) for n, v in sizes.items() if int(v[place]) < subject.extents[n]}
         order = tuple(n for n in row.order if n in chosen)
         key = (tuple(sorted(chosen.items())), order, row.double and bool(order))
-        if key not in found:
-            found[key] = walk(subject, chosen, order, row.double and bool(order))
-    return tuple(sorted((c for c in found.values() if c.compute_bytes <= capacity), key=_rank))
+        if key not in cuts:
+            cuts[key] = walk(subject, chosen, order, row.double and bool(order))
+    return tuple(sorted((c for c in cuts.values() if c.compute_bytes <= capacity), key=_rank))
 
 
 def _rank(cut: Cut) -> tuple[object, ...]:
@@ -89,16 +89,16 @@ def _rank(cut: Cut) -> tuple[object, ...]:
 
 def front_of(cuts: Sequence[Cut], most: int = 30, objective: Objective = "cycles") -> tuple[Cut, ...]:
     """The cuts that nothing of fewer bytes beats in cost, at most `most` of them, the extremes kept."""
-    kept: list[Cut] = []
+    front: list[Cut] = []
     for cut in sorted(cuts, key=_rank):
-        if not kept or cut.cost(objective) < kept[-1].cost(objective):
-            if kept and kept[-1].compute_bytes == cut.compute_bytes:
-                kept.pop()
-            kept.append(cut)
-    if len(kept) > most:
-        places = np.unique(np.linspace(0, len(kept) - 1, most).round().astype(int))
-        kept = [kept[i] for i in places]
-    return tuple(kept)
+        if not front or cut.cost(objective) < front[-1].cost(objective):
+            if front and front[-1].compute_bytes == cut.compute_bytes:
+                front.pop()
+            front.append(cut)
+    if len(front) > most:
+        places = np.unique(np.linspace(0, len(front) - 1, most).round().astype(int))
+        front = [front[i] for i in places]
+    return tuple(front)
 
 
 def best_within(cuts: Sequence[Cut], capacity: int, objective: Objective = "cycles") -> Cut | None:
@@ -226,9 +226,9 @@ def _tables(subject: Subject, sizes: Mapping[str, Ints], count: int) -> _Tables:
         key = ("candidates", operand.key, count)
         if key not in subject.known:
             subject.known[key] = _tabulated(subject, number, operand, sizes, places, count)
-        found = subject.known[key]
-        assert isinstance(found, _Operand)
-        operands[operand.key] = found
+        tables = subject.known[key]
+        assert isinstance(tables, _Operand)
+        operands[operand.key] = tables
     longest = {key: operand.longest for key, operand in operands.items()}
     scratch: Any = ones * 0
     for number in range(len(subject.stages)):
@@ -290,8 +290,8 @@ def _distinct(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
     """The rows that occur, and for every candidate which of them it is."""
     width = [int(column.max()) + 1 for column in columns]
     code = np.ravel_multi_index(tuple(columns), width)
-    found, inverse = np.unique(code, return_inverse=True)
-    return np.stack(np.unravel_index(found, width)), inverse.reshape(-1)
+    distinct, inverse = np.unique(code, return_inverse=True)
+    return np.stack(np.unravel_index(distinct, width)), inverse.reshape(-1)
 
 
 def _axis_at_once(
@@ -382,11 +382,11 @@ def _near_front(used: Any, cycles: Any, traffic: Any, capacity: int, few: bool) 
         return []
     close = cycles[by_bytes] <= np.minimum.accumulate(cycles[by_bytes]) * 1.01
     lean = traffic[by_bytes] <= np.minimum.accumulate(traffic[by_bytes])
-    kept = by_bytes[close | lean]
-    low, high = int(used[kept[0]]), int(used[kept[-1]])
+    nearest = by_bytes[close | lean]
+    low, high = int(used[nearest[0]]), int(used[nearest[-1]])
     found: dict[int, None] = {}
     for bound in np.unique(np.geomspace(max(low, 1), max(high, 1), thresholds).astype(np.int64).clip(low, high)):
-        inside = kept[used[kept] <= bound]
+        inside = nearest[used[nearest] <= bound]
         by_cycles = inside[np.lexsort((traffic[inside], cycles[inside]))]
         near = by_cycles[cycles[by_cycles] <= cycles[by_cycles[0]] * 1.01]
         by_traffic = near[np.lexsort((cycles[near], traffic[near]))]

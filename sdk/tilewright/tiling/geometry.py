@@ -85,14 +85,14 @@ class FusedChain:
 
     def axis_range(self, number: int, operand: Operand, axis: int, final: Mapping[str, Ranges]) -> Ranges:
         """Range of an axis of an operand of stage `number`, hull over its accesses."""
-        found: Ranges | None = None
+        hull: Ranges | None = None
         for access in operand.accesses:
             sub = access.subscripts[axis]
             ranges = {loop: self.loop_range(number, loop, final) for loop in sub.loops}
             low, high = clipped(sub, ranges, operand.shape[axis])
-            found = (low, high) if found is None else (np.minimum(found[0], low), np.maximum(found[1], high))
-        assert found is not None
-        return found
+            hull = (low, high) if hull is None else (np.minimum(hull[0], low), np.maximum(hull[1], high))
+        assert hull is not None
+        return hull
 
     def axis_loops(self, number: int, operand: Operand, axis: int) -> tuple[str, ...]:
         """Loops of the last stage that move an axis, in the order of its extents."""
@@ -112,14 +112,14 @@ class FusedChain:
 
     def ranges(self, sizes: Mapping[str, int], loops: Sequence[str]) -> dict[str, Ranges]:
         """Ranges of all tiles along `loops`, broadcastable against each other, in the order given."""
-        found = {}
+        ranges = {}
         for place, name in enumerate(loops):
             extent = self.stages[-1].extents[name]
             low = np.arange(0, extent, sizes[name], dtype=np.int64)
             view = [1] * len(loops)
             view[place] = len(low)
-            found[name] = (low.reshape(view), np.minimum(low + sizes[name], extent).reshape(view))
-        return found
+            ranges[name] = (low.reshape(view), np.minimum(low + sizes[name], extent).reshape(view))
+        return ranges
 
     def axis_lengths(self, number: int, operand: Operand, axis: int, sizes: Mapping[str, int]) -> Ints:
         """Lengths of an axis over all tiles of the loops that move it; shape as their trip counts."""

@@ -60,9 +60,12 @@ def hierarchy(
 
     `levels` replace the platform's own where a target gives sizes; `reserved` bytes of a level are not ours.
     """
-    taken = reserved or {}
+    reserved_bytes = reserved or {}
     sized = {level.name: level for level in (*platform.memory, *levels)}
-    sized = {n: replace(x, size=None if x.size is None else max(0, x.size - taken.get(n, 0))) for n, x in sized.items()}
+    sized = {
+        n: replace(x, size=None if x.size is None else max(0, x.size - reserved_bytes.get(n, 0)))
+        for n, x in sized.items()
+    }
     into = [copy for copy in platform.copies if copy.target == platform.compute_in]
     out = {copy.target: copy for copy in platform.copies if copy.source == platform.compute_in}
     load = next((copy for copy in into if copy.source in out), None)
@@ -84,7 +87,7 @@ def hierarchy(
         compute=sized[platform.compute_in], home=sized[load.source], rest=sized[rest], load=load,
         store=out[load.source], load_constants=direct.get(rest, load), fetch=fetch, cores=platform.cores,
         costs=platform.tile_costs, home_bytes=UNLIMITED if whole is None else whole,
-        home_reserved=taken.get(load.source, 0),
+        home_reserved=reserved_bytes.get(load.source, 0),
     )  # fmt: skip
 
 

@@ -66,13 +66,13 @@ def signature(subject: Subject) -> object:
 
 def works_of(graph: BoundGraph) -> dict[str, Work]:
     """What may be cut, by node name; nodes whose kernel is never cut are no part of it."""
-    found = {}
+    works = {}
     for bound in graph.nodes:
         kernel = bound.kernel
         if kernel is not None and kernel.tileable:
             constants = kernel.constants(graph.operands(bound))
-            found[bound.call.node.name] = work_of(bound.call, kernel, graph.layouts, constants)
-    return found
+            works[bound.call.node.name] = work_of(bound.call, kernel, graph.layouts, constants)
+    return works
 
 
 def constant_bytes(work: Work, align: int) -> int:
@@ -89,14 +89,14 @@ def chains(graph: BoundGraph, works: Mapping[str, Work]) -> list[tuple[str, ...]
     """Runs of neighbouring nodes whose results only the next one reads, the shorter ones first."""
     order = [bound for bound in graph.nodes if bound.kernel is not None]
     readers = _readers(graph)
-    found = []
+    chains = []
     for length in range(2, LONGEST_CHAIN + 1):
         for start in range(len(order) - length + 1):
             run = order[start : start + length]
             names = tuple(bound.call.node.name for bound in run)
             if all(name in works for name in names) and all(_feeds(readers, a, b) for a, b in pairwise(run)):
-                found.append(names)
-    return found
+                chains.append(names)
+    return chains
 
 
 def _readers(graph: BoundGraph) -> dict[str, int]:
@@ -124,24 +124,24 @@ def options_of(
 
     `tight` says that the home level does not hold everything at once, so that fusing may be needed to fit.
     """
-    found: list[Option] = []
+    options: list[Option] = []
     best: dict[str, int] = {}
     for name, work in works.items():
         alone = subject_of([work], levels)
         assert alone is not None
         cuts = fronts.of(alone)
-        found.append(Option(alone, cuts))
+        options.append(Option(alone, cuts))
         if cuts:
             best[name] = cuts[-1].cost(fronts.objective)
         size = constant_bytes(work, levels.compute.align)
         if pin and size and size < levels.capacity:
-            kept = subject_of([work], levels, frozenset([name]))
-            assert kept is not None
-            kept.known.update(alone.known)  # its other operands are cut alike
-            cuts = tuple(c for c in fronts.of(kept) if c.compute_bytes + size <= levels.capacity)
+            subject = subject_of([work], levels, frozenset([name]))
+            assert subject is not None
+            subject.known.update(alone.known)  # its other operands are cut alike
+            cuts = tuple(c for c in fronts.of(subject) if c.compute_bytes + size <= levels.capacity)
             if cuts and cuts[-1].cost(fronts.objective) < best.get(name, 1 << 62):
-                found.append(Option(kept, cuts, frozenset([name])))
-    return found + (_fused(graph, works, levels, fronts, best, tight) if fuse else [])
+                options.append(Option(subject, cuts, frozenset([name])))
+    return options + (_fused(graph, works, levels, fronts, best, tight) if fuse else [])
 
 
 def _fused(
@@ -152,15 +152,15 @@ def _fused(
 
     A longer chain is looked at only where a shorter one in it was taken.
     """
-    found: list[Option] = []
-    taken: set[tuple[str, ...]] = set()
+    options: list[Option] = []
+    known: set[tuple[str, ...]] = set()
     for names in chains(graph, works):
-        if len(names) > 2 and not taken & {names[1:], names[:-1]}:
+        if len(names) > 2 and not known & {names[1:], names[:-1]}:
             continue
         subject = subject_of([works[name] for name in names], levels)
         apart = sum(best.get(name, 1 << 62) for name in names)
         cuts = fronts.of(subject, None if tight else apart) if subject is not None else ()
         if subject is not None and cuts and (cuts[-1].cost(fronts.objective) < apart or tight):
-            found.append(Option(subject, cuts))
-            taken.add(names)
-    return found
+            options.append(Option(subject, cuts))
+            known.add(names)
+    return options

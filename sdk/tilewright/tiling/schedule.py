@@ -69,12 +69,12 @@ class Operand:
 
     def footprint(self, tile: Tile) -> Footprint:
         """Hull of what all accesses touch, clipped to the tensor."""
-        found = [access.footprint(tile) for access in self.accesses]
-        if len(found) == 1:
-            return found[0]
-        box = hull([f.box for f in found]) or found[0].box
-        before = np.max([f.before for f in found], axis=0).tolist()
-        return Footprint(box, tuple(before), tuple(np.max([f.after for f in found], axis=0).tolist()))
+        footprints = [access.footprint(tile) for access in self.accesses]
+        if len(footprints) == 1:
+            return footprints[0]
+        box = hull([f.box for f in footprints]) or footprints[0].box
+        before = np.max([f.before for f in footprints], axis=0).tolist()
+        return Footprint(box, tuple(before), tuple(np.max([f.after for f in footprints], axis=0).tolist()))
 
     def bytes_of(self, box: Box) -> int:
         """Bytes of a box."""
@@ -181,7 +181,7 @@ class TileSchedule:
 
     def steps(self) -> Iterator[TileStep]:
         """All tiles in order, with their copies."""
-        seen: dict[str, tuple[Range, ...]] = {}
+        held: dict[str, tuple[Range, ...]] = {}
         buffers: dict[str, int] = {}
         computed_for: dict[int, tuple[tuple[Range, ...], ...]] = {}
         for index, last in enumerate(last_tiles(self.stages[-1].extents, self.sizes, self.order)):
@@ -197,10 +197,10 @@ class TileSchedule:
                     boxes[key] = operand.footprint(tile)
                     at = tuple(last[name] for name in self.order if name in self.moving[key])
                     changed.append(at)
-                    if kind == "local" or seen.get(key) == at:
+                    if kind == "local" or held.get(key) == at:
                         buffers.setdefault(key, 0)
                         continue
-                    seen[key] = at
+                    held[key] = at
                     buffers[key] = (buffers.get(key, operand.depth - 1) + 1) % operand.depth
                     if not self.resident(operand):
                         (stores if kind == "output" else loads).append(self._move(operand, boxes[key], buffers[key]))
@@ -243,12 +243,12 @@ def stage_tiles(stages: Sequence[Stage], last: Tile) -> tuple[Tile, ...]:
 def moving_loops(stages: Sequence[Stage], order: Sequence[str]) -> Mapping[str, frozenset[str]]:
     """Per operand key, the loops of `order` that change its tile, followed through the chain."""
     reach: dict[str, frozenset[str]] = {name: frozenset([name]) for name in order}
-    found: dict[str, frozenset[str]] = {}
+    moving: dict[str, frozenset[str]] = {}
     for number in range(len(stages) - 1, -1, -1):
         stage = stages[number]
         for operand in stage.operands:
             moved = frozenset(n for loop in operand.loops for n in reach.get(loop, ()))
-            found[operand.key] = found.get(operand.key, frozenset()) | moved
+            moving[operand.key] = moving.get(operand.key, frozenset()) | moved
         if number:
             producer = stages[number - 1]
             local = producer.local()
@@ -260,4 +260,4 @@ def moving_loops(stages: Sequence[Stage], order: Sequence[str]) -> Mapping[str, 
                 )
                 for name, axis in producer.feeds.items()
             }
-    return found
+    return moving

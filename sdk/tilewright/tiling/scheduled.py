@@ -23,8 +23,8 @@ def scheduled(graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, c
     homes_of_constants: dict[tuple[str, str], str] = {}
     for option, cut in choice.taken:
         names = option.names
-        kept = {key: offset for (name, key), offset in pinned.items() if name == names[-1] and len(names) == 1}
-        schedule = expand(option.subject, cut, at, kept)
+        offsets = {key: offset for (name, key), offset in pinned.items() if name == names[-1] and len(names) == 1}
+        schedule = expand(option.subject, cut, at, offsets)
         check(schedule, levels.capacity, levels.compute.align)
         schedules[names[-1]] = schedule
         fused |= dict.fromkeys(names[:-1], names[-1])
@@ -44,11 +44,11 @@ def scheduled(graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, c
 
 def _pinned(works: Mapping[str, Work], levels: Hierarchy, choice: Choice) -> tuple[dict[tuple[str, str], int], int]:
     """Offsets of pinned constants by (node, key), and where they end."""
-    found: dict[tuple[str, str], int] = {}
+    offsets: dict[tuple[str, str], int] = {}
     at = 0
     for name in sorted(choice.pinned, key=list(works).index):
         for operand in works[name].stage.operands:
             if operand.kind == "constant":
-                found[name, operand.key] = at
+                offsets[name, operand.key] = at
                 at += align_up(operand.bytes_of(tuple((0, size) for size in operand.shape)), levels.compute.align)
-    return found, at
+    return offsets, at

@@ -77,7 +77,7 @@ def addressing(call: Call, layouts: Mapping[str, Layout]) -> Addressing:
     operands = Operands(call, layouts)
     nests = nests_of(call)
     extents, cuttable, accesses = _merged(call, nests) if nests else ({}, set(), {})
-    found: list[Boxed] = []
+    boxed: list[Boxed] = []
     for kind, index, tensor in _tensors(call):
         name = _operator(call).operand(index) if kind == "input" else _operator(call).result(index)
         own = accesses.get(name, ())
@@ -88,8 +88,8 @@ def addressing(call: Call, layouts: Mapping[str, Layout]) -> Addressing:
             extents |= loop
             own, axes = (access,), (0,)
         cuttable -= _crossing(own)
-        found.append(Boxed(name, kind, index, tensor, own, axes))
-    return Addressing(extents, frozenset(cuttable), tuple(found), nests[0].digits if len(nests) == 1 else ())
+        boxed.append(Boxed(name, kind, index, tensor, own, axes))
+    return Addressing(extents, frozenset(cuttable), tuple(boxed), nests[0].digits if len(nests) == 1 else ())
 
 
 def relayout_nest(operands: Operands) -> tuple[Nest, tuple[int, ...], tuple[int, ...]]:
@@ -153,9 +153,9 @@ def nests_of(call: Call) -> tuple[Nest, ...]:
     operator = _operator(call)
     if operator.nests is None:
         return (_element_by_element(call),) if operator.name in POINTWISE else ()
-    for asked in (call, _real(call)):
+    for form in (call, _real(call)):
         try:
-            return operator.nests(asked)
+            return operator.nests(form)
         except (ModelError, UnsupportedNode):
             continue
     return ()
@@ -188,10 +188,10 @@ def _real(call: Call) -> Call:
 
 def _tensors(call: Call) -> list[tuple[OperandKind, int, Tensor]]:
     """Run-time operands and results, in order; one that is read twice stands once per place."""
-    found: list[tuple[OperandKind, int, Tensor]] = [
+    tensors: list[tuple[OperandKind, int, Tensor]] = [
         ("input", i, t) for i, t in enumerate(call.inputs) if t is not None and i not in call.constants
     ]
-    return found + [("output", i, t) for i, t in enumerate(call.outputs)]
+    return tensors + [("output", i, t) for i, t in enumerate(call.outputs)]
 
 
 def _axes(layout: Layout, tensor: Tensor) -> tuple[int, ...] | None:
@@ -217,12 +217,12 @@ def _whole(name: str, tensor: Tensor) -> tuple[Access, dict[str, int]]:
 
 def _crossing(accesses: Sequence[Access]) -> set[str]:
     """Loops that move more than one axis of an operand: their tiles are no boxes of independent axes."""
-    found = set()
+    loops = set()
     for access in accesses:
         places: dict[str, int] = {}
         for axis, sub in enumerate(access.subscripts):
-            found |= {loop for loop in sub.loops if places.setdefault(loop, axis) != axis}
-    return found
+            loops |= {loop for loop in sub.loops if places.setdefault(loop, axis) != axis}
+    return loops
 
 
 def _constant(
@@ -296,8 +296,8 @@ def straight_loops(nests: Sequence[Nest]) -> set[str]:
     for nest in nests:
         for access in nest.operands:
             by_name.setdefault(access.tensor.name, []).append(access)
-    for found in by_name.values():
-        straight -= {loop for loop in straight if len({_place(access, loop) for access in found}) > 1}
+    for accesses in by_name.values():
+        straight -= {loop for loop in straight if len({_place(access, loop) for access in accesses}) > 1}
     return straight
 
 
@@ -306,14 +306,14 @@ def _straight(nest: Nest) -> set[str]:
 
     They run over a whole axis of the result; whether the nest covers its other axes does not matter.
     """
-    found = {loop for loop in nest.parallel if _runs_over(nest, loop)}
-    for loop in tuple(found):
+    loops = {loop for loop in nest.parallel if _runs_over(nest, loop)}
+    for loop in tuple(loops):
         for access in nest.operands:
             subs = [sub for sub in access.subscripts if loop in sub.loops]
             plain = len(subs) <= 1 and all(sub == Affine.loop(loop) for sub in subs)
             if not plain or (access is nest.out and not subs):
-                found.discard(loop)
-    return found
+                loops.discard(loop)
+    return loops
 
 
 def _runs_over(nest: Nest, loop: str) -> bool:

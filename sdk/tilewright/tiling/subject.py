@@ -79,9 +79,9 @@ class Subject:
     def cycles(self, number: int, sizes: Mapping[str, Any]) -> Any:
         """Modelled cycles of one tile of stage `number`; sizes are integers or arrays."""
         work = self.works[number]
-        found = work.kernel.cycles(work.call, sizes)
-        if found is not None:
-            return found
+        cycles = work.kernel.cycles(work.call, sizes)
+        if cycles is not None:
+            return cycles
         points: Any = 1
         for name, size in sizes.items():
             if "." not in name:

@@ -226,8 +226,8 @@ def _work(
 
 def _any_change(operands: Sequence[Operand], masks: Mapping[str, Any]) -> Any:
     """True where some operand of a stage has another tile than before."""
-    found: Any = np.asarray(False)
+    changes: Any = np.asarray(False)
     for operand in operands:
         if operand.key in masks:
-            found = found | masks[operand.key]
-    return found
+            changes = changes | masks[operand.key]
+    return changes

@@ -70,10 +70,10 @@ def count_rounds(question: Question, jobs: int = 1, tell: Callable[[str], None] 
     ask = partial(count_round, question)
     if jobs > 1 and rounds > 1:
         with ProcessPoolExecutor(min(jobs, rounds)) as pool:
-            found = list(pool.map(ask, range(rounds)))
+            answers = list(pool.map(ask, range(rounds)))
     else:
-        found = [ask(at) for at in range(rounds)]
-    done = [one for one in found if one is not None]
+        answers = [ask(at) for at in range(rounds)]
+    done = [one for one in answers if one is not None]
     if not done:
         raise DoesNotFit(f"no choice of kernels for '{question.source}' fits on '{question.target}'")
     return done
@@ -102,8 +102,8 @@ def _ordered(counts: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int
 def eligible(call: Call, accepted: Sequence[Candidate], every: bool) -> tuple[Candidate, ...]:
     """The candidates that are counted: those of the platform itself, and the first of each inherited one."""
     groups = [list(group) for _, group in groupby(by_cost(call, accepted), lambda c: c.kernel.platform)]
-    taken = [group if every or at == 0 else group[:INHERITED] for at, group in enumerate(groups)]
-    return tuple(candidate for group in taken for candidate in group)
+    chosen = [group if every or at == 0 else group[:INHERITED] for at, group in enumerate(groups)]
+    return tuple(candidate for group in chosen for candidate in group)
 
 
 def in_round(number: int, every: bool, call: Call, accepted: Sequence[Candidate]) -> tuple[Candidate, ...]:

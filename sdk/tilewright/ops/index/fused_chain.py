@@ -14,16 +14,16 @@ def producer_tile(producer: Nest, needed: Box) -> Tile:
     ValueError where one loop moves two axes of the result (a diagonal).
     """
     moving = producer.space.moving
-    tile, seen = producer.space.whole(), set[str]()
+    tile, moved = producer.space.whole(), set[str]()
     for sub, (low, high) in zip(producer.out.subscripts, needed, strict=True):
         assert isinstance(sub, Affine)
         first, last = low - sub.const, high - 1 - sub.const
         for name, coeff in sorted(sub.terms, key=lambda item: -abs(item[1])):
             if name not in moving:
                 continue
-            if name in seen:
+            if name in moved:
                 raise ValueError(f"{producer.out} writes a diagonal: '{name}' moves two axes")
-            seen.add(name)
+            moved.add(name)
             if coeff < 0 or name not in producer.parallel:
                 break  # leave this and the inner digits whole
             lo, hi = max(first // coeff, 0), min(last // coeff, moving[name] - 1)

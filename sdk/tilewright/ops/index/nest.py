@@ -181,7 +181,7 @@ class Nest:
     def parallel(self) -> frozenset[str]:
         """Loops of more than one step whose tiles write disjoint results; the other moving loops reduce."""
         moving = self.space.moving
-        found: set[str] = set()
+        loops: set[str] = set()
         for sub in self.out.subscripts:
             assert isinstance(sub, Affine)
             span, digits = 1, sorted((abs(c), n) for n, c in sub.terms if n in moving)
@@ -190,8 +190,8 @@ class Nest:
                     break
                 span += coeff * (moving[name] - 1)
             else:
-                found |= {name for _, name in digits}
-        return frozenset(found)
+                loops |= {name for _, name in digits}
+        return frozenset(loops)
 
     @property
     def reductions(self) -> tuple[str, ...]:

@@ -90,9 +90,9 @@ def _remembered(
     codes = _every_pair(operator, call, a, b)
     problem = _Problem.of(call, a, b, codes)
     for bits, limit in _WORDS:
-        found = problem.solve(bits, limit)
-        if found is not None:
-            return found
+        form = problem.solve(bits, limit)
+        if form is not None:
+            return form
     return None
 
 
@@ -157,16 +157,16 @@ class _Problem:
         squares = (scaled**2).sum(axis=1)
         margin = 2.0**-shift * (256 if bits == 32 else 2)
         moved = np.zeros(self.nominal.size)
-        found = self._rounded(self.nominal, shift, bits, limit)
+        form = self._rounded(self.nominal, shift, bits, limit)
         for turn in range(_ROUNDS):
-            if found is not None:
-                return found
+            if form is not None:
+                return form
             # Step onto the far side of the constraint that is violated most (relaxation of Agmon and Motzkin).
             distance = scaled @ moved + slack
             worst = int(np.argmin(distance))
             settled = distance[worst] >= margin
             if settled or turn % 20 == 19:
-                found = self._rounded(self.nominal + moved * scale, shift, bits, limit)
+                form = self._rounded(self.nominal + moved * scale, shift, bits, limit)
                 margin *= 1.5 if settled else 1.0
             moved = moved + (margin * 1.1 - distance[worst]) / squares[worst] * scaled[worst]
         return None

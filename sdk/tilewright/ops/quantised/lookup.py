@@ -27,8 +27,8 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
 def _evaluate(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
     codes = arrays[0]
     assert codes is not None, "operand 0 is missing"
-    found = lookup_table(call)[codes.astype(np.int64) - call.tensor(0).dtype.range[0]]
-    return (np.asarray(found, call.outputs[0].dtype.numpy),)
+    looked_up = lookup_table(call)[codes.astype(np.int64) - call.tensor(0).dtype.range[0]]
+    return (np.asarray(looked_up, call.outputs[0].dtype.numpy),)
 
 
 OPERATORS = (Operator("Lookup", _infer, _evaluate, ("x",), codes=AsIntegers()),)

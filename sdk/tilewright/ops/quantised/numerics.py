@@ -22,8 +22,8 @@ def quantised_numerics(call: Call) -> str | None:
         case Products():
             return proof(call).status
         case Mean():
-            found = {mean_proof(call, int(count)).status for count in window_counts(call).tolist()}
-            return "proved" if found == {"proved"} else "exact_sequence"
+            statuses = {mean_proof(call, int(count)).status for count in window_counts(call).tolist()}
+            return "proved" if statuses == {"proved"} else "exact_sequence"
         case Interpolates() if (form := resize_form(call)) is not None:
             return resize_proof(call, form).status
         case Pairwise(factored=True) if call.operator is not None and pair_form(call.operator, call) is not None:

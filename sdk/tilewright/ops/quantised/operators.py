@@ -113,8 +113,8 @@ def _infer(spelling: Spelling) -> ShapeRule:
         for index in spelling.pairs(call):
             if call.tensor(index).dtype.is_float:
                 raise call.invalid(f"operand '{call.tensor(index).name}' is not integer")
-        (found,) = plain.infer(_plain_call(call, spelling, None))[:1]
-        return (TensorType(_code_type(call, spelling) or DType.F32, found.shape),)
+        (kind,) = plain.infer(_plain_call(call, spelling, None))[:1]
+        return (TensorType(_code_type(call, spelling) or DType.F32, kind.shape),)
 
     return infer
 

@@ -141,18 +141,18 @@ def _prove(requantisation: Requantisation, lowest: bytes, highest: bytes) -> Pro
     if bounds.largest > _INT32_MAX:
         return exact("the accumulator needs more than 32 bits")
     limits = _limits(requantisation, bounds, channels)
-    found: list[FixedPoint] = []
+    forms: list[FixedPoint] = []
     for pre_shift, shift in _shifts(requantisation, bounds):
         form = _solve(requantisation, limits, bounds, pre_shift, shift)
         if form is not None:
-            found.append(form)
+            forms.append(form)
             if form.common_shift and form.common_addend:
                 break
-    if not found:
+    if not forms:
         return exact(
             "no multiplier and addend of 32 bits pass every threshold, as where ties round to even on both sides"
         )
-    best = min(found, key=lambda form: (not form.common_shift, not form.common_addend, form.pre_shift))
+    best = min(forms, key=lambda form: (not form.common_shift, not form.common_addend, form.pre_shift))
     shifts = best.shift.astype(np.int64)
     nominal = _nominal(requantisation, best.pre_shift, shifts)
     adjusted = int(((best.multiplier != nominal) | (best.addend != _middle(requantisation, shifts))).sum())
@@ -173,9 +173,9 @@ class _Limits:
 def _limits(requantisation: Requantisation, bounds: Bounds, channels: int) -> _Limits:
     lowest = np.broadcast_to(bounds.lowest, (channels,))[:, None]
     highest = np.broadcast_to(bounds.highest, (channels,))[:, None]
-    found = np.asarray(thresholds(requantisation))
-    found = np.broadcast_to(found, (channels, found.shape[1]))
-    first = np.clip(found, lowest, highest + 1).astype(np.int64)
+    limits = np.asarray(thresholds(requantisation))
+    limits = np.broadcast_to(limits, (channels, limits.shape[1]))
+    first = np.clip(limits, lowest, highest + 1).astype(np.int64)
     codes = np.arange(requantisation.low + 1, requantisation.high + 1, dtype=np.int64)
     return _Limits(codes, first, first <= highest, first - 1, first > lowest)
 
@@ -183,14 +183,14 @@ def _limits(requantisation: Requantisation, bounds: Bounds, channels: int) -> _L
 def _shifts(requantisation: Requantisation, bounds: Bounds) -> list[tuple[int, int]]:
     """(pre_shift, shift) to try: the smallest pre-shift, then the largest, whose addend is finest."""
     largest = max(requantisation.multipliers)
-    found: list[tuple[int, int]] = []
+    shifts: list[tuple[int, int]] = []
     for pre_shift in range(0, 31):
         if (bounds.largest << pre_shift) > _INT32_MAX:
             break
         shift = _largest_shift(requantisation, largest, bounds.largest, pre_shift)
-        if shift >= 1 and (not found or shift > found[-1][1]):
-            found.append((pre_shift, shift))
-    return found[:1] + found[1:][-1:]
+        if shift >= 1 and (not shifts or shift > shifts[-1][1]):
+            shifts.append((pre_shift, shift))
+    return shifts[:1] + shifts[1:][-1:]
 
 
 def _largest_shift(requantisation: Requantisation, multiplier: Fraction, reach: int, pre_shift: int) -> int:

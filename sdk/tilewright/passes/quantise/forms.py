@@ -362,14 +362,16 @@ def _real_clips(graph: Graph) -> None:
     for node in graph.nodes:
         if node.op == "QuantizeLinear":
             clips = [reader for reader in readers[node.outputs[0]] if reader.op == "Clip"]
-            found = read_quantisation(graph, node)
-            if len(clips) == 1 == len(readers[node.outputs[0]]) and found and found[0].axis is None:
+            meaning = read_quantisation(graph, node)
+            if len(clips) == 1 == len(readers[node.outputs[0]]) and meaning and meaning[0].axis is None:
                 limits = [graph.value(operand(clips[0], index)) for index in (1, 2)]
-                whole = found[1].range
+                whole = meaning[1].range
                 low, high = (
                     whole[side] if limit is None else int(limit.reshape(-1)[0]) for side, limit in enumerate(limits)
                 )
-                clip = _real_clip(graph, node, node.inputs[0], (found[0].scale[0], found[0].zero_point[0]), (low, high))
+                clip = _real_clip(
+                    graph, node, node.inputs[0], (meaning[0].scale[0], meaning[0].zero_point[0]), (low, high)
+                )
                 quantise = replace(node, inputs=(clip.outputs[0], *node.inputs[1:]), outputs=clips[0].outputs)
                 nodes += [clip, quantise]
                 continue

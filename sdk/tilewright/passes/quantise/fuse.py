@@ -101,10 +101,10 @@ class Fusion:
         )
 
     def _quantize(self, node: Node) -> bool:
-        found = read_quantisation(self.graph, node)
-        if found is None:
+        meaning = read_quantisation(self.graph, node)
+        if meaning is None:
             return False
-        quantisation, dtype = found
+        quantisation, dtype = meaning
         source, target = self.source(node.inputs[0]), node.outputs[0]
         self.graph.tensors[target] = replace(self.graph.tensors[target], dtype=dtype, quantisation=quantisation)
         code = self.codes.get(source)
@@ -116,7 +116,7 @@ class Fusion:
             return False
         if code is None:
             self.emitted.append(node)
-        elif self._meaning(code) == found:
+        elif self._meaning(code) == meaning:
             self._same(code, target, node)
         else:
             self.emitted.append(replace(node, inputs=(code, *node.inputs[1:])))
@@ -138,10 +138,10 @@ class Fusion:
             self.emitted = [_renamed(done, code, target) for done in self.emitted]
 
     def _dequantize(self, node: Node) -> bool:
-        found = read_quantisation(self.graph, node)
-        if found is None or self.graph.tensors[node.outputs[0]].dtype is not DType.F32:
+        meaning = read_quantisation(self.graph, node)
+        if meaning is None or self.graph.tensors[node.outputs[0]].dtype is not DType.F32:
             return self._fold_blocks(node)
-        quantisation, dtype = found
+        quantisation, dtype = meaning
         code = self.source(node.inputs[0])
         known = self.graph.tensors[code].quantisation
         if code in self.graph.constants:

@@ -71,12 +71,12 @@ class Graph:
 
     def consumers(self) -> dict[str, list[Node]]:
         """For every tensor name the nodes that read it."""
-        found: dict[str, list[Node]] = {name: [] for name in self.tensors}
+        consumers: dict[str, list[Node]] = {name: [] for name in self.tensors}
         for node in self.nodes:
             for name in dict.fromkeys(node.inputs):
                 if name:
-                    found.setdefault(name, []).append(node)
-        return found
+                    consumers.setdefault(name, []).append(node)
+        return consumers
 
     def producers(self) -> dict[str, Node]:
         """For every tensor name the node that writes it."""
@@ -147,5 +147,5 @@ def _code_type(graph: Graph, node: Node, zero_name: str) -> DType | None:
         return graph.tensors[node.inputs[0]].dtype
     if zero_name:
         return graph.tensors[zero_name].dtype
-    wanted = node.attributes.get("output_dtype", 0)
-    return _OUTPUT_TYPES.get(wanted) if isinstance(wanted, int) and wanted else DType.U8
+    declared = node.attributes.get("output_dtype", 0)
+    return _OUTPUT_TYPES.get(declared) if isinstance(declared, int) and declared else DType.U8

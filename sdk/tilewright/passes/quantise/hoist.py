@@ -27,8 +27,12 @@ def _one_round(graph: Graph) -> bool:
         move = writers.get(quantise.inputs[0])
         if move is None or moves(move) is None or not pads_with_zero(graph, move) or move.name in changed:
             continue
-        found = read_quantisation(graph, quantise)
-        if found is None or found[0].axis is not None or len([name for name in move.outputs if name]) != 1:
+        quantisation = read_quantisation(graph, quantise)
+        if (
+            quantisation is None
+            or quantisation[0].axis is not None
+            or len([name for name in move.outputs if name]) != 1
+        ):
             continue
         if quantise.inputs[0] in graph.outputs or not _all_alike(graph, readers[quantise.inputs[0]], quantise):
             continue
@@ -40,8 +44,8 @@ def _one_round(graph: Graph) -> bool:
 
 
 def _all_alike(graph: Graph, readers: list[Node], quantise: Node) -> bool:
-    wanted = read_quantisation(graph, quantise)
-    return all(node.op == "QuantizeLinear" and read_quantisation(graph, node) == wanted for node in readers)
+    quantisation = read_quantisation(graph, quantise)
+    return all(node.op == "QuantizeLinear" and read_quantisation(graph, node) == quantisation for node in readers)
 
 
 def _pairs(graph: Graph, move: Node, quantise: Node, writers: dict[str, Node]) -> tuple[list[Node], Node] | None:

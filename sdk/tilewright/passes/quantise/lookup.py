@@ -32,8 +32,8 @@ def make_tables(graph: Graph) -> None:
             if lookup is not None:
                 places[node.name] = lookup
                 places |= dict.fromkeys((gone.name for gone in chain[1]), None)
-    kept = (places.get(node.name, node) for node in graph.nodes)
-    graph.nodes = [node for node in kept if node is not None]
+    nodes = (places.get(node.name, node) for node in graph.nodes)
+    graph.nodes = [node for node in nodes if node is not None]
 
 
 def _lookup(graph: Graph, quantise_node: Node, chain: tuple[str, list[Node]], source: Node) -> Node | None:

@@ -47,12 +47,12 @@ def _checked(model: Model) -> Model:
 def _drop_unused(graph: Graph) -> None:
     """Nodes that nothing reads any more."""
     needed = set(graph.outputs)
-    kept: list[Node] = []
+    nodes: list[Node] = []
     for node in reversed(graph.nodes):
         if needed.intersection(node.outputs):
             needed.update(node.inputs)
-            kept.append(node)
-    graph.nodes = kept[::-1]
+            nodes.append(node)
+    graph.nodes = nodes[::-1]
 
 
 def integer_border(model: Model) -> Model:

@@ -42,7 +42,7 @@ def quantisation_report(model: Model) -> QuantisationReport:
 
 def _border_tensors(model: Model, readers: Readers, writers: Writers) -> set[str]:
     """Float inputs that are only quantised, and outputs that are a DequantizeLinear."""
-    found = {
+    border = {
         name
         for name in model.inputs
         if readers[name] and all(reader.op == "QuantizeLinear" for reader in readers[name])
@@ -50,8 +50,8 @@ def _border_tensors(model: Model, readers: Readers, writers: Writers) -> set[str
     for name in model.outputs:
         writer = writers.get(name)
         if writer is not None and writer.op == "DequantizeLinear" and not readers[name]:
-            found.add(name)
-    return found
+            border.add(name)
+    return border
 
 
 def _computes_float(model: Model, node: Node, border: set[str], readers: Readers, writers: Writers) -> bool:

@@ -40,10 +40,10 @@ def find_tail(graph: Graph, readers: dict[str, list[Node]], node: Node) -> Tail 
             return None
         reader = behind[0]
         if limits(reader) and reader.inputs[0] == name:
-            found = _limits(graph, reader)
-            if found is None:
+            limit = _limits(graph, reader)
+            if limit is None:
                 return None
-            clamp = found if clamp is None else compose(clamp, found)
+            clamp = limit if clamp is None else compose(clamp, limit)
         elif reader.op == "Add" and products(node) is not None and clamp is None and not bias:
             bias = _bias(graph, reader, name)
             if not bias or (len(node.inputs) > 2 and node.inputs[2]):
@@ -55,9 +55,9 @@ def find_tail(graph: Graph, readers: dict[str, list[Node]], node: Node) -> Tail 
 
 
 def _quantised(graph: Graph, nodes: list[Node], clamp: Clamp | None, bias: str, taken: set[str]) -> Tail | None:
-    found = [read_quantisation(graph, node) for node in nodes]
-    first = found[0]
-    if first is None or first[0].axis is not None or any(other != first for other in found) or first[1].bits > 16:
+    meanings = [read_quantisation(graph, node) for node in nodes]
+    first = meanings[0]
+    if first is None or first[0].axis is not None or any(other != first for other in meanings) or first[1].bits > 16:
         return None
     names = frozenset(taken | {node.name for node in nodes})
     return Tail(names, tuple(node.outputs[0] for node in nodes), first[0], first[1], clamp, bias)
@@ -75,14 +75,14 @@ def compose(first: Clamp, then: Clamp) -> Clamp:
 def _limits(graph: Graph, node: Node) -> Clamp | None:
     if node.op == "Relu":
         return Clamp(0.0, inf)
-    found = []
+    limits = []
     for index, attribute, missing in ((1, "min", -inf), (2, "max", inf)):
         name = operand(node, index)
         value = scalar(graph, name) if name else node.attributes.get(attribute, missing)
         if not isinstance(value, int | float):
             return None
-        found.append(missing if isnan(value) else float(value))
-    return Clamp(min(found[0], found[1]), found[1])
+        limits.append(missing if isnan(value) else float(value))
+    return Clamp(min(limits[0], limits[1]), limits[1])
 
 
 def _bias(graph: Graph, node: Node, name: str) -> str:

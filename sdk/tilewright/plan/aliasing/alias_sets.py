@@ -139,9 +139,9 @@ class AliasSets:
             self.base[one] = (into_set, begin)
             if any(self._clash(one, other) for other in shelves.meeting(begin, begin + self.lives[one].size)):
                 return False
-        kept = len(self._members[into_set])
+        first_new = len(self._members[into_set])
         self._members[into_set] += [one for one, _ in moved]
-        self._undo.append(partial(self._members[into_set].__delitem__, slice(kept, None)))
+        self._undo.append(partial(self._members[into_set].__delitem__, slice(first_new, None)))
         for one, begin in moved:
             shelves.add(begin, begin + self.lives[one].size, one)
             self._undo.append(partial(shelves.remove, begin, begin + self.lives[one].size, one))
@@ -170,29 +170,29 @@ class AliasSets:
 
     def _values(self, storage: int, low: int, high: int) -> list[Part]:
         """What lies at [low, high) of the alias set, for one storage; neighbours of one origin as one part."""
-        start, found, parts = self.base[storage][1], list[Part](), self.parts(storage)
+        start, values, parts = self.base[storage][1], list[Part](), self.parts(storage)
         for place in range(bisect_right(parts, low - start, key=lambda part: part.end), len(parts)):
             part = parts[place]
             a, b = max(low, part.start + start), min(high, part.end + start)
             if a >= b:
                 break
             at = part.at + a - part.start - start
-            if found and found[-1].origin == part.origin and found[-1].at + a - found[-1].start == at:
-                found[-1] = Part(found[-1].start, b, part.origin, found[-1].at)
+            if values and values[-1].origin == part.origin and values[-1].at + a - values[-1].start == at:
+                values[-1] = Part(values[-1].start, b, part.origin, values[-1].at)
             else:
-                found.append(Part(a, b, part.origin, at))
-        return found
+                values.append(Part(a, b, part.origin, at))
+        return values
 
 
 def relations_of(plan: ExecutionPlan, root: Sequence[int]) -> list[Relation]:
     """The distances between storages that aliasing instructions ask for."""
-    found = []
+    relations = []
     for instruction in plan.instructions:
         if instruction.aliasing is not None:
             for operand, result, shift in instruction.aliasing.pairs:
                 a, b = instruction.inputs[operand], instruction.outputs[result]
-                found.append((root[a], root[b], shift + view_shift(plan, b) - view_shift(plan, a)))
-    return found
+                relations.append((root[a], root[b], shift + view_shift(plan, b) - view_shift(plan, a)))
+    return relations
 
 
 def bases_of(relations: Sequence[Relation]) -> dict[int, tuple[int, int]]:

@@ -67,7 +67,7 @@ def _places(plan: ExecutionPlan, instruction: Instruction, align: int) -> list[_
     swept = group >= 0 and instruction.index < plan.groups[group][1]
     if swept or instruction.fused_into or (schedule is not None and len(schedule.stages) > 1):
         return []
-    found = []
+    places = []
     for one in ranges_of(call):
         tensor, slot = call.tensor(one.operand), instruction.inputs[one.operand]
         result = plan.slots[instruction.outputs[one.result]]
@@ -88,8 +88,8 @@ def _places(plan: ExecutionPlan, instruction: Instruction, align: int) -> list[_
         if start * width % align:
             slot = -1
         size = (tensor if one.inward else result.tensor).size_bytes
-        found.append(_Place(one, start * width, size, slot if one.inward else result.index))
-    return found
+        places.append(_Place(one, start * width, size, slot if one.inward else result.index))
+    return places
 
 
 def _aliased(
@@ -116,15 +116,15 @@ def _taken(
     plan: ExecutionPlan, instruction: Instruction, runtime: Sequence[_Place], alias_sets: AliasSets
 ) -> list[_Place]:
     """The ranges that can be shared, one after the other; those that can be all at once are not tried one by one."""
-    taken: list[_Place] = []
+    places: list[_Place] = []
     waiting = [runtime]
     while waiting:
         chunk = waiting.pop()
-        if _attempt(plan, instruction, [*taken, *chunk], alias_sets, keep=False):
-            taken += chunk
+        if _attempt(plan, instruction, [*places, *chunk], alias_sets, keep=False):
+            places += chunk
         elif len(chunk) > 1:
             waiting += [chunk[len(chunk) // 2 :], chunk[: len(chunk) // 2]]
-    return taken
+    return places
 
 
 def _aliasing(places: Sequence[_Place]) -> Aliasing:
@@ -158,15 +158,15 @@ def _assembled(
 ) -> tuple[Part, ...]:
     """What a result holds: the values of the parts that lie in it, its own everywhere else."""
     (result,) = instruction.outputs
-    found: list[Part] = []
+    parts: list[Part] = []
     for place in places:
         operand = instruction.inputs[place.range.operand]
         begin = view_shift(plan, operand)
         inner = _cut(alias_sets.parts(view_root(plan, operand)), begin, begin + place.size)
-        found += [replace(part, start=part.start + place.start, end=part.end + place.start) for part in inner]
+        parts += [replace(part, start=part.start + place.start, end=part.end + place.start) for part in inner]
     rest = gaps([(place.start, place.size) for place in places], alias_sets.lives[result].size)
-    found += [Part(start, start + length, result, start) for start, length in rest]
-    return tuple(sorted(found, key=lambda part: part.start))
+    parts += [Part(start, start + length, result, start) for start, length in rest]
+    return tuple(sorted(parts, key=lambda part: part.start))
 
 
 def _cut(parts: Sequence[Part], begin: int, end: int) -> tuple[Part, ...]:
@@ -183,7 +183,7 @@ def _cut(parts: Sequence[Part], begin: int, end: int) -> tuple[Part, ...]:
 def _copies(plan: ExecutionPlan, instruction: Instruction, left: Sequence[_Place]) -> tuple[PartCopy, ...] | None:
     """Copies of the parts that do not lie in the result; None where a constant is not there as plain bytes."""
     names: Mapping[str, int] = {plan.frozen_slots[index].constant.name: index for index in instruction.frozen}
-    found = []
+    copies = []
     for place in left:
         number, frozen = place.range.operand, None
         if instruction.inputs[number] < 0:
@@ -196,8 +196,8 @@ def _copies(plan: ExecutionPlan, instruction: Instruction, left: Sequence[_Place
                 values, wanted, equal_nan=DType.of(values.dtype).is_float
             ):
                 return None
-        found.append(PartCopy(number, place.start, place.size, frozen))
-    return tuple(found)
+        copies.append(PartCopy(number, place.start, place.size, frozen))
+    return tuple(copies)
 
 
 def _fills(plan: ExecutionPlan, instruction: Instruction, places: Sequence[_Place]) -> tuple[Fill, ...] | None:
@@ -214,9 +214,9 @@ def _fills(plan: ExecutionPlan, instruction: Instruction, places: Sequence[_Plac
               for i, slot in enumerate(instruction.inputs)]  # fmt: skip
     (value,) = evaluate_call(call, arrays)
     raw = np.frombuffer(plan.slots[result].layout.pack(value).tobytes(), np.uint8)
-    found = []
+    fills = []
     for start, length in rest:
         if (raw[start : start + length] != raw[start]).any():
             return None
-        found.append(Fill(start, length, int(raw[start])))
-    return tuple(found)
+        fills.append(Fill(start, length, int(raw[start])))
+    return tuple(fills)

@@ -42,9 +42,9 @@ def start_of(found: Range, outer: tuple[Layout, Shape], inner: Layout) -> int | 
 
 def gaps(taken: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
     """The (start, length) runs of [0, size) that ranges (start, length) leave out."""
-    found, at = [], 0
+    gaps, at = [], 0
     for start, length in sorted(taken):
         if start > at:
-            found.append((at, start - at))
+            gaps.append((at, start - at))
         at = max(at, start + length)
-    return [*found, (at, size - at)] if at < size else found
+    return [*gaps, (at, size - at)] if at < size else gaps

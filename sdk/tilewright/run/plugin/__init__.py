@@ -82,11 +82,11 @@ def _line(word: str, address: int, size_bytes: int) -> str:
 
 def _functions(image: Image) -> list[tuple[str, int, int]]:
     """(name, address, bytes) of every function; of several names for one address the first."""
-    found: dict[int, tuple[str, int, int]] = {}
+    functions: dict[int, tuple[str, int, int]] = {}
     for symbol in image.elf.symbols:
         if symbol.kind == "code":
-            found.setdefault(symbol.address, (symbol.name, symbol.address, symbol.size_bytes))
-    return [found[address] for address in sorted(found)]
+            functions.setdefault(symbol.address, (symbol.name, symbol.address, symbol.size_bytes))
+    return [functions[address] for address in sorted(functions)]
 
 
 def _levels(image: Image) -> list[str]:
@@ -150,17 +150,17 @@ def _objects(image: Image, section: Section) -> list[tuple[int, int]]:
 
 def read_touched(image: Image, folder: Path) -> dict[str, int]:
     """Bytes that a fenced run touched in each memory, without the stack, which is measured by its paint."""
-    found = dict.fromkeys(_levels(image), 0)
+    most = dict.fromkeys(_levels(image), 0)
     low, high = (image.elf.label(name) or 0 for name in ("__stack_limit", "__stack_top"))
     for line in (folder / RESULT).read_text(encoding="ascii").splitlines():
         word, *rest = line.split()
         if word == "touched":
             address, count = int(rest[0], 16), int(rest[2])
-            for level in () if low <= address < high else found:
+            for level in () if low <= address < high else most:
                 memory = image.target.memories[level]
                 if memory.address <= address < memory.address + (memory.size or 0):
-                    found[level] += count
-    return found
+                    most[level] += count
+    return most
 
 
 def read_counts(image: Image, folder: Path) -> Counts:
