@@ -154,10 +154,10 @@ def read_before_written(
     for operand, slot in enumerate(instruction.inputs):
         if slot < 0 or root[slot] != root[source]:
             continue
-        seen = plan.slots[slot]
+        read = plan.slots[slot]
         if (operand, result) not in pairs or not _tilewise(instruction, operand, result):
             return False
-        if (seen.tensor.shape, seen.layout) != (meant.tensor.shape, meant.layout):
+        if (read.tensor.shape, read.layout) != (meant.tensor.shape, meant.layout):
             return False
         if view_shift(plan, slot) != view_shift(plan, source):
             return False
