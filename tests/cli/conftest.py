@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from tilewright import plugins
+from tilewright import fitting, plugins
 from tilewright.binding.graph import Candidate
 from tilewright.layout import Layout
 from tilewright.model import DType, Node, Tensor
@@ -96,6 +96,8 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     module.run_model = found.run_model  # type: ignore[attr-defined]
     module.write = written  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "tilewright.compile", module)
+    monkeypatch.setattr(fitting, "compile_model", lambda *given, **options: module.compile_model(*given, **options))
+    monkeypatch.setattr(fitting, "write", written)
     sources = [Source("generic", "folder platforms/generic", lambda: PLATFORM), Source("acme", "acme 1.0", broken)]
     monkeypatch.setattr(plugins, "find_platforms", lambda: Platforms(sources))
     return found

@@ -231,7 +231,7 @@ def test_names_cannot_write_to_the_terminal(fake: Any, model: str, capsys: pytes
 
 
 def test_interrupts_are_quiet(fake: Any, model: str, capsys: pytest.CaptureFixture[str]) -> None:
-    def stop(*_: object) -> None:
+    def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     sys.modules["tilewright.compile"].compile_model = stop  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tilewright.codegen import network_text
+from tilewright.codegen import constant_array
 from tilewright.codegen.c_types import initialiser, initialiser_pieces
 from tilewright.compile import compile_model, write
 from tilewright.model import DType
@@ -81,7 +81,7 @@ def test_no_weight_is_written_as_text_before_the_file_is(tmp_path: Path, monkeyp
         asked.append(values.size)
         return initialiser_pieces(dtype, values, per_line)
 
-    monkeypatch.setattr(network_text, "initialiser_pieces", counted)
+    monkeypatch.setattr(constant_array, "initialiser_pieces", counted)
     model = Path(__file__).parents[1] / "models" / "digits" / "model.onnx"
     compiled = compile_model(model, CompileOptions(), load_target("host"))
     assert not asked
