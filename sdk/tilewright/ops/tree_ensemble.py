@@ -73,4 +73,4 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return (np.where(np.isinf(total), np.zeros_like(total), total) if kind != "SUM" else total,)
 
 
-OPERATORS = (Operator("TreeEnsemble", _infer, _evaluate, _OPERANDS, kind=Kind.OPAQUE, domain=DOMAIN),)
+OPERATORS = (Operator("TreeEnsemble", _infer, _evaluate, _OPERANDS, kind=Kind.OPAQUE, domain=DOMAIN, sketch="trees"),)
