@@ -61,5 +61,7 @@ def _texts(file: Path, folders: Sequence[Path], seen: set[Path]) -> Iterator[byt
         seen.add(file)
         yield (text := file.read_bytes())
         for name in INCLUDE.findall(text):
-            found = next(path for path in (f / os.fsdecode(name) for f in (file.parent, *folders)) if path.is_file())
-            yield from _texts(found, folders, seen)
+            places = (folder / os.fsdecode(name) for folder in (file.parent, *folders))
+            included = next((path for path in places if path.is_file()), None)
+            if included is not None:  # behind a condition that does not hold here
+                yield from _texts(included, folders, seen)
