@@ -213,7 +213,7 @@ NETWORKS = ("Models/MLPerf/KeywordSpotting", "Models/CCT/Int/ICCT_ITA", "Models/
 def test_a_network_of_deeploy(name: str) -> None:
     folder = DEEPLOY / name
     if not (folder / "network.onnx").is_file():
-        pytest.skip(f"no {folder}: DEEPLOY_TESTS names the folder DeeployTest/Tests of a checkout of Deeploy")
+        pytest.skip(f"the networks of Deeploy: no {folder}; DEEPLOY_TESTS names the folder DeeployTest/Tests")
     model = load(folder / "network.onnx")
     with np.load(folder / "inputs.npz") as stored:
         feeds = {
