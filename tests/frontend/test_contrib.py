@@ -27,7 +27,7 @@ SENTENCES = {
     ("cudnn_x", "org.pytorch.aten"): ": PyTorch's exporter writes it for what it cannot say in ONNX (ONNX_ATEN_FALL",
     ("CategoryMapper", "ai.onnx.ml"): ": of classical machine learning, what works on text and dictionaries is not",
     ("Foo", "acme"): ": no operator of this domain is known; export it with standard operators, or as a function",
-    ("FusedConv", "acme"): ": no operator of this domain is known; export it with standard operators, or as a function",
+    ("SkipGroupNorm", "acme"): ": no operator of this domain is known; export it with standard operators, or as",
     ("RoiAlign", ""): ": the standard has it, tilewright does not compute it; see 'tilewright ops' for all that it",
 }
 

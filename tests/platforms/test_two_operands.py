@@ -21,6 +21,7 @@ SHAPES = {
 TURNED = {
     "heads": ((5, 3, 8), (1, 0, 2), (6, 3, 8), (1, 2, 0)),
     "inner": ((8, 4, 3), (2, 1, 0), (2, 8, 3), (2, 1, 0)),
+    "apart": ((5, 3, 8), (1, 0, 2), (8, 6), (0, 1)),
 }
 """Shapes as they come, and the orders of axes in which the operands are shown."""
 
