@@ -110,6 +110,18 @@ class CompileOptions:
 
 
 @dataclass(frozen=True)
+class Against:
+    """Another network's outputs over the same samples: an .npz `file`, whose they are (`name`), `where` they were
+    computed, and what a sample cost there."""
+
+    file: Path
+    name: str
+    where: str = "from a file"
+    instructions: int | None = None
+    cycles: int | None = None
+
+
+@dataclass(frozen=True)
 class RunOptions:
     """What may be asked of `run` beside the compilation.
 
@@ -117,6 +129,8 @@ class RunOptions:
     drawn from `seed`. `layers` compares every tensor, `profile` counts per layer. `atol` and `rtol` hold for floats.
     `frames` are calls one after the other: so many that are drawn, or an .npz file whose leading axis counts them.
     `reference` off leaves out the comparison of NumPy with ONNX Runtime.
+    Inputs with a first axis of samples are a data set: `labels` is a file of class numbers, `against` what another
+    network gave, and `predictions` the .csv or .npz file that what this one gives is written to.
     """
 
     inputs: Path | None = None
@@ -128,6 +142,9 @@ class RunOptions:
     seed: int = 0
     reference: bool = True
     frames: Path | int | None = None
+    labels: Path | None = None
+    against: Against | None = None
+    predictions: Path | None = None
 
     def __post_init__(self) -> None:
         """Refuse tolerances that nothing could meet, and sequences of which only one call is spoken of."""
@@ -136,6 +153,11 @@ class RunOptions:
                 "--frames", why="--inputs, --expect, --layers and --profile speak of one call",
                 fix="leave them out, or leave --frames out",
             )  # fmt: skip
+        for option in ("labels", "against", "predictions"):
+            if getattr(self, option) is not None and self.inputs is None:
+                raise UsageError(
+                    f"--{option}", why="it speaks of samples, and there are none", fix="give samples with --inputs"
+                )
         if isinstance(self.frames, int) and self.frames < 1:
             raise UsageError(f"--frames {self.frames}", why="a sequence has at least one call", fix="give 1 or more")
         for name, value in (("atol", self.atol), ("rtol", self.rtol)):

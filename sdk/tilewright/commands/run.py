@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tilewright.commands.against import resolved
 from tilewright.commands.answer import Answer
 from tilewright.commands.check import answer, dumped
 from tilewright.commands.common import (
@@ -64,6 +65,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--frames", metavar="FILE.npz|N", help="calls one after the other, the first axis of every input; N draws them"
     )
+    group.add_argument("--labels", metavar="FILE.npz", type=path, help="class numbers of the samples in --inputs")
+    group.add_argument(
+        "--against",
+        metavar="FILE.onnx|FILE.npz",
+        type=path,
+        help="another network, or its outputs, on the same samples",
+    )
+    group.add_argument("--predictions", metavar="FILE.csv|FILE.npz", type=path, help="write outputs and classes there")
     group.add_argument("--expect", metavar="FILE.npz", type=path, help="expected outputs by name")
     group.add_argument("--layers", action="store_true", help="compare every tensor")
     group.add_argument("--profile", action="store_true", help="count instructions or cycles per layer")
@@ -76,16 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> Answer:
     """Compile and run; a difference is an answer with an error, so that its report is told and written too."""
-    from tilewright.options import RunOptions
-
     options = compile_options(arguments, measure=True)
-    asked = RunOptions(
-        arguments.inputs, arguments.expect, arguments.layers, arguments.profile, arguments.atol, arguments.rtol,
-        arguments.seed, frames=_frames(arguments.frames),
-    )  # fmt: skip
-    existing(asked.inputs)
-    existing(asked.expect)
-    existing(asked.frames if isinstance(asked.frames, Path) else None)
+    asked = _asked(arguments)
     targets = target_names(arguments.target)
     if len(targets) == 1 and len(arguments.models) == 1:
         return _alone(arguments, options, asked)
@@ -93,6 +94,8 @@ def execute(arguments: argparse.Namespace) -> Answer:
         raise UsageError(
             "--inputs and --expect", why="they belong to one model, and several are named", fix="run each by itself"
         )
+    if asked.predictions is not None:
+        raise UsageError("--predictions", why="it names one file, and there are several runs", fix="run each by itself")
     if arguments.explain:
         raise UsageError("--explain", why="it is long, and several networks run", fix="run each by itself")
     questions = [
@@ -104,6 +107,22 @@ def execute(arguments: argparse.Namespace) -> Answer:
     rows = rows_of(partial(row, asked=asked, project=project), questions, arguments)
     write_rows(arguments.html, rows)
     return answer(rows, ran=True)
+
+
+def _asked(arguments: argparse.Namespace) -> RunOptions:
+    """What is asked of the run; UsageError for a file that is not there."""
+    from tilewright.options import Against, RunOptions
+
+    other = arguments.against
+    asked = RunOptions(
+        arguments.inputs, arguments.expect, arguments.layers, arguments.profile, arguments.atol, arguments.rtol,
+        arguments.seed, frames=_frames(arguments.frames), labels=arguments.labels,
+        against=None if other is None else Against(other, other.name), predictions=arguments.predictions,
+    )  # fmt: skip
+    for file in (asked.inputs, asked.expect, asked.labels, other):
+        existing(file)
+    existing(asked.frames if isinstance(asked.frames, Path) else None)
+    return asked
 
 
 def _frames(text: str | None) -> Path | int | None:
@@ -120,7 +139,7 @@ def _alone(arguments: argparse.Namespace, options: CompileOptions, asked: RunOpt
 
     with stages(arguments.quiet) as stage:
         project = Project(arguments.output, arguments.force)
-        compiled, report = _run(arguments.models[0], arguments.target, options, asked, project, stage, tell)
+        compiled, report = _judged(arguments.models[0], arguments.target, options, asked, project, stage, tell)
     text = (explanation(compiled, options) + "\n\n" if arguments.explain else "") + render(report, terminal_width())
     error = _too_large(report, arguments.models[0], arguments.target, options) or mismatch(report)
     write_rows(arguments.html, [Row(report.target, report, error)])
@@ -136,11 +155,28 @@ def row(question: Question, asked: RunOptions, project: Project) -> Row:
     name, source, options = question.target, str(question.model), question.options
     folder = None if project.folder is None else project.folder / question.folder / Path(name).name
     try:
-        compiled, report = _run(question.model, name, options, asked, replace(project, folder=folder), silent, silent)
+        project = replace(project, folder=folder)
+        compiled, report = _judged(question.model, name, options, asked, project, silent, silent)
         error = _too_large(report, question.model, name, options) or mismatch(report)
         return Row(name, report, error, "", source, tuple(compiled.model.notes))
     except TilewrightError as error:
         return Row(name, error=error, source=source)
+
+
+def _judged(
+    model: Path, name: str, options: CompileOptions, asked: RunOptions, project: Project,
+    stage: Callable[[str], None], notes: Callable[[Sequence[str]], None],
+) -> tuple[Compiled, Report]:  # fmt: skip
+    """The run, beside that of another network where one is named."""
+
+    def run(other: Path, plain: CompileOptions, alone: RunOptions) -> tuple[Compiled, Report]:
+        compiled, report = _run(other, name, plain, alone, Project(None, False), stage, silent)
+        if (error := mismatch(report)) is not None:
+            raise error
+        return compiled, report
+
+    with resolved(asked, options, name, run) as complete:
+        return _run(model, name, options, complete, project, stage, notes)
 
 
 def _run(

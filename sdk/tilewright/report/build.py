@@ -17,6 +17,7 @@ from tilewright.errors import StateError, ToolMissing
 from tilewright.memory.needs import MemoryReport
 from tilewright.report.calls import FramesReport, StateReport
 from tilewright.report.codec import Json, damaged, from_plain, to_plain
+from tilewright.report.data_set import DataSetReport
 
 SCHEMA = "tilewright/report/1"
 LARGEST_REPORT = 256 << 20
@@ -242,9 +243,9 @@ class RunReport:
     computed from the instructions that ran, by the table of the core that `cycle_model` names with its source.
 
     An error that is not finite is written as null; `match` is then false. `samples` were run where a set was given,
-    `accuracy` is the part of them whose largest output is the label's. `fences` names what watched every access of a
-    further run: `hardware` (the core's memory protection), `plugin` (the bytes that each layer declares).
-    `counter` names what counted the instructions: `plugin`, `icount` or `callgrind`.
+    `accuracy` is the part of them whose largest output is the label's; `data_set` says more. `fences` names what
+    watched every access of a further run: `hardware` (the core's memory protection), `plugin` (the bytes that each
+    layer declares). `counter` names what counted the instructions: `plugin`, `icount` or `callgrind`.
     `reference_missing` says why there is no comparison with another implementation, where one was asked for. `drawn`
     says of inputs that were drawn at random within limits of the network's what these are. `simulated_by` names the
     board that stood in for a chip or a core.
@@ -272,6 +273,7 @@ class RunReport:
     drawn: tuple[str, ...] = ()
     simulated_by: str = ""
     frames: FramesReport | None = None
+    data_set: DataSetReport | None = None
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from tilewright.report.build import InnerReport, LayerReport, Report, TileCycles
 from tilewright.report.chains import chains
+from tilewright.report.data_set import confusion_text
 from tilewright.report.names import short_names
 from tilewright.report.text import UNKNOWN, header, memory_table, number, printable, run_lines, table
 
@@ -24,6 +25,8 @@ def render(report: Report, width: int | None = None) -> str:
         parts.append(tile_table(report, width))
     if report.run is not None:
         parts.append(run_lines(report.run))
+        if report.run.data_set is not None and (confusion := confusion_text(report.run.data_set)):
+            parts.append(confusion)
     return "\n\n".join(parts) + "\n"
 
 

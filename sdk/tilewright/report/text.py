@@ -8,6 +8,7 @@ from tilewright.errors import DoesNotFit
 from tilewright.memory.needs import ALL_PARTS, MemoryReport
 from tilewright.report.build import LayerReport, ReferenceReport, Report, RunReport, ToolchainReport
 from tilewright.report.calls import FramesReport
+from tilewright.report.data_set import data_set_lines
 from tilewright.report.envelope import Row
 
 UNKNOWN = "-"
@@ -106,8 +107,7 @@ def run_lines(run: RunReport) -> str:
     if run.frames is not None:
         lines += _frames_lines(run.frames)
     if run.samples is not None:
-        right = f", accuracy {run.accuracy:.2%}" if run.accuracy is not None else ""
-        lines.append(f"{number(run.samples)} samples{right}")
+        lines += [printable(line, 1000) for line in data_set_lines(run.samples, run.accuracy, run.data_set)]
     counted = [("instructions", run.instructions), ("cycles", run.cycles)]
     if run.fences:
         lines.append(f"nothing touched outside what is declared (fences: {', '.join(run.fences)})")

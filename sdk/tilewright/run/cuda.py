@@ -18,23 +18,23 @@ from tilewright.model import Array
 from tilewright.options import RunOptions
 from tilewright.plan.execute import run_slots
 from tilewright.report.build import Report, ToolchainReport
+from tilewright.run.classes import with_data_set
 from tilewright.run.compare import Comparison, compared, outcome
-from tilewright.run.cuda_bulk import AT_ONCE, SampleSet, accuracy, expected_set, progress_bar, read_set, run_set
+from tilewright.run.cuda_bulk import AT_ONCE, run_set
 from tilewright.run.cuda_executor import CUDAGraphExecutor
 from tilewright.run.cuda_library import build_library, find_compiler
 from tilewright.run.inputs import expected_outputs, input_arrays
+from tilewright.run.samples import SampleSet, expected_set, numpy_set, progress_bar, read_set
 from tilewright.run.session import compare_slot, with_drawn, with_reference
 from tilewright.run.simulator import Subject
 from tilewright.run.tool import start
 from tilewright.target import Target
 
-COMPARED = 16  # samples of a set that NumPy computes as well
-
 
 def run_on_gpu(subject: Subject, target: Target, asked: RunOptions) -> Report:
     """The report with `run` and `toolchain` filled in; MismatchError where a replay differs from the eager call."""
     plan = subject.placed.plan
-    samples = read_set(plan, asked.inputs)
+    samples = read_set(plan, asked)
     if samples is not None:
         return _run_samples(subject, target, asked, samples)
     inputs = input_arrays(plan, asked.inputs, asked.seed)
@@ -73,17 +73,13 @@ def _run_samples(subject: Subject, target: Target, asked: RunOptions, samples: S
             if executor.capture_error is not None:
                 raise executor.capture_error
     if expected is None:
-        few = min(COMPARED, samples.count)
-        each = [run_slots(plan, [values[n] for values in samples.inputs]) for n in range(few)]
-        expected = tuple(np.stack([values[slot] for values in each]) for slot in plan.output_slots)
+        expected = numpy_set(plan, samples)
     results = [
         compare_slot(plan, slot, a[: len(b)], b, asked)
         for slot, a, b in zip(plan.output_slots, outputs, expected, strict=True)
     ]
     report = _report(subject, _toolchain(target, subject.project), results, {})
-    assert report.run is not None
-    right = accuracy(outputs[0], samples.labels) if samples.labels is not None else None
-    return replace(report, run=replace(report.run, samples=samples.count, accuracy=right))
+    return with_data_set(report, plan, asked, samples, outputs, len(expected[0]))
 
 
 def _same_replays(executor: CUDAGraphExecutor, inputs: Sequence[Array]) -> tuple[Array, ...]:

@@ -109,8 +109,13 @@ def _missing(word: str, name: str, values: dict[str, Array], file: Path) -> Usag
     )
 
 
+def as_typed(tensor: Tensor, value: Array) -> Array:
+    """The value in the tensor's own type where that is bfloat16 and every number is one; else as it is."""
+    return _narrowed(value) if tensor.dtype is DType.BF16 else value
+
+
 def _fitting(name: str, tensor: Tensor, value: Array, file: Path) -> Array:
-    value = _narrowed(value) if tensor.dtype is DType.BF16 else value
+    value = as_typed(tensor, value)
     if value.shape != tensor.shape or value.dtype != tensor.dtype.numpy:
         raise UsageError(
             f"'{name}' in {file} is {value.dtype}{list(value.shape)}",

@@ -16,21 +16,14 @@ from tilewright.plan.execute import first_value, run_slots
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.report.build import Report
 from tilewright.report.calls import FramesReport
-from tilewright.run.build import build
+from tilewright.run.calls import report_of_calls, run_calls
 from tilewright.run.compare import Comparison
-from tilewright.run.counts import Counts
 from tilewright.run.frames import Frames, Results, read_frames, reference_steps
-from tilewright.run.image import Image
-from tilewright.run.promises import keep_promises
 from tilewright.run.reference import NAME, NoReferenceError, differing
-from tilewright.run.session import compare_slot, read_states, report_of, run_fenced
-from tilewright.run.simulate import Execution, execute
+from tilewright.run.session import compare_slot, read_states
 from tilewright.run.simulator import Simulator, Subject
 from tilewright.run.tool import require_tools
 from tilewright.target import Target
-
-FENCED = 3
-"""Calls of a sequence that are run once more inside the fences."""
 
 
 def run_sequence(simulator: Simulator, subject: Subject, target: Target, asked: RunOptions) -> Report:
@@ -41,26 +34,15 @@ def run_sequence(simulator: Simulator, subject: Subject, target: Target, asked: 
     frames = read_frames(plan, asked.frames, asked.seed)
     expected = tuple(numpy_steps(plan, frames))
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
-        work = Path(folder)
-        image = build(subject.project, plan.name, target, work / "plain")
-        first, *more = [[array.tobytes() for array in frame] for frame in frames]
-        execution, inside = execute(image, first, more=more, count=simulator.counts(image)), simulator.fences(target)
-        keep_promises(placed, image, execution)
-        if inside:
-            traced = build(subject.project, plan.name, target, work / "traced", trace=True, fence=True)
-            run_fenced(subject, traced, first, execution, inside, more[: FENCED - 1])
-        steps = [read_step(placed, step.outputs, step.state) for step in execution.steps]
+        calls = [[array.tobytes() for array in frame] for frame in frames]
+        called = run_calls(simulator, subject, target, Path(folder), calls)
+        steps = [read_step(placed, step.outputs, step.state) for step in called.execution.steps]
         found = _compared(plan, steps, expected, asked)
-        costs = _costs(simulator, image, execution)
-        mean = round(sum(costs) / len(costs)) if costs else None
-        report = report_of(
-            subject, image, replace(execution, cycles=mean if execution.cycles is not None else None),
-            [one for _, one in found], {}, _mean(execution.counts, mean, len(frames)), inside,
-        )  # fmt: skip
+        report = report_of_calls(subject, called, [one for _, one in found])
         told = _told(subject, plan, frames, steps, found)
-    if costs:
+    if costs := called.costs:
         worst = max(range(len(costs)), key=lambda call: costs[call])
-        told = replace(told, mean_cost=mean, worst_cost=costs[worst], worst_call=worst)
+        told = replace(told, mean_cost=called.mean_cost, worst_cost=costs[worst], worst_call=worst)
     assert report.run is not None
     return replace(report, run=replace(report.run, frames=told))
 
@@ -142,20 +124,3 @@ def _against(subject: Subject, plan: ExecutionPlan, frames: Frames, steps: Seque
     except NoReferenceError as why:
         return _Against(0, "", str(why))
     return _Against(total, first)
-
-
-def _costs(simulator: Simulator, image: Image, execution: Execution) -> tuple[int, ...]:
-    """Instructions, or cycles where the simulator models time, of every call; nothing where no call is counted."""
-    if execution.counts is not None and execution.counts.calls:
-        return execution.counts.calls
-    if not any(step.ticks for step in execution.steps):
-        return ()
-    return tuple(simulator.cost_of(image, step.ticks, step.interrupts) for step in execution.steps)
-
-
-def _mean(counts: Counts | None, mean: int | None, calls: int) -> Counts | None:
-    """The counts of an average call."""
-    if counts is None or mean is None:
-        return None
-    cycles = counts.modelled_cycles
-    return Counts(mean, modelled_cycles=None if cycles is None else round(cycles / calls), counter=counts.counter)

@@ -10,6 +10,7 @@ from tilewright.memory.needs import MemoryReport, verdict_of
 from tilewright.report.build import Report
 from tilewright.report.names import short_names
 from tilewright.report.page.costs import CostTable, cost_table
+from tilewright.report.page.data_set import DataSetView, accuracy_note, data_set_view
 from tilewright.report.page.graph import GraphView, graph_view
 from tilewright.report.page.maps import MemoryView, memory_view, scale_of
 from tilewright.report.page.scale import percent, round_bytes, round_count
@@ -67,6 +68,7 @@ class Page:
     facts: tuple[tuple[str, str], ...]
     run: tuple[str, ...]
     data: str
+    data_set: DataSetView | None = None
 
 
 def page_of(report: Report) -> Page:
@@ -90,6 +92,7 @@ def page_of(report: Report) -> Page:
         facts=_facts(report),
         run=tuple(run_lines(report.run).split("\n")) if report.run else (),
         data=_data(report, short, costs, times),
+        data_set=data_set_view(report.run) if report.run else None,
     )
 
 
@@ -124,7 +127,7 @@ def _figures(report: Report, costs: CostTable) -> list[Figure]:
         note = f"{number(run.elements)} elements compared"
         found.append(Figure("outputs", "match" if run.match else "differ", "", note, run.match))
         if run.accuracy is not None:
-            found.append(Figure("accuracy", f"{100 * run.accuracy:.2f}", "%", f"{number(run.samples)} samples"))
+            found.append(Figure("accuracy", f"{100 * run.accuracy:.2f}", "%", accuracy_note(run)))
     if costs.unit:
         rate = f", {costs.total / model.macs:.2f} per MAC" if model.macs else ""
         found.append(Figure(costs.unit, round_count(costs.total), "", f"{number(costs.total)}{rate}"))

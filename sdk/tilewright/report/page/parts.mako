@@ -92,3 +92,30 @@ ${bar(level.parts)}
 % endif
 </div>
 </%def>
+<%def name="data_set(view)">
+<section id="samples" aria-labelledby="h-samples">
+<div class="line"><h2 id="h-samples">Samples</h2><p class="note">${view.title}</p></div>
+<div class="card table">
+% if view.rows:
+<table class="confusion"><caption>a row per label, a column per prediction</caption>
+<thead><tr><th scope="col">label</th>
+% for n in range(len(view.rows)):
+<th scope="col">${n}</th>
+% endfor
+</tr></thead>
+<tbody>
+% for row in view.rows:
+<tr><th scope="row">${loop.index}</th>\
+% for cell in row:
+<td${f' class="{cell.kind}" style="--p:{cell.share:.3f}"' if cell.kind else '' | n}>${cell.text}</td>\
+% endfor
+</tr>
+% endfor
+</tbody></table>
+% endif
+% for line in view.lines:
+<p class="note">${line}</p>
+% endfor
+</div>
+</section>
+</%def>

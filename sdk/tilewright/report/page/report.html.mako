@@ -33,6 +33,9 @@ ${parts.level_card(level)}
 % if page.timeline:
 <a href="#timeline">timeline</a>
 % endif
+% if page.data_set:
+<a href="#samples">samples</a>
+% endif
 <a href="#layers">layers</a> <a href="#about">about</a>
 </nav>
 </div>
@@ -106,6 +109,9 @@ ${parts.peak(view)}
 <p class="shown" aria-live="polite">Where copies run below a kernel they cost nothing; where the upper lane is pale, the cores wait for them.</p>
 </article>
 </section>
+% endif
+% if page.data_set:
+${parts.data_set(page.data_set)}
 % endif
 <section id="layers" aria-labelledby="h-layers">
 <div class="line"><h2 id="h-layers">Layers</h2>

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tilewright.options import RunOptions
 from tilewright.report.build import Report
+from tilewright.run.data_set import run_samples
+from tilewright.run.samples import read_set
 from tilewright.run.sequence import run_sequence
 from tilewright.run.session import run_images
 from tilewright.run.simulator import Simulator, Subject
@@ -14,6 +16,11 @@ class ImageSimulator(Simulator):
     """Builds the project with the harness, starts it, and compares what it computed."""
 
     def run(self, subject: Subject, target: Target, asked: RunOptions) -> Report:
-        """Run once and compare; counted, fenced and profiled as the simulator can and as was asked."""
-        run = run_images if asked.frames is None else run_sequence
-        return run(self, subject, target, asked)
+        """Run once, or a sequence, or a set of samples, and compare; counted, fenced and profiled as the simulator can
+        and as was asked."""
+        if asked.frames is not None:
+            return run_sequence(self, subject, target, asked)
+        samples = read_set(subject.placed.plan, asked)
+        if samples is not None:
+            return run_samples(self, subject, target, asked, samples)
+        return run_images(self, subject, target, asked)

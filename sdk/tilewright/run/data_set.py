@@ -1,0 +1,77 @@
+"""A data set on a target that starts images: samples are calls, as many in a start as its files may hold."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from tilewright.model import Array
+from tilewright.options import RunOptions
+from tilewright.report.build import Report
+from tilewright.run.calls import report_of_calls, run_calls
+from tilewright.run.classes import with_data_set
+from tilewright.run.image import Image
+from tilewright.run.samples import COMPARED, SampleSet, expected_set, numpy_set, progress_bar
+from tilewright.run.session import compare_slot, with_reference, with_simulator
+from tilewright.run.simulate import execute
+from tilewright.run.simulator import Simulator, Subject
+from tilewright.run.tool import require_tools
+from tilewright.target import Target
+
+FILE_BYTES = 64 << 20
+"""What the inputs and outputs of one start may take: the image reads them from one file and writes them to another."""
+MOST_CALLS = 512
+
+
+def run_samples(
+    simulator: Simulator, subject: Subject, target: Target, asked: RunOptions, samples: SampleSet
+) -> Report:
+    """The report of a run over a set: `run` compares the samples of which the outputs are known, and counts those that
+    NumPy computed too; the others run uncounted, many in a start."""
+    require_tools(target)
+    plan, few = subject.placed.plan, min(COMPARED, samples.count)
+    expected = expected_set(plan, asked.expect, samples.count) if asked.expect else numpy_set(plan, samples)
+    with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
+        calls = [_raw(samples, n) for n in range(few)]
+        called = run_calls(simulator, subject, target, Path(folder), calls)
+        raw = [step.outputs for step in called.execution.steps]
+        for start, end in _stretches(called.image, few, samples.count):
+            first, *more = [_raw(samples, n) for n in range(start, end)]
+            raw += [step.outputs for step in execute(called.image, first, more=more).steps]
+            progress_bar(end, samples.count)
+        outputs = _joined(subject, raw)
+        results = [
+            compare_slot(plan, slot, ours[: len(wanted)], wanted, asked)
+            for slot, ours, wanted in zip(plan.output_slots, outputs, expected, strict=True)
+        ]
+        report = report_of_calls(subject, called, results)
+    if asked.expect is None and asked.reference:
+        report = with_reference(report, subject.source, plan, samples.call(0))
+    return with_simulator(with_data_set(report, plan, asked, samples, outputs, len(expected[0])), target)
+
+
+def _raw(samples: SampleSet, number: int) -> list[bytes]:
+    return [values.tobytes() for values in samples.call(number)]
+
+
+def _stretches(image: Image, start: int, count: int) -> Iterator[tuple[int, int]]:
+    """First sample and end of each start."""
+    interface = image.interface
+    each = sum(interface.inputs) + sum(interface.outputs) + interface.state_bytes + 8
+    step = max(1, min(MOST_CALLS, FILE_BYTES // each))
+    for at in range(start, count, step):
+        yield at, min(at + step, count)
+
+
+def _joined(subject: Subject, raw: list[tuple[bytes, ...]]) -> tuple[Array, ...]:
+    """Every output over all samples."""
+    plan = subject.placed.plan
+    found = []
+    for place, slot in enumerate(plan.output_slots):
+        tensor = plan.slots[slot].tensor
+        flat = np.frombuffer(b"".join(step[place] for step in raw), tensor.dtype.numpy)
+        found.append(flat.reshape(len(raw), *tensor.shape))
+    return tuple(found)
