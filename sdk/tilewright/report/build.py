@@ -18,6 +18,7 @@ from tilewright.memory.needs import MemoryReport
 from tilewright.report.calls import FramesReport, StateReport
 from tilewright.report.codec import Json, damaged, from_plain, to_plain
 from tilewright.report.data_set import DataSetReport
+from tilewright.report.page.plot import MemoryPlot, memory_plot
 
 SCHEMA = "tilewright/report/1"
 LARGEST_REPORT = 256 << 20
@@ -314,6 +315,13 @@ class Report:
             for layer in self.layers
         ]
         return pandas.DataFrame(rows, columns=[*names, "result_bytes"])
+
+    def plot_memory(self, level: str = "") -> MemoryPlot:
+        """Memory over time as a picture that notebooks show and whose `svg` is text; "" takes the fullest map.
+
+        UsageError for a level in which nothing is placed.
+        """
+        return memory_plot(self.memory, level, len(self.layers))
 
     def _repr_html_(self) -> str:
         """What notebooks show: the bytes of every level."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.report.text import number
-
 
 @dataclass(frozen=True)
 class Tick:
@@ -38,7 +36,7 @@ def round_bytes(size: int) -> str:
     for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if abs(size) >= unit:
             return f"{_short(size / unit)} {name}"
-    return f"{number(size)} B"
+    return f"{size:,} B"
 
 
 def round_count(count: float) -> str:
