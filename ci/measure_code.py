@@ -24,7 +24,7 @@ from tilewright.compile import Compiled, compile_model, write
 from tilewright.errors import DoesNotFit, TilewrightError
 from tilewright.memory.needs import Places
 from tilewright.options import CompileOptions
-from tilewright.report.code_sizes import ALWAYS, FILE, RUN, CoreSizes, ProjectText, is_library, read_text
+from tilewright.report.code_sizes import ALWAYS, FILE, RUN, CoreSizes, LayerCounts, is_library
 from tilewright.run.build import build
 from tilewright.run.elf import read_elf
 from tilewright.run.image import Image
@@ -46,7 +46,7 @@ class Built:
 
     flags: str
     model: str
-    text: ProjectText
+    counts: LayerCounts
     functions: Mapping[str, int]
     depths: Mapping[str, int]
     frame: int
@@ -72,8 +72,7 @@ def measured(network: Path, board: str) -> Built | None:
         except TilewrightError:  # the C does not compile for a memory that is too small
             return None
         source = project / f"src/{model}.c"
-        code = source.read_text()
-        source.write_text(apart(code, model))
+        source.write_text(apart(source.read_text(), model))
         image = build(project, model, target, Path(folder) / "apart")
         graph = read_call_graph((Path(folder) / "apart" / "model").glob("*.ci"))
         own = {symbol.name for file in (image.work / "harness").glob("*.o") for symbol in read_elf(file).symbols}
@@ -84,7 +83,7 @@ def measured(network: Path, board: str) -> Built | None:
     bounds = [bound.size_bytes for bound in (ships.stack, ships.core_stack) if bound is not None]
     constants, variables = beside_constants(ships, done)
     return Built(
-        " ".join(target.cpu_flags), model, read_text(code, model), functions, depths(graph),
+        " ".join(target.cpu_flags), model, LayerCounts.of(done.artifacts), functions, depths(graph),
         graph.frames.get(f"{model}_run", 0), max(bounds, default=0), constants, variables,
     )  # fmt: skip
 
@@ -110,27 +109,27 @@ def depths(graph: CallGraph) -> dict[str, int]:
     return found
 
 
-def layer_of(name: str, model: str) -> tuple[str, str] | None:
+def layer_of(name: str, model: str) -> tuple[str, int] | None:
     """(kernel, number) of a layer's function; None for others."""
     found = re.match(rf"{model}_(?:([a-z0-9]+)_|(layer|fetch))(\d+)", name)
-    return (found[1] or found[2], found[3]) if found else (RUN, "") if name == f"{model}_run" else None
+    return (found[1] or found[2], int(found[3])) if found else (RUN, 0) if name == f"{model}_run" else None
 
 
 def kernels(cells: Sequence[Built]) -> dict[str, tuple[int, int]]:
     """Bytes of code per 1,000 characters and bytes of stack of every kernel, the largest seen."""
     found: dict[str, tuple[int, int]] = {}
     for cell in cells:
-        code: dict[tuple[str, str], int] = defaultdict(int)
+        code: dict[tuple[str, int], int] = defaultdict(int)
         stack: dict[str, int] = defaultdict(int)
         for name, size in cell.functions.items():
             layer = layer_of(name, cell.model)
-            if layer is not None and layer in cell.text.layers:
+            if layer is not None and layer in cell.counts.layers:
                 code[layer] += size
                 depth = cell.frame if layer[0] == RUN else cell.depths.get(name, 0)
                 stack[layer[0]] = max(stack[layer[0]], depth)
         for layer, size in code.items():
             before = found.get(layer[0], (0, 0))
-            density = -(-size * 1000 // cell.text.layers[layer])
+            density = -(-size * 1000 // cell.counts.layers[layer])
             found[layer[0]] = (max(before[0], density), max(before[1], stack[layer[0]]))
     return found
 
@@ -144,10 +143,10 @@ def shared(cells: Sequence[Built]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     uses: dict[str, set[int]] = defaultdict(set)
     for number, cell in enumerate(cells):
-        for name in cell.text.names:
+        for name in cell.counts.names:
             uses[name].add(number)
         for name, size in cell.functions.items():
-            if layer_of(name, cell.model) not in cell.text.layers:
+            if layer_of(name, cell.model) not in cell.counts.layers:
                 plain = name.replace(cell.model, "MODEL")
                 where[plain].add(number)
                 sizes[plain] = max(sizes.get(plain, 0), size)
@@ -168,9 +167,9 @@ def may_bring(used: str, function: str) -> bool:
 def core(cells: Sequence[Built]) -> CoreSizes:
     """The table of one core."""
     table, brought = kernels(cells), shared(cells)
-    names = frozenset(name for cell in cells for name in cell.text.names if is_library(name))
+    names = frozenset(name for cell in cells for name in cell.counts.names if is_library(name))
     sizes = CoreSizes(cells[0].flags, table, brought, names)
-    beside = max(0, *(cell.bound - sizes.stack_bytes(cell.text) for cell in cells)) + STACK_OF_LIBRARIES
+    beside = max(0, *(cell.bound - sizes.stack_bytes(cell.counts) for cell in cells)) + STACK_OF_LIBRARIES
     constants, variables = max(cell.constants for cell in cells), max(cell.variables for cell in cells)
     return replace(sizes, stack_beside=beside, constants=constants, variables=variables)
 

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from tilewright.codegen.code_counts import FunctionText, count
 from tilewright.codegen.limits import Limits, limits_of
 from tilewright.compile import Compiled, compile_model
 from tilewright.memory.placed import PlacedPlan
@@ -57,5 +58,6 @@ def test_scratch_counts_too(tmp_path: Path) -> None:
 
 def test_only_the_type_double_needs_64_bits(tmp_path: Path) -> None:
     plain = placed(tmp_path)
-    assert not limits_of(plain, ["float doubled = 2.0f; /* a double\n of it */"])
-    assert limits_of(plain, ["float a;", "const double b = 2.0;"]) == Limits(0, True)
+    single, double = "float doubled = 2.0f; /* a double\n of it */", "const double b = 2.0;"
+    assert not limits_of(plain, count(FunctionText("", single)))
+    assert limits_of(plain, count(FunctionText("", f"{single}\n{double}"))) == Limits(0, True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from tilewright.codegen.code_counts import FunctionCounts
+
 Piece = str | Callable[[], Iterator[str]]
 """A text, or what gives it piece by piece when it is wanted."""
 
@@ -68,7 +70,8 @@ class Artifacts:
     `blobs` are binary files beside the code: weights that it reads at run time. `binaries` are those that the build
     takes in, each as what gives its bytes in parts. `runtime_bytes` of weights lie in RAM.
     `table_bytes` of `constant_bytes` are tables of tiles and copies. `wide_core`: the C stops
-    compilers with an `int` of 16 bits or a `double` of 32.
+    compilers with an `int` of 16 bits or a `double` of 32. `counts` are those of the functions of its C, none where a
+    platform's own emitter writes another language.
     """
 
     model: str
@@ -81,6 +84,7 @@ class Artifacts:
     runtime_bytes: int = 0
     table_bytes: int = 0
     wide_core: bool = False
+    counts: tuple[FunctionCounts, ...] = ()
 
     def pieces(self, path: str) -> Iterator[str]:
         """The text of a file, in parts where it is long."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -16,6 +16,7 @@ from tilewright.codegen.binary_weights import LARGE_BYTES, assembly, pieces
 from tilewright.codegen.binary_weights import lay_out as lay_out_binary
 from tilewright.codegen.blob import Blob, WeightRegion, blob_bytes, constant_texts, identity, lay_out
 from tilewright.codegen.c_types import C_TYPES, constant_type, literal, packed
+from tilewright.codegen.code_counts import FunctionCounts, FunctionText, count
 from tilewright.codegen.comments import constant_comment, layer_comment, port_comment, safe
 from tilewright.codegen.constant_array import ConstantArray
 from tilewright.codegen.functions import Functions, render_functions
@@ -67,7 +68,7 @@ def emit(
     plan = placed.plan
     blobs = lay_out(plan, regions, context)
     functions = render_functions(placed, plan.name, memories_of(plan.name, context), constant_texts(plan, blobs))
-    code = [*functions.texts, *(call.text for call in functions.calls)]
+    code = [*(text.text for text in functions.texts), *(call.text for call in functions.calls)]
     known = {blob: identity(code, blob) for blob in blobs}
     shown = _with_weights(_network(placed, levels, flags, functions, known, context), weights)
     parts = _parts(shown)
@@ -81,8 +82,18 @@ def emit(
     beside = {f"weights/{blob.identifier}.bin": blob_bytes(plan, blob, key) for blob, key in known.items()}
     return Artifacts(
         plan.name, Texts(texts), parts, shown.constant_bytes, functions.names, beside, binaries, shown.runtime_bytes,
-        functions.table_bytes, bool(shown.limits),
+        functions.table_bytes, bool(shown.limits), (*functions.counts, *_counts_beside(shown, parts)),
     )  # fmt: skip
+
+
+def _counts_beside(shown: NetworkText, parts: Parts) -> Iterator[FunctionCounts]:
+    """What stands around the layers: declarations, functions of the interface, and `run`."""
+    head = render(TEMPLATES / "model_head.c.mako", m=shown, parts=parts, build=_OPEN_BUILD)
+    yield from count(FunctionText("", head))
+    words = [("input", port.index) for port in shown.inputs] + [("output", port.index) for port in shown.outputs]
+    for (word, number), text in zip(words, parts.ports, strict=False):
+        yield from count(FunctionText(f"{shown.name}_{word}_{number}", text, word, number))
+    yield from count(FunctionText(f"{shown.name}_run", parts.run, "run"))
 
 
 def _with_weights(shown: NetworkText, weights: Weights) -> NetworkText:
@@ -164,7 +175,6 @@ def _network(
     constant_bytes += functions.table_bytes
     constant_bytes += sum(pair.initial.nbytes for pair in stored_states(plan))
     constant_bytes -= sum(blob.weight_bytes for blob in known)
-    sources = tuple(source.read_text().strip() for source in functions.sources)
     return NetworkText(
         name=plan.name,
         upper=plan.name.upper(),
@@ -185,10 +195,10 @@ def _network(
         constants=constants,
         needs_math=any(c.dtype.is_float and not bool(np.isfinite(c.values).all()) for c in constants),
         halves=_uses_halves(placed),
-        sources=sources,
-        functions=functions.texts,
+        sources=functions.source_texts,
+        functions=tuple(text.text for text in functions.texts),
         calls=_lines(placed, functions),
-        limits=limits_of(placed, (*sources, *functions.texts)),
+        limits=limits_of(placed, functions.counts),
         flags=" ".join(flags),
         cmake_flags=";".join(flags),
         blobs=tuple(BlobText(b, safe(b.name), key & 0xFFFFFFFF, key >> 32) for b, key in known.items()),

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from tilewright.codegen.c_types import constant_address
+from tilewright.codegen.code_counts import FunctionCounts, FunctionText, count
 from tilewright.codegen.parameters import parameters, parameters_of
 from tilewright.codegen.pointers import Memories, Pointer, address, caller_name, pointer
 from tilewright.codegen.render import render
 from tilewright.codegen.row_chain import chain_text
 from tilewright.codegen.staging import copied, staging
-from tilewright.codegen.tiled import Home, Member, TiledLayer, home_of, tile_parameters, tiled_function
+from tilewright.codegen.tiled import Home, Member, home_of, tile_parameters, tiled_function
 from tilewright.layout import Layout
 from tilewright.memory.placed import PlacedPlan
 from tilewright.plan.plan import Aliasing, ExecutionPlan, Instruction
@@ -61,11 +62,26 @@ class Functions:
     `table_bytes` are those of tables of tiles and copies.
     """
 
-    texts: tuple[str, ...]
-    names: tuple[str, ...]
+    texts: tuple[FunctionText, ...]
     calls: tuple[LayerCall, ...]
     sources: tuple[Path, ...]
     table_bytes: int = 0
+
+    @cached_property
+    def source_texts(self) -> tuple[str, ...]:
+        """The C of the sources."""
+        return tuple(source.read_text().strip() for source in self.sources)
+
+    @cached_property
+    def counts(self) -> tuple[FunctionCounts, ...]:
+        """What sources and functions hold."""
+        sources = (FunctionText("", text) for text in self.source_texts)
+        return tuple(counts for text in (*sources, *self.texts) for counts in count(text))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The functions' names."""
+        return tuple(text.name for text in self.texts)
 
 
 class Texts:
@@ -73,15 +89,18 @@ class Texts:
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
-        self.names: dict[str, str] = {}
+        self.functions: dict[str, FunctionText] = {}
         self.sources: list[Path] = []
 
     def add(self, kernel: Kernel, text: str) -> str:
         """The name of the function with this text."""
-        if text not in self.names:
-            self.names[text] = f"{self.prefix}_{kernel.name.lower()}_{len(self.names)}"
+        if text not in self.functions:
+            number, kernel_name = len(self.functions), kernel.name.lower()
+            name = f"{self.prefix}_{kernel_name}_{number}"
+            named = text.replace(_NAME, name).strip() + "\n"
+            self.functions[text] = FunctionText(name, named, kernel_name, number)
             self.sources += [s for s in _used(text, kernel.sources) if s not in self.sources]
-        return self.names[text]
+        return self.functions[text].name
 
     def members(self, chain: RowChain) -> tuple[str, ...]:
         """The functions that compute bands of a chain's nodes."""
@@ -108,7 +127,8 @@ def render_functions(
     calls = list[LayerCall]()
     scheduled = {name for i in plan.instructions if i.schedule is not None for name in i.schedule.nodes}
     kernel_of: dict[str, str] = {}
-    layers: list[tuple[str, TiledLayer]] = []
+    layers = list[FunctionText]()
+    table_bytes = 0
     layouts: dict[str, Layout] = {slot.tensor.name: slot.layout for slot in plan.slots}
     for instruction in plan.instructions:
         if instruction.aliasing is not None:
@@ -127,21 +147,20 @@ def render_functions(
         if instruction.schedule is not None:
             members = _members(placed, instruction, kernel_of, prefix, memories, moved)
             name = f"{prefix}_layer{instruction.index}"
-            layers.append(tiled_function(name, fast_memory(prefix, instruction), plan, instruction.schedule, members))
+            text, layer = tiled_function(name, fast_memory(prefix, instruction), plan, instruction.schedule, members)
+            layers.append(FunctionText(name, text, "layer", instruction.index))
+            table_bytes += layer.table_bytes
             homes = tuple(home.argument for member in members for home in member.homes)
             calls.append(LayerCall(instruction, name, homes))
         elif instruction.name not in scheduled:
             arguments = _arguments(placed, instruction, prefix, memories, moved)
             calls.append(LayerCall(instruction, name, arguments))
-    named = [text.replace(_NAME, name).strip() + "\n" for text, name in texts.names.items()]
-    named += [text for text, _ in layers]
     staged = staging(placed, prefix, memories.arena, elsewhere or {})
-    named += [one.text for one in staged]
-    early = [LayerCall(one.instruction, one.name, (Pointer(one.argument),)) for one in staged]
+    early = [LayerCall(one.instruction, one.function.name, (Pointer(one.argument),)) for one in staged]
     calls = sorted([*early, *calls], key=lambda call: call.instruction.index)  # stable: copies before their layer
-    names = (*texts.names.values(), *(layer.name for _, layer in layers), *(one.name for one in staged))
-    tables = sum(layer.table_bytes for _, layer in layers) + sum(one.table_bytes for one in staged)
-    return Functions(tuple(named), names, tuple(calls), tuple(texts.sources), tables)
+    functions = (*texts.functions.values(), *layers, *(one.function for one in staged))
+    table_bytes += sum(one.table_bytes for one in staged)
+    return Functions(functions, tuple(calls), tuple(texts.sources), table_bytes)
 
 
 def _aliasing_calls(

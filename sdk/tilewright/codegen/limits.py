@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tilewright.codegen.code_counts import FunctionCounts
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import DType
 
@@ -13,7 +13,6 @@ LEAST_INT = (1 << 15) - 1
 """INT_MAX that C99 grants."""
 BEYOND = 2
 """Loops, and indices where windows reach into padding, stay below so many times the bytes of the largest array."""
-_DOUBLE, _COMMENT = re.compile(r"\bdouble\b"), re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Limits:
         return self.largest_int > 0 or self.wide_double
 
 
-def limits_of(placed: PlacedPlan, code: Iterable[str]) -> Limits:
+def limits_of(placed: PlacedPlan, code: Iterable[FunctionCounts]) -> Limits:
     """The limits of a network whose functions, and the sources that they need, are `code`."""
     plan = placed.plan
     sizes = [slot.tensor.size_bytes for slot in plan.slots]
@@ -36,5 +35,5 @@ def limits_of(placed: PlacedPlan, code: Iterable[str]) -> Limits:
     sizes += [instruction.scratch_bytes for instruction in plan.instructions]
     largest = BEYOND * max(sizes, default=0)
     kinds = {slot.tensor.dtype for slot in plan.slots} | {slot.constant.dtype for slot in plan.frozen_slots}
-    wide = DType.F64 in kinds or any(_DOUBLE.search(_COMMENT.sub("", text)) for text in code)
+    wide = DType.F64 in kinds or any("double" in function.names for function in code)
     return Limits(largest if largest > LEAST_INT else 0, wide)

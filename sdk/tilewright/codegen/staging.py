@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.code_counts import FunctionText
 from tilewright.codegen.render import render
 from tilewright.codegen.tables import COPY, Table
 from tilewright.memory.placed import PlacedPlan
@@ -33,9 +34,8 @@ class Staging:
     """One function that copies constants, where it is called, and the bytes of its table."""
 
     instruction: Instruction
-    name: str
+    function: FunctionText
     argument: str
-    text: str
     table_bytes: int
 
 
@@ -78,17 +78,16 @@ def staging(placed: PlacedPlan, prefix: str, arena: str, elsewhere: Mapping[int,
     found = []
     if kept or pinned:
         text = StagingText(f"{prefix}_keep", tuple(kept), tuple(pinned), fast, True, "Copy what stays, once")
-        found.append(_staging(plan.instructions[0], text, arena if placed.arena_bytes else fast))
+        function = FunctionText(text.name, render(TEMPLATE, m=text))
+        size_bytes = text.copies.size_bytes
+        found.append(Staging(plan.instructions[0], function, arena if placed.arena_bytes else fast, size_bytes))
     for instruction in plan.instructions:
         if instruction.name in streamed:
             name = f"{prefix}_fetch{instruction.index}"
             text = StagingText(name, tuple(streamed[instruction.name]), (), "", False, "Copy what the next layer reads")
-            found.append(_staging(_caller(plan.instructions, instruction), text, arena))
+            function = FunctionText(name, render(TEMPLATE, m=text), "fetch", instruction.index)
+            found.append(Staging(_caller(plan.instructions, instruction), function, arena, text.copies.size_bytes))
     return found
-
-
-def _staging(instruction: Instruction, text: StagingText, argument: str) -> Staging:
-    return Staging(instruction, text.name, argument, render(TEMPLATE, m=text), text.copies.size_bytes)
 
 
 def _caller(instructions: Sequence[Instruction], member: Instruction) -> Instruction:

@@ -7,14 +7,13 @@ and a fixed stack.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.memory.needs import Amount, Places, Program, with_program
 from tilewright.platform import Platform
 from tilewright.report.build import Report
-from tilewright.report.code_sizes import read_text, sizes_for
+from tilewright.report.code_sizes import LayerCounts, sizes_for
 from tilewright.target import Target
 from tilewright.tiling.hierarchy import align_up
 
@@ -24,38 +23,25 @@ STACK_BESIDE = 64
 """Bytes of stack that a few more registers take in a kernel that was never measured at that shape."""
 VARIABLES = 64
 """Variables of libraries where nothing was measured."""
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_TABLE = re.compile(r"^static const [^;{]*= \{.*$", re.MULTILINE)
 
 
 def estimate(platform: Platform, artifacts: Artifacts, target: Target) -> tuple[int, int, int]:
     """Bytes of code, of its libraries' variables and of stack that a project will take on a target, without a build."""
-    code, cores = artifacts.files[c_file(artifacts)], 1 + platform.cores * (platform.cores > 1)
+    cores = 1 + platform.cores * (platform.cores > 1)
     sizes = sizes_for(platform.name, " ".join(target.cpu_flags))
     if sizes is None:
-        return _declared_code(platform, code), VARIABLES, platform.allowance.stack_bytes * cores
-    text = read_text(code, artifacts.model)
-    stack = align_up(sizes.stack_bytes(text) * STACK_QUARTERS // 4 + STACK_BESIDE, 8)
-    return sizes.code_bytes(text) * CODE_QUARTERS // 4 + sizes.constants, sizes.variables, stack * cores
+        return _declared_code(platform, artifacts), VARIABLES, platform.allowance.stack_bytes * cores
+    counts = LayerCounts.of(artifacts)
+    stack = align_up(sizes.stack_bytes(counts) * STACK_QUARTERS // 4 + STACK_BESIDE, 8)
+    return sizes.code_bytes(counts) * CODE_QUARTERS // 4 + sizes.constants, sizes.variables, stack * cores
 
 
-def _declared_code(platform: Platform, code: str) -> int:
+def _declared_code(platform: Platform, artifacts: Artifacts) -> int:
     """The platform's allowance for machine code."""
-    text = _TABLE.sub("", _COMMENT.sub("", code))
-    integer = real = 0
-    for function in text.split("\n}\n"):
-        characters = len(" ".join(function.split()))
-        if "float" in function:
-            real += characters
-        else:
-            integer += characters
-    allowed = platform.allowance
-    return round(allowed.library_bytes + allowed.integer * integer + allowed.real * real)
-
-
-def c_file(artifacts: Artifacts) -> str:
-    """Path of the file with the layers; projects in another language have none."""
-    return f"src/{artifacts.model}.c"
+    allowed, size = platform.allowance, 0.0
+    for function in artifacts.counts:
+        size += (allowed.real if function.in_floats else allowed.integer) * (function.characters + function.beside)
+    return round(allowed.library_bytes + size)
 
 
 def with_estimates(report: Report, platform: Platform, artifacts: Artifacts, target: Target) -> Report:
@@ -63,7 +49,7 @@ def with_estimates(report: Report, platform: Platform, artifacts: Artifacts, tar
 
     Stacks that the plan made room for stand in the report already.
     """
-    if c_file(artifacts) not in artifacts.files:
+    if not artifacts.counts:
         return report
     code, variables, stack = (Amount(size, "estimated") for size in estimate(platform, artifacts, target))
     program = Program(code, variables, declared_stack(target) or stack)

@@ -1,37 +1,45 @@
 """What the layers of a network take of code and stack, from a table that was measured by kernel and core.
 
 `platforms/NAME/code_sizes.toml` holds it; `python ci/measure_code.py NAME` builds networks with every layer kept apart
-and writes it. The C of a layer gives its code by the kernel's bytes per character. Functions that layers share, of the
-kernels and of libraries, are counted once where the C names what brings them.
+and writes it. A layer's code follows from the characters of its C by the kernel's bytes per character. Functions that
+layers share, of the kernels and of libraries, are counted once where the C names what brings them.
 """
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from tilewright.codegen.artifacts import Artifacts
+
 FILE = "code_sizes.toml"
 RUN = "run"
 """Stands for the function that calls the layers."""
 ALWAYS = "always"
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_ROWS = re.compile(r"^ +\{.*\}, *$", re.MULTILINE)
-"""Rows of tables, which are no code."""
-_CALLED = re.compile(r"\b([a-z]\w*)\(|\b(float|double|int64_t|uint64_t)\b")
-_LIBRARY = re.compile(r"[a-z][a-z0-9]*")
-_WORDS = frozenset({"if", "for", "while", "switch", "return", "sizeof", "volatile"})
 
 
 @dataclass(frozen=True)
-class ProjectText:
-    """The C of a network: characters of every layer by (kernel in lower case, number), and the names that are used."""
+class LayerCounts:
+    """What code sizes follow from: characters of every layer by (kernel in lower case, number), and the names of the
+    functions and types that any function of the network uses.
+    """
 
-    layers: Mapping[tuple[str, str], int]
+    layers: Mapping[tuple[str, int], int]
     names: frozenset[str]
+
+    @classmethod
+    def of(cls, artifacts: Artifacts) -> LayerCounts:
+        """Those of a project; `run` stands for the function that calls the layers."""
+        layers: dict[tuple[str, int], int] = {}
+        for function in artifacts.counts:
+            if function.kernel and not function.inlined:
+                layer = (function.kernel, function.number)
+                layers[layer] = layers.get(layer, 0) + function.characters
+        used = frozenset[str]().union(*(function.names for function in artifacts.counts))
+        return cls(layers, frozenset(name for name in used if not name.startswith(f"{artifacts.model}_")))
 
 
 @dataclass(frozen=True)
@@ -52,44 +60,28 @@ class CoreSizes:
     constants: int = 0
     variables: int = 0
 
-    def code_bytes(self, text: ProjectText) -> int:
+    def code_bytes(self, counts: LayerCounts) -> int:
         """Machine code of a network; what was never measured counts as the largest of its kind."""
         densest = max(code for code, _ in self.kernels.values())
         largest = max((size for name, size in self.shared.items() if is_library(name)), default=0)
         total = self.shared.get(ALWAYS, 0)
-        for (kernel, _), characters in text.layers.items():
+        for (kernel, _), characters in counts.layers.items():
             total += -(-characters * self.kernels.get(kernel, (densest, 0))[0] // 1000)
-        for name in text.names:
+        for name in counts.names:
             unknown = largest if is_library(name) and name not in self.known else 0
             total += self.shared.get(name, unknown)
         return total
 
-    def stack_bytes(self, text: ProjectText) -> int:
+    def stack_bytes(self, counts: LayerCounts) -> int:
         """Stack of a network: the calling function, and the deepest layer below it."""
         deepest = max(stack for _, stack in self.kernels.values())
-        below = [self.kernels.get(kernel, (0, deepest))[1] for kernel, _ in text.layers if kernel != RUN]
+        below = [self.kernels.get(kernel, (0, deepest))[1] for kernel, _ in counts.layers if kernel != RUN]
         return self.kernels.get(RUN, (0, 0))[1] + max(below, default=0) + self.stack_beside
 
 
 def is_library(name: str) -> bool:
     """True for names that may be functions of the C library: ours have underscores."""
-    return _LIBRARY.fullmatch(name) is not None and name not in ("float", "double", ALWAYS)
-
-
-def read_text(code: str, model: str) -> ProjectText:
-    """What the generated C of the layers holds."""
-    layer = re.compile(rf"^[A-Za-z_][^;=(\n]*?\b{model}_(?:([a-z0-9]+)_|(layer|fetch))(\d+)\w*\(", re.MULTILINE)
-    run = re.compile(rf"^int {model}_run\(", re.MULTILINE)
-    layers: dict[tuple[str, str], int] = {}
-    names: set[str] = set()
-    for function in _ROWS.sub("", _COMMENT.sub("", code)).split("\n}\n"):
-        found = layer.search(function) or run.search(function)
-        names.update(word for pair in _CALLED.findall(function) for word in pair if word)
-        if found:
-            key = (found[1] or found[2], found[3]) if found.lastindex else (RUN, "")
-            layers[key] = layers.get(key, 0) + len(" ".join(function[found.start() :].split()))
-    used = frozenset(name for name in names - _WORDS if not name.startswith(f"{model}_"))
-    return ProjectText(layers, used)
+    return "_" not in name and name.islower() and name not in ("float", "double", ALWAYS)
 
 
 def sizes_for(platform: str, flags: str) -> CoreSizes | None:
