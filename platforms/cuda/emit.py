@@ -6,7 +6,6 @@ the kernels that are captured, the sweeps over groups, and the megakernel in whi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +40,7 @@ FROZEN_ALIGN = 16
 OUTSIDE_ALIGN = 256
 SKIPPED_SOURCES = ("vectorised.h",)
 _NAME = "LAYER_FUNCTION_NAME"
+_STORAGE = "static __device__"
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _network(plan: ExecutionPlan, layout: BufferLayout) -> tuple[str, tuple[str,
         frozen_words=max(places.frozen_bytes // 8, 1),
         frozen_text=_frozen_text(plan, places),
         sources=tuple(_helper(source.read_text(encoding="utf-8").strip()) for source in sources),
-        functions=tuple(_on_device(text.replace(_NAME, name).strip()) for text, name in texts.items()),
+        functions=tuple(text.replace(_NAME, name).strip() for text, name in texts.items()),
         launches=tuple(_launches(plan, steps)),
         instruction_count=len(plan.instructions),
         inputs=tuple(_port(plan, places, n, s, "input") for n, s in enumerate(plan.input_slots)),
@@ -199,7 +199,7 @@ def _step(
     listed = parameters(plan, instruction)
     restrict = not kernel.in_place(call)
     context = kernel.context(Operands(call, layouts))
-    function = Function(_NAME, ", ".join(p.text(restrict) for p in listed) or "void")
+    function = Function(_NAME, ", ".join(p.text(restrict) for p in listed) or "void", storage=_STORAGE)
     text = render(kernel.template, f=function, k=context)
     if text not in texts:
         texts[text] = f"{plan.name}_{kernel.name.lower()}_{len(texts)}"
@@ -248,15 +248,11 @@ def _launches(plan: ExecutionPlan, steps: Sequence[Step]) -> list[Launch]:
     return launches
 
 
-def _on_device(text: str) -> str:
-    """C functions as functions of the device."""
-    text = text.replace("TILEWRIGHT_VECTORISED ", "")
-    return re.sub(r"^static (?!__device__)", "static __device__ ", text, flags=re.MULTILINE)
-
-
-def _helper(text: str) -> str:
-    """Functions of a C file that kernels share; a network may need only some of them."""
-    return _on_device(text).replace("static __device__", "[[maybe_unused]] static __device__")
+def _helper(source: str) -> str:
+    """A C file that kernels share, its functions and tables on the device; a network may need only some of them."""
+    lines = source.splitlines()
+    on_device = f"[[maybe_unused]] {_STORAGE}"
+    return "\n".join(line.replace("static", on_device, 1) if line.startswith("static ") else line for line in lines)
 
 
 def _frozen_text(plan: ExecutionPlan, places: Places) -> str:

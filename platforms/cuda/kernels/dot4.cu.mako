@@ -1,7 +1,7 @@
 <%
 h, w, q = k.h, k.w, k.requantise
 %>\
-static __device__ void ${f.name}(const int element, ${f.parameters})
+${f.storage} void ${f.name}(const int element, ${f.parameters})
 {
     const int oc = element % ${k.out_channels};
     const int ow = element / ${k.out_channels} % ${w.out};

@@ -1,5 +1,5 @@
 /* sum + the products of four pairs of signed bytes, both at addresses that are multiples of four */
-static __device__ inline int32_t tilewright_dot4(const int8_t *a, const int8_t *b, const int32_t sum)
+static inline int32_t tilewright_dot4(const int8_t *a, const int8_t *b, const int32_t sum)
 {
 #ifdef __CUDACC__
     return __dp4a(*(const int *)(const void *)a, *(const int *)(const void *)b, sum);

@@ -1,4 +1,4 @@
-static __device__ void ${f.name}(const int element, ${f.parameters})
+${f.storage} void ${f.name}(const int element, ${f.parameters})
 {
     (void)element;
     const int start = element / ${k.inner} * ${k.length * k.inner} + element % ${k.inner};

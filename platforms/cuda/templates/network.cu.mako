@@ -26,6 +26,7 @@
 #include <stdint.h>
 #include <string.h>
 #define restrict __restrict__
+#define TILEWRIGHT_VECTORISED /* for gcc on a host */
 #define CHECK(call) do { const int code_ = (int)(call); if (code_ != 0) { return code_; } } while (0)
 #define REFUSE_IF(condition) do { if (condition) { return 1; /* cudaErrorInvalidValue */ } } while (0)
 

@@ -9,7 +9,7 @@ def row(name, past, depth):
         return new(name, depth).replace(" - 0", "")
     return f"j < {S.past} ? {past} + ((entry * {S.key_heads} + shared) * {S.past} + j) * {depth} : {new(name, depth)}"
 %>\
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     ${R} *const weight = (${R} *)scratch;
 % for name in k.unread:

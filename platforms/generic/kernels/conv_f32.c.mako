@@ -4,7 +4,7 @@ row = w.kernel * k.groups.channels
 %>\
 % for block in k.blocks:
 % if w.inner_last > w.inner_first:
-${k.attribute} static void ${f.name}_block${block.width}(const float *restrict x, int base, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y, int kh_first, int kh_last)
+${k.attribute} ${f.storage} void ${f.name}_block${block.width}(const float *restrict x, int base, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y, int kh_first, int kh_last)
 {
     enum { PIXELS = ${k.pixels[loop.index]} };
     float acc[PIXELS][${block.width}];
@@ -46,7 +46,7 @@ ${k.attribute} static void ${f.name}_block${block.width}(const float *restrict x
 
 % endif
 % if w.inner_first > 0 or w.inner_last < w.out:
-${k.attribute} static void ${f.name}_pixel${block.width}(const float *restrict x, int base, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y, int kh_first, int kh_last, int kw_first, int kw_last)
+${k.attribute} ${f.storage} void ${f.name}_pixel${block.width}(const float *restrict x, int base, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y, int kh_first, int kh_last, int kw_first, int kw_last)
 {
     float acc[${block.width}];
     for (int o = 0; o < ${block.width}; o++) {
@@ -81,7 +81,7 @@ ${k.attribute} static void ${f.name}_pixel${block.width}(const float *restrict x
 
 % endif
 % endfor
-${k.attribute} static void ${f.name}(${f.parameters})
+${k.attribute} ${f.storage} void ${f.name}(${f.parameters})
 {
     for (int g = 0; g < ${k.groups.count}; g++) {
         for (int oh = 0; oh < ${h.out}; oh++) {

@@ -29,7 +29,7 @@ rows_padded = h.inner_first > 0 or h.inner_last < h.out
 </%def>\
 % for block in k.blocks:
 % if w.inner_last > w.inner_first:
-${k.attribute} static void ${f.name}_block${block.width}(const ${k.x_type} *restrict x, ${pad if rows_padded else ""}int top, int left, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
+${k.attribute} ${f.storage} void ${f.name}_block${block.width}(const ${k.x_type} *restrict x, ${pad if rows_padded else ""}int top, int left, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
 {
 ${start(k.pixels, block)}\
     for (int kh = 0; kh < ${h.kernel}; kh++) {
@@ -65,7 +65,7 @@ ${store(k.pixels, block)}\
 
 % endif
 % if w.inner_first > 0 or w.inner_last < w.out:
-${k.attribute} static void ${f.name}_pixel${block.width}(const ${k.x_type} *restrict x, ${pad}int top, int left, int group, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
+${k.attribute} ${f.storage} void ${f.name}_pixel${block.width}(const ${k.x_type} *restrict x, ${pad}int top, int left, int group, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
 {
 ${start(1, block)}\
     for (int kh = 0; kh < ${h.kernel}; kh++) {
@@ -87,7 +87,7 @@ ${store(1, block)}\
 
 % endif
 % endfor
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
 % if k.pointwise:
     for (int ow = 0; ow < ${w.out}; ow += ${k.pixels}) {

@@ -6,7 +6,7 @@ rows_padded = h.inner_first > 0 or h.inner_last < h.out
 pad = f"const {v.x_type} *restrict pad, "
 %>\
 % for block in v.blocks:
-${v.attribute} static void ${f.name}_codes${block.width}(int32_t *restrict acc, ${q.parameters}${v.y_type} *restrict y)
+${v.attribute} ${f.storage} void ${f.name}_codes${block.width}(int32_t *restrict acc, ${q.parameters}${v.y_type} *restrict y)
 {
     for (int o = 0; o < ${block.width}; o++) {
         int32_t code = (int32_t)(${q.c("acc[o]", "o")});
@@ -19,7 +19,7 @@ ${v.attribute} static void ${f.name}_codes${block.width}(int32_t *restrict acc, 
 }
 
 % if w.inner_last > w.inner_first:
-${v.attribute} static void ${f.name}_block${block.width}(const ${v.x_type} *restrict x, ${pad if rows_padded else ""}int top, int left, const int32_t *restrict w, const int32_t *restrict b, int32_t *restrict sums)
+${v.attribute} ${f.storage} void ${f.name}_block${block.width}(const ${v.x_type} *restrict x, ${pad if rows_padded else ""}int top, int left, const int32_t *restrict w, const int32_t *restrict b, int32_t *restrict sums)
 {
     enum { PIXELS = ${k.pixels} };
     int32_t acc[PIXELS][${block.width}];
@@ -65,7 +65,7 @@ ${v.attribute} static void ${f.name}_block${block.width}(const ${v.x_type} *rest
 
 % endif
 % if w.inner_first > 0 or w.inner_last < w.out:
-${v.attribute} static void ${f.name}_pixel${block.width}(const ${v.x_type} *restrict x, ${pad}int top, int left, int group, const int32_t *restrict w, const int32_t *restrict b, int32_t *restrict sums)
+${v.attribute} ${f.storage} void ${f.name}_pixel${block.width}(const ${v.x_type} *restrict x, ${pad}int top, int left, int group, const int32_t *restrict w, const int32_t *restrict b, int32_t *restrict sums)
 {
     int32_t acc[${block.width}];
     for (int o = 0; o < ${block.width}; o++) {
@@ -99,7 +99,7 @@ ${v.attribute} static void ${f.name}_pixel${block.width}(const ${v.x_type} *rest
                         ${f.name}_codes${block.width}(sums + p * ${block.width}, ${q.arguments("channel")}yr + (${at} + p) * ${v.groups.all_results} + channel);
                     }
 </%def>\
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
 % if w.inner_last > w.inner_first:
     enum { PIXELS = ${k.pixels} };

@@ -1,5 +1,5 @@
 % for block in k.blocks:
-${k.attribute} static void ${f.name}_block${block.width}(const float *restrict x, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y)
+${k.attribute} ${f.storage} void ${f.name}_block${block.width}(const float *restrict x, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y)
 {
     float acc[${k.at_once}][${block.width}];
     for (int p = 0; p < ${k.at_once}; p++) {
@@ -23,7 +23,7 @@ ${k.attribute} static void ${f.name}_block${block.width}(const float *restrict x
 }
 
 % endfor
-${k.attribute} static void ${f.name}(${f.parameters})
+${k.attribute} ${f.storage} void ${f.name}(${f.parameters})
 {
     for (int m = 0; m < ${k.rows}; m += ${k.at_once}) {
         const int at = m < ${k.rows - k.at_once} ? m : ${k.rows - k.at_once};

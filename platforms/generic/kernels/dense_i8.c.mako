@@ -2,7 +2,7 @@
 q = k.requantise
 %>\
 % for block in k.blocks:
-${k.attribute} static void ${f.name}_block${block.width}(const ${k.x_type} *restrict x, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
+${k.attribute} ${f.storage} void ${f.name}_block${block.width}(const ${k.x_type} *restrict x, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
 {
     int32_t acc[${k.at_once}][${block.width}];
     for (int p = 0; p < ${k.at_once}; p++) {
@@ -28,7 +28,7 @@ ${k.attribute} static void ${f.name}_block${block.width}(const ${k.x_type} *rest
 }
 
 % endfor
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     for (int m = 0; m < ${k.rows}; m += ${k.at_once}) {
         const int at = m < ${k.rows - k.at_once} ? m : ${k.rows - k.at_once};

@@ -2,7 +2,7 @@
 h, w = k.h, k.w
 %>\
 <%def name="kernel(block)">
-${k.attribute} static void ${f.name}_border${block.width}(const float *restrict x, int base, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y, int kh_first, int kh_last, int kw_first, int kw_last)
+${k.attribute} ${f.storage} void ${f.name}_border${block.width}(const float *restrict x, int base, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y, int kh_first, int kh_last, int kw_first, int kw_last)
 {
     float acc[${block.width}];
     for (int o = 0; o < ${block.width}; o++) {
@@ -25,7 +25,7 @@ ${k.attribute} static void ${f.name}_border${block.width}(const float *restrict 
 </%def>\
 % for block in k.blocks:
 % if w.inner_last > w.inner_first:
-${k.attribute} static void ${f.name}_block${block.width}(const float *restrict x, int base, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y, int kh_first, int kh_last)
+${k.attribute} ${f.storage} void ${f.name}_block${block.width}(const float *restrict x, int base, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y, int kh_first, int kh_last)
 {
     enum { PIXELS = ${k.pixels[loop.index]} };
     float acc[PIXELS][${block.width}];
@@ -58,7 +58,7 @@ ${k.attribute} static void ${f.name}_block${block.width}(const float *restrict x
 ${kernel(block)}
 % endif
 % endfor
-${k.attribute} static void ${f.name}(${f.parameters})
+${k.attribute} ${f.storage} void ${f.name}(${f.parameters})
 {
     for (int oh = 0; oh < ${h.out}; oh++) {
         const int top = oh * ${h.stride} - ${h.pad};

@@ -3,7 +3,7 @@ h, w, q = k.h, k.w, k.requantise
 pad = f"const {k.x_type} *restrict pad, " if k.padded else ""
 %>\
 <%def name="kernel(block, border)">
-${k.attribute} static void ${f.name}_${"border" if border else "pixel"}${block.width}(const ${k.x_type} *restrict x, ${pad if border or h.inner_first > 0 or h.inner_last < h.out else ""}int top, int left, int c, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
+${k.attribute} ${f.storage} void ${f.name}_${"border" if border else "pixel"}${block.width}(const ${k.x_type} *restrict x, ${pad if border or h.inner_first > 0 or h.inner_last < h.out else ""}int top, int left, int c, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
 {
     int32_t acc[${block.width}];
     for (int o = 0; o < ${block.width}; o++) {
@@ -43,7 +43,7 @@ ${kernel(block, False)}
 ${kernel(block, True)}
 % endif
 % endfor
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     for (int oh = 0; oh < ${h.out}; oh++) {
         const int top = oh * ${h.stride} - ${h.pad};

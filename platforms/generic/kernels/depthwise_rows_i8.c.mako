@@ -3,7 +3,7 @@ d = k.depthwise
 h, w, q = d.h, d.w, d.requantise
 %>\
 % for block in d.blocks:
-${d.attribute} static void ${f.name}_pixel${block.width}(const ${d.x_type} *const rows[${h.kernel}], int left, int c, ${f"const {d.x_type} *restrict pad, " if d.padded else ""}const ${d.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${d.y_type} *restrict y)
+${d.attribute} ${f.storage} void ${f.name}_pixel${block.width}(const ${d.x_type} *const rows[${h.kernel}], int left, int c, ${f"const {d.x_type} *restrict pad, " if d.padded else ""}const ${d.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${d.y_type} *restrict y)
 {
     int32_t acc[${block.width}];
     for (int o = 0; o < ${block.width}; o++) {
@@ -33,7 +33,7 @@ ${d.attribute} static void ${f.name}_pixel${block.width}(const ${d.x_type} *cons
 }
 
 % endfor
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     ${d.x_type} *const kept = scratch;
     for (int oh = 0; oh < ${h.out}; oh++) {

@@ -43,7 +43,7 @@ TILEWRIGHT_FLOAT void ${f.name}_tile(const float *x, const float *w, float *y, i
     } while (w != end);
 }
 
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     for (int oh = 0; oh < ${h.out}; oh++) {
         for (int ow = 0; ow < ${w.out}; ow += ${tile.columns}) {

@@ -1,4 +1,4 @@
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     ${k.real} *const a = (${k.real} *)scratch;
     for (int square = 0; square < ${k.count}; square++) {

@@ -1,5 +1,5 @@
 <% sign = "" if k.inverse else "-" %>\
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
 % for name in k.unread:
     (void)${name};

@@ -3,7 +3,7 @@ q, h, w = k.requantise, k.h, k.w
 wide = range(k.pixels)
 %>\
 <%def name="product(name, count)">
-${k.attribute} static void ${f.name}_${name}(const ${k.x_type if k.direct else "int16_t"} *restrict patches, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
+${k.attribute} ${f.storage} void ${f.name}_${name}(const ${k.x_type if k.direct else "int16_t"} *restrict patches, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
 {
 % for p in wide:
     const ${k.x_type if k.direct else "int16_t"} *restrict x${p} = patches + ${p * k.padded_depth};
@@ -43,7 +43,7 @@ ${k.attribute} static void ${f.name}_${name}(const ${k.x_type if k.direct else "
 }
 </%def>\
 % if k.patch:
-${k.attribute} static void ${f.name}_gather(const ${k.x_type} *restrict x, int top, int left, int16_t *restrict patch)
+${k.attribute} ${f.storage} void ${f.name}_gather(const ${k.x_type} *restrict x, int top, int left, int16_t *restrict patch)
 {
     for (int kh = 0; kh < ${h.kernel}; kh++) {
         const int row = top + kh * ${h.dilation};
@@ -74,7 +74,7 @@ ${k.attribute} static void ${f.name}_gather(const ${k.x_type} *restrict x, int t
 }
 
 % elif not k.direct:
-${k.attribute} static void ${f.name}_gather(const ${k.x_type} *restrict x, int16_t *restrict patch)
+${k.attribute} ${f.storage} void ${f.name}_gather(const ${k.x_type} *restrict x, int16_t *restrict patch)
 {
     for (int i = 0; i < ${k.depth}; i++) {
         patch[i] = x[i];
@@ -88,7 +88,7 @@ ${product("several", k.together)}
 % if k.groups.results % k.together:
 ${product("single", 1)}
 % endif
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
 % if not k.direct:
     int16_t *const patches = scratch;

@@ -5,7 +5,7 @@ names = (("double", "scale"), ("double", "offset")) if k.real else (("int32_t", 
 declared = "".join(f"const {kind} *restrict {name}, " for kind, name in names)
 passed = "".join(f"{name} + channel, " for _, name in names)
 %>\
-${k.attribute} static void ${f.name}_convert(const ${k.x_type} *restrict x, float *restrict row)
+${k.attribute} ${f.storage} void ${f.name}_convert(const ${k.x_type} *restrict x, float *restrict row)
 {
     for (int i = 0; i < ${w.size * w.x_stride}; i++) {
         row[i] = (float)((int32_t)x[i]${f" - {k.zero}" if k.zero > 0 else f" + {-k.zero}" if k.zero else ""});
@@ -13,7 +13,7 @@ ${k.attribute} static void ${f.name}_convert(const ${k.x_type} *restrict x, floa
 }
 
 % for block in k.blocks:
-${k.attribute} static void ${f.name}_codes${block.width}(const float *restrict sums, ${declared}${k.y_type} *restrict y)
+${k.attribute} ${f.storage} void ${f.name}_codes${block.width}(const float *restrict sums, ${declared}${k.y_type} *restrict y)
 {
     for (int p = 0; p < ${k.pixels[loop.index]}; p++) {
         int32_t codes[${block.width}];
@@ -35,7 +35,7 @@ ${k.attribute} static void ${f.name}_codes${block.width}(const float *restrict s
     }
 }
 
-${k.attribute} static void ${f.name}_block${block.width}(const float *const *rows, int base, const float *restrict w, int kh_first, int kh_last, float *restrict sums)
+${k.attribute} ${f.storage} void ${f.name}_block${block.width}(const float *const *rows, int base, const float *restrict w, int kh_first, int kh_last, float *restrict sums)
 {
     enum { PIXELS = ${k.pixels[loop.index]} };
     float acc[PIXELS][${block.width}];
@@ -83,7 +83,7 @@ ${k.attribute} static void ${f.name}_block${block.width}(const float *const *row
 }
 
 % endfor
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     float *const ring = scratch;
 % for first, floats in ((0, k.left), (k.ring_row - k.right, k.right)):

@@ -1,4 +1,4 @@
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     for (int outer = 0; outer < ${k.outer}; outer++) {
         for (int i = 0; i < ${k.taken}; i++) {

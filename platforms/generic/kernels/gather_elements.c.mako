@@ -1,4 +1,4 @@
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
 % for depth, level in enumerate(k.loops):
     ${"    " * depth}for (int ${level.name} = 0; ${level.name} < ${level.extent}; ${level.name}++) {

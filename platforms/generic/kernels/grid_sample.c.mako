@@ -1,7 +1,7 @@
 <% R, f32 = k.real, k.f %>\
 % if k.padding == "reflection":
 /* A position mirrored at both borders until it lies between them. */
-static ${R} ${f.name}_reflect(${R} v, int size)
+${f.storage} ${R} ${f.name}_reflect(${R} v, int size)
 {
 % if k.aligned:
     const ${R} low = 0, high = (${R})(size - 1);
@@ -23,7 +23,7 @@ static ${R} ${f.name}_reflect(${R} v, int size)
 }
 
 % endif
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     static const int sizes[${k.rank}] = {${k.sizes}};
     static const int steps[${k.rank}] = {${k.steps}};

@@ -1,5 +1,5 @@
 <% p = k.product %>\
-${k.attribute} static void ${f.name}_block(const float *restrict a, const float *restrict b, float *restrict y)
+${k.attribute} ${f.storage} void ${f.name}_block(const float *restrict a, const float *restrict b, float *restrict y)
 {
     float acc[${k.at_once}][${k.width}];
     for (int m = 0; m < ${k.at_once}; m++) {
@@ -22,7 +22,7 @@ ${k.attribute} static void ${f.name}_block(const float *restrict a, const float 
     }
 }
 
-static void ${f.name}_matrix(const float *a, const float *b, float *y)
+${f.storage} void ${f.name}_matrix(const float *a, const float *b, float *y)
 {
     for (int row = 0; row < ${p.rows}; row += ${k.at_once}) {
         const int m = row < ${p.rows - k.at_once} ? row : ${p.rows - k.at_once};
@@ -33,7 +33,7 @@ static void ${f.name}_matrix(const float *a, const float *b, float *y)
     }
 }
 
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
 % for head in p.loops:
 ${head}

@@ -1,7 +1,7 @@
 <%
 p, q = k.product, k.requantise
 %>\
-${k.attribute} static void ${f.name}_block(const ${k.a_type} *restrict a, const ${k.b_type} *restrict b, ${k.y_type} *restrict y)
+${k.attribute} ${f.storage} void ${f.name}_block(const ${k.a_type} *restrict a, const ${k.b_type} *restrict b, ${k.y_type} *restrict y)
 {
     int32_t acc[${k.at_once}][${k.width}];
     for (int m = 0; m < ${k.at_once}; m++) {
@@ -27,7 +27,7 @@ ${k.attribute} static void ${f.name}_block(const ${k.a_type} *restrict a, const 
     }
 }
 
-static void ${f.name}_matrix(const ${k.a_type} *a, const ${k.b_type} *b, ${k.y_type} *y)
+${f.storage} void ${f.name}_matrix(const ${k.a_type} *a, const ${k.b_type} *b, ${k.y_type} *y)
 {
     for (int row = 0; row < ${p.rows}; row += ${k.at_once}) {
         const int m = row < ${p.rows - k.at_once} ? row : ${p.rows - k.at_once};
@@ -38,7 +38,7 @@ static void ${f.name}_matrix(const ${k.a_type} *a, const ${k.b_type} *b, ${k.y_t
     }
 }
 
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
 % for head in p.loops:
 ${head}

@@ -1,4 +1,4 @@
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     for (int i = 0; i < ${k.elements}; i++) {
         float steps = x[i] / ${k.step};

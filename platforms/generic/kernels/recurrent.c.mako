@@ -5,7 +5,7 @@ def clipped(text):
     return text if not k.clip else f"{f.name}_clip({text})"
 %>\
 % if k.clip:
-static ${k.real} ${f.name}_clip(${k.real} v)
+${f.storage} ${k.real} ${f.name}_clip(${k.real} v)
 {
     return v < -${k.clip} ? -${k.clip} : v > ${k.clip} ? ${k.clip} : v;
 }
@@ -13,7 +13,7 @@ static ${k.real} ${f.name}_clip(${k.real} v)
 % endif
 % for d in k.directions:
 % for place, text in enumerate(d.activations):
-static ${k.real} ${f.name}_act_${d.number}_${place}(${k.real} v)
+${f.storage} ${k.real} ${f.name}_act_${d.number}_${place}(${k.real} v)
 {
     return ${text};
 }
@@ -23,7 +23,7 @@ static ${k.real} ${f.name}_act_${d.number}_${place}(${k.real} v)
 % if k.packed:
 /* Dot products of the rows of W with the input and of R with the state, four at a time; their starts lie before them. */
 % for function, depth, into in (("gate", I, "="), ("recur", H, "+=")):
-static void ${f.name}_${function}(float *out, const float *w, const float *x)
+${f.storage} void ${f.name}_${function}(float *out, const float *w, const float *x)
 {
     for (int i = 0; i < ${H}; i += 4) {
         float sums[4];
@@ -37,7 +37,7 @@ static void ${f.name}_${function}(float *out, const float *w, const float *x)
 % endfor
 % else:
 /* Dot products of one row of W with the input and of one row of R with the state, with the biases. */
-static void ${f.name}_gate(${k.real} *out, const ${k.real} *w, const ${k.real} *x, const ${k.real} *wb)
+${f.storage} void ${f.name}_gate(${k.real} *out, const ${k.real} *w, const ${k.real} *x, const ${k.real} *wb)
 {
     for (int i = 0; i < ${H}; i++) {
         ${k.real} acc = wb != NULL ? wb[i] : 0;
@@ -48,7 +48,7 @@ static void ${f.name}_gate(${k.real} *out, const ${k.real} *w, const ${k.real} *
     }
 }
 
-static void ${f.name}_recur(${k.real} *out, const ${k.real} *r, const ${k.real} *h, const ${k.real} *rb)
+${f.storage} void ${f.name}_recur(${k.real} *out, const ${k.real} *r, const ${k.real} *h, const ${k.real} *rb)
 {
     for (int i = 0; i < ${H}; i++) {
         ${k.real} acc = rb != NULL ? rb[i] : 0;
@@ -60,7 +60,7 @@ static void ${f.name}_recur(${k.real} *out, const ${k.real} *r, const ${k.real} 
 }
 
 % endif
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     ${k.real} *const h = (${k.real} *)scratch;
 % if k.op == "LSTM":

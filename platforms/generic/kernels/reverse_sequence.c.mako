@@ -1,4 +1,4 @@
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     for (int entry = 0; entry < ${k.batch}; entry++) {
         const int64_t asked = (int64_t)sequence_lens[entry];

@@ -1,4 +1,4 @@
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     for (int row = 0; row < ${k.batch * k.steps}; row++) {
 % if k.positions:

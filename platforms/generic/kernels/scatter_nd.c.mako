@@ -1,4 +1,4 @@
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     static const int sizes[${k.depth}] = {${k.sizes}};
     static const int steps[${k.depth}] = {${k.steps}};

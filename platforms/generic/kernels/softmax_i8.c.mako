@@ -1,7 +1,7 @@
 <%
 q = k.quotient
 %>\
-static void ${f.name}_line(const ${k.x_type} *x, ${k.y_type} *y, const uint32_t *exponentials)
+${f.storage} void ${f.name}_line(const ${k.x_type} *x, ${k.y_type} *y, const uint32_t *exponentials)
 {
     int32_t largest = x[0];
     for (int j = 1; j < ${k.length}; j++) {
@@ -30,7 +30,7 @@ static void ${f.name}_line(const ${k.x_type} *x, ${k.y_type} *y, const uint32_t 
     }
 }
 
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
 <%
 x = " + ".join(["x", *(f"i{at} * {line.x}" for at, line in enumerate(k.lines))])

@@ -1,4 +1,4 @@
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     if (y != x) {
         memcpy(y, x, ${k.elements} * sizeof *y);

@@ -1,4 +1,4 @@
-static int ${f.name}_before(${k.c_type} a, ${k.c_type} b)
+${f.storage} int ${f.name}_before(${k.c_type} a, ${k.c_type} b)
 {
 % if k.converted:
     const float e0 = ${k.real_of("a")}, e1 = ${k.real_of("b")};
@@ -6,7 +6,7 @@ static int ${f.name}_before(${k.c_type} a, ${k.c_type} b)
     return ${k.before};
 }
 
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     for (int outer = 0; outer < ${k.outer}; outer++) {
         for (int inner = 0; inner < ${k.inner}; inner++) {

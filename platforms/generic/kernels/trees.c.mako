@@ -1,4 +1,4 @@
-static void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     for (int row = 0; row < ${k.rows}; row++, x += ${k.width}, y += ${k.targets}) {
 % if k.aggregate == "SUM":

@@ -31,14 +31,16 @@ _DEFINED = re.compile(r"^\s*#\s*define\s+(\w+)|^(?:static|inline)\b[^;={(]*?\b(\
 
 @dataclass(frozen=True)
 class Function:
-    """What a template prints of its function: `static void ${f.name}(${f.parameters})`.
+    """What a template prints of its function: `${f.storage} void ${f.name}(${f.parameters})`.
 
-    `members` are the functions that a chain calls, one for each of its nodes.
+    `members` are the functions that a chain calls, one for each of its nodes. `storage` is more than `static` where the
+    C is compiled for a device of its own, as CUDA's.
     """
 
     name: str
     parameters: str
     members: tuple[str, ...] = ()
+    storage: str = "static"
 
 
 @dataclass(frozen=True)
