@@ -275,3 +275,52 @@ def test_sixteen_bit_activations() -> None:
     assert found.codes > 0
     # Sixteen bits show float32's own rounding: 2**-16 of a step is less than its last bit there.
     assert found.mismatches <= 2
+
+
+def stepwise(write: Writer, op: str, inputs: str, name: str, scale: float, zero: int) -> str:
+    """An operator whose result is rounded to codes."""
+    return write.pair(write.add(op, inputs, name), scale, zero)
+
+
+def rounded_silu(write: Writer, x: str) -> str:
+    return stepwise(write, "Mul", f"{x} {stepwise(write, 'Sigmoid', x, 's', 1 / 256, -128)}", "m", 0.03, -110)
+
+
+def rounded_gelu(write: Writer, x: str) -> str:
+    """GELU as older exporters write it, its constants quantised too, a rounding after every step."""
+    write.constants |= {"root": np.float32([[[[2**0.5]]]]), "half": np.float32(0.5)}
+    one = write.weights("one", np.int8([[[[100]]]]), 0.01)
+    inner_code = stepwise(write, "Erf", stepwise(write, "Div", f"{x} root", "d", 0.04, 3), "e", 1 / 128, 0)
+    factor = stepwise(write, "Add", f"{inner_code} {one}", "a", 1 / 127, -128)
+    return stepwise(write, "Mul", f"{stepwise(write, 'Mul', f'{x} {factor}', 'm', 0.06, -100)} half", "h", 0.03, -100)
+
+
+@pytest.mark.parametrize("chain", [rounded_silu, rounded_gelu])
+def test_steps_that_are_each_rounded_to_codes_are_one_table(chain: Any) -> None:
+    write = Writer()
+    write.add("Identity", chain(write, write.pair("x", 0.05, 3)), "y")
+    lowered, found = compare(write.model({"x": (1, 2, 8, 16)}))
+    assert inner(lowered)[:1] == ["Lookup"]
+    assert inner(lowered).count("Lookup") == 1
+    assert (found.unexplained, found.codes > 100) == (0, True)
+
+
+@pytest.mark.parametrize(("elements", "expected"), [(1023, "Mul"), (1024, "Lookup")])
+def test_one_operator_with_a_constant_is_a_table_where_that_pays(elements: int, expected: str) -> None:
+    write = Writer()
+    write.constants["third"] = np.float32(1 / 3)
+    write.add("Identity", write.pair(write.add("Mul", f"{write.pair('x')} third", "m"), 0.02), "y")
+    lowered, found = compare(write.model({"x": (1, elements)}))
+    assert expected in inner(lowered)
+    assert (found.unexplained, found.codes > 100) == (0, True)
+
+
+def test_a_chain_that_somebody_else_reads_is_no_table() -> None:
+    write = Writer()
+    x = write.pair("x")
+    sigmoid = stepwise(write, "Sigmoid", x, "s", 1 / 256, -128)
+    product = stepwise(write, "Mul", f"{x} {sigmoid}", "m", 0.03, -110)
+    write.add("Add", f"{product} {sigmoid}", "y")
+    lowered, found = compare(write.model({"x": (1, 2, 8, 16)}))
+    assert "Lookup" not in ops(lowered)
+    assert found.unexplained == 0
