@@ -24,7 +24,10 @@ QUANTISED = ("mobile", "temporal", "unet")
 
 
 class Sketch:
-    """A graph under construction; every method appends a node and returns the name of its result."""
+    """A graph under construction; every method appends a node and returns the name of its result.
+
+    Inputs are floats but for those that `types` names.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -32,10 +35,11 @@ class Sketch:
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []
         self.inputs: dict[str, list[int]] = {}
+        self.types: dict[str, int] = {}
         self.outputs: list[str] = []
 
     def input(self, name: str, *shape: int) -> str:
-        """A float input."""
+        """An input, of floats unless `types` says otherwise."""
         self.inputs[name] = list(shape)
         return name
 
@@ -92,7 +96,10 @@ class Sketch:
         graph = helper.make_graph(
             self.nodes,
             self.name,
-            [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in self.inputs.items()],
+            [
+                helper.make_tensor_value_info(name, self.types.get(name, TensorProto.FLOAT), shape)
+                for name, shape in self.inputs.items()
+            ],
             [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in self.outputs],
             self.constants,
         )

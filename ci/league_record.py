@@ -1,0 +1,128 @@
+"""What a game of `ci/league` left: one cell for a network on a target, all in docs/league.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tilewright.compile import Compiled
+from tilewright.model import DType
+from tilewright.ops.operator import Call
+from tilewright.report.build import Report
+
+FLOATS = frozenset({DType.F16, DType.BF16, DType.F32, DType.F64})
+SHARE = 0.05
+"""The part of a network from which on a layer is remembered."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer: what computes it, what it took, how many products and results it has, whether these are codes."""
+
+    name: str
+    op: str
+    kernel: str
+    count: int
+    products: int
+    results: int
+    codes: bool
+
+    @property
+    def dearness(self) -> float:
+        """Instructions of a product, of a result where there are no products."""
+        return self.count / max(1, self.products or self.results)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One network on one target; `refused` says why there are no figures.
+
+    `ram` and `flash` are bytes with stack and code; `count` instructions of one inference, cycles on GVSoC.
+    `equal` is whether the target computes what NumPy does, `unexplained` how many elements of the layers differ from
+    ONNX Runtime's without a reason in its rounding. `layers` are those of at least `SHARE`.
+    """
+
+    ram: int = 0
+    flash: int = 0
+    count: int = 0
+    products: int = 0
+    equal: bool = False
+    unexplained: int = 0
+    layers: tuple[Layer, ...] = ()
+    refused: str = ""
+
+
+@dataclass
+class Record:
+    """All cells by network and target."""
+
+    cells: dict[str, dict[str, Cell]] = field(default_factory=dict)
+
+    def put(self, network: str, target: str, cell: Cell) -> None:
+        """Remember a cell in the place of an older one."""
+        self.cells.setdefault(network, {})[target] = cell
+
+    def of(self, target: str) -> Iterator[tuple[str, Cell]]:
+        """Networks with their cell on a target, by name."""
+        for network in sorted(self.cells):
+            if target in self.cells[network]:
+                yield network, self.cells[network][target]
+
+    def text(self) -> str:
+        """As JSON, a line for a layer."""
+        lines = []
+        for network, targets in sorted(self.cells.items()):
+            for target, cell in sorted(targets.items()):
+                plain = asdict(cell)
+                layers = [json.dumps(list(layer.values())) for layer in plain.pop("layers")]
+                rows = ",\n   ".join(layers)
+                lines.append(f'["{network}", "{target}", {json.dumps(plain)}, [{rows}]]')
+        return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def read(path: Path) -> Record:
+    """The record of a file, an empty one where there is none."""
+    record = Record()
+    stored: Sequence[Any] = json.loads(path.read_text()) if path.exists() else []
+    for network, target, plain, layers in stored:
+        record.put(network, target, Cell(**plain, layers=tuple(Layer(*layer) for layer in layers)))
+    return record
+
+
+def recurrent_products(call: Call) -> int:
+    """Products of an LSTM, GRU or RNN, whose work the report does not count: every weight, in each step."""
+    if call.node.op not in ("LSTM", "GRU", "RNN"):
+        return 0
+    steps, batch, _ = call.shape(0)
+    return steps * batch * (call.tensor(1).elements + call.tensor(2).elements)
+
+
+def elements_of(call: Call) -> int:
+    """What a layer without products is measured by: its results, for reductions what they reduce."""
+    reduces = call.node.op.startswith(("Reduce", "Global"))
+    return call.tensor(0).elements if reduces else sum(tensor.elements for tensor in call.outputs)
+
+
+def cell_of(compiled: Compiled, report: Report) -> Cell:
+    """What the record keeps of a run."""
+    assert report.run is not None
+    run = report.run
+    calls = {bound.call.node.name: bound.call for bound in compiled.bound.nodes}
+    total = run.instructions or run.cycles or 0
+    layers, products = [], 0
+    for layer in report.layers:
+        call = calls.get(layer.name)
+        count, macs = layer.instructions or layer.cycles or 0, layer.macs or (recurrent_products(call) if call else 0)
+        products += macs
+        if count >= SHARE * total:
+            elements = elements_of(call) if call else sum(result.bytes for result in layer.results)
+            codes = call is not None and all(tensor.dtype not in FLOATS for tensor in call.outputs)
+            layers.append(Layer(layer.name, layer.op, layer.kernel, count, macs, elements, codes))
+    layers.sort(key=lambda layer: -layer.count)
+    unexplained = run.reference.mismatches - run.reference.explained if run.reference else 0
+    flash = sum(level.constants + (level.code or 0) for level in report.memory.values())
+    ram = sum(level.total for level in report.memory.values()) - flash
+    return Cell(ram, flash, total, products, run.match, unexplained, tuple(layers))
