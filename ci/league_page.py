@@ -155,8 +155,9 @@ def page(record: Record) -> str:
         "# A league of networks",
         "Written by `bash ci/league` from `league.json`; `bash ci/league --only NAME --targets TARGET,...` measures\n"
         f"some cells anew. {networks} networks: architectures drawn at small sizes by `ci/league_networks`, untrained, "
-        "float and\nin the forms that ONNX Runtime's tools write (int8: QDQ; u8: operators on codes; int16: activations "
-        "of 16 bits; int4:\nweights of 4 bits; dynamic), and files that others publish. What a target refuses has a "
+        "float\n"
+        "and in the forms that ONNX Runtime's tools write (int8: QDQ; u8: operators on codes; int16: activations of\n"
+        "16 bits; int4: weights of 4 bits; dynamic), and files that others publish. What a target refuses has a\n"
         "sentence instead of figures.",
         "Bytes of RAM with stack, bytes of flash with code, millions of instructions of one inference (`--optimize\n"
         "balanced`), instructions of a product over the whole network; then the dearest layers among those with at "

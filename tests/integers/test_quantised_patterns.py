@@ -288,8 +288,8 @@ def rounded_silu(write: Writer, x: str) -> str:
 
 def rounded_gelu(write: Writer, x: str) -> str:
     """GELU as older exporters write it, its constants quantised too, a rounding after every step."""
-    write.constants |= {"root": np.float32([[[[2**0.5]]]]), "half": np.float32(0.5)}
-    one = write.weights("one", np.int8([[[[100]]]]), 0.01)
+    write.constants |= {"root": np.full((1, 1, 1, 1), 2**0.5, np.float32), "half": np.float32(0.5)}
+    one = write.weights("one", np.full((1, 1, 1, 1), 100, np.int8), 0.01)
     inner_code = stepwise(write, "Erf", stepwise(write, "Div", f"{x} root", "d", 0.04, 3), "e", 1 / 128, 0)
     factor = stepwise(write, "Add", f"{inner_code} {one}", "a", 1 / 127, -128)
     return stepwise(write, "Mul", f"{stepwise(write, 'Mul', f'{x} {factor}', 'm', 0.06, -100)} half", "h", 0.03, -100)
