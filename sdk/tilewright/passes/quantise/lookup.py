@@ -111,7 +111,7 @@ def _chain(
     fixed: set[str] = set()
     best: _Chain | None = None
     while True:
-        if len(roots) == 1 and _closed(graph, {**nodes, last.name: last}, readers) and _pays(graph, nodes, last):
+        if len(roots) == 1 and _closed(graph, nodes, last, readers) and _pays(graph, nodes, last):
             best = _Chain(next(iter(roots)), tuple(nodes.values()))
         found = [root for root in roots - fixed if root in writers and _quantises(writers[root])]
         if not found or len(nodes) >= _MOST_NODES:
@@ -125,10 +125,9 @@ def _chain(
         roots = (roots - {latest}) | before[1]
 
 
-def _closed(graph: Graph, nodes: Mapping[str, Node], readers: Mapping[str, list[Node]]) -> bool:
-    """Whether what the nodes compute is read by them alone, aside from the result of the last one."""
-    last = next(reversed(nodes))
-    results = [node.outputs[0] for name, node in nodes.items() if name != last]
+def _closed(graph: Graph, nodes: Mapping[str, Node], last: Node, readers: Mapping[str, list[Node]]) -> bool:
+    """Whether what the nodes compute is read by them and by the last quantisation alone."""
+    results = [node.outputs[0] for node in nodes.values()]
     while results:
         name = results.pop()
         if name in graph.outputs:
@@ -136,7 +135,7 @@ def _closed(graph: Graph, nodes: Mapping[str, Node], readers: Mapping[str, list[
         for reader in readers[name]:
             if reader.op == "DequantizeLinear" and not reader.domain:
                 results.append(reader.outputs[0])
-            elif reader.name not in nodes:
+            elif reader.name not in nodes and reader.name != last.name:
                 return False
     return True
 
