@@ -308,22 +308,27 @@ def write(compiled: Compiled, folder: Path) -> Compiled:
     What comes back counts the seconds with those of code generation: most of a weight's text is made here.
     """
     start = time.perf_counter()
-    for path in compiled.artifacts.files:
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("w", encoding="utf-8") as stream:
-            stream.writelines(compiled.artifacts.pieces(path))
-    for path, data in compiled.artifacts.blobs.items():
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(data)
-    for path, pieces in compiled.artifacts.binaries.items():
-        with (folder / path).open("wb") as binary:
-            binary.writelines(pieces())
+    write_files(compiled.artifacts, folder)
     seconds, spent = dict(compiled.report.tool.seconds), time.perf_counter() - start
     for name in ("codegen", "total"):
         seconds[name] = round(seconds.get(name, 0.0) + spent, 6)
     return replace(compiled, report=replace(compiled.report, tool=replace(compiled.report.tool, seconds=seconds)))
+
+
+def write_files(artifacts: Artifacts, folder: Path) -> None:
+    """Write the files of a project into an existing folder."""
+    for path in artifacts.files:
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("w", encoding="utf-8") as stream:
+            stream.writelines(artifacts.pieces(path))
+    for path, data in artifacts.blobs.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+    for path, pieces in artifacts.binaries.items():
+        with (folder / path).open("wb") as binary:
+            binary.writelines(pieces())
 
 
 def run_model(compiled: Compiled, target: Target, asked: RunOptions, project: Path) -> Report:

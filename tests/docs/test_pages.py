@@ -18,6 +18,7 @@ NEEDS = {
     "regions": (),
     "decisions_file": (),
     "state": (),
+    "bundles": (),
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from state.networks import filtered
-from tilewright.commands.run import mismatch
+from tilewright.commands.comparing import mismatch
 from tilewright.compile import compile_model, run_model, write
 from tilewright.errors import UsageError
 from tilewright.options import CompileOptions, RunOptions, StateWish

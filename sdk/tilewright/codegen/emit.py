@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -29,10 +29,10 @@ from tilewright.codegen.network_text import (
     NetworkText,
     Port,
 )
-from tilewright.codegen.pointers import memories_of, pointer
+from tilewright.codegen.pointers import Memories, memories_of, pointer
 from tilewright.codegen.render import render
 from tilewright.codegen.run_parameters import pointers, run_parameters, unused
-from tilewright.codegen.states import first_values, states_text, stored_states
+from tilewright.codegen.states import first_names, first_values, states_text, stored_states
 from tilewright.codegen.tiled import HEADER
 from tilewright.ieee import ieee
 from tilewright.memory.levels import memory_reports
@@ -67,11 +67,16 @@ def emit(
     """
     plan = placed.plan
     blobs = lay_out(plan, regions, context)
-    functions = render_functions(placed, plan.name, memories_of(plan.name, context), constant_texts(plan, blobs))
+    memories = memories_of(plan.name, context)
+    functions = render_functions(placed, plan.name, memories, constant_texts(plan, blobs))
     code = [*(text.text for text in functions.texts), *(call.text for call in functions.calls)]
     known = {blob: identity(code, blob) for blob in blobs}
-    shown = _with_weights(_network(placed, levels, flags, functions, known, context), weights)
-    parts = _parts(shown)
+    own = _constants(placed, tuple(known))
+    states = states_text(placed, memories, first_names(plan), placed.state_bytes)
+    shown = network_text(placed, levels, flags, functions, known, context)
+    binary = in_binary(own, shown.constant_bytes, weights)
+    shown = replace(shown, constants=own, needs_math=needs_math(own), states=states, binary=binary)
+    parts = parts_of(shown)
     build = _build_of(shown, parts)
     texts = _files(shown, parts, build, [constant.text for constant in shown.constants])
     binaries = {_binary_path(shown): partial(pieces, lay_out_binary(shown.constants))} if shown.binary else {}
@@ -96,19 +101,22 @@ def _counts_beside(shown: NetworkText, parts: Parts) -> Iterator[FunctionCounts]
     yield from count(FunctionText(f"{shown.name}_run", parts.run, "run"))
 
 
-def _with_weights(shown: NetworkText, weights: Weights) -> NetworkText:
-    """The network with its constants in the form that is asked for: arrays of C, all of them, where some lie in RAM."""
-    fixed = all(constant.fixed for constant in shown.constants)
-    large = shown.constant_bytes >= LARGE_BYTES
-    binary = bool(shown.constants) and fixed and (weights == "bin" or (weights == "auto" and large))
-    return replace(shown, binary=binary)
+def in_binary(constants: Sequence[ConstantArray], constant_bytes: int, weights: Weights) -> bool:
+    """True where constants are to be a binary file; all are arrays of C where some lie in RAM."""
+    fixed = all(constant.fixed for constant in constants)
+    return bool(constants) and fixed and (weights == "bin" or (weights == "auto" and constant_bytes >= LARGE_BYTES))
+
+
+def needs_math(constants: Sequence[ConstantArray]) -> bool:
+    """True where an element is written as INFINITY or NAN."""
+    return any(c.dtype.is_float and not bool(np.isfinite(c.values).all()) for c in constants)
 
 
 def _binary_path(shown: NetworkText) -> str:
     return f"src/{shown.name}_weights.bin"
 
 
-def _parts(shown: NetworkText) -> Parts:
+def parts_of(shown: NetworkText) -> Parts:
     """The parts of the C by use, from which the files are put together."""
     ports = [("input", port) for port in shown.inputs] + [("output", port) for port in shown.outputs]
     functions = ports if shown.io == "arena" else []
@@ -117,7 +125,7 @@ def _parts(shown: NetworkText) -> Parts:
         weights=f"src/{shown.name}_weights.{'S' if shown.binary else 'c'}",
         includes=_joined((*shown.own_includes, *shown.library_includes)),
         declarations=_joined(constant.declaration for constant in shown.constants),
-        memory=render(TEMPLATES / "memory.c.mako", m=shown) + _of_states(shown, "state.c"),
+        memory=("" if shown.kit else render(TEMPLATES / "memory.c.mako", m=shown)) + _of_states(shown, "state.c"),
         port_sizes=render(TEMPLATES / "port_sizes.h.mako", m=shown) + _of_states(shown, "state.h"),
         state_functions=_of_states(shown, "state_functions.h"),
         port_functions=render(TEMPLATES / "port_functions.h.mako", m=shown) if functions else "",
@@ -146,30 +154,49 @@ def _files(shown: NetworkText, parts: Parts, build: str, elements: Sequence[Piec
         "CMakeLists.txt": "CMakeLists.txt.mako",
     }
     texts = {path: (render(TEMPLATES / name, m=shown, parts=parts, build=build),) for path, name in files.items()}
-    if shown.binary:
-        taken = assembly(lay_out_binary(shown.constants), _binary_path(shown).rpartition("/")[2])
-        return {**texts, parts.weights: (*texts[parts.weights], taken)}
-    definitions = (c.definition(shown.upper, text) for c, text in zip(shown.constants, elements, strict=True))
-    return {**texts, parts.weights: (*texts[parts.weights], *chain.from_iterable(definitions))}
+    defined = definitions(shown.constants, elements, shown.upper, _binary_path(shown) if shown.binary else "")
+    return {**texts, parts.weights: (*texts[parts.weights], *defined)}
+
+
+def definitions(
+    constants: Sequence[ConstantArray], elements: Sequence[Piece], upper: str, binary_path: str
+) -> tuple[Piece, ...]:
+    """All arrays of a weights file; `binary_path` is that of the binary file, empty where they are arrays of C."""
+    if binary_path:
+        return (assembly(lay_out_binary(constants), binary_path.rpartition("/")[2]),)
+    written = (c.definition(upper, text) for c, text in zip(constants, elements, strict=True))
+    return tuple(chain.from_iterable(written))
 
 
 def _build_of(shown: NetworkText, parts: Parts) -> str:
-    """Eight hexadecimal digits that tell this compilation from any other: of the model, all code and all weights."""
-    digest = hashlib.sha256(shown.sha256.encode())
-    elements = [_OPEN_ELEMENTS.format(number) for number in range(len(shown.constants))]
-    for text in Texts(_files(shown, parts, _OPEN_BUILD, elements)).values():
+    return build_number(
+        shown.sha256, shown.constants, lambda build, elements: _files(shown, parts, build, elements)
+    )  # fmt: skip
+
+
+def build_number(
+    models: str, constants: Sequence[ConstantArray],
+    files: Callable[[str, Sequence[Piece]], Mapping[str, tuple[Piece, ...]]],
+) -> str:  # fmt: skip
+    """Eight hexadecimal digits that tell this compilation from any other: of the models, all code and all weights.
+
+    `files` gives all texts with the build's number and with the elements of the constants.
+    """
+    digest = hashlib.sha256(models.encode())
+    elements = [_OPEN_ELEMENTS.format(number) for number in range(len(constants))]
+    for text in Texts(files(_OPEN_BUILD, elements)).values():
         digest.update(text.encode())
-    for constant in shown.constants:
+    for constant in constants:
         digest.update(constant.values.tobytes())
     return digest.hexdigest()[:8]
 
 
-def _network(
+def network_text(
     placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str], functions: Functions,
     known: Mapping[Blob, int], context: bool,
 ) -> NetworkText:  # fmt: skip
+    """What is printed but for constants and states."""
     plan = placed.plan
-    constants = _constants(placed, tuple(known))
     runtime_bytes = sum(blob.weight_bytes for blob in known if not blob.mapped)
     constant_bytes = sum(packed(s.constant.dtype, s.constant.values).nbytes for s in plan.frozen_slots)
     constant_bytes += functions.table_bytes
@@ -186,14 +213,14 @@ def _network(
         align=max(placed.align, 8),
         constant_bytes=constant_bytes,
         levels=_levels(placed, levels, constant_bytes, runtime_bytes, functions.table_bytes),
-        inputs=_ports(placed, plan.input_slots, "input", context),
-        outputs=_ports(placed, plan.output_slots, "output", context),
+        inputs=ports_text(placed, plan.input_slots, "input", memories_of(plan.name, context)),
+        outputs=ports_text(placed, plan.output_slots, "output", memories_of(plan.name, context)),
         io=placed.io,
         run_parameters=run_parameters(placed, context),
         unused_parameters=unused(placed, functions),
         pointers=pointers(placed, functions, context),
-        constants=constants,
-        needs_math=any(c.dtype.is_float and not bool(np.isfinite(c.values).all()) for c in constants),
+        constants=(),
+        needs_math=False,
         halves=_uses_halves(placed),
         sources=functions.source_texts,
         functions=tuple(text.text for text in functions.texts),
@@ -205,7 +232,6 @@ def _network(
         runtime_bytes=runtime_bytes,
         fast=_fast(placed, levels),
         context=context,
-        states=states_text(placed, memories_of(plan.name, context)),
     )
 
 
@@ -277,7 +303,8 @@ def _constants(placed: PlacedPlan, blobs: Sequence[Blob]) -> tuple[ConstantArray
     return (*found, *first_values(plan))
 
 
-def _ports(placed: PlacedPlan, slots: Sequence[int], word: str, context: bool) -> tuple[Port, ...]:
+def ports_text(placed: PlacedPlan, slots: Sequence[int], word: str, memories: Memories) -> tuple[Port, ...]:
+    """Inputs or outputs, as `word` says."""
     plan = placed.plan
     names = plan.output_names if word == "output" else tuple(plan.slots[s].tensor.name for s in slots)
     found = []
@@ -289,7 +316,7 @@ def _ports(placed: PlacedPlan, slots: Sequence[int], word: str, context: bool) -
             Port(
                 index=index,
                 c_type=C_TYPES[tensor.dtype],
-                pointer=pointer(placed, slot, memories_of(plan.name, context), False).text,
+                pointer=pointer(placed, slot, memories, False).text,
                 comment=port_comment(names[index], tensor),
                 size_bytes=tensor.size_bytes,
                 elements=tensor.elements,

@@ -77,7 +77,8 @@ class FastMemory:
 class NetworkText:
     """Everything that the templates print but for the number of the build, which comes of their texts.
 
-    `binary`: the constants are a binary file, and an assembler file takes it in.
+    `binary`: the constants are a binary file, and an assembler file takes it in. `kit` names the bundle whose memory
+    and constants the network shares, empty where it stands alone.
     """
 
     name: str
@@ -110,6 +111,12 @@ class NetworkText:
     context: bool = False
     binary: bool = False
     states: StatesText | None = None
+    kit: str = ""
+
+    @property
+    def owner(self) -> str:
+        """The prefix of the memory: the network's own, or that of its bundle."""
+        return self.kit or self.name
 
     @property
     def cmake(self) -> str:
@@ -131,12 +138,12 @@ class NetworkText:
     @property
     def arena(self) -> str:
         """C expression for the first byte of the arena."""
-        return memories_of(self.name, self.context).arena
+        return memories_of(self.owner, self.context).arena
 
     @property
     def state(self) -> str:
         """C expression for the first byte of what is kept from call to call."""
-        return memories_of(self.name, self.context).state
+        return memories_of(self.owner, self.context).state
 
     @property
     def null_pointers(self) -> str:

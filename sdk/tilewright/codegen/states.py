@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,13 +18,17 @@ from tilewright.plan.plan import ExecutionPlan, StatePair
 
 @dataclass(frozen=True)
 class StateText:
-    """One state: bytes in the states' memory, its names, and the C that gives it its first value."""
+    """One state: bytes in the states' memory, its names, and the C that gives it its first value, if that is not zero.
+
+    `zero` is the C that gives it zeros.
+    """
 
     index: int
     offset: int
     size_bytes: int
     comment: str
     first: str
+    zero: str
 
 
 @dataclass(frozen=True)
@@ -63,40 +68,46 @@ def stored_states(plan: ExecutionPlan) -> tuple[Stored, ...]:
 
 def first_values(plan: ExecutionPlan) -> tuple[ConstantArray, ...]:
     """The arrays of the weights file that states begin with."""
-    found = []
+    found, names = [], first_names(plan)
     for one in stored_states(plan):
         assert one.pair.initial is not None
         tensor = plan.slots[one.pair.state].tensor
-        name, count = _array(plan, one.number), int(one.initial.size)
+        name, count = names[one.number], int(one.initial.size)
         comment = f"first value of '{safe(tensor.name)}'"
         found.append(ConstantArray(name, constant_type(tensor.dtype), count, comment, tensor.dtype, one.pair.initial))
     return tuple(found)
 
 
-def states_text(placed: PlacedPlan, memories: Memories) -> StatesText | None:
-    """What the templates print; None where nothing lives from call to call."""
+def states_text(
+    placed: PlacedPlan, memories: Memories, first_names: Mapping[int, str], size_bytes: int
+) -> StatesText | None:
+    """What the templates print; None where nothing lives from call to call.
+
+    `first_names` are the arrays that states begin with, by number; the network's own states take `size_bytes`.
+    """
     plan = placed.plan
     if not plan.state:
         return None
-    stored = {one.number for one in stored_states(plan)}
     texts, copies = [], []
     for number, pair in enumerate(plan.state):
         tensor, source = plan.slots[pair.state].tensor, plan.slots[pair.source].tensor
         own = address(placed, pair.state, memories)
         first = ""
-        if number in stored:
-            first = f"memcpy({own}, {_array(plan, number)}, {tensor.size_bytes}u)"
+        if number in first_names:
+            first = f"memcpy({own}, {first_names[number]}, {tensor.size_bytes}u)"
         elif pair.initial is not None:
             first = f"memset({own}, {_one_byte(packed(tensor.dtype, pair.initial))}, {tensor.size_bytes}u)"
         comment = f"'{safe(tensor.name)}' from '{safe(source.name)}', {shape_text(tensor)}"
-        texts.append(StateText(number, placed.state_offsets[pair.state], tensor.size_bytes, comment, first))
+        zero = f"memset({own}, 0, {tensor.size_bytes}u)"
+        texts.append(StateText(number, placed.state_offsets[pair.state], tensor.size_bytes, comment, first, zero))
         if not pair.in_place:
             copies.append(f"memcpy({own}, {address(placed, pair.source, memories)}, {tensor.size_bytes}u)")
-    return StatesText(placed.state_bytes, tuple(texts), tuple(copies), len(plan.instructions))
+    return StatesText(size_bytes, tuple(texts), tuple(copies), len(plan.instructions))
 
 
-def _array(plan: ExecutionPlan, number: int) -> str:
-    return f"{plan.name}_state_{number}_first"
+def first_names(plan: ExecutionPlan) -> dict[int, str]:
+    """The names of those arrays, by number of the state."""
+    return {one.number: f"{plan.name}_state_{one.number}_first" for one in stored_states(plan)}
 
 
 def _one_byte(values: Array) -> int | None:

@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 
 from tilewright.commands.answer import Answer
+from tilewright.commands.bundling import add_bundle, bundle_wish, compile_together
 from tilewright.commands.common import (
     add_compilation,
     add_force,
@@ -16,13 +17,15 @@ from tilewright.commands.common import (
     tell,
 )
 from tilewright.commands.progress import stages, watched
+from tilewright.errors import UsageError
 
 SUMMARY = "write the C project and report.json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """MODEL, target, output folder and the compilation options."""
-    add_compilation(parser)
+    add_compilation(parser, several=True)
+    add_bundle(parser)
     parser.add_argument("-t", "--target", metavar="TARGET", required=True, help="a target's name or folder")
     parser.add_argument("-o", "--output", metavar="DIR", type=path, required=True, help="folder for the C project")
     add_force(parser)
@@ -38,6 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> Answer:
     """Compile, check that it fits, and write."""
+    if (wish := bundle_wish(arguments)) is not None:
+        return compile_together(arguments, wish)
+    if len(arguments.models) > 1:
+        raise UsageError(
+            "compile takes one network", why=f"{len(arguments.models)} are named",
+            fix="give --bundle NAME to put them into one image",
+        )  # fmt: skip
     from tilewright.compile import write
     from tilewright.fitting import fitted
     from tilewright.output.staged import staged, write_files
@@ -50,7 +60,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
     options = compile_options(arguments, measure=arguments.measure)
     target = target_for(arguments.target, options)
     with stages(arguments.quiet) as stage:
-        found = fitted(arguments.model, options, target, pipeline=watched(stage))
+        found = fitted(arguments.models[0], options, target, pipeline=watched(stage))
     compiled = found.compiled
     tell(compiled.model.notes)
     if found.error is not None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.commands.against import resolved
 from tilewright.commands.answer import Answer
+from tilewright.commands.bundling import add_bundle, bundle_wish, run_together
 from tilewright.commands.check import answer, dumped
 from tilewright.commands.common import (
     add_compilation,
@@ -28,17 +27,17 @@ from tilewright.commands.common import (
     tolerance,
     whole,
 )
+from tilewright.commands.comparing import mismatch, project_folder
 from tilewright.commands.pages import add_html, write_rows
 from tilewright.commands.progress import silent, stages, watched
 from tilewright.commands.streams import terminal_width
 from tilewright.commands.sweeping import Question, add_sweep, folders_of, rows_of
-from tilewright.errors import DoesNotFit, MismatchError, TilewrightError, UsageError
+from tilewright.errors import DoesNotFit, TilewrightError, UsageError
 
 if TYPE_CHECKING:
     from tilewright.compile import Compiled
     from tilewright.options import CompileOptions, RunOptions
-    from tilewright.report.build import InnerReport, LayerReport, ReferenceReport, Report, RunReport
-    from tilewright.report.calls import FramesReport
+    from tilewright.report.build import Report
     from tilewright.report.envelope import Row
 
 
@@ -56,6 +55,7 @@ SUMMARY = "compile, build, start on the target, compare, count"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Models, targets, the compilation options and what is compared."""
     add_compilation(parser, several=True)
+    add_bundle(parser)
     parser.add_argument("-t", "--target", metavar="TARGET,...", required=True, help="targets' names or folders")
     parser.add_argument("-o", "--output", metavar="DIR", type=path, help="keep the C projects there")
     add_force(parser)
@@ -87,6 +87,8 @@ def execute(arguments: argparse.Namespace) -> Answer:
     """Compile and run; a difference is an answer with an error, so that its report is told and written too."""
     options = compile_options(arguments, measure=True)
     asked = _asked(arguments)
+    if (wish := bundle_wish(arguments)) is not None:
+        return run_together(arguments, wish, options, asked)
     targets = target_names(arguments.target)
     if len(targets) == 1 and len(arguments.models) == 1:
         return _alone(arguments, options, asked)
@@ -198,7 +200,7 @@ def _run(
         raise with_smallest(too_large, model, options, target)
     stage(f"running on {target.name}")
     failure = None
-    with _folder(project) as staging:
+    with project_folder(project.folder, project.force) as staging:
         compiled = write(compiled, staging)
         files = {**(listed(project.folder) if project.folder else {}), **hashes(staging)}
         try:
@@ -217,99 +219,3 @@ def _too_large(report: Report, model: Path, name: str, options: CompileOptions) 
 
     error = overflow(report, options.budgets)
     return error and with_smallest(error, model, options, target_for(name, options), report)
-
-
-def mismatch(report: Report) -> MismatchError | None:
-    """The error for outputs that differ, or for differences from the reference that nothing explains."""
-    run = report.run
-    if run is None:
-        return None
-    if run.frames is not None and (error := _sequence(report, run.frames)) is not None:
-        return error
-    if not run.match and run.mismatches:
-        return MismatchError(
-            f"outputs of '{report.model.name}' differ on '{report.target}'",
-            why=f"{run.mismatches} of {run.elements} elements, the largest error is {_largest(run)}",
-            fix="run it with --layers to see where they first differ",
-        )
-    if not run.match:
-        wrong = [layer for layer in report.layers if layer.mismatches or _wrong_inside(layer)]
-        first = f"; the first is {_first_wrong(wrong[0])}" if wrong else ""
-        return MismatchError(
-            f"layers of '{report.model.name}' differ on '{report.target}' though its outputs match",
-            why=f"{len(wrong)} of {sum(layer.mismatches is not None for layer in report.layers)} layers{first}",
-            fix="find each layer's error under 'layers' in report.json",
-        )
-    return None if run.reference is None else _unexplained(report, run.reference)
-
-
-def _sequence(report: Report, frames: FramesReport) -> MismatchError | None:
-    """The error for a sequence that differs from NumPy's, or, of a network in floats, from the reference's."""
-    if frames.first_difference:
-        return MismatchError(
-            f"the calls of '{report.model.name}' differ on '{report.target}'",
-            why=f"the first that does is {frames.first_difference}",
-            fix="run the calls up to there, and --layers for the first",
-        )
-    if frames.reference_first and not report.model.quantisation.form:
-        return MismatchError(
-            f"the calls of '{report.model.name}' differ from {frames.reference}",
-            why=f"the first that does is {frames.reference_first}",
-            fix="check that the states are paired as the network means them",
-        )
-    return None
-
-
-def _unexplained(report: Report, reference: ReferenceReport) -> MismatchError | None:
-    """The error for tensors that could not be compared, or for differences that nothing explains."""
-    if reference.unlike:
-        more = f", and {len(reference.unlike) - 1} more" if len(reference.unlike) > 1 else ""
-        return MismatchError(
-            f"'{report.model.name}' cannot be compared with {reference.name}",
-            why=f"tensor {reference.unlike[0]}{more}",
-            fix="one of the two reads the node otherwise than its export meant it; state its pads or sizes in full",
-        )
-    if reference.mismatches <= reference.explained:
-        return None
-    wrong = next((each for each in reference.differing if each.mismatches > each.explained), None)
-    first = f"; the first lie in '{wrong.tensor}' of node '{wrong.node}'" if wrong else ""
-    return MismatchError(
-        f"'{report.model.name}' differs from {reference.name}",
-        why=f"{reference.mismatches - reference.explained} differences are not explained by rounding{first}",
-        fix="find every tensor that differs under 'run.reference.differing' in report.json",
-        node=wrong.node if wrong else "",
-        tensor=wrong.tensor if wrong else "",
-    )
-
-
-def _wrong_inside(layer: LayerReport) -> InnerReport | None:
-    """The first tensor inside of a layer that differs."""
-    return next((inner for inner in layer.inner if inner.mismatches), None)
-
-
-def _first_wrong(layer: LayerReport) -> str:
-    """A layer that differs, or what does inside of it, with the largest error."""
-    inner = _wrong_inside(layer)
-    if inner is not None:
-        return f"'{inner.node}' inside of '{layer.name}', whose largest error is {_largest(inner)}"
-    return f"'{layer.name}', whose largest error is {_largest(layer)}"
-
-
-def _largest(found: RunReport | LayerReport | InnerReport) -> str:
-    """The largest error, in steps for integers."""
-    if found.max_lsb_error is not None:
-        return f"{found.max_lsb_error} steps"
-    return "not finite" if found.max_abs_error is None else f"{found.max_abs_error}"
-
-
-@contextmanager
-def _folder(project: Project) -> Iterator[Path]:
-    from tilewright.output.staged import staged
-    from tilewright.output.written import protection
-
-    if project.folder is not None:
-        with staged(project.folder, protection(project.folder, force=project.force)) as staging:
-            yield staging
-        return
-    with tempfile.TemporaryDirectory(prefix="tilewright-") as name:
-        yield Path(name)

@@ -19,6 +19,7 @@ from tilewright.report.calls import FramesReport, StateReport
 from tilewright.report.codec import Json, damaged, from_plain, to_plain
 from tilewright.report.data_set import DataSetReport
 from tilewright.report.page.plot import MemoryPlot, memory_plot
+from tilewright.report.sharing import BundleReport
 
 SCHEMA = "tilewright/report/1"
 LARGEST_REPORT = 256 << 20
@@ -282,6 +283,7 @@ class Report:
     """Everything that one compilation, and a run of it where there was one, has to say.
 
     `files` are those that were written beside it, each with its SHA-256: what tells them from files of somebody else.
+    Of several networks in one image `memory` counts all, `bundle` says what they share, `networks` each one by itself.
     """
 
     tool: ToolReport
@@ -294,12 +296,15 @@ class Report:
     toolchain: ToolchainReport | None = None
     run: RunReport | None = None
     files: Mapping[str, str] = field(default_factory=dict, compare=False)
+    bundle: BundleReport | None = None
+    networks: tuple[Report, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
         """The JSON object of schema `tilewright/report/1`."""
         plain = to_plain(self)
         assert isinstance(plain, dict)
-        return {"schema": SCHEMA, **{key: plain[key] for key in _ORDER if key != "files" or self.files}}
+        empty = {"files": not self.files, "bundle": self.bundle is None, "networks": not self.networks}
+        return {"schema": SCHEMA, **{key: plain[key] for key in _ORDER if not empty.get(key)}}
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame with one row per layer, `result_bytes` beside its figures; ToolMissing without pandas."""
@@ -353,7 +358,8 @@ _NESTED = (
     "members", "timeline",
 )  # fmt: skip
 """What of a layer is no single figure or word."""
-_ORDER = ("tool", "toolchain", "model", "platform", "target", "memory", "passes", "layers", "run", "files")
+_ORDER = ("tool", "toolchain", "model", "platform", "target", "memory", "passes", "layers", "run", "bundle", "networks",
+          "files")  # fmt: skip
 
 
 def dumps(value: Json) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tilewright.report.build import InnerReport, LayerReport, Report, TileCycles
+from tilewright.report.bundle import bundle_text, networks_text
 from tilewright.report.chains import chains
 from tilewright.report.data_set import confusion_text
 from tilewright.report.names import short_names
@@ -23,6 +24,8 @@ def render(report: Report, width: int | None = None) -> str:
         parts.append(profile_table(report, width))
     if any(layer.profile for layer in report.layers):
         parts.append(tile_table(report, width))
+    if report.bundle is not None:
+        parts += [bundle_text(report), *networks_text(report.networks)]
     if report.run is not None:
         parts.append(run_lines(report.run))
         if report.run.data_set is not None and (confusion := confusion_text(report.run.data_set)):

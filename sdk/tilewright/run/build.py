@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tilewright.errors import DoesNotFit, TilewrightError, ToolMissing, UsageError
@@ -13,11 +13,14 @@ from tilewright.run.image import Image, Toolchain
 from tilewright.run.interface import INSTANCE, Interface, glue_code, read_interface
 from tilewright.run.simulator import simulator_of
 from tilewright.run.stack import StackBound, bound_beside, read_call_graph, stack_bound
+from tilewright.run.together_code import common_interface, together_code
 from tilewright.run.tool import Finished, find_tool, start
 from tilewright.target import Target, targets_folder
 
 HARNESS = Path(__file__).parent / "harness"
 _OVERFLOW = re.compile(r"region `(\w+)' overflowed by (\d+) bytes")
+_APART, _NEEDED = ("-ffunction-sections", "-fdata-sections"), ("-Wl,--gc-sections",)
+"""What leaves the other networks of a bundle out of an image that runs one of them."""
 _SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g1")
 TAP = "TILEWRIGHT_TAP"
 """The macro under which chains hand out the rows that they keep to themselves."""
@@ -35,48 +38,89 @@ def build(
     sanitize: bool = False,
     tap: bool = False,
     extra_flags: Sequence[str] = (),
+    kit: str = "",
 ) -> Image:
     """Compile and link `project/src` for `target`, writing only into `work`.
 
     `trace` compiles the calls around every plan instruction in, `fence` lets the start-up code set the core's memory
     protection, `sanitize` adds the address and undefined-behaviour sanitizers, `tap` (with trace) takes out the rows
-    that chains keep to themselves. ToolMissing, DoesNotFit where a memory
+    that chains keep to themselves; `kit` is the bundle that the project is of. ToolMissing, DoesNotFit where a memory
     of the target overflows, TilewrightError where the compiler refuses the code.
     """
+    interface = read_interface(project, model, kit)
+    switches = _Switches(compiler, trace, fence, sanitize, tap, tuple(extra_flags))
+    return _built(project, interface, glue_code(interface), target, work, switches)
+
+
+def build_together(project: Path, kit: str, batches: Sequence[Sequence[str]], target: Target, work: Path) -> Image:
+    """One image that runs all networks of a bundle, batch by batch; those of one are all given their inputs first."""
+    parts = [[read_interface(project, network, kit) for network in batch] for batch in batches]
+    interface = common_interface(kit, [one for batch in parts for one in batch])
+    return _built(project, interface, together_code(interface, parts), target, work, _Switches())
+
+
+@dataclass(frozen=True)
+class _Switches:
+    """What a build is asked beside the project: see `build`."""
+
+    compiler: str | None = None
+    trace: bool = False
+    fence: bool = False
+    sanitize: bool = False
+    tap: bool = False
+    extra_flags: tuple[str, ...] = ()
+
+    @property
+    def harness(self) -> tuple[str, ...]:
+        """Flags of the test image's own code."""
+        names = {"TW_FENCE": self.fence, "TW_TRACED": self.trace, TAP: self.tap}
+        return tuple(f"-D{name}" for name, chosen in names.items() if chosen)
+
+
+def _built(project: Path, interface: Interface, glue: str, target: Target, work: Path, asked: _Switches) -> Image:
+    """The image of a project and of the glue between it and the harness."""
     project, work = project.resolve(), work.resolve()  # the tools run in `work`
-    interface = read_interface(project, model)
-    driver = choose_compiler(target, compiler)
+    model, kit, sanitize = interface.model, interface.kit, asked.sanitize
+    driver = choose_compiler(target, asked.compiler)
     if sanitize and "sanitizer" not in target.capabilities:
         raise UsageError(f"target '{target.name}' has no sanitizers", fix="sanitize on the target 'host'")
     work.mkdir(parents=True, exist_ok=True)
-    flags = (*target.flags, *(_SANITIZE if sanitize else ()), *extra_flags)
+    flags = (*target.flags, *(_SANITIZE if sanitize else ()), *(_APART if kit else ()), *asked.extra_flags)
     everywhere = (*flags, *target.library_flags)
     graphs = _is_gcc(driver)
     options = (*everywhere, "-std=c99", *(("-fcallgraph-info=su",) if graphs else ()))
-    if trace:
+    if asked.trace:
         options += (f"-D{interface.trace_macro}",)
-    if tap:
+    if asked.tap:
         options += (f"-D{TAP}",)
-    names = (f"{model}.c", f"{model}_weights.c", f"{model}_weights.S")
-    sources = [project / "src" / name for name in names if (project / "src" / name).is_file()]
+    sources = _sources(project, model, kit)
     options += (f"-I{project / 'src'}",)  # where an assembler file finds the binary one that it takes in
     objects = [_compile(driver, target, source, options, work / "model") for source in sources]
     for blob in sorted((project / "weights").glob("*.bin")) if interface.blobs else ():
         data = blob.read_bytes()  # the region's number stands in its header
         (work / f"blob_{int.from_bytes(data[24:28], 'little')}.bin").write_bytes(data)
-    parts = (*(("-DTW_FENCE",) if fence else ()), *(("-DTW_TRACED",) if trace else ()), *((f"-D{TAP}",) if tap else ()))
-    own = _compile_harness(driver, interface, target, (*everywhere, *parts), project, work)
+    own = _compile_harness(driver, glue, target, (*everywhere, *asked.harness), project, work)
     path = work / f"{model}.elf"
     map_file = work / f"{model}.map"
-    _link(driver, [*own, *objects], target, (*everywhere, *simulator_of(target).link_flags), path, map_file)
+    link_flags = (*everywhere, *simulator_of(target).link_flags, *(_NEEDED if kit else ()))
+    _link(driver, [*own, *objects], target, link_flags, path, map_file)
     elf = read_elf(path)
-    bound, beside = _bounds(objects, model) if graphs and not sanitize else (None, None)
+    known = graphs and not sanitize and model != kit
+    bound, beside = _bounds(objects, model) if known else (None, None)
     version = start([driver, "--version"], work).output.partition("\n")[0].strip()
     sizes = _with_instance(mapped_sizes(map_file, elf, [str(o) for o in own]), elf, interface)
     return Image(
         path, work, target, interface, Toolchain(driver, version, " ".join(flags)), elf,
-        sizes, bound, trace, fence, sanitize, beside,
+        sizes, bound, asked.trace, asked.fence, sanitize, beside,
     )  # fmt: skip
+
+
+def _sources(project: Path, model: str, kit: str) -> list[Path]:
+    """The files of a network; all that there are of a bundle."""
+    if kit:
+        return sorted(file for file in (project / "src").iterdir() if file.suffix in (".c", ".S"))
+    names = (f"{model}.c", f"{model}_weights.c", f"{model}_weights.S")
+    return [project / "src" / name for name in names if (project / "src" / name).is_file()]
 
 
 def _bounds(objects: Sequence[Path], model: str) -> tuple[StackBound, StackBound]:
@@ -87,9 +131,11 @@ def _bounds(objects: Sequence[Path], model: str) -> tuple[StackBound, StackBound
 
 
 def _with_instance(sizes: Sizes, elf: ElfFile, interface: Interface) -> Sizes:
-    """The model's sizes with the instance that the test image declares for it."""
+    """The model's sizes with the instance that the test image declares for it, without what is another network's."""
     instance = elf.symbol(INSTANCE) if interface.context else None
-    return replace(sizes, ram_bytes=sizes.ram_bytes + instance.size_bytes) if instance else sizes
+    ram_bytes = sizes.ram_bytes + (instance.size_bytes if instance else 0) - interface.foreign_ram_bytes
+    rodata_bytes = sizes.rodata_bytes - interface.foreign_constant_bytes
+    return replace(sizes, ram_bytes=ram_bytes, rodata_bytes=rodata_bytes)
 
 
 def choose_compiler(target: Target, wanted: str | None = None) -> str:
@@ -113,11 +159,11 @@ def _is_gcc(driver: str) -> bool:
 
 
 def _compile_harness(
-    driver: str, interface: Interface, target: Target, flags: Sequence[str], project: Path, work: Path
+    driver: str, code: str, target: Target, flags: Sequence[str], project: Path, work: Path
 ) -> list[Path]:
     """Objects of the test image's own code: main, the glue, the port to the machine, the target's start-up files."""
     glue = work / "glue.c"
-    glue.write_text(glue_code(interface), encoding="utf-8")
+    glue.write_text(code, encoding="utf-8")
     port = HARNESS / simulator_of(target).port
     # a loop that the compiler turns into strlen would pull a library into the image and into its sizes
     plain = (

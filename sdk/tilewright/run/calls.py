@@ -44,12 +44,12 @@ def run_calls(
 ) -> Called:
     """Build the project in `work` and run all calls; FenceError where more is touched than is declared or promised."""
     name = subject.placed.plan.name
-    image = build(subject.project, name, target, work / "plain")
+    image = build(subject.project, name, target, work / "plain", kit=subject.kit)
     first, *more = calls
     execution, fences = execute(image, first, more=more, count=simulator.counts(image)), simulator.fences(target)
     keep_promises(subject.placed, image, execution)
     if fences:
-        traced = build(subject.project, name, target, work / "traced", trace=True, fence=True)
+        traced = build(subject.project, name, target, work / "traced", trace=True, fence=True, kit=subject.kit)
         run_fenced(subject, traced, first, execution, fences, more[: FENCED - 1])
     return Called(image, execution, fences, _costs(simulator, image, execution))
 

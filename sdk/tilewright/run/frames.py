@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,8 @@ MOST_BYTES = 1 << 30
 
 Frames = tuple[tuple[Array, ...], ...]
 """The inputs of every call, in the plan's order."""
+Kept = dict[str, Array]
+"""What lives between calls, by the inputs of the file."""
 
 
 def read_frames(plan: ExecutionPlan, wanted: Path | int, seed: int) -> Frames:
@@ -102,34 +105,71 @@ class Results:
     states: tuple[Array, ...]
 
 
+@dataclass(frozen=True)
+class Reference:
+    """ONNX Runtime with the model's file, asked call by call."""
+
+    plan: ExecutionPlan
+    session: Any
+    types: Mapping[str, str]
+
+    @staticmethod
+    def of(source: Path, plan: ExecutionPlan) -> Reference:
+        """Open the file; NoReferenceError where that cannot be done."""
+        try:
+            import onnxruntime
+        except ImportError:
+            raise NoReferenceError(f"{NAME} is not installed") from None
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.log_severity_level = 4
+        try:
+            session = onnxruntime.InferenceSession(
+                str(source), sess_options=options, providers=["CPUExecutionProvider"]
+            )
+            return Reference(plan, session, {entry.name: entry.type for entry in session.get_inputs()})
+        except Exception as error:
+            raise _refused(error) from None
+
+    def first(self) -> Kept:
+        """The states before the first call, by the inputs of the file."""
+        return {name: as_named(t, value, self.types) for name, (t, value) in first_states(self.plan).items()}
+
+    def held(self, kept: Kept) -> tuple[Array, ...]:
+        """The states as the plan holds them."""
+        return tuple(_held(self.plan, pair, kept[pair.past]) for pair in self.plan.state)
+
+    def call(self, frame: Sequence[Array], kept: Kept) -> tuple[Results, Kept]:
+        """The results of one call and the states that it leaves; NoReferenceError where it fails."""
+        plan = self.plan
+        present = dict.fromkeys(pair.past for pair in plan.state)
+        present |= {pair.past: pair.present for pair in plan.state}
+        try:
+            tensors = [plan.slots[slot].tensor for slot in plan.input_slots]
+            given = {t.name: as_named(t, value, self.types) for t, value in zip(tensors, frame, strict=True)}
+            states = {past: kept[past] for past in present}
+            wanted = [*plan.output_names, *present.values()]
+            found = [np.asarray(value) for value in self.session.run(wanted, {**given, **states})]
+            count = len(plan.output_slots)
+            kept = {**kept, **dict(zip(present, found[count:], strict=True))}
+            results = Results(
+                tuple(as_held(plan.slots[s].tensor, v) for s, v in zip(plan.output_slots, found[:count], strict=True)),
+                self.held(kept),
+            )
+        except Exception as error:  # an operator or type that it does not have, an input that was frozen
+            raise _refused(error) from None
+        return results, kept
+
+
+def _refused(error: Exception) -> NoReferenceError:
+    why = str(error).strip().splitlines() or [type(error).__name__]
+    return NoReferenceError(f"{NAME} refuses the file: {why[0][:200]}")
+
+
 def reference_steps(source: Path, plan: ExecutionPlan, frames: Frames) -> Iterator[Results]:
     """ONNX Runtime's results, call by call; NoReferenceError where it cannot be asked."""
-    try:
-        import onnxruntime
-    except ImportError:
-        raise NoReferenceError(f"{NAME} is not installed") from None
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
-    present = dict.fromkeys(pair.past for pair in plan.state)
-    present |= {pair.past: pair.present for pair in plan.state}
-    wanted = [*plan.output_names, *present.values()]
-    try:
-        session = onnxruntime.InferenceSession(str(source), sess_options=options, providers=["CPUExecutionProvider"])
-        types = {entry.name: entry.type for entry in session.get_inputs()}
-        kept = {name: as_named(tensor, value, types) for name, (tensor, value) in first_states(plan).items()}
-        for frame in frames:
-            tensors = [plan.slots[slot].tensor for slot in plan.input_slots]
-            given = {t.name: as_named(t, value, types) for t, value in zip(tensors, frame, strict=True)}
-            found = [np.asarray(value) for value in session.run(wanted, {**given, **kept})]
-            outputs, states = found[: len(plan.output_slots)], found[len(plan.output_slots) :]
-            kept = dict(zip(present, states, strict=True))
-            yield Results(
-                tuple(
-                    as_held(plan.slots[s].tensor, value) for s, value in zip(plan.output_slots, outputs, strict=True)
-                ),
-                tuple(_held(plan, pair, kept[pair.past]) for pair in plan.state),
-            )
-    except Exception as error:  # an operator or type that it does not have, an input that was frozen
-        why = str(error).strip().splitlines() or [type(error).__name__]
-        raise NoReferenceError(f"{NAME} refuses the file: {why[0][:200]}") from None
+    reference = Reference.of(source, plan)
+    kept = reference.first()
+    for frame in frames:
+        results, kept = reference.call(frame, kept)
+        yield results

@@ -51,7 +51,7 @@ class Image:
 
 def arena_symbol(image: Image) -> str:
     """Name of the symbol that holds the activations, `<model>_arena`, or the instance that it begins."""
-    return INSTANCE if image.interface.context else f"{image.model}_arena"
+    return INSTANCE if image.interface.context else f"{image.interface.owner}_arena"
 
 
 def arena_range(image: Image) -> tuple[int, int]:
@@ -81,7 +81,7 @@ def _symbol(image: Image, symbol: str) -> tuple[str, int]:
     if symbol != STATE:
         return symbol or arena_symbol(image), 0
     if not image.interface.context:
-        return f"{image.model}_state_memory", 0
+        return f"{image.interface.owner}_state_memory", 0
     return INSTANCE, align_up(max(image.interface.arena_bytes, 1), image.interface.align)
 
 

@@ -17,7 +17,9 @@ class Interface:
 
     `has_init` says that it must be initialised, `takes_pointers` that inputs and outputs are the caller's memory.
     `blobs` are the bytes of weights that are loaded at run time, `state_bytes` live from call to call. `context`:
-    every call takes an instance, whose first `arena_bytes` are the arena, a multiple of `align`.
+    every call takes an instance, whose first `arena_bytes` are the arena, a multiple of `align`. `kit` is the prefix of
+    a bundle whose memory the network uses, empty where it has its own; of that memory `foreign_ram_bytes`, and of an
+    assembler file with the constants of all `foreign_constant_bytes`, are of no use to this network.
     """
 
     model: str
@@ -31,6 +33,14 @@ class Interface:
     arena_bytes: int = 0
     state_bytes: int = 0
     align: int = 1
+    kit: str = ""
+    foreign_ram_bytes: int = 0
+    foreign_constant_bytes: int = 0
+
+    @property
+    def owner(self) -> str:
+        """The prefix of arena and states."""
+        return self.kit or self.model
 
     @property
     def trace_macro(self) -> str:
@@ -38,8 +48,11 @@ class Interface:
         return f"{self.model.upper()}_TRACE"
 
 
-def read_interface(project: Path, model: str) -> Interface:
-    """Read `src/<model>.h`; UsageError where the folder is no project of that model."""
+def read_interface(project: Path, model: str, kit: str = "") -> Interface:
+    """Read `src/<model>.h`; UsageError where the folder is no project of that model.
+
+    Where it is part of the bundle `kit`, arena and states are that one's.
+    """
     if not _IDENTIFIER.fullmatch(model):
         raise UsageError(f"'{model}' is no model name", why="it is no C identifier")
     header = project / "src" / f"{model}.h"
@@ -57,8 +70,15 @@ def read_interface(project: Path, model: str) -> Interface:
     plain = rf"\b{model}_run\s*\(\s*(?:void|{model}_context \*context)\s*\)"
     takes_pointers = re.search(plain, text) is None
     context = re.search(rf"\b{model}_run\s*\(\s*{model}_context \*", text) is not None
+    memory, owner = (text, prefix) if not kit else ((project / "src" / f"{kit}.h").read_text("utf-8"), kit.upper())
     inputs, outputs = (_bytes(text, prefix, kind, header) for kind in ("INPUT", "OUTPUT"))
     blobs = _bytes(text, prefix, "BLOB", header) if f"{prefix}_BLOB_COUNT" in text else ()
+
+    def of_others(*words: str) -> int:
+        macros = [(_macro(memory, f"{owner}_{word}") or 0) - (_macro(text, f"{prefix}_{word}") or 0) for word in words]
+        return max(0, sum(macros)) if kit else 0
+
+    in_assembler = (project / "src" / f"{kit}_weights.S").is_file()
     return Interface(
         model,
         prefix,
@@ -68,9 +88,12 @@ def read_interface(project: Path, model: str) -> Interface:
         takes_pointers,
         blobs,
         context,
-        _macro(text, f"{prefix}_ARENA_BYTES") or 0,
-        _macro(text, f"{prefix}_STATE_BYTES") or 0,
-        _macro(text, f"{prefix}_ARENA_ALIGN") or 1,
+        _macro(memory, f"{owner}_ARENA_BYTES") or 0,
+        _macro(memory, f"{owner}_STATE_BYTES") or 0,
+        _macro(memory, f"{owner}_ARENA_ALIGN") or 1,
+        kit,
+        of_others("ARENA_BYTES", "STATE_BYTES"),
+        of_others("CONSTANT_BYTES") if in_assembler else 0,
     )
 
 
@@ -113,7 +136,7 @@ def glue_code(interface: Interface) -> str:
     model = interface.model
     lines = [
         f"/* The model {model} behind the names that the test image uses. */",
-        f'#include "{model}.h"',
+        f'#include "{interface.owner}.h"',
         "#include <stdint.h>",
         '#include "harness.h"',
         "",
@@ -123,6 +146,12 @@ def glue_code(interface: Interface) -> str:
         *_initialise(interface),
         *_run(interface),
     ]
+    return "\n".join(lines + index_code(interface)) + "\n"
+
+
+def index_code(interface: Interface) -> list[str]:
+    """C that finds inputs, outputs and state by number, where the model has them or the caller."""
+    lines, model = list[str](), interface.model
     for kind, result, sizes in (("input", "void *", interface.inputs), ("output", "const void *", interface.outputs)):
         places = [
             f"&{caller_memory(f'{kind}_{i}')}"
@@ -133,17 +162,17 @@ def glue_code(interface: Interface) -> str:
         lines.append(f"const uint32_t tw_{kind}_count = {len(sizes)}u;")
         lines += _switch(f"{result}tw_{kind}(uint32_t index)", places, "0")
         lines += _switch(f"uint32_t tw_{kind}_bytes(uint32_t index)", [f"{size}u" for size in sizes], "0u")
-    state = f"{model}_state({', '.join([*filter(None, [instance_of(interface)]), '0'])})"
+    state = f"{interface.owner}_state({', '.join([*filter(None, [instance_of(interface)]), '0'])})"
     lines.append(f"const uint32_t tw_state_bytes = {interface.state_bytes}u;")
     lines.append(f"const void *tw_state(void) {{ return {state if interface.state_bytes else '0'}; }}")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def _initialise(interface: Interface) -> list[str]:
     """C that initialises the model and loads its weights from `blob_N.bin`; what is missing of a file stays zero."""
     first = f"{interface.model}_init()" if interface.has_init else "0"
     if interface.state_bytes:
-        reset = f"{interface.model}_reset({instance_of(interface)})"
+        reset = f"{interface.owner}_reset({instance_of(interface)})"
         first = f"{first} != 0 ? -1 : {reset}" if interface.has_init else reset
     if not interface.blobs:
         return [f"int tw_init(void) {{ return {first}; }}"]

@@ -20,10 +20,11 @@ STACK_OF_LIBRARIES = 128
 """Bytes for functions of the C library and of the compiler's own, of which no call graph tells: listings show 104."""
 
 
-def measure(report: Report, project: Path, target: Target) -> Report:
-    """Build a written project without running it; the report with what was measured."""
+def measure(report: Report, project: Path, target: Target, kit: str = "") -> Report:
+    """Build a written project, or a network of the bundle `kit`, without running it; the report with what was
+    measured."""
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
-        image = build(project, report.model.name, target, Path(folder))
+        image = build(project, report.model.name, target, Path(folder), kit=kit)
     return replace(
         report,
         toolchain=toolchain(image),

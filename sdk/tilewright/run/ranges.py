@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tilewright.codegen.pointers import caller_name
 from tilewright.memory.placed import PlacedPlan
@@ -15,10 +15,13 @@ STATE_COPY = "the state of the next call"
 """What copies states behind the last instruction, as if it were one more."""
 
 
-def fence_map(placed: PlacedPlan) -> FenceMap:
-    """Operands and constants may be read, results and scratch written too; all else is closed, states as well."""
+def fence_map(placed: PlacedPlan, shared: Mapping[int, str] | None = None) -> FenceMap:
+    """Operands and constants may be read, results and scratch written too; all else is closed, states as well.
+
+    `shared` are the symbols of constants, by frozen slot, of a network in a bundle.
+    """
     plan = placed.plan
-    ranges = [entry for instruction in plan.instructions for entry in _ranges(placed, instruction)]
+    ranges = [entry for instruction in plan.instructions for entry in _ranges(placed, instruction, shared or {})]
     for pair in plan.state:
         if not pair.in_place:
             ranges.append(_slot_range(placed, len(plan.instructions), pair.source, False))
@@ -26,7 +29,7 @@ def fence_map(placed: PlacedPlan) -> FenceMap:
     return FenceMap(tuple(ranges), (*(instruction.name for instruction in plan.instructions), STATE_COPY))
 
 
-def _ranges(placed: PlacedPlan, instruction: Instruction) -> Iterator[FenceRange]:
+def _ranges(placed: PlacedPlan, instruction: Instruction, shared: Mapping[int, str]) -> Iterator[FenceRange]:
     plan = placed.plan
     at = next((i.index for i in plan.instructions if i.name == instruction.fused_into), instruction.index)
     for slots, writes in ((instruction.inputs, False), (instruction.outputs, True)):
@@ -37,7 +40,7 @@ def _ranges(placed: PlacedPlan, instruction: Instruction) -> Iterator[FenceRange
         constant = plan.frozen_slots[index].constant
         size = constant.size_bytes
         if size:
-            yield FenceRange(at, constant.name, 0, size, False, f"{plan.name}_c{index}")
+            yield FenceRange(at, constant.name, 0, size, False, shared.get(index, f"{plan.name}_c{index}"))
     if instruction.scratch_bytes:
         offset = placed.scratch_offsets[instruction.index]
         yield FenceRange(at, "scratch", offset, instruction.scratch_bytes, True)

@@ -52,7 +52,7 @@ def run_images(simulator: Simulator, subject: Subject, target: Target, asked: Ru
     slots = run_slots(plan, inputs)
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
         work = Path(folder)
-        image = build(subject.project, plan.name, target, work / "plain")
+        image = build(subject.project, plan.name, target, work / "plain", kit=subject.kit)
         raw = [np_bytes(array) for array in inputs]
         execution, inside = execute(image, raw, count=simulator.counts(image)), simulator.fences(target)
         outputs = read_outputs(plan, execution)
@@ -60,13 +60,17 @@ def run_images(simulator: Simulator, subject: Subject, target: Target, asked: Ru
         layers, inner = dict[int, Comparison](), dict[int, tuple[Inner, ...]]()
         counts, spans = execution.counts, tuple[Span, ...]()
         if asked.layers or asked.profile or inside:
-            traced = build(subject.project, plan.name, target, work / "traced", trace=True, fence=bool(inside))
+            traced = build(
+                subject.project, plan.name, target, work / "traced", trace=True, fence=bool(inside), kit=subject.kit
+            )
             if inside:
                 run_fenced(subject, traced, raw, execution, inside)
             if asked.layers:
                 layers = compare_layers(subject.placed, traced, raw, slots, asked)
                 if has_chains(subject.placed):
-                    tapped = build(subject.project, plan.name, target, work / "tapped", trace=True, tap=True)
+                    tapped = build(
+                        subject.project, plan.name, target, work / "tapped", trace=True, tap=True, kit=subject.kit
+                    )
                     inner = compare_inner(subject.placed, execute(tapped, raw).taps, slots, asked)
             if asked.profile:
                 profiled = execute(traced, raw, count=True)
@@ -115,7 +119,8 @@ def run_fenced(
     FenceError at the first access outside, or where more of a level is touched than the report promises.
     """
     declared = any(fence != "hardware" for fence in fences)
-    fenced = execute(traced, raw, more=more, fence=fence_map(subject.placed) if declared else None)
+    shared = subject.shared.constants if subject.shared is not None else None
+    fenced = execute(traced, raw, more=more, fence=fence_map(subject.placed, shared) if declared else None)
     same = [(step.outputs, step.state) for step in before.steps[: len(more) + 1]]
     if [(step.outputs, step.state) for step in fenced.steps] != same:
         raise FenceError(

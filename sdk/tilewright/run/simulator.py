@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
+from tilewright.codegen.shared import Shared
 from tilewright.errors import PlatformError, UsageError
 from tilewright.memory.placed import PlacedPlan
 from tilewright.options import RunOptions
@@ -33,12 +34,21 @@ from tilewright.target import Target
 
 @dataclass(frozen=True)
 class Subject:
-    """What is run: the placed plan, the report of its compilation, where the model and the C project lie."""
+    """What is run: the placed plan, the report of its compilation, where the model and the C project lie.
+
+    `shared` is what it takes of the bundle that the project is of, None where it is of one network.
+    """
 
     placed: PlacedPlan
     report: Report
     source: Path
     project: Path
+    shared: Shared | None = None
+
+    @property
+    def kit(self) -> str:
+        """The bundle's prefix in C; empty where there is none."""
+        return self.shared.kit if self.shared is not None else ""
 
 
 class Simulator(ABC):

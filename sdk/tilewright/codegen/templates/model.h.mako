@@ -28,7 +28,7 @@ extern "C" {
 % endif
 /* Results of the functions below. */
 #define ${m.upper}_OK 0
-#define ${m.upper}_ERROR_NO_ARENA 1 /* built with ${m.upper}_EXTERNAL_ARENA and ${m.name}_init was not called */
+#define ${m.upper}_ERROR_NO_ARENA 1 /* built with ${m.owner.upper()}_EXTERNAL_ARENA and ${m.owner}_init was not called */
 #define ${m.upper}_ERROR_ARENA_TOO_SMALL 2
 #define ${m.upper}_ERROR_ARENA_MISALIGNED 3
 #define ${m.upper}_ERROR_NULL_POINTER 10 /* ${m.null_pointers} */
@@ -107,15 +107,19 @@ int ${m.upper}_VERIFY_WEIGHTS(const void *blob, size_t size_bytes);
 /* Tells in the field which network an image runs: tool version and model hash. */
 extern const char ${m.name}_version[];
 
+% if not m.kit:
 #ifdef ${m.upper}_EXTERNAL_ARENA
 /* Gives the network its memory: ${m.arena_bytes} bytes, aligned to ${m.align}. Call it before anything else. */
 int ${m.name}_init(${m.first}void *memory, size_t size_bytes);
 #endif
 
+% endif
 ${parts.state_functions}\
 % if m.io == "arena":
 /* Inputs and outputs live in the arena; without one these are NULL. An input is dead after its last reader: fill it
- * again before every run. */
+ * again before every run.\
+${"""
+ * Another network of the bundle writes over both: read the outputs before it is given its inputs.""" if m.kit else ""} */
 ${parts.port_functions}\
 
 /* Runs one inference. Returns ${m.upper}_OK or an error code. */

@@ -29,7 +29,7 @@ ${line}
 
 const char ${m.name}_version[] = "${m.tool}; ${m.name} sha256 ${m.sha256}";
 
-% if not m.context:
+% if not (m.context or m.kit):
 /* Memory section of the arena, e.g. -D${m.upper}_ARENA_SECTION='__attribute__((section(".dtcm")))'. */
 #ifndef ${m.upper}_ARENA_SECTION
 #define ${m.upper}_ARENA_SECTION

@@ -6,7 +6,7 @@ ${p.c_type} *${m.name}_${word}_${p.index}(${m.instance})
     }
 % endif
 % if m.arena_bytes:
-#ifdef ${m.upper}_EXTERNAL_ARENA
+#ifdef ${m.owner.upper()}_EXTERNAL_ARENA
     if (${m.arena} == NULL) {
         return NULL;
     }

@@ -6,7 +6,7 @@ int ${m.name}_run(${m.run_parameters})
     }
 % endif
 % if m.arena_bytes:
-#ifdef ${m.upper}_EXTERNAL_ARENA
+#ifdef ${m.owner.upper()}_EXTERNAL_ARENA
     if (${m.arena} == NULL) {
         return ${m.upper}_ERROR_NO_ARENA;
     }

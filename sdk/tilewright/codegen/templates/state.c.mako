@@ -1,5 +1,5 @@
 
-% if not m.context:
+% if not (m.context or m.kit):
 /* Memory section of the state, e.g. -D${m.upper}_STATE_SECTION='__attribute__((section(".retained")))'. */
 #ifndef ${m.upper}_STATE_SECTION
 #define ${m.upper}_STATE_SECTION
@@ -15,14 +15,19 @@ int ${m.name}_reset(${m.instance})
         return ${m.upper}_ERROR_NULL_POINTER;
     }
 % endif
+% if not m.kit:
     memset(${m.state}, 0, ${m.upper}_STATE_BYTES);
+% endif
 % for one in s.states:
-% if one.first:
+% if m.kit:
+    ${one.first or one.zero};
+% elif one.first:
     ${one.first};
 % endif
 % endfor
     return ${m.upper}_OK;
 }
+% if not m.kit:
 
 void *${m.name}_state(${m.first}size_t *size_bytes)
 {
@@ -31,3 +36,4 @@ void *${m.name}_state(${m.first}size_t *size_bytes)
     }
     return ${"context == NULL ? NULL : " if m.context else ""}${m.state};
 }
+% endif

@@ -1,0 +1,213 @@
+"""Several networks compiled into one image: each by the pipeline, then one placement and one folder of C for all."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import TypeVar
+
+from tilewright.alike import compile_alike
+from tilewright.codegen.bundle import BundleArtifacts, emit_bundle, saved_bytes
+from tilewright.compile import Compiled
+from tilewright.errors import UnsupportedError, UsageError
+from tilewright.frontend.names import c_identifier, nearest, quoted
+from tilewright.frontend.read import read
+from tilewright.frontend.states import guessed_pairs
+from tilewright.memory.check_together import check_together
+from tilewright.memory.together import Together, place_together
+from tilewright.memory.together_levels import with_programs
+from tilewright.options import CompileOptions
+from tilewright.pipeline import Compiler
+from tilewright.report.build import ModelReport, QuantisationReport, Report, ToolReport
+from tilewright.report.sharing import ArenaReport, BundleReport, SharedStateReport
+from tilewright.run.simulator import Subject
+from tilewright.run.together import BundleSubject
+from tilewright.target import Target
+from tilewright.version import VERSION
+
+NAME_LENGTH = 32
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class BundleWish:
+    """The bundle's name in C, and groups of networks, by name, of which any may run while another does."""
+
+    name: str
+    concurrent: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Compiled networks, how they lie together, their project and its report.
+
+    `members` have their places in the image; their own reports are those of the networks alone.
+    """
+
+    members: tuple[Compiled, ...]
+    together: Together
+    artifacts: BundleArtifacts
+    report: Report
+
+    def subject(self, project: Path) -> BundleSubject:
+        """What is run of it, where its project is written."""
+        members = tuple(
+            Subject(one.placed, one.report, one.request.source, project, share)
+            for one, share in zip(self.members, self.artifacts.shares, strict=True)
+        )
+        return BundleSubject(members, self.together, dict(self.artifacts.levels), self.report, project)
+
+
+def compile_bundle(
+    sources: Sequence[Path], options: CompileOptions, target: Target, wish: BundleWish,
+    *, pipeline: Compiler[Compiled] | None = None,
+) -> Bundle:  # fmt: skip
+    """Compile every network by itself, put them into one image, check that, and write one project of them.
+
+    UsageError for names that clash or are unknown and for states on which networks disagree, UnsupportedError for
+    options and targets with which networks cannot share memory.
+    """
+    _refuse(options, wish)
+    compiled = compile_alike(_options_of(sources, options), target, pipeline)
+    names = [one.plan.name for one in compiled]
+    _hold_apart(wish.name, names, sources)
+    request = compiled[0].request
+    together = place_together(wish.name, [one.placed for one in compiled], _pairs(wish, names))
+    check_together(together)
+    artifacts = emit_bundle(together, request.levels, target.flags, options.weights)
+    members = tuple(
+        replace(one, placed=placed, artifacts=artifact)
+        for one, placed, artifact in zip(compiled, together.placed, artifacts.networks, strict=True)
+    )
+    report = _report(together, artifacts, [one.report for one in compiled])
+    return Bundle(members, together, artifacts, report)
+
+
+def _refuse(options: CompileOptions, wish: BundleWish) -> None:
+    """Names that are none in C, and options that speak of one network."""
+    if c_identifier(wish.name, set(), NAME_LENGTH) != wish.name:
+        raise UsageError(
+            f"--bundle {quoted(wish.name)} cannot begin names in C",
+            fix=f"take '{c_identifier(wish.name, set(), NAME_LENGTH)}'",
+        )
+    said = {
+        "--context": options.context, "--program": options.program is not None, "--lock": options.lock is not None,
+        "--decisions": options.decisions is not None,
+    }  # fmt: skip
+    for option, given in said.items():
+        if given:
+            raise UnsupportedError(
+                f"{option} and --bundle", why="it speaks of one network", fix="leave one of them out"
+            )  # fmt: skip
+
+
+def _hold_apart(bundle: str, names: Sequence[str], sources: Sequence[Path]) -> None:
+    """Names of C must differ in more than their case: they are macros and files too."""
+    taken = {bundle.lower(): "the bundle"}
+    for name, source in zip(names, sources, strict=True):
+        if name.lower() in taken:
+            raise UsageError(
+                f"'{source}' is called '{name}' in C, and so is {taken[name.lower()]}",
+                why="every name begins with that of its network", fix="rename one of them", file=str(source),
+            )  # fmt: skip
+        taken[name.lower()] = f"'{source}'"
+
+
+def _pairs(wish: BundleWish, names: Sequence[str]) -> frozenset[tuple[int, int]]:
+    """Pairs of networks by number that may run at a time."""
+    found = set[tuple[int, int]]()
+    for group in wish.concurrent:
+        for name in group:
+            if name not in names:
+                raise UsageError(f"--concurrent: there is no network '{name}'", fix=nearest(name, names))
+        numbers = sorted({names.index(name) for name in group})
+        if len(numbers) < 2:
+            raise UsageError(
+                f"--concurrent {','.join(group)}", why="one network alone runs beside no other", fix="name two or more"
+            )
+        found |= set(combinations(numbers, 2))
+    return frozenset(found)
+
+
+def _options_of(sources: Sequence[Path], options: CompileOptions) -> list[tuple[Path, CompileOptions]]:
+    """Every network with what the options say of its own inputs and outputs; UsageError for a name that none has."""
+    ports = []
+    for source in sources:
+        graph = read(source).proto.graph
+        ports.append(([value.name for value in graph.input], [value.name for value in graph.output]))
+    inputs = {name for names, _ in ports for name in names}
+    pairs = options.state.pairs or ()
+    for option, given in (("--shape", options.shapes), ("--freeze", options.freeze), ("--state", dict(pairs))):
+        for name in given:
+            if name not in inputs:
+                raise UsageError(f"{option}: no network has an input {quoted(name)}", fix=nearest(name, inputs))
+    found = []
+    for source, (here, there) in zip(sources, ports, strict=True):
+        own = tuple(pair for pair in pairs if pair[0] in here and pair[1] in there)
+        taken = {name for pair in own for name in pair}
+        free = [[name for name in names if name not in taken] for names in (here, there)]
+        auto = options.state.auto and bool(guessed_pairs(*free))
+        state = replace(
+            options.state, auto=auto, pairs=own if own or options.state.pairs == () else None,
+            initial=options.state.initial if own or auto else None,
+        )  # fmt: skip
+        found.append((source, replace(
+            options, state=state, shapes=_own(options.shapes, here), freeze=_own(options.freeze, here),
+            dump_dir=options.dump_dir and options.dump_dir / source.stem,
+        )))  # fmt: skip
+    return found
+
+
+def _own(given: Mapping[str, T], names: Sequence[str]) -> dict[str, T]:
+    return {name: value for name, value in given.items() if name in names}
+
+
+def _report(found: Together, artifacts: BundleArtifacts, each: Sequence[Report]) -> Report:
+    """One report of all: levels together, what is shared, and every network by itself."""
+    seconds = {
+        stage: round(sum(one.tool.seconds.get(stage, 0.0) for one in each), 6) for stage in each[0].tool.seconds
+    }  # fmt: skip
+    return Report(
+        tool=ToolReport(VERSION, seconds),
+        model=_model(found.name, [one.model for one in each]),
+        platform=each[0].platform,
+        target=each[0].target,
+        memory=with_programs(artifacts.levels, [one.memory for one in each], found.concurrent),
+        bundle=_shared(found),
+        networks=tuple(each),
+    )
+
+
+def _model(name: str, models: Sequence[ModelReport]) -> ModelReport:
+    """All networks as if they were one, without their inputs and outputs."""
+    forms = sorted({one.quantisation.form for one in models if one.quantisation.form})
+    floats = tuple(name for one in models for name in one.quantisation.float_tensors)
+    return ModelReport(
+        name=name, sha256=hashlib.sha256("".join(one.sha256 for one in models).encode()).hexdigest(),
+        nodes=sum(one.nodes for one in models), macs=sum(one.macs for one in models),
+        parameter_bytes=sum(one.parameter_bytes for one in models), inputs=(), outputs=(),
+        quantisation=QuantisationReport("+".join(forms), floats),
+    )  # fmt: skip
+
+
+def _shared(found: Together) -> BundleReport:
+    names = [placed.plan.name for placed in found.placed]
+    return BundleReport(
+        arena=tuple(
+            ArenaReport(name, base, alone.arena_bytes)
+            for name, base, alone in zip(names, found.bases, found.alone, strict=True)
+        ),
+        concurrent=tuple((names[a], names[b]) for a, b in sorted(found.concurrent)),
+        states=tuple(
+            SharedStateReport(
+                one.name, one.offset, one.size_bytes, tuple(dict.fromkeys(names[n] for n, _ in one.owners))
+            )
+            for one in found.states
+        ),
+        arrays=len(found.constants),
+        shared_arrays=sum(len({network for network, _ in one.readers}) > 1 for one in found.constants),
+        saved_bytes=saved_bytes(found),
+    )

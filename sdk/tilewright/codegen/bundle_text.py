@@ -1,0 +1,61 @@
+"""What the templates of a bundle's own files print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.codegen.build_names import cmake_name
+from tilewright.codegen.constant_array import ConstantArray
+from tilewright.codegen.network_text import Level, NetworkText
+
+
+@dataclass(frozen=True)
+class StateText:
+    """A state of the bundle: where it lies, and whose it is."""
+
+    index: int
+    offset: int
+    size_bytes: int
+    comment: str
+
+
+@dataclass(frozen=True)
+class BundleText:
+    """The memory and the constants of several networks. `sections` are those networks, `bases` where each one's arena
+    begins in the common one."""
+
+    name: str
+    upper: str
+    tool: str
+    networks: tuple[NetworkText, ...]
+    bases: tuple[int, ...]
+    arena_bytes: int
+    align: int
+    state_bytes: int
+    states: tuple[StateText, ...]
+    constant_bytes: int
+    levels: tuple[Level, ...]
+    constants: tuple[ConstantArray, ...]
+    needs_math: bool
+    binary: bool
+    flags: str
+    cmake_flags: str
+    concurrent: tuple[tuple[str, str], ...]
+
+    @property
+    def cmake(self) -> str:
+        """Name of the CMake target."""
+        return cmake_name(self.name)
+
+    @property
+    def summary(self) -> str:
+        """One line on all of it."""
+        return (
+            f"{len(self.networks)} networks, {self.arena_bytes} bytes of arena, {self.state_bytes} of state, "
+            f"{self.constant_bytes} of constants"
+        )
+
+    @property
+    def stateful(self) -> tuple[NetworkText, ...]:
+        """The networks that keep something from call to call."""
+        return tuple(one for one in self.networks if one.states is not None)

@@ -1,0 +1,39 @@
+"""What networks of one image share, as values of the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ArenaReport:
+    """The bytes of a network in the common arena."""
+
+    network: str
+    offset: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class SharedStateReport:
+    """A state of the image, and the networks that read and write it."""
+
+    name: str
+    offset: int
+    bytes: int
+    networks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class BundleReport:
+    """Several networks in one image. `concurrent` are pairs of them of which one may run while the other does.
+
+    Of `arrays` of constants `shared_arrays` serve several networks, which saves `saved_bytes`.
+    """
+
+    arena: tuple[ArenaReport, ...]
+    concurrent: tuple[tuple[str, ...], ...]
+    states: tuple[SharedStateReport, ...]
+    arrays: int
+    shared_arrays: int
+    saved_bytes: int
