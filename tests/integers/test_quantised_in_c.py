@@ -126,6 +126,34 @@ def test_every_integer_kernel_computes_the_semantics(tmp_path: Path) -> None:
                 assert np.array_equal(got, wanted), subjects[index // 3].name
 
 
+NEAR = {
+    "Add": (0.00321, 0.00739, 0.0182), "Sub": (0.43185, 0.01039, 0.49566), "Mul": (0.00427, 0.0024, 0.00168),
+}  # fmt: skip
+"""Scales for which no factors are right for every pair of codes."""
+
+
+def test_every_pair_of_codes_where_some_are_listed(tmp_path: Path) -> None:
+    generic = platform("generic")
+    subjects, expected = [], []
+    codes = np.arange(-128, 128)
+    for op, scales in NEAR.items():
+        write = Writer(21)
+        left, right = write.pair("x", scales[0], 3), write.pair("v", scales[1], 0)
+        write.add("Identity", write.pair(write.add(op, f"{left} {right}", "f"), scales[2], 1), "y")
+        placed = place(load_and_pass(write.model({"x": (256, 1), "v": (1, 256)}), op), generic)
+        assert "NearCodes" in {instruction.kernel.name for instruction in placed.plan.instructions}, op
+        left_values, right_values = (
+            (codes - zero) * np.float32(scale) for zero, scale in ((3, scales[0]), (0, scales[1]))
+        )
+        feeds = [left_values.astype(np.float32).reshape(256, 1), right_values.astype(np.float32).reshape(1, 256)]
+        subjects.append(subject(placed, generic, [feeds]))
+        expected.append(run(placed.plan, feeds))
+    for outcome, wanted in zip(run_batch(subjects, tmp_path, flags=("-O2", *STRICT)), expected, strict=True):
+        assert outcome.failure == ""
+        assert len(np.unique(wanted[0])) > 20
+        assert np.array_equal(outcome.runs[0][0], wanted[0])
+
+
 def test_weights_of_four_bits_take_half_a_byte() -> None:
     placed = place(load_and_pass(four_bits("matmul", True, True), "four"), platform("generic"))
     (weights,) = (f.constant for f in placed.plan.frozen_slots if f.constant.dtype is DType.I4)

@@ -14,6 +14,7 @@ from tilewright.errors import UnsupportedNode
 from tilewright.model import Array, Clamp, DType, Node, Quantisation, Tensor
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.quantised.add import PairForm, pair_form, pair_width
+from tilewright.ops.quantised.near import near_form
 from tilewright.ops.quantised.softmax import softmax_form
 from tilewright.ops.registry import call_of, find
 
@@ -68,6 +69,10 @@ def test_every_pair_of_codes(
     call = pair_call(op, (left, right, target), zero_points, clamp)
     meaning = operator(op).evaluate(call, [CODES[:, None], CODES[None, :]])[0]
     assert np.array_equal(meaning, float32_codes(call))
+    near = near_form(operator(op), call)
+    if near is not None:
+        assert np.array_equal(near.apply(CODES[:, None], CODES[None, :]), meaning)
+        assert near.form.bits == 64 or _widest_word(near.form) < 2**31
     form = pair_form(operator(op), call)
     if form is None:
         assert pair_width(form) is DType.F32

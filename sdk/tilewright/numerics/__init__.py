@@ -55,6 +55,7 @@ from tilewright.ops.quantised.linear import (
 from tilewright.ops.quantised.mean import mean_proof, window_counts
 from tilewright.ops.quantised.meaning import requantisation_table, same_meaning
 from tilewright.ops.quantised.meaning import table as lookup_table
+from tilewright.ops.quantised.near import NearForm, near_form
 from tilewright.ops.quantised.proof import Bounds, Proof, prove, thresholds
 from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
 from tilewright.ops.quantised.resize import ResizeAxis, ResizeForm, interpolates, resize_form, resize_proof
@@ -63,10 +64,12 @@ from tilewright.ops.requantize import Integers, Requantisation
 
 __all__ = [
     "C_TYPES", "HALF_EVEN", "Accumulator", "Bounds", "Channelwise", "Integers", "MultiplyHigh",
-    "PairForm", "Proof", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm", "RoundedDivision", "SoftmaxForm",
+    "NearForm", "PairForm", "Proof", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm", "RoundedDivision",
+    "SoftmaxForm",
     "accumulator", "by_channel", "centred", "channel_axis", "channels", "code_limits", "constant_address",
     "constant_type", "initialiser", "interpolates", "is_half", "literal", "loaded", "lookup_table", "mean_proof",
-    "minus", "packed", "pair_form", "pair_text", "proof", "prove", "real_call", "requantisation_table", "requantise",
+    "minus", "near_form",
+    "packed", "pair_form", "pair_text", "proof", "prove", "real_call", "requantisation_table", "requantise",
     "resize_form", "resize_proof", "same_meaning", "softmax_axis", "softmax_form", "stored", "the_quantisation",
     "thresholds", "too_wide", "window_counts", "zero_code",
 ]  # fmt: skip

@@ -29,7 +29,8 @@ Reals = npt.NDArray[np.float64]
 _NEAR = 2.0**-7  # pairs farther from a step than this never decide anything
 _ROUNDS = 400
 _LARGEST_CODE = 255
-_WORDS: tuple[tuple[Literal[32, 64], int], ...] = ((32, (1 << 31) - 1), (64, (1 << 46) - 1))
+WORDS: tuple[tuple[Literal[32, 64], int], ...] = ((32, (1 << 31) - 1), (64, (1 << 46) - 1))
+"""Widths of the arithmetic, and the largest word in each."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +47,16 @@ class PairForm:
     low: int
     high: int
 
-    def apply(self, a: Array, b: Array) -> Integers:
-        """What the C code computes."""
+    def word(self, a: Array, b: Array) -> Integers:
+        """The code with its fraction, before limits."""
         first, second = a.astype(np.int64), b.astype(np.int64)
         if self.product:
-            word = (first - self.zero_points[0]) * (second - self.zero_points[1]) * self.left + self.addend
-        else:
-            word = first * self.left + second * self.right + self.addend
-        codes: Integers = np.clip(word >> self.shift, self.low, self.high)
+            return (first - self.zero_points[0]) * (second - self.zero_points[1]) * self.left + self.addend
+        return first * self.left + second * self.right + self.addend
+
+    def apply(self, a: Array, b: Array) -> Integers:
+        """What the C code computes."""
+        codes: Integers = np.clip(self.word(a, b) >> self.shift, self.low, self.high)
         return codes
 
 
@@ -62,34 +65,34 @@ def pair_form(operator: Operator, call: Call) -> PairForm | None:
 
     None where no form equals the float32 arithmetic on every pair of codes, or where an operand is not quantised.
     """
-    tensors = call.inputs[0], call.inputs[1]
-    if call.codes != Pairwise(factored=True) or any(
-        t is None or t.quantisation is None or t.dtype.bits > 8 for t in tensors
-    ):
+    if not factored(call):
         return None
-    left, right, result = (_key(tensor) for tensor in (call.tensor(0), call.tensor(1), call.outputs[0]))
+    left, right, result = (pair_key(tensor) for tensor in (call.tensor(0), call.tensor(1), call.outputs[0]))
     return _remembered(operator, call.node.op, call.node.clamp, left, right, result)
 
 
-_Key = tuple[DType, Quantisation]
+def factored(call: Call) -> bool:
+    """True for operators that may have factors, on two quantised tensors of at most eight bits."""
+    tensors = call.inputs[0], call.inputs[1]
+    narrow = all(t is not None and t.quantisation is not None and t.dtype.bits <= 8 for t in tensors)
+    return narrow and call.codes == Pairwise(factored=True)
 
 
-def _key(tensor: Tensor) -> _Key:
+PairKey = tuple[DType, Quantisation]
+
+
+def pair_key(tensor: Tensor) -> PairKey:
+    """What of a tensor decides a form; its shape does not."""
     return tensor.dtype, the_quantisation(tensor)
 
 
 @lru_cache(maxsize=256)
 def _remembered(
-    operator: Operator, op: str, clamp: Clamp | None, left: _Key, right: _Key, result: _Key
+    operator: Operator, op: str, clamp: Clamp | None, left: PairKey, right: PairKey, result: PairKey
 ) -> PairForm | None:
     """Remembered, since every stage asks again; shapes do not matter."""
-    keys = zip("aby", (left, right, result), strict=True)
-    first, second, target = (Tensor(name, dtype, (1,), meaning) for name, (dtype, meaning) in keys)
-    call = Call(Node(op, op, ("a", "b"), ("y",), {}, "", clamp), (first, second), (target,), operator=operator)
-    a, b = (_all_codes(tensor) for tensor in (first, second))
-    codes = _every_pair(operator, call, a, b)
-    problem = _Problem.of(call, a, b, codes)
-    for bits, limit in _WORDS:
+    problem = PairProblem.of_keys(operator, op, clamp, left, right, result)
+    for bits, limit in WORDS:
         form = problem.solve(bits, limit)
         if form is not None:
             return form
@@ -112,7 +115,7 @@ def _every_pair(operator: Operator, call: Call, a: Integers, b: Integers) -> Int
 
 
 @dataclass(frozen=True)
-class _Problem:
+class PairProblem:
     """Find `factors` so that `floor(columns @ factors)` is the code of every pair; floor is clamped to [low, high].
 
     Columns are one or two products of centred codes, and the constant; `nominal` are the factors that real arithmetic
@@ -128,7 +131,19 @@ class _Problem:
     high: int
 
     @staticmethod
-    def of(call: Call, a: Integers, b: Integers, codes: Integers) -> _Problem:
+    def of_keys(
+        operator: Operator, op: str, clamp: Clamp | None, left: PairKey, right: PairKey, result: PairKey
+    ) -> PairProblem:
+        """The problem of an operator on tensors of one element, with the code of every pair."""
+        keys = zip("aby", (left, right, result), strict=True)
+        first, second, target = (Tensor(name, dtype, (1,), meaning) for name, (dtype, meaning) in keys)
+        call = Call(Node(op, op, ("a", "b"), ("y",), {}, "", clamp), (first, second), (target,), operator=operator)
+        a, b = (_all_codes(tensor) for tensor in (first, second))
+        return PairProblem.of(call, a, b, _every_pair(operator, call, a, b))
+
+    @staticmethod
+    def of(call: Call, a: Integers, b: Integers, codes: Integers) -> PairProblem:
+        """The problem of a call whose codes are `codes` for every `a` and `b`."""
         first, second, target = (the_quantisation(t) for t in (call.tensor(0), call.tensor(1), call.outputs[0]))
         zeros = first.zero_point[0], second.zero_point[0]
         left = np.broadcast_to((a - zeros[0])[:, None], codes.shape).reshape(-1)
@@ -144,7 +159,18 @@ class _Problem:
             columns = np.stack([left, right, ones], axis=1)
             nominal = np.asarray([first.scale[0] / target.scale[0], sign * second.scale[0] / target.scale[0], middle])
         limits = code_limits(call, call.outputs[0])
-        return _Problem(columns, nominal, codes.reshape(-1), zeros, product, *limits)
+        return PairProblem(columns, nominal, codes.reshape(-1), zeros, product, *limits)
+
+    def below(self, bits: Literal[32, 64], limit: int) -> PairForm | None:
+        """The nominal factors, and the largest addend near its own with which no pair is above its code."""
+        shift = self._shift(limit)
+        if shift is None:
+            return None
+        whole = np.rint(self.nominal * 2.0**shift).astype(np.int64)
+        part = self.columns[:, :-1] @ whole[:-1]
+        up = self.codes < self.high
+        highest = int((((self.codes + 1) << shift) - 1 - part)[up].min(initial=limit))
+        return self._form(whole, min(int(whole[-1]), highest), part, shift, bits, limit)
 
     def solve(self, bits: Literal[32, 64], limit: int) -> PairForm | None:
         """The form with words up to `limit`; None where the factors cannot be moved so that all pairs agree."""
@@ -205,7 +231,12 @@ class _Problem:
         highest = int((((self.codes + 1) << shift) - 1 - part)[up].min(initial=limit))
         if lowest > highest:
             return None
-        addend = min(max(int(whole[-1]), lowest), highest)
+        return self._form(whole, min(max(int(whole[-1]), lowest), highest), part, shift, bits, limit)
+
+    def _form(
+        self, whole: Integers, addend: int, part: Integers, shift: int, bits: Literal[32, 64], limit: int
+    ) -> PairForm | None:
+        """The form of these factors, None where a word leaves `limit`."""
         left, right = int(whole[0]), 0 if self.product else int(whole[1])
         if not self.product:
             addend -= self.zero_points[0] * left + self.zero_points[1] * right

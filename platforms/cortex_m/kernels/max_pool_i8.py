@@ -1,0 +1,105 @@
+"""Largest codes of windows: four channels in a word, or sixteen in a vector, tap by tap inside of the picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tilewright.numerics import C_TYPES, code_limits, same_meaning
+from tilewright.operators import pool_window
+from tilewright.platform import Call, DType, KernelMethods, Needs, Operands, Work
+from tilewright.platforms.cortex_m.platform import PLATFORM
+
+TYPES = "qi8|qu8 -> qi8|qu8"
+
+
+@dataclass(frozen=True)
+class PoolWork(Work):
+    """Steps of one tap over some channels; stored steps; pixels of the result."""
+
+    taps: float
+    steps: float
+    pixels: float
+
+
+@dataclass(frozen=True)
+class Side:
+    """One axis: extents of operand and result, window, stride, and the padding before it."""
+
+    size: int
+    out: int
+    kernel: int
+    stride: int
+    pad: int
+
+
+@dataclass(frozen=True)
+class MaxPoolContext:
+    """Every number of one pool; `sign` is `s` or `u`."""
+
+    code: str
+    sign: str
+    h: Side
+    w: Side
+    channels: int
+
+
+def sides(call: Call) -> tuple[Side, Side]:
+    """Rows and columns; one row where the operand has no second axis."""
+    window = pool_window(call)
+    extents = (call.shape(0)[2:], window.outs, window.kernel, window.strides, window.begins)
+    found = [Side(*each) for each in zip(*extents, strict=True)]
+    return (found[0], found[1]) if len(found) == 2 else (Side(1, 1, 1, 1, 0), found[0])
+
+
+class MaxPoolMethods(KernelMethods):
+    """What both kernels answer alike; they differ in their C and its prices."""
+
+    _prices: ClassVar[PoolWork]
+    _least: ClassVar[int]
+    _step: ClassVar[int]
+
+    def accepts(self, call: Call) -> str | None:
+        """One picture or line of neighbouring taps, codes that mean the same, enough channels."""
+        x, y, window = call.tensor(0), call.outputs[0], pool_window(call)
+        if len(call.outputs) > 1 or x.shape[0] != 1 or len(x.shape) not in (3, 4) or set(window.dilations) != {1}:
+            return "the kernel takes the values of one picture or line, without dilation"
+        if x.dtype is not y.dtype or not same_meaning(x, y) or code_limits(call, y) != y.dtype.range:
+            return "the kernel takes codes as they are"
+        if x.shape[1] < self._least:
+            return f"{x.shape[1]} channels, the kernel takes at least {self._least}"
+        return None
+
+    def cost(self, call: Call) -> float:
+        """Work at the prices of its kinds."""
+        h, w = sides(call)
+        steps = h.out * w.out * -(-call.shape(0)[1] // self._step)
+        return PoolWork(taps=steps * h.kernel * w.kernel, steps=steps, pixels=h.out * w.out).priced(self._prices)
+
+    def context(self, operands: Operands) -> MaxPoolContext:
+        """The numbers of the layer."""
+        x = operands.call.tensor(0)
+        h, w = sides(operands.call)
+        return MaxPoolContext(C_TYPES[x.dtype], "s" if x.dtype is DType.I8 else "u", h, w, x.shape[1])
+
+
+@PLATFORM.kernel(
+    "MaxPool", types=TYPES, template="max_pool_dsp.c.mako", layout="channels_last", sources=["dsp.h"], preference=20,
+    requires=Needs(has=("dsp",)),
+)  # fmt: skip
+class MaxPoolDsp(MaxPoolMethods):
+    """Four channels at a time: a subtraction of bytes marks the larger ones, a selection takes them."""
+
+    _prices = PoolWork(taps=6.0, steps=16.0, pixels=40.0)
+    _least, _step = 4, 4
+
+
+@PLATFORM.kernel(
+    "MaxPool", types=TYPES, template="max_pool_mve.c.mako", layout="channels_last", sources=["mve.h"], preference=40,
+    requires=Needs(has=("mve",)),
+)  # fmt: skip
+class MaxPoolMve(MaxPoolMethods):
+    """Sixteen channels at a time; lanes behind the last channel are neither read nor written."""
+
+    _prices = PoolWork(taps=6.0, steps=16.0, pixels=40.0)
+    _least, _step = 1, 16
