@@ -5,6 +5,7 @@ Cores without them (M0, M3) take the portable kernels in blocks that fit sixteen
 
 from tilewright.platform import Allowance, Platform
 from tilewright.platforms.cortex_m.memory import LEVELS
+from tilewright.platforms.cortex_m.rates import RATES
 from tilewright.platforms.generic.platform import PLATFORM as PORTABLE
 
 PLATFORM = Platform(
@@ -16,5 +17,6 @@ PLATFORM = Platform(
     inherits=PORTABLE.name,
     calibrated=True,
     allowance=Allowance(10 * 1024, integer=0.32, real=0.8, stack_bytes=2048),
+    rates=RATES,
     kernels="tilewright.platforms.cortex_m.kernels",
 )

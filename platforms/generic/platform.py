@@ -2,6 +2,7 @@
 
 from tilewright.platform import Platform
 from tilewright.platforms.generic.memory import LEVELS
+from tilewright.platforms.generic.rates import RATES
 
 PLATFORM = Platform(
     name="generic",
@@ -9,5 +10,6 @@ PLATFORM = Platform(
     memory=LEVELS,
     compute_in="ram",
     constants_in="flash",
+    rates=RATES,
     kernels="tilewright.platforms.generic.kernels",
 )

@@ -3,6 +3,7 @@
 from tilewright.platform import Platform
 from tilewright.platforms.generic.platform import PLATFORM as PORTABLE
 from tilewright.platforms.pulp.memory import COPIES, LEVELS, TILES
+from tilewright.platforms.pulp.rates import RATES
 
 PLATFORM = Platform(
     name="pulp",
@@ -14,5 +15,6 @@ PLATFORM = Platform(
     inherits=PORTABLE.name,
     cores=8,
     tile_costs=TILES,
+    rates=RATES,
     kernels="tilewright.platforms.pulp.kernels",
 )

@@ -14,4 +14,5 @@ PLATFORM = Platform(
     inherits=CLUSTER.name,
     cores=CLUSTER.cores,
     tile_costs=CLUSTER.tile_costs,
+    rates=CLUSTER.rates,
 )

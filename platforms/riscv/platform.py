@@ -3,6 +3,7 @@
 from tilewright.platform import Allowance, Platform
 from tilewright.platforms.generic.platform import PLATFORM as PORTABLE
 from tilewright.platforms.riscv.memory import LEVELS
+from tilewright.platforms.riscv.rates import RATES
 
 PLATFORM = Platform(
     name="riscv",
@@ -13,5 +14,6 @@ PLATFORM = Platform(
     inherits=PORTABLE.name,
     calibrated=True,
     allowance=Allowance(8 * 1024, integer=0.24, real=0.8),
+    rates=RATES,
     kernels="tilewright.platforms.riscv.kernels",
 )

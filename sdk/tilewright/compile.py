@@ -222,7 +222,8 @@ def compiled(found: Found, artifacts: Artifacts, seconds: Mapping[str, float]) -
         loaded=network.loaded, graph=deployment.graph, model=deployment.model, placed=found.placed,
         passes=(*network.passes, *found.reports),
         levels=asked.levels, constant_bytes=artifacts.constant_bytes,
-        table_bytes=artifacts.table_bytes, target=asked.target.name, seconds=seconds,
+        table_bytes=artifacts.table_bytes, target=asked.target.name,
+        capabilities=asked.target.capabilities, seconds=seconds,
         float_tensors=quantisation_report(deployment.model).float_tensors if deployment.model.quantisation_form else (),
         copied={one.state: one.why for one in deployment.settled.copied},
     )  # fmt: skip

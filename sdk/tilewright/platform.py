@@ -17,7 +17,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -43,12 +43,12 @@ from tilewright.kernel_check import check_methods
 from tilewright.layout import Layout
 from tilewright.model import Array, Clamp, DType, Node, Quantisation, Shape, Tensor
 from tilewright.ops.operator import Call
-from tilewright.platform_facts import Allowance, Engine, Feature, TileCosts, require_features
+from tilewright.platform_facts import Allowance, Engine, Feature, Rate, TileCosts, require_features
 
 __all__ = [
     "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Feature", "Kernel", "KernelMethods",
     "KiB", "Layout", "MemoryLevel", "MiB", "Needs", "Node", "Operands", "Platform", "Quantisation",
-    "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods", "Work", "multiple", "parse_types",
+    "Rate", "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods", "Work", "multiple", "parse_types",
     "prefer", "whole",
 ]  # fmt: skip
 
@@ -93,7 +93,8 @@ class Platform:
     stage leaves out, or refuses, what is not among it.
     With `calibrated` the costs of its kernels agree with counts and binding compares them. With `sweeps` the plan is
     told which elementwise instructions are computed in one sweep. `engines` are the units that compute, where
-    there are several: the first runs every kernel that names none, inherited ones above all.
+    there are several: the first runs every kernel that names none, inherited ones above all. `rates` say what kernels,
+    inherited ones too, take on its cores.
     """
 
     name: str
@@ -112,6 +113,7 @@ class Platform:
     calibrated: bool = False
     engines: Sequence[Engine] = ()
     tile_costs: TileCosts = field(default_factory=TileCosts)
+    rates: Mapping[str, Rate] = field(default_factory=dict)
     declared: list[Kernel] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:

@@ -31,6 +31,16 @@ class Engine:
     summary: str = ""
 
 
+@dataclass(frozen=True)
+class Rate:
+    """What a kernel takes for one multiply-accumulate, or for one result where nothing is multiplied, of a layer of
+    usual size: instructions, or cycles where the platform has a model of time. A layer of one of its `kinds`, as
+    `kind_of_products` names them, is slow where another kernel takes many times as much."""
+
+    each: float
+    kinds: tuple[str, ...] = ()
+
+
 class Feature(Enum):
     """What the code of a platform can be. The code that tilewright writes itself can be all of it; a platform with an
     emitter of its own declares what that knows."""

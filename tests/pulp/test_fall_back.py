@@ -11,7 +11,7 @@ from tilewright.cli import main
 from tilewright.compile import Compiled, compile_model, run_model, write
 from tilewright.errors import DoesNotFit
 from tilewright.options import CompileOptions, FallBack, RunOptions
-from tilewright.report.text import header
+from tilewright.report.header import header
 from tilewright.target import load_target
 
 WIDE = Layer("wide", (1, 512, 13, 13), (4, 512, 13, 13))

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from markup import EVIL, tags
 from tilewright.memory.needs import BufferReport, MemoryReport
-from tilewright.report.build import MemberReport, Report, ResultReport, TimelineReport, load
+from tilewright.report.build import MemberReport, Report, ResultReport, load
 from tilewright.report.page.page import page_of
 from tilewright.report.page.render import render_page
+from tilewright.report.tile_times import TimelineReport
 
 SAMPLE = load(Path(__file__).with_name("sample_report.json"))
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from browser import Browser
 from tilewright.errors import UnsupportedError
-from tilewright.report.build import Report, ResultReport, TimelineReport, load
+from tilewright.report.build import Report, ResultReport, load
 from tilewright.report.envelope import Row
 from tilewright.report.page.render import render_difference, render_page, render_rows
+from tilewright.report.tile_times import TimelineReport
 
 SAMPLE = Path(__file__).parent / "sample_report.json"
 LIT = "[...document.querySelectorAll('.lit[data-l]')].map((e) => e.tagName.toLowerCase() + e.dataset.l).sort()"

@@ -5,12 +5,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from tilewright.report.build import LayerReport, TileCycles, TileReport, TimelineReport, load
+from tilewright.report.build import LayerReport, load
 from tilewright.report.names import short_names
 from tilewright.report.page.graph import graph_view
 from tilewright.report.page.layered import GAP_ACROSS, layered
 from tilewright.report.page.scale import byte_ticks, count_ticks, percent, round_bytes, round_count
 from tilewright.report.page.timeline import spans_of, timeline
+from tilewright.report.tile_times import TileCycles, TileReport, TimelineReport
 
 SAMPLE = load(Path(__file__).with_name("sample_report.json"))
 BOX = (100.0, 40.0)

@@ -175,7 +175,8 @@ def test_csv_files() -> None:
         "conv1_out,0,2,4096,0,ram,activation",
     ]
     assert (
-        found["layers.csv"].splitlines()[2] == '1,"pool<1> ""&""",MaxPool,MaxPoolF32,exact,,1,0,,4096,1024,5000,,0.0,,'
+        found["layers.csv"].splitlines()[2]
+        == '1,"pool<1> ""&""",MaxPool,MaxPoolF32,exact,,1,0,,4096,1024,5000,,0.0,,,,'
     )
     assert found["summary.csv"].splitlines()[1] == (
         "digits,generic,host,ram,65536,5536,5376,5376,optimal,5120,256,64,0,0,0,0,0,96,,False,5536"

@@ -66,6 +66,7 @@ def dumped(options: CompileOptions, question: Question) -> CompileOptions:
 def answer(rows: list[Row], *, ran: bool = False) -> Answer:
     """The rows as a table; the first row that failed sets the exit code, and ends the command if it is the only one."""
     from tilewright.report.envelope import error_json, table_json
+    from tilewright.report.expensive import expensive
     from tilewright.report.text import memory_table, rows_table
 
     failed = next((row.error for row in rows if row.error is not None), None)
@@ -75,7 +76,8 @@ def answer(rows: list[Row], *, ran: bool = False) -> Answer:
         return Answer("", error_json(failed, rows=rows), failed)
     text = rows_table(_once_each(rows), ran=ran)
     if len(rows) == 1 and rows[0].report is not None:
-        text = memory_table(rows[0].report) + "\n\n" + text
+        most = "" if ran or not rows[0].fits else expensive(rows[0].report)
+        text = "\n\n".join(filter(None, (memory_table(rows[0].report), text, most)))
     small = [row for row in rows if isinstance(row.error, DoesNotFit)]
     if len(rows) > 1:
         text += "\n" * bool(small) + "".join(f"\n{_asked(row)}: {row.error.why}" for row in small if row.error)

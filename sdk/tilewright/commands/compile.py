@@ -54,7 +54,8 @@ def execute(arguments: argparse.Namespace) -> Answer:
     from tilewright.output.written import hashes, listed, protection
     from tilewright.project.ecosystems import parse_ecosystems, project_files
     from tilewright.report.build import dumps
-    from tilewright.report.text import header, memory_table
+    from tilewright.report.header import header
+    from tilewright.report.text import memory_table
 
     ecosystems = () if arguments.project is None else parse_ecosystems(arguments.project)
     options = compile_options(arguments, measure=arguments.measure)

@@ -211,6 +211,7 @@ class Operator:
     attributes with which it pads operand 0 itself, None where its own padding means something else. `folds` is False
     for what marks quantised constants, `reads_values` for what looks at types alone; `work` counts the steps of
     an evaluation beyond one for each element, and `required_results` the first outputs that cannot be omitted.
+    `products` counts the multiply-accumulates of an operator that has no index maps.
     """
 
     name: str
@@ -238,6 +239,7 @@ class Operator:
     reads_values: bool = True
     work: Callable[[Call], int] | None = None
     required_results: int | None = None
+    products: Callable[[Call], int] | None = None
 
     def operand(self, index: int) -> str:
         """The name that nests give to operand `index`."""

@@ -271,6 +271,13 @@ def _reads(call: Call, operand: int) -> Reads | None:
     return lengths(call.shape()[1 if call.integer("layout", 0) else 0]) if operand == 4 else None
 
 
+def _products(call: Call) -> int:
+    """Both matrices of every gate, once a step, batch entry and direction; peepholes are no matrices."""
+    found = cell(call)
+    gates = len(found.directions) * GATES[call.node.op] * found.hidden
+    return found.steps * found.batch * gates * (found.inputs + found.hidden)
+
+
 _OPERANDS = ("x", "w", "r", "b", "sequence_lens", "initial_h", "initial_c", "p")
 OPERATORS = (
     Operator(
@@ -284,6 +291,7 @@ OPERATORS = (
         reads=_reads,
         work=pairs,
         required_results=0,
+        products=_products,
     ),
     Operator(
         "GRU",
@@ -297,6 +305,7 @@ OPERATORS = (
         reads=_reads,
         work=pairs,
         required_results=0,
+        products=_products,
     ),
     Operator(
         "LSTM",
@@ -310,5 +319,6 @@ OPERATORS = (
         reads=_reads,
         work=pairs,
         required_results=0,
+        products=_products,
     ),
 )

@@ -20,6 +20,8 @@ from tilewright.report.codec import Json, damaged, from_plain, to_plain
 from tilewright.report.data_set import DataSetReport
 from tilewright.report.page.plot import MemoryPlot, memory_plot
 from tilewright.report.sharing import BundleReport
+from tilewright.report.slow import FasterReport, SlowReport
+from tilewright.report.tile_times import TileReport, TimelineReport
 
 SCHEMA = "tilewright/report/1"
 LARGEST_REPORT = 256 << 20
@@ -101,49 +103,20 @@ class ResultReport:
 
 
 @dataclass(frozen=True)
-class TileCycles:
-    """Cycles of one tile: its kernels, its copies, and the waits for copies that nothing hides."""
-
-    kernel: int
-    copy: int
-    wait: int
-
-
-@dataclass(frozen=True)
-class TileReport:
-    """One tile: first step and number of steps of every cut loop, bytes by way, modelled cycles, measured ones.
-
-    Copies that ran beside a kernel are no part of `wait`. `measured` is null where the target has no model of time.
-    """
-
-    first: Mapping[str, int]
-    sizes: Mapping[str, int]
-    copied_bytes: Mapping[str, int]
-    modelled: TileCycles
-    measured: TileCycles | None = None
-
-
-@dataclass(frozen=True)
-class TimelineReport:
-    """When a tiled layer computes and copies, in modelled cycles from its start: pairs of start and end, in order.
-
-    `cores` are the kernels, one pair a tile; `copies` are the lists of copies, those of neighbouring tiles beside a
-    kernel where buffers are double.
-    """
-
-    cores: tuple[int, ...]
-    copies: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class MemberReport:
-    """A node inside of a layer that computes several: its operator, and the tensors that it reads and makes."""
+    """A node inside of a layer that computes several: its operator, the tensors that it reads and makes, its kernel and
+    what all calls of that are estimated to cost; nothing tells them apart in a run."""
 
     name: str
     op: str
     macs: int
     operands: tuple[str, ...]
     results: tuple[str, ...]
+    kernel: str = ""
+    estimated_cost: int | None = None
+    faster: FasterReport | None = None
+    with_aim: FasterReport | None = None
+    slow: SlowReport | None = None
 
 
 @dataclass(frozen=True)
@@ -171,6 +144,9 @@ class LayerReport:
     by rows; what lies between them is in scratch, and `inner` compares it row by row where every tensor is compared.
     `members` are these nodes with their tensors. `operands` are the tensors that are read at run time. `timeline` is
     there for a layer that runs in tiles, in a fused chain for its last layer.
+    `estimated_cost` is in instructions, as kernels declare them; in cycles where the platform has a model of time.
+    `faster` is the best kernel that refuses the layer, `slow` says that it is many times faster, `with_aim` is one that
+    another `--optimize` would take.
     """
 
     name: str
@@ -203,6 +179,10 @@ class LayerReport:
     operands: tuple[str, ...] = ()
     members: tuple[MemberReport, ...] = ()
     timeline: TimelineReport | None = None
+    estimated_cost: int | None = None
+    faster: FasterReport | None = None
+    with_aim: FasterReport | None = None
+    slow: SlowReport | None = None
 
 
 @dataclass(frozen=True)
@@ -355,7 +335,7 @@ class Report:
 
 _NESTED = (
     "tile", "copied_bytes", "loaded_by_level", "stored_by_level", "results", "profile", "nodes", "inner", "operands",
-    "members", "timeline",
+    "members", "timeline", "faster", "with_aim", "slow",
 )  # fmt: skip
 """What of a layer is no single figure or word."""
 _ORDER = ("tool", "toolchain", "model", "platform", "target", "memory", "passes", "layers", "run", "bundle", "networks",

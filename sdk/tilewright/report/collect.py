@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from tilewright.binding.graph import BoundGraph
+from tilewright.binding.graph import BoundGraph, BoundNode
+from tilewright.binding.prices import Core, Faster
 from tilewright.memory.levels import memory_reports
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Model, Tensor
@@ -27,7 +28,10 @@ from tilewright.report.build import (
     ToolReport,
 )
 from tilewright.report.calls import StateReport
+from tilewright.report.costs import with_slow
+from tilewright.report.slow import FasterReport
 from tilewright.report.tiled import timeline, with_tile_buffers
+from tilewright.rows.chain import RowChain
 from tilewright.tiling.fall_back import gave_way
 from tilewright.version import VERSION
 
@@ -78,9 +82,11 @@ def numerics_of(call: Call, declared: str) -> str:
     return (quantised_numerics(call) or declared) if declared == "exact" else declared
 
 
-def layer_reports(placed: PlacedPlan, graph: BoundGraph) -> tuple[LayerReport, ...]:
+def layer_reports(placed: PlacedPlan, graph: BoundGraph, core: Core) -> tuple[LayerReport, ...]:
     """One row per instruction."""
     plan, platform, instead = placed.plan, graph.platform, gave_way(graph)
+    known = {node.call.node.name: node for node in graph.nodes}
+    bound = {i.name: known.get(i.name) or BoundNode(i.call, i.kernel) for i in plan.instructions}
     made = {slot for i in plan.instructions for slot in i.outputs} | set(plan.input_slots)
     return tuple(
         LayerReport(
@@ -102,8 +108,11 @@ def layer_reports(placed: PlacedPlan, graph: BoundGraph) -> tuple[LayerReport, .
             instead_of=instead.get(i.name, ""),
             nodes=tuple(call.node.name for call in i.call.chain),
             operands=tuple(dict.fromkeys(_made(plan, slot, made) for slot in i.inputs if slot >= 0)),
-            members=tuple(_member(call) for call in i.call.chain),
+            members=members_of(bound[i.name], core),
             timeline=timeline(plan, i, platform),
+            estimated_cost=estimated_cost(bound[i.name], core) if i.aliasing is None else 0,
+            faster=_faster(core.faster(i.call, i.kernel, bound[i.name].candidates)) if i.aliasing is None else None,
+            with_aim=_faster(core.by_aim(i.call, i.kernel, bound[i.name].candidates)) if i.aliasing is None else None,
         )
         for i in plan.instructions
     )
@@ -122,9 +131,36 @@ def _result(placed: PlacedPlan, slot: int) -> ResultReport:
     return ResultReport(tensor.name, tensor.size_bytes, placed.level, placed.slot_offsets.get(slot))
 
 
-def _member(call: Call) -> MemberReport:
-    node = call.node
-    return MemberReport(node.name, node.op, multiply_accumulates(call), node.inputs, node.outputs)
+def _faster(found: Faster | None) -> FasterReport | None:
+    return None if found is None else FasterReport(found.kernel, round(found.cost), found.why)
+
+
+def members_of(bound: BoundNode, core: Core) -> tuple[MemberReport, ...]:
+    """The nodes of a chain of rows, each with what all its bands are estimated to cost; none of another layer."""
+    chain = bound.kernel.methods if bound.kernel is not None else None
+    if not isinstance(chain, RowChain):
+        return ()
+    members = []
+    parts = bound.parts or tuple(BoundNode(stage.node.call, stage.kernel) for stage in chain.stages)
+    for number, (stage, part) in enumerate(zip(chain.stages, parts, strict=True)):
+        call, node = part.call, part.call.node
+        cost = chain.walked.count(number) * core.estimated(stage.call, stage.kernel)
+        members.append(
+            MemberReport(
+                node.name, node.op, multiply_accumulates(call), node.inputs, node.outputs, stage.kernel.name,
+                round(cost),
+                _faster(core.faster(call, stage.kernel, part.candidates)),
+                _faster(core.by_aim(call, stage.kernel, part.candidates)),
+            )
+        )  # fmt: skip
+    return tuple(members)
+
+
+def estimated_cost(bound: BoundNode, core: Core) -> int:
+    """What a layer is estimated to cost, a chain the sum of its nodes."""
+    if members := members_of(bound, core):
+        return sum(member.estimated_cost or 0 for member in members)
+    return round(core.estimated(bound.call, bound.kernel)) if bound.kernel is not None else 0
 
 
 def operand_bytes(plan: ExecutionPlan, instruction: Instruction) -> int:
@@ -147,17 +183,20 @@ def collect(
     constant_bytes: int,
     table_bytes: int = 0,
     target: str,
+    capabilities: Collection[str],
     seconds: Mapping[str, float],
     float_tensors: Sequence[str] = (),
     copied: Mapping[str, str] = NOTHING_COPIED,
 ) -> Report:
     """The report of a compilation that has not been built or run."""
-    return Report(
+    core = Core(graph.platform, capabilities)
+    report = Report(
         tool=ToolReport(VERSION, dict(seconds)),
         model=model_report(model, loaded, graph, float_tensors, copied),
         platform=graph.platform.name,
         target=target,
         memory=with_tile_buffers(memory_reports(placed, levels, constant_bytes, table_bytes), placed.plan),
         passes=tuple(PassReport(p.name, p.saved_bytes, p.added_operations, p.cut_off) for p in passes),
-        layers=layer_reports(placed, graph),
+        layers=layer_reports(placed, graph, core),
     )
+    return with_slow(report)

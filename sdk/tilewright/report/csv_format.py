@@ -16,6 +16,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "summary.csv": ("model", "platform", "target", "level", *_LEVEL),
     "layers.csv": (
         "index", "name", "op", "kernel", "numerics", "tile", "tiles", "macs", "copied_bytes", *_LAYER, "engine",
+        "estimated_cost", "slow",
     ),
     "memory.csv": ("id", "lower", "upper", "size", "offset", "level", "kind"),
 }  # fmt: skip
@@ -51,7 +52,7 @@ def layers(report: Report) -> str:
         [
             index, layer.name, layer.op, layer.kernel, layer.numerics, _words(layer.tile or {}), layer.tiles,
             layer.macs, _words(layer.copied_bytes), *(getattr(layer, name) for name in _LAYER),
-            layer.engine,
+            layer.engine, layer.estimated_cost, layer.slow.times if layer.slow else None,
         ]
         for index, layer in enumerate(report.layers)
     ]  # fmt: skip

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tilewright.report.build import InnerReport, LayerReport, Report, TileCycles
+from tilewright.report.build import InnerReport, LayerReport, MemberReport, Report
 from tilewright.report.bundle import bundle_text, networks_text
-from tilewright.report.chains import chains
+from tilewright.report.chains import Line, lines
 from tilewright.report.data_set import confusion_text
+from tilewright.report.expensive import slow_of
+from tilewright.report.header import header
 from tilewright.report.names import short_names
-from tilewright.report.text import UNKNOWN, header, memory_table, number, printable, run_lines, table
+from tilewright.report.text import UNKNOWN, memory_table, number, printable, run_lines, table
+from tilewright.report.tile_times import TileCycles
 
 _SPARE = ("numerics", "tile")
 """Columns of the layers that a narrow terminal does without, in this order."""
@@ -34,23 +37,13 @@ def render(report: Report, width: int | None = None) -> str:
 
 
 def layer_table(report: Report, width: int | None = None) -> str:
-    """One row per layer by its number in the plan; what no layer has is no column. Of chains the last layer has all."""
+    """One row per layer or chain by its number in the plan, members of chains below; what no row has is no column."""
     layers = report.layers
     names, place = _names(layers), {layer.name: index for index, layer in enumerate(layers)}
-    heads = ["#", "layer", "op", "kernel", "numerics", "tile", "macs", "copied", "cycles", "error"]
-    rows = []
-    for index, layer in enumerate(layers):
-        rows.append(
-            [
-                f"{index}", names[layer.name], layer.op, layer.kernel + (f" on {layer.engine}" if layer.engine else ""),
-                layer.numerics, _tile(layer, place), number(layer.macs or None),
-                number(sum(layer.copied_bytes.values()) or None), number(layer.cycles), _error(layer),
-            ]
-        )  # fmt: skip
-        for inner in layer.inner:
-            rows.append(["", f"  {printable(inner.node, 24)}", "", "", "", "", "", "", "", _error(inner)])
+    heads = ["#", "layer", "op", "kernel", "slow", "numerics", "tile", "macs", "copied", "cycles", "error"]
+    rows = [_layer_row(line, names, place) for line in lines(layers)]
     if not any(layer.tile or layer.fused_into for layer in layers):
-        rows = [[*row[:5], "", *row[6:]] for row in rows]
+        rows = [[*row[:6], "", *row[7:]] for row in rows]
     heads, rows = _filled(heads, rows)
     text = _layers(heads, rows, width)
     for head in _SPARE:
@@ -59,6 +52,38 @@ def layer_table(report: Report, width: int | None = None) -> str:
             heads = [name for name in heads if name != head]
             text = _layers(heads, rows, width)
     return text + copied_line(report)
+
+
+def _layer_row(line: Line, names: Mapping[str, str], place: Mapping[str, int]) -> list[str]:
+    """What a row of the layer table says, from the number to the error."""
+    layer, macs, slow = line.layer, number(line.macs or None), slow_of(line)
+    if isinstance(line.inside, MemberReport):
+        inner = [one for one in layer.inner if one.node == line.inside.name]
+        error = _error(max(inner, key=lambda one: (one.max_lsb_error or 0, one.max_abs_error or 0))) if inner else ""
+        return ["", _inside(line, names), line.inside.op, line.inside.kernel, slow, "", "", macs, "", "", error]
+    if line.inside is None and len(line.group) > 1:
+        copied = number(sum(layer.copied_bytes.values()) or None)
+        op, tiles = f"{len(line.group)} layers", _tile(layer, place)
+        return ["", _whole(line, names), op, "tile by tile", slow, "", tiles, macs, copied, number(layer.cycles), ""]
+    chained, shown = line.inside is not None, line.inside or layer
+    kernel = shown.kernel + (f" on {shown.engine}" if shown.engine else "")
+    copied = "" if chained else number(sum(shown.copied_bytes.values()) or None)
+    cycles, tile = ("", "") if chained else (number(shown.cycles), _tile(shown, place))
+    name = _inside(line, names) if chained else names[shown.name]
+    row = [f"{line.number}", name, shown.op, kernel, slow, shown.numerics, tile]
+    return [*row, macs, copied, cycles, _error(shown)]
+
+
+def _whole(line: Line, names: Mapping[str, str]) -> str:
+    """A chain by its first and its last layer."""
+    return f"{names[line.group[0].name]} to {names[line.group[-1].name]}"
+
+
+def _inside(line: Line, names: Mapping[str, str]) -> str:
+    """What is inside of a chain, set in."""
+    assert line.inside is not None
+    name = line.inside.name
+    return f"  {names[name] if name in names else printable(name, 24)}"
 
 
 def _layers(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> str:
@@ -114,27 +139,30 @@ def profile_table(report: Report, width: int | None = None) -> str:
     layers = report.layers
     total = sum(layer.instructions or 0 for layer in layers)
     levels = [name for name in report.memory if any(name in moved for x in layers for moved in _moved(x))]
-    heads = ["#", "layer", "instructions", "share", "per mac"]
+    heads = ["#", "layer", "instructions", "share", "per mac", "slow"]
     heads += [f"{verb} {level}" for level in levels for verb in ("loaded", "stored")]
     rows = [["", printable(report.model.name, 26), *_cost(total, total, report.model.macs)]]
+    rows[0].append("")
     rows[0] += [number(sum(_moved(x)[way].get(level, 0) for x in layers)) for level in levels for way in (0, 1)]
     names = _names(layers)
-    for leader, group in chains(layers).items():
-        layer = layers[leader] if leader in group else layers[group[-1]]
-        if layer.instructions is not None:
-            macs = sum(layers[index].macs for index in group)
-            name = names[layer.name]
-            if len(group) > 1:
-                name = f"{names[layers[group[0]].name]} to {name}"
-            row = [f"{leader}", name, *_cost(layer.instructions, total, macs)]
+    for line in lines(layers):
+        layer, slow = line.layer, slow_of(line)
+        if line.inside is not None:
+            rows.append(["", _inside(line, names), "", "", "", slow, *[""] * (2 * len(levels))])
+        elif layer.instructions is not None:
+            name = names[layer.name] if len(line.group) == 1 else _whole(line, names)
+            row = [f"{line.number}", name, *_cost(layer.instructions, total, line.macs), slow]
             rows.append(row + [number(_moved(layer)[way].get(level, 0)) for level in levels for way in (0, 1)])
-    return table(heads, rows, right=[0, *range(2, len(heads))], width=width)
+    heads, rows = _filled(heads, rows)
+    text = table(heads, rows, right=[0, *range(2, len(heads))], width=width)
+    inside = any(line.inside is not None for line in lines(layers))
+    return text + ("\nwhat is inside of a chain runs in turns and is counted as a whole" if inside else "")
 
 
 def tile_table(report: Report, width: int | None = None) -> str:
     """Layers and their tiles: cycles of kernels, copies and waits; the measured ones where there are any."""
     measured = any(tile.measured for layer in report.layers for tile in layer.profile)
-    heads = ["#", "layer > tile", "cycles", "kernel", "copy", "wait", "copied"]
+    heads = ["#", "layer > tile", "cycles", "kernel", "copy", "wait", "copied", "slow"]
     rows: list[list[str]] = []
     names = _names(report.layers)
     for index, layer in enumerate(report.layers):
@@ -143,12 +171,15 @@ def tile_table(report: Report, width: int | None = None) -> str:
         found = [(tile.measured if measured else tile.modelled) or TileCycles(0, 0, 0) for tile in layer.profile]
         sums = TileCycles(*(sum(getattr(one, part) for one in found) for part in ("kernel", "copy", "wait")))
         size = sum(layer.copied_bytes.values())
-        rows.append([f"{index}", names[layer.name], *_cycles(sums), number(size)])
+        rows.append(
+            [f"{index}", names[layer.name], *_cycles(sums), number(size), layer.slow.factor if layer.slow else ""]
+        )
         for tile, cycles in zip(layer.profile, found, strict=True):
             where = (
                 " ".join(f"{n}={tile.first[n]}..{tile.first[n] + size}" for n, size in tile.sizes.items()) or "whole"
             )
-            rows.append(["", f"> {where}", *_cycles(cycles), number(sum(tile.copied_bytes.values()))])
+            rows.append(["", f"> {where}", *_cycles(cycles), number(sum(tile.copied_bytes.values())), ""])
+    heads, rows = _filled(heads, rows)
     title = "cycles as measured" if measured else "cycles as modelled; this target has no model of time"
     return f"{title}\n{table(heads, rows, right=[0, *range(2, len(heads))], width=width)}"
 

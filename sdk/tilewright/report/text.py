@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tilewright.errors import DoesNotFit
 from tilewright.memory.needs import ALL_PARTS, MemoryReport
-from tilewright.report.build import LayerReport, ReferenceReport, Report, RunReport, ToolchainReport
+from tilewright.report.build import ReferenceReport, Report, RunReport, ToolchainReport
 from tilewright.report.calls import FramesReport
 from tilewright.report.data_set import data_set_lines
 from tilewright.report.envelope import Row
@@ -20,38 +20,6 @@ LEAST = 9
 """Characters of a word that is cut in a table."""
 SHOWN = 5
 """Tensors that differ from the reference, named one by one."""
-
-
-def header(report: Report) -> str:
-    """Model, platform and target in one line, then the toolchain and the passes that saved memory."""
-    model = report.model
-    lines = [
-        f"{model.name} on {report.target} ({report.platform}): {model.nodes} nodes, {number(model.macs)} "
-        f"multiply-accumulates, {number(model.parameter_bytes)} B of parameters"
-    ]
-    if model.quantisation.form:
-        stay = model.quantisation.float_tensors
-        lines.append(
-            f"quantised as {model.quantisation.form}, "
-            + (f"{len(stay)} tensors stay float" if stay else "integer only")
-        )
-    if report.toolchain is not None:
-        lines.append(toolchain(report.toolchain))
-    lines += [f"SLOW: {slow_layer(report, layer)}" for layer in report.layers if layer.instead_of]
-    for saved in report.passes:
-        if saved.saved_bytes:
-            cost = f" for {number(saved.added_operations)} operations more" if saved.added_operations else ""
-            lines.append(f"{saved.name} saved {number(saved.saved_bytes)} B{cost}")
-    lines += [f"CUT OFF: {one.name}: {one.cut_off}" for one in report.passes if one.cut_off]
-    return "\n".join(lines)
-
-
-def slow_layer(report: Report, layer: LayerReport) -> str:
-    """A layer whose kernel gave way to a slower one, with its share of the modelled cycles."""
-    total = sum(other.modelled_cycles or 0 for other in report.layers)
-    how = "in tiles" if layer.tile is not None else "whole, on one core"
-    share = f"{100 * (layer.modelled_cycles or 0) / total:.0f} % of the modelled cycles" if total else "cost unknown"
-    return f"'{printable(layer.name, NAME_WIDTH)}' runs {how} by {layer.kernel}, {share}; {layer.instead_of}"
 
 
 def toolchain(chain: ToolchainReport) -> str:

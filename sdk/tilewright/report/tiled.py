@@ -9,7 +9,7 @@ from tilewright.memory.needs import BufferKind, BufferReport, MemoryReport
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.plan.profile import modelled_tiles
 from tilewright.platform import Platform
-from tilewright.report.build import TimelineReport
+from tilewright.report.tile_times import TimelineReport
 from tilewright.tiling.schedule import Operand, TileSchedule
 
 _KINDS: Mapping[str, BufferKind] = {"local": "activation", "constant": "constant"}

@@ -14,6 +14,7 @@ from tilewright.options import RunOptions
 from tilewright.plan.execute import run_slots
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.report.build import LayerReport, Report
+from tilewright.report.costs import with_slow
 from tilewright.run.build import build
 from tilewright.run.compare import Comparison, compare, compared, outcome
 from tilewright.run.counts import Counts, Span
@@ -87,7 +88,7 @@ def run_images(simulator: Simulator, subject: Subject, target: Target, asked: Ru
     layers_found = with_cycles(report.layers, spans)
     if asked.profile:
         layers_found = with_tiles(layers_found, plan, spans)
-    return with_simulator(replace(report, layers=layers_found), target)
+    return with_simulator(with_slow(replace(report, layers=layers_found)), target)
 
 
 def with_simulator(report: Report, target: Target) -> Report:

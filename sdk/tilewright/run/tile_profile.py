@@ -8,7 +8,8 @@ from dataclasses import replace
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.plan.profile import modelled_tiles
 from tilewright.plugins import platform
-from tilewright.report.build import LayerReport, TileCycles, TileReport
+from tilewright.report.build import LayerReport
+from tilewright.report.tile_times import TileCycles, TileReport
 from tilewright.run.counts import Span
 
 

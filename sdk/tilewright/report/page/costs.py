@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tilewright.report.build import LayerReport, Report
+from tilewright.report.build import LayerReport, MemberReport, Report
 from tilewright.report.chains import chains, members_of
 from tilewright.report.names import short_names
 from tilewright.report.page.scale import percent
@@ -141,6 +141,7 @@ def _columns(layers: Sequence[LayerReport], counts: Sequence[int | None], unit: 
         _Column("MACs", "multiply-accumulates", lambda n: _known(layers[n].macs or None), inside=True),
         _Column(f"{unit} per MAC", f"{unit} for one multiply-accumulate", rate),
         _Column("vs best", "per MAC, against the cheapest layer of the same operator here", against),
+        _Column("slow", "so many times the best kernel of the operator", lambda n: _slow(layers[n]), inside=True),
         _Column("waiting", "part of the time in which the cores wait for copies", waits),
         _Column(
             "bytes copied", "bytes between the levels", lambda n: _known(sum(layers[n].copied_bytes.values()) or None)
@@ -155,6 +156,19 @@ def _columns(layers: Sequence[LayerReport], counts: Sequence[int | None], unit: 
         _Column("tile", "steps of the loops that are cut, and how many tiles", lambda n: _tile(layers[n]), inside=True),
         _Column("numerics", "what the kernel promises", lambda n: Cell(layers[n].numerics), inside=True),
     )
+
+
+def why_slow(layer: LayerReport) -> str:
+    """Why a layer, or a node inside of it, runs on a slow path; empty where none does."""
+    told = [f"{printable(m.name)} takes {m.slow}" for m in layer.members if m.slow is not None]
+    return layer.instead_of or "; ".join(([f"it takes {layer.slow}"] if layer.slow is not None else []) + told)
+
+
+def _slow(layer: LayerReport) -> Cell | None:
+    """Of a chain of rows its slowest node."""
+    found = [one.slow for one in (layer, *layer.members) if one.slow is not None]
+    most = max(found, key=lambda one: one.times, default=None)
+    return None if most is None else Cell(most.factor, most.times, title=str(most))
 
 
 def _nothing(_: int) -> Cell | None:
@@ -215,15 +229,21 @@ def _group(
     row = _row(layers, group[0], columns, short, chain=False)
     members = members_of(leader)
     names = short_names([member.name for member in members])
-    empty = Cell("")
     inside = (
         Row(
-            group[0], "inside", names[m.name], printable(m.name), m.op, "",
-            tuple(Cell(number(m.macs)) if column.head == "MACs" and m.macs else empty for column in columns),
+            group[0], "inside", names[m.name], printable(m.name), m.op, m.kernel,
+            tuple(_of_member(m, column.head) for column in columns),
         )
         for m in members
     )  # fmt: skip
     return row, *inside
+
+
+def _of_member(member: MemberReport, head: str) -> Cell:
+    """What is known of a node inside of a layer; nothing tells its cost from the others'."""
+    if head == "slow" and member.slow is not None:
+        return Cell(member.slow.factor, member.slow.times, title=str(member.slow))
+    return Cell(number(member.macs)) if head == "MACs" and member.macs else Cell("")
 
 
 def _row(
@@ -246,7 +266,7 @@ def _whole(layers: Sequence[LayerReport], group: Sequence[int], column: _Column)
             return Cell("")
         rate = cost.value * layers[group[-1]].macs / macs
         return Cell(f"{rate:.2f}", rate)
-    if column.head in ("vs best", "tile", "result bytes", "largest error", "numerics"):
+    if column.head in ("vs best", "slow", "tile", "result bytes", "largest error", "numerics"):
         return Cell("")
     return column.cell(group[-1]) or Cell("")
 

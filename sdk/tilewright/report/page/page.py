@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tilewright.memory.needs import MemoryReport, verdict_of
 from tilewright.report.build import Report
 from tilewright.report.names import short_names
-from tilewright.report.page.costs import CostTable, cost_table
+from tilewright.report.page.costs import CostTable, cost_table, why_slow
 from tilewright.report.page.data_set import DataSetView, accuracy_note, data_set_view
 from tilewright.report.page.graph import GraphView, graph_view
 from tilewright.report.page.maps import MemoryView, memory_view, scale_of
@@ -164,7 +164,7 @@ def _data(report: Report, short: Mapping[str, str], costs: CostTable, times: Tim
             list(dict.fromkeys(makers[tensor] for tensor in layer.operands if tensor in makers))
             for layer in report.layers
         ],
-        "slow": {str(n): layer.instead_of for n, layer in enumerate(report.layers) if layer.instead_of},
+        "slow": {str(n): why for n, layer in enumerate(report.layers) if (why := why_slow(layer))},
         "colours": [
             {"label": c.label, "values": c.values, "texts": c.texts, "chain": c.chain} for c in costs.colourings
         ],

@@ -1,0 +1,40 @@
+"""What stands above the tables: the network and its target, the compiler, layers that are slow, what passes saved."""
+
+from __future__ import annotations
+
+from tilewright.report.build import LayerReport, Report
+from tilewright.report.expensive import slow_lines
+from tilewright.report.text import NAME_WIDTH, number, printable, toolchain
+
+
+def header(report: Report) -> str:
+    """Model, platform and target in one line, then the toolchain and the passes that saved memory."""
+    model = report.model
+    lines = [
+        f"{model.name} on {report.target} ({report.platform}): {model.nodes} nodes, {number(model.macs)} "
+        f"multiply-accumulates, {number(model.parameter_bytes)} B of parameters"
+    ]
+    if model.quantisation.form:
+        stay = model.quantisation.float_tensors
+        lines.append(
+            f"quantised as {model.quantisation.form}, "
+            + (f"{len(stay)} tensors stay float" if stay else "integer only")
+        )
+    if report.toolchain is not None:
+        lines.append(toolchain(report.toolchain))
+    lines += [f"SLOW: {gave_way(report, layer)}" for layer in report.layers if layer.instead_of]
+    lines += slow_lines(report)
+    for saved in report.passes:
+        if saved.saved_bytes:
+            cost = f" for {number(saved.added_operations)} operations more" if saved.added_operations else ""
+            lines.append(f"{saved.name} saved {number(saved.saved_bytes)} B{cost}")
+    lines += [f"CUT OFF: {one.name}: {one.cut_off}" for one in report.passes if one.cut_off]
+    return "\n".join(lines)
+
+
+def gave_way(report: Report, layer: LayerReport) -> str:
+    """A layer whose kernel gave way to a slower one, with its share of the modelled cycles."""
+    total = sum(other.modelled_cycles or 0 for other in report.layers)
+    how = "in tiles" if layer.tile is not None else "whole, on one core"
+    share = f"{100 * (layer.modelled_cycles or 0) / total:.0f} % of the modelled cycles" if total else "cost unknown"
+    return f"'{printable(layer.name, NAME_WIDTH)}' runs {how} by {layer.kernel}, {share}; {layer.instead_of}"
