@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.report.build import FasterReport, LayerReport, MemberReport, Report
+from tilewright.report.build import LayerReport, MemberReport, Report
 from tilewright.report.chains import Line, lines
 from tilewright.report.costs import cost_of, in_cycles
 from tilewright.report.names import short_names
-from tilewright.report.slow import SlowReport
+from tilewright.report.slow import FasterReport, SlowReport
 from tilewright.report.text import number, table
 
 MOST = 3

@@ -166,7 +166,7 @@ def why_slow(layer: LayerReport) -> str:
 
 def _slow(layer: LayerReport) -> Cell | None:
     """Of a chain of rows its slowest node."""
-    found = [one.slow for one in (layer, *layer.members) if one.slow is not None]
+    found = [slow for slow in (layer.slow, *(one.slow for one in layer.members)) if slow is not None]
     most = max(found, key=lambda one: one.times, default=None)
     return None if most is None else Cell(most.factor, most.times, title=str(most))
 
