@@ -10,7 +10,7 @@ import pytest
 from graphs import node, onnx_model
 from tilewright.compile import Compiled, compile_model, run_model, write
 from tilewright.options import CompileOptions, Optimize, RunOptions
-from tilewright.report.text import header
+from tilewright.report.header import header
 from tilewright.target import load_target
 
 

@@ -14,7 +14,7 @@ from tilewright.binding.order import by_cost
 from tilewright.compile import Compiled, compile_model
 from tilewright.options import CompileOptions, Optimize
 from tilewright.report.explain import explain
-from tilewright.report.text import header
+from tilewright.report.header import header
 from tilewright.rows.links import Links
 from tilewright.schedule import search
 from tilewright.schedule.moves import row_chains
