@@ -55,21 +55,34 @@ apt_install() {
     done
 }
 
-# environment FOLDER EXTRAS [PYTHON [CONSTRAINTS]]: a virtual environment with this package (editable) and its extras;
-# reused until pyproject.toml, setup.py, the Python or the constraints change. Sets PYTHON.
+# The extras whose packages ci/lock.txt pins; `bash ci/lock` writes it.
+LOCKED_EXTRAS=verify,run,cli,dev,docs
+
+# test_environment: what the tests run in, .venv-test. Each version, and the hash of each file, is that of ci/lock.txt;
+# only NVIDIA's compiler, where the machine has none, comes by pyproject.toml alone.
+test_environment() {
+    local extras=$LOCKED_EXTRAS
+    present nvcc || present /usr/local/cuda/bin/nvcc || extras=$extras,cuda
+    environment .venv-test "$extras" "" "" ci/lock.txt
+}
+
+# environment FOLDER EXTRAS [PYTHON [CONSTRAINTS [LOCK]]]: a virtual environment with this package (editable) and its
+# extras; reused until pyproject.toml, setup.py, the Python, the constraints or the lock change. Sets PYTHON.
 environment() {
-    local folder=$1 extras=$2 base=${3:-} constraints=${4:-} stamp
+    local folder=$1 extras=$2 base=${3:-} constraints=${4:-} lock=${5:-} stamp
     base=${base:-$(find_python)}
     if ! "$base" -c 'import ensurepip, venv' 2>/dev/null; then
         apt_install "/usr/lib/python3*/ensurepip=python3-venv"
     fi
     PYTHON="$PWD/$folder/bin/python"
-    stamp=$("$base" -V && sha256sum pyproject.toml setup.py && echo "$extras $PWD" && cat ${constraints:+"$constraints"} </dev/null)
+    stamp=$("$base" -V && sha256sum pyproject.toml setup.py && echo "$extras $PWD" && cat ${constraints:+"$constraints"} ${lock:+"$lock"} </dev/null)
     if [ "$(cat "$folder/stamp" 2>/dev/null)" = "$stamp" ]; then
         return
     fi
     say "installing tilewright[$extras] into $folder"
     [ -x "$PYTHON" ] || "$base" -m venv --clear "$folder"
-    "$PYTHON" -m pip install -qq --disable-pip-version-check --editable ".[$extras]" ${constraints:+--constraint "$constraints"}
+    [ -z "$lock" ] || "$PYTHON" -m pip install -qq --disable-pip-version-check --require-hashes --requirement "$lock"
+    "$PYTHON" -m pip install -qq --disable-pip-version-check --editable ".[$extras]" \
+        ${constraints:+--constraint "$constraints"} ${lock:+--no-build-isolation}
     echo "$stamp" >"$folder/stamp"
 }

@@ -1,13 +1,19 @@
 # Runs everything that needs no board simulator of a vendor:
-#   docker build -f docker/host.Dockerfile -t tilewright-host . && docker run --rm tilewright-host
-FROM debian:bookworm
+#   docker build -f docker/host.Dockerfile -t tilewright-host . && docker run --rm --network none tilewright-host
+# No digest of the base is written here, since none was taken from its registry. It is told by
+# `docker buildx imagetools inspect NAME`, and --build-arg BASE=NAME@sha256:... pins it.
+ARG BASE=debian:bookworm
+FROM ${BASE}
 RUN apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
     ca-certificates git python3 python3-venv \
-    gcc g++ libc6-dev clang libclang-rt-dev make cmake binutils valgrind chromium cppcheck zsh fish \
+    gcc g++ libc6-dev clang libclang-rt-dev make cmake binutils valgrind chromium cppcheck zsh fish libxml2-utils \
     qemu-system-arm qemu-system-misc \
     gcc-arm-none-eabi picolibc-arm-none-eabi gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf \
     gcc-avr avr-libc simavr \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /tilewright
 COPY . .
+# From here on nothing needs a network: not `docker run IMAGE`, not `docker run IMAGE tilewright ...`.
+RUN bash ci/image /opt/tilewright
+ENV PATH=/opt/tilewright/bin:${PATH}
 CMD ["bash", "-c", "bash ci/demo && bash ci/test"]
