@@ -162,7 +162,7 @@ def test_the_sketch_is_a_program(options: list[str], network: Network, tmp_path:
 def test_every_example_is_clean_under_every_warning(options: list[str], network: Network, tmp_path: Path) -> None:
     folder = pack(network("odd_several").model, tmp_path / "network", *options)
     examples = sorted(folder.glob("examples/**/main.c"))
-    assert len(examples) == 5
+    assert len(examples) == 6
     strict = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Wshadow", "-Werror"]
     for file in examples:
         for compiler in ("gcc", "clang"):

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--project",
         metavar="A,B",
-        help="build files and examples: cmake, make, zephyr, arduino, platformio, esp-idf, all",
+        help="build files and examples: cmake, make, zephyr, arduino, platformio, esp-idf, cmsis-pack, all",
     )
     parser.add_argument("--write-decisions", metavar="FILE", type=path, help="what was chosen, for --decisions")
     parser.add_argument("--explain", action="store_true", help="for each node every kernel that was tried, and why not")
@@ -52,12 +52,14 @@ def execute(arguments: argparse.Namespace) -> Answer:
     from tilewright.fitting import fitted
     from tilewright.output.staged import staged, write_files
     from tilewright.output.written import hashes, listed, protection
-    from tilewright.project.ecosystems import parse_ecosystems, project_files
+    from tilewright.project.cmsis_pack import write_pack
+    from tilewright.project.ecosystems import CMSIS_PACK, fitting, parse_ecosystems, project_files
     from tilewright.report.build import dumps
     from tilewright.report.header import header
     from tilewright.report.text import memory_table
 
-    ecosystems = () if arguments.project is None else parse_ecosystems(arguments.project)
+    if arguments.project is not None:
+        parse_ecosystems(arguments.project)
     options = compile_options(arguments, measure=arguments.measure)
     target = target_for(arguments.target, options)
     with stages(arguments.quiet) as stage:
@@ -66,14 +68,18 @@ def execute(arguments: argparse.Namespace) -> Answer:
     tell(compiled.model.notes)
     if found.error is not None:
         raise found.error
-    packed = {}
-    if ecosystems:
+    library, ecosystems = None, tuple[str, ...]()
+    if arguments.project is not None:
         from tilewright.project.library import describe
 
-        packed = project_files(describe(compiled), ecosystems)
+        library = describe(compiled)
+        ecosystems = fitting(library, arguments.project)
+    packed = project_files(library, ecosystems) if library else {}
     with staged(arguments.output, protection(arguments.output, force=arguments.force)) as folder:
         report = replace(found.report, tool=write(compiled, folder).report.tool)
         write_files(packed, folder)
+        if library is not None and CMSIS_PACK in ecosystems:
+            write_pack(library, folder)
         report = replace(report, files={**listed(arguments.output), **hashes(folder)})
         (folder / "report.json").write_text(dumps(report.to_json()), encoding="utf-8")
     if arguments.write_decisions is not None:

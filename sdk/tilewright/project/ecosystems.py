@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from tilewright.codegen.render import render
 from tilewright.errors import UsageError
+from tilewright.project.cmsis_pack import can_be_packed, description
 from tilewright.project.cores import ANY
 
 if TYPE_CHECKING:
     from tilewright.project.library import Library
 
+CMSIS_PACK = "cmsis-pack"
 TEMPLATES = Path(__file__).parent / "templates"
 _FILES: Mapping[str, Mapping[str, str]] = {
     "cmake": {
@@ -49,6 +51,7 @@ _FILES: Mapping[str, Mapping[str, str]] = {
         "examples/esp-idf/main/CMakeLists.txt": "idf_main.txt.mako",
         "examples/esp-idf/main/main.c": "main.c.mako",
     },
+    CMSIS_PACK: {"examples/cmsis-pack/main.c": "main.c.mako"},
 }
 ECOSYSTEMS = tuple(_FILES)
 
@@ -68,6 +71,13 @@ def parse_ecosystems(text: str) -> tuple[str, ...]:
     return tuple(name for name in ECOSYSTEMS if name in names)
 
 
+def fitting(library: Library, text: str) -> tuple[str, ...]:
+    """The ecosystems that are meant: of `all` those that can take the library; UsageError for another name."""
+    named = parse_ecosystems(text)
+    every = text.strip() == "all"
+    return tuple(name for name in named if not every or name != CMSIS_PACK or can_be_packed(library))
+
+
 def project_files(library: Library, ecosystems: Sequence[str]) -> dict[str, str]:
     """Relative path with `/` to text, of every file of the ecosystems."""
     files: dict[str, str] = {}
@@ -78,13 +88,13 @@ def project_files(library: Library, ecosystems: Sequence[str]) -> dict[str, str]
             names = {"m": library, "ecosystems": tuple(ecosystems), "main": main, "result": result}
             files[path] = render(TEMPLATES / template, **names)
         if ecosystem in _WRITTEN:
-            path, write = _WRITTEN[ecosystem]
-            files[path] = write(library)
+            path, text = _WRITTEN[ecosystem](library)
+            files[path] = text
     return files
 
 
-def _library_json(library: Library) -> str:
-    """The manifest of PlatformIO. A licence would make its tools ask the network for the list of licences."""
+def _library_json(library: Library) -> tuple[str, str]:
+    """Name and text of PlatformIO's manifest. A licence would make its tools ask for the list of licences."""
     manifest = {
         "name": library.name,
         "version": library.version,
@@ -95,7 +105,7 @@ def _library_json(library: Library) -> str:
         "platforms": "*" if library.boards.platforms == ANY else list(library.boards.platforms),
         "build": {"srcDir": "src", "includeDir": "src", "flags": list(library.tuning_flags)},
     }
-    return json.dumps(manifest, indent=2) + "\n"
+    return "library.json", json.dumps(manifest, indent=2) + "\n"
 
 
-_WRITTEN: Mapping[str, tuple[str, Callable[[Library], str]]] = {"platformio": ("library.json", _library_json)}
+_WRITTEN: Mapping[str, Callable[[Library], tuple[str, str]]] = {"platformio": _library_json, CMSIS_PACK: description}

@@ -38,7 +38,8 @@ class Library:
     `cpu_flags` choose the core and belong to who builds for it; `tuning_flags` are what the kernels were made for.
     `weights_file` is what a source in assembler takes in, "" where weights are arrays of C. `arguments` are those of
     `run`; `context` says that it is called with one, `reset` is the call that begins a sequence where there is state.
-    `boards` are those that can build it.
+    `boards` are those that can build it. `floats` says that it may call functions of math.h. `core` is the value of
+    -mcpu for which the kernels were chosen, "" where they are for any.
     """
 
     name: str
@@ -62,6 +63,14 @@ class Library:
     weights_file: str
     boards: Boards
     reset: str = ""
+    floats: bool = False
+    core: str = ""
+    headers: tuple[str, ...] = ()
+
+    @property
+    def assembler(self) -> bool:
+        """Whether a source is written in GNU's assembler, which not every C compiler brings."""
+        return any(source.endswith(".S") for source in self.sources)
 
 
 def describe(compiled: Compiled) -> Library:
@@ -106,6 +115,9 @@ def describe(compiled: Compiled) -> Library:
         blobs=tuple(sorted(compiled.artifacts.blobs)),
         weights_file=next((p.removeprefix("src/") for p in compiled.artifacts.binaries), ""),
         boards=boards_for(request.target.compilers, compiled.artifacts.wide_core),
+        floats=any(slot.tensor.dtype.is_float for slot in plan.slots),
+        headers=tuple(sorted(p.removeprefix("src/") for p in compiled.artifacts.files if p.endswith(".h"))),
+        core=next((flag.removeprefix("-mcpu=") for flag in request.target.cpu_flags if flag.startswith("-mcpu=")), ""),
         reset=f"{name}_reset({'&context' if context else ''})" if plan.state else "",
     )
 
