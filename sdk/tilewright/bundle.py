@@ -95,7 +95,7 @@ def _refuse(options: CompileOptions, wish: BundleWish) -> None:
         )
     said = {
         "--context": options.context, "--program": options.program is not None, "--lock": options.lock is not None,
-        "--decisions": options.decisions is not None,
+        "--decisions": options.decisions is not None, "--stream": options.stream is not None,
     }  # fmt: skip
     for option, given in said.items():
         if given:

@@ -167,9 +167,10 @@ def load(asked: Request, log: Journal = Depends(journal)) -> Model:
             name=model_name(asked.source),
             state=asked.options.state,
         )
-        if loaded.states and not asked.platform.can(Feature.STATE):
+        if (loaded.states or asked.options.stream) and not asked.platform.can(Feature.STATE):
+            what = f"'{loaded.states[0].past}' is" if loaded.states else "--stream makes"
             raise UsageError(
-                f"'{loaded.states[0].past}' is state, which platform '{asked.platform.name}' does not keep",
+                f"{what} state, which platform '{asked.platform.name}' does not keep",
                 why="it writes its own code, whose inputs and outputs are all the caller's",
                 fix="give --state none and copy each output to its input, or use tilewright.graphs",
             )
@@ -338,7 +339,10 @@ def run_model(compiled: Compiled, target: Target, asked: RunOptions, project: Pa
     from tilewright.run.simulator import Subject
 
     sized = with_sizes(target, compiled.request.levels)
-    return run_project(Subject(compiled.placed, compiled.report, compiled.request.source, project), sized, asked)
+    subject = Subject(
+        compiled.placed, compiled.report, compiled.request.source, project, stream=compiled.model.stream
+    )  # fmt: skip
+    return run_project(subject, sized, asked)
 
 
 def model_name(source: Path) -> str:

@@ -174,12 +174,34 @@ class State:
 
 
 @dataclass(frozen=True)
+class StreamedTensor:
+    """An input or output of a streaming network: `frames` a call along `axis`. Frame u of all that calls have given is
+    frame `u - delay` of the whole sequence, and equal to it from that one's frame `settled` on."""
+
+    name: str
+    axis: int
+    frames: int
+    delay: int
+    settled: int
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What makes a network over a sequence of `length` frames one that is given some of them a call."""
+
+    length: int
+    inputs: tuple[StreamedTensor, ...]
+    outputs: tuple[StreamedTensor, ...]
+
+
+@dataclass(frozen=True)
 class Model:
     """A network: nodes in topological order, every tensor by name, constants by name.
 
     `constants` hold values of the tensor's own element type and shape. `name` is a valid C identifier.
     `opset` is the version of the default domain after normalisation. `notes` are sentences about what the frontend
     chose for the user, e.g. a batch size. `states` are pairs of `inputs` and `outputs` that the caller never sees.
+    `stream` says what a streaming network is of the whole sequence, None where the network is as in the file.
     """
 
     name: str
@@ -193,6 +215,7 @@ class Model:
     quantisation_form: str = ""
     notes: tuple[str, ...] = ()
     states: tuple[State, ...] = ()
+    stream: Stream | None = None
 
     @property
     def given(self) -> tuple[str, ...]:

@@ -30,6 +30,23 @@ class StateWish:
     initial: Path | None = None
 
 
+@dataclass(frozen=True)
+class StreamWish:
+    """The axis along which a sequence is given some frames a call, of the input `tensor` or, empty, of all inputs.
+
+    `frames` a call; None takes as few as there can be.
+    """
+
+    axis: int
+    tensor: str = ""
+    frames: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse calls without frames."""
+        if self.frames is not None and self.frames < 1:
+            raise UsageError(f"--stream-frames {self.frames}", why="a call has a frame at least", fix="give 1 or more")
+
+
 TILING_PASSES = frozenset({"tile_fusion", "pinning", "double_buffering"})
 """Switches of `--without-pass` that act on tiles: layers tile by tile in one chain, constants that stay in L1, copies
 beside computing."""
@@ -56,7 +73,8 @@ class CompileOptions:
     `tilewright tune`, whose counts choose the kernels; `decisions` a file that is followed in the place of the search.
     `fall_back` says when a slower kernel may take a layer of which no tile fits the compute level: `needed` is where
     the target has not enough of it. `weights` are arrays of C or a binary file that an assembler file takes in; `auto`
-    takes the file from 256 KiB on. `state` says what lives from call to call.
+    takes the file from 256 KiB on. `state` says what lives from call to call. `stream` asks for the streaming form of a
+    network over a whole sequence.
     """
 
     level_sizes: Mapping[str, int] = field(default_factory=dict)
@@ -79,6 +97,7 @@ class CompileOptions:
     fall_back: FallBack = "needed"
     weights: Weights = "auto"
     state: StateWish = StateWish()
+    stream: StreamWish | None = None
 
     def __post_init__(self) -> None:
         """Refuse values that no stage could give a meaning to."""

@@ -13,7 +13,7 @@ from tilewright.errors import DoesNotFit, UsageError
 
 if TYPE_CHECKING:
     from tilewright.compile import Compiled
-    from tilewright.options import CompileOptions, StateWish
+    from tilewright.options import CompileOptions, StateWish, StreamWish
     from tilewright.report.build import Report
     from tilewright.target import Target
 
@@ -97,6 +97,11 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
         help="inputs and outputs that are one tensor between calls; auto: by the names of usual exporters; none",
     )  # fmt: skip
     group.add_argument("--state-init", metavar="FILE.npz", type=path, help="first values of states by name")
+    group.add_argument(
+        "--stream", metavar="AXIS|INPUT=AXIS",
+        help="the streaming form of a network over a sequence: some frames a call, along the axis of time",
+    )  # fmt: skip
+    group.add_argument("--stream-frames", metavar="N", type=whole, help="frames a call; default: as few as can be")
     group.add_argument("--io", choices=("arena", "caller"), default="arena", help="where inputs and outputs live")
     group.add_argument("--context", action="store_true", help="several instances of the network may exist")
     group.add_argument("--quantized-io", action="store_true", help="keep integers at the border of the network")
@@ -146,6 +151,7 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
         fall_back=arguments.fall_back,
         weights=arguments.weights,
         state=_state(arguments.state, arguments.state_init),
+        stream=_stream(arguments.stream, arguments.stream_frames),
     )
     models: Sequence[Path] = arguments.models if "models" in arguments else [arguments.model]
     named = (options.program, options.lock, options.decisions, options.state.initial)
@@ -172,6 +178,20 @@ def _state(texts: Sequence[str], initial: Path | None) -> StateWish:
         raise UsageError("--state none", why="another option says that there is state", fix="leave one of them out")
     asked = bool(pairs) or NONE in texts
     return StateWish(pairs if asked else None, AUTO in texts, initial)
+
+
+def _stream(text: str | None, frames: int | None) -> StreamWish | None:
+    """What `--stream` says; UsageError where it cannot be read."""
+    from tilewright.options import StreamWish
+
+    if text is None:
+        if frames is not None:
+            raise UsageError("--stream-frames", why="nothing is streamed", fix="give --stream AXIS too")
+        return None
+    tensor, _, axis = text.rpartition("=")
+    if not (digits := axis.removeprefix("-")).isascii() or not digits.isdigit() or len(digits) > 3:
+        raise UsageError(f"--stream {text}", why=f"'{axis}' is no axis", fix="write AXIS or INPUT=AXIS, e.g. 2")
+    return StreamWish(int(axis), tensor, frames)
 
 
 def shape_pairs(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:

@@ -23,6 +23,7 @@ from tilewright.run.reference import NAME, NoReferenceError, differing
 from tilewright.run.session import compare_slot, read_states
 from tilewright.run.simulator import Simulator, Subject
 from tilewright.run.tool import require_tools
+from tilewright.run.whole import check_calls, whole_differences
 from tilewright.target import Target
 
 
@@ -32,6 +33,8 @@ def run_sequence(simulator: Simulator, subject: Subject, target: Target, asked: 
     placed, plan = subject.placed, subject.placed.plan
     assert asked.frames is not None
     frames = read_frames(plan, asked.frames, asked.seed)
+    if subject.stream is not None:
+        check_calls(subject.stream, len(frames))
     expected = tuple(numpy_steps(plan, frames))
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
         calls = [[array.tobytes() for array in frame] for frame in frames]
@@ -116,6 +119,8 @@ def _against(subject: Subject, plan: ExecutionPlan, frames: Frames, steps: Seque
     """The target against ONNX Runtime, which goes on from its own state."""
     total, first = 0, ""
     try:
+        if subject.stream is not None:
+            return _Against(*whole_differences(subject.source, plan, subject.stream, frames, steps))
         for at, theirs in enumerate(reference_steps(subject.source, plan, frames)):
             for name, _, a, b in _tensors(plan, steps[at], theirs):
                 wrong = a.size if a.shape != b.shape else differing(a, b)

@@ -29,6 +29,7 @@ from tilewright.run.simulator import Simulator, Subject, simulator_of
 from tilewright.run.taps import Inner, compare_inner, has_chains
 from tilewright.run.tile_profile import with_tiles
 from tilewright.run.tool import require_tools
+from tilewright.run.whole import calls_of
 from tilewright.target import Target
 
 
@@ -37,6 +38,8 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
 
     UsageError where the target has no simulator.
     """
+    if subject.stream is not None and asked.frames is None:
+        asked = replace(asked, frames=calls_of(subject.stream))
     return simulator_of(target).run(subject, target, asked)
 
 

@@ -22,6 +22,7 @@ from typing import ClassVar
 from tilewright.codegen.shared import Shared
 from tilewright.errors import PlatformError, UsageError
 from tilewright.memory.placed import PlacedPlan
+from tilewright.model import Stream
 from tilewright.options import RunOptions
 from tilewright.report.build import Report
 from tilewright.run.counts import Counts, Span
@@ -36,7 +37,8 @@ from tilewright.target import Target
 class Subject:
     """What is run: the placed plan, the report of its compilation, where the model and the C project lie.
 
-    `shared` is what it takes of the bundle that the project is of, None where it is of one network.
+    `shared` is what it takes of the bundle that the project is of, None where it is of one network. A network of a
+    `stream` is compared with what it gives for the whole sequence.
     """
 
     placed: PlacedPlan
@@ -44,6 +46,7 @@ class Subject:
     source: Path
     project: Path
     shared: Shared | None = None
+    stream: Stream | None = None
 
     @property
     def kit(self) -> str:

@@ -8,12 +8,15 @@ from tilewright.passes.driver import run as run_passes
 from tilewright.passes.quantise.lower import integer_border, integer_states, lower
 from tilewright.passes.quantise.report import require_integers
 from tilewright.passes.states import split_states
+from tilewright.passes.stream.stream import streamed
 from tilewright.schedule.question import Lowered
 
 
 def lowered(loaded: Model, options: CompileOptions) -> Lowered:
     """Quantised patterns as integers; then fold, fuse, cancel, as far as the options let them."""
     integers = integer_states(lower(loaded))
+    if options.stream is not None:
+        integers = streamed(integers, options.stream)
     if options.quantized_io:
         integers = integer_border(integers)
     if options.integer_only:

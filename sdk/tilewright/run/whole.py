@@ -1,0 +1,80 @@
+"""A streaming network against the whole sequence: ONNX Runtime is given all frames at once, the target some a call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from tilewright.errors import UsageError
+from tilewright.model import Array, Stream
+from tilewright.plan.plan import ExecutionPlan
+from tilewright.run.frames import Frames, Reference, Results
+from tilewright.run.reference import NoReferenceError, as_held, as_named, differing
+
+
+def calls_of(stream: Stream) -> int:
+    """Calls into which the sequence of the file is cut."""
+    return stream.length // stream.inputs[0].frames
+
+
+def check_calls(stream: Stream, calls: int) -> None:
+    """UsageError where there are more calls than the sequence of the file has frames for."""
+    if calls > calls_of(stream):
+        raise UsageError(
+            f"{calls} calls are {calls * stream.inputs[0].frames} frames",
+            why=f"the whole sequence, with which they are compared, has {stream.length}",
+            fix=f"give at most {calls_of(stream)} calls, or a longer sequence with --shape",
+        )
+
+
+def whole_differences(
+    source: Path, plan: ExecutionPlan, stream: Stream, frames: Frames, steps: Sequence[Results]
+) -> tuple[int, str]:
+    """Elements of the outputs that differ from those of the whole sequence, and the first frame that does.
+
+    Compared are the frames that calls have given, from the one on from which both are equal. NoReferenceError where
+    ONNX Runtime cannot be asked, or where no frame is left.
+    """
+    theirs = _whole(source, plan, stream, frames)
+    total, first, compared = 0, "", 0
+    for place, one in enumerate(stream.outputs):
+        ours = np.concatenate([step.outputs[place] for step in steps], axis=one.axis)
+        last = min(theirs[place].shape[one.axis], ours.shape[one.axis] - one.delay)
+        for frame in range(one.settled, last):
+            a = np.take(ours, frame + one.delay, axis=one.axis)
+            b = np.take(theirs[place], frame, axis=one.axis)
+            wrong = differing(a, b)
+            total, compared = total + wrong, compared + a.size
+            first = first or (f"frame {frame} of '{one.name}'" if wrong else "")
+    if not compared:
+        raise NoReferenceError("the sequence ends before the first frame that is the same in both")
+    return total, first
+
+
+def _whole(source: Path, plan: ExecutionPlan, stream: Stream, frames: Frames) -> list[Array]:
+    """The outputs of the whole sequence; behind the frames that were given there are zeros, of which nothing comes."""
+    reference = Reference.of(source, plan)
+    timed = {one.name: one for one in stream.inputs}
+    given = {}
+    for place, slot in enumerate(plan.input_slots):
+        tensor = plan.slots[slot].tensor
+        one = timed.get(tensor.name)
+        value = frames[0][place] if one is None else np.concatenate([frame[place] for frame in frames], axis=one.axis)
+        value = as_named(tensor, value, reference.types)
+        if one is not None:
+            rest = [(0, 0)] * value.ndim
+            rest[one.axis] = (0, stream.length - value.shape[one.axis])
+            value = np.pad(value, rest)
+        given[tensor.name] = value
+    try:
+        found = [np.asarray(value) for value in reference.session.run(list(plan.output_names), given)]
+    except Exception as error:
+        raise NoReferenceError(f"the whole sequence cannot be computed: {str(error)[:200]}") from None
+    held = []
+    for slot, value in zip(plan.output_slots, found, strict=True):
+        tensor = plan.slots[slot].tensor
+        held.append(as_held(replace(tensor, shape=value.shape), value))
+    return held
