@@ -8,6 +8,8 @@ import numpy as np
 import onnx
 import pytest
 from board_layers import board_or_skip
+from make_odd import Sketch, odd_inputs
+from quantise import quantise
 from row_networks import chained, chains_of, drawn, inverted_residual
 from tilewright.compile import Compiled, run_model, write
 from tilewright.options import CompileOptions, RunOptions
@@ -42,6 +44,20 @@ def test_drawn_chains_equal_numpy_in_every_bit(seed: int, target: str, tmp_path:
     assert all(bound.kernel is not None and bound.kernel.numerics == "exact" for bound in chains_of(compiled))
     run(compiled, target, tmp_path)
     run(compiled, target, tmp_path, extreme=seed % 2)
+
+
+@pytest.mark.parametrize("target", ["host", "qemu_mps2_an386"])
+def test_a_table_inside_of_a_chain(target: str, tmp_path: Path) -> None:
+    board_or_skip(target)
+    net = Sketch("table")
+    x = net.convolution(net.input("image", 1, 3, 12, 9), 3, 8, (1, 1))
+    x = net.node("Mul", x, net.node("Sigmoid", x))
+    net.output(net.convolution(x, 8, 8, (3, 3), 8), "result")
+    model = net.finish()
+    compiled = chained(quantise(model, odd_inputs(model, 8)), tmp_path, target, rows=2)
+    (chain,) = chains_of(compiled)
+    assert [part.call.node.op for part in chain.parts] == ["Conv", "Lookup", "Conv"]
+    run(compiled, target, tmp_path)
 
 
 @pytest.mark.parametrize("seed", range(6, 9))

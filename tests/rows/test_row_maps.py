@@ -60,6 +60,14 @@ def test_elementwise_nodes_read_the_row_that_they_write() -> None:
     assert dict(node.maps) == {0: RowMap(1, 1, 0), 1: RowMap(1, 1, 0)}
 
 
+def test_a_table_reads_the_row_that_it_writes() -> None:
+    operator, codes = find("Lookup"), [Tensor(name, DType.I8, (1, 2, 5, 3)) for name in "xy"]
+    node = Node("node", "Lookup", ("x",), ("y",), {"table": np.zeros(256, np.int8)})
+    found = row_wise(Call(node, (codes[0],), (codes[1],), operator=operator))
+    assert isinstance(found, RowWise)
+    assert dict(found.maps) == {0: RowMap(1, 1, 0)}
+
+
 @pytest.mark.parametrize(
     ("call", "why"),
     [

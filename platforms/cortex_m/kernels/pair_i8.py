@@ -1,85 +1,158 @@
-"""Add and Sub of codes of one shape: one product and sum per operand, in integers, checked over every pair."""
+"""Add, Sub and Mul of codes, checked over every pair: operands of one shape, or one of them a code of every channel."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tilewright.platform import Call, KernelMethods, Needs, Operands, Work
+import numpy as np
+from tilewright.numerics import NearForm, PairForm
+from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.codes import pair_of, same_size
+from tilewright.platforms.generic.kernels.codes_near import near_of
+
+TYPES = "qi8, qi8 -> qi8"
+NEAR = "../../generic/kernels/near.h"
 
 
 @dataclass(frozen=True)
 class PairWork(Work):
-    """Results by fours; calls."""
+    """Results by fours; those of products, of listed forms; calls."""
 
     fours: float
+    products: float
+    listed: float
     calls: float
-
-
-TYPES = "qi8, qi8 -> qi8"
 
 
 @dataclass(frozen=True)
 class PairContext:
-    """`(a * left + b * right + addend) >> shift`, limited, over `elements` codes in one run."""
+    """The form of codes `a` and `b`, which go `rounds` times over the codes of the operand called `again`.
 
-    left: int
-    right: int
-    addend: int
-    shift: int
-    low: int
-    high: int
+    Products are those of centred codes. Words whose fraction is at least `window` are looked up in `listed` pairs.
+    """
+
+    form: PairForm
+    window: int
+    listed: int
+    again: str
+    rounds: int
     elements: int
 
 
+def narrow_form(call: Call) -> PairForm | NearForm | None:
+    """The form in words of 32 bits: that of all pairs, else one with a list."""
+    form = pair_of(call)
+    if form is not None and form.bits == 32:
+        return form
+    near = near_of(call)
+    return near if near is not None and near.form.bits == 32 else None
+
+
 class PairMethods(KernelMethods):
-    """What both kernels answer alike; they differ in their C and its prices."""
+    """What all kernels answer alike; they differ in their C, its prices, and the shapes that they take."""
 
     _prices: ClassVar[PairWork]
 
-    def accepts(self, call: Call) -> str | None:
-        """Two operands of the result's shape at run time, and a sum in 32 bits."""
+    def _refuses(self, call: Call) -> str | None:
         if call.constants or any(t is None or t.shape != call.outputs[0].shape for t in call.inputs):
-            return "the kernel adds operands of one shape"
-        form = pair_of(call)
-        if form is None or form.product or form.bits != 32:
-            return "no 32-bit sum equals the float32 arithmetic on every pair of codes"
+            return "the kernel takes operands of one shape"
         return None
 
+    def accepts(self, call: Call) -> str | None:
+        """Shapes that the kernel takes, and a form in 32 bits."""
+        if (why := self._refuses(call)) is not None:
+            return why
+        if narrow_form(call) is None:
+            return "no 32-bit form equals the float32 arithmetic on every pair of codes, or on nearly all"
+        return None
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Codes of a constant operand; listed pairs."""
+        call = operands.call
+        found = [Constant("ab"[i], DType.I8, value.reshape(-1)) for i, value in sorted(call.constants.items())]
+        form = narrow_form(call)
+        if isinstance(form, NearForm):
+            found.append(Constant("pairs", DType.U16, np.array(form.listed or (0,), np.uint16)))
+        return tuple(found)
+
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
-        """Either operand."""
+        """Operands of the result's shape."""
         return same_size(call)
 
     def cost(self, call: Call) -> float:
         """Results by fours, and the call."""
-        return PairWork(fours=call.outputs[0].elements / 4, calls=1).priced(self._prices)
+        fours, form = call.outputs[0].elements / 4, narrow_form(call)
+        near = isinstance(form, NearForm)
+        product = call.node.op == "Mul"
+        return PairWork(fours, fours * product, fours * near, calls=1).priced(self._prices)
 
     def context(self, operands: Operands) -> PairContext:
-        """The factors of the form."""
-        form = pair_of(operands.call)
+        """The factors of the form, and which operand is read again and again."""
+        call = operands.call
+        form = narrow_form(call)
         assert form is not None
-        return PairContext(
-            form.left, form.right, form.addend, form.shift, form.low, form.high, operands.call.outputs[0].elements
-        )
+        again = next((i for i in range(2) if call.tensor(i).elements < call.outputs[0].elements), 1)
+        each, rounds = call.tensor(again).elements, call.outputs[0].elements // call.tensor(again).elements
+        if isinstance(form, NearForm):
+            return PairContext(form.form, form.window, len(form.listed), "ab"[again], rounds, each)
+        return PairContext(form, 0, 0, "ab"[again], rounds, each)
+
+
+def one_code_a_channel(call: Call) -> str | None:
+    """None where one operand has the result's shape, and the other one code for every channel."""
+    y, sizes = call.outputs[0], [call.shape(i) for i in range(2)]
+    if len(y.shape) not in (3, 4) or y.shape[0] != 1 or sizes.count(y.shape) != 1:
+        return "the kernel takes one operand of the result's shape"
+    full = sizes.index(y.shape)
+    other = (1,) * (len(y.shape) - len(sizes[1 - full])) + sizes[1 - full]
+    if full in call.constants or other != (1, y.shape[1], *(1 for _ in y.shape[2:])):
+        return "the other operand has not one code for every channel"
+    return None
 
 
 @PLATFORM.kernel(
-    "Add", "Sub", types=TYPES, template="pair_i8.c.mako", layout="same", sources=["dsp.h"], preference=20,
-    requires=Needs(has=("dsp",)),
+    "Add", "Sub", "Mul", types=TYPES, template="pair_i8.c.mako", layout="same", sources=["dsp.h", NEAR],
+    preference=20, requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class PairDsp(PairMethods):
-    """Sums of codes with saturation in one instruction, four at a time."""
+    """Codes with saturation in one instruction, eight at a time, four where pairs are listed."""
 
-    _prices = PairWork(fours=34.0, calls=0.0)
+    _prices = PairWork(fours=34.0, products=8.0, listed=12.0, calls=0.0)
 
 
 @PLATFORM.kernel(
-    "Add", "Sub", types=TYPES, template="pair_mve.c.mako", layout="same", sources=["mve.h"], preference=40,
-    requires=Needs(has=("mve",)),
+    "Add", "Sub", "Mul", types=TYPES, template="pair_mve.c.mako", layout="same", sources=["mve.h", NEAR],
+    preference=40, requires=Needs(has=("mve",)),
 )  # fmt: skip
 class PairMve(PairMethods):
-    """Sums of codes in vectors of four."""
+    """Codes in vectors of four."""
 
-    _prices = PairWork(fours=11.2, calls=77.0)
+    _prices = PairWork(fours=11.2, products=2.0, listed=6.0, calls=77.0)
+
+
+@PLATFORM.kernel(
+    "Add", "Sub", "Mul", types=TYPES, template="pair_i8.c.mako", layout="channels_last", sources=["dsp.h", NEAR],
+    preference=20, requires=Needs(has=("dsp",)),
+)  # fmt: skip
+class GainDsp(PairMethods):
+    """The same for one code of every channel, as squeeze-and-excite multiplies."""
+
+    _prices = PairWork(fours=34.0, products=8.0, listed=12.0, calls=0.0)
+
+    def _refuses(self, call: Call) -> str | None:
+        return one_code_a_channel(call)
+
+
+@PLATFORM.kernel(
+    "Add", "Sub", "Mul", types=TYPES, template="pair_mve.c.mako", layout="channels_last", sources=["mve.h", NEAR],
+    preference=40, requires=Needs(has=("mve",)),
+)  # fmt: skip
+class GainMve(PairMethods):
+    """The same in vectors of four channels."""
+
+    _prices = PairWork(fours=11.2, products=2.0, listed=6.0, calls=77.0)
+
+    def _refuses(self, call: Call) -> str | None:
+        return one_code_a_channel(call)

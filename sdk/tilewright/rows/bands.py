@@ -72,6 +72,8 @@ def row_wise(call: Call) -> RowWise | str:
         return "its result is no batch of one with several rows"
     if not 8 <= y.dtype.bits <= 32:
         return f"elements of {y.dtype.bits} bits do not lie in windows of rows"
+    if call.node.op == "Lookup" and not call.node.domain:
+        return RowWise(call, {0: RowMap(extent=1, stride=1, before=0)}, None)
     try:
         nests = _real(call).nests
     except TilewrightError:
