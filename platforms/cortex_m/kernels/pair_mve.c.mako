@@ -41,9 +41,7 @@ TILEWRIGHT_MVE void ${f.name}(${f.parameters})
     const int32x4_t mask = vdupq_n_s32(${mask});
 % endif
 % if k.rounds > 1:
-    const int8_t *const again = ${k.again};
     for (int round = 0; round < ${k.rounds}; round++) {
-    ${k.again} = again;
 % endif
     for (int i = 0; i < ${whole}; i += 4) {
 ${four("i", False)}\
