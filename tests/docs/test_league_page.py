@@ -19,7 +19,7 @@ def test_the_page_is_the_generators() -> None:
     assert (DOCS / "league.md").read_text() == league_page.page(record)
     assert (DOCS / "league.json").read_text() == record.text()
     assert set(record.cells) <= set(league())
-    assert all(cell.refused or cell.layers for _, cell in record.of("qemu_mps2_an386"))
+    assert all(cell.refused or cell.count for _, cell in record.of("qemu_mps2_an386"))
 
 
 def test_the_page_names_what_is_slower_on_the_larger_core_and_what_is_dear() -> None:
