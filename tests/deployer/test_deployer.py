@@ -170,6 +170,15 @@ def test_worst_case_counts_inputs_and_outputs(network: Find) -> None:
     assert inside.worst_case_buffer_size["flash"] == inside.compiled().artifacts.constant_bytes
 
 
+def test_worst_case_of_tiles_is_that_of_the_report(network: Find) -> None:
+    deployer = NetworkDeployer(network("digits_int8").model, load_target("qemu_pulp"))
+    deployer.prepare()
+    memory = deployer.compiled().report.memory
+    assert deployer.worst_case_buffer_size == {
+        name: level.worst_case - (level.stack or 0) for name, level in memory.items()
+    }
+
+
 def test_inputs_and_outputs(deployer: NetworkDeployer) -> None:
     deployer.front_end()
     assert [(t.name, t.shape) for t in deployer.inputs()] == [("input", (1, 1, 8, 8))]

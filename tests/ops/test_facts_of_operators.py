@@ -29,7 +29,6 @@ ALLOWED = {
     "passes/quantise/forms.py": "spellings of quantised operators and what they become",
     "passes/scalar.py": "algebra: which two operators become which",
     "platform.py": "what it gives to authors, of which two are called like operators",
-    "plan/schedule.py": "the default of an argument: what a backend is taken to batch",
     "run/exact.py": "a judge of the meaning that shares no code and no fact with it",
     "run/exact_values.py": "a judge of the meaning that shares no code and no fact with it",
 }

@@ -17,6 +17,7 @@ from tilewright.deployer.state import State, json_file, read, refused, save
 from tilewright.deployer.steps import generate_function, mid_end, prepare
 from tilewright.deployer.verbosity import QUIET, CodeGenVerbosity
 from tilewright.errors import DoesNotFit, StateError, UnsupportedNode, UsageError
+from tilewright.memory.levels import memory_reports
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.room import require_room
 from tilewright.model import Model, Tensor
@@ -286,18 +287,17 @@ class NetworkDeployer(GeneratedCode):
 
     @property
     def worst_case_buffer_size(self) -> dict[str, int]:
-        """Worst-case bytes by memory level: inputs and outputs wherever they lie, constants where they rest."""
-        placed = self.generating(self.placed)
-        sizes = {level.name: 0 for level in self.request.levels}
-        sizes[placed.level] = placed.arena_bytes
-        sizes[placed.level] += placed.state_bytes
+        """Worst-case bytes of buffers by memory level: inputs and outputs wherever they lie, constants where they rest.
+
+        Tables of tiles and copies are among the constants once the code was generated.
+        """
+        placed, code = self.generating(self.placed), self.artifacts
+        constants = sum(frozen.constant.size_bytes for frozen in placed.plan.frozen_slots)
+        known = (constants, 0) if code is None else (code.constant_bytes, code.table_bytes)
+        levels = memory_reports(placed, self.request.levels, *known)
+        sizes = {name: level.worst_case - (level.stack or 0) for name, level in levels.items()}
         outside = {s for s in (*placed.plan.input_slots, *placed.plan.output_slots) if s not in placed.slot_offsets}
         sizes[placed.level] += sum(placed.plan.slots[slot].tensor.size_bytes for slot in sorted(outside))
-        rest = self.request.platform.constants_in
-        sizes[rest] = sizes.get(rest, 0) + sum(f.constant.size_bytes for f in placed.plan.frozen_slots)
-        compute = self.request.platform.compute_in
-        if compute != placed.level:
-            sizes[compute] = sizes.get(compute, 0) + placed.plan.compute_bytes
         return sizes
 
     def compiled(self) -> Compiled:

@@ -114,6 +114,7 @@ OPERATORS = (
         _with("leaky_relu", alpha=0.01),
         codes=Table(),
         torch=Torch("F.leaky_relu({0}, {alpha})", (("alpha", 0.01),)),
+        batchable=True,
     ),
     elementwise(
         "ThresholdedRelu",
@@ -155,6 +156,7 @@ OPERATORS = (
         torch=Torch(writer="clip"),
         sketch="clip",
         limit=_limit,
+        batchable=True,
     ),
     elementwise(
         "PRelu",

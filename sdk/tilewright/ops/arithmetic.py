@@ -68,6 +68,7 @@ OPERATORS = (
         codes=Pairwise(factored=True),
         clamps=True,
         torch=Torch("{0} + {1}"),
+        batchable=True,
     ),
     elementwise(
         "Sub",
@@ -78,6 +79,7 @@ OPERATORS = (
         codes=Pairwise(factored=True),
         clamps=True,
         torch=Torch("{0} - {1}"),
+        batchable=True,
     ),
     elementwise(
         "Mul",
@@ -88,6 +90,7 @@ OPERATORS = (
         codes=Pairwise(factored=True),
         clamps=True,
         torch=Torch("{0} * {1}"),
+        batchable=True,
     ),
     elementwise(
         "Div",
@@ -98,9 +101,12 @@ OPERATORS = (
         codes=Pairwise(),
         torch=Torch(writer="divide"),
         reads=_reads_divisor,
+        batchable=True,
     ),
     elementwise("Mod", _mod, accepts=NUMBERS, operands=PAIR, torch=Torch(writer="mod"), reads=_reads_divisor),
-    elementwise("Pow", "pow", operands=PAIR, rule=_infer_pow, codes=Pairwise(), torch=Torch("{0} ** {1}")),
+    elementwise(
+        "Pow", "pow", operands=PAIR, rule=_infer_pow, codes=Pairwise(), torch=Torch("{0} ** {1}"), batchable=True
+    ),
     elementwise(
         "Min",
         "min",
@@ -113,6 +119,7 @@ OPERATORS = (
         torch=Torch("torch.minimum({0}, {1})", folds=True),
         keeps=of_one,
         limit=_upper,
+        batchable=True,
     ),
     elementwise(
         "Max",
@@ -126,6 +133,7 @@ OPERATORS = (
         torch=Torch("torch.maximum({0}, {1})", folds=True),
         keeps=of_one,
         limit=_lower,
+        batchable=True,
     ),
     elementwise("Sum", "sum", operands=MANY, least=1, torch=Torch("{0} + {1}", folds=True), keeps=of_one),
     elementwise("Mean", "mean", operands=MANY, least=1, torch=Torch(writer="mean"), keeps=of_one),

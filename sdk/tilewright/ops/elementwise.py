@@ -76,6 +76,7 @@ def elementwise(
     passes: Passes | None = None,
     clamps: bool = False,
     overwrites: bool = False,
+    batchable: bool = False,
     torch: Torch | None = None,
     sketch: str | None = None,
     keeps: Callable[[Call], bool] | None = None,
@@ -110,6 +111,6 @@ def elementwise(
 
     operator = Operator(
         name, infer, evaluate, operands, nests=nests, codes=codes, passes=passes, clamps=clamps, overwrites=overwrites,
-        torch=torch, sketch=drawn, keeps=keeps, reads=reads, limit=limit,
+        batchable=batchable, torch=torch, sketch=drawn, keeps=keeps, reads=reads, limit=limit,
     )  # fmt: skip
     return operator

@@ -202,8 +202,9 @@ class Operator:
     `window` is how windows lie over the operand, for operators whose result has rows of windows; `passes` says which
     values stand in the results as they are, where `codes` does not say it. `clamps`
     says that a limit behind it can be part of it, `overwrites` that the order of nodes may count on its result standing
-    where an operand of the same shape stood. `torch` is what
-    it is in PyTorch, `sketch` the family of random calls that conformance draws it from, "" for none.
+    where an operand of the same shape stood, `batchable` that its elements are cheap and each needs one of every
+    operand: a backend may compute them in one sweep with those of its neighbours. `torch` is what it is in PyTorch,
+    `sketch` the family of random calls that conformance draws it from, "" for none.
 
     Of a call whose result has the type of operand 0, `keeps` says whether it is operand 0. `copies` are the boxes that
     a call copies as they are, one for every operand or result. `reads(call, i)` says what the values of operand i
@@ -228,6 +229,7 @@ class Operator:
     passes: Passes | None = None
     clamps: bool = False
     overwrites: bool = False
+    batchable: bool = False
     torch: Torch | None = None
     sketch: str = ""
     keeps: Callable[[Call], bool] | None = None

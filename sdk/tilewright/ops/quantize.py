@@ -194,6 +194,7 @@ OPERATORS = (
         gap=_gap,
         codes=Converts(),
         sketch="quantising",
+        batchable=True,
     ),
     Operator(
         "DequantizeLinear",
@@ -205,6 +206,7 @@ OPERATORS = (
         gap=_gap,
         codes=Converts(),
         sketch="quantising",
+        batchable=True,
     ),
     Operator(
         "DynamicQuantizeLinear", _dynamic, _evaluate_dynamic, ("x",), ("y", "scale", "zero_point"), sketch="dynamic"

@@ -11,10 +11,10 @@ from tilewright.ops.facts import Limits
 from tilewright.ops.torch import Torch
 
 OPERATORS = (
-    elementwise("Exp", "exp", codes=Table(), torch=Torch("torch.exp({0})")),
-    elementwise("Log", "log", codes=Table(), torch=Torch("torch.log({0})")),
-    elementwise("Sqrt", "sqrt", codes=Table(), torch=Torch("torch.sqrt({0})")),
-    elementwise("Reciprocal", "reciprocal", codes=Table(), torch=Torch("torch.reciprocal({0})")),
+    elementwise("Exp", "exp", codes=Table(), torch=Torch("torch.exp({0})"), batchable=True),
+    elementwise("Log", "log", codes=Table(), torch=Torch("torch.log({0})"), batchable=True),
+    elementwise("Sqrt", "sqrt", codes=Table(), torch=Torch("torch.sqrt({0})"), batchable=True),
+    elementwise("Reciprocal", "reciprocal", codes=Table(), torch=Torch("torch.reciprocal({0})"), batchable=True),
     elementwise("Floor", "floor", codes=Table(), torch=Torch("torch.floor({0})")),
     elementwise("Ceil", "ceil", codes=Table(), torch=Torch("torch.ceil({0})")),
     elementwise("Round", "round", codes=Table(), torch=Torch("torch.round({0})")),
@@ -25,9 +25,11 @@ OPERATORS = (
     elementwise("Atan", "atan", codes=Table(), torch=Torch("torch.atan({0})")),
     elementwise("Sinh", "sinh", codes=Table(), torch=Torch("torch.sinh({0})")),
     elementwise("Cosh", "cosh", codes=Table(), torch=Torch("torch.cosh({0})")),
-    elementwise("Tanh", "tanh", overwrites=True, codes=Table(), torch=Torch("torch.tanh({0})")),
+    elementwise("Tanh", "tanh", overwrites=True, codes=Table(), torch=Torch("torch.tanh({0})"), batchable=True),
     elementwise("Asinh", "asinh", codes=Table(), torch=Torch("torch.asinh({0})")),
-    elementwise("Sigmoid", "sigmoid", overwrites=True, codes=Table(), torch=Torch("torch.sigmoid({0})")),
+    elementwise(
+        "Sigmoid", "sigmoid", overwrites=True, codes=Table(), torch=Torch("torch.sigmoid({0})"), batchable=True
+    ),
     elementwise("Softplus", "softplus", codes=Table(), torch=Torch("F.softplus({0})")),
     elementwise("Softsign", "softsign", codes=Table(), torch=Torch("F.softsign({0})")),
     elementwise("Mish", "mish", codes=Table(), torch=Torch("F.mish({0})")),
@@ -37,9 +39,9 @@ OPERATORS = (
     elementwise("Acos", "acos", torch=Torch("torch.acos({0})")),
     elementwise("Acosh", "acosh", torch=Torch("torch.acosh({0})")),
     elementwise("Atanh", "atanh", torch=Torch("torch.atanh({0})")),
-    elementwise("Abs", "abs", accepts=NUMBERS, codes=Table(), torch=Torch("torch.abs({0})")),
+    elementwise("Abs", "abs", accepts=NUMBERS, codes=Table(), torch=Torch("torch.abs({0})"), batchable=True),
     elementwise("Sign", "sign", accepts=NUMBERS, codes=Table(), torch=Torch("torch.sign({0})")),
-    elementwise("Neg", "neg", accepts=FLOATS | SIGNED, codes=Table(), torch=Torch("-{0}")),
+    elementwise("Neg", "neg", accepts=FLOATS | SIGNED, codes=Table(), torch=Torch("-{0}"), batchable=True),
     elementwise(
         "Relu",
         "relu",
@@ -48,5 +50,6 @@ OPERATORS = (
         codes=Table(limits=True),
         torch=Torch("F.relu({0})"),
         limit=lambda call: Limits(0, 0.0, inf),
+        batchable=True,
     ),
 )

@@ -8,10 +8,6 @@ from dataclasses import dataclass, replace
 from tilewright.errors import UsageError
 from tilewright.plan.plan import ExecutionPlan, Instruction, view_root
 
-BATCHABLE = frozenset({
-    "Add", "Sub", "Mul", "Div", "Pow", "Exp", "Log", "Tanh", "Sqrt", "Reciprocal", "Relu", "Clip", "LeakyRelu",
-    "Sigmoid", "Neg", "Abs", "QuantizeLinear", "DequantizeLinear", "Min", "Max", "Lookup",
-})  # fmt: skip
 NON_CAPTURABLE: frozenset[str] = frozenset()
 """Operators that must run on the host between regions. Shapes are static here, so none has to by itself."""
 
@@ -48,10 +44,11 @@ class BatchSchedule:
         return self.batched_count / self.total_instructions if self.total_instructions else 0.0
 
 
-def schedule_batches(plan: ExecutionPlan, min_batch_size: int = 2, batchable: Set[str] = BATCHABLE) -> BatchSchedule:
+def schedule_batches(plan: ExecutionPlan, min_batch_size: int = 2, batchable: Set[str] | None = None) -> BatchSchedule:
     """Maximal runs of batchable instructions whose results have one shape and one layout.
 
     What a member reads of another has that shape and layout too, so element i of every member only needs element i.
+    `batchable` are names of operators, by default those that say it of themselves.
     """
     if min_batch_size < 1:
         raise UsageError(f"a smallest group of {min_batch_size} instructions", fix="give a number from 1 on")
@@ -67,10 +64,10 @@ def schedule_batches(plan: ExecutionPlan, min_batch_size: int = 2, batchable: Se
     return BatchSchedule(tuple(groups), len(plan.instructions), sum(group.size for group in groups))
 
 
-def _joins(plan: ExecutionPlan, start: int, index: int, batchable: Set[str]) -> bool:
+def _joins(plan: ExecutionPlan, start: int, index: int, batchable: Set[str] | None) -> bool:
     """True where instruction `index` can be computed in the same sweep as those from `start` on."""
     instruction = plan.instructions[index]
-    if instruction.op_name not in batchable or len(instruction.outputs) != 1 or instruction.fused_into:
+    if not _is_batchable(instruction, batchable) or len(instruction.outputs) != 1 or instruction.fused_into:
         return False
     here, first = (plan.slots[i.outputs[0]] for i in (instruction, plan.instructions[start]))
     if (here.tensor.shape, here.layout) != (first.tensor.shape, first.layout):
@@ -82,6 +79,13 @@ def _joins(plan: ExecutionPlan, start: int, index: int, batchable: Set[str]) -> 
             if slot not in made or (read.tensor.shape, read.layout) != (here.tensor.shape, here.layout):
                 return False
     return True
+
+
+def _is_batchable(instruction: Instruction, batchable: Set[str] | None) -> bool:
+    if batchable is not None:
+        return instruction.op_name in batchable
+    operator = instruction.call.operator
+    return operator is not None and operator.batchable
 
 
 def with_groups(plan: ExecutionPlan, schedule: BatchSchedule) -> ExecutionPlan:

@@ -22,9 +22,6 @@ from tilewright.ops.operator import Call, Operator
 from tilewright.platform import Constant, Kernel, Operands, Rule
 from tilewright.tiling.schedule import Operand, OperandKind, Stage
 
-POINTWISE = frozenset({"Lookup"})
-"""Operators whose meaning is a table and no expression that nests could hold; they go element by element."""
-
 
 @dataclass(frozen=True)
 class Boxed:
@@ -152,7 +149,7 @@ def nests_of(call: Call) -> tuple[Nest, ...]:
     """The operator's index maps for this call; empty where it has none."""
     operator = _operator(call)
     if operator.nests is None:
-        return (_element_by_element(call),) if operator.name in POINTWISE else ()
+        return (_element_by_element(call),) if operator.batchable else ()
     for form in (call, _real(call)):
         try:
             return operator.nests(form)
@@ -162,7 +159,9 @@ def nests_of(call: Call) -> tuple[Nest, ...]:
 
 
 def _element_by_element(call: Call) -> Nest:
-    """The index map of a table: which elements it reads, not what it makes of them."""
+    """The index map of an operator that goes element by element and has no expression, such as a table: which elements
+    it reads, not what it makes of them.
+    """
     x, y = call.tensor(0), call.outputs[0]
     space = Space.of(**{f"i{axis}": extent for axis, extent in enumerate(x.shape)})
     return Nest(
