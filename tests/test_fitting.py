@@ -125,3 +125,14 @@ def test_a_stack_with_a_room_of_its_own_is_counted_once() -> None:
     found = with_program(rows, Places("l2", "l2", "l2"), Program(Amount(9, "measured"), Amount(4, "estimated"),
                                                                  Amount(500, "measured")))  # fmt: skip
     assert (found["l2"].stack, found["l2"].code, found["l2"].of("code")) == (None, 13, "estimated")
+
+
+def test_stack_and_code_take_the_place_of_those_before_them() -> None:
+    rows = {"ram": level(None, activations=8), "flash": level(None, constants=5)}
+    places = Places("flash", "flash", "ram")
+    estimated = Program(Amount(90, "estimated"), Amount(4, "estimated"), Amount(200, "estimated"))
+    built = Program(Amount(70, "measured"), Amount(3, "measured"), Amount(100, "measured"))
+    found = with_program(with_program(rows, places, estimated), places, built)
+    assert (found["ram"].stack, found["ram"].total) == (100, 8 + 100 + 3)
+    assert found["flash"].total == 5 + 70 + 3  # the variables' first values rest beside the code
+    assert {row.certainty for row in found.values()} == {"measured"}

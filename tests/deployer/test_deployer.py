@@ -171,7 +171,7 @@ def test_worst_case_counts_inputs_and_outputs(network: Find) -> None:
 
 
 def test_worst_case_of_tiles_is_that_of_the_report(network: Find) -> None:
-    deployer = NetworkDeployer(network("digits_int8").model, load_target("qemu_pulp"))
+    deployer = TilerDeployerWrapper(NetworkDeployer(network("digits_int8").model, load_target("qemu_pulp")))
     deployer.prepare()
     memory = deployer.compiled().report.memory
     assert deployer.worst_case_buffer_size == {

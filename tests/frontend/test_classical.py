@@ -175,7 +175,7 @@ def test_a_forest_of_version_5() -> None:
 
 
 def test_trees_in_c(tmp_path: Path) -> None:
-    chosen = ("one target", "three targets, all tests, NaN", "greatest", "doubles", "labels", "logistic")
+    chosen = ("one target", "three targets, all tests, NaN", "least", "greatest", "doubles", "labels", "logistic")
     hold([TREES[name] for name in chosen], tmp_path)
 
 
