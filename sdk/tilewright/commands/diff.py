@@ -35,10 +35,10 @@ def execute(arguments: argparse.Namespace) -> Answer:
 
     limits = parse_limits(arguments.fail_on) if arguments.fail_on is not None else {}
     old, new = load(arguments.old), load(arguments.new)
-    found = difference(old, new)
+    changes = difference(old, new)
     if arguments.html is not None:
         from tilewright.report.page.render import render_difference
 
         write_text(arguments.html, render_difference(old, new))
-    text = difference_markdown(old, new, found) if arguments.markdown else render(found)
-    return Answer(text, found.to_json(), grown(old, new, limits))
+    text = difference_markdown(old, new, changes) if arguments.markdown else render(changes)
+    return Answer(text, changes.to_json(), grown(old, new, limits))

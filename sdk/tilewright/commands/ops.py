@@ -36,15 +36,15 @@ def execute(arguments: argparse.Namespace) -> Answer:
     rows: list[list[str]] = []
     plain: list[Json] = []
     for (name, domain), kind in sorted(operators.items(), key=lambda item: item[0]):
-        found = {platform: [k for k in all_ if k.op == name] for platform, all_ in kernels.items()}
+        offered = {platform: [k for k in all_ if k.op == name] for platform, all_ in kernels.items()}
         view = "view" if kind is Kind.VIEW else "-"
-        rows.append([f"{domain}.{name}" if domain else name, *(_types(ks) or view for ks in found.values())])
+        rows.append([f"{domain}.{name}" if domain else name, *(_types(ks) or view for ks in offered.values())])
         plain.append(
             {
                 "op": name,
                 "domain": domain,
                 "kind": kind.value,
-                "platforms": {platform: [_kernel_json(k) for k in ks] for platform, ks in found.items()},
+                "platforms": {platform: [_kernel_json(k) for k in ks] for platform, ks in offered.items()},
             }
         )
     text = table(["operator", *kernels], rows)
@@ -57,13 +57,13 @@ def _kernels(wanted: str | None) -> dict[str, tuple[Kernel, ...]]:
     if wanted is not None:
         return {wanted: kernels_of(platform(wanted))}
     platforms = find_platforms()
-    found: dict[str, tuple[Kernel, ...]] = {}
+    by_platform: dict[str, tuple[Kernel, ...]] = {}
     for name in platforms:
         try:
-            found[name] = kernels_of(platforms[name], platforms)
+            by_platform[name] = kernels_of(platforms[name], platforms)
         except PlatformError:
             continue  # `tilewright platforms` says why
-    return found
+    return by_platform
 
 
 def _types(kernels: list[Kernel]) -> str:

@@ -44,8 +44,8 @@ def execute(arguments: argparse.Namespace) -> Answer:
     if arguments.html is not None:
         write_text(arguments.html, render_page(report))
     if arguments.csv is not None:
-        known = protection(arguments.csv, force=arguments.force, recognised=csv_format.is_table)
-        with staged(arguments.csv, known) as folder:
+        guard = protection(arguments.csv, force=arguments.force, recognised=csv_format.is_table)
+        with staged(arguments.csv, guard) as folder:
             for name, content in csv_format.files(report).items():
                 (folder / name).write_text(content, encoding="utf-8", newline="")
     return Answer(terminal.render(report, terminal_width()), report.to_json())

@@ -87,14 +87,14 @@ def in_order(
     """
     from tilewright.sweep import answers
 
-    found: dict[int, R] = {}
+    by_index: dict[int, R] = {}
     with steps(len(questions), arguments.quiet) as done:
         for index, answer in answers(function, questions, place_of(arguments)):
             row = failed(questions[index], answer) if isinstance(answer, TilewrightError) else answer
-            found[index] = row
+            by_index[index] = row
             arrived(row)
             done(str(questions[index]))
-    return [found[index] for index in range(len(questions))]
+    return [by_index[index] for index in range(len(questions))]
 
 
 def rows_of(

@@ -54,18 +54,18 @@ def execute(arguments: argparse.Namespace) -> Answer:
         if getattr(arguments, option) is not None:
             raise UsageError(f"tune does not take --{option}", why="it counts every kernel of the whole network")
     options = replace(compile_options(arguments), measure=False)
-    asked = []
+    tunings = []
     for model, folder in folders_of(arguments.models).items():
         for name in target_names(arguments.target):
             target = target_for(name, options)
             place = str(target.folder) if "/" in name else name
             file = "-".join(filter(None, [folder, target.name])) + ".lock"
-            asked.append(Tuning(Question(model, options, place, arguments.all), file))
-    if len(asked) == 1 and not arguments.cluster:
-        lock = tune(asked[0].question, arguments.jobs, lambda text: tell([text]))
+            tunings.append(Tuning(Question(model, options, place, arguments.all), file))
+    if len(tunings) == 1 and not arguments.cluster:
+        lock = tune(tunings[0].question, arguments.jobs, lambda text: tell([text]))
         save_lock(lock, arguments.output)
         return Answer(f"{table(lock)}\n\nwritten to {arguments.output}", _rows([lock]))
-    return _several(asked, arguments)
+    return _several(tunings, arguments)
 
 
 def counted(tuning: Tuning) -> tuple[Tuning, Lock | TilewrightError]:
@@ -89,17 +89,17 @@ def _several(asked: Sequence[Tuning], arguments: argparse.Namespace) -> Answer:
         make_folder(arguments.output)
 
     def arrived(answer: tuple[Tuning, Lock | TilewrightError]) -> None:
-        tuning, found = answer
-        if not isinstance(found, TilewrightError):
-            save_lock(found, arguments.output if alone else arguments.output / tuning.file)
+        tuning, lock = answer
+        if not isinstance(lock, TilewrightError):
+            save_lock(lock, arguments.output if alone else arguments.output / tuning.file)
 
     answers = in_order(counted, asked, arguments, lambda tuning, error: (tuning, error), arrived)
     texts = [
-        f"{tuning}: " + (f"error: {found}" if isinstance(found, TilewrightError) else f"{tuning.file}\n{table(found)}")
-        for tuning, found in answers
+        f"{tuning}: " + (f"error: {lock}" if isinstance(lock, TilewrightError) else f"{tuning.file}\n{table(lock)}")
+        for tuning, lock in answers
     ]
-    errors = [found for _, found in answers if isinstance(found, TilewrightError)]
-    rows = _rows([found for _, found in answers if not isinstance(found, TilewrightError)])
+    errors = [lock for _, lock in answers if isinstance(lock, TilewrightError)]
+    rows = _rows([lock for _, lock in answers if not isinstance(lock, TilewrightError)])
     text = "\n\n".join([*texts, f"written to {arguments.output}"])
     return Answer(text, error_json(errors[0]), errors[0]) if errors else Answer(text, rows)
 

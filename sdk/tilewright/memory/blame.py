@@ -63,12 +63,12 @@ def too_small(problem: PlacementProblem, solution: PlacementSolution, level: str
     capacity = problem.capacity or 0
     peak = explain(problem, solution)
     if solution.lower_bound > capacity:
-        known = f"no placement needs less than {solution.lower_bound}"
+        bound_text = f"no placement needs less than {solution.lower_bound}"
     else:
-        known = f"only {solution.lower_bound} is proved to be needed, so more search may help"
+        bound_text = f"only {solution.lower_bound} is proved to be needed, so more search may help"
     return DoesNotFit(
         f"{level} has {capacity} bytes and {solution.peak} are needed, {solution.peak - capacity} too few",
-        why=f"{peak}; {known}",
+        why=f"{peak}; {bound_text}",
         fix=f"give {level} {solution.peak} bytes or shrink one of these buffers",
         smallest={level: solution.peak},
     )

@@ -129,7 +129,7 @@ def _allowed(plan: ExecutionPlan) -> set[tuple[int, int]]:
     last |= {view_root(plan, slot): len(plan.instructions) for slot in plan.output_slots}
     last |= {view_root(plan, pair.source): len(plan.instructions) for pair in plan.state}
     sweep = {i: (low, high) for low, high in plan.groups for i in range(low, high)}
-    found = set()
+    pairs_in_place = set()
     for instruction in plan.instructions:
         low, high = sweep.get(instruction.index, (0, len(plan.instructions)))
         roots = [view_root(plan, slot) if slot >= 0 else -1 for slot in instruction.inputs]
@@ -140,8 +140,8 @@ def _allowed(plan: ExecutionPlan) -> set[tuple[int, int]]:
             readers = [(place, slot) for place, slot in enumerate(instruction.inputs) if roots[place] == root]
             alike = all((place, result) in pairs and plan.slots[slot].layout == order for place, slot in readers)
             if root >= 0 and alike and last[root] == instruction.index and low <= born.get(root, 0) < high:
-                found.add((root, instruction.outputs[result]))
-    return found
+                pairs_in_place.add((root, instruction.outputs[result]))
+    return pairs_in_place
 
 
 def _lives(plan: ExecutionPlan) -> dict[int, tuple[int, int]]:
@@ -186,8 +186,8 @@ class BufferArena:
         if slot in self._own:
             return self._own[slot].view(tensor.dtype.numpy)
         start = self.layout.offsets[slot]
-        found: Array = self.memory[start : start + tensor.elements * tensor.dtype.numpy.itemsize]
-        return found.view(tensor.dtype.numpy)
+        values: Array = self.memory[start : start + tensor.elements * tensor.dtype.numpy.itemsize]
+        return values.view(tensor.dtype.numpy)
 
     def set(self, slot: int, array: Array, freeze: bool = False) -> None:
         """Write a slot's logical value. With `freeze` it moves to memory of its own, which `reset` leaves alone."""

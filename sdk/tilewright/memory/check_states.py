@@ -50,11 +50,11 @@ def _moments(plan: ExecutionPlan) -> Iterable[tuple[Instruction, ...]]:
 def _carry_out(placed: PlacedPlan, together: tuple[Instruction, ...], held: Array) -> None:
     """What instructions that run at once find and leave in the states' memory."""
     plan = placed.plan
-    made = {slot for instruction in together for slot in instruction.outputs}
+    written = {slot for instruction in together for slot in instruction.outputs}
     for instruction in together:
         for slot in instruction.inputs:
             where = None if slot < 0 else _bytes(placed, slot)
-            if where is not None and _value(plan, slot) not in made and (held[where] != _value(plan, slot)).any():
+            if where is not None and _value(plan, slot) not in written and (held[where] != _value(plan, slot)).any():
                 raise _bug(placed, slot, f"is overwritten when '{instruction.name}' reads it")
     for instruction in together:
         for place, slot in enumerate(instruction.outputs):

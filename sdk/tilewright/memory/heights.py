@@ -12,15 +12,15 @@ def heights(placed: PlacedPlan) -> list[int]:
     instructions = max(1, len(placed.plan.instructions))
     starting = sorted(placed.regions, key=lambda region: region.first, reverse=True)
     alive: list[tuple[int, int]] = []
-    found = []
+    tops = []
     for time in range(instructions):
         while starting and starting[-1].first <= time:
             region = starting.pop()
             heapq.heappush(alive, (-region.offset - -(-region.size // placed.align) * placed.align, region.last))
         while alive and alive[0][1] < time:
             heapq.heappop(alive)
-        found.append(-alive[0][0] if alive else 0)
-    return found
+        tops.append(-alive[0][0] if alive else 0)
+    return tops
 
 
 def moments_at_peak(placed: PlacedPlan) -> list[int]:

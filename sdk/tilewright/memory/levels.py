@@ -29,7 +29,7 @@ def memory_reports(
 
     `table_bytes` of `constant_bytes` are tables of tiles and copies.
     """
-    found = {}
+    reports = {}
     readonly = any(level.readonly for level in levels)
     fast = _tile_level(placed)
     for level in levels:
@@ -45,8 +45,8 @@ def memory_reports(
                 row, worst_case=row.worst_case + constant_bytes,
                 constants=row.constants + constant_bytes - table_bytes, tables=table_bytes,
             )  # fmt: skip
-        found[level.name] = row
-    return found
+        reports[level.name] = row
+    return reports
 
 
 def _tile_level(placed: PlacedPlan) -> str:

@@ -95,8 +95,8 @@ class MemoryReport:
     @property
     def certainty(self) -> Provenance:
         """The weakest provenance of what the total consists of."""
-        known = {self.of(part) for part, size in self.parts().items() if size}
-        return "estimated" if "estimated" in known else "measured" if "measured" in known else "proved"
+        provenances = {self.of(part) for part, size in self.parts().items() if size}
+        return "estimated" if "estimated" in provenances else "measured" if "measured" in provenances else "proved"
 
     @property
     def surely(self) -> int:
@@ -116,16 +116,16 @@ class MemoryReport:
     def with_stack(self, stack: Amount) -> MemoryReport:
         """The level with this stack instead of the one that it had."""
         without = self.worst_case - (self.stack or 0)
-        known = {**self.provenance, "stack": stack.provenance}
+        provenance = {**self.provenance, "stack": stack.provenance}
         return replace(
-            self, stack=stack.size_bytes, worst_case=without + stack.size_bytes, provenance=known,
-            estimated="estimated" in known.values(),
+            self, stack=stack.size_bytes, worst_case=without + stack.size_bytes, provenance=provenance,
+            estimated="estimated" in provenance.values(),
         )  # fmt: skip
 
     def with_code(self, code: Amount) -> MemoryReport:
         """The level with this much code instead of what it had."""
-        known = {**self.provenance, CODE: code.provenance}
-        return replace(self, code=code.size_bytes, provenance=known, estimated="estimated" in known.values())
+        provenance = {**self.provenance, CODE: code.provenance}
+        return replace(self, code=code.size_bytes, provenance=provenance, estimated="estimated" in provenance.values())
 
 
 def verdict_of(levels: Iterable[MemoryReport]) -> str:
@@ -135,11 +135,11 @@ def verdict_of(levels: Iterable[MemoryReport]) -> str:
     if small:
         sure = any(level.surely > (level.size or 0) for level in small)
         return "does not fit" + " (estimated)" * (not sure and any(x.certainty == "estimated" for x in small))
-    known = {level.certainty for level, _ in limited}
-    if "estimated" in known:
+    certainties = {level.certainty for level, _ in limited}
+    if "estimated" in certainties:
         margin = min(100 * (size - x.total) // size for x, size in limited if size and x.certainty == "estimated")
         return f"fits (estimated, margin {margin} %)"
-    return "fits (measured)" if "measured" in known else "fits (proved)" if known else "fits"
+    return "fits (measured)" if "measured" in certainties else "fits (proved)" if certainties else "fits"
 
 
 @dataclass(frozen=True)
@@ -173,27 +173,27 @@ class Program:
 
 def with_program(memory: Mapping[str, MemoryReport], places: Places, program: Program) -> dict[str, MemoryReport]:
     """Every level with the program in it. Stacks for which the plan made room in another level stay there."""
-    found = dict(memory)
+    levels = dict(memory)
     elsewhere = any(row.stack is not None for name, row in memory.items() if name != places.variables)
     if program.stack is not None and not elsewhere:
-        found[places.variables] = found[places.variables].with_stack(program.stack)
+        levels[places.variables] = levels[places.variables].with_stack(program.stack)
     for level, amounts in _amounts(places, program).items():
         sizes = sum(amount.size_bytes for amount in amounts)
         weakest: Provenance = max((a.provenance for a in amounts), key=("proved", "measured", "estimated").index)
-        if sizes or found[level].code:
-            found[level] = found[level].with_code(Amount(sizes, weakest))
-    return found
+        if sizes or levels[level].code:
+            levels[level] = levels[level].with_code(Amount(sizes, weakest))
+    return levels
 
 
 def _amounts(places: Places, program: Program) -> dict[str, list[Amount]]:
     """What counts as code by level: variables lie in theirs, and their first values beside the code."""
-    found: dict[str, list[Amount]] = {}
+    by_level: dict[str, list[Amount]] = {}
     for level, amount in ((places.code, program.code), (places.variables, program.variables)):
         if amount is not None:
-            found.setdefault(level, []).append(amount)
+            by_level.setdefault(level, []).append(amount)
     if program.variables is not None and places.code != places.variables:
-        found.setdefault(places.code, []).append(program.variables)
-    return found
+        by_level.setdefault(places.code, []).append(program.variables)
+    return by_level
 
 
 def empty(level: MemoryLevel) -> MemoryReport:

@@ -243,17 +243,17 @@ def _rivals(items: Sequence[Item], gaps: Sequence[Sequence[Gap]]) -> tuple[tuple
             alive[j].remove(n)
             if not alive[j]:
                 del alive[j]
-        one = items[i].members[m]
+        born = items[i].members[m]
         for j, n in ((j, n) for j, members in alive.items() if j != i for n in members):
             other = items[j].members[n]
             # Distances are of the first item of the pair relative to the second.
-            low, high = -one.size, other.size
+            low, high = -born.size, other.size
             before, after = permitted.get(((j, n), (i, m))), permitted.get(((i, m), (j, n)))
             if before is not None:
                 low = max(low, -before)
             elif after is not None:
                 high = min(high, after)
-            shift = other.shift - one.shift
+            shift = other.shift - born.shift
             if i < j:
                 forbidden.setdefault((i, j), []).append((low + shift, high + shift))
             else:
@@ -264,7 +264,7 @@ def _rivals(items: Sequence[Item], gaps: Sequence[Sequence[Gap]]) -> tuple[tuple
         for low, high in _merged(intervals):
             rivals[i].append(Rival(j, low, high))
             rivals[j].append(Rival(i, -high, -low))
-    return tuple(tuple(sorted(found, key=lambda rival: rival.other)) for found in rivals)
+    return tuple(tuple(sorted(of_item, key=lambda rival: rival.other)) for of_item in rivals)
 
 
 def _births(items: Sequence[Item]) -> Iterator[tuple[int, int, list[tuple[int, int]]]]:
@@ -283,7 +283,7 @@ def _births(items: Sequence[Item]) -> Iterator[tuple[int, int, list[tuple[int, i
 
 def _savings(items: Sequence[Item], gaps: Sequence[Sequence[Gap]]) -> tuple[Saving, ...]:
     """What permitted overlaps of different items may save at the moment at which both are alive."""
-    found = []
+    savings = []
     for i, each in enumerate(gaps):
         for gap in each:
             j, n = gap.other
@@ -291,8 +291,8 @@ def _savings(items: Sequence[Item], gaps: Sequence[Sequence[Gap]]) -> tuple[Savi
             moment = max(earlier.lower, later.lower)
             if i != j and moment < min(earlier.upper, later.upper):
                 size = _shared(earlier.size, later.size, gap.size)
-                found.append(Saving(moment, (i, gap.member), (j, n), size))
-    return tuple(sorted(found, key=lambda saving: (saving.moment, saving.later, saving.earlier)))
+                savings.append(Saving(moment, (i, gap.member), (j, n), size))
+    return tuple(sorted(savings, key=lambda saving: (saving.moment, saving.later, saving.earlier)))
 
 
 def _shared(earlier: int, later: int, gap: int) -> int:
@@ -302,12 +302,12 @@ def _shared(earlier: int, later: int, gap: int) -> int:
 
 def _merged(intervals: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Open intervals of whole numbers, united where they overlap; empty ones vanish."""
-    found: list[tuple[int, int]] = []
+    united: list[tuple[int, int]] = []
     for low, high in sorted(set(intervals)):
         if high - low < 2:
             continue
-        if found and low < found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], high))
+        if united and low < united[-1][1]:
+            united[-1] = (united[-1][0], max(united[-1][1], high))
         else:
-            found.append((low, high))
-    return found
+            united.append((low, high))
+    return united

@@ -57,8 +57,8 @@ def place(
 def _hardest_first(packing: Packing, groups: Sequence[list[int]]) -> list[tuple[int, list[int], Packing]]:
     """(bound, group, packing of it), the highest bound first: what that group needs, the others may use as well."""
     parts = [packing.select(group) for group in groups]
-    found = [(live_bound(part), group, part) for group, part in zip(groups, parts, strict=True)]
-    return sorted(found, key=lambda entry: -entry[0])
+    bounded = [(live_bound(part), group, part) for group, part in zip(groups, parts, strict=True)]
+    return sorted(bounded, key=lambda entry: -entry[0])
 
 
 def _run(chosen: Allocator, task: Task) -> Found:

@@ -36,10 +36,10 @@ def place_plan(
     offsets in bytes, by name of a buffer, are checked and taken instead of the allocator's; UsageError where they are
     wrong.
     """
-    level = next(found for found in platform.memory if found.name == (plan.home or platform.compute_in))
+    level = next(candidate for candidate in platform.memory if candidate.name == (plan.home or platform.compute_in))
     outside = frozenset((*plan.input_slots, *plan.output_slots)) if io == "caller" else frozenset()
     groups = storages(plan, in_place=in_place, pinned=outside)
-    kept = [group for group in groups if group.kind == STATE]
+    states = [group for group in groups if group.kind == STATE]
     inside = [group for group in groups if group.kind != STATE and not outside.intersection(group.members)]
     buffers = (*_buffers(plan, inside, level.align), *_copies(plan, level.align, level.name))
     problem = PlacementProblem(buffers, capacity, _permitted(plan, inside) if overlap else (), _views(inside))
@@ -52,7 +52,7 @@ def place_plan(
         for group in inside
         for member in group.members
     }
-    state_offsets, state_bytes = place_states(plan, kept, level.align)
+    state_offsets, state_bytes = place_states(plan, states, level.align)
     return PlacedPlan(
         plan=plan,
         level=level.name,
@@ -64,7 +64,7 @@ def place_plan(
         storages=groups,
         regions=(
             *_regions(plan, inside, solution.offsets, level.name),
-            *state_regions(plan, kept, state_offsets, align_up(solution.peak, level.align), level.name),
+            *state_regions(plan, states, state_offsets, align_up(solution.peak, level.align), level.name),
         ),
         problem=problem,
         solution=solution,
@@ -81,12 +81,12 @@ def _name(group: Storage) -> str:
 
 
 def _buffers(plan: ExecutionPlan, groups: Sequence[Storage], align: int) -> tuple[Buffer, ...]:
-    found = [Buffer(_name(g), g.first, g.last + 1, align_up(max(g.size_bytes, 1), align), align) for g in groups]
+    buffers = [Buffer(_name(g), g.first, g.last + 1, align_up(max(g.size_bytes, 1), align), align) for g in groups]
     for instruction in plan.instructions:
         if instruction.scratch_bytes:
             size = align_up(instruction.scratch_bytes, align)
-            found.append(Buffer(f"scratch{instruction.index}", instruction.index, instruction.index + 1, size, align))
-    return tuple(found)
+            buffers.append(Buffer(f"scratch{instruction.index}", instruction.index, instruction.index + 1, size, align))
+    return tuple(buffers)
 
 
 def _permitted(plan: ExecutionPlan, groups: Sequence[Storage]) -> tuple[Overlap, ...]:
@@ -104,15 +104,15 @@ def _copy_name(frozen: FrozenSlot) -> str:
 
 def _copies(plan: ExecutionPlan, align: int, level: str) -> list[Buffer]:
     """Copies of constants: fetched before their instruction, or there from the start to the end."""
-    found = []
+    buffers = []
     lives = _lives_of_copies(plan)
     for frozen in copied_constants(plan, level):
         first, end = lives(frozen)
-        wanted = max(align, frozen.constant.align)
-        found.append(
-            Buffer(_copy_name(frozen), first, end + 1, align_up(max(frozen.constant.size_bytes, 1), align), wanted)
+        own_align = max(align, frozen.constant.align)
+        buffers.append(
+            Buffer(_copy_name(frozen), first, end + 1, align_up(max(frozen.constant.size_bytes, 1), align), own_align)
         )
-    return found
+    return buffers
 
 
 def _lives_of_copies(plan: ExecutionPlan) -> Callable[[FrozenSlot], tuple[int, int]]:
@@ -148,20 +148,20 @@ def _regions(
     plan: ExecutionPlan, groups: Sequence[Storage], offsets: Mapping[str, int], level: str
 ) -> tuple[Region, ...]:
     kinds = {"input": "io", "output": "io", "io": "io", "activation": "activations"}
-    found = [
+    regions = [
         Region(plan.slots[g.root].tensor.name, level, offsets[_name(g)], g.size_bytes, g.first, g.last, kinds[g.kind])
         for g in groups
     ]
     for i in plan.instructions:
         if i.scratch_bytes:
             name = f"scratch of {i.name}"
-            found.append(
+            regions.append(
                 Region(name, level, offsets[f"scratch{i.index}"], i.scratch_bytes, i.index, i.index, "scratch")
             )
     lives = _lives_of_copies(plan)
     for frozen in copied_constants(plan, level):
         kind = "copy_buffers" if frozen.streamed else "constants"
-        found.append(
+        regions.append(
             Region(
                 copy_region(frozen),
                 level,
@@ -171,7 +171,7 @@ def _regions(
                 kind,
             )
         )
-    return tuple(found)
+    return tuple(regions)
 
 
 def copy_region(frozen: FrozenSlot) -> str:

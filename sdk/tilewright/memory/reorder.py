@@ -187,10 +187,10 @@ class _Graph:
             dying = {name for name in node.reads if not left[name] and name not in self.kept}
             fresh = [name for name in results if name not in written]
             saved, taken = 0, set[str]()
-            for one, other in node.in_place:
-                if one in dying and not {one, other} & taken and other not in written:
-                    saved += min(self.sizes[one], self.sizes[other])
-                    taken |= {one, other}
+            for operand, result in node.in_place:
+                if operand in dying and not {operand, result} & taken and result not in written:
+                    saved += min(self.sizes[operand], self.sizes[result])
+                    taken |= {operand, result}
             born = sum(self.sizes[name] for name in fresh)
             peak = max(peak, live + born + node.scratch - saved)
             gone = (*dying, *(name for name in results if not left[name] and name not in self.kept))
@@ -299,8 +299,8 @@ def _beam(graph: _Graph, ceiling: int, least: int, steps: int) -> list[int] | No
             if left < 0:
                 return None
             for index, after in tried:
-                known = following.get(after.done)
-                if after.peak < ceiling and (known is None or after.peak < known.peak):
+                rival = following.get(after.done)
+                if after.peak < ceiling and (rival is None or after.peak < rival.peak):
                     following[after.done] = after
                     came[after.done] = (state.done, index)
             if share <= 0:

@@ -66,16 +66,16 @@ def _resolve_views(problem: PlacementProblem, buffers: Mapping[str, Buffer]) -> 
         _check_view(view, buffers)
     roots: dict[str, tuple[str, int]] = {}
     for name in buffers:
-        seen, at, shift = [name], name, 0
+        path, at, shift = [name], name, 0
         while at in views:
             shift += views[at].shift
             at = views[at].of
-            if at in seen:
-                cycle = " -> ".join([*seen[seen.index(at) :], at])
+            if at in path:
+                cycle = " -> ".join([*path[path.index(at) :], at])
                 raise UsageError(
                     f"the views {cycle} form a cycle", why="no buffer in it owns the bytes", fix="make one a buffer"
                 )
-            seen.append(at)
+            path.append(at)
         align = buffers[name].align
         if shift % align:
             raise UsageError(
@@ -95,14 +95,14 @@ def _check_lives(buffers: Mapping[str, Buffer], roots: Mapping[str, tuple[str, i
         buffer, root = buffers[name], roots[name][0]
         before = latest.get(root, buffer)
         if buffer.lower > before.upper:
-            one, other = (buffer, before) if name != root else (before, buffer)
+            view, other = (buffer, before) if name != root else (before, buffer)
             raise UsageError(
-                f"view '{one.name}' lives in [{one.lower}, {one.upper}) but '{other.name}' in "
+                f"view '{view.name}' lives in [{view.lower}, {view.upper}) but '{other.name}' in "
                 f"[{other.lower}, {other.upper})",
                 why="between the two nobody keeps the bytes",
-                tensor=one.name,
+                tensor=view.name,
             )
-        latest[root] = max(before, buffer, key=lambda one: one.upper)
+        latest[root] = max(before, buffer, key=lambda view: view.upper)
 
 
 def _check_view(view: View, buffers: Mapping[str, Buffer]) -> None:

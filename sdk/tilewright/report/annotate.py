@@ -66,18 +66,18 @@ def layers_of(report: Report, model: ModelProto) -> dict[int, LayerReport]:
     nodes = model.graph.node
     maker = {name: index for index, node in enumerate(nodes) for name in node.output if name}
     named = {layer.name: layer for layer in report.layers}
-    found = {index: named[node.name] for index, node in enumerate(nodes) if node.name in named}
+    layer_of = {index: named[node.name] for index, node in enumerate(nodes) if node.name in named}
     for layer in report.layers:
-        found |= {maker[result.tensor]: layer for result in layer.results if result.tensor in maker}
-    waiting = [(index, layer) for index, layer in found.items()]
+        layer_of |= {maker[result.tensor]: layer for result in layer.results if result.tensor in maker}
+    waiting = [(index, layer) for index, layer in layer_of.items()]
     while waiting:
         index, layer = waiting.pop()
         for taken in nodes[index].input:
             before = maker.get(taken, -1)
-            if before >= 0 and before not in found:
-                found[before] = layer
+            if before >= 0 and before not in layer_of:
+                layer_of[before] = layer
                 waiting.append((before, layer))
-    return found
+    return layer_of
 
 
 def _describe(node: NodeProto, layer: LayerReport) -> None:
@@ -94,7 +94,7 @@ def _describe(node: NodeProto, layer: LayerReport) -> None:
 
 def _entries(layer: LayerReport, mine: list[ResultReport]) -> Mapping[str, str]:
     """Metadata of a node; what is unknown is left out."""
-    known: dict[str, object] = {
+    entries: dict[str, object] = {
         "layer": layer.name,
         "kernel": layer.kernel,
         "engine": layer.engine or None,
@@ -108,7 +108,7 @@ def _entries(layer: LayerReport, mine: list[ResultReport]) -> Mapping[str, str]:
         "max_abs_error": layer.max_abs_error,
         "max_lsb_error": layer.max_lsb_error,
     }
-    return {key: printable(str(value)) for key, value in known.items() if value is not None}
+    return {key: printable(str(value)) for key, value in entries.items() if value is not None}
 
 
 def _address(result: ResultReport) -> str:

@@ -31,7 +31,7 @@ def overflow(report: Report, budgets: Mapping[str, int], *, sure: bool = False) 
 
     With `sure` estimates count as nothing: a build is to follow, which tells.
     """
-    found: list[TooSmall] = []
+    errors: list[TooSmall] = []
     smallest: dict[str, int] = {}
     for name, level in report.memory.items():
         limits = [("the level has", level.size), ("the budget is", budgets.get(name))]
@@ -40,17 +40,17 @@ def overflow(report: Report, budgets: Mapping[str, int], *, sure: bool = False) 
         if broken:
             limit, words = min(broken)
             missing = level.total - limit
-            found.append(
+            errors.append(
                 too_small(report, name, f"needs {level.total:,} B and {words} {limit:,} B, {missing:,} B less")
             )
             smallest[name] = level.total
-    if not found:
+    if not errors:
         return None
     return DoesNotFit(
         f"'{report.model.name}' does not fit on '{report.target}'",
-        why="; ".join(each.sentence for each in found),
+        why="; ".join(each.sentence for each in errors),
         fix="take a larger memory, try --optimize size, or shrink these tensors",
-        node=found[0].layer, tensor=found[0].tensor, smallest=smallest,
+        node=errors[0].layer, tensor=errors[0].tensor, smallest=smallest,
     )  # fmt: skip
 
 

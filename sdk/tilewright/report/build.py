@@ -294,7 +294,7 @@ class Report:
             raise ToolMissing(
                 "a DataFrame needs pandas", why="it is not installed", fix="pip install pandas"
             ) from error
-        names = [one.name for one in fields(LayerReport) if one.name not in _NESTED]
+        names = [column.name for column in fields(LayerReport) if column.name not in _NESTED]
         rows = [
             {name: getattr(layer, name) for name in names} | {"result_bytes": sum(r.bytes for r in layer.results)}
             for layer in self.layers

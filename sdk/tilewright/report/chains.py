@@ -29,10 +29,10 @@ class Line:
 def chains(layers: Sequence[LayerReport]) -> dict[int, tuple[int, ...]]:
     """Layers by the one whose schedule runs them, itself last; one that runs alone is its own."""
     place = {layer.name: index for index, layer in enumerate(layers)}
-    found: dict[int, list[int]] = {}
+    by_leader: dict[int, list[int]] = {}
     for index, layer in enumerate(layers):
-        found.setdefault(place.get(layer.fused_into, index), []).append(index)
-    return {leader: tuple(sorted(found[leader])) for leader in sorted(found)}
+        by_leader.setdefault(place.get(layer.fused_into, index), []).append(index)
+    return {leader: tuple(sorted(by_leader[leader])) for leader in sorted(by_leader)}
 
 
 def members_of(layer: LayerReport) -> tuple[MemberReport, ...]:

@@ -87,9 +87,9 @@ def is_library(name: str) -> bool:
 def sizes_for(platform: str, flags: str) -> CoreSizes | None:
     """The table of the core with these flags, of any core of the platform the largest figures; None without a table."""
     cores = _load(platform)
-    known = next((core for core in cores if core.flags == flags), None)
-    if known is not None or not cores:
-        return known
+    measured = next((core for core in cores if core.flags == flags), None)
+    if measured is not None or not cores:
+        return measured
     kernels: dict[str, tuple[int, int]] = {}
     shared: dict[str, int] = {}
     for core in cores:

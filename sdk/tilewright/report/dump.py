@@ -89,10 +89,10 @@ def _model(model: Model) -> str:
     lines += [f"output {_typed(model.tensors[name])}" for name in model.outputs]
     lines += [f"constant {_typed(model.tensors[name])}" for name in model.constants]
     for node in model.nodes:
-        taken = ", ".join(_typed(model.tensors[name]) if name else "-" for name in node.inputs)
-        given = ", ".join(_typed(model.tensors[name]) for name in node.outputs if name)
+        operands = ", ".join(_typed(model.tensors[name]) if name else "-" for name in node.inputs)
+        results = ", ".join(_typed(model.tensors[name]) for name in node.outputs if name)
         clamp = f" clamp [{node.clamp.low}, {node.clamp.high}]" if node.clamp else ""
-        lines.append(f"{printable(node.name)}: {node.op}({taken}) -> {given}{clamp}")
+        lines.append(f"{printable(node.name)}: {node.op}({operands}) -> {results}{clamp}")
         shown = {
             name: value
             for name, value in sorted(node.attributes.items())
@@ -121,12 +121,14 @@ def _tiled(tiled: TiledGraph) -> str:
     lines = []
     for bound in tiled.graph.nodes:
         name = bound.call.node.name
-        found = tiled.schedules.get(name)
-        lines.append(f"{printable(name)}: " + ("whole" if found is None else f"{found.tiles} tiles"))
-        if found is not None:
-            lines.append("    sizes " + ", ".join(f"{loop} {size}" for loop, size in found.sizes.items()))
-            lines.append("    order " + " ".join(found.order))
-            lines.append("    in flight " + ", ".join(f"{operand} {depth}" for operand, depth in found.depth.items()))
+        schedule = tiled.schedules.get(name)
+        lines.append(f"{printable(name)}: " + ("whole" if schedule is None else f"{schedule.tiles} tiles"))
+        if schedule is not None:
+            lines.append("    sizes " + ", ".join(f"{loop} {size}" for loop, size in schedule.sizes.items()))
+            lines.append("    order " + " ".join(schedule.order))
+            lines.append(
+                "    in flight " + ", ".join(f"{operand} {depth}" for operand, depth in schedule.depth.items())
+            )
     return "\n".join(lines)
 
 
@@ -143,10 +145,12 @@ def _plan_lines(plan: ExecutionPlan) -> Iterator[str]:
         constant = frozen.constant
         holds = f"{constant.values.size} {constant.dtype.value}"
         yield f"frozen {frozen.index}: {constant.name} of {printable(frozen.node)}, {holds}"
-    for one in plan.instructions:
-        engine = f" on {one.kernel.engine}" if one.kernel.engine else ""
-        yield f"{one.index}: {one.kernel.name}{engine} ({printable(one.name)}), scratch {one.scratch_bytes} bytes"
-        yield f"    slots {list(one.inputs)}, frozen {list(one.frozen)} -> slots {list(one.outputs)}"
+    for instruction in plan.instructions:
+        kernel, scratch = instruction.kernel, instruction.scratch_bytes
+        engine = f" on {kernel.engine}" if kernel.engine else ""
+        yield f"{instruction.index}: {kernel.name}{engine} ({printable(instruction.name)}), scratch {scratch} bytes"
+        reads, writes = list(instruction.inputs), list(instruction.outputs)
+        yield f"    slots {reads}, frozen {list(instruction.frozen)} -> slots {writes}"
 
 
 def _placed(placed: PlacedPlan) -> str:

@@ -30,7 +30,7 @@ class Limit:
 
 def parse_limits(text: str) -> dict[str, Limit]:
     """Limits by the name of their figure; UsageError for a text that says none."""
-    found: dict[str, Limit] = {}
+    limits: dict[str, Limit] = {}
     for part in text.split(","):
         name, equals, limit = part.strip().rpartition("=")
         match = _LIMIT.fullmatch(limit)
@@ -38,8 +38,8 @@ def parse_limits(text: str) -> dict[str, Limit]:
             raise UsageError(
                 f"--fail-on {text}", why=f"'{part.strip()}' is no limit", fix="write for instance ram=+2%,flash=+512"
             )
-        found[name] = Limit(Fraction(match[1]), match[2] == "%", limit)
-    return found
+        limits[name] = Limit(Fraction(match[1]), match[2] == "%", limit)
+    return limits
 
 
 def figures(report: Report) -> dict[str, int]:
@@ -47,16 +47,16 @@ def figures(report: Report) -> dict[str, int]:
 
     Cycles are those that were counted, else those of the core's table, else those of the cost model.
     """
-    found = {name: level.total for name, level in report.memory.items()} | {"macs": report.model.macs}
+    by_name = {name: level.total for name, level in report.memory.items()} | {"macs": report.model.macs}
     run = report.run
     if run is not None:
-        found |= {name: value for name in _RUN if (value := getattr(run, name)) is not None}
+        by_name |= {name: value for name in _RUN if (value := getattr(run, name)) is not None}
         if run.cycles is None and run.modelled_cycles is not None:
-            found["cycles"] = run.modelled_cycles
+            by_name["cycles"] = run.modelled_cycles
     modelled = sum(layer.modelled_cycles or 0 for layer in report.layers)
     if modelled:
-        found.setdefault("cycles", modelled)
-    return found
+        by_name.setdefault("cycles", modelled)
+    return by_name
 
 
 def grown(old: Report, new: Report, limits: Mapping[str, Limit]) -> DoesNotFit | None:
@@ -64,12 +64,12 @@ def grown(old: Report, new: Report, limits: Mapping[str, Limit]) -> DoesNotFit |
     before, after = figures(old), figures(new)
     beyond = []
     for name, limit in limits.items():
-        for which, known in (("earlier", before), ("later", after)):
-            if name not in known:
+        for which, report_figures in (("earlier", before), ("later", after)):
+            if name not in report_figures:
                 raise UsageError(
                     f"--fail-on {name}={limit.text}",
                     why=f"the {which} report has no figure '{name}'",
-                    fix=f"its figures are {', '.join(known)}",
+                    fix=f"its figures are {', '.join(report_figures)}",
                 )
         if not limit.allows(before[name], after[name]):
             beyond.append(f"{name} from {number(before[name])} to {number(after[name])}, {limit.text} allowed")

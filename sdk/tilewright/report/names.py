@@ -23,15 +23,15 @@ _BREAKS = (re.compile(r"([;/:])"), re.compile(r"([;/:_.])"))
 def short_names(names: Sequence[str]) -> dict[str, str]:
     """By name: the shortest run of its parts that stands in no other name; a name that is short already stays."""
     whole = {name: printable(name, _WHOLE) for name in dict.fromkeys(names)}
-    found = {name: text for name, text in whole.items() if len(text) <= ENOUGH}
+    short = {name: text for name, text in whole.items() if len(text) <= ENOUGH}
     for breaks in _BREAKS:
         runs = {name: tuple(dict.fromkeys(_runs(text, breaks))) for name, text in whole.items()}
         owners = Counter(run for own in runs.values() for run in own)
         for name, own in runs.items():
             unique = [run for run in own if owners[run] == 1]
-            if len(found.get(name, whole[name])) > ENOUGH and unique:
-                found[name] = min(unique, key=lambda run: len(breaks.findall(run)))
-    return {name: _clipped(_ends(found.get(name, text), text)) for name, text in whole.items()}
+            if len(short.get(name, whole[name])) > ENOUGH and unique:
+                short[name] = min(unique, key=lambda run: len(breaks.findall(run)))
+    return {name: _clipped(_ends(short.get(name, text), text)) for name, text in whole.items()}
 
 
 def _ends(short: str, whole: str) -> str:

@@ -36,12 +36,12 @@ def timeline(plan: ExecutionPlan, instruction: Instruction, platform: Platform) 
 
 def with_tile_buffers(memory: Mapping[str, MemoryReport], plan: ExecutionPlan) -> dict[str, MemoryReport]:
     """The levels, that of tiles with its buffers: constants that stay for good, all others while their layer runs."""
-    found = dict(memory)
+    levels = dict(memory)
     for name, level in memory.items():
         buffers = tuple(_buffers(plan, name))
         if buffers and not level.buffers:
-            found[name] = replace(level, buffers=buffers)
-    return found
+            levels[name] = replace(level, buffers=buffers)
+    return levels
 
 
 def _buffers(plan: ExecutionPlan, level: str) -> Iterator[BufferReport]:

@@ -38,13 +38,13 @@ def read_decisions(file: Path, model_sha256: str, platform: str) -> Decisions:
     for key, expected in (("schema", SCHEMA), ("model", model_sha256), ("platform", platform)):
         if body.get(key) != expected:
             raise _refused(file, f"its {key} is {_quoted(body.get(key))}, this one is '{expected}'")
-    given, every = body.get("decisions"), decisions_out(Decisions())
-    if not isinstance(given, dict):
+    decisions, every = body.get("decisions"), decisions_out(Decisions())
+    if not isinstance(decisions, dict):
         raise _refused(file, "it has no object 'decisions'")
     _require_known(file, body, _KEYS)
-    _require_known(file, given, every)
+    _require_known(file, decisions, every)
     try:
-        return decisions_in({**every, **given})
+        return decisions_in({**every, **decisions})
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise _refused(file, f"a decision has another form than we write ({type(error).__name__}: {error})") from error
 

@@ -29,11 +29,11 @@ def decisions_in(entry: Any) -> Decisions:
     return Decisions(
         order=tuple(str(name) for name in entry["order"]),
         kernels={str(node): str(kernel) for node, kernel in entry["kernels"].items()},
-        row_chains=tuple(RowChain(tuple(map(str, one["nodes"])), int(one["rows"])) for one in entry["row_chains"]),
-        tiles=None if tiles is None else tuple(_tiling_in(one) for one in tiles),
+        row_chains=tuple(RowChain(tuple(map(str, item["nodes"])), int(item["rows"])) for item in entry["row_chains"]),
+        tiles=None if tiles is None else tuple(_tiling_in(item) for item in tiles),
         stacks_beside=bool(entry["stacks_beside"]),
         aliased=frozenset(str(name) for name in entry["aliased"]),
-        recomputed=tuple(Again(str(one["node"]), str(one["before"])) for one in entry["recomputed"]),
+        recomputed=tuple(Again(str(item["node"]), str(item["before"])) for item in entry["recomputed"]),
         states_in_place=None if states is None else frozenset(str(name) for name in states),
         offsets=None if offsets is None else {str(name): int(offset) for name, offset in offsets.items()},
     )

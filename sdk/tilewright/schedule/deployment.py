@@ -88,11 +88,11 @@ class Deployment:
     @cached_property
     def settled(self) -> Settled:
         """The plan, and why some states have two places and a copy."""
-        found = settle_states(_with_again(self.aliased, self.decisions.recomputed), _states(self))
+        settled_plan = settle_states(_with_again(self.aliased, self.decisions.recomputed), _states(self))
         decided = self.decisions.states_in_place
-        if decided is not None and decided != names_in_place(found.plan):
+        if decided is not None and decided != names_in_place(settled_plan.plan):
             raise StateError("some states cannot lie in place as decided", why="they are of another network")
-        return found
+        return settled_plan
 
     @cached_property
     def aliased(self) -> ExecutionPlan:
@@ -166,8 +166,12 @@ class Deployment:
         if not chains:
             return self
         links = Links(self.bound, self.question.request.kernels, self.question.order)
-        made = {one: links.chain(one.nodes, one.rows) for one in chains if links.bound.keys() >= set(one.nodes)}
-        possible = {one: chain for one, chain in made.items() if chain is not None}
+        chain_of = {
+            choice: links.chain(choice.nodes, choice.rows)
+            for choice in chains
+            if links.bound.keys() >= set(choice.nodes)
+        }
+        possible = {choice: chain for choice, chain in chain_of.items() if chain is not None}
         return self.with_row_chains(list(possible), with_chains(self.bound, list(possible.values())))
 
     def with_tiles(self, tiled: TiledGraph) -> Deployment:
@@ -177,8 +181,8 @@ class Deployment:
             now.decisions, tiles=solution_of(tiled), stacks_beside=tiled.stack_bytes > 0, aliased=frozenset(),
             recomputed=(), offsets=None,
         )  # fmt: skip
-        known = Deployment(self.question, decisions)
-        return _knowing(known, model=now.model, bound=now.bound, graph=tiled.graph, tiled=tiled)
+        cut = Deployment(self.question, decisions)
+        return _knowing(cut, model=now.model, bound=now.bound, graph=tiled.graph, tiled=tiled)
 
     def with_aliases(self, plan: ExecutionPlan) -> Deployment:
         """With the aliases of a plan that was made of its own, and no others."""
@@ -199,12 +203,12 @@ class Deployment:
     def with_possible_again(self, repeated: Sequence[Again]) -> Deployment:
         """With those of these instructions computed twice of which it has both."""
         plan, possible = self.aliased, list[Again]()
-        for one in repeated:
+        for repeat in repeated:
             try:
-                plan = again(plan, one.node, one.before)
+                plan = again(plan, repeat.node, repeat.before)
             except UsageError:
                 continue
-            possible.append(one)
+            possible.append(repeat)
         return self.with_again(possible)
 
     def with_offsets(self, offsets: Mapping[str, int]) -> Deployment:
@@ -239,13 +243,13 @@ def _ordered(model: Model, order: Sequence[str]) -> Model:
     if set(order) != set(by_name) or len(order) != len(by_name):
         raise StateError("the order of nodes is that of another network", why="it does not name each node once")
     ordered = model.replace(nodes=tuple(by_name[name] for name in order))
-    there = {*model.inputs, *model.constants}
+    available = {*model.inputs, *model.constants}
     for node in ordered.nodes:
-        if missing := next((name for name in node.inputs if name and name not in there), None):
+        if missing := next((name for name in node.inputs if name and name not in available), None):
             raise StateError(
                 "the order of nodes cannot be run", why=f"'{node.name}' reads '{missing}' before it is made"
             )
-        there |= set(node.outputs)
+        available |= set(node.outputs)
     return ordered
 
 
@@ -273,11 +277,11 @@ def _chained(deployment: Deployment) -> BoundGraph:
         return deployment.bound
     links = Links(deployment.bound, deployment.question.request.kernels, deployment.question.order)
     chains = []
-    for one in chosen:
-        made = links.chain(one.nodes, one.rows) if all(name in links.bound for name in one.nodes) else None
-        if made is None:
-            raise StateError(f"{' + '.join(one.nodes)} cannot be computed {one.rows} rows at a time")
-        chains.append(made)
+    for choice in chosen:
+        chain = links.chain(choice.nodes, choice.rows) if all(name in links.bound for name in choice.nodes) else None
+        if chain is None:
+            raise StateError(f"{' + '.join(choice.nodes)} cannot be computed {choice.rows} rows at a time")
+        chains.append(chain)
     graph = with_chains(deployment.bound, chains)
     check(graph)
     return graph
@@ -307,14 +311,14 @@ def alias(question: Question, plan: ExecutionPlan, names: frozenset[str] | None)
     if names is not None and not names:
         return plan
     placing = question.placing
-    wanted = plan.home or question.request.platform.compute_in
-    level = next(level for level in question.request.platform.memory if level.name == wanted)
+    home = plan.home or question.request.platform.compute_in
+    level = next(level for level in question.request.platform.memory if level.name == home)
     settled = names_in_place(plan)
     apart = states_apart(plan) if settled else plan
-    found = with_aliasing(apart, level.align, placing.outside(plan), names)
-    if found is apart:
+    aliased = with_aliasing(apart, level.align, placing.outside(plan), names)
+    if aliased is apart:
         return plan
-    return settle_states(found, settled).plan if settled else found
+    return settle_states(aliased, settled).plan if settled else aliased
 
 
 def _states(deployment: Deployment) -> frozenset[str] | None:
@@ -325,8 +329,8 @@ def _states(deployment: Deployment) -> frozenset[str] | None:
 
 
 def _with_again(plan: ExecutionPlan, repeated: Sequence[Again]) -> ExecutionPlan:
-    for one in repeated:
-        plan = again(plan, one.node, one.before)
+    for repeat in repeated:
+        plan = again(plan, repeat.node, repeat.before)
     return plan
 
 

@@ -38,8 +38,8 @@ def reordered(model: Model, shared: frozenset[str] = frozenset()) -> Reordered:
         view = operator is not None and operator.kind is Kind.VIEW
         sources = tuple(n for n in (node.inputs[:1] if view else node.inputs) if n and n not in model.constants)
         if (view or node.name in shared) and sources:
-            seen = dict.fromkeys(root for source in sources for root in roots.get(source, (source,)))
-            roots.update({output: tuple(seen) for output in node.outputs if output})
+            shown_roots = dict.fromkeys(root for source in sources for root in roots.get(source, (source,)))
+            roots.update({output: tuple(shown_roots) for output in node.outputs if output})
             followers.append(node)
         else:
             nodes.append(node)
@@ -80,18 +80,18 @@ def _with_followers(model: Model, ordered: list[Node], followers: list[Node]) ->
 
 def _problem(model: Model, nodes: list[Node], roots: dict[str, tuple[str, ...]]) -> OrderProblem:
     def runtime(names: tuple[str, ...]) -> tuple[str, ...]:
-        there = [n for n in names if n and n not in model.constants]
-        return tuple(dict.fromkeys(root for n in there for root in roots.get(n, (n,))))
+        computed = [n for n in names if n and n not in model.constants]
+        return tuple(dict.fromkeys(root for n in computed for root in roots.get(n, (n,))))
 
-    found = []
+    order_nodes = []
     for node in nodes:
         reads, writes = runtime(node.inputs), tuple(n for n in node.outputs if n)
         size = model.tensors[writes[0]].size_bytes
         over = [n for n in reads if model.tensors[n].size_bytes == size] if _elementwise(model, node) else []
-        found.append(OrderNode(node.name, reads, writes, in_place=tuple((n, writes[0]) for n in over)))
-    named = {n for node in found for n in (*node.reads, *node.writes)} | {*model.inputs}
-    kept = frozenset(runtime(tuple(model.outputs)))
-    return OrderProblem(tuple(found), {n: model.tensors[n].size_bytes for n in sorted(named)}, kept)
+        order_nodes.append(OrderNode(node.name, reads, writes, in_place=tuple((n, writes[0]) for n in over)))
+    named = {n for node in order_nodes for n in (*node.reads, *node.writes)} | {*model.inputs}
+    outputs = frozenset(runtime(tuple(model.outputs)))
+    return OrderProblem(tuple(order_nodes), {n: model.tensors[n].size_bytes for n in sorted(named)}, outputs)
 
 
 def _elementwise(model: Model, node: Node) -> bool:

@@ -38,13 +38,13 @@ class Request:
 def make_request(source: Path, options: CompileOptions, target: Target) -> Request:
     """Resolve platform, kernels and level sizes; UsageError for a level that the platform does not have."""
     chosen = platform(target.platform)
-    known = {level.name for level in chosen.memory}
+    level_names = {level.name for level in chosen.memory}
     for option, sizes in (("set", options.level_sizes), ("budget", options.budgets)):
         for name in sizes:
-            if name not in known:
+            if name not in level_names:
                 raise UsageError(
                     f"--{option} {name}={sizes[name]}", why=f"platform '{chosen.name}' has no memory level '{name}'",
-                    fix=f"it has {', '.join(sorted(known))}",
+                    fix=f"it has {', '.join(sorted(level_names))}",
                 )  # fmt: skip
     levels = tuple(_sized(level, options.level_sizes, target) for level in chosen.memory)
     kernels = tuple(kernel.on_core(target.capabilities, (options.optimize,)) for kernel in kernels_of(chosen))

@@ -149,10 +149,10 @@ def _best(offer: Offer, against: Deployment, purse: Purse, carry: Carry) -> Depl
             best = (price, candidate)
     if best is None:
         return against
-    here, there = _price(offer, against), best[0][:-1]
-    if there < here or (offer.goal == "no higher" and there == here):
+    price_now, best_price = _price(offer, against), best[0][:-1]
+    if best_price < price_now or (offer.goal == "no higher" and best_price == price_now):
         return best[1]
-    if offer.exact_ties and there == here and len(against.outline.instructions) <= EXACT:
+    if offer.exact_ties and best_price == price_now and len(against.outline.instructions) <= EXACT:
         return best[1] if exact_peak(best[1]) < exact_peak(against) else against
     return against
 

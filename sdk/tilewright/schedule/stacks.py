@@ -82,6 +82,6 @@ def _kernels_alone(graph: BoundGraph) -> int:
     """Cycles of all kernels that may be cut, each on all of its layer at once: no tiling needs fewer."""
     total = 0
     for work in works_of(graph).values():
-        found = work.kernel.cycles(work.call, work.stage.extents)
-        total += int(found) if found is not None else 0
+        cycles = work.kernel.cycles(work.call, work.stage.extents)
+        total += int(cycles) if cycles is not None else 0
     return total

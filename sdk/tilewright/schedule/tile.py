@@ -47,20 +47,20 @@ def tile(
     if whole is None:
         return TiledGraph(graph, {})
     options, placing = options or TileOptions(), placing or Placing(graph.platform)
-    asked = hierarchy_for(whole, options)
+    memory_levels = hierarchy_for(whole, options)
     works = works_of(graph)
-    fronts = Fronts(asked.capacity, options.objective, 30 if len(works) <= 100 else 8)
+    fronts = Fronts(memory_levels.capacity, options.objective, 30 if len(works) <= 100 else 8)
     plan = build(TiledGraph(graph, {}), constants=False)
     outside = placing.outside(plan)
-    empty = network_of(works, (), plan, asked, options.objective, outside)
+    empty = network_of(works, (), plan, memory_levels, options.objective, outside)
     tight = not roomy(empty)
-    offered = options_of(graph, works, asked, fronts, options.fuse, options.pin, tight)
+    offered = options_of(graph, works, memory_levels, fronts, options.fuse, options.pin, tight)
     if any(len(o.names) == 1 and not o.pinned and not o.cuts for o in offered):
-        raise does_not_fit(list(works.values()), asked)
-    network = network_of(works, offered, plan, asked, options.objective, outside)
+        raise does_not_fit(list(works.values()), memory_levels)
+    network = network_of(works, offered, plan, memory_levels, options.objective, outside)
 
     def tiled_for(choice: Choice) -> TiledGraph:
-        return scheduled(graph, works, asked, choice)
+        return scheduled(graph, works, memory_levels, choice)
 
     if not tight:
         choice = choose(network, options.work_limit)

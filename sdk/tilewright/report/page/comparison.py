@@ -62,15 +62,15 @@ class Comparison:
 
 def comparison_of(old: Report, new: Report) -> Comparison:
     """The comparison of an earlier report with a later one."""
-    found = difference(old, new)
+    changes = difference(old, new)
     key, unit, _ = primary_cost((*old.layers, *new.layers))
     one_name = old.model.name == new.model.name
-    others = [(c.what.replace("_", " "), _plain(c.old), _plain(c.new)) for c in (*found.model, *found.run)]
+    others = [(c.what.replace("_", " "), _plain(c.old), _plain(c.new)) for c in (*changes.model, *changes.run)]
     return Comparison(
         title=new.model.name if one_name else f"{old.model.name} and {new.model.name}",
         old_title=f"{old.model.name} on {old.target}",
         new_title=f"{new.model.name} on {new.target}",
-        same=found.empty,
+        same=changes.empty,
         figures=tuple(_figures(old, new, key, unit)),
         maps=tuple(_maps(old, new)),
         layers=tuple(_layers(old, new, key)),

@@ -105,15 +105,15 @@ def _once_more(now: Deployment) -> Offers:
 def _that_gave_way(now: Deployment) -> list[tuple[str, str]]:
     """Nodes that run for themselves with the kernel of the same platform that comes first in the order, if another."""
     question, alone = now.question, {b.call.node.name for b in now.graph.nodes if not b.parts}
-    found = []
+    pairs = []
     for node in now.model.nodes:
         bound_to = now.decisions.kernels.get(node.name)
         tried = question.answers.candidates(now.model, node, {}, question.order) if node.name in alone else ()
         platform = next((c.kernel.platform for c in tried if c.kernel.name == bound_to), "")
         first = next((c.kernel for c in tried if c.refusal is None and c.kernel.platform == platform), None)
         if first is not None and first.name != bound_to:
-            found.append((node.name, first.name))
-    return found
+            pairs.append((node.name, first.name))
+    return pairs
 
 
 def _cost(now: Deployment) -> float:

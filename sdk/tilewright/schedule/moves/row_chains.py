@@ -160,7 +160,7 @@ class _Chains:
 
     def _lowering(self, names: Sequence[str], covered: set[str], live: _Live, below: int) -> list[_Lowering]:
         """The chains through one of these nodes, and none that is covered, that leave fewer bytes alive."""
-        found = []
+        lowerings = []
         for path in dict.fromkeys(path for name in names for path in self.through.get(name, ())):
             if not covered.isdisjoint(path):
                 continue
@@ -171,8 +171,8 @@ class _Chains:
             alive, apart = live.with_chain(calls), sum(_cost(self.links.bound[name]) for name in path)
             for price in self.links.prices(path):
                 if alive + price.scratch_bytes < below:
-                    found.append(_Lowering(alive + price.scratch_bytes, price.cost - apart, path, price.rows))
-        return found
+                    lowerings.append(_Lowering(alive + price.scratch_bytes, price.cost - apart, path, price.rows))
+        return lowerings
 
     def fewer(self, now: Deployment, *, one_by_one: bool) -> Iterator[Callable[[Deployment], Deployment]]:
         """What leaves chains out: those that add most first, or at once all whose nodes apart stay below the peak."""
