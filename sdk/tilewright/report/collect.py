@@ -87,7 +87,7 @@ def layer_reports(placed: PlacedPlan, graph: BoundGraph, core: Core) -> tuple[La
     plan, platform, instead = placed.plan, graph.platform, gave_way(graph)
     known = {node.call.node.name: node for node in graph.nodes}
     bound = {i.name: known.get(i.name) or BoundNode(i.call, i.kernel) for i in plan.instructions}
-    made = {slot for i in plan.instructions for slot in i.outputs} | set(plan.input_slots)
+    computed = {slot for i in plan.instructions for slot in i.outputs} | set(plan.input_slots)
     return tuple(
         LayerReport(
             name=i.name,
@@ -107,7 +107,7 @@ def layer_reports(placed: PlacedPlan, graph: BoundGraph, core: Core) -> tuple[La
             results=tuple(_result(placed, slot) for slot in i.outputs),
             instead_of=instead.get(i.name, ""),
             nodes=tuple(call.node.name for call in i.call.chain),
-            operands=tuple(dict.fromkeys(_made(plan, slot, made) for slot in i.inputs if slot >= 0)),
+            operands=tuple(dict.fromkeys(_made(plan, slot, computed) for slot in i.inputs if slot >= 0)),
             members=members_of(bound[i.name], core),
             timeline=timeline(plan, i, platform),
             estimated_cost=estimated_cost(bound[i.name], core) if i.aliasing is None else 0,
@@ -120,10 +120,10 @@ def layer_reports(placed: PlacedPlan, graph: BoundGraph, core: Core) -> tuple[La
 
 def _made(plan: ExecutionPlan, slot: int, made: Collection[int]) -> str:
     """The tensor that an operand is: of one that only shows another's bytes, the one that a layer makes."""
-    found = slot
-    while found not in made and (storage := plan.slots[found].storage) is not None:
-        found = storage[0]
-    return plan.slots[found if found in made else slot].tensor.name
+    maker = slot
+    while maker not in made and (storage := plan.slots[maker].storage) is not None:
+        maker = storage[0]
+    return plan.slots[maker if maker in made else slot].tensor.name
 
 
 def _result(placed: PlacedPlan, slot: int) -> ResultReport:
