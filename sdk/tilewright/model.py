@@ -155,22 +155,42 @@ class Node:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A box of a state in the file: [low, high) along every axis of `shape`, in the pair `past` and `present`."""
+
+    past: str
+    present: str
+    shape: Shape
+    low: Shape
+    high: Shape
+
+    @property
+    def box(self) -> tuple[slice, ...]:
+        """The box as indices."""
+        return tuple(slice(low, high) for low, high in zip(self.low, self.high, strict=True))
+
+    def of(self, whole: Array) -> Array:
+        """The box of a value of the state in the file."""
+        return whole[self.box]
+
+
+@dataclass(frozen=True)
 class State:
     """An input and an output of equal type and shape that are one tensor between calls.
 
     `initial` is what the first call reads, in the element type that the file gives the input; None for zeros. A state
-    that is a `row` of one in the file, along its first axis, says of which pair: (row, input, output).
+    that is a `part` of one in the file says of which, and where; axes of one index may be missing in its own shape.
     """
 
     past: str
     present: str
     initial: Array | None = field(default=None, compare=False)
-    row: tuple[int, str, str] | None = None
+    part: Part | None = None
 
     @property
     def in_file(self) -> tuple[str, str]:
         """The input and the output as the file names them."""
-        return (self.past, self.present) if self.row is None else self.row[1:]
+        return (self.past, self.present) if self.part is None else (self.part.past, self.part.present)
 
 
 @dataclass(frozen=True)

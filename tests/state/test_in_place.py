@@ -25,10 +25,13 @@ CALLS, DRAWN, SHARE = 8, 40, 0.5
 def _kept(nodes: Sequence[onnx.NodeProto], next_value: str = "h_out", *also: str) -> PlacedPlan:
     values = {
         "half": np.array([0.5], np.float32), "places": np.array([[1]]), "one": np.array([1]), "all": np.array([9]),
-        "axis": np.array([0]), "shape": np.array([2, 8]),
+        "axis": np.array([0]), "shape": np.array([2, 8]), "where": np.array([[2, 0, 1, 3]]),
+        "column": np.ones((4, 1), np.float32), "each": np.array([3, 2, 1, 0]), "steps": np.ones((1, 4, 2), np.float32),
+        "w": np.ones((1, 12, 2), np.float32), "r": np.ones((1, 12, 4), np.float32), "b": np.zeros((1, 24), np.float32),
+        "lengths": np.ones(4, np.int32),
     }  # fmt: skip
     inputs = {"x": (1, 4), "z": (4, 4), "h": (4, 4)}
-    model = onnx_model(nodes, inputs, [next_value, *also], values)
+    model = onnx_model(nodes, inputs, [next_value, *also], values, opset=24)
     return placed(loaded(model, f"h={next_value}"))
 
 
@@ -46,7 +49,7 @@ END = node("Relu", "h_out", "y", "end")
         ([node("Add", "h z", "h_out", "add")], ""),
         ([node("Mul", "h half", "m", "decay"), node("Add", "m z", "h_out", "add")], ""),
         ([node("ScatterND", "h places x", "h_out", "write")], ""),
-        ([node("Slice", "h one all axis", "s", "cut"), node("Concat", "s x", "h_out", axis=0)], "'h_out' shares bytes"),
+        ([node("Slice", "h one all axis", "s", "cut"), node("Concat", "s x", "h_out", axis=0)], ""),
         ([node("Transpose", "h", "t", "turn"), node("Add", "h t", "h_out", "add")], "'add' may write an element"),
         ([node("Transpose", "h", "h_out", "turn")], "'h_out_out_copy' may write an element"),
         ([node("Add", "h z", "h_out", "add"), node("Sub", "h_out h", "d", "less")], "'less' reads the old value"),
@@ -80,11 +83,10 @@ def _apart(found: PlacedPlan) -> PlacedPlan:
 
 def _promising_nothing(found: PlacedPlan) -> PlacedPlan:
     """A kernel in whose place another one stands, which reads after it has written."""
-    cut = _kept(
-        [node("Slice", "h one all axis", "s", "cut"), node("Concat", "s x", "h_out", axis=0), END], "h_out", "y"
-    )
+    other = _kept([node("Transpose", "h", "t", "turn"), node("Softmax", "t", "h_out", "soft"), END], "h_out", "y")
+    (kernel,) = {i.kernel.name: i.kernel for i in other.plan.instructions if i.name == "soft"}.values()
     first, *rest = found.plan.instructions
-    return _with(found, instructions=(replace(first, kernel=cut.plan.instructions[0].kernel), *rest))
+    return _with(found, instructions=(replace(first, kernel=kernel), *rest))
 
 
 def _never_written(found: PlacedPlan) -> PlacedPlan:
@@ -111,6 +113,30 @@ def test_the_checker_of_states_catches_planted_faults(plant: Callable[[PlacedPla
     check_states(found)
     with pytest.raises(TilewrightError, match=fault):
         check_states(plant(found))
+
+
+WRITERS: dict[str, list[onnx.NodeProto]] = {
+    "ScatterND": [node("ScatterND", "h places x", "h_out", "write")],
+    "ScatterElements": [node("ScatterElements", "h where x", "h_out", "write", axis=0)],
+    "TensorScatter": [node("TensorScatter", "h column each", "h_out", "write", axis=1, mode="circular")],
+    "Shift": [node("Slice", "h one all axis", "s", "cut"), node("Concat", "s x", "h_out", "join", axis=0)],
+    "GRU": [node("Unsqueeze", "h axis", "u", "wide"),
+            node("GRU", "steps w r b lengths u", "sequence v", "cell", hidden_size=4),
+            node("Squeeze", "v axis", "h_out", "narrow")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_who_reads_the_old_value_behind_a_writer_in_place_is_caught(kind: str) -> None:
+    """The first of all readers is an addition; it is put behind what writes over the state."""
+    found = _kept([node("Add", "h z", "d", "early"), *WRITERS[kind], END], "h_out", "y", "d")
+    (pair,), (early, *rest) = found.plan.state, found.plan.instructions
+    assert pair.in_place
+    assert early.name == "early"
+    check_states(found)
+    late = tuple(replace(each, index=index) for index, each in enumerate([*rest, early]))
+    with pytest.raises(TilewrightError, match="'h' is overwritten when 'early' reads it"):
+        check_states(_with(found, instructions=late))
 
 
 def same_as_copying(seeds: Sequence[int], folder: Path) -> int:

@@ -53,6 +53,10 @@ class RecurrentFpu(KernelMethods):
         ]
         return (*found, *constants_by_name(operands, 0, *range(4, len(call.inputs))))
 
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """Those of the portable kernel."""
+        return PORTABLE.in_place(call)
+
     def scratch(self, operands: Operands) -> int:
         """That of the portable kernel."""
         return PORTABLE.scratch(operands)

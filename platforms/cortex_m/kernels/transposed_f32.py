@@ -13,6 +13,9 @@ from tilewright.platforms.generic.kernels.blocks_f32 import REGISTERS, in_blocks
 from tilewright.platforms.generic.kernels.float_text import rectified_text
 from tilewright.platforms.generic.kernels.phases import TransposedAxis
 
+MOST_GROUPS = 4
+"""Groups up to which products with zeros cost less than loops over each group."""
+
 
 @dataclass(frozen=True)
 class TransposedContext:
@@ -28,7 +31,7 @@ class TransposedContext:
 
 def weights_of(call: Call) -> tuple[tuple[geometry.Phase, geometry.Phase, Array], ...]:
     """Phases of rows and columns with their weights [OC, inputs]; one zero where no tap meets an input."""
-    weights = call.constants[1]
+    weights = _of_one_group(call.constants[1], call.integer("group", 1))
     if weights.ndim == 3:
         weights = weights[:, :, None]
     taps = weights.transpose(1, 2, 3, 0)
@@ -39,16 +42,29 @@ def weights_of(call: Call) -> tuple[tuple[geometry.Phase, geometry.Phase, Array]
     return tuple(found)
 
 
+def _of_one_group(weights: Array, groups: int) -> Array:
+    """The weights with zeros between channels of different groups."""
+    inputs, outputs = weights.shape[0] // groups, weights.shape[1]
+    whole = np.zeros((weights.shape[0], outputs * groups, *weights.shape[2:]), weights.dtype)
+    for group in range(groups):
+        own = slice(group * inputs, (group + 1) * inputs)
+        whole[own, group * outputs : (group + 1) * outputs] = weights[own]
+    return whole
+
+
 @PLATFORM.kernel(
     "ConvTranspose", types="f32, f32, f32? -> f32", template="transposed_fpu.c.mako", layout="channels_last",
     sources=[REGISTERS, "fpu.h", "transposed.h"], numerics="1e-5", preference=20, requires=Needs(has=("fpu",)),
 )  # fmt: skip
 class TransposedFpu(KernelMethods):
-    """Float ConvTranspose of one group: four pixels of a phase by four channels in registers."""
+    """Float ConvTranspose of a few groups: four pixels of a phase by four channels in registers.
+
+    Several groups are computed as one, with weights of zero between them.
+    """
 
     def accepts(self, call: Call) -> str | None:
         """A layer in phases."""
-        return geometry.refused(call)
+        return geometry.refused(call, MOST_GROUPS)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Starts and weights of every phase by four channels, and zeros for taps outside."""

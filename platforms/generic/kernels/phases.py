@@ -35,14 +35,14 @@ class TransposedAxis:
     phases: tuple[Phase, ...]
 
 
-def refused(call: Call) -> str | None:
-    """None for one group of constant weights, one or two axes, batch 1 and taps that lie evenly, else why not."""
+def refused(call: Call, most_groups: int = 1) -> str | None:
+    """None for few groups of constant weights, one or two axes, batch 1 and taps that lie evenly, else why not."""
     if 1 not in call.constants or (call.optional(2) is not None and 2 not in call.constants):
         return "weights or bias are computed at run time, the kernel repacks them at compile time"
     if len(call.shape(0)) not in (3, 4):
         return f"{len(call.shape(0)) - 2} spatial axes, the kernel handles one or two"
-    if call.shape(0)[0] != 1 or call.integer("group", 1) != 1:
-        return "the kernel handles batch 1 and one group"
+    if call.shape(0)[0] != 1 or call.integer("group", 1) > most_groups:
+        return f"the kernel handles batch 1 and {'one group' if most_groups == 1 else f'up to {most_groups} groups'}"
     geometry = transposed_window(call)
     if any(s > 1 and d > 1 for s, d in zip(geometry.strides, geometry.dilations, strict=True)):
         return "an axis has both stride and dilation, its taps lie unevenly"

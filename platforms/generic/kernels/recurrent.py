@@ -82,6 +82,15 @@ class Recurrent(KernelMethods):
         """Weights, biases and constant states."""
         return constants_by_name(operands, *range(len(operands.call.inputs)))
 
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """The last h and c take the memory of the first: of every entry they are read before the last are written."""
+        given = ((5, 1), (6, 2))
+        return tuple(
+            (operand, call.present.index(result))
+            for operand, result in given
+            if call.optional(operand) is not None and operand not in call.constants and result in call.present
+        )
+
     def scratch(self, operands: Operands) -> int:
         """State, cell and the gates of one batch entry."""
         found = recurrent_cell(operands.call)

@@ -199,6 +199,14 @@ def cache(r: Draw, op: str) -> Sketch:
     return Sketch(op, (data(r, shape), data(r, update), starts), {"mode": r.choice(("linear", "circular"))})
 
 
+def shift(r: Draw, op: str) -> Sketch:
+    """A window that moves on by some of its entries, or by all."""
+    shape = shape_of(r, 1, 4)
+    axis = r.randrange(len(shape))
+    update = (*shape[:axis], r.randint(1, shape[axis]), *shape[axis + 1 :])
+    return Sketch(op, (data(r, shape), data(r, update)), {"axis": axis, "newest_first": r.randint(0, 1)})
+
+
 def rotary(r: Draw, op: str) -> Sketch:
     """Heads as an axis, with positions of the run time or without any."""
     batch, heads, steps, half, length = (r.randint(1, 3) for _ in range(5))

@@ -19,7 +19,7 @@ FAMILIES: Mapping[str, d.Sketcher] = {
     "normalised_by_two": d.per_channel(2), "normalised_in_groups": d.per_channel(2, num_groups=2), "pad": m.pad,
     "places": d.along(keepdims=(0, 1), select_last_index=(0, 1)), "pool": d.pool, "prelu": d.prelu,
     "quantising": m.quantising, "recurrent": m.recurrent, "reduce": d.reduce, "resize": m.resize, "rotary": m.rotary,
-    "running": d.running, "sampled": m.sampled, "scatter": m.scatter, "sequences": m.sequences,
+    "running": d.running, "sampled": m.sampled, "scatter": m.scatter, "sequences": m.sequences, "shift": m.shift,
     "spectrum": m.spectrum, "split": m.split, "squares": m.squares, "top_k": d.top_k, "transpose": m.transpose,
     "trees": trees, "tuples": m.tuples, "unary": d.unary, "unpool": m.unpool, "variadic": d.variadic, "where": d.where,
     "windowed": m.windowed,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
 
-from tilewright.model import Array, Attribute, Clamp, DType, Model, Node, Quantisation, State, Tensor
+from tilewright.model import Array, Attribute, Clamp, DType, Model, Node, Part, Quantisation, State, Tensor
 
 Arrays = dict[str, Array]
 """Arrays by the key that the JSON names them with."""
@@ -68,15 +69,16 @@ def model_in(entry: Any, arrays: Arrays, prefix: str) -> Model:
 def _state_out(state: State, arrays: Arrays, key: str) -> dict[str, Any]:
     if state.initial is not None:
         arrays[key] = state.initial
-    row = None if state.row is None else list(state.row)
-    return {"past": state.past, "present": state.present, "initial": None if state.initial is None else key, "row": row}
+    part = None if state.part is None else list(astuple(state.part))
+    initial = None if state.initial is None else key
+    return {"past": state.past, "present": state.present, "initial": initial, "part": part}
 
 
 def _state_in(entry: Any, arrays: Arrays) -> State:
-    initial, row = entry["initial"], entry["row"]
+    initial, part = entry["initial"], entry["part"]
     return State(
         entry["past"], entry["present"], None if initial is None else arrays[initial],
-        None if row is None else (int(row[0]), str(row[1]), str(row[2])),
+        None if part is None else Part(str(part[0]), str(part[1]), *(tuple(map(int, axes)) for axes in part[2:])),
     )  # fmt: skip
 
 

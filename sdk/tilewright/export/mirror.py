@@ -31,7 +31,7 @@ def bound_graph(
     from tilewright.binding.bind import bind
     from tilewright.compile import model_name
     from tilewright.frontend.load import load
-    from tilewright.options import CompileOptions
+    from tilewright.options import CompileOptions, StateWish
     from tilewright.passes.driver import run
     from tilewright.passes.quantise.lower import lower
     from tilewright.schedule.request import make_request
@@ -39,7 +39,7 @@ def bound_graph(
 
     options = CompileOptions(shapes=dict(shapes or {}), disabled_passes=frozenset(without_passes))
     request = make_request(source, options, load_target(target))
-    loaded = load(source, shapes=options.shapes, frozen={}, name=model_name(source))
+    loaded = load(source, shapes=options.shapes, frozen={}, name=model_name(source), state=StateWish(()))
     model, _ = run(lower(loaded), disabled=tuple(options.disabled_passes))
     return bind(model, request.platform, request.kernels)
 

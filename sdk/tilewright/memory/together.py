@@ -13,7 +13,7 @@ from itertools import combinations, permutations
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.memory.placed import PlacedPlan, Region
 from tilewright.memory.states import STATE
-from tilewright.model import Array, DType
+from tilewright.model import Array, DType, Shape
 from tilewright.plan.liveness import Storage
 from tilewright.plan.plan import StatePair
 from tilewright.sizes import align_up
@@ -169,7 +169,7 @@ def _states(
     for network, placed in enumerate(alone):
         for own in _own_states(network, placed):
             owned.setdefault(placed.plan.slots[own.pair.state].tensor.name, []).append(own)
-    _hold_same_rows(alone, [own for owners in owned.values() for own in owners])
+    _hold_same_parts(alone, [own for owners in owned.values() for own in owners])
     states, end = list[SharedState](), 0
     moved: list[dict[int, int]] = [{} for _ in alone]
     for name, owners in owned.items():
@@ -186,19 +186,20 @@ def _states(
     return tuple(states), moved
 
 
-def _hold_same_rows(alone: Sequence[PlacedPlan], owners: Sequence[_Own]) -> None:
-    """A state of which one network takes rows apart and another does not is no one tensor."""
-    rows: dict[str, dict[int, set[int | None]]] = {}
+def _hold_same_parts(alone: Sequence[PlacedPlan], owners: Sequence[_Own]) -> None:
+    """A state of which one network takes parts and another takes others, or none, is no one tensor."""
+    boxes: dict[str, dict[int, set[tuple[Shape, Shape] | None]]] = {}
     for own in owners:
-        rows.setdefault(own.pair.past, {}).setdefault(own.network, set()).add(own.pair.row)
-    for past, by_network in rows.items():
+        box = None if own.pair.part is None else (own.pair.part.low, own.pair.part.high)
+        boxes.setdefault(own.pair.past, {}).setdefault(own.network, set()).add(box)
+    for past, by_network in boxes.items():
         forms = list(by_network.items())
         for network, form in forms[1:]:
             if past and form != forms[0][1]:
                 raise UsageError(
                     f"state '{past}' is not the same in '{alone[forms[0][0]].plan.name}' and "
                     f"'{alone[network].plan.name}'",
-                    why="one of them keeps its rows as states of their own",
+                    why="one of them keeps parts of it as states of their own",
                     fix="give --without-pass state", tensor=past,
                 )  # fmt: skip
 

@@ -24,6 +24,8 @@ from tilewright.passes import (
     pool,
     prescale,
     scalar,
+    transposed,
+    windows,
 )
 
 ROUNDS = 8
@@ -68,6 +70,8 @@ PASSES: tuple[Pass, ...] = (
     chain,
     dense,
     activation,
+    transposed,
+    windows,
 )
 
 

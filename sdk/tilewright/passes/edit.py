@@ -97,6 +97,10 @@ class Edit:
             self._connect(made)
         self._changed = True
 
+    def insert(self, before: Node, *new: Node) -> None:
+        """Put other nodes in front of a node, which stays."""
+        self.replace(before, *new, before)
+
     def redirect(self, old: str, new: str) -> None:
         """Let all readers of `old` read `new`, which must be written before them."""
         for node in self.readers(old):

@@ -72,7 +72,7 @@ def _pair(model: Model, state: State, inputs: Mapping[str, int], made: Mapping[s
     past, present = state.in_file
     return StatePair(
         inputs[state.past], made[state.present], initial=first_value(model.tensors[state.past], state), past=past,
-        present=present, row=None if state.row is None else state.row[0],
+        present=present, part=state.part,
     )  # fmt: skip
 
 

@@ -93,8 +93,9 @@ def _check_size(plan: ExecutionPlan, calls: int) -> None:
 
 
 def _held(plan: ExecutionPlan, pair: StatePair, value: Array) -> Array:
-    """A state of the file, or the row of it that is meant, as we hold it."""
-    return as_held(plan.slots[pair.state].tensor, value if pair.row is None else value[pair.row])
+    """A state of the file, or the part of it that is meant, as we hold it."""
+    tensor = plan.slots[pair.state].tensor
+    return as_held(tensor, value if pair.part is None else pair.part.of(value).reshape(tensor.shape))
 
 
 @dataclass(frozen=True)

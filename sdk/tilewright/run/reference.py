@@ -14,7 +14,7 @@ from tilewright.ops.operator import Call
 from tilewright.ops.quantised.explain import explain
 from tilewright.ops.requantize import dequantise, quantise
 from tilewright.plan.execute import evaluate_call, first_value, slot_value
-from tilewright.plan.plan import ExecutionPlan, Instruction, StatePair
+from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.report.build import DifferenceReport, ReferenceReport
 from tilewright.run.exact import ExactCodes
 
@@ -55,14 +55,18 @@ def with_states(plan: ExecutionPlan, inputs: Sequence[Array]) -> dict[int, Array
 
 def first_states(plan: ExecutionPlan) -> dict[str, tuple[Tensor, Array]]:
     """What the file's own states hold before the first call, by the input's name, with how we hold it."""
-    rows: dict[str, list[StatePair]] = {}
+    found: dict[str, tuple[Tensor, Array]] = {}
     for pair in plan.state:
-        rows.setdefault(pair.past or plan.slots[pair.state].tensor.name, []).append(pair)
-    found = {}
-    for name, pairs in rows.items():
-        values = [first_value(plan, pair) for pair in sorted(pairs, key=lambda pair: pair.row or 0)]
-        whole = values[0] if pairs[0].row is None else np.stack(values)
-        found[name] = (replace(plan.slots[pairs[0].state].tensor, name=name, shape=whole.shape), whole)
+        tensor, value = plan.slots[pair.state].tensor, first_value(plan, pair)
+        name = pair.past or tensor.name
+        if pair.part is None:
+            found[name] = (replace(tensor, name=name), value)
+            continue
+        if name not in found:
+            whole = np.zeros(pair.part.shape, value.dtype)
+            found[name] = (replace(tensor, name=name, shape=whole.shape), whole)
+        box = pair.part.of(found[name][1])
+        box[...] = value.reshape(box.shape)
     return found
 
 
