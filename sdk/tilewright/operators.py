@@ -19,6 +19,7 @@ from tilewright.ops.maxunpool import pooled_shape
 from tilewright.ops.operands import one_axis
 from tilewright.ops.operator import remembered, unmapped
 from tilewright.ops.pool import pool_window
+from tilewright.ops.put import put_axis
 from tilewright.ops.recurrent import Activation as RecurrentActivation
 from tilewright.ops.recurrent import Cell as RecurrentCell
 from tilewright.ops.recurrent import cell as recurrent_cell
@@ -34,7 +35,7 @@ __all__ = [
     "Addressing", "AttentionHeads", "Boxed", "Converts", "Mean", "Moves", "Pairwise", "RecurrentActivation",
     "RecurrentCell", "addressing", "all_operators", "attention_heads", "attention_scale", "conv_window",
     "dft_axis", "dft_length", "frames", "gather_axis", "grid_sampling", "names_with", "newest_first",
-    "one_axis", "pool_window", "pooled_shape", "recurrent_cell", "relayout_nest", "remembered", "rotary_heads",
-    "running_axis", "sequence_axes", "shift_axis", "straight_loops", "top_axis", "top_count",
+    "one_axis", "pool_window", "pooled_shape", "put_axis", "recurrent_cell", "relayout_nest", "remembered",
+    "rotary_heads", "running_axis", "sequence_axes", "shift_axis", "straight_loops", "top_axis", "top_count",
     "transposed_window", "unmapped",
 ]  # fmt: skip

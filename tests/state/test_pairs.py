@@ -13,7 +13,7 @@ from state.networks import filtered
 from tilewright.compile import compile_model
 from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
-from tilewright.frontend.states import METADATA, guessed_pairs
+from tilewright.frontend.states import METADATA, guessed_pairs, parse_pairs
 from tilewright.model import Model
 from tilewright.options import CompileOptions, StateWish
 from tilewright.passes.quantise.lower import integer_states, lower
@@ -49,6 +49,21 @@ def _said(text: str) -> onnx.ModelProto:
 def test_names_of_usual_exporters(inputs: str, outputs: str, pairs: str) -> None:
     found = guessed_pairs(inputs.split(), outputs.split())
     assert " ".join(f"{past}={present}" for past, present in found) == pairs
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("a=b, c = d", [("a", "b"), ("c", "d")]), ('"a,x"="b=y",c=d', [("a,x", "b=y"), ("c", "d")]),
+        ('"a""q"=b=c', [('a"q', "b=c")]), ("a b=c", [("a b", "c")]), ("a=b,", None), ('"a=b', None), ("a", None),
+    ],
+)  # fmt: skip
+def test_names_in_quotes(text: str, pairs: list[tuple[str, str]] | None) -> None:
+    if pairs is not None:
+        assert list(parse_pairs(text)) == pairs
+        return
+    with pytest.raises(ValueError, match="is no INPUT=OUTPUT"):
+        parse_pairs(text)
 
 
 def test_who_says_it() -> None:

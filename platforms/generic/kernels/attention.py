@@ -98,7 +98,7 @@ class AttentionRows(KernelMethods):
             size=size, group=size.query_heads // size.key_heads, real="double" if kind.bits == 64 else "float",
             f="" if kind.bits == 64 else "f", c_type=c_type(q), root=literal(kind, attention_scale(call, size.depth)),
             cap=literal(kind, cap) if cap > 0 else "", mask=mask is not None,
-            mask_is_bool=mask is not None and mask.dtype is DType.BOOL, mask_steps=_mask_steps(call),
+            mask_is_bool=mask is not None and mask.dtype is DType.BOOL, mask_steps=mask_steps(call),
             mask_keys=mask.shape[-1] if mask is not None else 0, lengths=call.optional(6) is not None,
             causal=bool(call.integer("is_causal", 0)), left=call.integer("left_window_size", -1),
             right=call.integer("right_window_size", -1), present_key=1 in present, present_value=2 in present,
@@ -107,7 +107,7 @@ class AttentionRows(KernelMethods):
         )  # fmt: skip
 
 
-def _mask_steps(call: Call) -> tuple[int, int, int]:
+def mask_steps(call: Call) -> tuple[int, int, int]:
     """Element strides of the mask along batch, heads and queries; 0 along an axis that it lacks or repeats."""
     mask = call.optional(3)
     if mask is None:

@@ -207,6 +207,15 @@ def shift(r: Draw, op: str) -> Sketch:
     return Sketch(op, (data(r, shape), data(r, update)), {"axis": axis, "newest_first": r.randint(0, 1)})
 
 
+def put(r: Draw, op: str) -> Sketch:
+    """An entry along any axis, at positions inside and outside of it."""
+    shape = shape_of(r, 1, 4)
+    axis = r.randrange(len(shape))
+    entry = (*shape[:axis], 1, *shape[axis + 1 :])
+    position = fixed([r.randint(-1, shape[axis])], False)
+    return Sketch(op, (data(r, shape), data(r, entry), position), {"axis": axis})
+
+
 def rotary(r: Draw, op: str) -> Sketch:
     """Heads as an axis, with positions of the run time or without any."""
     batch, heads, steps, half, length = (r.randint(1, 3) for _ in range(5))

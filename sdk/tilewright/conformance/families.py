@@ -17,7 +17,7 @@ FAMILIES: Mapping[str, d.Sketcher] = {
     "cut": m.cut, "dynamic": m.dynamic, "expand": m.expand, "gather": m.gather, "gemm": d.gemm, "image": d.image,
     "layer_norm": d.layer_norm, "matmul": d.matmul, "normalised_by_four": d.per_channel(4),
     "normalised_by_two": d.per_channel(2), "normalised_in_groups": d.per_channel(2, num_groups=2), "pad": m.pad,
-    "places": d.along(keepdims=(0, 1), select_last_index=(0, 1)), "pool": d.pool, "prelu": d.prelu,
+    "places": d.along(keepdims=(0, 1), select_last_index=(0, 1)), "pool": d.pool, "prelu": d.prelu, "put": m.put,
     "quantising": m.quantising, "recurrent": m.recurrent, "reduce": d.reduce, "resize": m.resize, "rotary": m.rotary,
     "running": d.running, "sampled": m.sampled, "scatter": m.scatter, "sequences": m.sequences, "shift": m.shift,
     "spectrum": m.spectrum, "split": m.split, "squares": m.squares, "top_k": d.top_k, "transpose": m.transpose,

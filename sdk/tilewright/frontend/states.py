@@ -45,15 +45,25 @@ class Pairs:
         return frozenset(past for past, _ in self.named)
 
 
+_NAME = r'\s*(?:"((?:[^"]|"")*)"|([^",{}]*[^",{}\s]))\s*'
+_PAIR = re.compile(_NAME.format("=", "=") + "=" + _NAME.format("", "") + "(?:,|$)")
+
+
 def parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
-    """`past=present,...` as pairs; ValueError with the reason where it is anything else."""
-    found = []
-    for part in text.split(","):
-        past, equals, present = (word.strip() for word in part.partition("="))
-        if not (past and equals and present):
-            raise ValueError(f"'{part.strip()}' is no INPUT=OUTPUT")
-        found.append((past, present))
-    return tuple(found)
+    """`past=present,...` as pairs; ValueError with the reason where it is anything else.
+
+    Names may stand in double quotes, as those with `,` or `=` must; `""` in them is one quote.
+    """
+    found, at = list[tuple[str, str]](), 0
+    while True:
+        pair = _PAIR.match(text, at)
+        if pair is None:
+            raise ValueError(f"'{text[at:].split(',')[0].strip()}' is no INPUT=OUTPUT")
+        quoted_past, past, quoted_present, present = pair.groups()
+        found.append((past or quoted_past.replace('""', '"'), present or quoted_present.replace('""', '"')))
+        at = pair.end()
+        if not pair[0].endswith(","):
+            return tuple(found)
 
 
 def named_pairs(proto: onnx.ModelProto, wish: StateWish, file: str) -> Pairs:

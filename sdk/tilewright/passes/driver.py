@@ -14,15 +14,18 @@ from tilewright.model import Model
 from tilewright.passes import (
     activation,
     batch_norm,
+    cached_attention,
     canonical,
     chain,
     dead,
     dense,
     fold,
     identity,
+    one_hot,
     pad,
     pool,
     prescale,
+    readers,
     scalar,
     transposed,
     windows,
@@ -70,8 +73,11 @@ PASSES: tuple[Pass, ...] = (
     chain,
     dense,
     activation,
+    cached_attention,
+    one_hot,
     transposed,
     windows,
+    readers,
 )
 
 

@@ -57,9 +57,9 @@ def _before_joining(edit: Edit, node: Node, present: set[str]) -> None:
 def _shift(edit: Edit, state: State) -> None:
     """The next value of a state as a Shift, where its oldest entries go and others come."""
     node = edit.writer(state.present)
-    while node is not None and not node.domain and node.op in ("ScatterND", "ScatterElements", "TensorScatter"):
+    while node is not None and not node.domain and "Scatter" in node.op:
         node = edit.writer(node.inputs[0])
-    if node is None or node.domain or node.clamp or node.op not in ("Concat", "Pad", "Slice"):
+    if node is None or node.domain or node.clamp or not node.inputs:
         return
     if node.op == "Concat":
         _joined(edit, node, state.past)
@@ -92,9 +92,11 @@ def _joined(edit: Edit, node: Node, past: str) -> None:
 def _padded(edit: Edit, node: Node, past: str) -> None:
     """`Pad(past[k:])` or `Pad(past)[k:]` with a constant at one end: that is the update."""
     before = edit.writer(node.inputs[0])
-    if before is None or before.domain or before.clamp or {node.op, before.op} != {"Pad", "Slice"}:
+    if before is None or before.domain or before.clamp:
         return
-    sliced, pad = (node, before) if node.op == "Slice" else (before, node)
+    sliced, pad = (node, before) if before.op == "Pad" else (before, node)
+    if pad.op != "Pad" or sliced.op != "Slice":
+        return
     tensor, taken, value = edit.tensors[past], stretch_of(edit, sliced), _pad_value(edit, pad)
     if before.inputs[0] != past or edit.tensors[node.outputs[0]].shape != tensor.shape or taken is None:
         return

@@ -5,8 +5,9 @@ Views share the bytes of what they show and follow it; an elementwise node may w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from tilewright.frontend.names import unique
 from tilewright.memory.reorder import OrderNode, OrderProblem, reorder
 from tilewright.model import Model, Node
 from tilewright.ops.operator import Kind
@@ -89,9 +90,36 @@ def _problem(model: Model, nodes: list[Node], roots: dict[str, tuple[str, ...]])
         size = model.tensors[writes[0]].size_bytes
         over = [n for n in reads if model.tensors[n].size_bytes == size] if _elementwise(model, node) else []
         order_nodes.append(OrderNode(node.name, reads, writes, in_place=tuple((n, writes[0]) for n in over)))
+    first = _first(model, order_nodes)
+    order_nodes = [
+        replace(node, reads=node.reads + first[1].get(node.name, ()), writes=node.writes + first[0].get(node.name, ()))
+        for node in order_nodes
+    ]
+    marks = {name for names in first[0].values() for name in names}
     named = {n for node in order_nodes for n in (*node.reads, *node.writes)} | {*model.inputs}
     outputs = frozenset(runtime(tuple(model.outputs)))
-    return OrderProblem(tuple(order_nodes), {n: model.tensors[n].size_bytes for n in sorted(named)}, outputs)
+    sizes = {n: 0 if n in marks else model.tensors[n].size_bytes for n in sorted(named)}
+    return OrderProblem(tuple(order_nodes), sizes, outputs)
+
+
+def _first(model: Model, nodes: list[OrderNode]) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """Marks without bytes, written by who reads a state and read by who writes it, where the model has that order."""
+    made = {name: node for node in model.nodes for name in node.outputs if name}
+    places = {node.name: at for at, node in enumerate(nodes)}
+    written, read, taken = dict[str, tuple[str, ...]](), dict[str, tuple[str, ...]](), set(model.tensors)
+    for state in model.states:
+        writers, at = list[int](), made.get(state.present)
+        while at is not None:
+            writers += [places[at.name]] if at.name in places else []
+            at = made.get(at.inputs[0]) if at.inputs and state.past not in at.inputs else None
+        for number, node in enumerate(nodes):
+            later = [writer for writer in writers if writer > number]
+            if state.past in node.reads and later:
+                mark = unique(f"{node.name}/read", taken)
+                written[node.name] = (*written.get(node.name, ()), mark)
+                for writer in later:
+                    read[nodes[writer].name] = (*read.get(nodes[writer].name, ()), mark)
+    return written, read
 
 
 def _elementwise(model: Model, node: Node) -> bool:
