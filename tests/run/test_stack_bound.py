@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tilewright.run.stack import read_call_graph, stack_bound
+from tilewright.run.stack import join_aliases, read_call_graph, stack_bound
 
 GRAPH = r"""graph: { title: "a.c"
 node: { title: "run" label: "run\na.c:1:1\n16 bytes (static)" }
@@ -34,3 +34,15 @@ def test_what_cannot_be_seen_is_named(tmp_path: Path) -> None:
     bound = stack_bound(read_call_graph([tmp_path / "a.ci"]), "run")
     assert (bound.size_bytes, bound.path) == (216, ("run", "wide"))
     assert bound.unknown == ("a call through a pointer", "memcpy", "recursion of run", "the frame of wide", "trace")
+
+
+def test_functions_that_the_compiler_merged_keep_their_depth(tmp_path: Path) -> None:
+    more = GRAPH + 'edge: { sourcename: "run" targetname: "a.c:same" label: "" }\n'
+    more += 'node: { title: "a.c:long" label: "long\\na.c:9:1\\n300 bytes (static)" }\n'
+    (tmp_path / "a.ci").write_text(more)
+    graph = read_call_graph([tmp_path / "a.ci"])
+    assert stack_bound(graph, "run").unknown == ("memcpy", "same", "trace")
+    for merged in ({"same": "long"}, {"long": "same"}, {"long": "first", "same": "first"}):
+        bound = stack_bound(join_aliases(graph, merged), "run")
+        assert (bound.size_bytes, bound.path) == (316, ("run", "long"))
+        assert bound.unknown == ("memcpy", "trace")

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tilewright.errors import DoesNotFit, TilewrightError, ToolMissing, UsageError
-from tilewright.run.elf import ElfFile, Sizes, mapped_sizes, read_elf
+from tilewright.run.elf import ElfFile, Sizes, aliases, mapped_sizes, read_elf
 from tilewright.run.image import Image, Toolchain
 from tilewright.run.interface import INSTANCE, Interface, glue_code, read_interface
 from tilewright.run.simulator import simulator_of
-from tilewright.run.stack import StackBound, bound_beside, read_call_graph, stack_bound
+from tilewright.run.stack import StackBound, bound_beside, join_aliases, read_call_graph, stack_bound
 from tilewright.run.together_code import common_interface, together_code
 from tilewright.run.tool import Finished, find_tool, start
 from tilewright.target import Target, targets_folder
@@ -126,6 +126,8 @@ def _sources(project: Path, model: str, kit: str) -> list[Path]:
 def _bounds(objects: Sequence[Path], model: str) -> tuple[StackBound, StackBound]:
     """Stack of the network and beside it, by the call graphs that gcc wrote; it writes none for assembler."""
     graph = read_call_graph(made for o in objects if (made := o.with_suffix(".ci")).is_file())
+    same = {name: other for o in objects if o.suffix == ".o" for name, other in aliases(o).items()}
+    graph = join_aliases(graph, same)
     ignored = frozenset({f"{model}_trace", TAP.lower()})
     return stack_bound(graph, f"{model}_run", ignored), bound_beside(graph, f"{model}_run", ignored)
 

@@ -124,6 +124,22 @@ def _content(elf: Any) -> ElfFile:
     return ElfFile(tuple(sections), tuple(symbols), labels)
 
 
+def aliases(path: Path) -> dict[str, str]:
+    """Names of functions of an object file that share their code with another one, each with the first of those."""
+    from elftools.elf.elffile import ELFFile
+
+    found: dict[str, str] = {}
+    first: dict[tuple[Any, int], str] = {}
+    with path.open("rb") as stream:
+        table = ELFFile(stream).get_section_by_name(".symtab")
+        for entry in table.iter_symbols() if table else ():
+            if entry["st_info"]["type"] == "STT_FUNC" and isinstance(entry["st_shndx"], int):
+                name = first.setdefault((entry["st_shndx"], entry["st_value"]), entry.name)
+                if name != entry.name:
+                    found[entry.name] = name
+    return found
+
+
 def mapped_sizes(map_file: Path, elf: ElfFile, leave_out: Iterable[str]) -> Sizes:
     """Bytes by the linker's map of everything but the files in `leave_out`: the model with the libraries it needs.
 

@@ -7,7 +7,7 @@ calls through pointers, recursion, frames whose size is only known at run time.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,6 +56,26 @@ def read_call_graph(files: Iterable[Path]) -> CallGraph:
             elif edge:
                 graph.calls.setdefault(edge[1], set()).add(edge[2])
     return graph
+
+
+def join_aliases(graph: CallGraph, aliases: Mapping[str, str]) -> CallGraph:
+    """The graph with functions that the compiler merged called by the name under which it tells their frame.
+
+    `aliases` are names of functions with another name of the same code.
+    """
+    known = {_name(title): title for title in graph.frames}
+    groups: dict[str, set[str]] = {}
+    for name, other in aliases.items():
+        groups.setdefault(other, {other}).add(name)
+    titles: dict[str, str] = {}
+    for group in groups.values():
+        same = next((known[name] for name in sorted(group) if name in known), None)
+        if same is not None:
+            titles |= dict.fromkeys(group - known.keys(), same)
+    calls = {
+        caller: {titles.get(_name(callee), callee) for callee in callees} for caller, callees in graph.calls.items()
+    }
+    return CallGraph(graph.frames, graph.dynamic, calls)
 
 
 def stack_bound(graph: CallGraph, root: str, ignore: frozenset[str] = frozenset()) -> StackBound:
