@@ -1,10 +1,10 @@
 """Measures what kernels take of code and stack and writes platforms/NAME/code_sizes.toml.
 
-python ci/measure_code.py cortex_m riscv     the tables of these platforms, from every network of tests/models
-Each network is built for each board of the platform with its layers kept apart, so that every function's bytes belong
-to one kernel; then once more as it ships, for the stack that layers take when they are joined. Run it after kernels
-change; `tests/run/test_sim_matrix.py` fails where an estimate is below what a build takes. Networks above 50 kB are
-left out: they, and the trained ones of `ci/sim-matrix`, show how far the tables hold.
+PYTHONPATH=tests/models python ci/measure_code.py cortex_m riscv     the tables of these platforms
+Networks of tests/models, and drawn ones, are compiled for each core of the platform with their layers kept apart, so
+that every function's bytes belong to one kernel; then once more as they ship, for what layers take when they are
+joined. Nothing is linked but the functions of libraries, each by itself, to see what comes with it. Run it after
+kernels change. `ci/bench sizes` holds the tables against whole builds of networks that are not among these.
 """
 
 from __future__ import annotations
@@ -14,84 +14,110 @@ import re
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from board_cells import has_fpu, is_quantised
+from code_tables import Built, Library, core, layer_of, toml
+from make_networks import grow
 from tilewright.compile import Compiled, compile_model, write
-from tilewright.errors import DoesNotFit, TilewrightError
+from tilewright.conformance.graphs import network
+from tilewright.errors import DoesNotFit, UnsupportedError
+from tilewright.fitting import roomy
 from tilewright.memory.needs import Places
 from tilewright.options import CompileOptions
-from tilewright.report.code_sizes import ALWAYS, FILE, RUN, CoreSizes, LayerCounts, is_library
-from tilewright.run.build import build
-from tilewright.run.elf import read_elf
-from tilewright.run.image import Image
-from tilewright.run.measure import STACK_OF_LIBRARIES, beside_data
-from tilewright.run.stack import CallGraph, read_call_graph, stack_bound
-from tilewright.target import known_targets, load_target
+from tilewright.plugins import platform
+from tilewright.report.code_sizes import FILE, LayerCounts, is_library
+from tilewright.run.build import choose_compiler
+from tilewright.run.elf import aliases, placements, read_elf
+from tilewright.run.stack import CallGraph, bound_beside, join_aliases, read_call_graph, stack_bound
+from tilewright.run.tool import start
+from tilewright.target import Target, load_target
+from tilewright.tiling.hierarchy import hierarchy
 
 ROOT = Path(__file__).parents[1]
-TYPES = frozenset({"float", "double", "int64_t", "uint64_t"})
-LARGEST = 50_000
+CORES = {
+    "cortex_m": ("qemu_mps2_an385", "qemu_microbit", "cortex-m4", "qemu_mps2_an386", "qemu_mps3_an547"),
+    "riscv": ("qemu_rv32imc", "qemu_rv32imafc", "qemu_rv32gcv"),
+    "pulp": ("qemu_pulp", "gvsoc_pulp_open"),
+    "pulp_l3": ("qemu_pulp_l3",),
+}
+"""Targets whose cores are measured; others take the figures of the one that is most like theirs."""
+GROWN = ("ad", "resnet8", "vww")
+DRAWN = range(1000, 1040)
+"""Seeds of the networks that are drawn; those below 1000 hold the tables to account."""
+_CONSTANT = (".ARM.ex", ".rodata", ".srodata", ".data", ".sdata")
+_VARIABLE = (".data", ".sdata", ".bss", ".sbss", "COMMON")
 
 
 @dataclass(frozen=True)
-class Built:
-    """One network on one board: its C, bytes of every function with the layers apart, and bytes of stack.
+class Compiling:
+    """A network compiled to one object: bytes by function, its call graph, bytes of code and of constants."""
 
-    `constants` and `variables` are bytes that code and libraries bring beside those of the network.
-    """
-
-    flags: str
-    model: str
-    counts: LayerCounts
     functions: Mapping[str, int]
-    depths: Mapping[str, int]
-    frame: int
-    bound: int
-    constants: int
-    variables: int
+    graph: CallGraph
+    code: int
 
 
 def measured(network: Path, board: str) -> Built | None:
-    """Build a network twice, with its layers apart and as it ships; None where it does not fit."""
+    """Compile a network twice, with its layers apart and as it ships; None where it has no plan."""
     target = load_target(board)
+    target = target if hierarchy(platform(target.platform)) else roomy(target)
     try:
-        done = compile_model(network / "model.onnx", CompileOptions(), target)
-    except DoesNotFit:
+        done = compile_model(network, CompileOptions(), target)
+    except (DoesNotFit, UnsupportedError):
         return None
     model = done.artifacts.model
     with tempfile.TemporaryDirectory() as folder:
-        project = Path(folder) / "project"
-        project.mkdir()
-        write(done, project)
-        try:
-            ships = build(project, model, target, Path(folder) / "ships")
-        except TilewrightError:  # the C does not compile for a memory that is too small
-            return None
-        source = project / f"src/{model}.c"
-        source.write_text(apart(source.read_text(), model))
-        image = build(project, model, target, Path(folder) / "apart")
-        graph = read_call_graph((Path(folder) / "apart" / "model").glob("*.ci"))
-        own = {symbol.name for file in (image.work / "harness").glob("*.o") for symbol in read_elf(file).symbols}
-    functions: dict[str, int] = defaultdict(int)
-    for symbol in image.elf.symbols:
-        if symbol.kind == "code" and symbol.name not in own and not symbol.name.startswith("_start"):
-            functions[symbol.name.split(".")[0]] += symbol.size_bytes
-    bounds = [bound.size_bytes for bound in (ships.stack, ships.core_stack) if bound is not None]
-    constants, variables = beside_constants(ships, done)
+        write(done, Path(folder))
+        source = Path(folder) / f"src/{model}.c"
+        code = source.read_text()
+        ships = compiled(source, target)
+        source.write_text(apart(code, model))
+        separate = compiled(source, target)
+    calls = {name: names for name, names in libraries(separate.graph, model).items() if names}
+    run = f"{model}_run"
+    beside = handed_over(separate.graph, model) if done.request.platform.cores > 1 else frozenset[str]()
+    bound = stack_bound(ships.graph, run).size_bytes
+    others = bound_beside(ships.graph, run).size_bytes if beside else 0
+    linked = set[str]().union(*(libraries_below(ships.graph, title, model) for title in ships.graph.frames))
+    parts = library(board, tuple(sorted(linked)))
+    needed = frozenset[str]().union(*parts.linked.values())
     return Built(
-        " ".join(target.cpu_flags), model, LayerCounts.of(done.artifacts), functions, depths(graph),
-        graph.frames.get(f"{model}_run", 0), max(bounds, default=0), constants, variables,
+        " ".join(target.cpu_flags), model, LayerCounts.of(done.artifacts), separate.functions, depths(separate.graph),
+        separate.graph.frames.get(run, 0), calls, beside, bound, others,
+        ships.code - tables(done) + sum(parts.parts[part][0] for part in needed),
+        sum(parts.parts[part][1] for part in needed), parts,
     )  # fmt: skip
 
 
-def beside_constants(image: Image, done: Compiled) -> tuple[int, int]:
-    """Constants and variables of an image that are not the network's."""
-    code, variables = beside_data(done.report.memory, Places.of(done.request.platform), image)
-    return code - image.sizes.text_bytes, variables
+def compiled(source: Path, target: Target) -> Compiling:
+    """Compile the layers of a project."""
+    made = source.with_suffix(".o")
+    flags = (*target.flags, *target.library_flags, "-std=c99", "-fcallgraph-info=su")
+    gcc([choose_compiler(target), *flags, "-c", str(source), "-o", str(made)], source.parent)
+    functions: dict[str, int] = defaultdict(int)
+    merged = aliases(made)
+    elf = read_elf(made)
+    for symbol in elf.symbols:
+        if symbol.kind == "code" and symbol.name not in merged:
+            functions[symbol.name.split(".")[0]] += symbol.size_bytes
+    code = sum(part.size_bytes for part in elf.sections if part.kind != "data")
+    return Compiling(functions, join_aliases(read_call_graph([source.with_suffix(".ci")]), merged), code)
+
+
+def gcc(command: Sequence[str], folder: Path) -> None:
+    """Run the compiler; its complaint ends the script."""
+    done = start(list(command), folder)
+    if done.code != 0:
+        raise SystemExit(done.errors)
+
+
+def tables(done: Compiled) -> int:
+    """Bytes of the constants that stand in the file of the layers and in the plan."""
+    return done.report.memory[Places.of(done.request.platform).constants].tables
 
 
 def apart(code: str, model: str) -> str:
@@ -104,108 +130,115 @@ def depths(graph: CallGraph) -> dict[str, int]:
     """Stack of every function with all that it calls, by name."""
     found: dict[str, int] = {}
     for title in graph.frames:
-        name = title.rpartition(":")[2].split(".")[0]
+        name = name_of(title)
         found[name] = max(found.get(name, 0), stack_bound(graph, title).size_bytes)
     return found
 
 
-def layer_of(name: str, model: str) -> tuple[str, int] | None:
-    """(kernel, number) of a layer's function; None for others."""
-    found = re.match(rf"{model}_(?:([a-z0-9]+)_|(layer|fetch))(\d+)", name)
-    return (found[1] or found[2], int(found[3])) if found else (RUN, 0) if name == f"{model}_run" else None
+def name_of(title: str) -> str:
+    """The function that a title of the call graph means."""
+    return title.rpartition(":")[2].split(".")[0]
 
 
-def kernels(cells: Sequence[Built]) -> dict[str, tuple[int, int]]:
-    """Bytes of code per 1,000 characters and bytes of stack of every kernel, the largest seen."""
-    found: dict[str, tuple[int, int]] = {}
-    for cell in cells:
-        code: dict[tuple[str, int], int] = defaultdict(int)
-        stack: dict[str, int] = defaultdict(int)
-        for name, size in cell.functions.items():
-            layer = layer_of(name, cell.model)
-            if layer is not None and layer in cell.counts.layers:
-                code[layer] += size
-                depth = cell.frame if layer[0] == RUN else cell.depths.get(name, 0)
-                stack[layer[0]] = max(stack[layer[0]], depth)
-        for layer, size in code.items():
-            before = found.get(layer[0], (0, 0))
-            density = -(-size * 1000 // cell.counts.layers[layer])
-            found[layer[0]] = (max(before[0], density), max(before[1], stack[layer[0]]))
-    return found
+def libraries(graph: CallGraph, model: str) -> dict[str, frozenset[str]]:
+    """Functions of libraries that the layers of a kernel call and the C does not name."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for title in graph.frames:
+        layer = layer_of(name_of(title), model)
+        if layer is not None:
+            found[layer[0]] |= {name for name in libraries_below(graph, title, model) if not is_named(name)}
+    return {kernel: frozenset(names) for kernel, names in found.items()}
 
 
-def shared(cells: Sequence[Built]) -> dict[str, int]:
-    """Bytes that every name brings: a function belongs to the rarest name that is used wherever it is linked.
-
-    Those of the compiler's own library, for types that the core lacks, belong to the type.
-    """
-    where: dict[str, set[int]] = defaultdict(set)
-    sizes: dict[str, int] = {}
-    uses: dict[str, set[int]] = defaultdict(set)
-    for number, cell in enumerate(cells):
-        for name in cell.counts.names:
-            uses[name].add(number)
-        for name, size in cell.functions.items():
-            if layer_of(name, cell.model) not in cell.counts.layers:
-                plain = name.replace(cell.model, "MODEL")
-                where[plain].add(number)
-                sizes[plain] = max(sizes.get(plain, 0), size)
-    found: dict[str, int] = defaultdict(int)
-    for name, size in sizes.items():
-        able = [used for used, numbers in uses.items() if where[name] <= numbers and may_bring(used, name)]
-        best = min(able, key=lambda used: (used != name, len(uses[used]), used), default=ALWAYS)
-        everywhere = best != name and len(uses.get(best, cells)) == len(cells)
-        found[ALWAYS if everywhere else best] += size
-    return found
+def libraries_below(graph: CallGraph, title: str, model: str) -> set[str]:
+    """Functions without code of ours that a function reaches without a layer between them."""
+    reached, waiting = set[str](), [title]
+    while waiting:
+        one = waiting.pop()
+        if one not in reached and (one == title or layer_of(name_of(one), model) is None):
+            reached.add(one)
+            waiting += graph.calls.get(one, ())
+    return {name for name in reached if name not in graph.frames and is_external(name)}
 
 
-def may_bring(used: str, function: str) -> bool:
-    """True where the use of a name may be why a function is linked."""
-    return not function.startswith("MODEL") and (used in TYPES or not function.startswith("__"))
+def is_external(name: str) -> bool:
+    """True for functions that a library must bring."""
+    return ":" not in name and not name.startswith(("tilewright", "__indirect")) and "_trace" not in name
 
 
-def core(cells: Sequence[Built]) -> CoreSizes:
-    """The table of one core."""
-    table, brought = kernels(cells), shared(cells)
-    names = frozenset(name for cell in cells for name in cell.counts.names if is_library(name))
-    sizes = CoreSizes(cells[0].flags, table, brought, names)
-    beside = max(0, *(cell.bound - sizes.stack_bytes(cell.counts) for cell in cells)) + STACK_OF_LIBRARIES
-    constants, variables = max(cell.constants for cell in cells), max(cell.variables for cell in cells)
-    return replace(sizes, stack_beside=beside, constants=constants, variables=variables)
+def is_named(name: str) -> bool:
+    """True for functions of libraries that nothing but the C itself asks for."""
+    return is_library(name) and not name.startswith("mem")
 
 
-def toml(platform: str, cores: Iterable[CoreSizes]) -> str:
-    """The file as it is committed."""
-    lines = [f"# Written by: python ci/measure_code.py {platform}"]
-    lines += ["# kernels: bytes of code per 1,000 characters of C, bytes of stack; shared: bytes that a name brings"]
-    for sizes in cores:
-        lines += ["", "[[core]]", f'flags = "{sizes.flags}"', f"stack_beside = {sizes.stack_beside}"]
-        lines += [f"constants = {sizes.constants}", f"variables = {sizes.variables}"]
-        lines += ["known = [" + ", ".join(f'"{name}"' for name in sorted(sizes.known)) + "]", "[core.kernels]"]
-        lines += [f"{name} = [{code}, {stack}]" for name, (code, stack) in sorted(sizes.kernels.items())]
-        lines += ["[core.shared]", *(f"{name} = {size}" for name, size in sorted(sizes.shared.items()))]
-    return "\n".join(lines) + "\n"
+def handed_over(graph: CallGraph, model: str) -> frozenset[str]:
+    """Kernels whose functions the network does not reach by calls: other cores run them."""
+    reached, waiting = set[str](), [f"{model}_run"]
+    while waiting:
+        one = waiting.pop()
+        if one not in reached:
+            reached.add(one)
+            waiting += graph.calls.get(one, ())
+    layers = {layer_of(name_of(title), model) for title in graph.frames if title not in reached}
+    return frozenset(layer[0] for layer in layers if layer is not None) - {"input", "output"}
+
+
+@cache
+def library(board: str, functions: tuple[str, ...]) -> Library:
+    """What is linked for each of the functions."""
+    linked: dict[str, frozenset[str]] = {}
+    parts: dict[str, tuple[int, int]] = {}
+    for function in functions:
+        found = alone(board, function)
+        linked[function] = frozenset(found)
+        parts |= {part: max(sizes, parts.get(part, (0, 0))) for part, sizes in found.items()}
+    return Library(linked, parts)
+
+
+@cache
+def alone(board: str, function: str) -> dict[str, tuple[int, int]]:
+    """Parts of libraries that a function needs: bytes of each with its constants, and of its variables."""
+    target = load_target(board)
+    with tempfile.TemporaryDirectory() as folder:
+        empty, mapped = Path(folder) / "empty.c", Path(folder) / "all.map"
+        empty.write_text("")
+        flags = (*target.cpu_flags, *target.library_flags, "-nostartfiles", "-Wl,--gc-sections")
+        wanted = (f"-Wl,-u,{function}", f"-Wl,-e,{function}", f"-Wl,-Map={mapped}", "-lm")
+        gcc([choose_compiler(target), *flags, str(empty), *wanted, "-o", str(Path(folder) / "all")], Path(folder))
+        found: dict[str, tuple[int, int]] = {}
+        for section, _, size, origin in placements(mapped):
+            member = re.search(r"\((?!crt)(\S+)\.o\)$", origin)
+            if member:
+                rest, variable = size * section.startswith((".text", *_CONSTANT)), size * section.startswith(_VARIABLE)
+                before = found.get(member[1], (0, 0))
+                found[member[1]] = (before[0] + rest, before[1] + variable)
+    return {part: sizes for part, sizes in found.items() if any(sizes)}
+
+
+def networks(folder: Path) -> Iterator[Path]:
+    """The networks of tests/models, those in floats that are not committed, and drawn ones, half of them in floats."""
+    yield from sorted((ROOT / "tests" / "models").glob("*/model.onnx"))
+    for name in GROWN:
+        file = folder / f"{name}.onnx"
+        file.write_bytes(grow(name).SerializeToString())
+        yield file
+    for seed in DRAWN:
+        file = folder / f"drawn_{seed}.onnx"
+        file.write_bytes(network(seed, quantised=seed % 2 == 0).SerializeToString())
+        yield file
 
 
 def main(platforms: list[str]) -> int:
     """Write the tables of the platforms."""
-    found = (ROOT / "tests" / "models").glob("*/model.onnx")
-    folders = sorted(path.parent for path in found if path.stat().st_size < LARGEST)
-    for platform in platforms:
-        boards = [name for name in known_targets() if load_target(name).platform == platform]
-        floats = [board for board in boards if has_fpu(load_target(board))]
-        asked = [
-            (folder, board) for folder in folders for board in boards
-            if is_quantised(folder.name) or folder.name == "digits" or has_fpu(load_target(board)) or not floats
-        ]  # fmt: skip
-        by_core: dict[str, list[Built]] = defaultdict(list)
-        with ProcessPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count() or 1)) as pool:
-            for built in pool.map(measured, *zip(*asked, strict=True)):
-                if built is not None:
-                    by_core[built.flags].append(built)
-                    print(f"{built.model} on {built.flags}", file=sys.stderr, flush=True)
-        text = toml(platform, (core(cells) for cells in by_core.values()))
-        (ROOT / "platforms" / platform / FILE).write_text(text, encoding="utf-8")
+    with tempfile.TemporaryDirectory() as drawn, ProcessPoolExecutor(int(os.environ.get("JOBS") or 2)) as pool:
+        models = list(networks(Path(drawn)))
+        for platform in platforms:
+            cores = []
+            for board in CORES[platform]:
+                cells = [cell for cell in pool.map(measured, models, [board] * len(models)) if cell is not None]
+                cores.append(core(cells))
+                print(f"{board}: {len(cells)} networks", file=sys.stderr, flush=True)
+            (ROOT / "platforms" / platform / FILE).write_text(toml(platform, cores), encoding="utf-8")
     return 0
 
 

@@ -46,8 +46,8 @@ def run_cell(model: Path, inputs: Path, outputs: Path, board: str, work: Path, c
         report = run_model(done, target, asked, work)
     except DoesNotFit as error:
         return Cell(name, board, refusal=error)
-    code, _, stack = estimate(done.request.platform, done.artifacts, target)
-    return Cell(name, board, report, code, stack)
+    found = estimate(done.request.platform, done.artifacts, target)
+    return Cell(name, board, report, found.code, found.stack)
 
 
 def is_quantised(network: str) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from benchmarks.told import odd, told
 from conftest import NetworkFiles
-from tilewright.cli import main
 from tilewright.errors import DoesNotFit
 from tilewright.fitting import LARGE, fitted, smallest_size
 from tilewright.memory.needs import Amount, MemoryReport, Places, Program, verdict_of, with_program
@@ -72,18 +72,18 @@ def test_what_fits_only_here_and_there_still_has_a_neighbour_that_does_not() -> 
     assert needed(size - 8) is None
 
 
-def test_every_command_says_the_same(network: Find, tmp_path: Path) -> None:
-    model, board = str(network("digits_int8").model), "qemu_mps2_an386"
-    rows = []
-    for verb in ("check", "memory"):
-        assert main([verb, model, "-t", board, "-q", "--json", str(tmp_path / verb)]) == 0
-        rows.append(json.loads((tmp_path / verb).read_text())["rows"][0]["memory"])
-    assert main(["compile", model, "-t", board, "-q", "-o", str(tmp_path / "project")]) == 0
-    rows.append(json.loads((tmp_path / "project" / "report.json").read_text())["memory"])
-    assert rows[0] == rows[1] == rows[2]
-    assert rows[0]["ram"]["stack"]
-    assert rows[0]["flash"]["total"] == rows[0]["flash"]["constants"] + rows[0]["flash"]["code"]
-    assert set(rows[0]["flash"]["provenance"].values()) == {"estimated"}
+@pytest.mark.parametrize(("name", "board"), [("digits_int8", "stm32f407"), ("odd_several", "qemu_pulp")])
+def test_every_command_says_the_same(name: str, board: str, network: Find, tmp_path: Path) -> None:
+    places = told(network(name).model, board, tmp_path)
+    assert len(places) == 10
+    assert not odd(places)
+    report = json.loads((tmp_path / "project" / "report.json").read_text())["memory"]
+    assert places["check"] == {level: row["total"] for level, row in report.items()}
+    code = next(row for row in report.values() if row["code"])
+    assert code["provenance"]["code"] == "estimated"
+    assert code["total"] == code["worst_case"] + code["code"]
+    places["page"] = {**places["page"], next(iter(report)): 1}
+    assert odd(places) == ["page"]
 
 
 @pytest.mark.parametrize("board", ["qemu_mps2_an386", "qemu_pulp_l3"])

@@ -1,6 +1,7 @@
 """What `check` says of bytes, held against builds: is any "fits" refuted, by how much are estimates too large.
 
 bash ci/bench sizes                         every network of tests/models and the trained ones on `BOARDS`
+bash ci/bench sizes:all,every=3,drawn=200   every target with a compiler here, each network on every third of them
 bash ci/bench sizes:drawn=200               200 drawn networks as well, each on one board in turn
 bash ci/bench sizes:qemu_microbit           these boards only
 bash ci/bench sizes:smallest                the smallest sizes too: each fits, one step less does not, for both --io
@@ -13,35 +14,55 @@ from __future__ import annotations
 
 import os
 import statistics
+import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from tilewright.compile import compile_model
 from tilewright.conformance.graphs import network
 from tilewright.errors import DoesNotFit, TilewrightError
 from tilewright.fitting import LARGE, fitted, measured
 from tilewright.options import CompileOptions, InputOutput
-from tilewright.target import Target, load_target
+from tilewright.target import known_targets, load_target, missing_tools
 
 TITLE = "estimated bytes against built ones (excess over the whole level), and the smallest sizes that are named"
 ROOT = Path(__file__).parents[2]
 BOARDS = ("qemu_mps2_an385", "qemu_mps2_an386", "qemu_rv32imc", "qemu_pulp")
+NEVER_MEASURED = ("cortex-m0plus", "cortex-m33", "cortex-m7", "rv32imac")
+"""Cores whose estimates are those of another one."""
 
 Row = tuple[str, ...]
+Cell = tuple[Path, str]
 
 
 def table(*parts: str) -> list[Row]:
     """A row per board and level: cells, refuted ones, least, median and largest excess; then one for the smallest."""
-    drawn = next((int(part.partition("=")[2]) for part in parts if part.startswith("drawn=")), 0)
-    boards = [part for part in parts if part != "smallest" and "=" not in part] or list(BOARDS)
+    numbers = {name: int(value) for name, _, value in (part.partition("=") for part in parts) if value}
+    boards = [part for part in parts if part not in ("smallest", "all") and "=" not in part]
+    boards = [*_all_boards(), *NEVER_MEASURED] if "all" in parts else boards or list(BOARDS)
+    every = numbers.get("every", 1)
     rows: list[Row] = [("board", "level", "cells", "refuted", "least", "median", "most", "largest in")]
     with tempfile.TemporaryDirectory() as folder:
-        cells = [(model, board) for model in _models() for board in boards]
-        cells += [(_drawn(seed, Path(folder)), boards[seed % len(boards)]) for seed in range(drawn)]
-        rows += _against_builds(cells)
-    return rows + (_smallest(cells) if "smallest" in parts else [])
+        cells = [
+            (model, board) for at, model in enumerate(_models()) for place, board in enumerate(boards)
+            if (at + place) % every == 0
+        ]  # fmt: skip
+        cells += [(_drawn(seed, Path(folder)), boards[seed % len(boards)]) for seed in range(numbers.get("drawn", 0))]
+        rows += _smallest(cells) if "smallest" in parts else _against_builds(cells)
+    return rows
+
+
+def _all_boards() -> list[str]:
+    """Targets of which something is estimated and whose compiler is here."""
+    found = ((name, load_target(name)) for name in known_targets())
+    return [
+        name for name, target in found
+        if target.simulator not in ("native", "cuda") and not any("gcc" in tool for tool, _ in missing_tools(target))
+    ]  # fmt: skip
 
 
 def _models() -> list[Path]:
@@ -56,31 +77,35 @@ def _drawn(seed: int, folder: Path) -> Path:
     return file
 
 
-def _against_builds(cells: Iterable[tuple[Path, str]]) -> Iterator[Row]:
+def _against_builds(cells: list[Cell]) -> Iterator[Row]:
     found: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
     failed = 0
-    for model, board in cells:
-        try:
-            for level, ratio in _ratios(model, load_target(board)):
-                found[board, level].append((ratio, model.stem if model.stem != "model" else model.parent.name))
-        except TilewrightError:
-            failed += 1  # unsupported there, or no plan
-    for (board, level), ratios in found.items():
-        refuted = sum(ratio < 1 for ratio, _ in ratios)
-        figures = (min(ratios)[0], statistics.median(ratio for ratio, _ in ratios), max(ratios)[0])
+    with ProcessPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count() or 1)) as pool:
+        for (model, board), ratios in zip(cells, pool.map(_ratios, *zip(*cells, strict=True)), strict=True):
+            failed += ratios is None  # unsupported there, or no plan
+            name = model.stem if model.stem != "model" else model.parent.name
+            for level, ratio in ratios or ():
+                found[board, level].append((ratio, name))
+                if ratio < 1:
+                    print(f"refuted: {name} on {board}, {level}: {ratio:.3f}", file=sys.stderr, flush=True)
+    for (board, level), known in sorted(found.items()):
+        refuted = sum(ratio < 1 for ratio, _ in known)
+        figures = (min(known)[0], statistics.median(ratio for ratio, _ in known), max(known)[0])
         shown = (f"{100 * (figure - 1):.1f} %" for figure in figures)
-        yield (board, level, str(len(ratios)), str(refuted), *shown, max(ratios)[1])
+        yield (board, level, str(len(known)), str(refuted), *shown, max(known)[1])
     yield ("cells without a plan", "", str(failed), "", "", "", "", "")
 
 
-def _ratios(model: Path, target: Target) -> Iterator[tuple[str, float]]:
-    """Of every level that holds an estimate: bytes estimated over bytes built."""
+def _ratios(model: Path, board: str) -> list[tuple[str, float]] | None:
+    """Of every level that holds an estimate: bytes estimated over bytes built; None where there is no plan."""
+    target = load_target(board)
     sizes = {name: LARGE for name in target.memories if name not in ("l1", "l2")}
-    done = fitted(model, CompileOptions(level_sizes=sizes), target)
-    built = measured(done.compiled, done.compiled.report, target).memory
-    for name, row in done.compiled.report.memory.items():
-        if row.estimated:
-            yield name, row.total / max(1, built[name].total)
+    try:
+        done = compile_model(model, CompileOptions(level_sizes=sizes), target)
+        built = measured(done, done.report, target).memory
+    except TilewrightError:
+        return None
+    return [(name, row.total / max(1, built[name].total)) for name, row in done.report.memory.items() if row.estimated]
 
 
 def _smallest(cells: Iterable[tuple[Path, str]]) -> list[Row]:

@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import prod
+
+from tilewright.codegen.c_tokens import count_tokens
 
 _CALL_OR_TYPE = re.compile(r"\b([a-z]\w*)\(|\b(float|double|int64_t|uint64_t)\b")
+_TABLE = re.compile(r"static const (\w+) \w+((?:\[\d+\])*) = \{([^;{}]*)")
+_ELEMENT = {"int8_t": 1, "uint8_t": 1, "int16_t": 2, "uint16_t": 2, "int32_t": 4, "uint32_t": 4, "float": 4, "int": 4}
 _KEYWORDS = frozenset({"if", "for", "while", "switch", "return", "sizeof", "volatile"})
 
 
@@ -17,7 +22,8 @@ _KEYWORDS = frozenset({"if", "for", "while", "switch", "return", "sizeof", "vola
 class FunctionText:
     """The C of a layer: its function, with those that only it calls.
 
-    `kernel` is the name of the kernel in lower case, `layer` for a loop over tiles and `fetch` for copies of constants,
+    `kernel` is the name of the kernel in lower case, `layer` for a loop over tiles (`core` for what that hands to other
+    cores) and `fetch` for copies of constants,
     each with a number in the network; empty for what belongs to no layer.
     """
 
@@ -30,8 +36,9 @@ class FunctionText:
 @dataclass(frozen=True)
 class FunctionCounts:
     """One C function without comments, every white space one character: `characters` of it, `beside` of the
-    declarations before it. `names` are the functions that it calls and the wide types that it computes in; `in_floats`
-    that floats are among them; `inlined` that its machine code is its callers'.
+    declarations before it. `tokens` are those of `count_tokens`, `table_bytes` those of tables inside it. `names` are
+    the functions that it calls and the wide types that it computes in; `in_floats` that floats are among them;
+    `inlined` that its machine code is its callers'.
     """
 
     kernel: str
@@ -41,20 +48,35 @@ class FunctionCounts:
     names: frozenset[str]
     in_floats: bool
     inlined: bool
+    tokens: tuple[int, ...]
+    table_bytes: int
 
 
 def count(code: FunctionText) -> tuple[FunctionCounts, ...]:
     """The functions of a text, each of which ends with a brace in the first column."""
     counts = []
-    for text in _without_tables(_without_comments(code.text)).split("\n}\n"):
+    for whole in _without_comments(code.text).split("\n}\n"):
+        text = _without_tables(whole)
         signature = text.partition("\n{\n")[0]
         start = _start(signature)
         declarations, function = text[:start], text[start:]
         names = {name for pair in _CALL_OR_TYPE.findall(text) for name in pair if name} - _KEYWORDS
-        inlined = "always_inline" in signature
-        sizes = _length(function), _length(declarations)
-        counts.append(FunctionCounts(code.kernel, code.number, *sizes, frozenset(names), "float" in text, inlined))
+        kernel = "core" if code.kernel == "layer" and f"{code.name}_core" in signature else code.kernel
+        counts.append(
+            FunctionCounts(
+                kernel, code.number, _length(function), _length(declarations), frozenset(names), "float" in text,
+                "always_inline" in signature, count_tokens(function), sum(map(_table_bytes, _TABLE.finditer(whole))),
+            )
+        )  # fmt: skip
     return tuple(counts)
+
+
+def _table_bytes(found: re.Match[str]) -> int:
+    """Bytes of a table; those of types that are none of C's stand in the plan where they have dimensions."""
+    sizes = [int(size) for size in re.findall(r"\d+", found[2])]
+    if found[1] not in _ELEMENT:
+        return 0 if sizes else 4 * (found[3].count(",") + 1)
+    return _ELEMENT[found[1]] * prod(sizes)
 
 
 def _start(signature: str) -> int:

@@ -20,10 +20,14 @@ ALL_PARTS = (*PARTS, CODE)
 
 @dataclass(frozen=True)
 class Amount:
-    """Bytes and how they are known: proved for every input, measured in a build, or estimated without a compiler."""
+    """Bytes and how they are known: proved for every input, measured in a build, or estimated without a compiler.
+
+    `basis` names the core whose figures an estimate takes where its own was never measured.
+    """
 
     size_bytes: int
     provenance: Provenance
+    basis: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,8 @@ class MemoryReport:
 
     `total` is what the level must have: the worst case, and `code` where machine code lies here, with the constants
     and variables that it and its libraries bring. `provenance` names how stack and code are known; all other parts are
-    proved. `estimated` is true where one of them is an estimate. `live_set`, `lower_bound` and `status` speak of what
+    proved. `estimated` is true where one of them is an estimate, `basis` the core that it was measured on where that is
+    another one. `live_set`, `lower_bound` and `status` speak of what
     is placed; None in a level where nothing is. `cut_off`: so much is alive at once that the search for offsets ended
     before it had tried what it tries for less. `state` lives from call to call.
     """
@@ -66,6 +71,7 @@ class MemoryReport:
     code: int | None = None
     total: int = field(init=False, default=0)
     provenance: Mapping[str, Provenance] = field(default_factory=dict)
+    basis: str = ""
     estimated: bool = False
     cut_off: bool = False
     state: int = 0
@@ -119,13 +125,14 @@ class MemoryReport:
         provenance = {**self.provenance, "stack": stack.provenance}
         return replace(
             self, stack=stack.size_bytes, worst_case=without + stack.size_bytes, provenance=provenance,
-            estimated="estimated" in provenance.values(),
+            estimated="estimated" in provenance.values(), basis=stack.basis,
         )  # fmt: skip
 
     def with_code(self, code: Amount) -> MemoryReport:
         """The level with this much code instead of what it had."""
         provenance = {**self.provenance, CODE: code.provenance}
-        return replace(self, code=code.size_bytes, provenance=provenance, estimated="estimated" in provenance.values())
+        estimated = "estimated" in provenance.values()
+        return replace(self, code=code.size_bytes, provenance=provenance, estimated=estimated, basis=code.basis)
 
 
 def verdict_of(levels: Iterable[MemoryReport]) -> str:
@@ -138,7 +145,8 @@ def verdict_of(levels: Iterable[MemoryReport]) -> str:
     certainties = {level.certainty for level, _ in limited}
     if "estimated" in certainties:
         margin = min(100 * (size - x.total) // size for x, size in limited if size and x.certainty == "estimated")
-        return f"fits (estimated, margin {margin} %)"
+        basis = next((f" from {level.basis}" for level, _ in limited if level.basis), "")
+        return f"fits (estimated{basis}, margin {margin} %)"
     return "fits (measured)" if "measured" in certainties else "fits (proved)" if certainties else "fits"
 
 
@@ -181,7 +189,7 @@ def with_program(memory: Mapping[str, MemoryReport], places: Places, program: Pr
         sizes = sum(amount.size_bytes for amount in amounts)
         weakest: Provenance = max((a.provenance for a in amounts), key=("proved", "measured", "estimated").index)
         if sizes or levels[level].code:
-            levels[level] = levels[level].with_code(Amount(sizes, weakest))
+            levels[level] = levels[level].with_code(Amount(sizes, weakest, amounts[0].basis))
     return levels
 
 

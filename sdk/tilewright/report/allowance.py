@@ -7,7 +7,7 @@ and a fixed stack.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.memory.needs import Amount, Places, Program, with_program
@@ -17,23 +17,35 @@ from tilewright.report.code_sizes import LayerCounts, sizes_for
 from tilewright.target import Target
 from tilewright.tiling.hierarchy import align_up
 
-CODE_QUARTERS, STACK_QUARTERS = 5, 6
-"""What the sums of the table are multiplied by: layers that the compiler joins, and other shapes, differ from those."""
-STACK_BESIDE = 64
-"""Bytes of stack that a few more registers take in a kernel that was never measured at that shape."""
+STACK_OF_LIBRARIES = 128
+"""Bytes for functions of the C library and of the compiler's own, of which no call graph tells: listings show 104."""
 VARIABLES = 64
 """Variables of libraries where nothing was measured."""
 
 
-def estimate(platform: Platform, artifacts: Artifacts, target: Target) -> tuple[int, int, int]:
-    """Bytes of code, of its libraries' variables and of stack that a project will take on a target, without a build."""
-    cores = 1 + platform.cores * (platform.cores > 1)
-    sizes = sizes_for(platform.name, " ".join(target.cpu_flags))
-    if sizes is None:
-        return _declared_code(platform, artifacts), VARIABLES, platform.allowance.stack_bytes * cores
+@dataclass(frozen=True)
+class Estimate:
+    """Bytes of code, of its libraries' variables and of all stacks; `basis` names another core that was measured."""
+
+    code: int
+    variables: int
+    stack: int
+    basis: str = ""
+
+
+def estimate(platform: Platform, artifacts: Artifacts, target: Target) -> Estimate:
+    """What a project's program will take on a target, without a build."""
+    cores = platform.cores * (platform.cores > 1)
     counts = LayerCounts.of(artifacts)
-    stack = align_up(sizes.stack_bytes(counts) * STACK_QUARTERS // 4 + STACK_BESIDE, 8)
-    return sizes.code_bytes(counts) * CODE_QUARTERS // 4 + sizes.constants, sizes.variables, stack * cores
+    sizes = sizes_for(platform.name, " ".join(target.cpu_flags), counts)
+    if sizes is None:
+        return Estimate(_declared_code(platform, artifacts), VARIABLES, platform.allowance.stack_bytes * (1 + cores))
+    mine, others = (_of_stack(size) for size in sizes.stack_bytes(counts))
+    return Estimate(sizes.code_bytes(counts), sizes.variable_bytes(counts), mine + cores * others, sizes.basis)
+
+
+def _of_stack(size: int) -> int:
+    return align_up(size, 8) + STACK_OF_LIBRARIES
 
 
 def _declared_code(platform: Platform, artifacts: Artifacts) -> int:
@@ -51,7 +63,10 @@ def with_estimates(report: Report, platform: Platform, artifacts: Artifacts, tar
     """
     if not artifacts.counts:
         return report
-    code, variables, stack = (Amount(size, "estimated") for size in estimate(platform, artifacts, target))
+    found = estimate(platform, artifacts, target)
+    code, variables, stack = (
+        Amount(size, "estimated", found.basis) for size in (found.code, found.variables, found.stack)
+    )
     program = Program(code, variables, declared_stack(target) or stack)
     return replace(report, memory=with_program(report.memory, Places.of(platform), program))
 

@@ -1,82 +1,164 @@
 """What the layers of a network take of code and stack, from a table that was measured by kernel and core.
 
 `platforms/NAME/code_sizes.toml` holds it; `python ci/measure_code.py NAME` builds networks with every layer kept apart
-and writes it. A layer's code follows from the characters of its C by the kernel's bytes per character. Functions that
-layers share, of the kernels and of libraries, are counted once where the C names what brings them.
+and writes it. The C of a layer gives its code by the kernel's bytes per token. Functions that layers share are counted
+once: those of kernels where the C names them, those of libraries as the set that is linked for what the kernels and the
+C call.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import takewhile
+from math import ceil, sqrt
 from pathlib import Path
+from typing import Any
 
 from tilewright.codegen.artifacts import Artifacts
+from tilewright.codegen.c_tokens import UNROLLED
 
 FILE = "code_sizes.toml"
 RUN = "run"
 """Stands for the function that calls the layers."""
 ALWAYS = "always"
+STACK_PERCENT = 110
+"""What the deepest layer of a table is multiplied by: other shapes need a few registers more."""
+NEAREST_PERCENT = 110
+"""What the figures of a core are multiplied by for one that resembles it but was not measured."""
 
 
 @dataclass(frozen=True)
 class LayerCounts:
-    """What code sizes follow from: characters of every layer by (kernel in lower case, number), and the names of the
-    functions and types that any function of the network uses.
+    """What code sizes follow from: tokens of every layer by (kernel in lower case, number), the names that any function
+    of the network calls, and bytes of tables inside functions.
     """
 
-    layers: Mapping[tuple[str, int], int]
+    layers: Mapping[tuple[str, int], tuple[int, ...]]
     names: frozenset[str]
+    constants: int = 0
 
     @classmethod
     def of(cls, artifacts: Artifacts) -> LayerCounts:
         """Those of a project; `run` stands for the function that calls the layers."""
-        layers: dict[tuple[str, int], int] = {}
+        layers: dict[tuple[str, int], tuple[int, ...]] = {}
         for function in artifacts.counts:
             if function.kernel and not function.inlined:
                 layer = (function.kernel, function.number)
-                layers[layer] = layers.get(layer, 0) + function.characters
+                before = layers.get(layer, (0,) * len(UNROLLED))
+                layers[layer] = tuple(map(sum, zip(before, function.tokens, strict=True)))
         used = frozenset[str]().union(*(function.names for function in artifacts.counts))
-        return cls(layers, frozenset(name for name in used if not name.startswith(f"{artifacts.model}_")))
+        names = frozenset(name for name in used if not name.startswith(f"{artifacts.model}_"))
+        return cls(layers, names, sum(function.table_bytes for function in artifacts.counts))
+
+
+@dataclass(frozen=True)
+class KernelSizes:
+    """Bytes that a kernel takes on a core.
+
+    `typical` and `most` are bytes of code for 1,000 tokens of all its layers in one network, loops unrolled up to
+    `unrolled` tokens. `stack`: bytes below the function that calls it, by the tokens of a layer up to which they are
+    enough. `library`: functions of libraries that the C does not name. `beside`: it runs on cores that are handed it.
+    """
+
+    unrolled: int
+    typical: int
+    most: int
+    stack: tuple[tuple[int, int], ...]
+    library: frozenset[str] = frozenset()
+    beside: bool = False
+
+    def tokens(self, by_limit: tuple[int, ...]) -> int:
+        """The count of a layer that its code follows."""
+        return by_limit[UNROLLED.index(self.unrolled)]
+
+    def stack_bytes(self, tokens: int) -> int:
+        """Stack of a layer; of one that is larger than those measured the most."""
+        return next((size for most, size in self.stack if tokens <= most), self.stack[-1][1])
 
 
 @dataclass(frozen=True)
 class CoreSizes:
-    """Bytes on one core, told by its compiler flags.
+    """Bytes on one core, told by its compiler flags; `basis` names it where it stands in for another.
 
-    `kernels`: bytes of code per 1,000 characters of C, and bytes of stack below the function that calls the layers;
-    `shared`: bytes that a used name brings; `known`: names of library functions that were measured. `stack_beside` are
-    bytes of stack that the layers apart do not show; `constants` and `variables` the most bytes of them that the code
-    and its libraries brought beside those of the network.
+    `shared`: bytes that a used name brings; `library`: for a function of a library the parts that are linked with
+    it; `parts`: bytes of each with its constants, and of its variables; `known`: names that bring nothing.
+    `code_percent` is what the compiler makes of the sum when it joins layers, `percent` what another core may take.
     """
 
     flags: str
-    kernels: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    kernels: Mapping[str, KernelSizes] = field(default_factory=dict)
     shared: Mapping[str, int] = field(default_factory=dict)
+    library: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     known: frozenset[str] = frozenset()
-    stack_beside: int = 0
-    constants: int = 0
-    variables: int = 0
+    code_percent: int = 100
+    percent: int = 100
+    basis: str = ""
+
+    def of_layers(self, counts: LayerCounts) -> int:
+        """Machine code of all layers: what is typical, and of the kernels' largest excesses the root of the squares."""
+        tokens: dict[str, int] = {}
+        for (kernel, _), by_limit in counts.layers.items():
+            tokens[kernel] = tokens.get(kernel, 0) + self._of(kernel).tokens(by_limit)
+        typical = sum(count * self._of(kernel).typical for kernel, count in tokens.items())
+        excesses = (count * (self._of(kernel).most - self._of(kernel).typical) for kernel, count in tokens.items())
+        return ceil((typical + sqrt(sum(excess**2 for excess in excesses))) / 1000)
 
     def code_bytes(self, counts: LayerCounts) -> int:
-        """Machine code of a network; what was never measured counts as the largest of its kind."""
-        densest = max(code for code, _ in self.kernels.values())
-        largest = max((size for name, size in self.shared.items() if is_library(name)), default=0)
-        total = self.shared.get(ALWAYS, 0)
-        for (kernel, _), characters in counts.layers.items():
-            total += -(-characters * self.kernels.get(kernel, (densest, 0))[0] // 1000)
-        for name in counts.names:
-            unknown = largest if is_library(name) and name not in self.known else 0
-            total += self.shared.get(name, unknown)
-        return total
+        """Machine code of a network with the constants that it and its libraries bring."""
+        shared = self.shared.get(ALWAYS, 0) + sum(self.shared.get(name, 0) for name in counts.names)
+        library = sum(self.parts[part][0] for part in self._linked(counts)) + self._unknown(counts)
+        total = self.of_layers(counts) + shared + library + counts.constants
+        return -(-total * self.code_percent * self.percent // 10_000)
 
-    def stack_bytes(self, counts: LayerCounts) -> int:
-        """Stack of a network: the calling function, and the deepest layer below it."""
-        deepest = max(stack for _, stack in self.kernels.values())
-        below = [self.kernels.get(kernel, (0, deepest))[1] for kernel, _ in counts.layers if kernel != RUN]
-        return self.kernels.get(RUN, (0, 0))[1] + max(below, default=0) + self.stack_beside
+    def variable_bytes(self, counts: LayerCounts) -> int:
+        """Variables of the libraries of a network."""
+        return sum(self.parts[part][1] for part in self._linked(counts))
+
+    def stack_bytes(self, counts: LayerCounts) -> tuple[int, int]:
+        """Stack of the core that calls the network, and of each to which it hands layers."""
+        mine, others = 0, 0
+        for (kernel, _), by_limit in counts.layers.items():
+            known = self._of(kernel)
+            size = known.stack_bytes(known.tokens(by_limit))
+            if known.beside:
+                others = max(others, size)
+            elif kernel != RUN:
+                mine = max(mine, size)
+        if any(is_helper(name) for name in self._new(counts)):
+            mine = max(mine, self._largest().stack[-1][1])
+        run = self.kernels[RUN].stack[-1][1] if RUN in self.kernels else 0
+        percent = STACK_PERCENT * self.percent
+        return -(-(run + mine) * percent // 10_000), -(-others * percent // 10_000)
+
+    def _of(self, kernel: str) -> KernelSizes:
+        """The kernel's sizes; one that was never measured counts as the largest."""
+        return self.kernels.get(kernel) or self._largest()
+
+    def _largest(self) -> KernelSizes:
+        density = max(sizes.most for sizes in self.kernels.values())
+        deepest = max(sizes.stack[-1][1] for sizes in self.kernels.values())
+        library = frozenset().union(*(sizes.library for sizes in self.kernels.values()))
+        beside = any(sizes.beside for sizes in self.kernels.values())
+        return KernelSizes(0, density, density, ((0, deepest),), library, beside)
+
+    def _linked(self, counts: LayerCounts) -> frozenset[str]:
+        """Parts of libraries that a network needs."""
+        called = {name for kernel, _ in counts.layers for name in self._of(kernel).library} | counts.names
+        return frozenset().union(*(self.library.get(name, frozenset()) for name in called))
+
+    def _new(self, counts: LayerCounts) -> frozenset[str]:
+        """Names that were never seen."""
+        return counts.names - self.known - self.library.keys() - self.shared.keys()
+
+    def _unknown(self, counts: LayerCounts) -> int:
+        """Bytes of functions that were never seen, of libraries and of kernels: each as large as the largest."""
+        linked = max((sum(self.parts[part][0] for part in parts) for parts in self.library.values()), default=0)
+        helper = max((size for name, size in self.shared.items() if is_helper(name)), default=0)
+        return sum(linked if is_library(name) else helper if is_helper(name) else 0 for name in self._new(counts))
 
 
 def is_library(name: str) -> bool:
@@ -84,24 +166,35 @@ def is_library(name: str) -> bool:
     return "_" not in name and name.islower() and name not in ("float", "double", ALWAYS)
 
 
-def sizes_for(platform: str, flags: str) -> CoreSizes | None:
-    """The table of the core with these flags, of any core of the platform the largest figures; None without a table."""
+def is_helper(name: str) -> bool:
+    """True for functions that kernels share."""
+    return name.startswith("tilewright_")
+
+
+def sizes_for(platform: str, flags: str, counts: LayerCounts) -> CoreSizes | None:
+    """The table of the core with these flags, else of the one that is most like it; None without a table."""
     cores = _load(platform)
     measured = next((core for core in cores if core.flags == flags), None)
     if measured is not None or not cores:
         return measured
-    kernels: dict[str, tuple[int, int]] = {}
-    shared: dict[str, int] = {}
-    for core in cores:
-        for name, (code, stack) in core.kernels.items():
-            before = kernels.get(name, (0, 0))
-            kernels[name] = (max(code, before[0]), max(stack, before[1]))
-        for name, size in core.shared.items():
-            shared[name] = max(size, shared.get(name, 0))
-    beside = max(core.stack_beside for core in cores)
-    constants, variables = max(core.constants for core in cores), max(core.variables for core in cores)
-    known_everywhere = frozenset.intersection(*(core.known for core in cores))
-    return CoreSizes(flags, kernels, shared, known_everywhere, beside, constants, variables)
+    kernels = {kernel for kernel, _ in counts.layers}
+    nearest = max(cores, key=lambda core: likeness(core.flags, flags, len(kernels & core.kernels.keys())))
+    return replace(nearest, percent=NEAREST_PERCENT, basis=core_name(nearest.flags))
+
+
+def core_name(flags: str) -> str:
+    """The core that flags of a compiler name."""
+    return next((flag.partition("=")[2] for flag in flags.split() if flag.startswith(("-mcpu=", "-march="))), flags)
+
+
+def likeness(flags: str, others: str, kernels: int) -> tuple[int, int, int, int]:
+    """How much two cores resemble one another: who computes floats, `kernels` that both have, name, other options."""
+    one, other = set(flags.split()), set(others.split())
+    floats = {flag for flag in one ^ other if flag.startswith(("-mfloat-abi", "-mabi"))}
+    letters = zip(core_name(flags), core_name(others), strict=False)
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], letters))
+    options = {flag.partition("=")[0] for flag in one} ^ {flag.partition("=")[0] for flag in other}
+    return -len(floats), kernels, alike, -len(options)
 
 
 @cache
@@ -112,15 +205,23 @@ def _load(platform: str) -> tuple[CoreSizes, ...]:
     path = Path(next(iter(tilewright.platforms.__path__))) / platform / FILE
     if not path.is_file():
         return ()
-    return tuple(
-        CoreSizes(
-            core["flags"],
-            {name: (code, stack) for name, (code, stack) in core["kernels"].items()},
-            core["shared"],
-            frozenset(core["known"]),
-            core["stack_beside"],
-            core["constants"],
-            core["variables"],
-        )
-        for core in tomllib.loads(path.read_text(encoding="utf-8"))["core"]
+    return tuple(_core(table) for table in tomllib.loads(path.read_text(encoding="utf-8"))["core"])
+
+
+def _core(table: Mapping[str, Any]) -> CoreSizes:
+    """One core as the file tells it."""
+    return CoreSizes(
+        table["flags"],
+        {name: _kernel(sizes) for name, sizes in table["kernels"].items()},
+        table["shared"],
+        {name: frozenset(parts) for name, parts in table["library"].items()},
+        {name: (size, variables) for name, (size, variables) in table["parts"].items()},
+        frozenset(table["known"]),
+        table["code_percent"],
     )
+
+
+def _kernel(table: Mapping[str, Any]) -> KernelSizes:
+    stack = tuple((tokens, size) for tokens, size in table["stack"])
+    library = frozenset(table.get("library", ()))
+    return KernelSizes(table["unrolled"], table["typical"], table["most"], stack, library, table.get("beside", False))

@@ -147,7 +147,7 @@ def mapped_sizes(map_file: Path, elf: ElfFile, leave_out: Iterable[str]) -> Size
     """
     unwanted = set(leave_out)
     total = {"code": 0, "constant": 0, "data": 0}
-    for name, address, size, origin in _placements(map_file):
+    for name, address, size, origin in placements(map_file):
         if origin in unwanted or re.search(r"(^|/)crt\w*\.o$|\(crt\w*\.o\)$", origin) or not _is_file(origin):
             continue
         kind = _kind(name, address, elf)
@@ -156,7 +156,7 @@ def mapped_sizes(map_file: Path, elf: ElfFile, leave_out: Iterable[str]) -> Size
     return Sizes(total["code"], total["constant"], total["data"])
 
 
-def _placements(map_file: Path) -> list[tuple[str, int, int, str]]:
+def placements(map_file: Path) -> list[tuple[str, int, int, str]]:
     """(input section, address, bytes, file) of every input section that the linker placed."""
     text = map_file.read_text(encoding="utf-8", errors="replace")
     placements = []
@@ -178,9 +178,10 @@ def _is_file(origin: str) -> bool:
 def _kind(name: str, address: int, elf: ElfFile) -> Kind | None:
     """Kind of an input section by its name, else by the output section that it went into; None for what is neither.
 
-    Unwinding tables do not count: the generated project does not ask for them, only some hosts add them.
+    Unwinding tables do not count: the generated project does not ask for them, only some hosts add them. What takes no
+    memory has address 0, where a core's code may lie.
     """
-    if name.startswith((".eh_frame", ".note", ".comment", ".debug")):
+    if name.startswith((".eh_frame", ".note", ".comment", ".debug", ".ARM.attributes", ".riscv.attributes")):
         return None
     prefixes: tuple[tuple[tuple[str, ...], Kind], ...] = ((_CONSTANT, "constant"), (_DATA, "data"), (_CODE, "code"))
     for starts, kind in prefixes:

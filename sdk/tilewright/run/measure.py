@@ -9,15 +9,12 @@ from pathlib import Path
 
 from tilewright.memory.needs import Amount, MemoryReport, Places, Program, with_program
 from tilewright.plugins import platform
-from tilewright.report.allowance import declared_stack
+from tilewright.report.allowance import STACK_OF_LIBRARIES, declared_stack
 from tilewright.report.build import Report, ToolchainReport
 from tilewright.run.build import build
 from tilewright.run.image import Image
 from tilewright.run.stack import StackBound
 from tilewright.target import Target
-
-STACK_OF_LIBRARIES = 128
-"""Bytes for functions of the C library and of the compiler's own, of which no call graph tells: listings show 104."""
 
 
 def measure(report: Report, project: Path, target: Target, kit: str = "") -> Report:

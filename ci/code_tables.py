@@ -1,0 +1,216 @@
+"""The table of a core from what was built for it: which figures stand for a kernel's code and stack.
+
+A kernel's bytes are told for 1,000 tokens of all its layers in one network. The limit up to which loops count as
+unrolled is the one that leaves the least spread.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, log
+
+from tilewright.codegen.c_tokens import UNROLLED
+from tilewright.report.code_sizes import (
+    ALWAYS,
+    RUN,
+    CoreSizes,
+    KernelSizes,
+    LayerCounts,
+    is_helper,
+    is_library,
+)
+
+STEPS = 3
+"""Steps of the stack of a kernel over the size of its layers."""
+FEW, WIDER = 4, 1.25
+"""A kernel that fewer networks show than this may take so much more than the most that was seen."""
+LEAST_PERCENT = 105
+"""What the sums of a table are multiplied by at least: layers that were not measured differ."""
+SPARE_PERCENT = 108
+"""Of the stack of every network that is measured so much is told."""
+SMALL = 24
+"""Bytes that are added to sizes before their spread is taken: those of a few instructions do not matter."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """What is linked for each function of a library, and bytes of every part with its constants, and its variables."""
+
+    linked: Mapping[str, frozenset[str]]
+    parts: Mapping[str, tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Built:
+    """One network on one core: its C, bytes of our own functions with the layers apart, and bytes of stack.
+
+    `depths` are bytes of stack of a function with all that it calls; `frame` that of the function that calls the
+    layers. `calls`: functions of libraries by kernel; `beside`: kernels that are handed to other cores. `bound` and
+    `core_bound` are those of the network as it ships, as are `code` with all constants beside the network's, and
+    `variables`; `library` is what it calls.
+    """
+
+    flags: str
+    model: str
+    counts: LayerCounts
+    functions: Mapping[str, int]
+    depths: Mapping[str, int]
+    frame: int
+    calls: Mapping[str, frozenset[str]]
+    beside: frozenset[str]
+    bound: int
+    core_bound: int
+    code: int
+    variables: int
+    library: Library
+
+
+def layer_of(name: str, model: str) -> tuple[str, int] | None:
+    """(kernel, number) of a layer's function; None for others. What a layer hands to a core is a kernel of its own."""
+    found = re.match(rf"{model}_(?:([a-z0-9]+)_|(layer|fetch))(\d+)(_core)?", name)
+    if found is None:
+        return (RUN, 0) if name == f"{model}_run" else None
+    return "core" if found[4] else found[1] or found[2], int(found[3])
+
+
+def core(cells: Sequence[Built]) -> CoreSizes:
+    """The table of one core, under which no network of `cells` takes more than it says."""
+    library = _library(cells)
+    kernels = {
+        name: _kernel(name, cells) for name in sorted({name for cell in cells for name, _ in cell.counts.layers})
+    }
+    shared = _shared(cells)
+    named = {name for cell in cells for name in cell.counts.names if is_library(name) or is_helper(name)}
+    known = frozenset(named - library.linked.keys() - shared.keys())
+    sizes = CoreSizes(cells[0].flags, kernels, shared, library.linked, library.parts, known)
+    sizes = replace(sizes, kernels=_deep_enough(sizes, cells))
+    joined = max(100 * cell.code / sizes.code_bytes(cell.counts) for cell in cells)
+    return replace(sizes, code_percent=max(LEAST_PERCENT, ceil(joined)))
+
+
+def _library(cells: Sequence[Built]) -> Library:
+    """What all networks link."""
+    linked: dict[str, frozenset[str]] = {}
+    parts: dict[str, tuple[int, int]] = {}
+    for cell in cells:
+        linked |= cell.library.linked
+        parts |= {part: max(sizes, parts.get(part, (0, 0))) for part, sizes in cell.library.parts.items()}
+    return Library(linked, parts)
+
+
+def _kernel(name: str, cells: Sequence[Built]) -> KernelSizes:
+    """What a kernel takes in the networks that have it."""
+    bytes_of: list[int] = []
+    counts: list[list[int]] = []
+    stacks: list[tuple[tuple[int, ...], int]] = []
+    calls: set[str] = set()
+    for cell in cells:
+        layers = {layer: tokens for layer, tokens in cell.counts.layers.items() if layer[0] == name}
+        if not layers:
+            continue
+        mine = {function: layer_of(function, cell.model) for function in cell.functions}
+        bytes_of.append(sum(cell.functions[function] for function, layer in mine.items() if layer in layers))
+        counts.append([sum(column) for column in zip(*layers.values(), strict=True)])
+        calls |= cell.calls.get(name, frozenset())
+        for layer, tokens in layers.items():
+            deep = [depth for function, depth in cell.depths.items() if layer_of(function, cell.model) == layer]
+            stacks.append((tokens, cell.frame if name == RUN else max(deep, default=0)))
+    at = min(range(len(UNROLLED)), key=lambda at: (_spread(bytes_of, [row[at] for row in counts]), at))
+    densities = [1000 * size / max(1, row[at]) for size, row in zip(bytes_of, counts, strict=True)]
+    few = len(densities) < FEW
+    most = max(densities) * (WIDER if few else 1)
+    typical = max(densities) if few else statistics.median(densities)
+    steps = _steps([(tokens[at], size) for tokens, size in stacks], 1 if name == RUN else STEPS)
+    beside = any(name in cell.beside for cell in cells)
+    return KernelSizes(UNROLLED[at], round(typical), -int(-most // 1), steps, frozenset(calls), beside)
+
+
+def _spread(sizes: Sequence[int], tokens: Sequence[int]) -> float:
+    ratios = [log((size + SMALL) / (count + SMALL)) for size, count in zip(sizes, tokens, strict=True)]
+    return round(statistics.pstdev(ratios), 2)
+
+
+def _steps(stacks: Sequence[tuple[int, int]], steps: int) -> tuple[tuple[int, int], ...]:
+    """Bytes of stack that are enough up to so many tokens: the most of all layers up to there."""
+    ordered = sorted(stacks)
+    found: list[tuple[int, int]] = []
+    for step in range(1, steps + 1):
+        last = ordered[-(-len(ordered) * step // steps) - 1][0]
+        deepest = max(size for tokens, size in ordered if tokens <= last)
+        if found and found[-1][1] == deepest:
+            found[-1] = (last, deepest)
+        elif not found or last > found[-1][0]:
+            found.append((last, deepest))
+    return tuple(found)
+
+
+def _deep_enough(sizes: CoreSizes, cells: Sequence[Built]) -> Mapping[str, KernelSizes]:
+    """The kernels with what layers take more of stack when they are joined than is added: the deepest one gets it."""
+    kernels = dict(sizes.kernels)
+    for cell in cells:
+        now = replace(sizes, kernels=kernels)
+        mine, others = now.stack_bytes(cell.counts)
+        wanted = (cell.bound * SPARE_PERCENT // 100, cell.core_bound * SPARE_PERCENT // 100)
+        for beside, lacking in ((False, wanted[0] - mine), (True, wanted[1] - others)):
+            layers = [
+                (kernels[name].stack_bytes(kernels[name].tokens(counts)), name, kernels[name].tokens(counts))
+                for (name, _), counts in cell.counts.layers.items() if kernels[name].beside == beside and name != RUN
+            ]  # fmt: skip
+            if lacking > 0 and layers:
+                _, name, tokens = max(layers)
+                kernels[name] = _deeper(kernels[name], tokens, lacking)
+    return kernels
+
+
+def _deeper(kernel: KernelSizes, tokens: int, more: int) -> KernelSizes:
+    """The kernel with more stack from layers of so many tokens on."""
+    enough = kernel.stack_bytes(tokens) + more
+    steps = [(most, max(size, enough) if tokens <= most else size) for most, size in kernel.stack]
+    if tokens > kernel.stack[-1][0]:
+        steps.append((tokens, enough))
+    return replace(kernel, stack=tuple(steps))
+
+
+def _shared(cells: Sequence[Built]) -> dict[str, int]:
+    """Bytes of our functions that belong to no layer, by the name that brings them; those without one under ALWAYS."""
+    found: dict[str, int] = defaultdict(int)
+    for cell in cells:
+        rest = 0
+        for name, size in cell.functions.items():
+            if layer_of(name, cell.model) not in cell.counts.layers:
+                if name in cell.counts.names:
+                    found[name] = max(found[name], size)
+                else:
+                    rest += size
+        found[ALWAYS] = max(found[ALWAYS], rest)
+    return dict(found)
+
+
+def toml(platform: str, cores: Iterable[CoreSizes]) -> str:
+    """The file as it is committed."""
+    lines = [f"# Written by: python ci/measure_code.py {platform}"]
+    lines += ["# typical, most: bytes of code for 1,000 tokens of C; stack: [tokens of a layer, bytes up to there]"]
+    lines += ["# shared: bytes that a name brings; parts: [bytes, variables] of what functions of the library link"]
+    for sizes in cores:
+        lines += ["", "[[core]]", f'flags = "{sizes.flags}"', f"code_percent = {sizes.code_percent}"]
+        lines += [f"known = {_names(sizes.known)}", "[core.kernels]"]
+        lines += [f"{name} = {{ {_fields(kernel)} }}" for name, kernel in sorted(sizes.kernels.items())]
+        lines += ["[core.shared]", *(f"{name} = {size}" for name, size in sorted(sizes.shared.items()))]
+        lines += ["[core.library]", *(f"{name} = {_names(parts)}" for name, parts in sorted(sizes.library.items()))]
+        lines += ["[core.parts]", *(f'"{name}" = {list(pair)}' for name, pair in sorted(sizes.parts.items()))]
+    return "\n".join(lines) + "\n"
+
+
+def _fields(kernel: KernelSizes) -> str:
+    stack = ", ".join(str(list(step)) for step in kernel.stack)
+    text = f"unrolled = {kernel.unrolled}, typical = {kernel.typical}, most = {kernel.most}, stack = [{stack}]"
+    text += f", library = {_names(kernel.library)}" if kernel.library else ""
+    return text + (", beside = true" if kernel.beside else "")
+
+
+def _names(names: Iterable[str]) -> str:
+    return "[" + ", ".join(f'"{name}"' for name in sorted(names)) + "]"
