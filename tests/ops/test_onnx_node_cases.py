@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,7 @@ from tilewright.model import Array, Attribute, DType, Node, Tensor
 from tilewright.ops.index.body import body, combine, finish
 from tilewright.ops.index.reference import evaluate_chain
 from tilewright.ops.operator import Call, Operator
-from tilewright.ops.registry import find
+from tilewright.ops.registry import all_operators, find
 
 SKIPS: dict[str, str] = {
     "test_batchnorm_example_training_mode": "training",
@@ -113,22 +116,45 @@ def _case(case: Any) -> Case | None:
     return Case(case.name, operator, call, arrays, expected, case.rtol, case.atol)
 
 
-def _cases() -> list[Case]:
+@cache
+def _cases() -> Mapping[tuple[str, str], Sequence[Case]]:
+    """The cases by domain and operator, made when a test first asks: that computes all that they expect."""
     from onnx.backend.test.case.node import collect_testcases
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         collected: list[Any] = collect_testcases(None)
-    return [found for case in collected if (found := _case(case)) is not None]
+    found = defaultdict(list)
+    for each in collected:
+        if (case := _case(each)) is not None and case.name not in SKIPS:
+            found[case.operator.domain, case.operator.name].append(case)
+    return found
 
 
-CASES = _cases()
+def each_case(operator: Operator, check: Callable[[Case], None]) -> None:
+    """Check every case of an operator; what goes wrong bears the name of its case."""
+    for case in _cases().get((operator.domain, operator.name), ()):
+        try:
+            check(case)
+        except Exception as error:
+            error.add_note(f"in {case.name}")
+            raise
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_evaluate_gives_what_the_standard_expects(case: Case) -> None:
-    if case.name in SKIPS:
-        return
+EACH_OPERATOR = pytest.mark.parametrize("operator", all_operators(), ids=lambda each: f"{each.domain}:{each.name}")
+
+
+def test_most_operators_have_cases() -> None:
+    assert len(_cases()) > 150
+    assert sum(map(len, _cases().values())) > 1000
+
+
+@EACH_OPERATOR
+def test_evaluate_gives_what_the_standard_expects(operator: Operator) -> None:
+    each_case(operator, _evaluated)
+
+
+def _evaluated(case: Case) -> None:
     inferred = case.operator.infer(replace(case.call, outputs=()))
     for kind, expected, tensor in zip(inferred, case.expected, case.call.outputs, strict=False):
         if expected is not None:
@@ -143,11 +169,15 @@ def test_evaluate_gives_what_the_standard_expects(case: Case) -> None:
 
 
 MOST_POINTS = 300_000
-MAPPED = [case for case in CASES if case.operator.nests is not None and case.name not in SKIPS]
 
 
-@pytest.mark.parametrize("case", MAPPED, ids=lambda case: case.name)
-def test_index_maps_compute_what_the_operator_computes(case: Case) -> None:
+@EACH_OPERATOR
+def test_index_maps_compute_what_the_operator_computes(operator: Operator) -> None:
+    if operator.nests is not None:
+        each_case(operator, _mapped)
+
+
+def _mapped(case: Case) -> None:
     operator = case.operator
     assert operator.nests is not None
     chain = operator.nests(case.call)
