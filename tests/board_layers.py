@@ -156,12 +156,11 @@ def check_network(
     project = work / "project"
     project.mkdir()
     write(done, project)
-    for which in how:
-        feeds = work / f"{which}.npz"
-        np.savez(feeds, allow_pickle=False, **network.feeds(which))
-        report = run_model(done, target, RunOptions(inputs=feeds), project)
-        assert report.run is not None
-        assert report.run.match, (board, which)
+    calls, frames = [network.feeds(which) for which in how], work / "calls.npz"
+    np.savez(frames, allow_pickle=False, **{name: np.stack([call[name] for call in calls]) for name in network.inputs})
+    report = run_model(done, target, RunOptions(frames=frames), project)
+    assert report.run is not None
+    assert report.run.match, (board, how, report.run.frames)
     return done
 
 
