@@ -22,6 +22,8 @@ _OVERFLOW = re.compile(r"region `(\w+)' overflowed by (\d+) bytes")
 _APART, _NEEDED = ("-ffunction-sections", "-fdata-sections"), ("-Wl,--gc-sections",)
 """What leaves the other networks of a bundle out of an image that runs one of them."""
 _SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g1")
+_ROLLED = ("--param=max-unroll-times=0", "--param=max-completely-peel-times=0")
+"""Loops of gcc stay loops: each copy of a body takes checks of its own, four times the build for nothing more found."""
 TAP = "TILEWRIGHT_TAP"
 """The macro under which chains hand out the rows that they keep to themselves."""
 
@@ -85,7 +87,8 @@ def _built(project: Path, interface: Interface, glue: str, target: Target, work:
     if sanitize and "sanitizer" not in target.capabilities:
         raise UsageError(f"target '{target.name}' has no sanitizers", fix="sanitize on the target 'host'")
     work.mkdir(parents=True, exist_ok=True)
-    flags = (*target.flags, *(_SANITIZE if sanitize else ()), *(_APART if kit else ()), *asked.extra_flags)
+    sanitized = (*_SANITIZE, *(_ROLLED if _is_gcc(driver) else ())) if sanitize else ()
+    flags = (*target.flags, *sanitized, *(_APART if kit else ()), *asked.extra_flags)
     everywhere = (*flags, *target.library_flags)
     graphs = _is_gcc(driver)
     options = (*everywhere, "-std=c99", *(("-fcallgraph-info=su",) if graphs else ()))
