@@ -1,6 +1,7 @@
-"""Prints the lowest version that pyproject.toml allows of every package of the main path, as constraints for pip.
+"""Prints the lowest version that pyproject.toml allows of every package of the main path, for pip.
 
-python ci/lowest.py >constraints.txt
+python ci/lowest.py >lowest.txt
+python ci/lowest.py --any >needed.txt   # the same packages in every version that is allowed
 """
 
 from __future__ import annotations
@@ -33,4 +34,5 @@ def lowest(requirement: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.writelines(f"{lowest(requirement)}\n" for requirement in requirements())
+    any_version = sys.argv[1:] == ["--any"]
+    sys.stdout.writelines(f"{each if any_version else lowest(each)}\n" for each in requirements())

@@ -63,26 +63,54 @@ LOCKED_EXTRAS=verify,run,cli,dev,docs
 test_environment() {
     local extras=$LOCKED_EXTRAS
     present nvcc || present /usr/local/cuda/bin/nvcc || extras=$extras,cuda
-    environment .venv-test "$extras" "" "" ci/lock.txt
+    environment .venv-test "$extras" ci/lock.txt
 }
 
-# environment FOLDER EXTRAS [PYTHON [CONSTRAINTS [LOCK]]]: a virtual environment with this package (editable) and its
-# extras; reused until pyproject.toml, setup.py, the Python, the constraints or the lock change. Sets PYTHON.
-environment() {
-    local folder=$1 extras=$2 base=${3:-} constraints=${4:-} lock=${5:-} stamp
-    base=${base:-$(find_python)}
-    if ! "$base" -c 'import ensurepip, venv' 2>/dev/null; then
+# Options of pip for what is installed. Where byte code has a place of its own, that of what is imported is made there.
+pip_options=(-qq --disable-pip-version-check ${PYTHONPYCACHEPREFIX:+--no-compile})
+
+# have_venv PYTHON: makes sure that this Python can make environments.
+have_venv() {
+    if ! "$1" -c 'import ensurepip, venv' 2>/dev/null; then
         apt_install "/usr/lib/python3*/ensurepip=python3-venv"
     fi
+}
+
+# environment FOLDER EXTRAS [LOCK]: a virtual environment with this package (editable) and its extras; reused until
+# pyproject.toml, setup.py, the Python or the lock change. Sets PYTHON.
+environment() {
+    local folder=$1 extras=$2 lock=${3:-} base stamp
+    base=$(find_python)
+    have_venv "$base"
     PYTHON="$PWD/$folder/bin/python"
-    stamp=$("$base" -V && sha256sum pyproject.toml setup.py && echo "$extras $PWD" && cat ${constraints:+"$constraints"} ${lock:+"$lock"} </dev/null)
+    stamp=$("$base" -V && sha256sum pyproject.toml setup.py && echo "$extras $PWD" && cat ${lock:+"$lock"} </dev/null)
     if [ "$(cat "$folder/stamp" 2>/dev/null)" = "$stamp" ]; then
         return
     fi
     say "installing tilewright[$extras] into $folder"
     [ -x "$PYTHON" ] || "$base" -m venv --clear "$folder"
-    [ -z "$lock" ] || "$PYTHON" -m pip install -qq --disable-pip-version-check --require-hashes --requirement "$lock"
-    "$PYTHON" -m pip install -qq --disable-pip-version-check --editable ".[$extras]" \
-        ${constraints:+--constraint "$constraints"} ${lock:+--no-build-isolation}
+    [ -z "$lock" ] || "$PYTHON" -m pip install "${pip_options[@]}" --require-hashes --requirement "$lock"
+    "$PYTHON" -m pip install "${pip_options[@]}" --editable ".[$extras]" ${lock:+--no-build-isolation}
+    echo "$stamp" >"$folder/stamp"
+}
+
+# packages FOLDER PYTHON REQUIREMENTS: a virtual environment of this Python with the packages of a file and nothing else;
+# reused until the file or the Python change.
+packages() {
+    local folder=$1 base=$2 requirements=$3 stamp pip=()
+    have_venv "$base"
+    stamp=$("$base" -V && cat "$requirements")
+    if [ "$(cat "$folder/stamp" 2>/dev/null)" = "$stamp" ]; then
+        return
+    fi
+    say "installing $(tr '\n' ' ' <"$requirements")into $folder"
+    if "$base" -m pip --version >/dev/null 2>&1; then
+        "$base" -m venv --clear --without-pip "$folder"
+        pip=("$base" -m pip --python "$folder/bin/python")
+    else
+        "$base" -m venv --clear "$folder"
+        pip=("$folder/bin/python" -m pip)
+    fi
+    "${pip[@]}" install "${pip_options[@]}" --requirement "$requirements"
     echo "$stamp" >"$folder/stamp"
 }

@@ -144,7 +144,7 @@ def test_the_lock_pins_what_the_tests_need() -> None:
 
 def test_ci_test_and_the_images_install_by_the_lock() -> None:
     texts = {name: (ROOT / "ci" / name).read_text() for name in ("setup.sh", "test", "image")}
-    assert 'environment .venv-test "$extras" "" "" ci/lock.txt' in texts["setup.sh"]
+    assert 'environment .venv-test "$extras" ci/lock.txt' in texts["setup.sh"]
     assert '--require-hashes --requirement "$lock"' in texts["setup.sh"]
     assert all("\ntest_environment\n" in texts[name] for name in ("test", "image"))
     assert "--no-deps build/wheel/*.whl" in texts["image"], "the wheel brings no package that the lock does not know"
