@@ -1,4 +1,4 @@
-"""Every quantised network on every simulated board, every float network on one board of each family."""
+"""Quantised networks on every simulated board that computes them in its own way, float ones on one of each family."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from pathlib import Path
 import pytest
 from board_cells import BOARDS, ONE_PER_FAMILY, is_quantised, run_cell
 from conftest import MODELS, NetworkFiles
+from tilewright.compile import compile_model
+from tilewright.options import CompileOptions
 from tilewright.target import load_target, missing_tools
 
 NETWORKS = sorted(path.parent.name for path in MODELS.glob("*/model.onnx"))
+ALIKE = ("qemu_mps2_an500", "qemu_mps2_an505")
+"""Their integer C is that of the Cortex-M4: the compiler's core and the board are all that differs."""
+BOTH = ("digits_int8", "odd_mobile_int8")
+"""The networks that they run; `ci/sim-matrix` runs all."""
 CELLS = [
-    (name, board) for name in NETWORKS for board in (BOARDS if is_quantised(name) else ONE_PER_FAMILY)
-]  # fmt: skip
+    (name, board)
+    for name in NETWORKS
+    for board in (BOARDS if is_quantised(name) else ONE_PER_FAMILY)
+    if board not in ALIKE or name in BOTH
+]
 TOO_LARGE = {("qemu_microbit", name) for name in ("ad_int8", "odd_mobile_int8", "resnet8_int8", "vww_int8")}
 
 
@@ -39,3 +48,20 @@ def test_network_on_board(name: str, board: str, tmp_path: Path, network: Callab
     assert run.text_bytes <= cell.code_allowance <= 3 * run.text_bytes + 8192
     assert run.stack_bytes is not None
     assert run.stack_bytes <= cell.stack_allowance <= 4 * run.stack_bytes + 2048
+
+
+@pytest.mark.parametrize("board", ALIKE)
+def test_the_integer_code_is_that_of_another_core(board: str, network: Callable[[str], NetworkFiles]) -> None:
+    for name in BOTH:
+        theirs, ours = (written(network(name).model, each) for each in ("qemu_mps2_an386", board))
+        assert theirs == ours
+
+
+def written(model: Path, board: str) -> dict[str, list[str]]:
+    """The lines of the sources but for the number of the build, which counts the target in."""
+    files = compile_model(model, CompileOptions(allocator="greedy"), load_target(board)).artifacts.files
+    return {
+        path: [line for line in text.splitlines() if "_BUILD" not in line]
+        for path, text in files.items()
+        if path.startswith("src/")
+    }
