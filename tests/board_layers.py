@@ -377,13 +377,10 @@ UNROLLED_BEHIND = Layer("behind", (1, 128), (128, 8))
 
 
 def fenced(
-    layers: Sequence[Layer],
-    board: str,
-    work: Path,
-    optimize: Literal["speed", "size", "balanced"] = "balanced",
-    first: Sequence[str] = (),
-) -> None:
-    """Run the layers with every access of every layer checked against the bytes that it declares."""
+    layers: Sequence[Layer], board: str, work: Path, optimize: Literal["speed", "size", "balanced"] = "balanced",
+    first: Sequence[str] = (), sanitize: bool = False,
+) -> None:  # fmt: skip
+    """Run the layers, each access checked against the bytes that its layer declares; by sanitizers on the host."""
     board_or_skip(board)
     network = Network(np.random.default_rng(2))
     for layer in layers:
@@ -394,6 +391,8 @@ def fenced(
     project = work / "project"
     project.mkdir()
     write(done, project)
-    image = build(project, "layers", target, work / "work", trace=True, fence=True)
+    image = build(project, "layers", target, work / "work", trace=True, fence=True, sanitize=sanitize)
     feeds = network.feeds("random")
-    assert execute(image, [array.tobytes() for array in feeds.values()], fence=fence_map(done.placed)).outputs
+    ended = execute(image, [array.tobytes() for array in feeds.values()], fence=fence_map(done.placed))
+    assert ended.exit_code == 0
+    assert ended.outputs

@@ -24,8 +24,6 @@ class Objects:
 
     def compile(self, driver: str, target: Target, source: Path, options: Sequence[str], folder: Path) -> Path:
         """What `build` does for one file, with what was made of the same text before; errors are never kept."""
-        if any(option.startswith(("-g", "-fsanitize")) for option in options):  # these write paths into the object
-            return _compiled(driver, target, source, options, folder)
         kept = self.folder / _key(driver, source, options)
         output = folder / f"{source.stem}.o"
         if kept.is_dir():
@@ -47,9 +45,15 @@ class Objects:
 
 
 def _key(driver: str, source: Path, options: Sequence[str]) -> str:
-    """A digest of the compiler, the options without paths, the file, and all that it includes by quotes."""
+    """A digest of the compiler, the options without paths, the file, and all that it includes by quotes.
+
+    Its path counts where it gets into the object, by which sanitizers name the place.
+    """
     said = [option for option in options if not option.startswith("-I")]
-    digest = hashlib.sha256(repr((driver, os.stat(driver).st_mtime_ns, source.name, said)).encode())
+    named = any(option.startswith(("-g", "-fsanitize")) for option in said)
+    digest = hashlib.sha256(
+        repr((driver, os.stat(driver).st_mtime_ns, str(source) if named else source.name, said)).encode()
+    )
     for text in _texts(source, [Path(option[2:]) for option in options if option.startswith("-I")], set()):
         digest.update(hashlib.sha256(text).digest())
     return digest.hexdigest()

@@ -8,18 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from board_layers import Layer, check, kernels
+from board_layers import Layer, check, fenced, kernels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tilewright.ops.quantised.proof import Bounds, prove
 from tilewright.ops.requantize import Requantisation
 from tilewright.platforms.generic.kernels.requantise_real import real_form
 from tilewright.platforms.generic.kernels.vectors import KINDS, Vectors, block_pixels, pixels_text
-from tilewright.run.build import build
-from tilewright.run.inputs import input_arrays
-from tilewright.run.ranges import fence_map
-from tilewright.run.simulate import execute
-from tilewright.target import load_target
 
 SAME = {"pads": [1, 1, 1, 1]}
 CONVOLUTIONS = [
@@ -70,12 +65,7 @@ def test_every_shape_is_bit_exact(target: str, tmp_path: Path) -> None:
 
 
 def test_rows_are_kept_within_scratch_and_results_over_operands(tmp_path: Path) -> None:
-    """AddressSanitizer with all but the instruction's own buffers poisoned, and UBSan."""
-    target = load_target("host")
-    done = check([*CONVOLUTIONS, *DEPTHWISE], "host", tmp_path, optimize="speed")
-    image = build(tmp_path / "project", done.plan.name, target, tmp_path / "b", trace=True, fence=True, sanitize=True)
-    inputs = [array.tobytes() for array in input_arrays(done.plan, None, 1)]
-    assert execute(image, inputs, fence=fence_map(done.placed)).exit_code == 0
+    fenced([*CONVOLUTIONS, *DEPTHWISE], "host", tmp_path, optimize="speed", sanitize=True)
 
 
 def test_it_is_offered_for_speed_only_and_where_floats_hold_the_sums(tmp_path: Path) -> None:
