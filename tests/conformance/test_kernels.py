@@ -36,7 +36,7 @@ def test_kernels_compute_what_their_operators_mean(name: str, tmp_path: Path) ->
     for kernel in declared(name):
         each = SPECIAL if operators[kernel.name] < 8 else ORDINARY
         drawn += attempts([kernel], platform, relayouts, SEED, each, first=len(drawn))
-    findings = compare(drawn, tmp_path, ("-O1", *STRICT))
+    findings = compare(drawn, tmp_path, ("-Og", *STRICT))
     assert not findings.differences, f"seed {SEED}: " + "\n".join(findings.differences)
     reached = {kernel for kernel, _ in findings.compared}
     missed = {
