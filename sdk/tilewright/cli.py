@@ -13,6 +13,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -97,12 +98,22 @@ def _carried_out(words: Sequence[str]) -> int:
         chosen = _parsed(words)
         verbose = chosen.verbose
         _log(chosen.verbose, chosen.quiet)
-        answer: Answer = _module(chosen.verb).execute(chosen)
+        with _drawn_tables():
+            answer: Answer = _module(chosen.verb).execute(chosen)
     except TilewrightError as error:
         return _refuse(error, words, verbose)
     except Exception as error:
         return _refuse(_outside(error) or _bug(error, verbose), words, verbose)
     return _told(answer, chosen.json, verbose)
+
+
+def _drawn_tables() -> AbstractContextManager[None]:
+    """Tables as rich draws them where standard output is a terminal."""
+    if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
+        return nullcontext()
+    from tilewright.report.styled import looked_at
+
+    return looked_at(True)
 
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:

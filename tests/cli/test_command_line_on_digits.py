@@ -157,3 +157,25 @@ def test_every_stage_is_dumped_as_far_as_it_came(tmp_path: Path) -> None:
     shutil.rmtree(dump)
     assert main(["check", MODEL, "-t", "host", "--allocator", "magic", "--dump-dir", str(dump)]) == 2
     assert list(files(dump))[-1] == "host/5_plan.txt"
+
+
+def test_rows_of_several_networks_are_told_when_they_are_there(capsys: pytest.CaptureFixture[str]) -> None:
+    small = str(DIGITS.with_name("digits_int8") / "model.onnx")
+    words = ["check", small, MODEL, "-t", "host,cuda_host", "--set", "ram=700"]
+    assert main(words) == 2
+    captured = capsys.readouterr()
+    came = [line.removeprefix(str(DIGITS.parent)) for line in captured.err.splitlines()[:-1]]
+    assert [line.split(": ")[0] for line in came] == [
+        "/digits_int8/model.onnx host", "/digits_int8/model.onnx cuda_host", "/digits/model.onnx host",
+        "/digits/model.onnx cuda_host",
+    ]  # fmt: skip
+    assert came[0].endswith("host: fits (proved), ram 640 / 700")
+    assert came[1].endswith("has no memory level 'ram'; its levels are hbm, weights")
+    assert "does not fit: ram needs " in came[2]
+    reasons = captured.out[captured.out.rindex("\n\n") :]
+    assert [line for line in reasons.splitlines() if line] == [
+        captured.err.splitlines()[1], captured.err.splitlines()[2].replace("does not fit: ", ""),
+        captured.err.splitlines()[3],
+    ]  # fmt: skip
+    assert main([*words, "-q"]) == 2
+    assert ".onnx" not in capsys.readouterr().err

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tilewright.commands.answer import Answer
 from tilewright.commands.common import add_compilation, compile_options, target_for, target_names
 from tilewright.commands.pages import add_html, write_rows
+from tilewright.commands.streams import terminal_width
 from tilewright.commands.sweeping import Question, add_sweep, folders_of, rows_of
 from tilewright.errors import DoesNotFit, TilewrightError
 
@@ -37,7 +38,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
         for model, folder in folders_of(arguments.models).items()
         for target in targets
     ]
-    rows = rows_of(row, questions, arguments)
+    rows = rows_of(row, questions, arguments, told)
     write_rows(arguments.html, rows)
     return answer(rows)
 
@@ -74,13 +75,12 @@ def answer(rows: list[Row], *, ran: bool = False) -> Answer:
         raise failed
     if failed is not None and all(row.report is None and str(row.error) == str(failed) for row in rows):
         return Answer("", error_json(failed, rows=rows), failed)
-    text = rows_table(_once_each(rows), ran=ran)
+    text = rows_table(_once_each(rows), ran=ran, width=terminal_width())
     if len(rows) == 1 and rows[0].report is not None:
-        most = "" if ran or not rows[0].fits else expensive(rows[0].report)
-        text = "\n\n".join(filter(None, (memory_table(rows[0].report), text, most)))
-    small = [row for row in rows if isinstance(row.error, DoesNotFit)]
-    if len(rows) > 1:
-        text += "\n" * bool(small) + "".join(f"\n{_asked(row)}: {row.error.why}" for row in small if row.error)
+        most = "" if ran or not rows[0].fits else expensive(rows[0].report, terminal_width())
+        text = "\n\n".join(filter(None, (memory_table(rows[0].report, terminal_width()), text, most)))
+    if len(rows) > 1 and failed is not None:
+        text += "\n" + "".join(f"\n{asked(row)}: {reason(row.error)}" for row in _once_each(rows) if row.error)
     return Answer(text, table_json(rows) if failed is None else error_json(failed, rows=rows), failed)
 
 
@@ -97,6 +97,23 @@ def _once_each(rows: list[Row]) -> list[Row]:
     return told
 
 
-def _asked(row: Row) -> str:
+def reason(error: TilewrightError) -> str:
+    """Why a row failed, and what to do where that is not said in its columns."""
+    if isinstance(error, DoesNotFit):
+        return error.why
+    return "; ".join(filter(None, (f"{error.what}: {error.why}" if error.why else error.what, error.fix)))
+
+
+def told(row: Row) -> str:
+    """A row in one line, for those who watch it come."""
+    from tilewright.report.text import fullest_memory, verdict
+
+    if row.error is None:
+        return f"{asked(row)}: {verdict(row, ran=False)}, {fullest_memory(row)}"
+    head = "does not fit: " if isinstance(row.error, DoesNotFit) else ""
+    return f"{asked(row)}: {head}{reason(row.error)}"
+
+
+def asked(row: Row) -> str:
     """What a row answers: network, target and strategy, as far as they are named."""
     return " ".join(filter(None, (row.source, row.target, row.strategy)))

@@ -17,6 +17,7 @@ from tilewright.commands.common import (
     tell,
 )
 from tilewright.commands.progress import stages, watched
+from tilewright.commands.streams import terminal_width
 from tilewright.errors import UsageError
 
 SUMMARY = "write the C project and report.json"
@@ -88,5 +89,5 @@ def execute(arguments: argparse.Namespace) -> Answer:
         chosen, platform = compiled.decisions, compiled.request.platform.name
         write_decisions(chosen, compiled.loaded.sha256, platform, arguments.write_decisions)
     parts = [explanation(compiled, options)] if arguments.explain else []
-    parts += [header(report), memory_table(report), f"written to {arguments.output}"]
+    parts += [header(report), memory_table(report, terminal_width()), f"written to {arguments.output}"]
     return Answer("\n\n".join(parts), report.to_json())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.commands.answer import Answer
 from tilewright.commands.common import whole
+from tilewright.commands.streams import terminal_width
 from tilewright.commands.sweeping import add_sweep, in_order, place_of
 from tilewright.errors import MismatchError, TilewrightError, UnsupportedError, UsageError
 from tilewright.sweep import Place
@@ -155,7 +156,7 @@ def _answer(rows: Sequence[Row], seed: int) -> Answer:
         [row.kernel, " ".join(sorted(row.compared)) or "-", str(sum(row.compared.values())), row.verdict]
         for row in rows
     ]  # fmt: skip
-    text = table(["kernel", "operators", "calls", "verdict"], cells, right=[2])
+    text = table(["kernel", "operators", "calls", "verdict"], cells, right=[2], width=terminal_width())
     faults = [fault for row in rows for fault in row.faults]
     notes = [f"{row.kernel}: not compared, {row.skipped}" for row in rows if row.skipped]
     text += "".join(f"\n{printable(sentence, 2000)}" for sentence in [*(f.sentence for f in faults), *notes])

@@ -7,6 +7,7 @@ import argparse
 from tilewright.commands.answer import Answer
 from tilewright.commands.common import path
 from tilewright.commands.pages import add_html
+from tilewright.commands.streams import terminal_width
 
 SUMMARY = "what changed, layer by layer and level by level"
 
@@ -40,5 +41,5 @@ def execute(arguments: argparse.Namespace) -> Answer:
         from tilewright.report.page.render import render_difference
 
         write_text(arguments.html, render_difference(old, new))
-    text = difference_markdown(old, new, changes) if arguments.markdown else render(changes)
+    text = difference_markdown(old, new, changes) if arguments.markdown else render(changes, terminal_width())
     return Answer(text, changes.to_json(), grown(old, new, limits))

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from tilewright.commands.answer import Answer
-from tilewright.commands.common import existing, path, shape_pairs
+from tilewright.commands.common import PASSES, existing, path, shape_pairs
 
 SUMMARY = "write a readable PyTorch mirror"
 SCHEMA = "tilewright/export-torch/1"
@@ -18,7 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE.py", type=path, required=True, help="the module to write")
     parser.add_argument("-t", "--target", metavar="TARGET", default="host", help="whose bound graph; default: host")
     parser.add_argument("--shape", metavar="INPUT=1,3,96,96", action="append", default=[], help="shape of an input")
-    parser.add_argument("--without-pass", metavar="NAME", action="append", default=[], help="leave a pass out")
+    parser.add_argument(
+        "--without-pass", metavar="NAME", action="append", default=[], help=f"leave a pass out: {PASSES}"
+    )
     parser.add_argument("--class-name", metavar="NAME", default="", help="name of the class; default: the network's")
     parser.add_argument("--dtype", metavar="EXPR", default="torch.float32", help="type of real numbers")
     parser.add_argument("--no-training", action="store_true", help="leave the training skeleton out")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tilewright.commands.answer import Answer
-from tilewright.commands.common import existing, path, shape_pairs
+from tilewright.commands.common import PASSES, existing, path, shape_pairs
 
 SUMMARY = "bring trained weights back into the model"
 SCHEMA = "tilewright/import-torch/1"
@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", type=path, help="the network that the module was exported from")
     parser.add_argument("weights", metavar="WEIGHTS.safetensors", type=path, help="what `save_weights` wrote")
     parser.add_argument("-o", "--output", metavar="NEW.onnx", type=path, required=True, help="the model to write")
-    parser.add_argument("-t", "--target", metavar="TARGET", default="host", help="as in export-torch")
+    parser.add_argument("-t", "--target", metavar="TARGET", default="host", help=f"as in export-torch: {PASSES}")
     parser.add_argument("--shape", metavar="INPUT=1,3,96,96", action="append", default=[], help="as in export-torch")
     parser.add_argument("--without-pass", metavar="NAME", action="append", default=[], help="as in export-torch")
 

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from tilewright.commands.answer import Answer
+from tilewright.commands.streams import terminal_width
 from tilewright.errors import PlatformError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
                 "platforms": {platform: [_kernel_json(k) for k in ks] for platform, ks in offered.items()},
             }
         )
-    text = table(["operator", *kernels], rows)
+    text = table(["operator", *kernels], rows, width=terminal_width())
     return Answer(text, {"schema": SCHEMA, "rows": plain})
 
 

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from tilewright.commands.answer import Answer
+from tilewright.commands.streams import terminal_width
 from tilewright.errors import PlatformError
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
             ]
         )
     return Answer(
-        table(["platform", "from", "kernels", "summary", "status"], rows, right=[2]),
+        table(["platform", "from", "kernels", "summary", "status"], rows, right=[2], width=terminal_width()),
         {"schema": SCHEMA, "rows": plain},
     )
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from tilewright.compile import Compiled
     from tilewright.pipeline import Compiler
+
+
+_PARTS: Mapping[str, int] = {
+    "frontend": 1, "passes": 8, "binding": 15, "tiling": 30, "plan": 45, "memory": 55, "codegen": 85, "build": 90,
+    "run": 95,
+}  # fmt: skip
+"""Per cent of the time of usual networks that lies before each stage; a search that asks again goes never back."""
 
 
 @contextmanager
@@ -20,8 +30,20 @@ def stages(quiet: bool) -> Iterator[Callable[[str], None]]:
     if console is None:
         yield silent
         return
-    with console.status("starting") as status:
-        yield lambda stage: status.update(_plain(stage))
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    done = TextColumn("{task.percentage:>3.0f} %")
+    columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), done, TimeElapsedColumn()]
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar, _logged(bar):
+        task = bar.add_task("starting", total=100)
+        part = 0
+
+        def begins(stage: str) -> None:
+            nonlocal part
+            part = max(part, _PARTS.get(stage, part))
+            bar.update(task, completed=part, description=_plain(stage))
+
+        yield begins
 
 
 @contextmanager
@@ -31,12 +53,32 @@ def steps(total: int, quiet: bool) -> Iterator[Callable[[str], None]]:
     if console is None:
         yield silent
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = [BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")]
-    with Progress(*columns, console=console, transient=True) as bar:
+    columns = [BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()]
+    with Progress(*columns, TextColumn("{task.description}"), console=console, transient=True) as bar, _logged(bar):
         task = bar.add_task("", total=total)
         yield lambda step: bar.update(task, advance=1, description=_plain(step))
+
+
+@contextmanager
+def _logged(bar: Progress) -> Iterator[None]:
+    """Lets the log stand above a bar: it is written to the stream that the bar has put in the place of its own."""
+    handlers = [one for one in logging.getLogger("tilewright").handlers if isinstance(one, logging.StreamHandler)]
+    before = [handler.setStream(sys.stderr) for handler in handlers]
+    try:
+        yield
+    finally:
+        for handler, stream in zip(handlers, before, strict=True):
+            if stream is not None:
+                handler.setStream(stream)
 
 
 def silent(step: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from tilewright.report.envelope import Row
     from tilewright.sweep import Place
 
+_LOG = logging.getLogger("tilewright")
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -98,12 +100,15 @@ def in_order(
 
 
 def rows_of(
-    function: Callable[[Question], Row], questions: Sequence[Question], arguments: argparse.Namespace
-) -> list[Row]:
-    """The rows of a table, in the order of the questions; notes are told and `--rows` is written as they come."""
+    function: Callable[[Question], Row], questions: Sequence[Question], arguments: argparse.Namespace,
+    told: Callable[[Row], str] | None = None,
+) -> list[Row]:  # fmt: skip
+    """The rows of a table, in the order of the questions; as they come notes are told and `--rows` is written, and
+    those of several networks are logged as `told` puts them, an error that several targets share once."""
     from tilewright.report.envelope import Row
 
     several = len({question.model for question in questions}) > 1
+    known = set[tuple[str, str]]()
 
     def failed(question: Question, error: TilewrightError) -> Row:
         return Row(question.target, error=error, strategy=question.strategy, source=str(question.model))
@@ -113,6 +118,9 @@ def rows_of(
         def arrived(row: Row) -> None:
             tell(row.notes)
             write(row)
+            if told is not None and several and (row.error is None or (row.source, str(row.error)) not in known):
+                known.add((row.source, str(row.error)))
+                _LOG.info("%s", told(row))
 
         rows = in_order(function, questions, arguments, failed, arrived)
     return rows if several else [replace(row, source="") for row in rows]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.commands.answer import Answer
 from tilewright.commands.common import path
+from tilewright.commands.streams import terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,9 +55,9 @@ def _listed() -> Answer:
         )
     cores = [[core.name, core.boards[-1], core.summary] for core in known_cores().values()]
     chips = [[chip.name, chip.core, _sizes(chip.memories), chip.part] for chip in _chips()]
-    text = table(["target", "platform", "memory", "summary", "tools"], rows)
-    text += "\n\n" + table(["core", "simulated by", "summary"], cores)
-    text += "\n\n" + table(["chip", "core", "memory", "part"], chips)
+    text = table(["target", "platform", "memory", "summary", "tools"], rows, width=terminal_width())
+    text += "\n\n" + table(["core", "simulated by", "summary"], cores, width=terminal_width())
+    text += "\n\n" + table(["chip", "core", "memory", "part"], chips, width=terminal_width())
     text += "\n'tilewright targets --fits MODEL' says which chips hold a network"
     return Answer(text, {"schema": SCHEMA, "rows": plain, "chips": [_plain(chip) for chip in _chips()]})
 
@@ -94,7 +95,9 @@ def _fits(model: Path) -> Answer:
         cells = [chip.name, chip.core, _sizes(chip.memories), over or UNKNOWN, lacks or "fits"]
         rows.append((not fits, data if fits else -data, cells, {"chip": chip.name, "fits": fits, "left": dict(left)}))
     rows.sort(key=lambda row: row[:2])
-    text = table(["chip", "core", "memory", "left over", "lacks"], [cells for _, _, cells, _ in rows])
+    text = table(
+        ["chip", "core", "memory", "left over", "lacks"], [cells for _, _, cells, _ in rows], width=terminal_width()
+    )
     text += f"\n{ESTIMATED}"
     return Answer(text, {"schema": SCHEMA, "rows": [plain for *_, plain in rows]})
 

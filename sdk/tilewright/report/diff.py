@@ -72,8 +72,8 @@ def difference(old: Report, new: Report) -> Difference:
     )
 
 
-def render(found: Difference) -> str:
-    """The difference as text; what grew and shrank with its bytes and per cent."""
+def render(found: Difference, width: int | None = None) -> str:
+    """The difference as text, tables in at most `width` columns; what grew and shrank with its bytes and per cent."""
     if found.empty:
         return "nothing changed\n"
     parts = []
@@ -85,7 +85,7 @@ def render(found: Difference) -> str:
     ):
         if changes:
             rows = [[c.of, c.what.replace("_", " "), shown(c.old), shown(c.new), growth(c)] for c in changes]
-            parts.append(table([title, "", "old", "new", "change"], rows, right=(2, 3, 4)))
+            parts.append(table([title, "", "old", "new", "change"], rows, right=(2, 3, 4), width=width))
     lines = [f"only in the new report: {printable(name)}" for name in found.added]
     lines += [f"only in the old report: {printable(name)}" for name in found.removed]
     if lines:

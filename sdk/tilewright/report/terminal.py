@@ -20,7 +20,7 @@ _SPARE = ("numerics", "tile")
 
 def render(report: Report, width: int | None = None) -> str:
     """The whole report, each part under its own line, final newline included; tables in at most `width` columns."""
-    parts = [header(report), memory_table(report)]
+    parts = [header(report), memory_table(report, width)]
     if report.layers:
         parts.append(layer_table(report, width))
     if any(layer.instructions is not None for layer in report.layers):

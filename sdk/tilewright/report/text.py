@@ -10,6 +10,7 @@ from tilewright.report.build import ReferenceReport, Report, RunReport, Toolchai
 from tilewright.report.calls import FramesReport
 from tilewright.report.data_set import data_set_lines
 from tilewright.report.envelope import Row
+from tilewright.report.styled import drawn
 
 UNKNOWN = "-"
 ROUGH = "~"
@@ -29,8 +30,11 @@ def toolchain(chain: ToolchainReport) -> str:
     return " ".join(part for part in (*words, chain.flags) if part)
 
 
-def memory_table(report: Report) -> str:
-    """One row per level with the decomposition of its worst moment; parts that are nowhere used have no column."""
+def memory_table(report: Report, width: int | None = None) -> str:
+    """One row per level with the decomposition of its worst moment; parts that are nowhere used have no column.
+
+    A terminal that is narrower than that has one column per level.
+    """
     levels = report.memory
     used = [part for part in ALL_PARTS if any(level.parts()[part] for level in levels.values())]
     heads = ["memory", "size", "total", *(part.replace("_", " ") for part in used), "lower bound", "placement"]
@@ -40,6 +44,9 @@ def memory_table(report: Report) -> str:
         row = [name, number(level.size), total(level), *(part_bytes(level, part) for part in used)]
         rows.append([*row, number(level.lower_bound), level.status or UNKNOWN, level.verdict])
     text = table(heads, rows, right=range(1, len(heads) - 2))
+    if width is not None and _wide(heads, rows) > width:
+        turned = list(zip(heads, *rows, strict=True))
+        text = table(turned[0], turned[1:], right=range(1, len(turned[0])))
     if any(level.estimated for level in levels.values()):
         text += f"\n{ESTIMATED}"
     return text
@@ -127,8 +134,30 @@ def _reference_lines(reference: ReferenceReport) -> list[str]:
     return lines
 
 
-def rows_table(rows: Sequence[Row], *, ran: bool = False) -> str:
-    """Several targets or strategies side by side: bytes of each level and whether they fit, or what they `ran` to."""
+def rows_table(rows: Sequence[Row], *, ran: bool = False, width: int | None = None) -> str:
+    """Several targets or strategies side by side: bytes of each level and whether they fit, or what they `ran` to.
+
+    On a terminal, `width` columns wide, several rows have numbers; where the levels of all targets are too many columns
+    there is one of the fullest level, and networks are called by what tells their paths apart.
+    """
+    heads, body = _cells(rows, ran)
+    first = heads.index("target") + 1 + ("strategy" in heads)
+    right = range(first, len(heads) - 1)
+    if width is not None and len(rows) > 1:
+        if _wide(["#", *heads], [["", *row] for row in body]) > width:
+            heads, body, right = _fullest(rows, heads, body, ran)
+        heads, body = ["#", *heads], [[f"{n}", *row] for n, row in enumerate(body, 1)]
+        right = range(right.start + 1, right.stop + 1)
+        text = table(heads, body, right=(0, *right), width=width)
+    else:
+        text = table(heads, body, right=right, width=width)
+    if any(level.estimated for row in rows if row.report is not None for level in row.report.memory.values()):
+        text += f"\n{ESTIMATED}"
+    return text
+
+
+def _cells(rows: Sequence[Row], ran: bool) -> tuple[list[str], list[list[str]]]:
+    """Heads and cells with a column for each level of each target; an unneeded column is left out."""
     levels = list(dict.fromkeys(name for row in rows for name in _needed(row)))
     strategies = any(row.strategy for row in rows)
     models = len({row.source for row in rows}) > 1
@@ -139,13 +168,50 @@ def rows_table(rows: Sequence[Row], *, ran: bool = False) -> str:
         cells += [needed.get(name, UNKNOWN) for name in levels] + _placement(row) * strategies
         cells += [number(_counted(row))] * ran
         body.append([*cells, verdict(row, ran=ran)])
-    first = models + 1 + strategies
     heads = [*(["model"] * models), "target", *(["strategy"] * strategies), *levels]
     heads += ["live set", "lower bound", "gap"] * strategies + ["instructions"] * ran
-    text = table([*heads, "verdict"], body, right=range(first, len(heads)))
-    if any(level.estimated for row in rows if row.report is not None for level in row.report.memory.values()):
-        text += f"\n{ESTIMATED}"
-    return text
+    return [*heads, "verdict"], body
+
+
+def _fullest(
+    rows: Sequence[Row], heads: Sequence[str], body: Sequence[Sequence[str]], ran: bool
+) -> tuple[list[str], list[list[str]], range]:
+    """The same with one column of memory: the level of each row that is filled most."""
+    names = [head for head in ("model", "target", "strategy") if head in heads]
+    tails = ["instructions"] * ran + ["verdict"]
+    short = apart([row.source for row in rows])
+    cells = []
+    for row, every in zip(rows, body, strict=True):
+        found = dict(zip(heads, every, strict=True))
+        if "model" in found:
+            found["model"] = short[row.source]
+        cells.append([*(found[name] for name in names), fullest_memory(row), *(found[name] for name in tails)])
+    return [*names, "fullest memory", *tails], cells, range(len(names), len(names) + 1 + ran)
+
+
+def fullest_memory(row: Row) -> str:
+    """The level that is filled most; the largest where none has a size."""
+    needed = _needed(row)
+    if row.report is None:
+        return next((f"{name} {size}" for name, size in needed.items()), UNKNOWN)
+    filled = {name: (m.total / m.size if m.size else 0, m.total) for name, m in row.report.memory.items()}
+    most = max(filled, key=lambda name: filled[name], default="")
+    return f"{most} {needed[most]}" if most else UNKNOWN
+
+
+def apart(paths: Sequence[str]) -> dict[str, str]:
+    """By path: what is left of it without the folders that all begin with and the parts that all end with."""
+    parts = {path: path.split("/") for path in paths}
+    every = list(parts.values())
+    least = min(map(len, every), default=1) - 1
+    same = next((n for n in range(least) if len({p[n] for p in every}) > 1), least)
+    tail = next((n for n in range(least - same) if len({p[-1 - n] for p in every}) > 1), least - same)
+    return {path: "/".join(own[same : len(own) - tail]) for path, own in parts.items()}
+
+
+def _wide(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Columns of a table that nothing is cut in."""
+    return sum(max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads))) + 2 * (len(heads) - 1)
 
 
 def verdict(row: Row, *, ran: bool) -> str:
@@ -206,15 +272,36 @@ def table(
         if widths[longest] <= max(LEAST, len(shown[0][longest])):
             break
         widths[longest] -= 1
-    lines = []
-    for row in shown:
-        cells = [
-            cell.rjust(columns) if i in right else printable(cell, max(columns, 1)).ljust(columns)
+    cells = [_cut([row[i] for row in shown], columns) if i in words else [row[i] for row in shown]
+             for i, columns in enumerate(widths)]  # fmt: skip
+    lines = [list(row) for row in zip(*cells, strict=True)]
+    if (text := drawn(lines, right)) is not None:
+        return text
+    texts = [
+        "  ".join(
+            cell.rjust(columns) if i in right else cell.ljust(columns)
             for i, (cell, columns) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    lines.insert(1, "  ".join("-" * columns for columns in widths))
-    return "\n".join(lines)
+        ).rstrip()
+        for row in lines
+    ]
+    texts.insert(1, "  ".join("-" * columns for columns in widths))
+    return "\n".join(texts)
+
+
+def width_of(text: str) -> int:
+    """Columns of the longest line."""
+    return max(map(len, text.split("\n")))
+
+
+def _cut(column: Sequence[str], columns: int) -> list[str]:
+    """The cells of a column of words, its head first, cut to so many columns where they do not differ.
+
+    The middle goes, or the start where that leaves names apart that would else look alike.
+    """
+    columns = max(columns, 1)
+    middle = [printable(cell, columns) for cell in column]
+    end = [cell if len(cell) <= columns else "…" + cell[len(cell) - columns + 1 :] for cell in column]
+    return end if len(set(end)) > len(set(middle)) else middle
 
 
 def printable(text: str, limit: int = 200) -> str:
