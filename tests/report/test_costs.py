@@ -71,8 +71,9 @@ def test_recurrent_layers_count_both_matrices_of_every_step() -> None:
     assert layer.macs == steps * batch * (sizes[node.input[1]] + sizes[node.input[2]])
 
 
-def test_a_network_without_a_slow_layer_says_nothing() -> None:
-    report = report_of("digits_int8", "qemu_mps2_an386")
+@pytest.mark.parametrize(("model", "target"), [("digits_int8", "qemu_mps2_an386"), ("dscnn_int8", "qemu_pulp")])
+def test_a_network_without_a_slow_layer_says_nothing(model: str, target: str) -> None:
+    report = report_of(model, target)
     assert not any(layer.slow for layer in report.layers)
     assert "SLOW" not in render(report) + expensive(report) + render_page(report)
     assert "slow" not in layer_table(report).splitlines()[0]
