@@ -24,7 +24,7 @@ _APART, _NEEDED = ("-ffunction-sections", "-fdata-sections"), ("-Wl,--gc-section
 _SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g1")
 _ROLLED = ("--param=max-unroll-times=0", "--param=max-completely-peel-times=0")
 """Loops of gcc stay loops: each copy of a body takes checks of its own, four times the build for nothing more found."""
-TAP = "TILEWRIGHT_TAP"
+TAP = "TILEWRIGHT_ROW_TAPS"
 """The macro under which chains hand out the rows that they keep to themselves."""
 
 

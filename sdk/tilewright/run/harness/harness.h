@@ -27,7 +27,7 @@ const void *tw_state(void);
 extern int (*const tw_run)(void); /* a pointer, so that the measured stack holds no frame of ours */
 int tw_init(void);
 void tw_trace(int instruction, int phase);
-#ifdef TILEWRIGHT_TAP
+#ifdef TILEWRIGHT_ROW_TAPS
 void tilewright_tap(int node, int first_row, const void *rows, int size_bytes);
 #endif
 

@@ -89,7 +89,7 @@ void tw_trace(int instruction, int phase)
     }
 }
 
-#ifdef TILEWRIGHT_TAP
+#ifdef TILEWRIGHT_ROW_TAPS
 static tw_file tw_tap_file;
 
 void tilewright_tap(int node, int first_row, const void *rows, int size_bytes)
@@ -243,7 +243,7 @@ int main(void)
     if (tw_dump_file != 0) {
         tw_close(tw_dump_file);
     }
-#ifdef TILEWRIGHT_TAP
+#ifdef TILEWRIGHT_ROW_TAPS
     if (tw_tap_file != 0) {
         tw_close(tw_tap_file);
     }
