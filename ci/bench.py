@@ -2,7 +2,7 @@
 
 bash ci/bench                      all tables
 bash ci/bench compile_time         one of them
-bash ci/bench performance:m4,m55   parts of one that has parts
+bash ci/bench figures:m4,m55       parts of one that has parts
 """
 
 from __future__ import annotations

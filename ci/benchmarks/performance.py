@@ -1,9 +1,4 @@
-"""Measures the networks of docs/performance.md and writes that page: ours beside peers, a figure not measured is null.
-
-bash ci/bench performance              every section (an hour on a small machine)
-bash ci/bench performance:m4,m55       some of them; the others keep the figures of docs/performance.json
-bash ci/bench performance:-            none: the page is written anew from the figures
-"""
+"""Measures the networks of docs/performance.md and records their figures: one that was not measured is null."""
 
 from __future__ import annotations
 
@@ -12,12 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.performance_page import MODELS, SECTIONS, Figure, Figures, Section, page, rows
+from benchmarks.performance_page import MODELS, SECTIONS, Figure, Figures, Section
 from benchmarks.performance_page import read as read_figures
 from benchmarks.time_ratio import ratio, trained_models
 from tilewright.target import load_target, missing_tools
 
-TITLE = "docs/performance.md (millions of instructions of one inference)"
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -27,7 +21,8 @@ def figure(report: dict[str, object]) -> Figure:
     assert isinstance(run, dict)
     assert isinstance(memory, dict)
     ram, flash = run["ram_bytes"], (run["text_bytes"] or 0) + (run["rodata_bytes"] or 0)
-    return Figure((run["instructions"] or run["cycles"]) if run["match"] else None, ram, flash)
+    count = (run["instructions"] or run["cycles"]) if run["match"] else None
+    return Figure(count, ram, flash, run["stack_bytes"])
 
 
 def counted(section: Section, model: str, optimize: str) -> tuple[Figure, str] | None:
@@ -53,9 +48,11 @@ def measure(section: Section, figures: Figures) -> None:
     for model in MODELS:
         if section.key == "time":
             for form in ("f32", "int8"):
-                if (trained_models() / f"{model}_{form}" / "model.onnx").exists():
-                    ours, theirs = ratio(trained_models() / f"{model}_{form}")
-                    figures.put(section.key, form, model, Figure(ours / theirs, None, None))
+                folder = trained_models() / f"{model}_{form}"
+                found_ratio = ratio(folder) if (folder / "model.onnx").exists() else None
+                if found_ratio is not None:
+                    for name, value in (("smallest", found_ratio.smallest), ("median", found_ratio.median)):
+                        figures.put(section.key, f"{form}, {name}", model, Figure(round(value, 4), None, None))
             continue
         for optimize in section.optimize:
             found = counted(section, model, optimize)
@@ -64,16 +61,18 @@ def measure(section: Section, figures: Figures) -> None:
                 figures.flags[section.key] = found[1]
 
 
-def table(*parts: str) -> list[tuple[str, ...]]:
-    """Measure the sections, write the page, and give its rows."""
-    figures = read_figures((DOCS / "performance.json").read_text() if (DOCS / "performance.json").exists() else "{}")
+def measured(parts: tuple[str, ...]) -> Figures:
+    """The stored figures with those of the sections named, or of all, measured anew where their tools are."""
+    figures = recorded()
     for section in SECTIONS:
         asked = not parts or section.key in parts
         ready = section.key == "time" or (section.target and not missing_tools(load_target(section.target)))
         if asked and ready:
             measure(section, figures)
-    (DOCS / "performance.json").write_text(figures.text())
-    (DOCS / "performance.md").write_text(page(figures))
-    found: list[tuple[str, ...]] = [("section", "", "ResNet-8", "DS-CNN", "VWW", "AD")]
-    found += [(section.key, *row) for section in SECTIONS for row in rows(section, figures)]
-    return found
+            (DOCS / "performance.json").write_text(figures.text())
+    return figures
+
+
+def recorded() -> Figures:
+    """The figures of docs/performance.json."""
+    return read_figures((DOCS / "performance.json").read_text() if (DOCS / "performance.json").exists() else "{}")

@@ -14,11 +14,12 @@ Peer = tuple[str, Sequence[float | None]]
 
 @dataclass(frozen=True)
 class Figure:
-    """Of one network: instructions, cycles or a ratio; bytes of RAM; bytes of code and constants."""
+    """Of one network: instructions, cycles or a ratio; bytes of RAM, of code and constants, of stack."""
 
     count: float | None
     ram: int | None
     flash: int | None
+    stack: int | None = None
 
 
 @dataclass
@@ -40,7 +41,7 @@ class Figures:
         """As JSON."""
         plain = {
             key: {
-                choice: {model: [f.count, f.ram, f.flash] for model, f in models.items()}
+                choice: {model: [f.count, f.ram, f.flash, f.stack] for model, f in models.items()}
                 for choice, models in choices.items()
             }
             for key, choices in self.found.items()
@@ -54,8 +55,8 @@ def read(text: str) -> Figures:
     figures = Figures(flags=dict(stored.get("flags", {})))
     for key, choices in stored.get("figures", {}).items():
         for choice, models in choices.items():
-            for model, (count, ram, flash) in models.items():
-                figures.put(key, choice, model, Figure(count, ram, flash))
+            for model, figure in models.items():
+                figures.put(key, choice, model, Figure(*figure))
     return figures
 
 
@@ -94,8 +95,10 @@ SECTIONS = (
     ),
     Section(
         "time", "Host, gcc -march=native, time of one inference against ONNX Runtime with one thread", "", "",
-        ("f32", "int8"), (),
-        "The ratio of the smallest of interleaved calls (`--optimize speed`); below 1 ours is faster.",
+        ("f32, smallest", "f32, median", "int8, smallest", "int8, median"), (),
+        "Both called in turn from one C program, ONNX Runtime through its C interface, with all its optimisations; ours with "
+        "`--optimize\nspeed`. The ratio of the smallest times, and the median of the ratios of neighbouring calls; below 1 "
+        "ours is faster.",
     ),
     Section(
         "m4", "Cortex-M4, int8", "qemu_mps2_an386", "int8", ("speed", "balanced", "size"),
@@ -169,8 +172,8 @@ def page(figures: Figures) -> str:
     """The whole page."""
     parts = [
         "# Performance",
-        "Written by `bash ci/bench performance` from the trained MLPerf Tiny networks; `bash ci/bench "
-        "performance:m4,m55` measures\nsome sections anew. Figures lie in `performance.json`; null is what was not "
+        "Written by `bash ci/bench figures` from the trained MLPerf Tiny networks; `bash ci/bench "
+        "figures:m4,m55` measures\nsome sections anew. Figures lie in `performance.json`; null is what was not "
         "measured. Millions of instructions of one\ninference unless a title says otherwise, with the flags of the "
         "generated build files and a quantised border for int8.\nPeers: onnx2c ea045cc, TensorFlow Lite Micro "
         "90b983c2, CMSIS-NN 99f736a6, ONNX Runtime 1.31, LiteRT 2.3, counted once by\nthe same means with gcc 12.2; "

@@ -1,4 +1,4 @@
-"""docs/performance.md is what its generator prints from the stored figures; what was not measured is null."""
+"""Every page's figures are those of the recorded run; what was not measured is null."""
 
 from __future__ import annotations
 
@@ -18,10 +18,32 @@ def generator(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return found
 
 
-def test_the_page_is_the_generators(generator: ModuleType) -> None:
+@pytest.fixture
+def tables(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "ci"))
+    import benchmarks.figure_tables as found
+
+    return found
+
+
+def test_the_pages_are_those_of_the_recorded_run(generator: ModuleType, tables: ModuleType) -> None:
     figures = generator.read((ROOT / "docs" / "performance.json").read_text())
-    assert (ROOT / "docs" / "performance.md").read_text() == generator.page(figures)
     assert (ROOT / "docs" / "performance.json").read_text() == figures.text()
+    found = tables.pages(figures)
+    assert {file.name for file in found} == {"README.md", "peers.md", "performance.md"}
+    for file, text in found.items():
+        assert file.read_text(encoding="utf-8") == text, f"{file.name}: bash ci/bench figures:- writes its tables"
+    for name in tables.TABLES:
+        assert sum(f"<!-- figures: {name} -->" in text for text in found.values()) == 1
+
+
+def test_another_figure_is_another_page(generator: ModuleType, tables: ModuleType) -> None:
+    figures = generator.read((ROOT / "docs" / "performance.json").read_text())
+    planted = generator.Figure(123_456_789, 4_321, 98_765, 111)
+    figures.put("m4", "balanced", "vww", planted)
+    changed = {file.name for file, text in tables.pages(figures).items() if file.read_text(encoding="utf-8") != text}
+    assert changed == {"README.md", "peers.md", "performance.md"}
+    assert "**4,432**" in tables.pages(figures)[ROOT / "docs" / "peers.md"]
 
 
 def test_every_section_has_a_figure_or_null_for_every_network(generator: ModuleType) -> None:
