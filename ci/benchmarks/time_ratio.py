@@ -1,4 +1,4 @@
-"""Time of one inference against ONNX Runtime with one thread, through its C interface: calls in turn on this machine."""
+"""Time of one inference against ONNX Runtime through its C interface, one thread each: calls in turn here."""
 
 from __future__ import annotations
 
