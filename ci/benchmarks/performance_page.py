@@ -96,9 +96,9 @@ SECTIONS = (
     Section(
         "time", "Host, gcc -march=native, time of one inference against ONNX Runtime with one thread", "", "",
         ("f32, smallest", "f32, median", "int8, smallest", "int8, median"), (),
-        "Both called in turn from one C program, ONNX Runtime through its C interface with all its optimisations, ours with\n"
-        "`--optimize speed`. The ratio of the smallest times, and the median of the ratios of neighbouring calls; below 1\n"
-        "ours is faster.",
+        "Both called in turn from one C program, ONNX Runtime through its C interface with all its optimisations,\n"
+        "ours with `--optimize speed`. The ratio of the smallest times, and the median of the ratios of neighbouring\n"
+        "calls; below 1 ours is faster.",
     ),
     Section(
         "m4", "Cortex-M4, int8", "qemu_mps2_an386", "int8", ("speed", "balanced", "size"),
