@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tilewright.model import Array, DType, Node, Tensor
-from tilewright.ops.codes import Pairwise, Table
+from tilewright.ops.codes import Converts, Pairwise, Table
 from tilewright.ops.operator import Call
 from tilewright.ops.registry import codes_of, find
 from tilewright.ops.requantize import dequantise, quantise
@@ -161,7 +161,7 @@ def _value(graph: Graph, name: str, values: dict[str, Array], writers: Mapping[s
     operands = [_value(graph, operand, values, writers) if operand else None for operand in node.inputs]
     if any(value is None and operand for value, operand in zip(operands, node.inputs, strict=True)):
         return None
-    if node.op in ("QuantizeLinear", "DequantizeLinear"):
+    if isinstance(codes_of(node), Converts):
         found, (x, *_) = read_quantisation(graph, node), operands
         if found is None or found[0].axis is not None or x is None:
             return None
