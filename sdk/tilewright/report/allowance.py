@@ -14,8 +14,8 @@ from tilewright.memory.needs import Amount, Places, Program, with_program
 from tilewright.platform import Platform
 from tilewright.report.build import Report
 from tilewright.report.code_sizes import LayerCounts, sizes_for
+from tilewright.sizes import align_up
 from tilewright.target import Target
-from tilewright.tiling.hierarchy import align_up
 
 STACK_OF_LIBRARIES = 128
 """Bytes for functions of the C library and of the compiler's own, of which no call graph tells: listings show 104."""

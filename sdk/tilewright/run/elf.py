@@ -131,7 +131,7 @@ def aliases(path: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     first: dict[tuple[Any, int], str] = {}
     with path.open("rb") as stream:
-        table = ELFFile(stream).get_section_by_name(".symtab")
+        table: Any = ELFFile(stream).get_section_by_name(".symtab")
         for entry in table.iter_symbols() if table else ():
             if entry["st_info"]["type"] == "STT_FUNC" and isinstance(entry["st_shndx"], int):
                 name = first.setdefault((entry["st_shndx"], entry["st_value"]), entry.name)
