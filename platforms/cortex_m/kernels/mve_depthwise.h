@@ -1,19 +1,19 @@
 /* Depthwise 3x3 in vectors of sixteen channels, first the even ones, then the odd ones: products of 16 bits, added by
  * twos before they are widened. The nine taps of a pixel are nine pointers that walk over the channels. It brings
  * tilewright_mve_taps and tilewright_mve_taps_own. */
-#define TILEWRIGHT_TAP(tap, step, weight, half, product) \
+#define TILEWRIGHT_COLUMN_TAP(tap, step, weight, half, product) \
     "vldrb.8 q0, [%[" tap "]]" step "\n\tvldrw.32 q1, [%[w], #" weight "]\n\tvmull" half ".s8 " product ", q0, q1\n\t"
 #define TILEWRIGHT_WIDENED \
     "vmovlb.s16 q5, q2\n\tvadd.i32 q3, q3, q5\n\tvmovlt.s16 q5, q2\n\tvadd.i32 q4, q4, q5\n\t"
 #define TILEWRIGHT_TAPS(first, second, step, at, after, half) \
-    TILEWRIGHT_TAP(first, step, at, half, "q2") TILEWRIGHT_TAP(second, step, after, half, "q5") \
+    TILEWRIGHT_COLUMN_TAP(first, step, at, half, "q2") TILEWRIGHT_COLUMN_TAP(second, step, after, half, "q5") \
     "vadd.i16 q2, q2, q5\n\t" TILEWRIGHT_WIDENED
 /* Eight channels from sums to codes in the low bytes of q3. */
 #define TILEWRIGHT_HALF(step, half, per_channel) \
     "vldrw.32 q3, [%[t]], #16\n\tvldrw.32 q4, [%[t]], #16\n\t" \
     TILEWRIGHT_TAPS("x0", "x1", step, "0", "16", half) TILEWRIGHT_TAPS("x2", "x3", step, "32", "48", half) \
     TILEWRIGHT_TAPS("x4", "x5", step, "64", "80", half) TILEWRIGHT_TAPS("x6", "x7", step, "96", "112", half) \
-    TILEWRIGHT_TAP("x8", step, "128", half, "q2") TILEWRIGHT_WIDENED \
+    TILEWRIGHT_COLUMN_TAP("x8", step, "128", half, "q2") TILEWRIGHT_WIDENED \
     "vldrw.32 q0, [%[t]], #16\n\tvmulh.s32 q3, q3, q0\n\tvldrw.32 q0, [%[t]], #16\n\tvmulh.s32 q4, q4, q0\n\t" \
     per_channel "vadd.i32 q3, q3, q6\n\tvshl.s32 q3, q3, q7\n\t" \
     per_channel "vadd.i32 q4, q4, q6\n\tvshl.s32 q4, q4, q7\n\tvqmovnb.s32 q3, q3\n\tvqmovnt.s32 q3, q4\n\t"
