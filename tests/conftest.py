@@ -77,6 +77,12 @@ def trained() -> Callable[[str], NetworkFiles]:
     return find
 
 
+@pytest.fixture(autouse=True)
+def _nobody_says_how_wide_the_terminal_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables are as a pipe gets them, whatever COLUMNS says where the tests are started."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _objects_are_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The same C with the same options is compiled once for all tests that build a test image, QEMU's plugin too."""
