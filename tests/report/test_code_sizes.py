@@ -133,18 +133,18 @@ def test_what_several_layers_link_is_counted_once() -> None:
 
 
 def test_a_stack_is_as_deep_as_the_deepest_layer_of_that_size() -> None:
-    assert CORE.stack_bytes(of(("convi8", 20), ("run", 5))) == (97, 0)  # a tenth more than 24 and 64
-    assert CORE.stack_bytes(of(("convi8", 21), ("run", 5))) == (132, 0)
-    assert CORE.stack_bytes(of(("convi8", 999), ("softmax", 1))) == (247, 0)
+    assert CORE.stack_bytes(of(("convi8", 20), ("run", 5))) == (115, 0)  # 24 and 64, and three tenths more
+    assert CORE.stack_bytes(of(("convi8", 21), ("run", 5))) == (156, 0)
+    assert CORE.stack_bytes(of(("convi8", 999), ("softmax", 1))) == (292, 0)
     handed = replace(CORE, kernels={**CORE.kernels, "core": KernelSizes(0, 1, 1, ((9, 80),), beside=True)})
-    assert handed.stack_bytes(of(("core", 1), ("convi8", 1))) == (97, 88)
+    assert handed.stack_bytes(of(("core", 1), ("convi8", 1))) == (115, 104)
 
 
 def test_what_was_never_measured_counts_as_the_largest() -> None:
     text = of(("newkernel", 100), names=("tanhf",))
     assert CORE.code_bytes(text) == 20 + 300 + 416 + 100
-    assert CORE.stack_bytes(text) == (247, 0)
-    assert CORE.stack_bytes(of(("convi8", 1), names=("tilewright_other",))) == (247, 0)
+    assert CORE.stack_bytes(text) == (292, 0)
+    assert CORE.stack_bytes(of(("convi8", 1), names=("tilewright_other",))) == (292, 0)
 
 
 def test_a_platform_without_a_table_keeps_its_allowance() -> None:
@@ -176,7 +176,7 @@ def test_shipped_tables_estimate_a_network() -> None:
     done = compile_model(DIGITS, CompileOptions(), target)
     found = estimate(done.request.platform, done.artifacts, target)
     assert 5_388 < found.code < 8_000  # what it takes where it is built
-    assert 336 < found.stack <= 640
+    assert 336 < found.stack <= 680
     assert 0 <= found.variables <= 64
     assert not found.basis
 
