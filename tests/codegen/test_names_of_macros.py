@@ -19,6 +19,6 @@ def test_no_kernel_defines_what_a_template_asks_for() -> None:
     folders = {kernel.template.parent for each in platforms.values() for kernel in kernels_of(each, platforms)}
     sources = [file for folder in folders for file in folder.iterdir() if file.suffix in (".h", ".mako")]
     defined = {name for file in sources for name in re.findall(r"#define (TILEWRIGHT_\w+)", file.read_text())}
-    assert "TILEWRIGHT_TAP" in asked
-    assert "TILEWRIGHT_COLUMN_TAP" in defined
+    assert "TILEWRIGHT_ROW_TAPS" in asked
+    assert "TILEWRIGHT_MVE_TAPS" in defined
     assert asked & defined == set()

@@ -23,7 +23,7 @@ Network = Callable[[str], NetworkFiles]
 PROMISED = {
     "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Feature", "Kernel", "KernelMethods",
     "KiB", "Layout", "MemoryLevel", "MiB", "Needs", "Node", "Operands", "Platform", "Quantisation",
-    "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods", "Work", "multiple", "parse_types",
+    "Rate", "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods", "Work", "multiple", "parse_types",
     "prefer", "whole",
 }  # fmt: skip
 """Names may be added; taking one away breaks platforms that others have written."""

@@ -1,5 +1,9 @@
 <%
 h, w = k.h, k.w
+blocks = -(-k.group_out_channels // 4)
+
+def behind(array, elements):
+    return f"{array} + {elements}" if elements else array
 %>\
 TILEWRIGHT_FLOAT void ${f.name}_phase(const float *x, const float *w, const float *pad, float *y, float *xs, const tilewright_phase *p)
 {
@@ -19,7 +23,7 @@ TILEWRIGHT_FLOAT void ${f.name}_phase(const float *x, const float *w, const floa
                             taps[j] = x + (ih * ${w.size} + iw) * ${k.channels};
                         }
                     }
-                    put = tilewright_float_gather(taps, put, ${k.channels});
+                    put = tilewright_float_gather(taps, put, ${k.group_channels});
                 }
             }
             if (put == xs) {
@@ -27,13 +31,13 @@ TILEWRIGHT_FLOAT void ${f.name}_phase(const float *x, const float *w, const floa
             }
             const float *weights = w + p->weights;
             float *const to = y + ((p->first_row + row * ${h.stride}) * ${w.out} + p->first_column + at * ${w.stride}) * ${k.out_channels};
-            for (int channel = 0; channel < ${k.out_channels}; channel += 4) {
+            for (int channel = 0; channel < ${k.group_out_channels}; channel += 4) {
                 float sums[16];
                 weights = tilewright_float_block(xs, weights, p->depth, sums);
                 for (int j = 0; j < pixels; j++) {
                     for (int o = 0; o < 4; o++) {
-% if k.out_channels % 4:
-                        if (channel + o < ${k.out_channels})
+% if k.group_out_channels % 4:
+                        if (channel + o < ${k.group_out_channels})
 % endif
                         {
                             const float v = sums[4 * j + o];
@@ -51,7 +55,9 @@ static void ${f.name}(${f.parameters})
 % for members in k.phases:
     {
         static const tilewright_phase phase = {${", ".join(map(str, members))}};
-        ${f.name}_phase(x, w, pad, y, scratch, &phase);
+% for group in range(k.groups):
+        ${f.name}_phase(${behind("x", group * k.group_channels)}, ${behind("w", group * 4 * blocks * (1 + members[8]))}, pad, ${behind("y", group * k.group_out_channels)}, scratch, &phase);
+% endfor
     }
 % endfor
 }
