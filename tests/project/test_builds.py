@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from zipfile import ZipFile
 
 import onnx
 import pytest
@@ -94,8 +95,12 @@ def test_hostile_names_of_a_model(name: str, network: Network, tmp_path: Path) -
     proto.graph.node[-1].output[0] = '"*/ #include ${x}'
     onnx.save(proto, model)
     folder = pack(model, tmp_path / "network")
+    for archive in folder.rglob("*.pack"):
+        with ZipFile(archive) as members:
+            assert all(member.isascii() for member in members.namelist())
+            members.extractall(tmp_path / "network" / "unpacked")
     for file in folder.rglob("*"):
-        if file.is_file() and file.name != "report.json":
+        if file.is_file() and file.name != "report.json" and file.suffix != ".pack":
             text = file.read_text(encoding="utf-8")
             assert text.isascii(), file
             assert not any(harm in text for harm in ("${x}", "$(x)", "${y}")), file
