@@ -8,6 +8,7 @@ import numpy as np
 
 from tilewright.model import Model, Node
 from tilewright.ops.conv_transpose import spread
+from tilewright.ops.weights import refuse_overflow
 from tilewright.passes.edit import Edit
 
 name = "transposed"
@@ -35,6 +36,7 @@ def _rewrite(edit: Edit, node: Node) -> None:
     ]
     if min(*begins, *ends) < 0:
         return
+    refuse_overflow(call)  # in the words of the file: behind this pass the operator and the weights have other names
     groups = call.integer("group", 1)
     split = weights.reshape(groups, weights.shape[0] // groups, *weights.shape[1:]).swapaxes(1, 2)
     turned = np.flip(split, axis=tuple(range(3, split.ndim))).reshape(-1, *split.shape[2:])
