@@ -9,7 +9,7 @@ from tilewright.ops.attention_rule import Heads as AttentionHeads
 from tilewright.ops.attention_rule import heads as attention_heads
 from tilewright.ops.attention_rule import rotated as rotary_heads
 from tilewright.ops.attention_rule import scale as attention_scale
-from tilewright.ops.codes import Converts, Mean, Moves, Pairwise
+from tilewright.ops.codes import AsIntegers, Converts, Mean, Moves, Pairwise
 from tilewright.ops.conv import conv_window
 from tilewright.ops.conv_transpose import spread as transposed_window
 from tilewright.ops.cumsum import running_axis
@@ -32,8 +32,8 @@ from tilewright.ops.topk import top_axis
 from tilewright.tiling.stages import Addressing, Boxed, addressing, relayout_nest, straight_loops
 
 __all__ = [
-    "Addressing", "AttentionHeads", "Boxed", "Converts", "Mean", "Moves", "Pairwise", "RecurrentActivation",
-    "RecurrentCell", "addressing", "all_operators", "attention_heads", "attention_scale", "conv_window",
+    "Addressing", "AsIntegers", "AttentionHeads", "Boxed", "Converts", "Mean", "Moves", "Pairwise",
+    "RecurrentActivation", "RecurrentCell", "addressing", "all_operators", "attention_heads", "attention_scale", "conv_window",
     "dft_axis", "dft_length", "frames", "gather_axis", "grid_sampling", "names_with", "newest_first",
     "one_axis", "pool_window", "pooled_shape", "put_axis", "recurrent_cell", "relayout_nest", "remembered",
     "rotary_heads", "running_axis", "sequence_axes", "shift_axis", "straight_loops", "top_axis", "top_count",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from tilewright.numerics import C_TYPES
-from tilewright.operators import all_operators, unmapped
+from tilewright.operators import AsIntegers, all_operators, unmapped
 from tilewright.ops.index.loop_nest import LoopNest, declarations
 from tilewright.ops.index.nest import Nest, Tensor
 from tilewright.platform import Call, Clamp, Constant, KernelMethods, Operands
@@ -90,7 +90,8 @@ class NestLoops(KernelMethods):
             out = nest.out.tensor
             if out.dtype.bits == 4 and (nest.reductions or out.name not in result_names(call)):
                 return f"'{out.name}' has four bits, the kernel only stores such elements once"
-        if any(t is not None and t.quantisation is not None for t in (*call.inputs, *call.outputs)):
+        coded = any(t is not None and t.quantisation is not None for t in (*call.inputs, *call.outputs))
+        if coded and not isinstance(call.codes, AsIntegers):
             return "the tensors are quantised, the kernel computes plain values"
         return None
 

@@ -27,6 +27,7 @@ from tilewright.passes import (
     prescale,
     readers,
     scalar,
+    signed_codes,
     transposed,
     windows,
 )
@@ -62,6 +63,7 @@ class PassReport:
 
 PASSES: tuple[Pass, ...] = (
     dead,
+    signed_codes,
     fold,
     identity,
     canonical,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.frontend.read import read
-from tilewright.model import Array, Shape, Tensor
+from tilewright.model import Array, DType, Shape, Tensor
 from tilewright.run.exact_values import Codes, Result, exact_values, half_even
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ OPERANDS = {
     "QLinearSigmoid": ("Sigmoid", (0,), 3, -1), "QLinearLeakyRelu": ("LeakyRelu", (0,), 3, -1),
 }  # fmt: skip
 """Per QOperator: the operator it stands for, where its operands lie, its output scale, its bias (-1: it has none)."""
+OFFSET = 128
+"""What signed codes are less than the unsigned ones of a file."""
 CHANNELS = {"Conv": 0, "MatMul": -1, "Gemm": 1}
 """The axis along which a QOperator's weights have scales where they have several."""
 
@@ -78,12 +80,10 @@ class ExactCodes:
         node = self._maker(tensor.name)
         if node.op_type in OPERANDS:
             return self._whole_operator(node, tensor)
-        low, high = tensor.dtype.range
         if node.op_type == "QuantizeLinear":
-            scale, zero, _ = self._meaning(node, 1)
-            if scale.size != 1:
-                return None
-            return self._real(node.input[0], tensor.shape, Border(scale[0], int(zero[0]), low, high))
+            border = self._border(node, 1, tensor)
+            return None if border is None else self._real(node.input[0], tensor.shape, border)
+        low, high = tensor.dtype.range
         meaning = tensor.quantisation
         if meaning is None or len(meaning.scale) != 1:
             return None
@@ -97,10 +97,21 @@ class ExactCodes:
         operands = tuple(self._codes(node, at, channels if number else 0) for number, at in enumerate(places))
         if _name(node, output) == "":
             return None
-        scale, zero, _ = self._meaning(node, output)
+        border = self._border(node, output, tensor)
+        if border is None:
+            return None
         added = self.value(node.input[bias]).astype(np.int64) if bias >= 0 and _name(node, bias) else None
-        border = Border(scale[0], int(zero[0]), *tensor.dtype.range)
-        return Result(plain, operands, tensor.shape, scale[0], _attributes(node), added, self.opset), border
+        return Result(plain, operands, tensor.shape, border.scale, _attributes(node), added, self.opset), border
+
+    def _border(self, node: onnx.NodeProto, place: int, tensor: Tensor) -> Border | None:
+        """How a node's results become codes as we hold them: unsigned ones may be signed here. None for many scales."""
+        scale, zero, _ = self._meaning(node, place)
+        if scale.size != 1:
+            return None
+        code = self._static(node.input[place + 1]).dtype if _name(node, place + 1) else np.dtype(np.uint8)
+        unsigned = code == np.uint8 and "output_dtype" not in _attributes(node)
+        offset = OFFSET if unsigned and tensor.dtype is DType.I8 else 0
+        return Border(scale[0], int(zero[0]) - offset, *tensor.dtype.range)
 
     def _real(self, name: str, shape: Shape, border: Border) -> tuple[Result, Border] | None:
         """The operator behind a real tensor, limits between them drawn into the border."""

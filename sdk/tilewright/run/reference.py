@@ -13,6 +13,7 @@ from tilewright.model import Array, DType, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.explain import explain
 from tilewright.ops.requantize import dequantise, quantise
+from tilewright.passes.signed_codes import less_offset
 from tilewright.plan.execute import evaluate_call, first_value, slot_value
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.report.build import DifferenceReport, ReferenceReport
@@ -220,9 +221,11 @@ class _Verdict:
 
 
 def as_held(tensor: Tensor, theirs: Array) -> Array:
-    """A tensor of the file as we hold it: codes where only our border is integer."""
+    """A tensor of the file as we hold it: codes where only our border is integer, signed ones where it has unsigned."""
     if tensor.quantisation is not None and theirs.dtype.kind == "f" and theirs.shape == tensor.shape:
         return quantise(theirs, tensor.quantisation, tensor.dtype)
+    if tensor.type_token == "qi8" and theirs.dtype == np.uint8:
+        return less_offset(theirs)
     return theirs
 
 
