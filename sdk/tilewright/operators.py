@@ -33,8 +33,8 @@ from tilewright.tiling.stages import Addressing, Boxed, addressing, relayout_nes
 
 __all__ = [
     "Addressing", "AsIntegers", "AttentionHeads", "Boxed", "Converts", "Mean", "Moves", "Pairwise",
-    "RecurrentActivation", "RecurrentCell", "addressing", "all_operators", "attention_heads", "attention_scale", "conv_window",
-    "dft_axis", "dft_length", "frames", "gather_axis", "grid_sampling", "names_with", "newest_first",
+    "RecurrentActivation", "RecurrentCell", "addressing", "all_operators", "attention_heads", "attention_scale",
+    "conv_window", "dft_axis", "dft_length", "frames", "gather_axis", "grid_sampling", "names_with", "newest_first",
     "one_axis", "pool_window", "pooled_shape", "put_axis", "recurrent_cell", "relayout_nest", "remembered",
     "rotary_heads", "running_axis", "sequence_axes", "shift_axis", "straight_loops", "top_axis", "top_count",
     "transposed_window", "unmapped",
