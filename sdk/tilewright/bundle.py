@@ -94,7 +94,8 @@ def _refuse(options: CompileOptions, wish: BundleWish) -> None:
             fix=f"take '{c_identifier(wish.name, set(), NAME_LENGTH)}'",
         )
     said = {
-        "--context": options.context, "--program": options.program is not None, "--lock": options.lock is not None,
+        "--context": options.context, "--tokenizer": options.tokenizer is not None,
+        "--program": options.program is not None, "--lock": options.lock is not None,
         "--decisions": options.decisions is not None, "--stream": options.stream is not None,
     }  # fmt: skip
     for option, given in said.items():

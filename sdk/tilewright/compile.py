@@ -16,6 +16,7 @@ from tilewright.binding.lock import order_of
 from tilewright.binding.order import Orders
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.codegen.generator import Generator, generator
+from tilewright.codegen.text import with_text
 from tilewright.errors import DoesNotFit, TilewrightError, UsageError
 from tilewright.frontend.load import frozen_inputs
 from tilewright.frontend.load import load as read_model
@@ -44,6 +45,7 @@ from tilewright.schedule.rounds import go_round
 from tilewright.schedule.search import Found, best_of, finish
 from tilewright.schedule.stacks import tile_beside_stacks
 from tilewright.target import Target, with_sizes
+from tilewright.text.read import read_tokeniser
 from tilewright.tiling.switches import TileOptions
 from tilewright.tiling.tiled_graph import TiledGraph
 
@@ -211,6 +213,8 @@ def emit(
     """The C project and its report."""
     with log.stage("codegen"):
         artifacts = write_code(found.placed, asked.levels, asked.target.flags)
+        if asked.options.tokenizer is not None:
+            artifacts = with_text(artifacts, found.placed.plan, read_tokeniser(asked.options.tokenizer))
     log.seconds["total"] = round(sum(log.seconds.values()), 6)
     return compiled(found, artifacts, log.seconds)
 

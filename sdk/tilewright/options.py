@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
@@ -10,6 +10,7 @@ from typing import Literal, get_args
 from tilewright.errors import UsageError
 from tilewright.model import Shape
 from tilewright.sizes import parse_size
+from tilewright.text.sampler import Sampling
 
 InputOutput = Literal["arena", "caller"]
 Optimize = Literal["speed", "size", "balanced"]
@@ -74,7 +75,7 @@ class CompileOptions:
     `fall_back` says when a slower kernel may take a layer of which no tile fits the compute level: `needed` is where
     the target has not enough of it. `weights` are arrays of C or a binary file that an assembler file takes in; `auto`
     takes the file from 256 KiB on. `state` says what lives from call to call. `stream` asks for the streaming form of a
-    network over a whole sequence.
+    network over a whole sequence. `tokenizer` is a file of tokens: the project gets text in and out.
     """
 
     level_sizes: Mapping[str, int] = field(default_factory=dict)
@@ -98,6 +99,7 @@ class CompileOptions:
     weights: Weights = "auto"
     state: StateWish = StateWish()
     stream: StreamWish | None = None
+    tokenizer: Path | None = None
 
     def __post_init__(self) -> None:
         """Refuse values that no stage could give a meaning to."""
@@ -105,6 +107,11 @@ class CompileOptions:
         _one_of("optimize", self.optimize, get_args(Optimize))
         _one_of("fall_back", self.fall_back, get_args(FallBack))
         _one_of("weights", self.weights, get_args(Weights))
+        if self.tokenizer is not None and (self.context or self.io != "arena"):
+            raise UsageError(
+                "--tokenizer", why="text needs one network with inputs and outputs of its own",
+                fix="leave out " + ("--context" if self.context else f"--io {self.io}"),
+            )  # fmt: skip
         if self.decisions is not None and self.lock is not None:
             raise UsageError("--decisions and --lock", why="decisions say the kernels that counts would choose",
                              fix="leave one of them out")  # fmt: skip
@@ -141,6 +148,22 @@ class Against:
 
 
 @dataclass(frozen=True)
+class TextWish:
+    """A text that a language model is to write: `count` tokens behind a prompt. `tell` gets its parts as they come."""
+
+    tokenizer: Path
+    prompt: str
+    count: int
+    sampling: Sampling = field(default_factory=Sampling)
+    tell: Callable[[str], None] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a text of nothing."""
+        if self.count < 1:
+            raise UsageError(f"--generate {self.count}", why="nothing is to be written", fix="give 1 or more")
+
+
+@dataclass(frozen=True)
 class RunOptions:
     """What may be asked of `run` beside the compilation.
 
@@ -150,6 +173,7 @@ class RunOptions:
     `reference` off leaves out the comparison of NumPy with ONNX Runtime.
     Inputs with a first axis of samples are a data set: `labels` is a file of class numbers, `against` what another
     network gave, and `predictions` the .csv or .npz file that what this one gives is written to.
+    `text` has a language model write, whose calls are compared as those of `frames` are.
     """
 
     inputs: Path | None = None
@@ -164,9 +188,16 @@ class RunOptions:
     labels: Path | None = None
     against: Against | None = None
     predictions: Path | None = None
+    text: TextWish | None = None
 
     def __post_init__(self) -> None:
         """Refuse tolerances that nothing could meet, and sequences of which only one call is spoken of."""
+        given = [self.frames, self.inputs, self.expect, self.labels, self.layers or None, self.profile or None]
+        if self.text is not None and any(one is not None for one in given):
+            raise UsageError(
+                "--generate", why="the text gives the inputs of every call, and one call is not looked into",
+                fix="leave out --frames, --inputs, --expect, --labels, --layers and --profile",
+            )  # fmt: skip
         if self.frames is not None and (self.inputs or self.expect or self.layers or self.profile):
             raise UsageError(
                 "--frames", why="--inputs, --expect, --layers and --profile speak of one call",

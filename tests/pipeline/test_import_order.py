@@ -18,8 +18,8 @@ from tilewright.platforms.generic import platform as GENERIC
 
 ORDER = (
     # facts and values that all rooms share
-    "version", "errors", "sizes", "ieee", "model", "layout", "arrays", "safetensors", "options", "output", "pipeline",
-    "sweep", "intervals", "distributions",
+    "version", "errors", "sizes", "ieee", "model", "layout", "arrays", "safetensors", "text", "options", "output",
+    "pipeline", "sweep", "intervals", "distributions",
     # what operators mean; what platforms, simulators and targets declare
     "ops", "kernel", "kernel_check", "platform_facts", "platform", "plugins", "simulators", "targets", "target",
     # the stages, in the order of the flow

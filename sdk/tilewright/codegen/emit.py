@@ -58,12 +58,14 @@ def emit(
     *,
     context: bool = False,
     weights: Weights = "c",
+    text: bool = False,
 ) -> Artifacts:
     """Render the project. `levels` with the target's sizes, `flags` those that the kernels were made for.
 
     The constants of `regions` are no `const` arrays: they lie in blobs beside the code, or in RAM. With `context`
     every function takes an instance of the network, whose memory the caller declares. `weights` says whether constants
-    are arrays of C or a binary file; `auto` takes the file where they are large.
+    are arrays of C or a binary file; `auto` takes the file where they are large. `text`: build files take in the file
+    of a tokeniser and a sampler too.
     """
     plan = placed.plan
     blobs = lay_out(plan, regions, context)
@@ -75,7 +77,7 @@ def emit(
     states = states_text(placed, memories, first_names(plan), placed.state_bytes)
     shown = network_text(placed, levels, flags, functions, known, context)
     binary = in_binary(own, shown.constant_bytes, weights)
-    shown = replace(shown, constants=own, needs_math=needs_math(own), states=states, binary=binary)
+    shown = replace(shown, constants=own, needs_math=needs_math(own), states=states, binary=binary, text=text)
     parts = parts_of(shown)
     build = _build_of(shown, parts)
     texts = _files(shown, parts, build, [constant.text for constant in shown.constants])

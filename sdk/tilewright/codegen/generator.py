@@ -40,7 +40,10 @@ def emitter(asked: Request, regions: tuple[WeightRegion, ...] = ()) -> Generator
             fix="leave it out",
         )
     if not chosen.emitter:
-        return partial(emit, regions=regions, context=asked.options.context, weights=weights)
+        return partial(
+            emit, regions=regions, context=asked.options.context, weights=weights,
+            text=asked.options.tokenizer is not None,
+        )  # fmt: skip
     try:
         own: Callable[..., Artifacts] = importlib.import_module(chosen.emitter).emit
     except (ImportError, AttributeError) as error:
@@ -48,4 +51,7 @@ def emitter(asked: Request, regions: tuple[WeightRegion, ...] = ()) -> Generator
             f"platform '{chosen.name}' cannot write its code", why=str(error), fix=f"mend '{chosen.emitter}'"
         ) from error
     given = {"regions": regions} if regions else {}
+    if asked.options.tokenizer is not None:
+        why = f"platform '{chosen.name}' writes its own code"
+        raise UsageError("--tokenizer asks for text in and out", why=why, fix="leave it out")
     return partial(own, **given, **({"context": True} if asked.options.context else {}))

@@ -78,7 +78,7 @@ class NetworkText:
     """Everything that the templates print but for the number of the build, which comes of their texts.
 
     `binary`: the constants are a binary file, and an assembler file takes it in. `kit` names the bundle whose memory
-    and constants the network shares, empty where it stands alone.
+    and constants the network shares, empty where it stands alone. `text`: a tokeniser and a sampler lie beside it.
     """
 
     name: str
@@ -112,6 +112,7 @@ class NetworkText:
     binary: bool = False
     states: StatesText | None = None
     kit: str = ""
+    text: bool = False
 
     @property
     def owner(self) -> str:

@@ -117,6 +117,9 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
         help="arrays of C, or a binary file with an assembler file; auto takes the file from 256 KiB on",
     )  # fmt: skip
     group.add_argument(
+        "--tokenizer", metavar="FILE", type=path, help="tokens of a language model: the project gets text in and out"
+    )
+    group.add_argument(
         "--without-pass", metavar="NAME", action="append", default=[], help=f"leave a pass out: {PASSES}"
     )
     group.add_argument("--solver-seconds", metavar="S", type=seconds, default=5.0, help="limit of each solver question")
@@ -152,9 +155,10 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
         weights=arguments.weights,
         state=_state(arguments.state, arguments.state_init),
         stream=_stream(arguments.stream, arguments.stream_frames),
+        tokenizer=arguments.tokenizer,
     )
     models: Sequence[Path] = arguments.models if "models" in arguments else [arguments.model]
-    named = (options.program, options.lock, options.decisions, options.state.initial)
+    named = (options.program, options.lock, options.decisions, options.state.initial, options.tokenizer)
     for file in (*models, *options.freeze.values(), *named):
         existing(file)
     return options

@@ -32,11 +32,12 @@ from tilewright.commands.pages import add_html, write_rows
 from tilewright.commands.progress import silent, stages, watched
 from tilewright.commands.streams import terminal_width
 from tilewright.commands.sweeping import Question, add_sweep, folders_of, rows_of
+from tilewright.commands.texts import add_text, text_wish
 from tilewright.errors import DoesNotFit, TilewrightError, UsageError
 
 if TYPE_CHECKING:
     from tilewright.compile import Compiled
-    from tilewright.options import CompileOptions, RunOptions
+    from tilewright.options import CompileOptions, RunOptions, TextWish
     from tilewright.report.build import Report
     from tilewright.report.envelope import Row
 
@@ -65,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--frames", metavar="FILE.npz|N", help="calls one after the other, the first axis of every input; N draws them"
     )
+    add_text(parser)
     group.add_argument("--labels", metavar="FILE.npz", type=path, help="class numbers of the samples in --inputs")
     group.add_argument(
         "--against",
@@ -86,7 +88,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> Answer:
     """Compile and run; a difference is an answer with an error, so that its report is told and written too."""
     options = compile_options(arguments, measure=True)
-    asked = _asked(arguments)
+    text = text_wish(arguments)
+    asked = _asked(arguments, text)
+    if text is not None:
+        options = replace(options, tokenizer=text.tokenizer)
     if (wish := bundle_wish(arguments)) is not None:
         return run_together(arguments, wish, options, asked)
     targets = target_names(arguments.target)
@@ -111,7 +116,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
     return answer(rows, ran=True)
 
 
-def _asked(arguments: argparse.Namespace) -> RunOptions:
+def _asked(arguments: argparse.Namespace, text: TextWish | None) -> RunOptions:
     """What is asked of the run; UsageError for a file that is not there."""
     from tilewright.options import Against, RunOptions
 
@@ -119,7 +124,7 @@ def _asked(arguments: argparse.Namespace) -> RunOptions:
     asked = RunOptions(
         arguments.inputs, arguments.expect, arguments.layers, arguments.profile, arguments.atol, arguments.rtol,
         arguments.seed, frames=_frames(arguments.frames), labels=arguments.labels,
-        against=None if other is None else Against(other, other.name), predictions=arguments.predictions,
+        against=None if other is None else Against(other, other.name), predictions=arguments.predictions, text=text,
     )  # fmt: skip
     for file in (asked.inputs, asked.expect, asked.labels, other):
         existing(file)

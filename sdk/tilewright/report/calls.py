@@ -21,6 +21,17 @@ class StateReport:
 
 
 @dataclass(frozen=True)
+class TextReport:
+    """What a language model wrote behind a prompt: the whole text, how many of its `tokens` are the prompt's, and the
+    bytes of its tokeniser's tables in read-only memory, which no memory level counts."""
+
+    text: str
+    prompt_tokens: int
+    tokens: tuple[int, ...]
+    tokeniser_bytes: int
+
+
+@dataclass(frozen=True)
 class FramesReport:
     """Calls one after the other. `first_difference` names the first call and tensor that differ from NumPy's, whose
     states go on by themselves; `reference_first` and the elements that differ are those of another implementation.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tilewright.errors import DoesNotFit
 from tilewright.memory.needs import ALL_PARTS, MemoryReport
 from tilewright.report.build import ReferenceReport, Report, RunReport, ToolchainReport
-from tilewright.report.calls import FramesReport
+from tilewright.report.calls import FramesReport, TextReport
 from tilewright.report.data_set import data_set_lines
 from tilewright.report.envelope import Row
 from tilewright.report.styled import drawn
@@ -81,6 +81,8 @@ def run_lines(run: RunReport) -> str:
         lines.append(f"simulated by {run.simulated_by}, with the memory of the chip")
     if run.frames is not None:
         lines += _frames_lines(run.frames)
+    if run.text is not None:
+        lines += _text_lines(run, run.text)
     if run.samples is not None:
         lines += [printable(line, 1000) for line in data_set_lines(run.samples, run.accuracy, run.data_set)]
     counted = [("instructions", run.instructions), ("cycles", run.cycles)]
@@ -107,6 +109,17 @@ def _frames_lines(frames: FramesReport) -> list[str]:
     if frames.worst_cost is not None:
         mean, worst = number(frames.mean_cost), number(frames.worst_cost)
         lines.append(f"a call costs {mean} on average, call {number(frames.worst_call)} most: {worst}")
+    return lines
+
+
+def _text_lines(run: RunReport, text: TextReport) -> list[str]:
+    """What was written, and how fast."""
+    written = number(len(text.tokens) - text.prompt_tokens)
+    lines = [f"{number(text.prompt_tokens)} tokens of the prompt, {written} written"]
+    cost = run.modelled_cycles or run.cycles
+    if cost:
+        lines.append(f"{1e8 / cost:.1f} tokens a second for each 100 MHz, on average")
+    lines.append(f"beside the network: tables of the tokeniser, {number(text.tokeniser_bytes)} B of read-only memory")
     return lines
 
 

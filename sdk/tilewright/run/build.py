@@ -10,7 +10,7 @@ from pathlib import Path
 from tilewright.errors import DoesNotFit, TilewrightError, ToolMissing, UsageError
 from tilewright.run.elf import ElfFile, Sizes, aliases, mapped_sizes, read_elf
 from tilewright.run.image import Image, Toolchain
-from tilewright.run.interface import INSTANCE, Interface, glue_code, read_interface
+from tilewright.run.interface import INSTANCE, Interface, glue_code, read_interface, text_code
 from tilewright.run.simulator import simulator_of
 from tilewright.run.stack import StackBound, bound_beside, join_aliases, read_call_graph, stack_bound
 from tilewright.run.together_code import common_interface, together_code
@@ -41,17 +41,20 @@ def build(
     tap: bool = False,
     extra_flags: Sequence[str] = (),
     kit: str = "",
+    positions: int = 0,
 ) -> Image:
     """Compile and link `project/src` for `target`, writing only into `work`.
 
     `trace` compiles the calls around every plan instruction in, `fence` lets the start-up code set the core's memory
     protection, `sanitize` adds the address and undefined-behaviour sanitizers, `tap` (with trace) takes out the rows
-    that chains keep to themselves; `kit` is the bundle that the project is of. ToolMissing, DoesNotFit where a memory
+    that chains keep to themselves; `kit` is the bundle that the project is of. With `positions` the image writes text
+    of at most so many tokens. ToolMissing, DoesNotFit where a memory
     of the target overflows, TilewrightError where the compiler refuses the code.
     """
     interface = read_interface(project, model, kit)
-    switches = _Switches(compiler, trace, fence, sanitize, tap, tuple(extra_flags))
-    return _built(project, interface, glue_code(interface), target, work, switches)
+    switches = _Switches(compiler, trace, fence, sanitize, tap, tuple(extra_flags), positions)
+    glue = glue_code(interface) + (text_code(interface) if positions else "")
+    return _built(project, interface, glue, target, work, switches)
 
 
 def build_together(project: Path, kit: str, batches: Sequence[Sequence[str]], target: Target, work: Path) -> Image:
@@ -71,12 +74,14 @@ class _Switches:
     sanitize: bool = False
     tap: bool = False
     extra_flags: tuple[str, ...] = ()
+    positions: int = 0
 
     @property
     def harness(self) -> tuple[str, ...]:
         """Flags of the test image's own code."""
         names = {"TW_FENCE": self.fence, "TW_TRACED": self.trace, TAP: self.tap}
-        return tuple(f"-D{name}" for name, chosen in names.items() if chosen)
+        text = ("-DTW_TEXT", f"-DTW_POSITIONS={self.positions}u") if self.positions else ()
+        return (*(f"-D{name}" for name, chosen in names.items() if chosen), *text)
 
 
 def _built(project: Path, interface: Interface, glue: str, target: Target, work: Path, asked: _Switches) -> Image:
@@ -103,6 +108,10 @@ def _built(project: Path, interface: Interface, glue: str, target: Target, work:
         data = blob.read_bytes()  # the region's number stands in its header
         (work / f"blob_{int.from_bytes(data[24:28], 'little')}.bin").write_bytes(data)
     own = _compile_harness(driver, glue, target, (*everywhere, *asked.harness), project, work)
+    if asked.positions:
+        written = (HARNESS / "text.c", project / "src" / f"{model}_text.c")
+        flags_beside = (*everywhere, *asked.harness, "-std=gnu11", f"-I{HARNESS}", f"-I{project / 'src'}")
+        own += [_compile(driver, target, source, flags_beside, work / "text") for source in written]
     path = work / f"{model}.elf"
     map_file = work / f"{model}.map"
     link_flags = (*everywhere, *simulator_of(target).link_flags, *(_NEEDED if kit else ()))

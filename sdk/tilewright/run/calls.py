@@ -48,10 +48,18 @@ def run_calls(
     first, *more = calls
     execution, fences = execute(image, first, more=more, count=simulator.counts(image)), simulator.fences(target)
     keep_promises(subject.placed, image, execution)
-    if fences:
+    return fenced(simulator, subject, target, work, Called(image, execution, fences, ()), calls)
+
+
+def fenced(
+    simulator: Simulator, subject: Subject, target: Target, work: Path, called: Called, calls: Sequence[Sequence[bytes]]
+) -> Called:
+    """The calls with their costs, once the first of them have been run inside the fences too."""
+    if called.fences:
+        name, (first, *more) = subject.placed.plan.name, calls
         traced = build(subject.project, name, target, work / "traced", trace=True, fence=True, kit=subject.kit)
-        run_fenced(subject, traced, first, execution, fences, more[: FENCED - 1])
-    return Called(image, execution, fences, _costs(simulator, image, execution))
+        run_fenced(subject, traced, first, called.execution, called.fences, more[: FENCED - 1])
+    return replace(called, costs=_costs(simulator, called.image, called.execution))
 
 
 def report_of_calls(subject: Subject, called: Called, results: Sequence[Comparison]) -> Report:

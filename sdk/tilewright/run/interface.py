@@ -168,6 +168,44 @@ def index_code(interface: Interface) -> list[str]:
     return lines
 
 
+def text_code(interface: Interface) -> str:
+    """C that puts tokeniser and sampler behind the plain names of the test image."""
+    model, upper = interface.model, interface.prefix
+    return f"""
+#include "text.h"
+#include "{model}_text.h"
+#if defined({upper}_BEGIN_TOKEN) && defined({upper}_END_TOKEN)
+int tw_ends(int token) {{ return token == {upper}_BEGIN_TOKEN || token == {upper}_END_TOKEN; }}
+#elif defined({upper}_BEGIN_TOKEN)
+int tw_ends(int token) {{ return token == {upper}_BEGIN_TOKEN; }}
+#elif defined({upper}_END_TOKEN)
+int tw_ends(int token) {{ return token == {upper}_END_TOKEN; }}
+#else
+int tw_ends(int token) {{ (void)token; return 0; }}
+#endif
+int tw_encode(const char *text, uint16_t *tokens, int most) {{ return {model}_encode(text, tokens, most); }}
+void tw_set(int token, int position) {{ {model}_feed(token, position); }}
+const char *tw_piece(int previous, int token, uint32_t *size_bytes)
+{{
+    size_t size;
+    const char *piece = {model}_piece(previous, token, &size);
+    *size_bytes = (uint32_t)size;
+    return piece;
+}}
+int tw_choose(float temperature, float top_p, uint32_t *random)
+{{
+    {model}_sampler sampler;
+    int token;
+    sampler.temperature = temperature;
+    sampler.top_p = top_p;
+    sampler.random = *random;
+    token = {model}_choose({model}_scores(), &sampler);
+    *random = sampler.random;
+    return token;
+}}
+"""
+
+
 def _initialise(interface: Interface) -> list[str]:
     """C that initialises the model and loads its weights from `blob_N.bin`; what is missing of a file stays zero."""
     first = f"{interface.model}_init()" if interface.has_init else "0"

@@ -16,7 +16,7 @@ from tilewright.plan.execute import first_value, run_slots
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.report.build import Report
 from tilewright.report.calls import FramesReport
-from tilewright.run.calls import report_of_calls, run_calls
+from tilewright.run.calls import Called, report_of_calls, run_calls
 from tilewright.run.compare import Comparison
 from tilewright.run.frames import Frames, Results, read_frames, reference_steps
 from tilewright.run.reference import NAME, NoReferenceError, differing
@@ -30,19 +30,25 @@ from tilewright.target import Target
 def run_sequence(simulator: Simulator, subject: Subject, target: Target, asked: RunOptions) -> Report:
     """The report of a sequence: `run` compares all calls, `run.frames` says where they differ and what they cost."""
     require_tools(target)
-    placed, plan = subject.placed, subject.placed.plan
+    plan = subject.placed.plan
     assert asked.frames is not None
     frames = read_frames(plan, asked.frames, asked.seed)
     if subject.stream is not None:
         check_calls(subject.stream, len(frames))
-    expected = tuple(numpy_steps(plan, frames))
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
         calls = [[array.tobytes() for array in frame] for frame in frames]
         called = run_calls(simulator, subject, target, Path(folder), calls)
-        steps = [read_step(placed, step.outputs, step.state) for step in called.execution.steps]
-        found = _compared(plan, steps, expected, asked)
-        report = report_of_calls(subject, called, [one for _, one in found])
-        told = _told(subject, plan, frames, steps, found)
+        return judged(subject, called, frames, asked)
+
+
+def judged(subject: Subject, called: Called, frames: Frames, asked: RunOptions) -> Report:
+    """The report of calls that were made with these inputs: compared with NumPy's and ONNX Runtime's, and counted."""
+    placed, plan = subject.placed, subject.placed.plan
+    expected = tuple(numpy_steps(plan, frames))
+    steps = [read_step(placed, step.outputs, step.state) for step in called.execution.steps]
+    found = _compared(plan, steps, expected, asked)
+    report = report_of_calls(subject, called, [one for _, one in found])
+    told = _told(subject, plan, frames, steps, found)
     if costs := called.costs:
         worst = max(range(len(costs)), key=lambda call: costs[call])
         told = replace(told, mean_cost=called.mean_cost, worst_cost=costs[worst], worst_call=worst)

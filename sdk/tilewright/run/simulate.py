@@ -5,13 +5,14 @@ from __future__ import annotations
 import shutil
 import struct
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.run.counts import Counts, Span
 from tilewright.run.fence import FenceMap, guard_file
+from tilewright.run.follow import followed
 from tilewright.run.image import Image, arena_range, locate, state_range
 from tilewright.run.outcome import explain
 from tilewright.run.result import read_result
@@ -73,7 +74,8 @@ class Execution:
 
     `cycles` and, with trace, `spans` come from a simulator that models time, where they were counted.
     `touched` are the bytes of each memory that a run inside the plugin's fence read or wrote, but for the stack.
-    `taps` come from an image that is built to give them.
+    `taps` come from an image that is built to give them. `tokens` of an image that writes text: how many
+    the prompt has, then all.
     """
 
     outputs: tuple[bytes, ...]
@@ -87,6 +89,7 @@ class Execution:
     spans: tuple[Span, ...] = ()
     taps: tuple[Tap, ...] = ()
     steps: tuple[Step, ...] = ()
+    tokens: tuple[int, ...] = ()
 
 
 def execute(
@@ -98,8 +101,13 @@ def execute(
     count: bool = False,
     fence: FenceMap | None = None,
     timeout: float | None = None,
+    prompt: bytes = b"",
+    tell: Callable[[str], None] | None = None,
 ) -> Execution:
     """Run one inference, and `more` behind it with their own inputs, in one start.
+
+    With a `prompt` the image chooses the inputs and how many calls there are, at most those given; `tell` gets its text
+    as it comes.
 
     Counting, fencing and dumping are separate runs.
 
@@ -117,9 +125,15 @@ def execute(
         folder = Path(name)
         entries = sorted(enumerate(dump), key=lambda e: (e[1].instruction, not e[1].before, e[0]))
         _write_files(image, folder, calls, [entry for _, entry in entries], fence, clock=clock, paint=paint)
-        done, counts = simulator.start(image, folder, count, fence, patience)
+        if prompt:
+            (folder / "prompt.bin").write_bytes(prompt)
+        with followed(folder / "text.bin", tell):
+            done, counts = simulator.start(image, folder, count, fence, patience)
         explain(image, folder, done, fence, patience)
-        steps = _steps(image, (folder / "output.bin").read_bytes(), len(calls))
+        raw_steps = (folder / "output.bin").read_bytes()
+        made = len(raw_steps) // _step_bytes(image) if prompt else len(calls)
+        steps = _steps(image, raw_steps, made)
+        tokens = (folder / "tokens.bin").read_bytes() if prompt else b""
         raw = (folder / "dump.bin").read_bytes() if dump else b""
         pieces = _split(raw, [entry.size_bytes for _, entry in entries])
         found = {at: Dump(e.instruction, e.tensor, data) for (at, e), data in zip(entries, pieces, strict=True)}
@@ -130,7 +144,7 @@ def execute(
             steps[0].outputs, tuple(found[at] for at in range(len(dump))), done.code or 0, counts,
             stack if measured else None, done.output + done.errors,
             simulator.touched(image, folder) if fence else {},
-            cycles, spans, tuple(_taps(folder)), steps,
+            cycles, spans, tuple(_taps(folder)), steps, struct.unpack(f"<{len(tokens) // 4}I", tokens),
         )  # fmt: skip
 
 
@@ -190,6 +204,10 @@ def _taps(folder: Path) -> Iterator[Tap]:
         instruction, node, first_row, size = struct.unpack_from("<4I", raw, at)
         yield Tap(instruction, node, first_row, raw[at + 16 : at + 16 + size])
         at += 16 + size
+
+
+def _step_bytes(image: Image) -> int:
+    return sum(image.interface.outputs) + image.interface.state_bytes + 8
 
 
 def _steps(image: Image, raw: bytes, calls: int) -> tuple[Step, ...]:

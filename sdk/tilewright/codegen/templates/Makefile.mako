@@ -2,7 +2,7 @@
 CC ?= cc
 AR ?= ar
 CFLAGS ?= ${m.flags}
-OBJECTS = ${m.name}.o ${m.name}_weights.o
+OBJECTS = ${m.name}.o ${m.name}_weights.o${f" {m.name}_text.o" if m.text else ""}
 
 lib${m.name}.a: $(OBJECTS)
 	$(AR) rcs $@ $(OBJECTS)

@@ -31,6 +31,11 @@ void tw_trace(int instruction, int phase);
 void tilewright_tap(int node, int first_row, const void *rows, int size_bytes);
 #endif
 
+#ifdef TW_TEXT
+int tw_feed(void); /* sets the inputs of the next call; 0 where there is none */
+void tw_take(void);
+#endif
+
 /* The port. A file is 0 where it could not be opened; reads and writes return 0 or -1. */
 typedef intptr_t tw_file;
 tw_file tw_open(const char *path, int for_writing);

@@ -10,6 +10,7 @@
  *              took beyond those of one instruction, u32 interrupts of the counter meanwhile.
  * tap.bin      where the image is built to take out rows inside of chains: for every call of a node u32 instruction,
  *              node, first row, bytes, then the rows.
+ * Where it is built to write text, text.c chooses the inputs of every call by what came of the one before.
  * Small on purpose: it must leave a microcontroller's memory to the model. */
 #include "harness.h"
 
@@ -141,6 +142,7 @@ static void tw_load_control(void)
     }
 }
 
+#ifndef TW_TEXT
 static void tw_load_inputs(tw_file file)
 {
     uint32_t i;
@@ -150,6 +152,7 @@ static void tw_load_inputs(tw_file file)
         }
     }
 }
+#endif
 
 static void tw_store_outputs(tw_file file)
 {
@@ -227,12 +230,21 @@ int main(void)
     inputs = tw_input_count != 0u ? tw_open("input.bin", 0) : 0;
     outputs = tw_open("output.bin", 1);
     for (call = 0; call < tw_calls; call++) {
+#ifdef TW_TEXT
+        if (tw_feed() == 0) {
+            break;
+        }
+#else
         tw_load_inputs(inputs);
+#endif
         (void)tw_call_on_painted_stack(tw_measure);
         if (tw_returned != 0) {
             tw_stop(TW_MODEL_FAILED);
         }
         tw_store_outputs(outputs);
+#ifdef TW_TEXT
+        tw_take();
+#endif
         tw_flags &= ~TW_PAINT;
     }
     if (inputs != 0) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tilewright.options import RunOptions
 from tilewright.report.build import Report
 from tilewright.run.data_set import run_samples
+from tilewright.run.generate import run_generation
 from tilewright.run.samples import read_set
 from tilewright.run.sequence import run_sequence
 from tilewright.run.session import run_images
@@ -18,6 +19,8 @@ class ImageSimulator(Simulator):
     def run(self, subject: Subject, target: Target, asked: RunOptions) -> Report:
         """Run once, or a sequence, or a set of samples, and compare; counted, fenced and profiled as the simulator can
         and as was asked."""
+        if asked.text is not None:
+            return run_generation(self, subject, target, asked)
         if asked.frames is not None:
             return run_sequence(self, subject, target, asked)
         samples = read_set(subject.placed.plan, asked)

@@ -1,0 +1,1 @@
+"""Text for language models: tokens of text and text of tokens, and which token comes next."""
