@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from models.letters_network import VOCABULARY, Sizes, shapes, step
+from letters_network import VOCABULARY, Sizes, shapes, step
 from tilewright.codegen.text import text_ports
 from tilewright.compile import Compiled, compile_model, run_model, write
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
