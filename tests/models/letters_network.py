@@ -167,7 +167,8 @@ def step(sizes: Sizes, weights: dict[str, Array], name: str) -> onnx.ModelProto:
     for layer in range(sizes.layers):
         x = graph.gates(graph.attention(x, layer), layer)
     x = graph.norm(x, "norm", "last")
-    graph.op("MatMul", [x, graph.constant("classifier", weights["table"].T, np.float32)], "logits")
+    graph.op("Transpose", ["table"], "classifier", perm=[1, 0])
+    graph.op("MatMul", [x, "classifier"], "logits")
     drawn = helper.make_graph(graph.nodes, name, graph.inputs, graph.outputs, graph.constants)
     model = helper.make_model(drawn, opset_imports=[helper.make_opsetid("", 24)], ir_version=11)
     onnx.checker.check_model(model, full_check=True)
