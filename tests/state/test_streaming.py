@@ -34,5 +34,4 @@ def test_every_call_equals_onnxruntime_s(network: str, target: str, tmp_path: Pa
     assert run.match
     assert run.frames is not None
     assert (run.frames.reference, run.frames.reference_mismatches) == ("onnxruntime", 0)
-    if target != "qemu_pulp":  # it computes in tiles
-        assert all(pair.in_place for pair in compiled.plan.state)
+    assert all(pair.in_place for pair in compiled.plan.state)

@@ -1,8 +1,8 @@
 """Checks a placed plan's states without the planner: follows whose value every byte of their memory holds.
 
 What a state held before the call lies there at first. An instruction must find in the bytes of each operand the value
-that it means, and leaves its results; whatever else it computes itself lies there no longer. At the end every byte
-must hold what the next call reads, or be copied from where that lies.
+that it means, and leaves its results; whatever else it computes itself lies there no longer. What is cut into tiles is
+followed copy by copy. At the end every byte must hold what the next call reads, or be copied from where that lies.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import numpy as np
 from tilewright.errors import TilewrightError
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Array
+from tilewright.ops.index.transfer import Transfer
 from tilewright.plan.plan import ExecutionPlan, Instruction
+from tilewright.tiling.schedule import TileSchedule
 
 
 def check_states(placed: PlacedPlan) -> None:
@@ -56,6 +58,10 @@ def _carry_out(placed: PlacedPlan, together: tuple[Instruction, ...], held: Arra
             where = None if slot < 0 else _bytes(placed, slot)
             if where is not None and _value(plan, slot) not in written and (held[where] != _value(plan, slot)).any():
                 raise _bug(placed, slot, f"is overwritten when '{instruction.name}' reads it")
+    schedule = together[-1].schedule
+    if schedule is not None and _in_tiles(placed, together, schedule):
+        _carry_out_tiles(placed, together, schedule, held)
+        return
     for instruction in together:
         for place, slot in enumerate(instruction.outputs):
             where = _bytes(placed, slot)
@@ -76,6 +82,60 @@ def _hold_apart(placed: PlacedPlan, reader: Instruction, result: tuple[Instructi
         allowed = reader is writer and (number, place) in writer.kernel.in_place(writer.call)
         if not allowed or other != where:
             raise _bug(placed, slot, f"is read by '{reader.name}' while '{writer.name}' writes over it")
+
+
+def _in_tiles(placed: PlacedPlan, together: tuple[Instruction, ...], schedule: TileSchedule) -> bool:
+    """True where every operand and result in the states' memory is copied tile by tile, to buffers elsewhere."""
+    copied = {
+        (stage.node, one.kind, one.index)
+        for stage in schedule.stages
+        for one in stage.operands
+        if not schedule.resident(one)
+    }
+    return all(
+        (instruction.name, kind, place) in copied
+        for instruction in together
+        for kind, slots in (("input", instruction.inputs), ("output", instruction.outputs))
+        for place, slot in enumerate(slots)
+        if slot >= 0 and _bytes(placed, slot) is not None
+    )
+
+
+def _carry_out_tiles(
+    placed: PlacedPlan, together: tuple[Instruction, ...], schedule: TileSchedule, held: Array
+) -> None:
+    """What the copies of tiles find and leave, the stores of each before the loads of the next."""
+    by_name, places = {instruction.name: instruction for instruction in together}, dict[str, tuple[int, Array]]()
+    for stage in schedule.stages:
+        instruction = by_name[stage.node]
+        for one in stage.operands:
+            slots = {"input": instruction.inputs, "output": instruction.outputs}.get(one.kind)
+            where = None if slots is None or slots[one.index] < 0 else _bytes(placed, slots[one.index])
+            if slots is not None and where is not None:
+                places[one.key] = slots[one.index], held[where]
+    for step in schedule.steps():
+        for copies, stored in ((step.loads, False), (step.stores, True)):
+            for copy in (one for one in copies if one.key in places):
+                slot, own = places[copy.key]
+                moved = _moved(copy.transfer, placed.plan.slots[slot].tensor.dtype.bits // 8)
+                if stored:
+                    own[moved] = slot
+                elif (own[moved] != _value(placed.plan, slot)).any():
+                    what = f"is overwritten by a tile of '{together[-1].name}' when a later one loads it"
+                    raise _bug(placed, slot, what)
+    for slot in (slot for instruction in together for slot in instruction.outputs):
+        where = _bytes(placed, slot)
+        if where is not None and (held[where] != slot).any():
+            raise _bug(placed, slot, f"is not stored whole by the tiles of '{together[-1].name}'")
+
+
+def _moved(transfer: Transfer, size_bytes: int) -> Array:
+    """The bytes of a tensor that a copy moves, of elements of so many bytes."""
+    starts: Array = np.array([transfer.offset], np.int64)
+    for count, stride in transfer.repeats:
+        starts = (starts[:, None] + stride * np.arange(count)).reshape(-1)
+    elements = (starts[:, None] + np.arange(transfer.run)).reshape(-1)
+    return (elements[:, None] * size_bytes + np.arange(size_bytes)).reshape(-1)
 
 
 def _bytes(placed: PlacedPlan, slot: int) -> slice | None:

@@ -2,7 +2,7 @@
 
 Proved pair by pair. The bytes of a state may hold its next value, and results that become it step by step, from the
 moment behind the last reading of the old value; at that very moment only where the kernel promises to read an element
-before it writes in its place.
+before it writes in its place, or where it computes tile by tile elsewhere and no tile loads what one before has stored.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from tilewright.plan.aliasing.alias_sets import view_shift
 from tilewright.plan.liveness import read_before_written
 from tilewright.plan.plan import ExecutionPlan, Instruction, StatePair, view_root
+from tilewright.plan.tile_order import loads_before_stores
+from tilewright.tiling.schedule import TileSchedule
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,13 @@ class _Uses:
             if instruction.aliasing is not None:
                 for operand, result, _ in instruction.aliasing.pairs:
                     self.aliasing |= {self.root[instruction.inputs[operand]], self.root[instruction.outputs[result]]}
+        self.tiles = _tiles(plan)
         self.kept = {self.root[slot] for slot in (*plan.input_slots, *plan.output_slots, *plan.state_slots)}
         self.sources = [self.root[pair.source] for pair in plan.state]
+
+    def in_tiles(self, one: Instruction, other: Instruction) -> bool:
+        """True where both are carried out by the tiles of one schedule."""
+        return one.index in self.tiles and self.tiles[one.index] is self.tiles.get(other.index)
 
     def begins(self, instruction: Instruction) -> int:
         """The first moment at which an instruction may write."""
@@ -88,6 +95,13 @@ class _Uses:
     def ends(self, instruction: Instruction) -> int:
         """The last moment at which an instruction may read."""
         return self.sweeps.get(instruction.index, (instruction.index,))[-1]
+
+
+def _tiles(plan: ExecutionPlan) -> dict[int, TileSchedule]:
+    """The schedule that carries an instruction out, its own or that of its chain."""
+    own = {i.name: i.schedule for i in plan.instructions if i.schedule is not None}
+    found = {i.index: own.get(i.fused_into or i.name) for i in plan.instructions if i.aliasing is None}
+    return {index: schedule for index, schedule in found.items() if schedule is not None}
 
 
 def _within(uses: _Uses, pair: StatePair) -> tuple[int, ...] | Copied:
@@ -120,6 +134,8 @@ def _refused(uses: _Uses, pair: StatePair, slot: int) -> Copied | None:
     for reader in uses.readers.get(pair.state, ()):
         if uses.ends(reader) < uses.begins(writer):
             continue
+        if uses.in_tiles(reader, writer) and _before_stores(uses, reader, writer, (pair.state, slot)):
+            continue
         if reader.index != writer.index:
             return Copied(
                 old.tensor.name, f"'{reader.name}' reads the old value when '{writer.name}' has written the new one",
@@ -142,14 +158,28 @@ def _promised(uses: _Uses, instruction: Instruction, source: int, target: int) -
     return read_before_written(uses.plan, instruction, uses.root, source, result, pairs)
 
 
+def _before_stores(uses: _Uses, reader: Instruction, writer: Instruction, slots: tuple[int, int]) -> bool:
+    """True where the tiles of one schedule load every element of a storage before they store the result there."""
+    schedule, (source, target) = uses.tiles[writer.index], slots
+    root, shift = uses.root[source], view_shift(uses.plan, source)
+    reading = [place for place, slot in enumerate(reader.inputs) if slot >= 0 and uses.root[slot] == root]
+    written = (writer.name, writer.outputs.index(target))
+    return all(
+        view_shift(uses.plan, reader.inputs[place]) == shift
+        and loads_before_stores(schedule, (reader.name, place), written)
+        for place in reading
+    )
+
+
 def _operand(uses: _Uses, pair: StatePair, slot: int) -> int | None:
     """An operand that dies where `slot` is made of it, and that may lie in the state's bytes as well."""
     plan, writer = uses.plan, uses.writer[slot]
     if writer.aliasing is not None or writer.index in uses.sweeps:
         return None
-    for operand, result in writer.kernel.in_place(writer.call):
-        source = writer.inputs[operand] if operand < len(writer.inputs) else -1
-        if source < 0 or writer.outputs[result] != slot or view_shift(plan, source):
+    result = writer.outputs.index(slot)
+    for operand, source in enumerate(writer.inputs):
+        promised = uses.in_tiles(writer, writer) or (operand, result) in writer.kernel.in_place(writer.call)
+        if source < 0 or not promised or view_shift(plan, source):
             continue
         root = uses.root[source]
         if (
@@ -158,7 +188,10 @@ def _operand(uses: _Uses, pair: StatePair, slot: int) -> int | None:
             or any(reader.index > writer.index for reader in uses.readers[root])
         ):
             continue
-        if _promised(uses, writer, root, slot) and _refused(uses, pair, root) is None:
+        free = _promised(uses, writer, root, slot) or (
+            uses.in_tiles(writer, writer) and _before_stores(uses, writer, writer, (root, slot))
+        )
+        if free and _refused(uses, pair, root) is None:
             return root
     return None
 

@@ -1,0 +1,116 @@
+"""States in tiles: written over the last value where no tile loads what one before has stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from graphs import node, onnx_model
+from tilewright.compile import Compiled, compile_model, write
+from tilewright.errors import TilewrightError
+from tilewright.memory.check_states import check_states
+from tilewright.memory.placed import PlacedPlan
+from tilewright.options import CompileOptions, StateWish
+from tilewright.plan.aliasing.states import settle_states
+from tilewright.plan.execute import first_value, run_slots
+from tilewright.run.build import build
+from tilewright.run.simulate import execute
+from tilewright.target import load_target
+from tilewright.tiling.schedule import TileCopy, TileSchedule, TileStep
+from tiling.test_schedule_check import tampered
+
+CALLS, WINDOW = 4, (1, 8, 10, 33)
+
+
+def _window(newest_first: bool) -> list[onnx.NodeProto]:
+    """A window of ten frames that moves on by one."""
+    low, high, order = ("n0", "n9", "x s") if newest_first else ("n1", "n99", "s x")
+    return [node("Slice", f"h {low} {high} axis", "s", "cut"), node("Concat", order, "h_out", "join", axis=2)]
+
+
+DECAY = [node("Mul", "h half", "m", "decay"), node("Add", "m x", "h_out", "add")]
+
+
+def _compiled(nodes: Sequence[onnx.NodeProto], frames: int, folder: Path) -> Compiled:
+    values = {f"n{value}": np.array([value]) for value in (0, 1, 9, 99)}
+    values |= {"axis": np.array([2]), "half": np.array([0.5], np.float32)}
+    end = node("ReduceSum", "h_out", "y", "end", keepdims=0)
+    given = {"x": (*WINDOW[:2], frames, WINDOW[3]), "h": WINDOW}
+    onnx.save(onnx_model([*nodes, end], given, ["y", "h_out"], values), folder / "n.onnx")
+    options = CompileOptions(state=StateWish((("h", "h_out"),)), level_sizes={"l1": 4096})
+    return compile_model(folder / "n.onnx", options, load_target("qemu_pulp"))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "frames"), [(_window(False), 1), (_window(True), 1), (DECAY, 10)], ids=["window", "newest first", "decay"]
+)  # fmt: skip
+def test_tiles_write_over_the_state_that_they_read(nodes: list[onnx.NodeProto], frames: int, tmp_path: Path) -> None:
+    board = load_target("qemu_pulp")
+    compiled = _compiled(nodes, frames, tmp_path)
+    plan = compiled.plan
+    assert [pair.in_place for pair in plan.state] == [True]
+    assert max(i.schedule.tiles for i in plan.instructions if i.schedule is not None) > 1
+    write(compiled, tmp_path / "project")
+    draw, shape = np.random.default_rng(0), plan.slots[plan.input_slots[0]].tensor.shape
+    calls = [draw.standard_normal(shape).astype(np.float32) for _ in range(CALLS)]
+    states, wanted = [first_value(plan, pair) for pair in plan.state], []
+    for call in calls:
+        slots = run_slots(plan, [call], states)
+        states = [slots[pair.source] for pair in plan.state]
+        wanted.append((slots[plan.output_slots[0]], states[0]))
+    for number, flags in enumerate(((), ("-DTW_DMA_EARLY",))):  # copies as late, and as early, as they may be
+        image = build(tmp_path / "project", plan.name, board, tmp_path / f"{number}", extra_flags=flags)
+        steps = execute(image, [calls[0].tobytes()], more=[[call.tobytes()] for call in calls[1:]]).steps
+        for step, (y, state) in zip(steps, wanted, strict=True):
+            assert step.state[: state.nbytes] == state.tobytes()
+            np.testing.assert_allclose(np.frombuffer(step.outputs[0], np.float32), y.reshape(-1), rtol=1e-4)
+
+
+def _everything(schedule: TileSchedule) -> Callable[[TileStep], TileStep]:
+    """Every tile loads the whole state, as if it needed all of it."""
+    (state,) = (one for one in schedule.stages[0].operands if (one.kind, one.index) == ("input", 0))
+    box = tuple((0, size) for size in state.shape)
+
+    def whole(copy: TileCopy) -> TileCopy:
+        return replace(copy, box=box, transfer=state.transfer(box)) if copy.key == state.key else copy
+
+    return lambda step: replace(step, loads=tuple(whole(copy) for copy in step.loads))
+
+
+def _last_not_stored(schedule: TileSchedule) -> Callable[[TileStep], TileStep]:
+    return lambda step: replace(step, stores=() if step.index == schedule.tiles - 1 else step.stores)
+
+
+def _planted(found: PlacedPlan, plant: Callable[[TileSchedule], Callable[[TileStep], TileStep]]) -> PlacedPlan:
+    def changed(schedule: TileSchedule | None) -> TileSchedule | None:
+        return None if schedule is None else tampered(schedule, plant(schedule))
+
+    instructions = tuple(replace(i, schedule=changed(i.schedule)) for i in found.plan.instructions)
+    return replace(found, plan=replace(found.plan, instructions=instructions))
+
+
+@pytest.mark.parametrize(
+    ("plant", "fault"),
+    [
+        (_everything, "is overwritten by a tile of 'join' when a later one loads it"),
+        (_last_not_stored, "is not stored whole by the tiles of 'join'"),
+    ],
+)
+def test_the_checker_follows_tiles(
+    plant: Callable[[TileSchedule], Callable[[TileStep], TileStep]], fault: str, tmp_path: Path
+) -> None:
+    found = _compiled(_window(False), 1, tmp_path).placed
+    check_states(found)
+    with pytest.raises(TilewrightError, match=fault):
+        check_states(_planted(found, plant))
+
+
+def test_a_tile_that_loads_what_one_before_has_stored_forbids_one_place(tmp_path: Path) -> None:
+    found = _compiled(_window(False), 1, tmp_path).placed
+    settled = settle_states(_planted(found, _everything).plan)
+    assert [pair.in_place for pair in settled.plan.state] == [False]
+    assert settled.copied[0].why == "'join' may write an element of the new value before it reads the old one"
