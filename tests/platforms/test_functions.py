@@ -1,0 +1,56 @@
+"""Functions of floats without the library: as near as they say everywhere, and right at the ends."""
+
+from __future__ import annotations
+
+from math import erf
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+from graphs import node, onnx_model
+from on_host import run_on_host
+from tilewright.compile import compile_model
+from tilewright.options import CompileOptions
+from tilewright.target import load_target
+
+BOUND = 2.5e-7
+"""Of a result, relative to it: two units of the last place."""
+SELU = 1.67326319217681884765625, 1.05070102214813232421875
+Reals = npt.NDArray[np.float64]
+
+
+def sigmoid(x: Reals) -> Reals:
+    """In double."""
+    return np.asarray(1 / (1 + np.exp(-x)))
+
+
+WANTED = {
+    "Sigmoid": sigmoid,
+    "Swish": lambda x: x * sigmoid(x),
+    "Tanh": np.tanh,
+    "Erf": np.vectorize(erf),
+    "Elu": lambda x: np.where(x < 0, np.expm1(x), x),
+    "Selu": lambda x: SELU[1] * np.where(x < 0, SELU[0] * np.expm1(x), x),
+}
+ENDS = {"Sigmoid": (0.0, 1.0), "Tanh": (-1.0, 1.0), "Erf": (-1.0, 1.0), "Elu": (-1.0, np.inf)}
+
+
+def test_functions_are_near_everywhere_and_right_at_the_ends(tmp_path: Path) -> None:
+    small = np.logspace(-30, 0, 500)
+    x = np.concatenate([np.linspace(-30, 30, 4001), small, -small, [-86, 86, np.nan, -np.inf, np.inf]])
+    given = x.astype(np.float32)
+    nodes = [node(name, "x", name, name.lower()) for name in WANTED]
+    path = tmp_path / "functions.onnx"
+    onnx.save(onnx_model(nodes, {"x": [given.size]}, list(WANTED), opset=24), path)
+    compiled = compile_model(path, CompileOptions(), load_target("host"))
+    assert {i.kernel.name for i in compiled.plan.instructions if i.kernel is not None} == {"FunctionsF32"}
+    ((found,),) = run_on_host([compiled.placed], [[[given]]], tmp_path)
+    for name, result in zip(WANTED, found, strict=True):
+        inner, right = result[:-3].astype(np.float64), WANTED[name](given[:-3].astype(np.float64))
+        smallest = np.finfo(np.float32).smallest_normal
+        assert np.abs(inner - right).max(where=np.abs(right) < smallest, initial=0.0) <= smallest
+        assert (np.abs(inner - right) <= BOUND * np.abs(right) + smallest).all(), name
+        assert np.isnan(result[-3]), name
+        if name in ENDS:
+            assert tuple(result[-2:].tolist()) == ENDS[name], name
