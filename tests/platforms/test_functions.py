@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import erf
 from pathlib import Path
 
@@ -25,13 +26,13 @@ def sigmoid(x: Reals) -> Reals:
     return np.asarray(1 / (1 + np.exp(-x)))
 
 
-WANTED = {
+WANTED: dict[str, Callable[[Reals], Reals]] = {
     "Sigmoid": sigmoid,
     "Swish": lambda x: x * sigmoid(x),
     "Tanh": np.tanh,
     "Erf": np.vectorize(erf),
     "Elu": lambda x: np.where(x < 0, np.expm1(x), x),
-    "Selu": lambda x: SELU[1] * np.where(x < 0, SELU[0] * np.expm1(x), x),
+    "Selu": lambda x: np.asarray(SELU[1] * np.where(x < 0, SELU[0] * np.expm1(x), x)),
 }
 ENDS = {"Sigmoid": (0.0, 1.0), "Tanh": (-1.0, 1.0), "Erf": (-1.0, 1.0), "Elu": (-1.0, np.inf)}
 
