@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from tilewright.compile import compile_model
 from tilewright.conformance.graphs import network
@@ -108,14 +109,20 @@ def _ratios(model: Path, board: str) -> list[tuple[str, float]] | None:
     return [(name, row.total / max(1, built[name].total)) for name, row in done.report.memory.items() if row.estimated]
 
 
-def _smallest(cells: Iterable[tuple[Path, str]]) -> list[Row]:
+def _smallest(cells: Iterable[Cell]) -> list[Row]:
     """Named smallest sizes that were tried with both --io, and those that do not fit, or do one step below."""
+    questions = [
+        (model, board, level, io)
+        for model, board in cells
+        for level in load_target(board).memories
+        for io in get_args(InputOutput)
+    ]
     tried = wrong = 0
-    for model, board in cells:
-        for level in load_target(board).memories:
-            for io in ("arena", "caller"):
-                answer = _neighbours(model, board, level, io)
-                tried, wrong = tried + (answer is not None), wrong + (answer is False)
+    with ProcessPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count() or 1)) as pool:
+        for question, answer in zip(questions, pool.map(_neighbours, *zip(*questions, strict=True)), strict=True):
+            tried, wrong = tried + (answer is not None), wrong + (answer is False)
+            if answer is False:
+                print("wrong smallest size:", *question, file=sys.stderr, flush=True)
     return [("smallest sizes", "", str(tried), str(wrong), "", "", "", "")]
 
 
