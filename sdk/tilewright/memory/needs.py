@@ -32,7 +32,10 @@ class Amount:
 
 @dataclass(frozen=True)
 class BufferReport:
-    """A placed buffer: `size` bytes at `offset`, alive from instruction `first` to `last`, both included."""
+    """A placed buffer: `size` bytes at `offset`, alive from instruction `first` to `last`, both included.
+
+    A later one of several buffers of a tensor, between which tiles change, names the first in `copy_of`.
+    """
 
     name: str
     offset: int
@@ -40,6 +43,7 @@ class BufferReport:
     first: int
     last: int
     kind: BufferKind
+    copy_of: str = ""
 
 
 @dataclass(frozen=True)

@@ -58,9 +58,9 @@ def _buffers(plan: ExecutionPlan, level: str) -> Iterator[BufferReport]:
             span = (0, last) if stays else (first, instruction.index)
             kind = _KINDS.get(operand.kind, "copy_buffer") if stays or operand.kind == "local" else "copy_buffer"
             for buffer in range(operand.depth):
-                of = f" of {node}" if operand.kind == "constant" else ""
-                name = operand.tensor + of + (f" ({buffer + 1})" if buffer else "")
-                yield BufferReport(name, operand.offset + buffer * operand.size, operand.size, *span, kind)
+                first_name = operand.tensor + (f" of {node}" if operand.kind == "constant" else "")
+                name, copy_of = (f"{first_name} ({buffer + 1})", first_name) if buffer else (first_name, "")
+                yield BufferReport(name, operand.offset + buffer * operand.size, operand.size, *span, kind, copy_of)
         for stage in schedule.stages:
             if stage.scratch_bytes:
                 yield BufferReport(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +18,6 @@ LEAST = 4.0
 """Pixels that even the smallest buffer has."""
 NAMED_STEPS = 400
 """Steps of a plan that are named below the map."""
-_COPY = re.compile(r"(.+)( \(\d+\))", re.DOTALL)
 MARGIN = 1.6
 """A level's size is drawn where it is at most so many times what is used."""
 
@@ -144,10 +142,9 @@ def memory_view(
 
 def _short(buffers: Sequence[BufferReport]) -> dict[str, str]:
     """Short names; the second of two buffers of one tensor keeps its number behind it."""
-    split = {buffer.name: _COPY.fullmatch(buffer.name) for buffer in buffers}
-    base = {name: found[1] if found else name for name, found in split.items()}
+    base = {buffer.name: buffer.copy_of or buffer.name for buffer in buffers}
     short = short_names(list(base.values()))
-    return {name: short[base[name]] + (found[2] if found else "") for name, found in split.items()}
+    return {name: short[of] + name.removeprefix(of) for name, of in base.items()}
 
 
 def _inside(small: BufferReport, large: BufferReport) -> bool:
