@@ -1,6 +1,7 @@
 <%def name="horner(names, variable)">${"(" * (len(names) - 1)}${names[0]}${"".join(f" * {variable} + {name})" for name in names[1:])}</%def>\
-${k.attribute} ${f.storage} void ${f.name}(${f.parameters})
+${k.attribute} TILEWRIGHT_SIDE_BY_SIDE ${f.storage} void ${f.name}(${f.parameters})
 {
+    TILEWRIGHT_EACH_ALONE
     for (int i = 0; i < ${k.elements}; i++) {
         const float a = x[i];
         const float t = ${k.function.t};
