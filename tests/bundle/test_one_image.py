@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 import onnx
 import pytest
@@ -13,6 +15,13 @@ from bundle.pairs import PAIRS, convolutional, language_model
 from tilewright.cli import main
 from tilewright.conformance.program import STRICT
 from tilewright.report.build import Report, load
+
+
+class Files(Protocol):
+    """What the fixture `network` finds."""
+
+    @property
+    def model(self) -> Path: ...
 
 
 @pytest.fixture
@@ -48,6 +57,19 @@ def test_prefill_and_decode_in_one_image(models: Path, target: str, tool: str) -
         assert report.memory["flash"].total < 1.05 * decode["flash"].total
         assert report.networks[1].run is not None
         assert "plugin" in report.networks[1].run.fences
+
+
+def test_constants_of_tiles_are_copied_again_where_another_network_has_run(
+    models: Path, network: Callable[[str], Files]
+) -> None:
+    """The digits keep weights in L1, where the tiles of the other network lie."""
+    shutil.copy(network("digits").model, models / "digits.onnx")
+    report = _run(models, "digits command", "qemu_pulp")
+    assert report.networks[0].memory["l1"].constants > 0
+    assert report.run is not None
+    assert report.run.match
+    text = (models / "out" / "src" / "command.c").read_text()
+    assert "kit_settled = NULL;" in text
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from state.networks import filtered
 from tilewright.bundle import Bundle, BundleWish, compile_bundle
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.memory.check_together import check_together
-from tilewright.memory.together import Together, offsets_apart
+from tilewright.memory.together import Together, offsets_apart, place_together
 from tilewright.options import CompileOptions, StateWish
 from tilewright.target import load_target
 
@@ -164,8 +164,21 @@ def test_what_cannot_be_one_image_is_refused(
         bundled(tmp_path, networks, **{"state": H, **given})  # type: ignore[arg-type]
 
 
-def test_tiles_keep_constants_where_others_would_write(tmp_path: Path) -> None:
-    networks = {"a": convolutional(24, 40, 0), "b": convolutional(24, 40, 1)}
-    options = CompileOptions(level_sizes={"l1": 4096})
-    with pytest.raises(UnsupportedError, match="'a' cannot be part of a bundle: it runs in tiles on 'pulp'"):
-        bundled(tmp_path, networks, target="qemu_pulp", options=options)
+def test_tiles_lie_over_one_another_and_not_at_a_time(tmp_path: Path) -> None:
+    networks = {"a": convolutional(24, 40, 0), "b": convolutional(8, 20, 1)}
+    found = bundled(tmp_path, networks, target="qemu_pulp")
+    alone = [one.memory["l1"].worst_case for one in found.report.networks]
+    assert found.report.memory["l1"].worst_case == max(alone) > min(alone) > 0
+    with pytest.raises(UnsupportedError, match="'a' cannot run while 'b' does: it runs in tiles on 'pulp'"):
+        bundled(tmp_path, networks, target="qemu_pulp", concurrent=(("a", "b"),))
+    at_a_time = replace(found.together, concurrent=frozenset({(0, 1)}))
+    with pytest.raises(TilewrightError, match="tiles of 'a' and 'b' share a memory"):
+        check_together(at_a_time)
+
+
+def test_networks_at_home_in_two_memories_share_no_arena(words: Bundle) -> None:
+    wake, command = words.together.alone
+    with pytest.raises(
+        UnsupportedError, match="'command' cannot share an arena with 'wake': its activations lie in 'x'"
+    ):
+        place_together("kit", [wake, replace(command, level="x")])

@@ -24,10 +24,11 @@ from tilewright.codegen.emit import (
     ports_text,
 )
 from tilewright.codegen.functions import render_functions
-from tilewright.codegen.network_text import Level, NetworkText
+from tilewright.codegen.network_text import FastMemory, Level, NetworkText
 from tilewright.codegen.render import render
 from tilewright.codegen.shared import Shared
 from tilewright.codegen.states import first_names, first_values, states_text
+from tilewright.codegen.tiled import HEADER
 from tilewright.ieee import ieee
 from tilewright.memory.needs import MemoryReport
 from tilewright.memory.placed import PlacedPlan
@@ -68,6 +69,8 @@ def emit_bundle(
     models = "".join(placed.plan.sha256 for placed in found.placed)
     build = build_number(models, constants, lambda number, elements: _files(shown, parts, number, elements))
     texts = _files(shown, parts, build, [constant.text for constant in constants])
+    if shown.fast is not None:
+        texts[f"src/{HEADER}"] = ((TEMPLATES / HEADER).read_text(),)
     if any(one.halves for one in shown.networks):
         texts[f"src/{HALVES}"] = ((TEMPLATES / HALVES).read_text(),)
     binaries = {_binary_path(shown): partial(pieces, lay_out(constants))} if shown.binary else {}
@@ -116,7 +119,7 @@ def _constants(found: Together) -> tuple[list[ConstantArray], list[Shared]]:
             if wanted:
                 first[network][number] = stored
     shares = [
-        Shared(found.name, alone, constants, values)
+        Shared(found.name, alone, constants, values, found.settling)
         for alone, constants, values in zip(found.alone, read, first, strict=True)
     ]
     return arrays, shares
@@ -157,7 +160,15 @@ def _bundle(
         constants=tuple(constants), needs_math=needs_math(constants),
         binary=in_binary(constants, constant_bytes, weights), flags=" ".join(flags), cmake_flags=";".join(flags),
         concurrent=tuple((names[a], names[b]) for a, b in sorted(found.concurrent)),
+        fast=_fast(found.name, networks), settling=found.settling,
     )  # fmt: skip
+
+
+def _fast(kit: str, networks: Sequence[NetworkText]) -> FastMemory | None:
+    """The compute level with room for the tiles of each network; None where none has tiles."""
+    each = [one.fast for one in networks if one.fast is not None]
+    largest = max(each, key=lambda one: one.size_bytes, default=None)
+    return None if largest is None else replace(largest, name=f"{kit}_{largest.macro.lower()}")
 
 
 def _level(name: str, row: MemoryReport) -> Level:

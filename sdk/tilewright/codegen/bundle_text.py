@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tilewright.codegen.build_names import cmake_name
 from tilewright.codegen.constant_array import ConstantArray
-from tilewright.codegen.network_text import Level, NetworkText
+from tilewright.codegen.network_text import FastMemory, Level, NetworkText
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,9 @@ class StateText:
 @dataclass(frozen=True)
 class BundleText:
     """The memory and the constants of several networks. `sections` are those networks, `bases` where each one's arena
-    begins in the common one."""
+    begins in the common one. `fast` holds the tiles of all. `settling`: some network keeps constants where others
+    write.
+    """
 
     name: str
     upper: str
@@ -41,6 +43,8 @@ class BundleText:
     flags: str
     cmake_flags: str
     concurrent: tuple[tuple[str, str], ...]
+    fast: FastMemory | None = None
+    settling: bool = False
 
     @property
     def cmake(self) -> str:

@@ -149,7 +149,9 @@ def render_functions(
         if instruction.schedule is not None:
             members = _members(placed, instruction, kernel_of, prefix, memories, moved)
             name = f"{prefix}_layer{instruction.index}"
-            text, layer = tiled_function(name, fast_memory(prefix, instruction), plan, instruction.schedule, members)
+            text, layer = tiled_function(
+                name, fast_memory(memories.fast, instruction), plan, instruction.schedule, members
+            )
             layers.append(FunctionText(name, text, "layer", instruction.index))
             table_bytes += layer.table_bytes
             homes = tuple(home.argument for member in members for home in member.homes)
@@ -157,7 +159,7 @@ def render_functions(
         elif instruction.name not in scheduled:
             arguments = _arguments(placed, instruction, prefix, memories, moved)
             calls.append(LayerCall(instruction, name, arguments))
-    staged = staging(placed, prefix, memories.arena, elsewhere or {})
+    staged = staging(placed, prefix, memories, elsewhere or {})
     early = [LayerCall(one.instruction, one.function.name, (Pointer(one.argument),)) for one in staged]
     calls = sorted([*early, *calls], key=lambda call: call.instruction.index)  # stable: copies before their layer
     functions = (*texts.functions.values(), *layers, *(one.function for one in staged))

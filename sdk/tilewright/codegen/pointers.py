@@ -18,16 +18,24 @@ class Pointer:
 
 @dataclass(frozen=True)
 class Memories:
-    """C expressions for the first byte of the arena, and of what is kept from call to call."""
+    """C expressions for the first byte of the arena, and of what is kept from call to call.
+
+    `fast` begins the names of the compute level's arrays. `settled` is the variable that says whose constants lie
+    where they are kept; empty where no other network writes there.
+    """
 
     arena: str
     state: str
+    fast: str = ""
+    settled: str = ""
 
 
 def memories_of(name: str, context: bool) -> Memories:
     """Arrays of the model's, or members of the caller's context."""
     return (
-        Memories("context->arena", "context->state") if context else Memories(f"{name}_arena", f"{name}_state_memory")
+        Memories("context->arena", "context->state", name)
+        if context
+        else Memories(f"{name}_arena", f"{name}_state_memory", name)
     )
 
 

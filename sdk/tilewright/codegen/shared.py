@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilewright.codegen.c_types import constant_address
 from tilewright.codegen.pointers import Memories, memories_of
@@ -15,17 +15,19 @@ class Shared:
     """`kit` is the bundle's prefix, `alone` the network as it was placed by itself, of which its header tells.
 
     `constants` are arrays by frozen slot, `first_values` those that states begin with, by number of the state.
+    `settling`: some network of the bundle keeps constants where others write.
     """
 
     kit: str
     alone: PlacedPlan
     constants: Mapping[int, str]
     first_values: Mapping[int, str]
+    settling: bool = False
 
     @property
     def memories(self) -> Memories:
-        """Arena and states of the bundle."""
-        return memories_of(self.kit, False)
+        """Arena, states and compute level of the bundle."""
+        return replace(memories_of(self.kit, False), settled=f"{self.kit}_settled" if self.settling else "")
 
     @property
     def addresses(self) -> dict[int, str]:

@@ -1,7 +1,8 @@
 """Constants that do not stay where they rest: copied once to where they are kept, or anew before every run of a layer.
 
 What is kept in the compute level or in the level of the activations is copied by the first run with an arena, and
-again where the arena is another one. What is streamed is copied before its layer.
+again where the arena is another one, or where another network of a bundle has run in between. What is streamed is
+copied before its layer.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.code_counts import FunctionText
+from tilewright.codegen.pointers import Memories
 from tilewright.codegen.render import render
 from tilewright.codegen.tables import COPY, Table
 from tilewright.memory.placed import PlacedPlan
@@ -41,7 +43,10 @@ class Staging:
 
 @dataclass(frozen=True)
 class StagingText:
-    """What the template prints: constants for the arena, then those for the compute level `fast`."""
+    """What the template prints: constants for the arena, then those for the compute level `fast`.
+
+    `settled` is the bundle's variable that says whose constants lie there, empty where the network stands alone.
+    """
 
     name: str
     home: tuple[Copied, ...]
@@ -49,6 +54,7 @@ class StagingText:
     fast_name: str
     once: bool
     comment: str
+    settled: str = ""
 
     @property
     def copies(self) -> Table:
@@ -66,21 +72,24 @@ def copied(placed: PlacedPlan, arena: str) -> dict[int, str]:
     return addresses
 
 
-def staging(placed: PlacedPlan, prefix: str, arena: str, elsewhere: Mapping[int, str]) -> list[Staging]:
+def staging(placed: PlacedPlan, prefix: str, memories: Memories, elsewhere: Mapping[int, str]) -> list[Staging]:
     """The functions, in the order of their calls; none where every constant is read where it rests."""
-    plan = placed.plan
+    plan, arena = placed.plan, memories.arena
     kept, streamed = list[Copied](), dict[str, list[Copied]]()
     for index, offset in placed.frozen_offsets.items():
         frozen = plan.frozen_slots[index]
         one = Copied(elsewhere.get(index, f"{prefix}_c{index}"), offset, frozen.constant.size_bytes)
         (streamed.setdefault(frozen.node, []) if frozen.streamed else kept).append(one)
-    pinned, fast = _pinned(placed, prefix, elsewhere)
+    pinned, fast = _pinned(placed, prefix, memories.fast, elsewhere)
     found = []
-    if kept or pinned:
-        text = StagingText(f"{prefix}_keep", tuple(kept), tuple(pinned), fast, True, "Copy what stays, once")
+    if kept or pinned or memories.settled:
+        text = StagingText(
+            f"{prefix}_keep", tuple(kept), tuple(pinned), fast, True, "Copy what stays, once", memories.settled
+        )
         function = FunctionText(text.name, render(TEMPLATE, m=text))
         size_bytes = text.copies.size_bytes
-        found.append(Staging(plan.instructions[0], function, arena if placed.arena_bytes else fast, size_bytes))
+        argument = arena if placed.arena_bytes else fast or "NULL"
+        found.append(Staging(plan.instructions[0], function, argument, size_bytes))
     for instruction in plan.instructions:
         if instruction.name in streamed:
             name = f"{prefix}_fetch{instruction.index}"
@@ -96,7 +105,7 @@ def _caller(instructions: Sequence[Instruction], member: Instruction) -> Instruc
     return next(instruction for instruction in instructions if instruction.name == last)
 
 
-def _pinned(placed: PlacedPlan, prefix: str, elsewhere: Mapping[int, str]) -> tuple[list[Copied], str]:
+def _pinned(placed: PlacedPlan, prefix: str, owner: str, elsewhere: Mapping[int, str]) -> tuple[list[Copied], str]:
     """Constants of the compute level, and the array that stands for it."""
     found, fast = list[Copied](), ""
     by_name = {instruction.name: instruction for instruction in placed.plan.instructions}
@@ -104,7 +113,7 @@ def _pinned(placed: PlacedPlan, prefix: str, elsewhere: Mapping[int, str]) -> tu
         schedule = instruction.schedule
         if schedule is None:
             continue
-        fast = f"{prefix}_{schedule.compute_level}"
+        fast = f"{owner}_{schedule.compute_level}"
         for stage in schedule.stages:
             for operand in stage.operands:
                 if operand.kind == "constant" and schedule.resident(operand):

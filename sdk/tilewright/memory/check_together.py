@@ -28,6 +28,8 @@ def check_together(found: Together) -> None:
     for a, b in found.concurrent:
         if a == b:
             raise _bug(f"'{found.placed[a].plan.name}' is concurrent with itself")
+        if found.placed[a].plan.compute_bytes or found.placed[b].plan.compute_bytes:
+            raise _bug(f"tiles of '{found.placed[a].plan.name}' and '{found.placed[b].plan.name}' share a memory")
         for name, low, high in pieces[a]:
             for other, start, end in pieces[b]:
                 if low < end and start < high:
@@ -48,11 +50,17 @@ def _pieces(placed: PlacedPlan) -> Iterator[Piece]:
     for number, at in placed.scratch_offsets.items():
         instruction = placed.plan.instructions[number]
         yield f"scratch of {instruction.name}", at, at + instruction.scratch_bytes
+    for index, at in placed.frozen_offsets.items():
+        constant = placed.plan.frozen_slots[index].constant
+        yield f"copy of {constant.name}", at, at + constant.size_bytes
 
 
 def _check_moved(found: Together, number: int, placed: PlacedPlan, alone: PlacedPlan) -> None:
     """Every offset is that of the network alone, moved by one aligned distance, and inside the memories."""
-    pairs = [(placed.slot_offsets, alone.slot_offsets), (placed.scratch_offsets, alone.scratch_offsets)]
+    pairs = [
+        (placed.slot_offsets, alone.slot_offsets), (placed.scratch_offsets, alone.scratch_offsets),
+        (placed.frozen_offsets, alone.frozen_offsets),
+    ]  # fmt: skip
     for here, there in pairs:
         if set(here) != set(there):
             raise _bug(f"'{placed.plan.name}' has lost or won a place in the arena")

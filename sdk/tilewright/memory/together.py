@@ -60,6 +60,11 @@ class Together:
     states: tuple[SharedState, ...]
 
     @property
+    def settling(self) -> bool:
+        """True where a network keeps constants, from its first run on, where others write."""
+        return any(bool(one.plan.compute_bytes or one.frozen_offsets) for one in self.alone)
+
+    @property
     def align(self) -> int:
         """What arena and states are aligned to."""
         return max(one.align for one in self.alone)
@@ -70,11 +75,10 @@ def place_together(
 ) -> Together:
     """Put placed plans of one platform, with names of their own, into one image.
 
-    UnsupportedError where a network keeps something in memory that another one writes, UsageError where networks
-    disagree on a state, or share one and are `concurrent`.
+    UnsupportedError where networks with tiles are `concurrent`, UsageError where networks disagree on a state, or share
+    one and are `concurrent`.
     """
-    for one in alone:
-        _refuse_kept(one)
+    _refuse_beside(alone, concurrent)
     align = max(one.align for one in alone)
     bases = offsets_apart([align_up(one.arena_bytes, align) for one in alone], concurrent)
     arena_bytes = max(base + one.arena_bytes for base, one in zip(bases, alone, strict=True))
@@ -89,15 +93,23 @@ def place_together(
     )  # fmt: skip
 
 
-def _refuse_kept(placed: PlacedPlan) -> None:
-    """What the first run copies somewhere for all others would be gone when another network has run."""
-    plan = placed.plan
-    if plan.compute_bytes or placed.frozen_offsets:
-        raise UnsupportedError(
-            f"'{plan.name}' cannot be part of a bundle",
-            why=f"it runs in tiles on '{plan.platform}', whose fast memory keeps constants from run to run",
-            fix="compile it by itself, or for a target with one memory for activations",
-        )
+def _refuse_beside(alone: Sequence[PlacedPlan], concurrent: frozenset[tuple[int, int]]) -> None:
+    """Activations of all lie in one memory; tiles do in the same fast one, and so do constants that are kept there."""
+    for placed in alone[1:]:
+        if placed.level != alone[0].level:
+            raise UnsupportedError(
+                f"'{placed.plan.name}' cannot share an arena with '{alone[0].plan.name}'",
+                why=f"its activations lie in '{placed.level}', those of the other in '{alone[0].level}'",
+                fix="compile them one by one, or for a target with one memory for activations",
+            )
+    for a, b in sorted(concurrent):
+        for one, other in ((alone[a].plan, alone[b].plan), (alone[b].plan, alone[a].plan)):
+            if one.compute_bytes or alone[a].frozen_offsets or alone[b].frozen_offsets:
+                raise UnsupportedError(
+                    f"'{one.name}' cannot run while '{other.name}' does",
+                    why=f"it runs in tiles on '{one.platform}', whose fast memory is that of all networks",
+                    fix="leave the two out of --concurrent, or compile for a target with one memory for activations",
+                )
 
 
 def offsets_apart(sizes: Sequence[int], apart: Collection[tuple[int, int]]) -> tuple[int, ...]:
@@ -253,6 +265,7 @@ def _moved(
         arena_bytes=arena_bytes,
         slot_offsets={slot: base + at for slot, at in placed.slot_offsets.items()},
         scratch_offsets={number: base + at for number, at in placed.scratch_offsets.items()},
+        frozen_offsets={index: base + at for index, at in placed.frozen_offsets.items()},
         regions=tuple(region(one) for one in placed.regions),
         state_offsets=dict(state_offsets),
         state_bytes=state_bytes,

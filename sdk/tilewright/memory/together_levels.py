@@ -22,6 +22,10 @@ def common_levels(
     The arena is told by the networks that reach its end one over the other; what they leave is padding.
     """
     rows = memory_reports(found.alone[0], levels, constant_bytes, table_bytes)
+    for one in found.alone[1:]:  # tiles of one network lie over those of another
+        for name, row in memory_reports(one, levels, 0).items():
+            if name != one.level and row.worst_case > rows[name].worst_case:
+                rows[name] = row
     at = rows[found.alone[0].level]
     tall = [memory_reports(found.alone[number], levels, 0)[found.alone[0].level] for number in _tallest(found)]
     activations, io, scratch, copies = (sum(row.parts()[name] for row in tall) for name in _MOVING)

@@ -22,6 +22,22 @@ const char ${m.name}_version[] = "${m.tool}; ${m.name}";
 typedef char ${m.name}_fits_${level.name}[(${m.upper}_${level.macro}_BYTES <= ${level.size}) ? 1 : -1];
 % endif
 % endfor
+% if m.fast:
+
+/* The buffers of all tiles. */
+#ifndef ${m.upper}_${m.fast.macro}_SECTION
+#if defined(__GNUC__)
+#define ${m.upper}_${m.fast.macro}_SECTION __attribute__((section("${m.fast.section}"), aligned(${m.fast.align})))
+#else
+#define ${m.upper}_${m.fast.macro}_SECTION
+#endif
+#endif
+${m.upper}_${m.fast.macro}_SECTION unsigned char ${m.fast.name}[${m.fast.size_bytes}];
+% endif
+% if m.settling:
+
+const void *${m.name}_settled;
+% endif
 % if m.arena_bytes:
 
 #ifdef ${m.upper}_EXTERNAL_ARENA
@@ -39,6 +55,9 @@ int ${m.name}_init(void *memory, size_t size_bytes)
         return ${m.upper}_ERROR_ARENA_MISALIGNED;
     }
     ${m.name}_arena = memory;
+% if m.settling:
+    ${m.name}_settled = NULL;
+% endif
     return ${m.upper}_OK;
 }
 #else

@@ -152,7 +152,7 @@ int ${m.name}_load_weights(${m.first}const void *blob, size_t size_bytes)
     return ${m.upper}_OK;
 }
 % endif
-% if m.fast:
+% if m.fast and not m.kit:
 
 /* The buffers of all tiles. */
 #ifndef ${m.upper}_${m.fast.macro}_SECTION

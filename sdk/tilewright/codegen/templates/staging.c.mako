@@ -1,4 +1,14 @@
-/* ${m.comment}${", and again where the arena is another one" if m.once else ""}. */
+<% again = "another network has run" if m.settled else "the arena is another one" %>\
+% if m.once and not (m.home or m.fast):
+/* Say that the tiles of this network write over what others keep. */
+static void ${m.name}(unsigned char *arena)
+{
+    (void)arena;
+    ${m.settled} = NULL;
+}
+<% return STOP_RENDERING %>\
+% endif
+/* ${m.comment}${f", and again where {again}" if m.once else ""}. */
 static void ${m.name}(unsigned char *arena)
 {
     /* Byte there, byte at rest, bytes, and for runs in a stride: distance, runs, operand, store. */
@@ -7,7 +17,7 @@ static void ${m.name}(unsigned char *arena)
         ${line}
 % endfor
     };
-% if m.once:
+% if m.once and not m.settled:
     static const unsigned char *settled;
 % endif
     unsigned char *const home[${len(m.home) + len(m.fast)}] = {
@@ -15,7 +25,15 @@ static void ${m.name}(unsigned char *arena)
         (unsigned char *)(uintptr_t)${c.source},
 % endfor
     };
-% if m.once:
+% if m.settled:
+    if (${m.settled} == copies) {
+        return;
+    }
+    ${m.settled} = copies;
+% if not m.home:
+    (void)arena;
+% endif
+% elif m.once:
     if (settled == arena) {
         return;
     }
