@@ -52,6 +52,21 @@ def parts_of(product: TwoOperands) -> tuple[int, int, int]:
     return chunk, whole * (product.depth + -product.depth % VECTOR), 4 * whole
 
 
+def product_cost(call: Call) -> float:
+    """Instructions of a product: its work at the prices of its kinds."""
+    product = two_operands(Operands(call))
+    chunk, packed, starts = parts_of(product)
+    chunks = -(-product.columns // chunk)
+    blocks = chunks * product.rows * starts / (4 * EIGHT)
+    work = ProductWork(
+        steps=blocks * -(-product.depth // VECTOR),
+        blocks=blocks,
+        rows=chunks * product.rows,
+        packed=chunks * packed,
+    )
+    return product.matrices * work.priced(PRICES)
+
+
 @PLATFORM.kernel(
     "MatMul", types=portable.TYPES, template="mve_product.c.mako", layout=("axes", "like"),
     sources=["mve.h", "product_exact.h", "product_mve.h"], preference=40, requires=Needs(has=("mve",)),
@@ -75,17 +90,7 @@ class ProductMve(KernelMethods):
 
     def cost(self, call: Call) -> float:
         """Work at the prices of its kinds."""
-        product = two_operands(Operands(call))
-        chunk, packed, starts = parts_of(product)
-        chunks = -(-product.columns // chunk)
-        blocks = chunks * product.rows * starts / (4 * EIGHT)
-        work = ProductWork(
-            steps=blocks * -(-product.depth // VECTOR),
-            blocks=blocks,
-            rows=chunks * product.rows,
-            packed=chunks * packed,
-        )
-        return product.matrices * work.priced(PRICES)
+        return product_cost(call)
 
     def context(self, operands: Operands) -> ProductContext:
         """The numbers of the product."""

@@ -5,8 +5,10 @@
  *   tilewright_product1 tilewright_product2 tilewright_product3 tilewright_product4
  *   tilewright_product1_limited tilewright_product2_limited tilewright_product3_limited tilewright_product4_limited
  *   tilewright_product1_exact tilewright_product2_exact tilewright_product3_exact tilewright_product4_exact
+ *   tilewright_product1_sums tilewright_product2_sums tilewright_product3_sums tilewright_product4_sums
  */
 #define TILEWRIGHT_EXACT 32 /* codes by tilewright_product_exact */
+#define TILEWRIGHT_SUMS 64 /* the sums themselves, of 32 bits; no codes are read */
 
 /* Steps count bytes: `line` from row to row or column to column, `step` from input to input. `flip` makes signed codes of
  * unsigned ones, `zero` is the zero point of the signed ones. */
@@ -122,14 +124,19 @@ TILEWRIGHT_INTO void tilewright_product_blocks(
                 acc[0][j] = acc[1][j] = j < pixels ? starts[j] : 0;
             }
             w = tilewright_sum(pixels, 0, xs, w, pairs, acc[0], acc[1]);
-            const int32_t addend = codes[0];
-            const int32_t shift = codes[1];
-            const int32_t multiplier = codes[4];
+            const int32_t addend = form & TILEWRIGHT_SUMS ? 0 : codes[0];
+            const int32_t shift = form & TILEWRIGHT_SUMS ? 0 : codes[1];
+            const int32_t multiplier = form & TILEWRIGHT_SUMS ? 0 : codes[4];
             TILEWRIGHT_UNROLL
             for (int o = 0; o < 2; o++) {
                 int8_t *at = to;
                 TILEWRIGHT_UNROLL
                 for (int j = 0; j < pixels; j++) {
+                    if (form & TILEWRIGHT_SUMS) {
+                        memcpy(at, &acc[o][j], sizeof acc[o][j]);
+                        at += p->y_line;
+                        continue;
+                    }
                     const int32_t code = form & TILEWRIGHT_EXACT ? tilewright_product_exact(acc[o][j], codes)
                                                                  : tilewright_scale(acc[o][j], multiplier, addend) >> shift;
                     *at = (int8_t)tilewright_limit(form, code, codes);
@@ -159,3 +166,7 @@ TILEWRIGHT_PRODUCT(1, _exact, TILEWRIGHT_LIMITED | TILEWRIGHT_EXACT)
 TILEWRIGHT_PRODUCT(2, _exact, TILEWRIGHT_LIMITED | TILEWRIGHT_EXACT)
 TILEWRIGHT_PRODUCT(3, _exact, TILEWRIGHT_LIMITED | TILEWRIGHT_EXACT)
 TILEWRIGHT_PRODUCT(4, _exact, TILEWRIGHT_LIMITED | TILEWRIGHT_EXACT)
+TILEWRIGHT_PRODUCT(1, _sums, TILEWRIGHT_SUMS)
+TILEWRIGHT_PRODUCT(2, _sums, TILEWRIGHT_SUMS)
+TILEWRIGHT_PRODUCT(3, _sums, TILEWRIGHT_SUMS)
+TILEWRIGHT_PRODUCT(4, _sums, TILEWRIGHT_SUMS)

@@ -117,6 +117,21 @@ def packed_columns(product: TwoOperands) -> int:
     return max(2, chunk_of(product.columns, MOST_COLUMNS, 4))
 
 
+def product_cost(call: Call) -> float:
+    """Instructions of a product: its work at the prices of its kinds."""
+    product = two_operands(Operands(call))
+    at_once, columns = matrix_i8.pixels_at_once(product.rows), packed_columns(product)
+    chunks, blocks = -(-product.columns // columns), -(-product.rows // at_once)
+    work = ProductWork(
+        core_instructions=chunks * columns / 2 * blocks * product.depth / 2 * (matrix_i8.COST[at_once] + 1),
+        results=chunks * columns * blocks * at_once,
+        widened=chunks * blocks * at_once * product.depth,
+        packed=chunks * columns * product.depth,
+        blocks=chunks * columns / 2 * blocks,
+    )
+    return product.matrices * work.priced(PRICES)
+
+
 @PLATFORM.kernel(
     "MatMul", types=portable.TYPES, template="product_dsp.c.mako", layout=("axes", "like"),
     sources=["dsp.h", "matrix_i8.h", "product_exact.h", "product_dsp.h"], preference=20, requires=Needs(has=("dsp",)),
@@ -140,17 +155,7 @@ class ProductDsp(KernelMethods):
 
     def cost(self, call: Call) -> float:
         """Work at the prices of its kinds."""
-        product = two_operands(Operands(call))
-        at_once, columns = matrix_i8.pixels_at_once(product.rows), packed_columns(product)
-        chunks, blocks = -(-product.columns // columns), -(-product.rows // at_once)
-        work = ProductWork(
-            core_instructions=chunks * columns / 2 * blocks * product.depth / 2 * (matrix_i8.COST[at_once] + 1),
-            results=chunks * columns * blocks * at_once,
-            widened=chunks * blocks * at_once * product.depth,
-            packed=chunks * columns * product.depth,
-            blocks=chunks * columns / 2 * blocks,
-        )
-        return product.matrices * work.priced(PRICES)
+        return product_cost(call)
 
     def context(self, operands: Operands) -> ProductContext:
         """The numbers of the product."""

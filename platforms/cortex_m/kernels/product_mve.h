@@ -1,7 +1,9 @@
 /* Matrix products of two operands of the run time with vectors: some columns of the right-hand side are packed in eights,
  * then every row is multiplied by eight of them at a time. Sums are over plain codes; the starts of a column and of a row
- * hold what the other operand's zero point takes off. It brings tilewright_product_columns, tilewright_product_lines and
- * tilewright_product_lines_exact, and takes a tilewright_product_vectors. */
+ * hold what the other operand's zero point takes off. It brings tilewright_product_columns, tilewright_product_lines,
+ * tilewright_product_lines_exact and tilewright_product_lines_sums, and takes a tilewright_product_vectors. */
+#define TILEWRIGHT_EXACT 32 /* codes by tilewright_product_exact */
+#define TILEWRIGHT_SUMS 64 /* the sums themselves, of 32 bits; no codes are read */
 
 /* Steps count bytes: `line` from row to row or column to column, `step` from input to input. `flip` makes signed codes of
  * unsigned ones, `zero` is the zero point of the signed ones. */
@@ -77,12 +79,12 @@ TILEWRIGHT_MVE void tilewright_product_columns(
 /* Every row times the packed columns; `copy` takes a row that vectors do not read where it lies. The codes of the results
  * are those of the scalar kernels, or, where they are exact, as for tilewright_product_exact. */
 TILEWRIGHT_MVE_INTO void tilewright_product_all(
-    const int exact, const int8_t *restrict a, const int8_t *restrict packed, const int32_t *restrict starts,
+    const int form, const int8_t *restrict a, const int8_t *restrict packed, const int32_t *restrict starts,
     int8_t *restrict copy, int8_t *restrict y, const int32_t *restrict codes, const tilewright_product_vectors *restrict p)
 {
     const int steps = (p->depth + 15) / 16;
-    const int32x4_t low = vdupq_n_s32(codes[2]);
-    const int32x4_t high = vdupq_n_s32(codes[3]);
+    const int32x4_t low = vdupq_n_s32(form == TILEWRIGHT_SUMS ? 0 : codes[2]);
+    const int32x4_t high = vdupq_n_s32(form == TILEWRIGHT_SUMS ? 0 : codes[3]);
     const uint32x4_t places = vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)p->y_step);
     for (int row = 0; row < p->rows; row++) {
         const int8_t *x = a + row * p->a_line;
@@ -118,7 +120,14 @@ TILEWRIGHT_MVE_INTO void tilewright_product_all(
             int32x4_t first = tilewright_mve_four(s0, s1, s2, s3);
             int32x4_t second = tilewright_mve_four(s4, s5, s6, s7);
             const uint32_t columns = (uint32_t)(p->columns - n);
-            if (exact) {
+            if (form == TILEWRIGHT_SUMS) {
+                vstrwq_scatter_offset_p_s32((int32_t *)(void *)to, places, first, vctp32q(columns));
+                vstrwq_scatter_offset_p_s32(
+                    (int32_t *)(void *)(to + 4 * p->y_step), places, second, vctp32q(columns > 4 ? columns - 4 : 0));
+                to += 8 * p->y_step;
+                continue;
+            }
+            if (form == TILEWRIGHT_EXACT) {
                 int32_t sums[8];
                 vst1q_s32(sums, first);
                 vst1q_s32(sums + 4, second);
@@ -146,12 +155,13 @@ TILEWRIGHT_MVE_INTO void tilewright_product_all(
     }
 }
 
-#define TILEWRIGHT_PRODUCT_LINES(name, exact) \
+#define TILEWRIGHT_PRODUCT_LINES(name, form) \
     TILEWRIGHT_MVE void tilewright_product_lines##name(const int8_t *restrict a, const int8_t *restrict packed, \
         const int32_t *restrict starts, int8_t *restrict copy, int8_t *restrict y, const int32_t *restrict codes, \
         const tilewright_product_vectors *restrict p) \
     { \
-        tilewright_product_all(exact, a, packed, starts, copy, y, codes, p); \
+        tilewright_product_all(form, a, packed, starts, copy, y, codes, p); \
     }
 TILEWRIGHT_PRODUCT_LINES(, 0)
-TILEWRIGHT_PRODUCT_LINES(_exact, 1)
+TILEWRIGHT_PRODUCT_LINES(_exact, TILEWRIGHT_EXACT)
+TILEWRIGHT_PRODUCT_LINES(_sums, TILEWRIGHT_SUMS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -192,6 +192,16 @@ def matmul(r: Draw, op: str) -> Sketch:
     return Sketch(
         op, (data(r, (*left, m, k)), data(r, (*right, k) if r.random() < 0.1 and not right else (*right, k, n)))
     )
+
+
+def matmul_integer(r: Draw, op: str) -> Sketch:
+    """As MatMul, each operand with a zero point of the run time, a constant one, or none."""
+    plain = matmul(r, op)
+    zeros = (
+        None if r.random() < 0.3 else Drawn(reals(r, r.choice(((), (1,)))), "data", r.random() < 0.3) for _ in "ab"
+    )
+    sides = (replace(each, role="data") for each in plain.operands if each is not None)
+    return replace(plain, operands=(*sides, *zeros))
 
 
 # ------------------------------------------------------------------------------------------------ element by element

@@ -168,5 +168,6 @@ OPERATORS = (
         ("a", "b", "a_zero_point", "b_zero_point"),
         nests=_integer_nests,
         gap=_gap,
+        sketch="matmul_integer",
     ),
 )
