@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import onnx
 import pytest
+from graphs import node, onnx_model
+from on_host import run_on_host
+from onnx import TensorProto
+from tilewright.compile import compile_model
 from tilewright.conformance.kernels import attempts, compare
 from tilewright.conformance.program import STRICT
+from tilewright.options import CompileOptions
+from tilewright.plan.execute import run
 from tilewright.plugins import find_platforms, kernels_of
+from tilewright.run.inputs import input_arrays
+from tilewright.target import load_target
 
 CALLS = 8
 
@@ -20,3 +30,22 @@ def test_drawn_calls_of_a_kernel_of_integers(kernel: str, op: str, tmp_path: Pat
     findings = compare(attempts([chosen], generic, relayouts, 5, CALLS), tmp_path, ("-O2", *STRICT))
     assert findings.compared == {(kernel, op): CALLS}
     assert not findings.differences
+
+
+@pytest.mark.parametrize(("kind", "channels"), [(np.int8, 21), (np.uint8, 6), (np.int8, 32)])
+def test_an_image_of_many_channels_is_enlarged(kind: type, channels: int, tmp_path: Path) -> None:
+    zero = np.asarray(np.iinfo(kind).min + 90, kind)
+    nodes = [
+        node("DequantizeLinear", "x s zero", "real"),
+        node("Resize", "real - factors", "large", mode="linear"),
+        node("QuantizeLinear", "large t zero", "y"),
+    ]
+    constants = {"s": np.float32(0.03), "t": np.float32(0.029), "zero": zero, "factors": np.float32([1, 1, 2, 4])}
+    types = dict.fromkeys("xy", TensorProto.INT8 if kind is np.int8 else TensorProto.UINT8)
+    path = tmp_path / "large.onnx"
+    onnx.save(onnx_model(nodes, {"x": [1, channels, 5, 3]}, ["y"], constants, opset=19, types=types), path)
+    compiled = compile_model(path, CompileOptions(), load_target("host"))
+    assert "ResizeLinearI8" in {each.kernel.name for each in compiled.plan.instructions if each.kernel is not None}
+    inputs = input_arrays(compiled.plan, None, 4)
+    ((found,),) = run_on_host([compiled.placed], [[inputs]], tmp_path)
+    np.testing.assert_array_equal(found[0], run(compiled.plan, inputs)[0])
