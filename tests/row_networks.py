@@ -114,3 +114,8 @@ class _EveryChain:
 def chains_of(compiled: Compiled) -> list[BoundNode]:
     """The chains of a compiled network."""
     return [bound for bound in compiled.bound.nodes if bound.parts]
+
+
+def longest(compiled: Compiled) -> BoundNode:
+    """The chain of the most nodes."""
+    return max(chains_of(compiled), key=lambda bound: len(bound.parts))

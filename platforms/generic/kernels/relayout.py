@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tilewright.platform import Constant, KernelMethods, Layout, Operands
+from tilewright.platform import Constant, KernelMethods, Layout, Operands, Shape
 from tilewright.platforms.generic.platform import PLATFORM
 
 
@@ -30,7 +32,7 @@ class RelayoutContext:
 
 @PLATFORM.kernel("Relayout", types="* -> *", layout="any", template="relayout.c.mako")
 class Relayout(KernelMethods):
-    """Copy of a tensor into another memory order."""
+    """Copy of a tensor into another memory order; of some rows of it where the result has fewer than the operand."""
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The operand itself where it is constant."""
@@ -40,14 +42,15 @@ class Relayout(KernelMethods):
     def context(self, operands: Operands) -> RelayoutContext:
         """Digits that both layouts share, each a loop."""
         call = operands.call
-        source = operands.layout(call.tensor(0))
-        target = operands.layout(call.outputs[0])
+        x, y = call.tensor(0), call.outputs[0]
+        source, target = operands.layout(x), operands.layout(y)
         if 0 in call.constants:
-            source = Layout.default(call.shape(0))
-        loops = _loops(source, target) if source != target else ()
+            source = Layout.default(x.shape)
+        some = x.shape != y.shape
+        loops = _axes(x.shape, y.shape, source, target) if some else _loops(source, target) if source != target else ()
         return RelayoutContext(
-            elements=call.tensor(0).elements,
-            contiguous=source == target,
+            elements=x.elements,
+            contiguous=source == target and not some,
             loops=loops,
             source=" + ".join(f"i{n} * {p.source}" for n, p in enumerate(loops)) or "0",
             target=" + ".join(f"i{n} * {p.target}" for n, p in enumerate(loops)) or "0",
@@ -56,7 +59,19 @@ class Relayout(KernelMethods):
 
 def _loops(source: Layout, target: Layout) -> tuple[Loop, ...]:
     digits = zip(*shared_digits(source, target), strict=True)
-    return tuple(sorted((Loop(*digit) for digit in digits if digit[0] > 1), key=lambda loop: -loop.target))
+    return _outermost_first(Loop(*digit) for digit in digits)
+
+
+def _axes(whole: Shape, rows: Shape, source: Layout, target: Layout) -> tuple[Loop, ...]:
+    """One loop for each axis of the result; the operand has those of the whole tensor."""
+    x, y = source.axis_strides(whole), target.axis_strides(rows)
+    assert x is not None
+    assert y is not None
+    return _outermost_first(itertools.starmap(Loop, zip(rows, x, y, strict=True)))
+
+
+def _outermost_first(loops: Iterable[Loop]) -> tuple[Loop, ...]:
+    return tuple(sorted((loop for loop in loops if loop.extent > 1), key=lambda loop: -loop.target))
 
 
 def shared_digits(a: Layout, b: Layout) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:

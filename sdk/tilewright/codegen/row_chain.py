@@ -110,7 +110,8 @@ def _arguments(chain: RowChain, number: int, at: str, operand_names: Mapping[str
             arguments.append("from")
         else:
             tensor, reads = stage.node.call.tensor(index), stage.node.maps[index]
-            arguments.append(f"{operand_names[tensor.name]} + {_product(at, reads.stride * row_elements(tensor))}")
+            step = reads.stride * chain.row_step(tensor)
+            arguments.append(f"{operand_names[tensor.name]} + {_product(at, step)}")
     arguments.append(_result(chain, number, at))
     arguments += [constant.name for constant in chain.constants_of(number)]
     return [*arguments, f"bytes + {chain.places.rest}"] if stage.scratch_bytes else arguments

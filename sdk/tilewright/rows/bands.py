@@ -19,6 +19,7 @@ from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.nest import Access
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.real import real_call, the_quantisation
+from tilewright.ops.relayout import DOMAIN
 from tilewright.ops.window import Window
 
 AXIS = 2
@@ -50,12 +51,14 @@ ALIKE = RowMap(1, 1, 0)
 class RowWise:
     """A node that can be computed by rows: for each operand of the run time how its rows are read.
 
-    `fill` is the byte that stands in rows outside of the operand; None where nothing is read there.
+    `fill` is the byte that stands in rows outside of the operand; None where nothing is read there. With `whole` a band
+    is given its whole operand, from the band's first row on: its rows need not lie in one run.
     """
 
     call: Call
     maps: Mapping[int, RowMap]
     fill: int | None
+    whole: bool = False
 
     @property
     def rows(self) -> int:
@@ -73,7 +76,9 @@ def row_wise(call: Call) -> RowWise | str:
     if not 8 <= y.dtype.bits <= 32:
         return f"elements of {y.dtype.bits} bits do not lie in windows of rows"
     if call.node.op == "Lookup" and not call.node.domain:
-        return RowWise(call, {0: RowMap(extent=1, stride=1, before=0)}, None)
+        return RowWise(call, {0: ALIKE}, None)
+    if call.node.op == "Relayout" and call.node.domain == DOMAIN:
+        return RowWise(call, {0: ALIKE}, None, whole=True)
     try:
         nests = _real(call).nests
     except TilewrightError:
@@ -161,7 +166,9 @@ def band(node: RowWise, rows: int) -> Call:
     """The call that computes `rows` neighbouring rows: rows outside of an operand stand in it as elements."""
     call = node.call
     inputs = tuple(
-        _cut(tensor, node.maps[index].count(rows)) if tensor is not None and index in node.maps else tensor
+        _cut(tensor, node.maps[index].count(rows))
+        if tensor is not None and index in node.maps and not node.whole
+        else tensor
         for index, tensor in enumerate(call.inputs)
     )
     attributes = dict(call.node.attributes)
@@ -194,3 +201,9 @@ def row_layout(tensor: Tensor, layout: Layout, rows: int) -> Layout | None:
 def row_elements(tensor: Tensor) -> int:
     """Elements of one row."""
     return tensor.elements // tensor.shape[AXIS]
+
+
+def row_step(tensor: Tensor, layout: Layout | None) -> int:
+    """Elements from one row to the next in memory: those of a row, but fewer where rows are not outermost."""
+    strides = layout.axis_strides(tensor.shape) if layout is not None else None
+    return strides[AXIS] if strides is not None else row_elements(tensor)

@@ -12,7 +12,7 @@ from tilewright.model import Node, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.relayout import DOMAIN
 from tilewright.platform import Constant, Kernel, KernelMethods, Operands
-from tilewright.rows.bands import RowWise, row_elements
+from tilewright.rows.bands import RowWise, row_elements, row_step
 from tilewright.rows.walk import Made, Walk, WalkedNode
 
 TEMPLATE = Path(__file__).parent.parent / "codegen" / "templates" / "row_chain.c.mako"
@@ -182,7 +182,15 @@ class RowChain(KernelMethods):
         stage = self.stages[made.number]
         for index in stage.memory:
             if stage.node.call.tensor(index).name == tensor.name:
-                yield max(0, stage.node.maps[index].first(made.row)) * row_bytes(tensor)
+                yield max(0, stage.node.maps[index].first(made.row)) * self.step_bytes(tensor)
+
+    def row_step(self, tensor: Tensor) -> int:
+        """Elements from one row of a whole tensor to the next."""
+        return row_step(tensor, self.whole_layouts.get(tensor.name))
+
+    def step_bytes(self, tensor: Tensor) -> int:
+        """Bytes from one row of a whole tensor to the next."""
+        return self.row_step(tensor) * tensor.dtype.bits // 8
 
 
 def row_bytes(tensor: Tensor) -> int:

@@ -67,7 +67,7 @@ def check_gap(call: Call, chain: RowChain, operand: int, gap: int) -> None:
     for step in chain.walked.calls:
         stage = chain.stages[step.number]
         rows = _reads(stage, step.row).get(tensor.name)
-        if rows and written and written - gap > rows.start * row_bytes(tensor):
+        if rows and written and written - gap > rows.start * chain.step_bytes(tensor):
             raise _bug(call, f"writes over rows of '{tensor.name}' before it reads them")
         if step.number == last:
             written = max(written, (step.row + stage.call.outputs[0].shape[2]) * row_bytes(stage.result))

@@ -11,6 +11,7 @@ from tilewright.binding.graph import BoundGraph, BoundNode
 from tilewright.binding.layouts import demanded, resulting
 from tilewright.binding.order import Order
 from tilewright.layout import Layout
+from tilewright.model import Tensor
 from tilewright.ops.operator import Call
 from tilewright.platform import Kernel
 from tilewright.rows.bands import ALIKE, RowWise, band, row_layout, row_wise
@@ -18,7 +19,7 @@ from tilewright.rows.chain import Band, Stage, chain_call, chain_kernel
 from tilewright.rows.walk import WalkedNode, walk
 
 LONGEST = 6
-"""Nodes of one chain at most."""
+"""Nodes of one chain at most, beside one that only brings rows of an input into their order."""
 BANDS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12)
 """Rows of the last node that are tried at a time."""
 
@@ -52,8 +53,9 @@ class Links:
     def paths(self) -> Iterator[tuple[str, ...]]:
         """Every run of two or more nodes that a chain may be tried for."""
         for start in self.bound:
-            path = [start]
-            while len(path) < LONGEST and path[-1] in self.next:
+            path, first = [start], self.wise[start]
+            longest = LONGEST + (isinstance(first, RowWise) and first.whole)
+            while len(path) < longest and path[-1] in self.next:
                 path.append(self.next[path[-1]])
                 if any(isinstance(self.wise[name], str) for name in path):
                     break
@@ -100,7 +102,7 @@ class Links:
     def chain(self, path: Sequence[str], rows: int) -> BoundNode | None:
         """The chain of these nodes that computes `rows` rows of the last at a time; None where that cannot be."""
         nodes = [wise for name in path if isinstance(wise := self.wise[name], RowWise)]
-        if len(nodes) < len(path) or rows > nodes[-1].rows:
+        if len(nodes) < len(path) or rows > nodes[-1].rows or any(node.whole for node in nodes[1:]):
             return None
         feeds = [(), *(_feed(a.call, b.call) for a, b in itertools.pairwise(nodes))]
         steps = _steps(nodes, feeds, rows)
@@ -129,8 +131,7 @@ class Links:
         for whole, cut in zip((*node.call.inputs, *node.call.outputs), (*call.inputs, *call.outputs), strict=True):
             if whole is None or cut is None or whole.name not in self.graph.layouts:
                 continue
-            height = cut.shape[2] if len(cut.shape) > 2 else 0
-            layout = row_layout(whole, self.graph.layouts[whole.name], height)
+            layout = _band_layout(whole, cut, self.graph.layouts[whole.name])
             if layout is None:
                 return None
             layouts[cut.name] = layout
@@ -141,6 +142,13 @@ class Links:
             if candidate.refusal is None and _fits(candidate.kernel, call, layouts):
                 return Band(call, candidate.kernel, layouts)
         return None
+
+
+def _band_layout(whole: Tensor, cut: Tensor, layout: Layout) -> Layout | None:
+    """Layout of an operand or result of a band; None where a band of it cannot be had."""
+    if cut is whole:
+        return layout if layout.axis_strides(whole.shape) is not None else None
+    return row_layout(whole, layout, cut.shape[2] if len(cut.shape) > 2 else 0)
 
 
 def _row_wise(bound: BoundNode) -> RowWise | str:
@@ -200,6 +208,8 @@ def _steps(nodes: Sequence[RowWise], feeds: Sequence[tuple[int, ...]], rows: int
 
 def _fits(kernel: Kernel, call: Call, layouts: Mapping[str, Layout]) -> bool:
     """True where the kernel takes and gives the layouts that bands have."""
+    if kernel.layout == ("any", "any"):
+        return True
     results = {t.name: layouts[t.name] for t in call.outputs}
     return not demanded(kernel.layout, call, layouts) and resulting(kernel.layout, call, layouts) == results
 
