@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tilewright.conformance import draws as d
 from tilewright.conformance import draws_moves as m
+from tilewright.conformance.draws_packed import packed_weights
 from tilewright.conformance.draws_trees import trees
 from tilewright.ops.operator import Operator
 from tilewright.ops.registry import named
@@ -22,7 +23,7 @@ FAMILIES: Mapping[str, d.Sketcher] = {
     "quantising": m.quantising, "recurrent": m.recurrent, "reduce": d.reduce, "resize": m.resize, "rotary": m.rotary,
     "running": d.running, "sampled": m.sampled, "scatter": m.scatter, "sequences": m.sequences, "shift": m.shift,
     "spectrum": m.spectrum, "split": m.split, "squares": m.squares, "top_k": d.top_k, "transpose": m.transpose,
-    "trees": trees, "tuples": m.tuples, "unary": d.unary, "unpool": m.unpool, "variadic": d.variadic, "where": d.where,
+    "packed_weights": packed_weights, "trees": trees, "tuples": m.tuples, "unary": d.unary, "unpool": m.unpool, "variadic": d.variadic, "where": d.where,
     "windowed": m.windowed,
 }  # fmt: skip
 """Operators that name none are covered by the cases of the standard."""

@@ -12,6 +12,7 @@ from tilewright.ieee import ieee
 from tilewright.model import Model, Node
 from tilewright.ops.quantised.linear import accumulator
 from tilewright.ops.registry import call_of
+from tilewright.passes.quantise.blocks import keep_blocks
 from tilewright.passes.quantise.forms import to_qdq
 from tilewright.passes.quantise.fuse import Fusion
 from tilewright.passes.quantise.graph import Graph
@@ -27,6 +28,7 @@ def lower(model: Model) -> Model:
     if not has_quantisation(model):
         return model
     graph = Graph(model)
+    keep_blocks(graph)
     hoist(graph)
     make_tables(graph)
     Fusion(graph).run()
