@@ -23,8 +23,8 @@ FAMILIES: Mapping[str, d.Sketcher] = {
     "quantising": m.quantising, "recurrent": m.recurrent, "reduce": d.reduce, "resize": m.resize, "rotary": m.rotary,
     "running": d.running, "sampled": m.sampled, "scatter": m.scatter, "sequences": m.sequences, "shift": m.shift,
     "spectrum": m.spectrum, "split": m.split, "squares": m.squares, "top_k": d.top_k, "transpose": m.transpose,
-    "packed_weights": packed_weights, "trees": trees, "tuples": m.tuples, "unary": d.unary, "unpool": m.unpool, "variadic": d.variadic, "where": d.where,
-    "windowed": m.windowed,
+    "packed_weights": packed_weights, "trees": trees, "tuples": m.tuples, "unary": d.unary, "unpool": m.unpool,
+    "variadic": d.variadic, "where": d.where, "windowed": m.windowed,
 }  # fmt: skip
 """Operators that name none are covered by the cases of the standard."""
 UNSETTLED = frozenset(("attention", "resize", "sampled", "spectrum", "squares"))
