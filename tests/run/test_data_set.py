@@ -90,6 +90,24 @@ def test_accuracy_is_that_of_onnx_runtime(
     assert '<table class="confusion">' in (tmp_path / "p").read_text(encoding="utf-8")
 
 
+def test_several_networks_are_rated_on_the_same_samples(
+    files: Callable[..., list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(samples, "COMPARED", 1)
+    monkeypatch.setattr(data_set, "COMPARED", 1)
+    (images, codes), (_, reals) = digits("digits_int8"), digits("digits")
+    labels = codes.argmax(axis=1)
+    labels[3] = (labels[3] + 1) % 10
+    page = tmp_path / "page.html"
+    assert main(["run", INT8, FLOAT, "-t", "host", *files(images, labels), "--html", str(page), "-q"]) == 0
+    heads, _, *rows = capsys.readouterr().out.splitlines()
+    assert heads.split()[-2:] == ["accuracy", "verdict"]
+    rates = [f"{(outputs.argmax(axis=1) == labels).mean():.2%}" for outputs in (codes, reals)]
+    assert [row.split()[-3] for row in rows[:2]] == rates
+    assert f"accuracy {rates[0]}" in page.read_text(encoding="utf-8")
+
+
 def test_a_table_of_predictions_and_outputs_from_elsewhere(
     files: Callable[..., list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -97,10 +97,12 @@ def execute(arguments: argparse.Namespace) -> Answer:
     targets = target_names(arguments.target)
     if len(targets) == 1 and len(arguments.models) == 1:
         return _alone(arguments, options, asked)
-    if len(arguments.models) > 1 and (asked.inputs or asked.expect or isinstance(asked.frames, Path)):
+    one = asked.expect or isinstance(asked.frames, Path) or (asked.inputs and not asked.labels)
+    if len(arguments.models) > 1 and one:
         raise UsageError(
-            "--inputs and --expect", why="they belong to one model, and several are named", fix="run each by itself"
-        )
+            "--inputs and --expect", why="they belong to one model, and several are named",
+            fix="run each by itself, or name the --labels of samples that all of them take",
+        )  # fmt: skip
     if asked.predictions is not None:
         raise UsageError("--predictions", why="it names one file, and there are several runs", fix="run each by itself")
     if arguments.explain:

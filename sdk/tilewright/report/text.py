@@ -158,7 +158,7 @@ def rows_table(rows: Sequence[Row], *, ran: bool = False, width: int | None = No
     right = range(first, len(heads) - 1)
     if width is not None and len(rows) > 1:
         if _wide(["#", *heads], [["", *row] for row in body]) > width:
-            heads, body, right = _fullest(rows, heads, body, ran)
+            heads, body, right = _fullest(rows, heads, body)
         heads, body = ["#", *heads], [[f"{n}", *row] for n, row in enumerate(body, 1)]
         right = range(right.start + 1, right.stop + 1)
         text = table(heads, body, right=(0, *right), width=width)
@@ -174,24 +174,25 @@ def _cells(rows: Sequence[Row], ran: bool) -> tuple[list[str], list[list[str]]]:
     levels = list(dict.fromkeys(name for row in rows for name in _needed(row)))
     strategies = any(row.strategy for row in rows)
     models = len({row.source for row in rows}) > 1
+    rated = any(accuracy(row) for row in rows)
     body = []
     for row in rows:
         needed = _needed(row)
         cells = [row.source] * models + [row.target] + [row.strategy] * strategies
         cells += [needed.get(name, UNKNOWN) for name in levels] + _placement(row) * strategies
-        cells += [number(_counted(row))] * ran
+        cells += [number(_counted(row))] * ran + [accuracy(row) or UNKNOWN] * rated
         body.append([*cells, verdict(row, ran=ran)])
     heads = [*(["model"] * models), "target", *(["strategy"] * strategies), *levels]
-    heads += ["live set", "lower bound", "gap"] * strategies + ["instructions"] * ran
+    heads += ["live set", "lower bound", "gap"] * strategies + ["instructions"] * ran + ["accuracy"] * rated
     return [*heads, "verdict"], body
 
 
 def _fullest(
-    rows: Sequence[Row], heads: Sequence[str], body: Sequence[Sequence[str]], ran: bool
+    rows: Sequence[Row], heads: Sequence[str], body: Sequence[Sequence[str]]
 ) -> tuple[list[str], list[list[str]], range]:
     """The same with one column of memory: the level of each row that is filled most."""
     names = [head for head in ("model", "target", "strategy") if head in heads]
-    tails = ["instructions"] * ran + ["verdict"]
+    tails = [head for head in ("instructions", "accuracy", "verdict") if head in heads]
     short = apart([row.source for row in rows])
     cells = []
     for row, every in zip(rows, body, strict=True):
@@ -199,7 +200,7 @@ def _fullest(
         if "model" in found:
             found["model"] = short[row.source]
         cells.append([*(found[name] for name in names), fullest_memory(row), *(found[name] for name in tails)])
-    return [*names, "fullest memory", *tails], cells, range(len(names), len(names) + 1 + ran)
+    return [*names, "fullest memory", *tails], cells, range(len(names), len(names) + len(tails))
 
 
 def fullest_memory(row: Row) -> str:
@@ -239,6 +240,12 @@ def verdict(row: Row, *, ran: bool) -> str:
 def _counted(row: Row) -> int | None:
     """Instructions of one inference, where it ran and they were counted."""
     return row.report.run.instructions if row.report is not None and row.report.run is not None else None
+
+
+def accuracy(row: Row) -> str:
+    """The part of the samples that a run put into the right class, empty where nobody asked."""
+    rate = row.report.run.accuracy if row.report is not None and row.report.run is not None else None
+    return "" if rate is None else f"{rate:.2%}"
 
 
 def _placement(row: Row) -> list[str]:

@@ -10,7 +10,7 @@ from tilewright.errors import DoesNotFit, MismatchError
 from tilewright.report.envelope import Row
 from tilewright.report.names import short_names
 from tilewright.report.page.scale import percent, round_bytes, round_count
-from tilewright.report.text import number, printable
+from tilewright.report.text import accuracy, number, printable
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,7 @@ def _cell(row: Row) -> Cell:
     kind = "odd" if isinstance(row.error, MismatchError) else "good" if row.fits and row.error is None else "bad"
     counted = row.report.run.instructions if row.report is not None and row.report.run is not None else None
     beside = f", {round_count(counted)} instructions" if counted else ""
+    beside += f", accuracy {accuracy(row)}" if accuracy(row) else ""
     if not sized:
         most = max(levels.items(), key=lambda item: item[1][0], default=None)
         text = "" if most is None else f"{round_bytes(most[1][0])} of {most[0]}"
