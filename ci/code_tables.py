@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from math import ceil, log
 
 from tilewright.codegen.c_tokens import UNROLLED
+from tilewright.codegen.wide_operations import operation_of
 from tilewright.report.code_sizes import (
     ALWAYS,
+    HANDS,
     RUN,
     CoreSizes,
     KernelSizes,
@@ -51,7 +53,7 @@ class Built:
     `depths` are bytes of stack of a function with all that it calls; `frame` that of the function that calls the
     layers. `calls`: functions of libraries by kernel; `beside`: kernels that are handed to other cores. `bound` and
     `core_bound` are those of the network as it ships, as are `code` with all constants beside the network's, and
-    `variables`; `library` is what it calls.
+    `variables`; `library` is what it calls. `whole` is false where only the layers count.
     """
 
     flags: str
@@ -67,6 +69,7 @@ class Built:
     code: int
     variables: int
     library: Library
+    whole: bool = True
 
 
 def layer_of(name: str, model: str) -> tuple[str, int] | None:
@@ -74,28 +77,48 @@ def layer_of(name: str, model: str) -> tuple[str, int] | None:
     found = re.match(rf"{model}_(?:([a-z0-9]+)_|(layer|fetch))(\d+)(_core)?", name)
     if found is None:
         return (RUN, 0) if name == f"{model}_run" else None
-    return "core" if found[4] else found[1] or found[2], int(found[3])
+    return HANDS if found[4] else found[1] or found[2], int(found[3])
 
 
-def core(cells: Sequence[Built]) -> CoreSizes:
-    """The table of one core, under which no network of `cells` takes more than it says."""
-    library = _library(cells)
-    kernels = {
-        name: _kernel(name, cells) for name in sorted({name for cell in cells for name, _ in cell.counts.layers})
-    }
-    shared = _shared(cells)
-    named = {name for cell in cells for name in cell.counts.names if is_library(name) or is_helper(name)}
-    known = frozenset(named - library.linked.keys() - shared.keys())
-    sizes = CoreSizes(cells[0].flags, kernels, shared, library.linked, library.parts, known)
-    sizes = replace(sizes, kernels=_deep_enough(sizes, cells))
-    joined = max(100 * cell.code / sizes.code_bytes(cell.counts) for cell in cells)
-    return replace(sizes, code_percent=max(LEAST_PERCENT, ceil(joined)))
+def core(cells: Sequence[Built], before: CoreSizes | None = None, forms: Mapping[str, str] | None = None) -> CoreSizes:
+    """The table of one core, under which no network of `cells` takes more than it says.
+
+    What `before` knows of kernels in the form that they have in `forms` stays.
+    """
+    _check_operations(cells)
+    forms, known = forms or {}, CoreSizes(cells[0].flags) if before is None else before
+    library = _library(cells, known)
+    stay = {name for name, sizes in known.kernels.items() if sizes.form == forms.get(name)}
+    names = {name for cell in cells for name, _ in cell.counts.layers} - stay
+    kernels = {name: replace(_kernel(name, _of(name, cells)), form=forms.get(name, "")) for name in sorted(names)}
+    shared = _shared(cells, known)
+    used = {name for cell in cells for name in cell.counts.names if is_library(name) or is_helper(name)}
+    silent = (known.known | used) - library.linked.keys() - shared.keys()
+    sizes = CoreSizes(cells[0].flags, {**known.kernels, **kernels}, shared, library.linked, library.parts, silent)
+    whole = [cell for cell in cells if cell.whole]
+    sizes = replace(sizes, kernels=_deep_enough(sizes, whole))
+    joined = max((100 * cell.code / sizes.code_bytes(cell.counts) for cell in whole), default=0)
+    return replace(sizes, code_percent=max(LEAST_PERCENT, known.code_percent, ceil(joined)))
 
 
-def _library(cells: Sequence[Built]) -> Library:
+def _of(name: str, cells: Sequence[Built]) -> Sequence[Built]:
+    """Where a kernel is measured: in whole networks where one has it, for single nodes are as odd as they are drawn."""
+    whole = [cell for cell in cells if cell.whole and any(kernel == name for kernel, _ in cell.counts.layers)]
+    return whole or cells
+
+
+def _check_operations(cells: Iterable[Built]) -> None:
+    """ValueError where a kernel calls a function for an operation that is not seen in its C."""
+    for cell in cells:
+        for kernel, names in cell.calls.items():
+            able = {None, *cell.counts.operations.get(kernel, ())}
+            if unseen := sorted(name for name in names if operation_of(name) not in able):
+                raise ValueError(f"{kernel} of {cell.model} calls {', '.join(unseen)}, its C shows {able}")
+
+
+def _library(cells: Sequence[Built], known: CoreSizes) -> Library:
     """What all networks link."""
-    linked: dict[str, frozenset[str]] = {}
-    parts: dict[str, tuple[int, int]] = {}
+    linked, parts = dict(known.library), dict(known.parts)
     for cell in cells:
         linked |= cell.library.linked
         parts |= {part: max(sizes, parts.get(part, (0, 0))) for part, sizes in cell.library.parts.items()}
@@ -118,13 +141,14 @@ def _kernel(name: str, cells: Sequence[Built]) -> KernelSizes:
         calls |= cell.calls.get(name, frozenset())
         for layer, tokens in layers.items():
             deep = [depth for function, depth in cell.depths.items() if layer_of(function, cell.model) == layer]
-            stacks.append((tokens, cell.frame if name == RUN else max(deep, default=0)))
+            own = {RUN: cell.frame, HANDS: _hands(cell)}
+            stacks.append((tokens, own[name] if name in own else max(deep, default=0)))
     at = min(range(len(UNROLLED)), key=lambda at: (_spread(bytes_of, [row[at] for row in counts]), at))
     densities = [1000 * size / max(1, row[at]) for size, row in zip(bytes_of, counts, strict=True)]
     few = len(densities) < FEW
     most = max(densities) * (WIDER if few else 1)
     typical = max(densities) if few else statistics.median(densities)
-    steps = _steps([(tokens[at], size) for tokens, size in stacks], 1 if name == RUN else STEPS)
+    steps = _steps([(tokens[at], size) for tokens, size in stacks])
     beside = any(name in cell.beside for cell in cells)
     return KernelSizes(UNROLLED[at], round(typical), -int(-most // 1), steps, frozenset(calls), beside)
 
@@ -134,12 +158,22 @@ def _spread(sizes: Sequence[int], tokens: Sequence[int]) -> float:
     return round(statistics.pstdev(ratios), 2)
 
 
-def _steps(stacks: Sequence[tuple[int, int]], steps: int) -> tuple[tuple[int, int], ...]:
+def _hands(cell: Built) -> int:
+    """What the function that is handed to other cores takes beside the kernels that it calls."""
+    layers = {function: layer_of(function, cell.model) for function in cell.depths}
+    below = [
+        cell.depths[function] for function, layer in layers.items()
+        if layer is not None and layer[0] in cell.beside and layer[0] != HANDS
+    ]  # fmt: skip
+    return max(0, cell.core_bound - max(below, default=0))
+
+
+def _steps(stacks: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """Bytes of stack that are enough up to so many tokens: the most of all layers up to there."""
     ordered = sorted(stacks)
     found: list[tuple[int, int]] = []
-    for step in range(1, steps + 1):
-        last = ordered[-(-len(ordered) * step // steps) - 1][0]
+    for step in range(1, STEPS + 1):
+        last = ordered[-(-len(ordered) * step // STEPS) - 1][0]
         deepest = max(size for tokens, size in ordered if tokens <= last)
         if found and found[-1][1] == deepest:
             found[-1] = (last, deepest)
@@ -158,7 +192,8 @@ def _deep_enough(sizes: CoreSizes, cells: Sequence[Built]) -> Mapping[str, Kerne
         for beside, lacking in ((False, wanted[0] - mine), (True, wanted[1] - others)):
             layers = [
                 (kernels[name].stack_bytes(kernels[name].tokens(counts)), name, kernels[name].tokens(counts))
-                for (name, _), counts in cell.counts.layers.items() if kernels[name].beside == beside and name != RUN
+                for (name, _), counts in cell.counts.layers.items()
+                if kernels[name].beside == beside and name not in (RUN, HANDS)
             ]  # fmt: skip
             if lacking > 0 and layers:
                 _, name, tokens = max(layers)
@@ -175,9 +210,9 @@ def _deeper(kernel: KernelSizes, tokens: int, more: int) -> KernelSizes:
     return replace(kernel, stack=tuple(steps))
 
 
-def _shared(cells: Sequence[Built]) -> dict[str, int]:
+def _shared(cells: Sequence[Built], known: CoreSizes) -> dict[str, int]:
     """Bytes of our functions that belong to no layer, by the name that brings them; those without one under ALWAYS."""
-    found: dict[str, int] = defaultdict(int)
+    found: dict[str, int] = defaultdict(int, known.shared)
     for cell in cells:
         rest = 0
         for name, size in cell.functions.items():
@@ -194,10 +229,11 @@ def toml(platform: str, cores: Iterable[CoreSizes]) -> str:
     """The file as it is committed."""
     lines = [f"# Written by: python ci/measure_code.py {platform}"]
     lines += ["# typical, most: bytes of code for 1,000 tokens of C; stack: [tokens of a layer, bytes up to there]"]
+    lines += ["# form: of its C when it was measured; missing: kernels that are not known, or in another form"]
     lines += ["# shared: bytes that a name brings; parts: [bytes, variables] of what functions of the library link"]
     for sizes in cores:
         lines += ["", "[[core]]", f'flags = "{sizes.flags}"', f"code_percent = {sizes.code_percent}"]
-        lines += [f"known = {_names(sizes.known)}", "[core.kernels]"]
+        lines += [f"known = {_names(sizes.known)}", f"missing = {_names(sizes.missing)}", "[core.kernels]"]
         lines += [f"{name} = {{ {_fields(kernel)} }}" for name, kernel in sorted(sizes.kernels.items())]
         lines += ["[core.shared]", *(f"{name} = {size}" for name, size in sorted(sizes.shared.items()))]
         lines += ["[core.library]", *(f"{name} = {_names(parts)}" for name, parts in sorted(sizes.library.items()))]
@@ -209,7 +245,8 @@ def _fields(kernel: KernelSizes) -> str:
     stack = ", ".join(str(list(step)) for step in kernel.stack)
     text = f"unrolled = {kernel.unrolled}, typical = {kernel.typical}, most = {kernel.most}, stack = [{stack}]"
     text += f", library = {_names(kernel.library)}" if kernel.library else ""
-    return text + (", beside = true" if kernel.beside else "")
+    text += ", beside = true" if kernel.beside else ""
+    return text + (f', form = "{kernel.form}"' if kernel.form else "")
 
 
 def _names(names: Iterable[str]) -> str:

@@ -1,6 +1,9 @@
 """Measures what kernels take of code and stack and writes platforms/NAME/code_sizes.toml.
 
-PYTHONPATH=tests/models python ci/measure_code.py cortex_m riscv     the tables of these platforms
+PYTHONPATH=tests/models python ci/measure_code.py cortex_m riscv     the tables of these platforms, or of all
+PYTHONPATH=tests/models python ci/measure_code.py --note             only names what a table does not know
+Only kernels are measured that a table does not know, or that have another form than when they were measured; remove a
+core from the file to measure all of it. What is only named counts as the largest, or as it was and a tenth more.
 Networks of tests/models, and drawn ones, are compiled for each core of the platform with their layers kept apart, so
 that every function's bytes belong to one kernel; then once more as they ship, for what layers take when they are
 joined. Nothing is linked but the functions of libraries, each by itself, to see what comes with it. Run it after
@@ -14,22 +17,24 @@ import re
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from code_cache import key_of, remember, remembered
+from code_forms import forms, not_measured
+from code_networks import networks, nodes
 from code_tables import Built, Library, core, layer_of, toml
-from make_networks import grow
-from tilewright.compile import Compiled, compile_model, write
-from tilewright.conformance.graphs import network
+from tilewright.codegen.artifacts import Artifacts
+from tilewright.compile import Compiled, compile_model
 from tilewright.errors import DoesNotFit, UnsupportedError
 from tilewright.fitting import roomy
 from tilewright.memory.needs import Places
 from tilewright.options import CompileOptions
 from tilewright.plugins import platform
-from tilewright.report.code_sizes import FILE, LayerCounts, is_library
+from tilewright.report.code_sizes import FILE, CoreSizes, LayerCounts, is_library, known_cores
 from tilewright.run.build import choose_compiler
 from tilewright.run.elf import aliases, placements, read_elf
 from tilewright.run.stack import CallGraph, bound_beside, join_aliases, read_call_graph, stack_bound
@@ -45,9 +50,6 @@ CORES = {
     "pulp_l3": ("qemu_pulp_l3",),
 }
 """Targets whose cores are measured; others take the figures of the one that is most like theirs."""
-GROWN = ("ad", "resnet8", "vww")
-DRAWN = range(1000, 1040)
-"""Seeds of the networks that are drawn; those below 1000 hold the tables to account."""
 _CONSTANT = (".ARM.ex", ".rodata", ".srodata", ".data", ".sdata")
 _VARIABLE = (".data", ".sdata", ".bss", ".sbss", "COMMON")
 
@@ -61,34 +63,71 @@ class Compiling:
     code: int
 
 
-def measured(network: Path, board: str) -> Built | None:
-    """Compile a network twice, with its layers apart and as it ships; None where it has no plan."""
+def of_network(network: Path, board: str, names: frozenset[str]) -> Built | None:
+    """What a network takes on a core; None where it has no plan, or none of the kernels of these names."""
     target = load_target(board)
     target = target if hierarchy(platform(target.platform)) else roomy(target)
     try:
         done = compile_model(network, CompileOptions(), target)
     except (DoesNotFit, UnsupportedError):
         return None
-    model = done.artifacts.model
+    counts = LayerCounts.of(done.artifacts)
+    if not names & {kernel for kernel, _ in counts.layers}:
+        return None
+    return measured(done.artifacts, target, done.request.platform.cores, tables(done))
+
+
+def of_nodes(board: str, name: str) -> list[Built]:
+    """What drawn nodes of a kernel take on a core, each as a network of its own."""
+    target = load_target(board)
+    return [measured(drawn, target, platform(target.platform).cores) for drawn in nodes(board, name)]
+
+
+def measured(artifacts: Artifacts, target: Target, cores: int, table_bytes: int | None = None) -> Built:
+    """Compile a project twice, with its layers apart and as it ships; of one without `table_bytes` the layers count.
+
+    What was compiled before, by the same compiler with the same flags, is remembered and not compiled again.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        write(done, Path(folder))
-        source = Path(folder) / f"src/{model}.c"
-        code = source.read_text()
-        ships = compiled(source, target)
-        source.write_text(apart(code, model))
-        separate = compiled(source, target)
+        for path in artifacts.files:
+            if path.endswith((".c", ".h")):
+                (Path(folder) / path).parent.mkdir(parents=True, exist_ok=True)
+                (Path(folder) / path).write_text(artifacts.text(path), encoding="utf-8")
+        source = Path(folder) / f"src/{artifacts.model}.c"
+        key = key_of(source.read_text(), (compiler(target), *target.flags, *target.library_flags))
+        found = remembered(key, LayerCounts.of(artifacts)) or remember(key, built(artifacts, source, target, cores))
+    return replace(found, code=found.code - (table_bytes or 0), whole=table_bytes is not None)
+
+
+def compiler(target: Target) -> str:
+    """The compiler of a target as it names itself."""
+    return version_of(choose_compiler(target))
+
+
+@cache
+def version_of(compiler: str) -> str:
+    """The first line that a compiler prints of itself."""
+    return start([compiler, "--version"], ROOT).output.partition("\n")[0]
+
+
+def built(artifacts: Artifacts, source: Path, target: Target, cores: int) -> Built:
+    """What the compiler makes of a written project."""
+    model = artifacts.model
+    ships = compiled(source, target)
+    source.write_text(apart(source.read_text(), model))
+    separate = compiled(source, target)
     calls = {name: names for name, names in libraries(separate.graph, model).items() if names}
     run = f"{model}_run"
-    beside = handed_over(separate.graph, model) if done.request.platform.cores > 1 else frozenset[str]()
+    beside = handed_over(separate.graph, model) if cores > 1 else frozenset[str]()
     bound = stack_bound(ships.graph, run).size_bytes
     others = bound_beside(ships.graph, run).size_bytes if beside else 0
     linked = set[str]().union(*(libraries_below(ships.graph, title, model) for title in ships.graph.frames))
-    parts = library(board, tuple(sorted(linked)))
+    parts = library(target.name, tuple(sorted(linked)))
     needed = frozenset[str]().union(*parts.linked.values())
+    code = ships.code + sum(parts.parts[part][0] for part in needed)
     return Built(
-        " ".join(target.cpu_flags), model, LayerCounts.of(done.artifacts), separate.functions, depths(separate.graph),
-        separate.graph.frames.get(run, 0), calls, beside, bound, others,
-        ships.code - tables(done) + sum(parts.parts[part][0] for part in needed),
+        " ".join(target.cpu_flags), model, LayerCounts.of(artifacts), separate.functions, depths(separate.graph),
+        separate.graph.frames.get(run, 0), calls, beside, bound, others, code,
         sum(parts.parts[part][1] for part in needed), parts,
     )  # fmt: skip
 
@@ -121,8 +160,10 @@ def tables(done: Compiled) -> int:
 
 
 def apart(code: str, model: str) -> str:
-    """The same C with no layer compiled into the function that calls it."""
-    head = re.compile(rf"^([A-Za-z_][^;=(\n]*\b{model}_(?:[a-z0-9]+_|layer|fetch)\d+\w*\([^;\n]*)$", re.MULTILINE)
+    """The same C with no layer compiled into the function that calls it; what only a layer calls joins it as ever."""
+    head = re.compile(
+        rf"^([A-Za-z_][^;=(\n]*\b{model}_(?:[a-z0-9]+_|layer|fetch)\d+(?:_core)?\([^;\n]*)$", re.MULTILINE
+    )
     return head.sub(r"__attribute__((noinline)) \1", code)
 
 
@@ -215,30 +256,38 @@ def alone(board: str, function: str) -> dict[str, tuple[int, int]]:
     return {part: sizes for part, sizes in found.items() if any(sizes)}
 
 
-def networks(folder: Path) -> Iterator[Path]:
-    """The networks of tests/models, those in floats that are not committed, and drawn ones, half of them in floats."""
-    yield from sorted((ROOT / "tests" / "models").glob("*/model.onnx"))
-    for name in GROWN:
-        file = folder / f"{name}.onnx"
-        file.write_bytes(grow(name).SerializeToString())
-        yield file
-    for seed in DRAWN:
-        file = folder / f"drawn_{seed}.onnx"
-        file.write_bytes(network(seed, quantised=seed % 2 == 0).SerializeToString())
-        yield file
+def table(name: str, board: str, models: Sequence[Path], pool: ProcessPoolExecutor, *, note: bool) -> CoreSizes:
+    """The table of a core: that which there is, with what it does not know or knows as it was measured now."""
+    target = load_target(board)
+    before = known_cores(name).get(" ".join(target.cpu_flags))
+    today = forms(name, target.capabilities)
+    wanted = frozenset(today) if before is None else not_measured(before, today)
+    cells: list[Built] = []
+    if wanted and not note:
+        found = pool.map(of_network, models, [board] * len(models), [wanted] * len(models))
+        cells = [cell for cell in found if cell is not None]
+        rest = sorted(wanted - {kernel for cell in cells for kernel, _ in cell.counts.layers})
+        cells += [cell for drawn in pool.map(of_nodes, [board] * len(rest), rest) for cell in drawn]
+    sizes = core(cells, before, today) if cells else before
+    if sizes is None:
+        raise SystemExit(f"{board}: no network could be compiled")
+    missing = not_measured(sizes, today)
+    print(
+        f"{board}: {len(cells)} networks, not measured: {' '.join(sorted(missing)) or 'none'}",
+        file=sys.stderr,
+        flush=True,
+    )
+    return replace(sizes, missing=missing)
 
 
-def main(platforms: list[str]) -> int:
+def main(words: list[str]) -> int:
     """Write the tables of the platforms."""
+    note, names = "--note" in words, [word for word in words if not word.startswith("-")]
     with tempfile.TemporaryDirectory() as drawn, ProcessPoolExecutor(int(os.environ.get("JOBS") or 2)) as pool:
-        models = list(networks(Path(drawn)))
-        for platform in platforms:
-            cores = []
-            for board in CORES[platform]:
-                cells = [cell for cell in pool.map(measured, models, [board] * len(models)) if cell is not None]
-                cores.append(core(cells))
-                print(f"{board}: {len(cells)} networks", file=sys.stderr, flush=True)
-            (ROOT / "platforms" / platform / FILE).write_text(toml(platform, cores), encoding="utf-8")
+        models = [] if note else list(networks(Path(drawn)))
+        for name in names or CORES:
+            cores = [table(name, board, models, pool, note=note) for board in CORES[name]]
+            (ROOT / "platforms" / name / FILE).write_text(toml(name, cores), encoding="utf-8")
     return 0
 
 

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from math import prod
 
 from tilewright.codegen.c_tokens import count_tokens
+from tilewright.codegen.wide_operations import Operation, operations
 
 _CALL_OR_TYPE = re.compile(r"\b([a-z]\w*)\(|\b(float|double|int64_t|uint64_t)\b")
 _TABLE = re.compile(r"static const (\w+) \w+((?:\[\d+\])*) = \{([^;{}]*)")
+_ELEMENTS = re.compile(r"(static const [\w ]+(?:\[\w*\])+ = \{)[^;]*\}")
 _ELEMENT = {"int8_t": 1, "uint8_t": 1, "int16_t": 2, "uint16_t": 2, "int32_t": 4, "uint32_t": 4, "float": 4, "int": 4}
+_DECLARED = re.compile(r"([a-z]\w*)\([^()]*\)\s*$")
 _KEYWORDS = frozenset({"if", "for", "while", "switch", "return", "sizeof", "volatile"})
 
 
@@ -38,7 +41,7 @@ class FunctionCounts:
     """One C function without comments, every white space one character: `characters` of it, `beside` of the
     declarations before it. `tokens` are those of `count_tokens`, `table_bytes` those of tables inside it. `names` are
     the functions that it calls and the wide types that it computes in; `in_floats` that floats are among them;
-    `inlined` that its machine code is its callers'.
+    `inlined` that its machine code is its callers'. `operations` are those on wide types that it may hold.
     """
 
     kernel: str
@@ -50,6 +53,8 @@ class FunctionCounts:
     inlined: bool
     tokens: tuple[int, ...]
     table_bytes: int
+    function: str = ""
+    operations: frozenset[Operation] = frozenset()
 
 
 def count(code: FunctionText) -> tuple[FunctionCounts, ...]:
@@ -66,9 +71,16 @@ def count(code: FunctionText) -> tuple[FunctionCounts, ...]:
             FunctionCounts(
                 kernel, code.number, _length(function), _length(declarations), frozenset(names), "float" in text,
                 "always_inline" in signature, count_tokens(function), sum(map(_table_bytes, _TABLE.finditer(whole))),
+                _name(signature[start:]), operations(function),
             )
         )  # fmt: skip
     return tuple(counts)
+
+
+def _name(signature: str) -> str:
+    """The function that a signature declares."""
+    found = _DECLARED.search(signature)
+    return found[1] if found else ""
 
 
 def _table_bytes(found: re.Match[str]) -> int:
@@ -99,9 +111,5 @@ def _without_comments(text: str) -> str:
 
 
 def _without_tables(text: str) -> str:
-    """The text without the rows of tables, which are no code."""
-    return "\n".join(line for line in text.split("\n") if not (line.startswith(" ") and _is_row(line.strip(" "))))
-
-
-def _is_row(line: str) -> bool:
-    return line.startswith("{") and line.endswith("},")
+    """The text without the elements of tables, which are no code."""
+    return _ELEMENTS.sub(r"\1 }", text)

@@ -9,36 +9,43 @@ C call.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import takewhile
 from math import ceil, sqrt
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.codegen.c_tokens import UNROLLED
+from tilewright.codegen.code_counts import FunctionCounts
+from tilewright.codegen.wide_operations import Operation, operation_of
 
 FILE = "code_sizes.toml"
 RUN = "run"
 """Stands for the function that calls the layers."""
+HANDS = "core"
+"""Stands for the functions by which other cores call the kernels of a layer."""
 ALWAYS = "always"
 STACK_PERCENT = 130
 """What the deepest layer of a table is multiplied by: other shapes need more registers."""
-NEAREST_PERCENT = 110
+OLD_PERCENT = 110
+"""What the figures of a kernel are multiplied by whose C is another one since it was measured."""
+NEAREST_PERCENT = 103
 """What the figures of a core are multiplied by for one that resembles it but was not measured."""
 
 
 @dataclass(frozen=True)
 class LayerCounts:
     """What code sizes follow from: tokens of every layer by (kernel in lower case, number), the names that any function
-    of the network calls, and bytes of tables inside functions.
+    of the network calls, bytes of tables inside functions, and the operations on wide types of every kernel.
     """
 
     layers: Mapping[tuple[str, int], tuple[int, ...]]
     names: frozenset[str]
     constants: int = 0
+    operations: Mapping[str, frozenset[Operation]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, artifacts: Artifacts) -> LayerCounts:
@@ -51,7 +58,8 @@ class LayerCounts:
                 layers[layer] = tuple(map(sum, zip(before, function.tokens, strict=True)))
         used = frozenset[str]().union(*(function.names for function in artifacts.counts))
         names = frozenset(name for name in used if not name.startswith(f"{artifacts.model}_"))
-        return cls(layers, names, sum(function.table_bytes for function in artifacts.counts))
+        constants = sum(function.table_bytes for function in artifacts.counts)
+        return cls(layers, names, constants, operations_by_kernel(artifacts.counts))
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,8 @@ class KernelSizes:
 
     `typical` and `most` are bytes of code for 1,000 tokens of all its layers in one network, loops unrolled up to
     `unrolled` tokens. `stack`: bytes below the function that calls it, by the tokens of a layer up to which they are
-    enough. `library`: functions of libraries that the C does not name. `beside`: it runs on cores that are handed it.
+    enough; of RUN and HANDS those of the function itself. `library`: functions of libraries that the C does not name.
+    `beside`: it runs on cores that are handed it. `form` names the C that was measured.
     """
 
     unrolled: int
@@ -69,10 +78,16 @@ class KernelSizes:
     stack: tuple[tuple[int, int], ...]
     library: frozenset[str] = frozenset()
     beside: bool = False
+    form: str = ""
 
     def tokens(self, by_limit: tuple[int, ...]) -> int:
         """The count of a layer that its code follows."""
         return by_limit[UNROLLED.index(self.unrolled)]
+
+    def larger(self, percent: int) -> KernelSizes:
+        """The kernel with so much of its code and stack."""
+        stack = tuple((tokens, size * percent // 100) for tokens, size in self.stack)
+        return replace(self, typical=self.typical * percent // 100, most=self.most * percent // 100, stack=stack)
 
     def stack_bytes(self, tokens: int) -> int:
         """Stack of a layer; of one that is larger than those measured the most."""
@@ -86,6 +101,7 @@ class CoreSizes:
     `shared`: bytes that a used name brings; `library`: for a function of a library the parts that are linked with
     it; `parts`: bytes of each with its constants, and of its variables; `known`: names that bring nothing.
     `code_percent` is what the compiler makes of the sum when it joins layers, `percent` what another core may take.
+    `missing` are kernels that nobody measured in the form that they have.
     """
 
     flags: str
@@ -97,6 +113,7 @@ class CoreSizes:
     code_percent: int = 100
     percent: int = 100
     basis: str = ""
+    missing: frozenset[str] = frozenset()
 
     def of_layers(self, counts: LayerCounts) -> int:
         """Machine code of all layers: what is typical, and of the kernels' largest excesses the root of the squares."""
@@ -120,23 +137,29 @@ class CoreSizes:
 
     def stack_bytes(self, counts: LayerCounts) -> tuple[int, int]:
         """Stack of the core that calls the network, and of each to which it hands layers."""
+        own = {RUN: 0, HANDS: 0}
         mine, others = 0, 0
         for (kernel, _), by_limit in counts.layers.items():
             known = self._of(kernel)
             size = known.stack_bytes(known.tokens(by_limit))
-            if known.beside:
+            if kernel in own:
+                own[kernel] = max(own[kernel], size)
+            elif known.beside:
                 others = max(others, size)
-            elif kernel != RUN:
+            else:
                 mine = max(mine, size)
         if any(is_helper(name) for name in self._new(counts)):
             mine = max(mine, self._largest().stack[-1][1])
-        run = self.kernels[RUN].stack[-1][1] if RUN in self.kernels else 0
         percent = STACK_PERCENT * self.percent
-        return -(-(run + mine) * percent // 10_000), -(-others * percent // 10_000)
+        mine, others = own[RUN] + mine, own[HANDS] + others
+        return -(-mine * percent // 10_000), -(-others * percent // 10_000)
 
     def _of(self, kernel: str) -> KernelSizes:
         """The kernel's sizes; one that was never measured counts as the largest."""
-        return self.kernels.get(kernel) or self._largest()
+        known = self.kernels.get(kernel)
+        if known is None:
+            return self._largest()
+        return known.larger(OLD_PERCENT) if kernel in self.missing else known
 
     def _largest(self) -> KernelSizes:
         density = max(sizes.most for sizes in self.kernels.values())
@@ -147,7 +170,10 @@ class CoreSizes:
 
     def _linked(self, counts: LayerCounts) -> frozenset[str]:
         """Parts of libraries that a network needs."""
-        called = {name for kernel, _ in counts.layers for name in self._of(kernel).library} | counts.names
+        called = set(counts.names)
+        for kernel in {kernel for kernel, _ in counts.layers}:
+            able = {None, *counts.operations.get(kernel, get_args(Operation))}
+            called |= {name for name in self._of(kernel).library if operation_of(name) in able}
         return frozenset().union(*(self.library.get(name, frozenset()) for name in called))
 
     def _new(self, counts: LayerCounts) -> frozenset[str]:
@@ -159,6 +185,21 @@ class CoreSizes:
         linked = max((sum(self.parts[part][0] for part in parts) for parts in self.library.values()), default=0)
         helper = max((size for name, size in self.shared.items() if is_helper(name)), default=0)
         return sum(linked if is_library(name) else helper if is_helper(name) else 0 for name in self._new(counts))
+
+
+def operations_by_kernel(functions: Iterable[FunctionCounts]) -> dict[str, frozenset[Operation]]:
+    """What the functions of every kernel may compute in wide types, with the functions of ours that they call."""
+    shared = {function.function: function for function in functions if not function.kernel}
+    found: dict[str, frozenset[Operation]] = {}
+    for function in functions:
+        if function.kernel:
+            reached, waiting = set[str](), [function]
+            while waiting:
+                one = waiting.pop()
+                found[function.kernel] = found.get(function.kernel, frozenset()) | one.operations
+                waiting += [shared[name] for name in one.names & shared.keys() - reached]
+                reached |= one.names
+    return found
 
 
 def is_library(name: str) -> bool:
@@ -180,6 +221,11 @@ def sizes_for(platform: str, flags: str, counts: LayerCounts) -> CoreSizes | Non
     kernels = {kernel for kernel, _ in counts.layers}
     nearest = max(cores, key=lambda core: likeness(core.flags, flags, len(kernels & core.kernels.keys())))
     return replace(nearest, percent=NEAREST_PERCENT, basis=core_name(nearest.flags))
+
+
+def known_cores(platform: str) -> dict[str, CoreSizes]:
+    """The cores of a platform that were measured, by their flags."""
+    return {core.flags: core for core in _load(platform)}
 
 
 def core_name(flags: str) -> str:
@@ -205,7 +251,7 @@ def _load(platform: str) -> tuple[CoreSizes, ...]:
     path = Path(next(iter(tilewright.platforms.__path__))) / platform / FILE
     if not path.is_file():
         return ()
-    return tuple(_core(table) for table in tomllib.loads(path.read_text(encoding="utf-8"))["core"])
+    return tuple(_core(table) for table in tomllib.loads(path.read_text(encoding="utf-8")).get("core", ()))
 
 
 def _core(table: Mapping[str, Any]) -> CoreSizes:
@@ -218,10 +264,19 @@ def _core(table: Mapping[str, Any]) -> CoreSizes:
         {name: (size, variables) for name, (size, variables) in table["parts"].items()},
         frozenset(table["known"]),
         table["code_percent"],
+        missing=frozenset(table["missing"]),
     )
 
 
 def _kernel(table: Mapping[str, Any]) -> KernelSizes:
     stack = tuple((tokens, size) for tokens, size in table["stack"])
     library = frozenset(table.get("library", ()))
-    return KernelSizes(table["unrolled"], table["typical"], table["most"], stack, library, table.get("beside", False))
+    return KernelSizes(
+        table["unrolled"],
+        table["typical"],
+        table["most"],
+        stack,
+        library,
+        table.get("beside", False),
+        table.get("form", ""),
+    )

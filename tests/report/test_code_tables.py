@@ -1,0 +1,102 @@
+"""Tables of code sizes know the kernels of today, and measuring again measures only what is new."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from code_cache import key_of, remember, remembered
+from code_forms import TEMPLATES, form, forms, not_measured
+from code_tables import Built, Library, core
+from measure_code import CORES
+from tilewright.codegen.c_tokens import UNROLLED
+from tilewright.codegen.wide_operations import Operation, operation_of, operations
+from tilewright.report.code_sizes import CoreSizes, KernelSizes, LayerCounts, known_cores
+from tilewright.target import load_target
+
+CELL = Built(
+    "-mcpu=any", "net", LayerCounts({("convi8", 0): (100,) * len(UNROLLED)}, frozenset({"memset"})),
+    {"net_convi8_0": 900}, {"net_convi8_0": 40}, 16, {"convi8": frozenset({"memset"})}, frozenset(), 60, 0, 920, 4,
+    Library({"memset": frozenset({"memset"})}, {"memset": (20, 4)}),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("platform", "board"), [(name, board) for name, boards in CORES.items() for board in boards])
+def test_a_table_names_what_it_does_not_know(platform: str, board: str) -> None:
+    target = load_target(board)
+    sizes = known_cores(platform)[" ".join(target.cpu_flags)]
+    unknown = not_measured(sizes, forms(platform, target.capabilities))
+    assert unknown == sizes.missing, "measure it, or let ci/measure_code.py --note name it"
+
+
+def test_a_kernel_is_new_old_or_known() -> None:
+    sizes = CoreSizes("", {"known": KernelSizes(0, 1, 1, ((0, 0),), form="a"), "old": KernelSizes(0, 1, 1, ((0, 0),))})
+    assert not_measured(sizes, {"known": "a", "old": "b", "new": "c"}) == {"old", "new"}
+
+
+def test_a_form_is_that_of_the_code_alone(tmp_path: Path) -> None:
+    first, second, third = (tmp_path / name for name in "abc")
+    first.write_text("## a note\nint x;  /* of\nno matter */\n")
+    second.write_text("int x;\n")
+    third.write_text("int y;\n")
+    assert form([first]) == form([second]) != form([third])
+    assert (TEMPLATES / "run.c.mako").is_file()
+
+
+def test_old_figures_count_a_tenth_more() -> None:
+    sizes = CoreSizes("", {"convi8": KernelSizes(0, 1000, 1000, ((0, 100),)), "run": KernelSizes(0, 0, 0, ((0, 0),))})
+    counts = LayerCounts({("convi8", 0): (1000,) * len(UNROLLED)}, frozenset())
+    old = replace(sizes, missing=frozenset({"convi8"}))
+    assert (sizes.code_bytes(counts), old.code_bytes(counts)) == (1000, 1100)
+    assert (sizes.stack_bytes(counts), old.stack_bytes(counts)) == ((130, 0), (143, 0))
+
+
+def test_only_what_changed_is_measured_again() -> None:
+    before = core([CELL], None, {"convi8": "a"})
+    larger = replace(CELL, functions={"net_convi8_0": 1800}, code=1820)
+    same, changed = (core([larger], before, {"convi8": text}) for text in "ab")
+    assert same.kernels["convi8"].typical == before.kernels["convi8"].typical == 9000
+    assert (changed.kernels["convi8"].typical, changed.kernels["convi8"].form) == (18000, "b")
+
+
+def test_what_was_measured_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("code_cache.FOLDER", tmp_path)
+    key = key_of("int x;", ("gcc 12", "-O2"))
+    assert remembered(key, CELL.counts) is None
+    assert remember(key, CELL) == remembered(key, CELL.counts) == CELL
+    assert len({key, key_of("int y;", ("gcc 12", "-O2")), key_of("int x;", ("gcc 12", "-Os"))}) == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("const float v = x[i - 1] * w[n / 2];", {"divide integers"}),
+        ("for (int i = 0; i < n - 1; i++) {", set()),
+        ("const int at = ow < 4 - 2 ? ow : 4 - 2;", set()),
+        ("if (v != v || v > best) {", {"equal", "order"}),
+        ("y->x = (float)a / -b;", {"divide floats", "divide integers", "subtract"}),
+        ("total += (int64_t)x % n;", {"divide integers"}),
+        ("const int sign = x[0] - 1.0f < 0.0f;", {"order", "subtract"}),
+    ],
+)
+def test_operations_of_a_line(line: str, expected: set[Operation]) -> None:
+    assert operations(f"static void net_any_0(const int8_t *x)\n{{\n    {line}\n") == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("__divsf3", "divide floats"), ("__aeabi_fdiv", "divide floats"), ("__udivdi3", "divide integers"),
+        ("__aeabi_uldivmod", "divide integers"), ("__gtsf2", "order"), ("__aeabi_fcmpge", "order"),
+        ("__nesf2", "equal"), ("__aeabi_fsub", "subtract"), ("__addsf3", None), ("memcpy", None),
+        ("__floatsisf", None),
+    ],
+)  # fmt: skip
+def test_operation_of_a_function(name: str, expected: Operation | None) -> None:
+    assert operation_of(name) == expected
+
+
+def test_a_call_whose_operation_is_not_seen_is_refused() -> None:
+    with pytest.raises(ValueError, match="convi8 of net calls __divsf3"):
+        core([replace(CELL, calls={"convi8": frozenset({"__divsf3"})})])
