@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
 from tilewright.commands.answer import Answer
+from tilewright.commands.codes import in_codes
 from tilewright.commands.common import add_output
 from tilewright.commands.completion import Completion
 from tilewright.commands.ending import ended_by_signals
@@ -98,7 +99,7 @@ def _carried_out(words: Sequence[str]) -> int:
         chosen = _parsed(words)
         verbose = chosen.verbose
         _log(chosen.verbose, chosen.quiet)
-        with _drawn_tables():
+        with _drawn_tables(), in_codes(chosen):
             answer: Answer = _module(chosen.verb).execute(chosen)
     except TilewrightError as error:
         return _refuse(error, words, verbose)

@@ -25,6 +25,7 @@ from tilewright.ops.recurrent import Cell as RecurrentCell
 from tilewright.ops.recurrent import cell as recurrent_cell
 from tilewright.ops.registry import all_operators, names_with
 from tilewright.ops.reverse_sequence import sequence_axes
+from tilewright.ops.row_codes import code_block
 from tilewright.ops.shift import newest_first, shift_axis
 from tilewright.ops.spectral import dft_axis, dft_length, frames
 from tilewright.ops.topk import count as top_count
@@ -34,7 +35,8 @@ from tilewright.tiling.stages import Addressing, Boxed, addressing, relayout_nes
 __all__ = [
     "Addressing", "AsIntegers", "AttentionHeads", "Boxed", "Converts", "Mean", "Moves", "Pairwise",
     "RecurrentActivation", "RecurrentCell", "addressing", "all_operators", "attention_heads", "attention_scale",
-    "conv_window", "dft_axis", "dft_length", "frames", "gather_axis", "grid_sampling", "names_with", "newest_first",
+    "code_block", "conv_window", "dft_axis", "dft_length", "frames", "gather_axis", "grid_sampling", "names_with",
+    "newest_first",
     "one_axis", "pool_window", "pooled_shape", "put_axis", "recurrent_cell", "relayout_nest", "remembered",
     "rotary_heads", "running_axis", "sequence_axes", "shift_axis", "straight_loops", "top_axis", "top_count",
     "transposed_window", "unmapped",

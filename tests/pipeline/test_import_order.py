@@ -29,7 +29,7 @@ ORDER = (
     "report", "graphs", "run",
     # the flow itself, and what is built on it
     "program", "compile", "alike", "bundle", "fitting", "tune", "export", "project", "conformance", "backend",
-    "skeleton", "deployer", "__init__", "commands", "cli", "__main__",
+    "skeleton", "deployer", "quantiser", "__init__", "commands", "cli", "__main__",
 )  # fmt: skip
 """Rooms, the lowest first."""
 

@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 import pytest
 from letters_network import VOCABULARY, Sizes, shapes, step
+from tilewright.cli import main
 from tilewright.codegen.text import text_ports
 from tilewright.compile import Compiled, compile_model, run_model, write
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
@@ -61,6 +62,7 @@ def test_a_model_writes_and_every_step_is_compared(tmp_path: Path) -> None:
     assert (report.run.frames.calls, report.run.frames.reference_mismatches) == (9, 0)
     assert report.run.text.text.startswith("ab c")
     assert (len(report.run.text.tokens), report.run.text.prompt_tokens) == (10, 4)
+    assert report.run.text.same_choices == 6
     assert "".join(told) == report.run.text.text + "\n"
     assert Report.from_json(report.to_json()).run == report.run
     assert _run(tmp_path, TextWish(tokenizer, "ab c", 99), compiled).run.frames.calls == 24  # type: ignore[union-attr]
@@ -144,3 +146,22 @@ def test_what_is_no_step_of_a_language_model_is_refused(tmp_path: Path) -> None:
         _run(tmp_path, TextWish(tokenizer, "a" * 25, 3), compiled)
     with pytest.raises(UsageError, match="--io caller"):
         CompileOptions(tokenizer=tokenizer, io="caller")
+
+
+@pytest.mark.sim("qemu_mps2_an386")
+@pytest.mark.parametrize("weights", ["int8", "int4:32"])
+def test_a_network_in_codes_writes_on_a_microcontroller(
+    tmp_path: Path, weights: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _compiled(tmp_path)
+    told = tmp_path / "told.json"
+    words = ["run", str(tmp_path / "drawn.onnx"), "-t", "qemu_mps2_an386", "--state", "auto", "--weights", weights]
+    assert main([*words, "--generate", "5", "--prompt", "ab c", "--json", str(told), "-q"]) == 0
+    capsys.readouterr()
+    report = Report.from_json(json.loads(told.read_text()))
+    assert report.run is not None
+    assert report.run.text is not None
+    assert report.run.text.same_choices == 5
+    assert {layer.kernel for layer in report.layers if layer.op == "CodeProduct"} == {"CodeProductDsp"}
+    assert report.run.max_abs_error is not None
+    assert report.run.max_abs_error < 1e-3

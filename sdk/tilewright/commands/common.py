@@ -13,7 +13,7 @@ from tilewright.errors import DoesNotFit, UsageError
 
 if TYPE_CHECKING:
     from tilewright.compile import Compiled
-    from tilewright.options import CompileOptions, StateWish, StreamWish
+    from tilewright.options import CompileOptions, StateWish, StreamWish, Weights
     from tilewright.report.build import Report
     from tilewright.target import Target
 
@@ -113,9 +113,15 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
         help="a slower kernel for layers of which no tile fits: where the target has not enough memory, or always",
     )  # fmt: skip
     group.add_argument(
-        "--weights", choices=("auto", "c", "bin"), default="auto",
-        help="arrays of C, or a binary file with an assembler file; auto takes the file from 256 KiB on",
+        "--weights", metavar="WORD,...", default="auto",
+        help="c: arrays of C; bin: a binary file with an assembler file; auto takes the file from 256 KiB on; "
+        "int8, int4:32: codes of a float network's weights, of four bits in blocks of 32",
     )  # fmt: skip
+    group.add_argument(
+        "--activations", choices=("int8", "float"), default="int8",
+        help="rows coded as they come, so that products with --weights int8 or int4 are of integers; or floats",
+    )  # fmt: skip
+    group.add_argument("--write-codes", metavar="FILE.onnx", type=path, help="write the network that --weights makes")
     group.add_argument(
         "--tokenizer", metavar="FILE", type=path, help="tokens of a language model: the project gets text in and out"
     )
@@ -152,7 +158,7 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
         lock=arguments.lock,
         decisions=arguments.decisions,
         fall_back=arguments.fall_back,
-        weights=arguments.weights,
+        weights=storage_of(arguments.weights),
         state=_state(arguments.state, arguments.state_init),
         stream=_stream(arguments.stream, arguments.stream_frames),
         tokenizer=arguments.tokenizer,
@@ -162,6 +168,23 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
     for file in (*models, *options.freeze.values(), *named):
         existing(file)
     return options
+
+
+def storage_of(text: str) -> Weights:
+    """Which of its words says how weights are stored; `auto` where none does. UsageError for words that are unknown."""
+    from tilewright.quantiser.codes import Scheme
+
+    storages: tuple[Weights, ...] = ("auto", "c", "bin")
+    words = text.split(",")
+    named = [storage for word in words for storage in storages if storage == word]
+    if len(named) > 1 or len(words) > len(named) + 1 or any(
+        word not in storages and Scheme.parse(word) is None for word in words
+    ):  # fmt: skip
+        raise UsageError(
+            f"--weights {text}", why="it takes one of auto, c, bin and one of int8, int4:BLOCK",
+            fix="write for instance int4:32,bin",
+        )  # fmt: skip
+    return named[0] if named else "auto"
 
 
 def _state(texts: Sequence[str], initial: Path | None) -> StateWish:

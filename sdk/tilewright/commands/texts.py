@@ -41,7 +41,7 @@ def text_wish(arguments: argparse.Namespace) -> TextWish | None:
     sampling = Sampling(
         arguments.temperature or 0.0, 1.0 if arguments.top_p is None else arguments.top_p, arguments.seed
     )  # fmt: skip
-    tokenizer = arguments.tokenizer or _beside(arguments.models[0])
+    tokenizer = arguments.tokenizer or _beside(getattr(arguments, "floats", arguments.models)[0])
     existing(tokenizer)
     tell = None if arguments.quiet else _tell
     return TextWish(tokenizer, arguments.prompt or "", arguments.generate, sampling, tell)

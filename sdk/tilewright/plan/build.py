@@ -100,6 +100,16 @@ def _chains(instructions: Sequence[Instruction]) -> tuple[tuple[int, int], ...]:
     return tuple((low, last + 1) for last, low in sorted(first.items()))
 
 
+def _are_one(one: FrozenSlot, other: FrozenSlot) -> bool:
+    """True for constants of one content that may lie in one place, read where they rest."""
+    a, b = one.constant, other.constant
+    if not (a.shared and b.shared) or one.home or other.home:
+        return False
+    return (a.dtype, a.align, a.values.shape) == (b.dtype, b.align, b.values.shape) and bool(
+        (a.values == b.values).all()
+    )
+
+
 def _instruction(
     tiled: TiledGraph, bound: BoundNode, slots: _Slots, frozen: list[FrozenSlot], index: int, constants: bool
 ) -> Instruction:
@@ -110,11 +120,14 @@ def _instruction(
         slots.by_name[t.name] if t is not None and i not in call.constants else -1 for i, t in enumerate(call.inputs)
     )
     outputs = tuple(slots.add(tensor) for tensor in call.outputs)
-    first = len(frozen)
+    numbers = list[int]()
     for constant in kernel.constants(operands) if constants else ():
         home = tiled.constant_homes.get((call.node.name, constant.name), "")
         streamed = bool(home) and call.node.name in tiled.streamed
-        frozen.append(FrozenSlot(len(frozen), call.node.name, constant, home, streamed))
+        made = FrozenSlot(len(frozen), call.node.name, constant, home, streamed)
+        equal = next((slot.index for slot in frozen if _are_one(slot, made)), made.index)
+        frozen.extend([made] if equal == made.index else [])
+        numbers.append(equal)
     tiles = call.node.name in tiled.schedules or call.node.name in tiled.fused
     return Instruction(
         index=index,
@@ -122,7 +135,7 @@ def _instruction(
         kernel=kernel,
         inputs=inputs,
         outputs=outputs,
-        frozen=tuple(range(first, len(frozen))),
+        frozen=tuple(numbers),
         scratch_bytes=0 if tiles else kernel.scratch(operands),
         overlaps=() if tiles else kernel.overlap(operands),
         schedule=tiled.schedules.get(call.node.name),

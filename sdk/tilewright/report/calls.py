@@ -23,12 +23,14 @@ class StateReport:
 @dataclass(frozen=True)
 class TextReport:
     """What a language model wrote behind a prompt: the whole text, how many of its `tokens` are the prompt's, and the
-    bytes of its tokeniser's tables in read-only memory, which no memory level counts."""
+    bytes of its tokeniser's tables in read-only memory, which no memory level counts. `same_choices` counts the tokens
+    that are also the best ones for another implementation which is fed the same text; None where there is none."""
 
     text: str
     prompt_tokens: int
     tokens: tuple[int, ...]
     tokeniser_bytes: int
+    same_choices: int | None = None
 
 
 @dataclass(frozen=True)

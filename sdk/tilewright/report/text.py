@@ -116,6 +116,10 @@ def _text_lines(run: RunReport, text: TextReport) -> list[str]:
     """What was written, and how fast."""
     written = number(len(text.tokens) - text.prompt_tokens)
     lines = [f"{number(text.prompt_tokens)} tokens of the prompt, {written} written"]
+    if text.same_choices is not None:
+        lines.append(
+            f"ONNX Runtime, fed the same text, takes the same token in {number(text.same_choices)} of {written}"
+        )
     cost = run.modelled_cycles or run.cycles
     if cost:
         lines.append(f"{1e8 / cost:.1f} tokens a second for each 100 MHz, on average")

@@ -14,7 +14,9 @@ from tilewright.report.build import Report
 from tilewright.report.calls import TextReport
 from tilewright.run.build import build
 from tilewright.run.calls import Called, fenced
+from tilewright.run.frames import Frames, reference_steps
 from tilewright.run.promises import keep_promises
+from tilewright.run.reference import NoReferenceError
 from tilewright.run.sequence import judged, read_step
 from tilewright.run.simulate import Execution, execute
 from tilewright.run.simulator import Simulator, Subject
@@ -57,9 +59,20 @@ def run_generation(simulator: Simulator, subject: Subject, target: Target, asked
     assert report.run is not None
     told = TextReport(
         text=tokeniser.decode(written), prompt_tokens=execution.tokens[0], tokens=written,
-        tokeniser_bytes=table_bytes(tokeniser),
+        tokeniser_bytes=table_bytes(tokeniser), same_choices=_same_choices(subject, ports, frames, execution),
     )  # fmt: skip
     return replace(report, run=replace(report.run, text=told))
+
+
+def _same_choices(subject: Subject, ports: TextPorts, frames: Frames, execution: Execution) -> int | None:
+    """Tokens that were written and that ONNX Runtime finds best behind the same text."""
+    given, *tokens = execution.tokens
+    try:
+        found = [one.outputs[ports.scores] for one in reference_steps(subject.source, subject.placed.plan, frames)]
+    except NoReferenceError:
+        return None
+    best = [int(scores.reshape(-1)[ports.scores_offset :].argmax()) for scores in found[given - 1 :]]
+    return sum(ours == theirs for ours, theirs in zip(tokens[given:], best, strict=True))
 
 
 def _prompt(tokeniser: Tokeniser, ports: TextPorts, wish: TextWish) -> tuple[int, ...]:

@@ -1,0 +1,150 @@
+"""Rows coded as they come, and their products with rows of coded weights: sums of integers, one float at the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from tilewright.operators import code_block
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
+from tilewright.platforms.generic.kernels.elements import c_type, empty
+from tilewright.platforms.generic.kernels.nest_expressions import literal
+from tilewright.platforms.generic.platform import PLATFORM
+
+PLACES = (0, 1, 4, 5, 2, 3, 6, 7)
+"""Where the weights of four bits of a group of eight lie in a word, lowest bits first by place: so a word shifted by
+0, 4, 8 and 12 bits has in its two halves weights 0 and 2, 1 and 3, 4 and 6, 5 and 7, as `sxtb16` takes bytes apart."""
+MIDDLE = 8
+"""Added to a weight of four bits where it is stored."""
+
+
+@dataclass(frozen=True)
+class RowContext:
+    """`rows` of `width` elements, and the least that the largest of a row counts as."""
+
+    rows: int
+    width: int
+    least: str
+
+
+@PLATFORM.kernel("RowCodes", types="f32 -> i8, f32", template="row_codes.c.mako", numerics="exact")
+class RowCodes(KernelMethods):
+    """The largest of a row, then its codes, rounded to even by an addition."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Both results."""
+        return empty(call) or (None if len(call.outputs) == 2 else "the largest elements are not used")
+
+    def cost(self, call: Call) -> float:
+        """Two passes over the elements."""
+        return 11.0 * call.tensor(0).elements
+
+    def context(self, operands: Operands) -> RowContext:
+        """Sizes."""
+        shape = operands.call.shape()
+        return RowContext(prod(shape[:-1]), shape[-1], literal(DType.F32, operands.call.real("least")))
+
+
+@dataclass(frozen=True)
+class ProductContext:
+    """`rows` times `outputs` sums of `width` products; `block` of them share a factor, of which a row has `blocks`.
+
+    `four`: weights lie eight to a word, `stride` bytes a row.
+    """
+
+    rows: int
+    outputs: int
+    width: int
+    block: int
+    blocks: int
+    stride: int
+    four: bool
+    unit: str
+    index: str = ""
+
+    def place(self, within: int) -> tuple[int, int]:
+        """Byte of a group of eight weights and bits to shift it by."""
+        at = PLACES.index(within)
+        return at // 2, at % 2 * 4
+
+
+def packed(codes: Array) -> Array:
+    """Rows of weights of four bits as bytes, eight weights to four of them, the last ones filled up with zeros."""
+    rows = np.pad(codes.astype(np.int16) + MIDDLE, ((0, 0), (0, -codes.shape[1] % 8)), constant_values=MIDDLE)
+    ordered = rows.reshape(len(codes), -1, 8)[:, :, PLACES]
+    return (ordered[..., 0::2] | ordered[..., 1::2] << 4).astype(np.uint8).reshape(-1)
+
+
+def weights_of(call: Call, codes: int, factors: int) -> tuple[Constant, ...]:
+    """Codes and factors as they lie in memory."""
+    four = call.tensor(codes).dtype is DType.I4
+    rows, shares = call.constants[codes], call.constants[factors]
+    laid = packed(rows) if four else rows.reshape(-1)
+    return (
+        Constant("w", DType.U8 if four else DType.I8, laid, shared=True),
+        Constant("factors", DType.I8, shares.reshape(-1), shared=True),
+    )
+
+
+def product_context(call: Call, codes: int, rows: int) -> ProductContext:
+    """Sizes of a table of weights."""
+    outputs, width = call.shape(codes)
+    four, block = call.tensor(codes).dtype is DType.I4, code_block(call)
+    stride = -(-width // 8) * 4 if four else width
+    unit = literal(DType.F32, call.real("unit"))
+    return ProductContext(rows, outputs, width, block, -(-width // block), stride, four, unit)
+
+
+def refused(call: Call, codes: int, factors: int) -> str | None:
+    """Why weights are none that lie in read-only memory."""
+    if codes not in call.constants or factors not in call.constants:
+        return "the weights are computed at run time"
+    if call.tensor(codes).dtype is DType.I4 and code_block(call) % 8:
+        return "weights of four bits are in blocks that are no multiple of eight"
+    return empty(call)
+
+
+@PLATFORM.kernel("CodeProduct", types="i8, f32, i8|i4, i8 -> f32", template="code_product.c.mako", numerics="exact")
+class CodeProduct(KernelMethods):
+    """Every sum by itself."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Constant weights."""
+        return refused(call, 2, 3)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Weights and factors."""
+        return weights_of(operands.call, 2, 3)
+
+    def cost(self, call: Call) -> float:
+        """A load of each operand, a product and a sum."""
+        return 5.0 * call.tensor(0).elements * call.shape(2)[0]
+
+    def context(self, operands: Operands) -> ProductContext:
+        """Sizes."""
+        return product_context(operands.call, 2, prod(operands.call.shape(0)[:-1]))
+
+
+@PLATFORM.kernel(
+    "CodeRows", types="i8|i4, i8, i64|i32 -> f32", template="code_rows.c.mako", sources=["index.h"], numerics="exact"
+)
+class CodeRows(KernelMethods):
+    """Rows of a table as floats; an index outside takes the nearest row."""
+
+    def accepts(self, call: Call) -> str | None:
+        """A constant table, indices that come at run time."""
+        return "the indices are constant" if 2 in call.constants else refused(call, 0, 1)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Weights and factors."""
+        return weights_of(operands.call, 0, 1)
+
+    def cost(self, call: Call) -> float:
+        """A conversion and a product for each element."""
+        return 8.0 * call.outputs[0].elements
+
+    def context(self, operands: Operands) -> ProductContext:
+        """Sizes, and the type of an index."""
+        found = product_context(operands.call, 0, operands.call.tensor(2).elements)
+        return ProductContext(**{**vars(found), "index": c_type(operands.call.tensor(2))})

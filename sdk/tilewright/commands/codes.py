@@ -1,0 +1,61 @@
+"""`--weights int8` and `int4:32`: the network of a file in codes takes the place of the float one, for every verb."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tilewright.commands.common import existing, storage_of
+from tilewright.errors import UsageError
+
+
+@contextmanager
+def in_codes(arguments: argparse.Namespace) -> Iterator[None]:
+    """Let the verb see files of networks in codes; `floats` are those that the user named."""
+    words = getattr(arguments, "weights", None)
+    if not isinstance(words, str):
+        yield
+        return
+    from tilewright.quantiser.codes import Scheme
+
+    storage_of(words)
+    scheme = next((found for word in words.split(",") if (found := Scheme.parse(word)) is not None), None)
+    if scheme is None:
+        _refuse_beside(arguments)
+        yield
+        return
+    from tilewright.quantiser.rewrite import rewrite_file
+
+    sources: Sequence[Path] = arguments.models if "models" in arguments else [arguments.model]
+    if arguments.write_codes is not None and len(sources) > 1:
+        raise UsageError("--write-codes", why="it names one file, and there are several models", fix="give one model")
+    with tempfile.TemporaryDirectory(prefix="tilewright-codes-") as folder:
+        made = []
+        for number, source in enumerate(sources):
+            existing(source)
+            # the model's name may be that of its folder
+            file = Path(folder) / str(number) / source.resolve().parent.name / source.name
+            file.parent.mkdir(parents=True)
+            rewrite_file(source, scheme, file, rows=arguments.activations == "int8")
+            made.append(file)
+        if arguments.write_codes is not None:
+            from tilewright.output.staged import write_bytes
+
+            write_bytes(arguments.write_codes, made[0].read_bytes())
+        arguments.floats = list(sources)
+        if "models" in arguments:
+            arguments.models = made
+        else:
+            arguments.model = made[0]
+        yield
+
+
+def _refuse_beside(arguments: argparse.Namespace) -> None:
+    """Options that mean nothing without codes."""
+    for option, given in (("--write-codes", arguments.write_codes is not None), ("--activations",
+                          arguments.activations != "int8")):  # fmt: skip
+        if given:
+            raise UsageError(option, why="--weights names no codes", fix="give --weights int8 or int4:32 too")

@@ -1,0 +1,42 @@
+"""Random rows of codes, their products with coded weights, and rows of a coded table."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tilewright.conformance.draws import Draw, Drawn, Sketch, data, fixed, reals
+from tilewright.model import Array
+
+
+def _codes(r: Draw, *shape: int) -> Array:
+    return np.random.default_rng(r.getrandbits(32)).integers(-127, 128, shape).astype(np.int8)
+
+
+def _table(r: Draw, width: int) -> tuple[tuple[Drawn, Drawn], dict[str, int | float]]:
+    """Codes and factors of some rows, in blocks or not."""
+    outputs, block = r.choice((1, 3, 4, 8, 12)), r.choice((0, 0, 8, 16))
+    blocks = -(-width // block) if block else 1
+    weights = tuple(Drawn(_codes(r, outputs, size), "fixed", True) for size in (width, blocks))
+    return (weights[0], weights[1]), {"block": block, "unit": r.uniform(1e-5, 1e-3)}
+
+
+def row_codes(r: Draw, op: str) -> Sketch:
+    """Rows of floats."""
+    return Sketch(op, (data(r, (r.randint(1, 4), r.randint(1, 20))),), {"least": 1e-30}, outputs=2)
+
+
+def code_product(r: Draw, op: str) -> Sketch:
+    """Rows by a table of as many columns, whole words of them or not."""
+    rows, width = r.randint(1, 3), r.choice((1, 4, 8, 12, 20, 32, 35))
+    table, attributes = _table(r, width)
+    most = Drawn(reals(r, (rows, 1)).astype(np.float32), "fixed")
+    return Sketch(op, (Drawn(_codes(r, rows, width), "fixed"), most, *table), {**attributes})
+
+
+def code_rows(r: Draw, op: str) -> Sketch:
+    """Rows of a table at indices inside of it."""
+    table, attributes = _table(r, r.choice((1, 5, 8, 32)))
+    rows = len(table[0].values)
+    return Sketch(
+        op, (*table, fixed([r.randrange(-rows, rows) for _ in range(r.randint(1, 3))], False)), {**attributes}
+    )

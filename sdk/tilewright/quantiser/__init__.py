@@ -1,0 +1,1 @@
+"""Float networks with weights of few bits, written in standard operators."""
