@@ -108,11 +108,12 @@ def _port(inputs: Sequence[Tensor], names: Sequence[str], what: str) -> int:
 
 def _positions(plan: ExecutionPlan, slot: int) -> int:
     """Rows of the caches that are written at the position, or of the tables that are read at it."""
-    readers = [one for one in plan.instructions if slot in one.inputs]
-    rows = [
-        one.call.shape(0)[one.call.integer("axis", 0 if one.call.node.op == "Gather" else -2)]
-        for one in readers if one.call.node.op in ("Gather", "TensorScatter") and one.call.shape(0)
-    ]  # fmt: skip
+    limits = (
+        one.call.operator.reads(one.call, place)
+        for one in plan.instructions if one.call.operator is not None and one.call.operator.reads is not None
+        for place, read in enumerate(one.inputs) if read == slot
+    )  # fmt: skip
+    rows = [limit.high + 1 for limit in limits if limit is not None]
     if not rows:
         raise UnsupportedError(
             "text needs to know how many positions there are", why="no table or cache is read at the position itself"
