@@ -21,6 +21,7 @@ from tilewright.conformance.node_cases import prepare as prepare_case
 from tilewright.conformance.program import run_batch
 from tilewright.errors import MismatchError, UnsupportedError
 from tilewright.plugins import platform
+from tilewright.run.lengths import without_padding
 
 
 class CompiledModel(BackendRep):
@@ -42,7 +43,8 @@ class CompiledModel(BackendRep):
         if outcome.failure:
             raise MismatchError("the compiled model did not run", why=outcome.failure)
         names = [value.name for value in self._model.graph.output]
-        return namedtupledict("Outputs", names)(*outcome.runs[0])
+        found = without_padding(prepared.subject.outputs, outcome.runs[0])
+        return namedtupledict("Outputs", names)(*found[: len(names)])
 
 
 def _listed(model: onnx.ModelProto, inputs: Any) -> tuple[np.ndarray, ...]:

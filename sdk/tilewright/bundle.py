@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tilewright.alike import compile_alike
 from tilewright.codegen.bundle import BundleArtifacts, emit_bundle, saved_bytes
@@ -27,6 +27,9 @@ from tilewright.run.simulator import Subject
 from tilewright.run.together import BundleSubject
 from tilewright.target import Target
 from tilewright.version import VERSION
+
+if TYPE_CHECKING:
+    import onnx
 
 NAME_LENGTH = 32
 T = TypeVar("T")
@@ -135,18 +138,23 @@ def _pairs(wish: BundleWish, names: Sequence[str]) -> frozenset[tuple[int, int]]
 
 def _options_of(sources: Sequence[Path], options: CompileOptions) -> list[tuple[Path, CompileOptions]]:
     """Every network with what the options say of its own inputs and outputs; UsageError for a name that none has."""
-    ports = []
+    ports, lengths = [], list[frozenset[str]]()
     for source in sources:
         graph = read(source).proto.graph
         ports.append(([value.name for value in graph.input], [value.name for value in graph.output]))
+        lengths.append(_named(graph))
     inputs = {name for names, _ in ports for name in names}
     pairs = options.state.pairs or ()
     for option, given in (("--shape", options.shapes), ("--freeze", options.freeze), ("--state", dict(pairs))):
         for name in given:
             if name not in inputs:
                 raise UsageError(f"{option}: no network has an input {quoted(name)}", fix=nearest(name, inputs))
+    known = frozenset[str]().union(*lengths)
+    for name in options.bounds:
+        if name not in known:
+            raise UsageError(f"--bound: no network has {quoted(name)}", fix=nearest(name, known))
     found = []
-    for source, (here, there) in zip(sources, ports, strict=True):
+    for source, (here, there), names in zip(sources, ports, lengths, strict=True):
         own = tuple(pair for pair in pairs if pair[0] in here and pair[1] in there)
         taken = {name for pair in own for name in pair}
         free = [[name for name in names if name not in taken] for names in (here, there)]
@@ -157,12 +165,21 @@ def _options_of(sources: Sequence[Path], options: CompileOptions) -> list[tuple[
         )  # fmt: skip
         found.append((source, replace(
             options, state=state, shapes=_own(options.shapes, here), freeze=_own(options.freeze, here),
+            bounds=_own(options.bounds, names),
             dump_dir=options.dump_dir and options.dump_dir / source.stem,
         )))  # fmt: skip
     return found
 
 
-def _own(given: Mapping[str, T], names: Sequence[str]) -> dict[str, T]:
+def _named(graph: onnx.GraphProto) -> frozenset[str]:
+    """What a bound may speak of: nodes, tensors and dimensions."""
+    declared = (*graph.value_info, *graph.output)
+    names = {name for node in graph.node for name in (node.name, *node.output)}
+    names |= {d.dim_param for value in declared for d in value.type.tensor_type.shape.dim}
+    return frozenset(names - {""})
+
+
+def _own(given: Mapping[str, T], names: Collection[str]) -> dict[str, T]:
     return {name: value for name, value in given.items() if name in names}
 
 

@@ -168,6 +168,7 @@ def load(asked: Request, log: Journal = Depends(journal)) -> Model:
             frozen=frozen_inputs(asked.options.freeze),
             name=model_name(asked.source),
             state=asked.options.state,
+            bounds=asked.options.bounds,
         )
         if (loaded.states or asked.options.stream) and not asked.platform.can(Feature.STATE):
             what = f"'{loaded.states[0].past}' is" if loaded.states else "--stream makes"

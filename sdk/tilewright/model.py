@@ -102,13 +102,28 @@ class Quantisation:
 
 
 @dataclass(frozen=True)
+class Length:
+    """How many elements of a tensor along `axis` the data made; the rest up to its shape is padding.
+
+    `count` names the tensor of one int64 that says it.
+    """
+
+    axis: int
+    count: str
+
+
+@dataclass(frozen=True)
 class Tensor:
-    """Name, element type and static shape of a value that flows through the network."""
+    """Name, element type and static shape of a value that flows through the network.
+
+    `lengths` are the axes of which data decides the length: their extent in `shape` is the most there can be.
+    """
 
     name: str
     dtype: DType
     shape: Shape
     quantisation: Quantisation | None = None
+    lengths: tuple[Length, ...] = ()
 
     @property
     def elements(self) -> int:

@@ -9,6 +9,7 @@ from tilewright.ops.attention_rule import Heads as AttentionHeads
 from tilewright.ops.attention_rule import heads as attention_heads
 from tilewright.ops.attention_rule import rotated as rotary_heads
 from tilewright.ops.attention_rule import scale as attention_scale
+from tilewright.ops.bounded import has_bound, length_bound
 from tilewright.ops.codes import AsIntegers, Converts, Mean, Moves, Pairwise
 from tilewright.ops.conv import conv_window
 from tilewright.ops.conv_transpose import spread as transposed_window
@@ -26,8 +27,10 @@ from tilewright.ops.recurrent import cell as recurrent_cell
 from tilewright.ops.registry import all_operators, names_with
 from tilewright.ops.reverse_sequence import sequence_axes
 from tilewright.ops.row_codes import code_block
+from tilewright.ops.select import compress_axis
 from tilewright.ops.shift import newest_first, shift_axis
 from tilewright.ops.spectral import dft_axis, dft_length, frames
+from tilewright.ops.suppression import limits as suppression_limits
 from tilewright.ops.topk import count as top_count
 from tilewright.ops.topk import top_axis
 from tilewright.tiling.stages import Addressing, Boxed, addressing, relayout_nest, straight_loops
@@ -35,9 +38,8 @@ from tilewright.tiling.stages import Addressing, Boxed, addressing, relayout_nes
 __all__ = [
     "Addressing", "AsIntegers", "AttentionHeads", "Boxed", "Converts", "Mean", "Moves", "Pairwise",
     "RecurrentActivation", "RecurrentCell", "addressing", "all_operators", "attention_heads", "attention_scale",
-    "code_block", "conv_window", "dft_axis", "dft_length", "frames", "gather_axis", "grid_sampling", "names_with",
-    "newest_first",
-    "one_axis", "pool_window", "pooled_shape", "put_axis", "recurrent_cell", "relayout_nest", "remembered",
-    "rotary_heads", "running_axis", "sequence_axes", "shift_axis", "straight_loops", "top_axis", "top_count",
-    "transposed_window", "unmapped",
+    "code_block", "compress_axis", "conv_window", "dft_axis", "dft_length", "frames", "gather_axis", "grid_sampling",
+    "has_bound", "length_bound", "names_with", "newest_first", "one_axis", "pool_window", "pooled_shape", "put_axis",
+    "recurrent_cell", "relayout_nest", "remembered", "rotary_heads", "running_axis", "sequence_axes", "shift_axis",
+    "straight_loops", "suppression_limits", "top_axis", "top_count", "transposed_window", "unmapped",
 ]  # fmt: skip

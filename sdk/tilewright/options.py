@@ -76,6 +76,8 @@ class CompileOptions:
     the target has not enough of it. `weights` are arrays of C or a binary file that an assembler file takes in; `auto`
     takes the file from 256 KiB on. `state` says what lives from call to call. `stream` asks for the streaming form of a
     network over a whole sequence. `tokenizer` is a file of tokens: the project gets text in and out.
+    `bounds` are the most elements that are kept where data decides how many there are,
+    by the name of a node, a tensor or a dimension.
     """
 
     level_sizes: Mapping[str, int] = field(default_factory=dict)
@@ -100,6 +102,7 @@ class CompileOptions:
     state: StateWish = StateWish()
     stream: StreamWish | None = None
     tokenizer: Path | None = None
+    bounds: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse values that no stage could give a meaning to."""
@@ -131,6 +134,9 @@ class CompileOptions:
                 raise UsageError(
                     f"--shape {name}={text}", why="an extent is below 1", fix="every extent is a positive number"
                 )
+        for name, most in self.bounds.items():
+            if most < 1:
+                raise UsageError(f"--bound {name}={most}", why="nothing would be kept", fix="give 1 or more")
         if not 0 < self.solver_seconds < float("inf"):
             raise UsageError(f"solver_seconds is {self.solver_seconds}", why="a solver needs time to answer")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from tilewright.numerics import is_half, loaded
-from tilewright.operators import top_axis, top_count
+from tilewright.operators import has_bound, top_axis, top_count
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import MOVED, c_type, constants_by_name, empty, recoded
 from tilewright.platforms.generic.platform import PLATFORM
@@ -14,7 +14,10 @@ from tilewright.platforms.generic.platform import PLATFORM
 
 @dataclass(frozen=True)
 class TopContext:
-    """`outer` blocks of `size` x `inner` elements; `before` is true where `a` stands before `b`."""
+    """`outer` blocks of `size` x `inner` elements; `before` is true where `a` stands before `b`.
+
+    Where k is `counted` at run time, `count` is the most of it.
+    """
 
     outer: int
     size: int
@@ -23,6 +26,8 @@ class TopContext:
     c_type: str
     before: str
     indexed: bool
+    counted: bool
+    padding: int
     dtype: DType
 
     @property
@@ -35,13 +40,13 @@ class TopContext:
         return loaded(self.dtype, element)
 
 
-@PLATFORM.kernel("TopK", types=f"{MOVED}, i64? -> {MOVED}, i64?", template="top_k.c.mako")
+@PLATFORM.kernel("TopK", types=f"{MOVED}, i64? -> {MOVED}, i64?, i64?", template="top_k.c.mako")
 class TopK(KernelMethods):
     """Selection without extra memory: each next one is the best of those that stand behind the last."""
 
     def accepts(self, call: Call) -> str | None:
         """Elements are moved as they are."""
-        return empty(call) or recoded(call, 0)
+        return empty(call) or recoded(call, 0) or (_uneven(call) if has_bound(call) else None)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The data where it is constant."""
@@ -62,5 +67,17 @@ class TopK(KernelMethods):
             before += f" || ({a} != {a} && {b} == {b})" if largest else f" || ({a} == {a} && {b} != {b})"
         return TopContext(
             prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]), top_count(call), c_type(x), before,
-            len(call.outputs) > 1, x.dtype,
+            1 in call.present, has_bound(call), _zero(call), x.dtype,
         )  # fmt: skip
+
+
+def _zero(call: Call) -> int:
+    """What stands for 0 behind the values that there are."""
+    meaning = call.outputs[0].quantisation
+    return meaning.zero_point[0] if meaning else 0
+
+
+def _uneven(call: Call) -> str | None:
+    """The sentence for channels in which other codes stand for 0."""
+    meaning = call.outputs[0].quantisation
+    return "0 has another code in every channel" if meaning and len(set(meaning.zero_point)) > 1 else None

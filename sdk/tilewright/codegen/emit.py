@@ -37,7 +37,7 @@ from tilewright.codegen.tiled import HEADER
 from tilewright.ieee import ieee
 from tilewright.memory.levels import memory_reports
 from tilewright.memory.placed import PlacedPlan
-from tilewright.model import DType
+from tilewright.model import DType, Tensor
 from tilewright.options import Weights
 from tilewright.platform import MemoryLevel
 from tilewright.version import VERSION
@@ -305,6 +305,15 @@ def _constants(placed: PlacedPlan, blobs: Sequence[Blob]) -> tuple[ConstantArray
     return (*found, *first_values(plan))
 
 
+def _padding(tensor: Tensor, outputs: Sequence[str]) -> str:
+    """Which output says how much of a tensor is no padding, as the end of a comment."""
+    return "".join(
+        f"; along axis {length.axis} the first elements are there, as many as output {outputs.index(length.count)} says"
+        for length in tensor.lengths
+        if length.count in outputs
+    )
+
+
 def ports_text(placed: PlacedPlan, slots: Sequence[int], word: str, memories: Memories) -> tuple[Port, ...]:
     """Inputs or outputs, as `word` says."""
     plan = placed.plan
@@ -319,7 +328,7 @@ def ports_text(placed: PlacedPlan, slots: Sequence[int], word: str, memories: Me
                 index=index,
                 c_type=C_TYPES[tensor.dtype],
                 pointer=pointer(placed, slot, memories, False).text,
-                comment=port_comment(names[index], tensor),
+                comment=port_comment(names[index], tensor) + _padding(tensor, names),
                 size_bytes=tensor.size_bytes,
                 elements=tensor.elements,
                 shape=tensor.shape,

@@ -89,6 +89,7 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
         ("--budget", "budgets", "LEVEL=SIZE", "what the network may use of a level; exit 4 when exceeded"),
         ("--shape", "shapes", "INPUT=1,3,96,96", "static shape of an input"),
         ("--freeze", "freeze", "INPUT=FILE.npy", "take an input as a constant"),
+        ("--bound", "bounds", "NAME=N", "the most elements, or turns of a loop, where data decides how many there are"),
     ]
     for option, name, metavar, text in pairs:
         group.add_argument(option, dest=name, metavar=metavar, action="append", default=[], help=text)
@@ -144,6 +145,7 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
         budgets=_pairs("--budget", arguments.budgets, size_bytes),
         shapes=_pairs("--shape", arguments.shapes, _shape),
         freeze=_pairs("--freeze", arguments.freeze, Path),
+        bounds=_pairs("--bound", arguments.bounds, _most),
         io=arguments.io,
         quantized_io=arguments.quantized_io,
         integer_only=arguments.integer_only,
@@ -309,6 +311,13 @@ def _pairs(option: str, texts: Sequence[str], read: Callable[[str], T]) -> dict[
             raise UsageError(f"{option} {text}", why=f"'{name}' was given another value before", fix="give it once")
         found[name] = meant
     return found
+
+
+def _most(text: str) -> int:
+    """How many elements there may be."""
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise UsageError(f"'{text}' is no number of elements", why="it is no whole number", fix="write for instance 20")
+    return int(text)
 
 
 def _shape(text: str) -> tuple[int, ...]:

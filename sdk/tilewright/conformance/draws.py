@@ -280,9 +280,12 @@ def top_k(r: Draw, op: str) -> Sketch:
     """The k first along an axis, with their indices."""
     shape = shape_of(r, 1, 3)
     axis = r.randrange(len(shape))
-    return Sketch(
-        op, (data(r, shape), fixed([r.randint(1, shape[axis])])), {"axis": axis, "largest": r.randint(0, 1)}, 2
-    )
+    attributes: dict[str, Attribute] = {"axis": axis, "largest": r.randint(0, 1)}
+    k = r.randint(1, shape[axis])
+    if r.random() < 0.3:  # k is given at run time, up to a bound
+        attributes |= {"bound": r.randint(1, shape[axis])}
+        return Sketch(op, (data(r, shape), fixed([k], False)), attributes, 3)
+    return Sketch(op, (data(r, shape), fixed([k])), attributes, 2)
 
 
 def running(r: Draw, op: str) -> Sketch:

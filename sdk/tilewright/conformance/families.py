@@ -8,6 +8,7 @@ from dataclasses import replace
 from tilewright.conformance import draws as d
 from tilewright.conformance import draws_codes as c
 from tilewright.conformance import draws_moves as m
+from tilewright.conformance.draws_lengths import selected, suppressed
 from tilewright.conformance.draws_packed import packed_weights
 from tilewright.conformance.draws_trees import trees
 from tilewright.ops.operator import Operator
@@ -15,19 +16,17 @@ from tilewright.ops.registry import named
 
 FAMILIES: Mapping[str, d.Sketcher] = {
     "along": d.along(), "attention": m.attention, "blocks": m.blocks, "broadcast": d.broadcast, "cache": m.cache,
-    "cast": d.cast, "clip": d.clip, "code_product": c.code_product, "code_rows": c.code_rows,
-    "concat": m.concat, "conv": d.conv, "conv_transpose": d.conv_transpose,
-    "cut": m.cut, "dynamic": m.dynamic, "expand": m.expand, "gather": m.gather, "gemm": d.gemm, "image": d.image,
-    "layer_norm": d.layer_norm, "matmul": d.matmul, "matmul_integer": d.matmul_integer,
-    "normalised_by_four": d.per_channel(4),
-    "normalised_by_two": d.per_channel(2), "normalised_in_groups": d.per_channel(2, num_groups=2), "pad": m.pad,
+    "cast": d.cast, "clip": d.clip, "code_product": c.code_product, "code_rows": c.code_rows, "concat": m.concat,
+    "conv": d.conv, "conv_transpose": d.conv_transpose, "cut": m.cut, "dynamic": m.dynamic, "expand": m.expand,
+    "gather": m.gather, "gemm": d.gemm, "image": d.image, "layer_norm": d.layer_norm, "matmul": d.matmul,
+    "matmul_integer": d.matmul_integer, "normalised_by_four": d.per_channel(4), "normalised_by_two": d.per_channel(2),
+    "normalised_in_groups": d.per_channel(2, num_groups=2), "packed_weights": packed_weights, "pad": m.pad,
     "places": d.along(keepdims=(0, 1), select_last_index=(0, 1)), "pool": d.pool, "prelu": d.prelu, "put": m.put,
     "quantising": m.quantising, "recurrent": m.recurrent, "reduce": d.reduce, "resize": m.resize, "rotary": m.rotary,
-    "row_codes": c.row_codes, "running": d.running, "sampled": m.sampled, "scatter": m.scatter,
-    "sequences": m.sequences, "shift": m.shift,
-    "spectrum": m.spectrum, "split": m.split, "squares": m.squares, "top_k": d.top_k, "transpose": m.transpose,
-    "packed_weights": packed_weights, "trees": trees, "tuples": m.tuples, "unary": d.unary, "unpool": m.unpool,
-    "variadic": d.variadic, "where": d.where, "windowed": m.windowed,
+    "row_codes": c.row_codes, "running": d.running, "sampled": m.sampled, "scatter": m.scatter, "selected": selected,
+    "sequences": m.sequences, "shift": m.shift, "spectrum": m.spectrum, "split": m.split, "squares": m.squares,
+    "suppressed": suppressed, "top_k": d.top_k, "transpose": m.transpose, "trees": trees, "tuples": m.tuples,
+    "unary": d.unary, "unpool": m.unpool, "variadic": d.variadic, "where": d.where, "windowed": m.windowed,
 }  # fmt: skip
 """Operators that name none are covered by the cases of the standard."""
 UNSETTLED = frozenset(("attention", "resize", "sampled", "spectrum", "squares"))

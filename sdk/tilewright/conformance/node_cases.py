@@ -18,6 +18,7 @@ from tilewright.conformance.subject import Subject, load_and_pass, place, subjec
 from tilewright.errors import PlatformError, TilewrightError, UnsupportedError
 from tilewright.model import Array, DType
 from tilewright.platform import Platform
+from tilewright.run.lengths import without_padding
 
 SETS = ("node", "simple", "pytorch-converted", "pytorch-operator")
 _BFLOAT16_BOUND = 2**-6
@@ -200,7 +201,8 @@ def compare(prepared: Prepared, outcome: Outcome) -> str:
     if outcome.failure:
         return outcome.failure
     case = prepared.case
-    for arrays, expected in zip(outcome.runs, prepared.expected, strict=True):
+    for padded, expected in zip(outcome.runs, prepared.expected, strict=True):
+        arrays = without_padding(prepared.subject.outputs, padded)
         for index, (got, wanted) in enumerate(zip(arrays, expected, strict=False)):
             if wanted is None:
                 continue

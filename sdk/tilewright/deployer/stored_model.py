@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.model import Array, Attribute, Clamp, DType, Model, Node, Part, Quantisation, State, Tensor
+from tilewright.model import Array, Attribute, Clamp, DType, Length, Model, Node, Part, Quantisation, State, Tensor
 
 Arrays = dict[str, Array]
 """Arrays by the key that the JSON names them with."""
@@ -24,7 +24,8 @@ def model_out(model: Model, arrays: Arrays, prefix: str) -> dict[str, Any]:
         arrays[f"{prefix}/{name}"] = value
     tensors = {
         t.name: [t.dtype.value, list(t.shape), None if t.quantisation is None else
-                 [list(t.quantisation.scale), list(t.quantisation.zero_point), t.quantisation.axis]]
+                 [list(t.quantisation.scale), list(t.quantisation.zero_point), t.quantisation.axis],
+                 [[length.axis, length.count] for length in t.lengths]]
         for t in model.tensors.values()
     }  # fmt: skip
     nodes = [
@@ -44,9 +45,10 @@ def model_out(model: Model, arrays: Arrays, prefix: str) -> dict[str, Any]:
 def model_in(entry: Any, arrays: Arrays, prefix: str) -> Model:
     """The model that `model_out` wrote; KeyError, TypeError or ValueError where something is missing or wrong."""
     tensors = {}
-    for name, (dtype, shape, codes) in entry["tensors"].items():
+    for name, (dtype, shape, codes, lengths) in entry["tensors"].items():
         meaning = None if codes is None else Quantisation(tuple(codes[0]), tuple(codes[1]), codes[2])
-        tensors[name] = Tensor(name, DType(dtype), tuple(int(extent) for extent in shape), meaning)
+        extents, found = tuple(int(extent) for extent in shape), tuple(Length(int(a), str(c)) for a, c in lengths)
+        tensors[name] = Tensor(name, DType(dtype), extents, meaning, found)
     nodes = tuple(
         Node(
             n["name"], n["op"], tuple(n["inputs"]), tuple(n["outputs"]),

@@ -28,6 +28,16 @@ def declared_shapes(proto: onnx.ModelProto) -> dict[str, Sizes]:
     }
 
 
+def declared_names(proto: onnx.ModelProto) -> dict[str, tuple[str, ...]]:
+    """The names that a file gives the dimensions of the same tensors, empty where it gives none."""
+    graph = proto.graph
+    return {
+        value.name: tuple(dimension.dim_param for dimension in value.type.tensor_type.shape.dim)
+        for value in (*graph.value_info, *graph.output, *graph.input)
+        if value.type.HasField("tensor_type") and value.type.tensor_type.HasField("shape")
+    }
+
+
 def _sizes(value: onnx.ValueInfoProto) -> Sizes:
     """A dimension of 0 is how some exporters write one that they do not know."""
     return tuple(d.dim_value or None for d in value.type.tensor_type.shape.dim)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.frontend.adopt import adopt
+from tilewright.frontend.bounds import Built, with_bounds
 from tilewright.frontend.check import check_model
-from tilewright.frontend.declared import declared_shapes, held_against
+from tilewright.frontend.declared import declared_names, declared_shapes, held_against
 from tilewright.frontend.inputs import Inputs, settle
 from tilewright.frontend.names import c_identifier, quoted
 from tilewright.frontend.prune import prune
@@ -43,17 +44,19 @@ def load(
     name: str | None = None,
     find: Find = find,
     state: StateWish = NO_STATE,
+    bounds: Mapping[str, int] | None = None,
 ) -> Model:
     """Read a model from a file, the bytes of one, or a message, with static shapes and nothing left to fold.
 
     `shapes` sets the shapes of inputs, `frozen` turns inputs into constants, `name` is the model's name in C, `state`
-    says what lives from call to call.
+    says what lives from call to call. `bounds` are the most elements where data decides how many there are, by the name
+    of a node, a tensor or a dimension.
     UsageError for a file that is not there or an input that is not, ModelError for a model that is damaged or
     contradicts the standard, UnsupportedError for one that we do not do. An error names the file where there is one.
     """
     read_source = read(source)
     try:
-        model = _load(read_source, shapes or {}, frozen or {}, find, state)
+        model = _load(read_source, shapes or {}, frozen or {}, find, state, bounds or {})
     except TilewrightError as error:
         if not error.where.file:
             error.where = replace(error.where, file=read_source.file)
@@ -63,7 +66,12 @@ def load(
 
 
 def _load(
-    source: Source, shapes: Mapping[str, tuple[int, ...]], frozen: Mapping[str, Array], find: Find, state: StateWish
+    source: Source,
+    shapes: Mapping[str, tuple[int, ...]],
+    frozen: Mapping[str, Array],
+    find: Find,
+    state: StateWish,
+    bounds: Mapping[str, int],
 ) -> Model:
     proto, file = source.proto, source.file
     check_text(proto, file)
@@ -76,7 +84,7 @@ def _load(
         raise UsageError(f"--freeze {min(both)}: it is a state", why="a state changes", tensor=min(both), file=file)
     true_inputs = [value for value in proto.graph.input if value.name not in stored]
     settled = settle(true_inputs, shapes, frozen, file)
-    declared = declared_shapes(proto)
+    declared, dimensions = declared_shapes(proto), declared_names(proto)
     retype_inputs(proto, settled.tensors, stored)
     unclear = adopt(proto)
     run_checker(proto, file)
@@ -90,7 +98,7 @@ def _load(
         for function in proto.functions
     }
     constants = {name: stored.unpack(name, file) for name in sorted(body.reads()) if name in stored}
-    model = _build(body, functions, settled, constants, find)
+    model = with_bounds(lambda known: _build(body, functions, settled, constants, find, known), bounds, dimensions)
     inputs = {tensor.name: tensor for tensor in settled.tensors}
 
     def bare() -> onnx.ModelProto:
@@ -108,8 +116,9 @@ def _build(
     settled: Inputs,
     constants: Mapping[str, Value],
     find: Find,
-) -> Model:
-    graph = Graph({}, {}, functions, {*body.names(), *constants}, frozenset(body.outputs), find)
+    bounds: Mapping[str, int],
+) -> Built:
+    graph = Graph({}, {}, functions, {*body.names(), *constants}, frozenset(body.outputs), find, bounds)
     for tensor in settled.tensors:
         graph.tensors[tensor.name] = tensor
         if tensor.name in settled.frozen:
@@ -127,16 +136,18 @@ def _build(
         if name in graph.constants:
             _compute(name, graph)
     inputs = tuple(tensor.name for tensor in settled.tensors if tensor.name not in settled.frozen)
-    return Model(
+    counts = dict.fromkeys(length.count for name in body.outputs for length in graph.tensors[name].lengths)
+    model = Model(
         "model",
         tuple(graph.nodes),
         graph.tensors,
         graph.constants,
         inputs,
-        body.outputs,
+        (*body.outputs, *(name for name in counts if name not in body.outputs)),
         OPSET,
         notes=(*settled.notes, *graph.notes),
     )
+    return Built(model, graph.counts)
 
 
 def _compute(name: str, graph: Graph) -> None:

@@ -15,6 +15,7 @@ from tilewright.errors import ModelError, TilewrightError, UnsupportedNode
 from tilewright.frontend.branch import branched, joined
 from tilewright.frontend.contrib import unsupported
 from tilewright.frontend.expand import instantiate, standard_function
+from tilewright.frontend.lengths import bounded, carried, keeps_zeros, measured
 from tilewright.frontend.names import quoted, unique
 from tilewright.frontend.opset import Surroundings, invalid, normalise
 from tilewright.frontend.raw import Body, RawNode, Reference, Value
@@ -39,7 +40,11 @@ Find = Callable[[str, str], Operator | None]
 
 @dataclass
 class Graph:
-    """The graph while it is being built; `functions` are those that the model itself brings, `outputs` its outputs."""
+    """The graph while it is being built; `functions` are those that the model itself brings, `outputs` its outputs.
+
+    `bounds` are the most elements where data decides, by the name of a node or tensor; `counts` the tensors that say
+    how many there are, by the node that makes them, and `zeros` those whose padding is zero.
+    """
 
     tensors: dict[str, Tensor]
     constants: dict[str, Array]
@@ -47,6 +52,9 @@ class Graph:
     taken: set[str]
     outputs: frozenset[str]
     find: Find = find
+    bounds: Mapping[str, int] = field(default_factory=dict)
+    counts: dict[str, str] = field(default_factory=dict)
+    zeros: set[str] = field(default_factory=set)
     nodes: list[Node] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     _node_names: set[str] = field(default_factory=set)
@@ -90,6 +98,9 @@ class Graph:
         around = Surroundings(self.tensors, self.constants, self.fresh, self.outputs)
         if not node.domain:
             node = self._checked(node)
+            if node.op == "Shape" and (operand := self.tensors.get(node.inputs[0] if node.inputs else "")):
+                if operand.lengths:
+                    return measured(node, operand.lengths, operand.shape, self)
             forms = normalise(node, around)
             if len(forms) > 1:
                 return forms
@@ -137,16 +148,27 @@ class Graph:
         check_types(raw, operands)
         check_scales(raw, self.constants)
         values = {i: self.constants[name] for i, name in enumerate(node.inputs) if name in self.constants}
+        padded = bounded(Call(node, operands, (), values, OPSET, operator=operator), self.bounds, self.fresh)
+        if padded is not None:
+            node = padded.node
+            self.counts[node.name] = node.outputs[-1]
         types = infer(operator, Call(node, operands, (), values, OPSET, operator=operator))
         outputs = []
         for name, found in zip(node.outputs, types, strict=False):
             check_size(found.shape, found.dtype, name)
             outputs.append(Tensor(name, found.dtype, found.shape))
-            if name:
-                self.tensors[name] = outputs[-1]
         if missing := [name for name in node.outputs[len(types) :] if name]:
             raise invalid(raw, f"it has {len(types)} outputs, {quoted(missing[0])} is one too many")
         call = Call(node, operands, tuple(outputs), values, OPSET, operator=operator)
+        lengths = carried(call, self.zeros)
+        if padded is not None:
+            lengths = padded.lengths
+            self.zeros.update(node.outputs)
+        elif keeps_zeros(call, self.zeros):
+            self.zeros.update(node.outputs)
+        outputs = [replace(tensor, lengths=axes) for tensor, axes in zip(outputs, lengths, strict=False)]
+        self.tensors.update((tensor.name, tensor) for tensor in outputs if tensor.name)
+        call = replace(call, outputs=tuple(outputs))
         if not any(tensor.elements for tensor in outputs if tensor.name):  # what has no element is known
             for tensor in outputs:
                 if tensor.name:

@@ -50,6 +50,17 @@ def lengths(steps: int) -> Reads:
 
 
 @dataclass(frozen=True)
+class Lengths:
+    """What data decides of a call: the length of one axis of each result, None where a result has a fixed shape.
+
+    No data gives more than `most` elements there.
+    """
+
+    most: int
+    axes: tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
 class Limits:
     """The result is operand `operand`, with values below `low` and above `high` brought to these."""
 

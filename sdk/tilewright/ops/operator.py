@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from tilewright.errors import ModelError, TilewrightError, UnsupportedNode, UsageError
 from tilewright.model import Array, Attribute, DType, Node, Shape, Tensor
 from tilewright.ops.codes import Codes, Moves, Passes
-from tilewright.ops.facts import Limits, Margin, Range, Reads
+from tilewright.ops.facts import Lengths, Limits, Margin, Range, Reads
 from tilewright.ops.torch import Torch
 from tilewright.ops.window import Window
 
@@ -212,7 +212,9 @@ class Operator:
     attributes with which it pads operand 0 itself, None where its own padding means something else. `folds` is False
     for what marks quantised constants, `reads_values` for what looks at types alone; `work` counts the steps of
     an evaluation beyond one for each element, and `required_results` the first outputs that cannot be omitted.
-    `products` counts the multiply-accumulates of an operator that has no index maps.
+    `products` counts the multiply-accumulates of an operator that has no index maps. `lengths` says of a call what data
+    decides of the shape of its results, None where that is known. The node then gets the attribute `bound`, the extent
+    of these axes, and its last result is a count: how many elements there are no padding.
     """
 
     name: str
@@ -242,6 +244,7 @@ class Operator:
     work: Callable[[Call], int] | None = None
     required_results: int | None = None
     products: Callable[[Call], int] | None = None
+    lengths: Callable[[Call], Lengths | None] | None = None
 
     def operand(self, index: int) -> str:
         """The name that nests give to operand `index`."""

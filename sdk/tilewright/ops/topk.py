@@ -1,10 +1,15 @@
-"""TopK: the k largest or smallest along an axis; of equal values the one with the lower index comes first."""
+"""TopK: the k largest or smallest along an axis; of equal values the one with the lower index comes first.
+
+Where k is known at run time only, the results are padded up to a bound; a k below 0 takes none, one above it all.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from tilewright.model import Array, DType
+from tilewright.ops.bounded import bound, count_of, padded
+from tilewright.ops.facts import Lengths
 from tilewright.ops.operands import Arrays, given, integer_scalar, one_axis, result, wanted
 from tilewright.ops.operator import Call, Kind, Operator, TensorType
 
@@ -15,7 +20,10 @@ def top_axis(call: Call) -> int:
 
 
 def count(call: Call) -> int:
-    """k, from the operand or, before opset 10, from the attribute."""
+    """k, from the operand or, before opset 10, from the attribute; the most of it where it is known at run time."""
+    most = bound(call)
+    if most is not None:
+        return most
     return integer_scalar(call, 1, "k") if call.optional(1) is not None else call.integer("k")
 
 
@@ -24,19 +32,42 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
     if not 0 <= k <= shape[axis]:
         raise call.invalid(f"k = {k} does not fit axis {axis} of {shape}")
     result_shape = (*shape[:axis], k, *shape[axis + 1 :])
-    return wanted(call, result(call, call.tensor(0).dtype, result_shape), result(call, DType.I64, result_shape))
+    types = (result(call, call.tensor(0).dtype, result_shape), result(call, DType.I64, result_shape))
+    return wanted(call, *types, *[result(call, DType.I64, (1,))] * (bound(call) is not None))
 
 
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
-    x, axis, k = given(arrays, 0), top_axis(call), count(call)
+    x, axis, k, most = given(arrays, 0), top_axis(call), count(call), bound(call)
+    if most is not None:
+        k = min(max(int(given(arrays, 1).reshape(-1)[0]), 0), most)
     if call.integer("largest", 1):
         backwards = np.flip(x, axis)
         order = x.shape[axis] - 1 - np.flip(backwards.argsort(axis, kind="stable"), axis)
     else:
         order = x.argsort(axis, kind="stable")
-    indices = order.take(np.arange(k), axis)
+    indices = order.take(np.arange(k), axis).astype(np.int64)
     values = np.take_along_axis(x, indices, axis)
-    return (values, indices.astype(np.int64))[: len(call.outputs)]
+    if most is not None:
+        return padded(values, most, axis), padded(indices, most, axis), count_of(k, most)
+    return (values, indices)[: len(call.outputs)]
 
 
-OPERATORS = (Operator("TopK", _infer, _evaluate, ("x", "k"), ("values", "indices"), kind=Kind.OPAQUE, sketch="top_k"),)
+def _lengths(call: Call) -> Lengths | None:
+    if call.optional(1) is None or 1 in call.constants:
+        return None
+    axis = top_axis(call)
+    return Lengths(call.shape()[axis], (axis, axis))
+
+
+OPERATORS = (
+    Operator(
+        "TopK",
+        _infer,
+        _evaluate,
+        ("x", "k"),
+        ("values", "indices", "count"),
+        kind=Kind.OPAQUE,
+        sketch="top_k",
+        lengths=_lengths,
+    ),
+)

@@ -45,8 +45,19 @@ class ToolchainReport:
 
 
 @dataclass(frozen=True)
+class LengthReport:
+    """An axis of which data decides the length: `count` is the output that says how many elements are no padding."""
+
+    axis: int
+    count: str
+
+
+@dataclass(frozen=True)
 class TensorReport:
-    """An input or output of the network; scale and zero point where it holds codes."""
+    """An input or output of the network; scale and zero point where it holds codes.
+
+    `lengths` are the axes of which data decides the length.
+    """
 
     name: str
     dtype: str
@@ -54,6 +65,7 @@ class TensorReport:
     bytes: int
     scale: float | None = None
     zero_point: int | None = None
+    lengths: tuple[LengthReport, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -207,7 +219,7 @@ class ReferenceReport:
 
     `exact` of the explained ones are what exact arithmetic gives, and the reference is off. `tensors` were compared;
     `unlike` says of each that could not be, for its shape or type, what both have. `differing` are those with
-    differences, in the plan's order.
+    differences, in the plan's order. `shortened` says of each that is longer there than the bound here what is kept.
     """
 
     name: str
@@ -217,6 +229,7 @@ class ReferenceReport:
     tensors: int | None = None
     unlike: tuple[str, ...] = ()
     differing: tuple[DifferenceReport, ...] = ()
+    shortened: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

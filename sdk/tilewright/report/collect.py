@@ -18,6 +18,7 @@ from tilewright.plan.profile import copied_bytes, modelled_cycles
 from tilewright.platform import MemoryLevel
 from tilewright.report.build import (
     LayerReport,
+    LengthReport,
     MemberReport,
     ModelReport,
     PassReport,
@@ -50,6 +51,7 @@ def tensor_report(name: str, tensor: Tensor) -> TensorReport:
         bytes=tensor.size_bytes,
         scale=quantisation.scale[0] if quantisation else None,
         zero_point=quantisation.zero_point[0] if quantisation else None,
+        lengths=tuple(LengthReport(length.axis, length.count) for length in tensor.lengths),
     )
 
 

@@ -139,7 +139,7 @@ def _reference_lines(reference: ReferenceReport) -> list[str]:
     ]
     if reference.exact:
         lines.append(f"in {number(reference.exact)} of them ours equals exact arithmetic, and {reference.name} is off")
-    lines += unlike
+    lines += [*unlike, *reference.shortened]
     for each in reference.differing[:SHOWN]:
         inside = f" inside of '{each.layer}'" if each.layer != each.node else ""
         lines.append(

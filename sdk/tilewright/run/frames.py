@@ -15,6 +15,7 @@ from tilewright.model import Array, Tensor
 from tilewright.plan.execute import check_memory
 from tilewright.plan.plan import ExecutionPlan, StatePair
 from tilewright.run.inputs import random_values
+from tilewright.run.lengths import counting, counts_of, outputs_of
 from tilewright.run.limits import check_limits, input_limits
 from tilewright.run.reference import NAME, NoReferenceError, as_held, as_named, first_states
 
@@ -149,12 +150,14 @@ class Reference:
             tensors = [plan.slots[slot].tensor for slot in plan.input_slots]
             given = {t.name: as_named(t, value, self.types) for t, value in zip(tensors, frame, strict=True)}
             states = {past: kept[past] for past in present}
-            wanted = [*plan.output_names, *present.values()]
+            uncounted = [name for name in plan.output_names if name not in counting(plan)]
+            wanted = [*uncounted, *present.values()]
             found = [np.asarray(value) for value in self.session.run(wanted, {**given, **states})]
-            count = len(plan.output_slots)
-            kept = {**kept, **dict(zip(present, found[count:], strict=True))}
+            kept = {**kept, **dict(zip(present, found[len(uncounted) :], strict=True))}
+            values = dict(zip(uncounted, found, strict=False))
+            values |= counts_of(outputs_of(plan), values)
             results = Results(
-                tuple(as_held(plan.slots[s].tensor, v) for s, v in zip(plan.output_slots, found[:count], strict=True)),
+                tuple(as_held(tensor, values[name]) for name, tensor in outputs_of(plan)),
                 self.held(kept),
             )
         except Exception as error:  # an operator or type that it does not have, an input that was frozen

@@ -12,6 +12,7 @@ from tilewright.errors import UsageError
 from tilewright.model import Array, DType, Tensor
 from tilewright.plan.execute import check_memory
 from tilewright.plan.plan import ExecutionPlan
+from tilewright.run.lengths import counting, counts_of, outputs_of, shortened
 from tilewright.run.limits import Limit, check_limits, input_limits
 
 DRAWN_AT_ONCE = 1 << 20
@@ -46,13 +47,17 @@ def drawn_sentences(plan: ExecutionPlan) -> tuple[str, ...]:
 
 
 def expected_outputs(plan: ExecutionPlan, file: Path) -> list[Array]:
-    """One array per output, from the file."""
-    values = _by_name(read_arrays(file), plan.output_names, "output", file)
+    """One array per output, from the file; where data decides of a length it may stand there without padding."""
+    outputs = outputs_of(plan)
+    values = _by_name(
+        read_arrays(file), [name for name in plan.output_names if name not in counting(plan)], "output", file
+    )
+    values = {**counts_of(outputs, values), **values}
     arrays = []
-    for name, slot in zip(plan.output_names, plan.output_slots, strict=True):
+    for name, tensor in outputs:
         if name not in values:
             raise _missing("output", name, values, file)
-        arrays.append(_fitting(name, plan.slots[slot].tensor, values[name], file))
+        arrays.append(_fitting(name, shortened(tensor, values[name]), values[name], file))
     return arrays
 
 

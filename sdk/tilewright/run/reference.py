@@ -18,6 +18,7 @@ from tilewright.plan.execute import evaluate_call, first_value, slot_value
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.report.build import DifferenceReport, ReferenceReport
 from tilewright.run.exact import ExactCodes
+from tilewright.run.lengths import counts_of, outputs_of, with_padding
 
 NAME = "onnxruntime"
 FLOAT_TOLERANCE = 1e-3
@@ -121,8 +122,11 @@ class _Comparison:
         inner = [t.name for i in plan.instructions for call in i.call.chain for t in call.outputs]
         slots = [slot.tensor.name for slot in plan.slots if slot.index not in (*plan.input_slots, *plan.state_slots)]
         self.theirs = reference.values([*slots, *inner, *plan.output_names])
+        named = [(slot.tensor.name, slot.tensor) for slot in plan.slots]
+        self.theirs = {**counts_of([*named, *outputs_of(plan)], self.theirs), **self.theirs}
         self.compared: set[str] = set()
         self.unlike: list[str] = []
+        self.shortened: list[str] = []
         self.differing: list[DifferenceReport] = []
 
     def report(self) -> ReferenceReport:
@@ -140,7 +144,14 @@ class _Comparison:
             sum(getattr(each, field) for each in self.differing) for field in ("mismatches", "explained", "exact")
         )
         return ReferenceReport(
-            NAME, total, explained, exact, len(self.compared), tuple(self.unlike), tuple(self.differing)
+            NAME,
+            total,
+            explained,
+            exact,
+            len(self.compared),
+            tuple(self.unlike),
+            tuple(self.differing),
+            tuple(self.shortened),
         )
 
     def _results(self, instruction: Instruction, arrays: Sequence[Array | None]) -> list[Array]:
@@ -178,6 +189,13 @@ class _Comparison:
         if name not in self.theirs:
             return None
         theirs = as_held(tensor, self.theirs[name])
+        self.shortened += [
+            f"'{name}' has {theirs.shape[length.axis]} elements along axis {length.axis} in {NAME}, "
+            f"here the first {tensor.shape[length.axis]} are kept"
+            for length in tensor.lengths
+            if theirs.ndim == ours.ndim and theirs.shape[length.axis] > tensor.shape[length.axis]
+        ]
+        theirs = with_padding(tensor, ours, theirs)
         if theirs.shape != ours.shape or theirs.dtype != ours.dtype:
             self.unlike.append(
                 f"'{name}' is {ours.dtype}{list(ours.shape)} here and {theirs.dtype}{list(theirs.shape)} in {NAME}"
@@ -222,7 +240,8 @@ class _Verdict:
 
 def as_held(tensor: Tensor, theirs: Array) -> Array:
     """A tensor of the file as we hold it: codes where only our border is integer, signed ones where it has unsigned."""
-    if tensor.quantisation is not None and theirs.dtype.kind == "f" and theirs.shape == tensor.shape:
+    same = theirs.shape == tensor.shape or bool(tensor.lengths)
+    if tensor.quantisation is not None and theirs.dtype.kind == "f" and same:
         return quantise(theirs, tensor.quantisation, tensor.dtype)
     if tensor.type_token == "qi8" and theirs.dtype == np.uint8:
         return less_offset(theirs)

@@ -19,6 +19,7 @@ from tilewright.report.calls import FramesReport
 from tilewright.run.calls import Called, report_of_calls, run_calls
 from tilewright.run.compare import Comparison
 from tilewright.run.frames import Frames, Results, read_frames, reference_steps
+from tilewright.run.lengths import with_padding
 from tilewright.run.reference import NAME, NoReferenceError, differing
 from tilewright.run.session import compare_slot, read_states
 from tilewright.run.simulator import Simulator, Subject
@@ -128,7 +129,8 @@ def _against(subject: Subject, plan: ExecutionPlan, frames: Frames, steps: Seque
         if subject.stream is not None:
             return _Against(*whole_differences(subject.source, plan, subject.stream, frames, steps))
         for at, theirs in enumerate(reference_steps(subject.source, plan, frames)):
-            for name, _, a, b in _tensors(plan, steps[at], theirs):
+            for name, slot, a, other in _tensors(plan, steps[at], theirs):
+                b = with_padding(plan.slots[slot].tensor, a, other)
                 wrong = a.size if a.shape != b.shape else differing(a, b)
                 total += wrong
                 first = first or (_name(at, name) if wrong else "")

@@ -23,6 +23,7 @@ from tilewright.run.counts import Counts, Span
 from tilewright.run.cycles import load_model
 from tilewright.run.image import STATE, Image
 from tilewright.run.inputs import drawn_sentences, expected_outputs, input_arrays
+from tilewright.run.lengths import with_padding
 from tilewright.run.measure import measured_memory, toolchain
 from tilewright.run.promises import keep_levels, keep_promises
 from tilewright.run.ranges import fence_map
@@ -169,6 +170,7 @@ def compare_slot(plan: ExecutionPlan, slot: int, actual: Array, expected: Array,
 
     Where rows are coded as they come, a float next to a tie falls to either code, and all that follows moves with it.
     """
+    expected = with_padding(plan.slots[slot].tensor, actual, expected)
     atol = asked.atol
     if expected.dtype.kind == "f" and expected.size and any(one.call.node.op == CODED for one in plan.instructions):
         atol = max(atol, CODED_PART * float(np.abs(np.nan_to_num(expected.astype(np.float64))).max()))

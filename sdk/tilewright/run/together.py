@@ -26,6 +26,7 @@ from tilewright.run.build import build_together
 from tilewright.run.compare import Comparison, outcome
 from tilewright.run.frames import Frames, Reference, Results, read_frames
 from tilewright.run.image import Image
+from tilewright.run.lengths import with_padding
 from tilewright.run.measure import beside_data, measure, toolchain
 from tilewright.run.reference import NAME, NoReferenceError, differing
 from tilewright.run.session import compare_slot, read_states, run_project, with_simulator
@@ -165,7 +166,8 @@ def _told(
                 replace(one, states=reference.held(kept)) for one, reference in zip(theirs, references, strict=True)
             ]
             for network, placed in _numbered(together):
-                for name, _, a, b in _tensors(placed, step[network], theirs[network]):
+                for name, slot, a, given in _tensors(placed, step[network], theirs[network]):
+                    b = with_padding(placed.plan.slots[slot].tensor, a, given)
                     wrong = a.size if a.shape != b.shape else differing(a, b)
                     total += wrong
                     other = other or (_name(call, placed, name) if wrong else "")

@@ -1,0 +1,72 @@
+"""Outputs whose length data decides: what there is of them, without the padding behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tilewright.model import Array, Tensor
+from tilewright.plan.plan import ExecutionPlan
+
+
+def without_padding(tensors: Sequence[Tensor], arrays: Sequence[Array]) -> tuple[Array, ...]:
+    """The outputs, cut to what their counts say, which are among them."""
+    values = {tensor.name: array for tensor, array in zip(tensors, arrays, strict=True)}
+    return tuple(_cut(tensor, array, values) for tensor, array in zip(tensors, arrays, strict=True))
+
+
+def _cut(tensor: Tensor, array: Array, values: Mapping[str, Array]) -> Array:
+    for length in tensor.lengths:
+        if length.count in values:
+            array = array.take(np.arange(int(values[length.count].reshape(-1)[0])), length.axis)
+    return array
+
+
+def with_padding(tensor: Tensor, ours: Array, theirs: Array) -> Array:
+    """A tensor of another runtime, which pads nothing, with our padding behind it; more than the bound is left out.
+
+    As it is where its shape differs otherwise.
+    """
+    axes = {length.axis for length in tensor.lengths}
+    if not axes or ours.ndim != theirs.ndim or ours.dtype != theirs.dtype:
+        return theirs
+    fixed = [axis for axis in range(ours.ndim) if axis not in axes]
+    if any(ours.shape[axis] != theirs.shape[axis] for axis in fixed):
+        return theirs
+    box = tuple(slice(0, min(a, b)) for a, b in zip(ours.shape, theirs.shape, strict=True))
+    padded = ours.copy()
+    padded[box] = theirs[box]
+    return padded
+
+
+def counts_of(tensors: Iterable[tuple[str, Tensor]], values: Mapping[str, Array]) -> dict[str, Array]:
+    """The counts that follow from the lengths of values that are not padded; `tensors` are those they stand for."""
+    found: dict[str, Array] = {}
+    for name, tensor in tensors:
+        if name in values and values[name].ndim == len(tensor.shape):
+            for length in tensor.lengths:
+                count = min(values[name].shape[length.axis], tensor.shape[length.axis])
+                found.setdefault(length.count, np.array([count], np.int64))
+    return found
+
+
+def outputs_of(plan: ExecutionPlan) -> tuple[tuple[str, Tensor], ...]:
+    """The outputs of a plan by name."""
+    tensors = [plan.slots[slot].tensor for slot in plan.output_slots]
+    return tuple(zip(plan.output_names, tensors, strict=True))
+
+
+def counting(plan: ExecutionPlan) -> frozenset[str]:
+    """The outputs that say how long others are; no file has them."""
+    return frozenset(length.count for _, tensor in outputs_of(plan) for length in tensor.lengths)
+
+
+def shortened(tensor: Tensor, value: Array) -> Tensor:
+    """The tensor with the lengths of a value that is not padded, where data decides of them."""
+    shape = list(tensor.shape)
+    if value.ndim == len(shape):
+        for length in tensor.lengths:
+            shape[length.axis] = value.shape[length.axis]
+    return replace(tensor, shape=tuple(shape))
