@@ -46,7 +46,7 @@ def shape(r: random.Random, rank: int) -> tuple[int, ...]:
     return tuple(r.randint(1, 5) for _ in range(rank))
 
 
-def few(r: random.Random, size: tuple[int, ...], kind: type[np.generic] = np.float32) -> Array:
+def few(r: random.Random, size: tuple[int, ...], kind: npt.DTypeLike = np.float32) -> Array:
     """Values of which many are equal, zeros among them."""
     return np.random.default_rng(r.randint(0, 1 << 30)).integers(-2, 3, size).astype(kind)
 
@@ -139,8 +139,8 @@ def detector(declared: str = "") -> onnx.ModelProto:
         node("Shape", "found", "extents"),
     ]
     constants = {
-        "most": np.array([3]), "overlap": np.float32([0.5]), "least": np.float32([0.0]), "two": np.array([2]),
-        "one": np.array([1]), "zero": np.array([0]), "size": np.float32([96]),
+        "most": np.array([3]), "overlap": np.array([0.5], np.float32), "least": np.array([0.0], np.float32), "two": np.array([2]),
+        "one": np.array([1]), "zero": np.array([0]), "size": np.array([96], np.float32),
     }  # fmt: skip
     proto = onnx_model(
         nodes, {"boxes": [1, 12, 4], "scores": [1, 2, 12]}, ["found", "extents"], constants,
