@@ -139,7 +139,8 @@ def detector(declared: str = "") -> onnx.ModelProto:
         node("Shape", "found", "extents"),
     ]
     constants = {
-        "most": np.array([3]), "overlap": np.array([0.5], np.float32), "least": np.array([0.0], np.float32), "two": np.array([2]),
+        "most": np.array([3]), "overlap": np.array([0.5], np.float32), "least": np.array([0.0], np.float32),
+        "two": np.array([2]),
         "one": np.array([1]), "zero": np.array([0]), "size": np.array([96], np.float32),
     }  # fmt: skip
     proto = onnx_model(
