@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
-from graphs import node, onnx_model, same_as_onnx_runtime
+from graphs import execute, node, onnx_model, same_as_onnx_runtime
 from onnx import TensorProto, helper, numpy_helper
 from tilewright.errors import ModelError, UnsupportedNode
 from tilewright.frontend.load import load
@@ -72,19 +73,67 @@ def test_a_loop_of_too_many_turns_is_refused(operands: str) -> None:
         load(proto)
 
 
-def test_what_is_decided_at_run_time_is_refused() -> None:
-    fix = "export the model without control flow, or freeze the input that decides with --freeze"
-    sum_of = [node("ReduceSum", "v", "sum", keepdims=0), node("Less", "sum zero", "go"), node("Neg", "v", "out")]
-    inside = body(sum_of, "go out", {"zero": np.float32(0)})
-    with pytest.raises(UnsupportedNode) as caught:
-        load(loop(inside, "- yes x", constants={"yes": np.bool_(True)}))
-    assert str(caught.value) == f"node 'loop' (Loop): the condition of its turns is computed at run time; {fix}"
-    proto = onnx_model([node("Loop", "n - x", "y", "loop", body=counted())], {"x": [2, 3], "n": []}, ["y"])
-    proto.graph.input[1].type.tensor_type.elem_type = TensorProto.INT64
-    with pytest.raises(UnsupportedNode, match="the number of its turns is computed at run time"):
-        load(proto)
-    frozen = load(proto, frozen={"n": np.array(2, np.int64)})
-    assert [each.op for each in frozen.nodes].count("Mul") == 2
+def asked(operands: str, results: str = "y", **constants: Any) -> onnx.ModelProto:
+    """A loop that goes on while a sum is small, and gives the sum of every turn where that is asked for."""
+    steps = [node("Cast", "i", "f", to=1), node("Add", "v f", "out"), node("ReduceSum", "out", "sum", keepdims=0)]
+    held = {"most": np.float32(30)}
+    again = node("Identity", "again", "go") if " - " in operands else node("Less", "sum most", "go")
+    inside = body([*steps, again], "go out sum" if results != "y" else "go out", held)
+    inputs: dict[str, list[int]] = {"x": [2, 3], **({"n": []} if "n" not in constants and "n" in operands else {})}
+    types = {"n": TensorProto.INT64}
+    return onnx_model(
+        [node("Loop", operands, results, "loop", body=inside)], inputs, results.split(), constants, types=types
+    )
+
+
+@pytest.mark.parametrize(
+    ("operands", "constants", "bounds"),
+    [
+        ("n - x", {}, {"loop": 5}),
+        ("n yes x", {"yes": np.bool_(True)}, {"n": 5}),
+        ("n yes x", {"yes": np.bool_(True), "n": np.int64(6)}, {}),
+        ("- yes x", {"yes": np.bool_(True)}, {"sums": 9}),
+        ("n yes x", {"yes": np.bool_(True), "n": np.int64(1 << 62)}, {"loop": 9}),
+    ],
+)
+def test_turns_that_data_decides_end_where_onnx_runtime_ends_them(
+    operands: str, constants: Mapping[str, Any], bounds: Mapping[str, int]
+) -> None:
+    proto = asked(operands, "y sums", **constants)
+    model = load(proto, bounds=bounds)
+    (length,) = model.tensors["sums"].lengths
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+    for turns, factor in ((0, 1.0), (1, 0.5), (3, -2.0), (4, 4.0), (5, 6.0)):
+        feeds: dict[str, Any] = {"x": np.full((2, 3), factor, np.float32), "n": np.array(turns)}
+        feeds = {name: feeds[name] for name in model.inputs}
+        wanted, sums = session.run(None, feeds)
+        found = execute(model, feeds)
+        np.testing.assert_array_equal(found["y"], wanted)
+        np.testing.assert_array_equal(found["sums"][: found[length.count][0]], sums)
+        assert not found["sums"][len(sums) :].any()
+
+
+def test_turns_without_a_bound_are_refused() -> None:
+    fix = "say how often it may at the most with --bound loop=N, or freeze the input that decides with --freeze"
+    told = f"node 'loop' (Loop): how often it turns is computed at run time; {fix}"
+    for proto in (
+        asked("n - x"),
+        asked("- yes x", yes=np.bool_(True)),
+        asked("n yes x", yes=np.bool_(True), n=np.int64(1 << 62)),
+    ):
+        with pytest.raises(UnsupportedNode) as caught:
+            load(proto)
+        assert str(caught.value) == told
+    frozen = load(asked("n - x"), frozen={"n": np.array(2, np.int64)})
+    assert [each.op for each in frozen.nodes].count("Add") == 2
+
+
+def test_what_is_carried_keeps_its_shape_where_data_decides_of_turns() -> None:
+    inside = body([node("Identity", "again", "go"), node("Concat", "v v", "out", axis=0)], "go out")
+    proto = onnx_model([node("Loop", "n - x", "y", "loop", body=inside)], {"x": [2], "n": []}, ["y"],
+                       types={"n": TensorProto.INT64})  # fmt: skip
+    with pytest.raises(UnsupportedNode, match="what it carries changes its shape or type, and data decides how often"):
+        load(proto, bounds={"loop": 3})
 
 
 def test_results_of_no_turn_are_refused() -> None:

@@ -56,10 +56,15 @@ class Subject:
 
 
 def load_and_pass(
-    source: bytes | onnx.ModelProto, name: str, frozen: Mapping[str, Array] | None = None, *, passes: bool = True
+    source: bytes | onnx.ModelProto,
+    name: str,
+    frozen: Mapping[str, Array] | None = None,
+    *,
+    passes: bool = True,
+    bounds: Mapping[str, int] | None = None,
 ) -> Model:
     """The model as binding takes it; `passes` off leaves out what only makes it smaller."""
-    model = lower(load(source, name=name, frozen=frozen or {}))
+    model = lower(load(source, name=name, frozen=frozen or {}, bounds=bounds))
     return run_passes(model)[0] if passes else model
 
 

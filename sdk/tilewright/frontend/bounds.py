@@ -17,11 +17,12 @@ Dimensions = Mapping[str, tuple[str, ...]]
 class Built:
     """A model, and by the name of each node whose results are bounded the tensor that counts them.
 
-    `taken` are the names whose bounds were followed.
+    `used` are the names whose bounds loops followed.
     """
 
     model: Model
     counts: Mapping[str, str]
+    used: frozenset[str]
 
 
 def with_bounds(
@@ -36,12 +37,15 @@ def with_bounds(
     makers = {count: node for node, count in built.counts.items()}
     found: dict[str, int] = {}
     for name, most in bounds.items():
+        if name in built.used:
+            found[name] = most
+            continue
         meant = [makers[count] for count in _counts(name, built, dimensions)]
         if not meant:
             raise _unknown(name, built, dimensions)
         for node in meant:
             found[node] = min(most, found.get(node, most))
-    return build(found).model if found else built.model
+    return built.model if found.keys() <= built.used else build(found).model
 
 
 def _counts(name: str, built: Built, dimensions: Dimensions) -> tuple[str, ...]:

@@ -147,7 +147,7 @@ def _build(
         OPSET,
         notes=(*settled.notes, *graph.notes),
     )
-    return Built(model, graph.counts)
+    return Built(model, graph.counts, frozenset(graph.used))
 
 
 def _compute(name: str, graph: Graph) -> None:

@@ -21,10 +21,11 @@ from tilewright.frontend.opset import Surroundings, invalid, normalise
 from tilewright.frontend.raw import Body, RawNode, Reference, Value
 from tilewright.frontend.scales import check_scales
 from tilewright.frontend.splits.registry import split
+from tilewright.frontend.turns import COUNTED, measured_turns
 from tilewright.frontend.types import check_types
 from tilewright.frontend.unroll import scanned, unrolled
 from tilewright.frontend.values import BYTE_LIMIT, check_size
-from tilewright.model import Array, Attribute, DType, Node, Tensor
+from tilewright.model import Array, Attribute, DType, Length, Node, Tensor
 from tilewright.ops.codes import Products
 from tilewright.ops.operator import Call, Operator, TensorType
 from tilewright.ops.registry import find
@@ -33,7 +34,7 @@ OPSET = 21  # the version that normalised nodes are said to be of
 NODE_LIMIT = 30_000
 FOLD_WORK_LIMIT = 1 << 31  # multiply-accumulates, or elements moved, that folding may cost in all
 FOLD_BYTES_LIMIT = 1 << 30
-_CONTROL_FLOW = {"If": branched, "If of both": joined, "Loop": unrolled, "Scan": scanned}
+_CONTROL_FLOW = {"If": branched, "If of both": joined, "Loop": unrolled, "Scan": scanned, COUNTED: measured_turns}
 
 Find = Callable[[str, str], Operator | None]
 
@@ -42,8 +43,9 @@ Find = Callable[[str, str], Operator | None]
 class Graph:
     """The graph while it is being built; `functions` are those that the model itself brings, `outputs` its outputs.
 
-    `bounds` are the most elements where data decides, by the name of a node or tensor; `counts` the tensors that say
-    how many there are, by the node that makes them, and `zeros` those whose padding is zero.
+    `bounds` are the most elements where data decides, by the name of a node or tensor, of which loops
+    `used` some; `counts` the tensors that say how many there are, by the node that makes them, and `zeros` those whose
+    padding is zero.
     """
 
     tensors: dict[str, Tensor]
@@ -53,6 +55,7 @@ class Graph:
     outputs: frozenset[str]
     find: Find = find
     bounds: Mapping[str, int] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
     counts: dict[str, str] = field(default_factory=dict)
     zeros: set[str] = field(default_factory=set)
     nodes: list[Node] = field(default_factory=list)
@@ -186,6 +189,12 @@ class Graph:
         if first or operator.required_results == 0:
             return raw.outputs
         return (self.fresh(f"{raw.label}/unused"), *others)
+
+    def measure(self, node: str, tensor: str, length: Length) -> None:
+        """Note that data decides the length of an axis, behind whose elements are zeros."""
+        self.tensors[tensor] = replace(self.tensors[tensor], lengths=(length,))
+        self.counts[node] = length.count
+        self.zeros.add(tensor)
 
     def append(self, node: Node) -> None:
         """Add a node whose tensors have their types already."""

@@ -1,10 +1,8 @@
-"""Loops and scans whose turns are known at compile time become their turns, one after the other."""
+"""Loops and scans become their turns, one after the other: those that are known, or up to a bound."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 
@@ -13,35 +11,19 @@ from tilewright.frontend.expand import instantiate
 from tilewright.frontend.names import printable
 from tilewright.frontend.opset import invalid
 from tilewright.frontend.raw import Body, RawAttribute, RawNode
-from tilewright.model import Array, DType, Tensor
+from tilewright.frontend.turns import GOING, PENDING, Surroundings, asking, most_turns, taken, turns_made
+from tilewright.model import DType
 
 # what a loop carries from turn to turn; no attribute of a file has such a name, the checker knows those of a Loop
 _TURN, _MADE = "turns made", "results of turns"
 
 
-class Surroundings(Protocol):
-    """The graph that a loop stands in, as far as it has been walked."""
-
-    @property
-    def tensors(self) -> Mapping[str, Tensor]:
-        """Types of tensors by name."""
-
-    @property
-    def constants(self) -> Mapping[str, Array]:
-        """Values that are known, by the name of their tensor."""
-
-    def add_constant(self, name: str, dtype: DType, array: Array) -> None:
-        """Note a constant."""
-
-    def fresh(self, name: str) -> str:
-        """A tensor name that nothing has yet."""
-
-
 def unrolled(node: RawNode, graph: Surroundings) -> tuple[RawNode, ...]:
     """The nodes of the next turn with the rest of the loop behind them, or what the loop gives where it has ended.
 
-    The condition of a turn is known once the turn before it has been walked. UnsupportedNode where it, or the number
-    of turns, is computed at run time.
+    The condition of a turn is looked at once the turn before it has been walked. Where it, or the number of turns, is
+    computed at run time, turns go on up to a bound, and of those that data does not ask for nothing is taken.
+    UnsupportedNode where there is no bound.
     """
     body = node.attributes.get("body")
     if not isinstance(body, Body):
@@ -51,41 +33,46 @@ def unrolled(node: RawNode, graph: Surroundings) -> tuple[RawNode, ...]:
     if len(body.inputs) != 2 + len(carried) or scans < 0 or len(node.outputs) > len(carried) + scans:
         why = f"its body takes {len(body.inputs)} and gives {len(body.outputs)} tensors, {len(carried)} are carried"
         raise invalid(node, why)
-    turn, made = node.attributes.get(_TURN, 0), node.attributes.get(_MADE, ())
+    if pending := _names(node, PENDING):
+        return taken(node, pending, carried, graph)
+    turn, before, going = node.attributes.get(_TURN, 0), _names(node, _MADE), _names(node, GOING)
     assert isinstance(turn, int)
-    assert isinstance(made, tuple)
-    before = tuple(str(name) for name in made)
     limit = _known(node, trips, "the number of its turns", graph)
-    if (limit is not None and turn >= limit) or _known(node, condition, "the condition of its turns", graph) == 0:
+    again = _known(node, condition, "the condition of its turns", graph)
+    if (limit is not None and turn >= limit) or again == 0:
+        return _ended(node, carried, before, scans, graph)
+    decided = bool(going) or bool(trips and limit is None) or bool(condition and again is None)
+    if decided and turn >= most_turns(node, limit, graph):
         return _ended(node, carried, before, scans, graph)
     if turn == 0:
         body = _with_constants_once(node, body, graph)
-    count, going = graph.fresh(f"{node.label}/turn"), graph.fresh(f"{node.label}/going")
+    asked, go = asking(node, turn, "" if limit is not None else trips, "" if again else condition, graph)
+    count, yes = graph.fresh(f"{node.label}/turn"), graph.fresh(f"{node.label}/going")
     graph.add_constant(count, DType.I64, np.array(turn, np.int64))
-    graph.add_constant(going, DType.BOOL, np.array(True))
+    graph.add_constant(yes, DType.BOOL, np.array(True))
     results = tuple(graph.fresh(f"{node.label}/{turn}/{name}") for name in body.outputs)
-    call = RawNode(f"{node.label}/{turn}", "Loop", (count, going, *carried), results)
+    call = RawNode(f"{node.label}/{turn}", "Loop", (count, yes, *carried), results)
     nodes, _ = instantiate(body, call, {}, graph.fresh)
     state: dict[str, RawAttribute] = {_TURN: turn + 1, _MADE: (*before, *results[1 + len(carried) :])}
-    rest = replace(
-        node,
-        attributes={"body": body, **state},
-        inputs=(trips, results[0] if condition else "", *results[1 : 1 + len(carried)]),
-    )
-    return (*nodes, rest)
+    given = (trips, results[0] if condition else "", *results[1 : 1 + len(carried)])
+    if decided:
+        state |= {GOING: (*going, go), PENDING: results[1:]}
+        given = (trips, results[0] if condition else "", *carried)
+    return (*asked, *nodes, replace(node, attributes={"body": body, **state}, inputs=given))
+
+
+def _names(node: RawNode, attribute: str) -> tuple[str, ...]:
+    value = node.attributes.get(attribute, ())
+    assert isinstance(value, tuple)
+    return tuple(str(name) for name in value)
 
 
 def _known(node: RawNode, name: str, what: str, graph: Surroundings) -> int | None:
-    """The value of a scalar operand, None where it is omitted."""
-    if not name:
-        return None
-    value = graph.constants.get(name)
-    if value is None:
-        fix = "export the model without control flow, or freeze the input that decides with --freeze"
-        raise UnsupportedNode(node.where(), why=f"{what} is computed at run time", fix=fix, node=node.label)
-    if value.size != 1 or value.dtype.kind not in "biu":
+    """The value of a scalar operand; None where it is omitted, or computed at run time."""
+    value = graph.constants.get(name) if name else None
+    if value is not None and (value.size != 1 or value.dtype.kind not in "biu"):
         raise invalid(node, f"{what} is no whole number")
-    return int(value.reshape(-1)[0])
+    return None if value is None else int(value.reshape(-1)[0])
 
 
 def _with_constants_once(node: RawNode, body: Body, graph: Surroundings) -> Body:
@@ -112,9 +99,11 @@ def _ended(
         if target and not parts:
             why, fix = f"it makes no turn, so '{printable(target)}' has no elements", "remove the loop"
             raise UnsupportedNode(node.where(), why=why, fix=fix, node=node.label)
-        if not target:
-            continue
-        nodes += _stacked(node, list(parts), target, 0, graph)
+        if target:
+            nodes += _stacked(node, list(parts), target, 0, graph)
+    stacks = [name for name in node.outputs[len(carried) :] if name]
+    if stacks and (going := _names(node, GOING)):
+        nodes += turns_made(node, going, len(made) // scans, stacks, graph)
     return tuple(nodes)
 
 
