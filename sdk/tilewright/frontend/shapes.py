@@ -34,7 +34,13 @@ OPSET = 21  # the version that normalised nodes are said to be of
 NODE_LIMIT = 30_000
 FOLD_WORK_LIMIT = 1 << 31  # multiply-accumulates, or elements moved, that folding may cost in all
 FOLD_BYTES_LIMIT = 1 << 30
-_CONTROL_FLOW = {"If": branched, "If of both": joined, "Loop": unrolled, "Scan": scanned, COUNTED: measured_turns}
+_CONTROL_FLOW: Mapping[str, Callable[..., tuple[RawNode, ...]]] = {
+    "If": branched,
+    "If of both": joined,
+    "Loop": unrolled,
+    "Scan": scanned,
+    COUNTED: measured_turns,
+}
 
 Find = Callable[[str, str], Operator | None]
 

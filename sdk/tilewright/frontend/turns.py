@@ -147,7 +147,7 @@ def turns_made(
         ("ReduceSum", (numbers, axis), total, {"keepdims": 1}), ("Add", (total, known), count, {}),
     ]  # fmt: skip
     nodes += [RawNode(to, op, read, (to,), attributes, opsets=_OPSETS) for op, read, to, attributes in steps]
-    return (*nodes, RawNode(node.label, COUNTED, (count, *stacks), stacks, opsets=_OPSETS))
+    return (*nodes, RawNode(node.label, COUNTED, (count, *stacks), tuple(stacks), opsets=_OPSETS))
 
 
 def measured_turns(node: RawNode, graph: Surroundings) -> tuple[RawNode, ...]:
