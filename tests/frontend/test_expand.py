@@ -164,7 +164,7 @@ def test_an_if_with_a_known_condition_is_its_branch() -> None:
 def test_an_if_that_is_decided_at_run_time_computes_both_branches() -> None:
     proto = branches("cond", {"cond": []})
     model = load(proto)
-    both = "node 'choose' (If): its condition is computed at run time, so both branches are computed"
+    both = "node 'choose' (If): its condition is computed at run time, so both branches are in the code"
     assert model.notes == (both,)
     for condition in (True, False):
         feeds = {"x": np.array([-5, 1, 2], np.float32), "cond": np.array(condition)}

@@ -16,6 +16,7 @@ from tilewright.codegen.emit import (
     HALVES,
     TEMPLATES,
     build_number,
+    calls_text,
     definitions,
     in_binary,
     needs_math,
@@ -136,6 +137,7 @@ def _member(
         shown, kit=share.kit,
         inputs=ports_text(placed, plan.input_slots, "input", share.memories),
         outputs=ports_text(placed, plan.output_slots, "output", share.memories),
+        calls=calls_text(placed, functions, share.memories),
         states=states_text(placed, share.memories, share.first_values, alone.state_bytes),
     )  # fmt: skip
     return shown, functions.names, functions.table_bytes

@@ -39,6 +39,7 @@ from tilewright.memory.levels import memory_reports
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import DType, Tensor
 from tilewright.options import Weights
+from tilewright.plan.guards import Guard, guards_of
 from tilewright.platform import MemoryLevel
 from tilewright.version import VERSION
 
@@ -226,7 +227,7 @@ def network_text(
         halves=_uses_halves(placed),
         sources=functions.source_texts,
         functions=tuple(text.text for text in functions.texts),
-        calls=_lines(placed, functions),
+        calls=calls_text(placed, functions, memories_of(plan.name, context)),
         limits=limits_of(placed, functions.counts),
         flags=" ".join(flags),
         cmake_flags=";".join(flags),
@@ -237,15 +238,23 @@ def network_text(
     )
 
 
-def _lines(placed: PlacedPlan, functions: Functions) -> tuple[CallLine, ...]:
-    """The calls of every instruction together, in the plan's order."""
+def calls_text(placed: PlacedPlan, functions: Functions, memories: Memories) -> tuple[CallLine, ...]:
+    """The calls of every instruction together, in the plan's order, each under its guards."""
     found: dict[int, CallLine] = {}
+    guards = guards_of(placed.plan)
     for call in functions.calls:
         index = call.instruction.index
-        line = found.setdefault(index, CallLine(index, (), layer_comment(placed, call.instruction)))
+        told = layer_comment(placed, call.instruction)
+        line = found.setdefault(index, CallLine(index, (), told, _guard(placed, guards[index], memories)))
         if call.function:
             found[index] = replace(line, statements=(*line.statements, call.text))
     return tuple(found.values())
+
+
+def _guard(placed: PlacedPlan, guards: frozenset[Guard[int]], memories: Memories) -> str:
+    """The condition in C under which an instruction runs; empty where it always does."""
+    terms = [(pointer(placed, guard.slot, memories, True).text, guard.value) for guard in sorted(guards)]
+    return " && ".join(f"*{text} {'!=' if value else '=='} 0" for text, value in terms)
 
 
 def _uses_halves(placed: PlacedPlan) -> bool:

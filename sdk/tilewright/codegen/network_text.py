@@ -45,11 +45,15 @@ class Port:
 
 @dataclass(frozen=True)
 class CallLine:
-    """The statements of one instruction in `run`; none where its operands and results are the same bytes."""
+    """The statements of one instruction in `run`; none where its operands and results are the same bytes.
+
+    With a `guard`, a condition in C, they are only reached where it holds.
+    """
 
     index: int
     statements: tuple[str, ...]
     comment: str
+    guard: str = ""
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,6 @@ def joined(node: RawNode, graph: Surroundings) -> tuple[RawNode, ...]:
             raise UnsupportedNode(f"node '{node.label}' (If)", why=why, fix=fix, node=node.label)
         found.append(RawNode(f"{node.label}/{target}", "Where", (scalar, one, other), (target,), opsets=opsets))
     graph.notes.append(
-        f"node '{node.label}' (If): its condition is computed at run time, so both branches are computed"
+        f"node '{node.label}' (If): its condition is computed at run time, so both branches are in the code"
     )
     return tuple(found)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from tilewright.codegen.pointers import caller_name
 from tilewright.memory.placed import PlacedPlan
+from tilewright.plan.guards import guards_of
 from tilewright.plan.plan import Instruction
 from tilewright.run.fence import FenceMap, FenceRange
 from tilewright.run.image import STATE
@@ -22,6 +23,8 @@ def fence_map(placed: PlacedPlan, shared: Mapping[int, str] | None = None) -> Fe
     """
     plan = placed.plan
     ranges = [entry for instruction in plan.instructions for entry in _ranges(placed, instruction, shared or {})]
+    for index, guards in enumerate(guards_of(plan)):
+        ranges += [_slot_range(placed, index, guard.slot, False) for guard in sorted(guards)]
     for pair in plan.state:
         if not pair.in_place:
             ranges.append(_slot_range(placed, len(plan.instructions), pair.source, False))

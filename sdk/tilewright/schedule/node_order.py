@@ -5,6 +5,7 @@ Views share the bytes of what they show and follow it; an elementwise node may w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from tilewright.frontend.names import unique
@@ -12,6 +13,7 @@ from tilewright.memory.reorder import OrderNode, OrderProblem, reorder
 from tilewright.model import Model, Node
 from tilewright.ops.operator import Kind
 from tilewright.ops.registry import find
+from tilewright.plan.guards import Guard, Step, guards_of_steps
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,7 @@ def _problem(model: Model, nodes: list[Node], roots: dict[str, tuple[str, ...]])
         size = model.tensors[writes[0]].size_bytes
         over = [n for n in reads if model.tensors[n].size_bytes == size] if _elementwise(model, node) else []
         order_nodes.append(OrderNode(node.name, reads, writes, in_place=tuple((n, writes[0]) for n in over)))
+    order_nodes = _behind_conditions(model, nodes, order_nodes, runtime)
     first = _first(model, order_nodes)
     order_nodes = [
         replace(node, reads=node.reads + first[1].get(node.name, ()), writes=node.writes + first[0].get(node.name, ()))
@@ -100,6 +103,26 @@ def _problem(model: Model, nodes: list[Node], roots: dict[str, tuple[str, ...]])
     outputs = frozenset(runtime(tuple(model.outputs)))
     sizes = {n: 0 if n in marks else model.tensors[n].size_bytes for n in sorted(named)}
     return OrderProblem(tuple(order_nodes), sizes, outputs)
+
+
+def _behind_conditions(
+    model: Model, nodes: list[Node], order_nodes: list[OrderNode], runtime: Callable[[tuple[str, ...]], tuple[str, ...]]
+) -> list[OrderNode]:
+    """Nodes that only one outcome of a condition needs read the condition too, so that they stay behind it."""
+    steps = []
+    for node, each in zip(nodes, order_nodes, strict=True):
+        reads: list[tuple[str, Guard[str] | None]] = [(name, None) for name in each.reads]
+        if node.op == "Where" and not node.domain and model.tensors[node.inputs[0]].elements == 1:
+            question = runtime(node.inputs[:1])
+            sides = [(name, at == 0) for at, side in enumerate(node.inputs[1:3]) for name in runtime((side,))]
+            if len(question) == 1:
+                reads = [(question[0], None), *((name, Guard(question[0], value)) for name, value in sides)]
+        steps.append(Step(tuple(reads), each.writes))
+    found = guards_of_steps(steps, runtime(tuple(model.outputs)))
+    return [
+        replace(each, reads=tuple(dict.fromkeys((*each.reads, *(guard.slot for guard in sorted(own))))))
+        for each, own in zip(order_nodes, found, strict=True)
+    ]
 
 
 def _first(model: Model, nodes: list[OrderNode]) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:

@@ -25,9 +25,17 @@ int ${m.name}_run(${m.run_parameters})
 % for call in m.calls:
     /* ${call.index}: ${call.comment} */
     ${m.upper}_MARK(${call.index}, 0);
+% if call.guard:
+    if (${call.guard}) {
+% for statement in call.statements:
+        ${statement};
+% endfor
+    }
+% else:
 % for statement in call.statements:
     ${statement};
 % endfor
+% endif
     ${m.upper}_MARK(${call.index}, 1);
 % endfor
 % if m.states and m.states.copies:
