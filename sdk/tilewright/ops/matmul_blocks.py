@@ -27,7 +27,7 @@ def block_of(call: Call) -> int:
 
 
 def _infer(call: Call) -> tuple[TensorType, ...]:
-    a, codes = typed(call, 0, {DType.F32}), typed(call, 1, CODES)
+    a, codes = typed(call, 0, frozenset({DType.F32})), typed(call, 1, CODES)
     block = block_of(call)
     if len(a.shape) < 1 or len(codes.shape) != 2 or a.shape[-1] != codes.shape[1] or block < 1:
         raise call.invalid(f"rows of {list(a.shape)} do not fit codes of {list(codes.shape)} in blocks of {block}")
