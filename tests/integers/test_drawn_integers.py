@@ -34,13 +34,18 @@ def test_drawn_calls_of_a_kernel_of_integers(kernel: str, op: str, tmp_path: Pat
 
 @pytest.mark.parametrize(("kind", "channels"), [(np.int8, 21), (np.uint8, 6), (np.int8, 32)])
 def test_an_image_of_many_channels_is_enlarged(kind: type, channels: int, tmp_path: Path) -> None:
-    zero = np.asarray(np.iinfo(kind).min + 90, kind)
+    zero: np.ndarray = np.asarray(np.iinfo(kind).min + 90, kind)
     nodes = [
         node("DequantizeLinear", "x s zero", "real"),
         node("Resize", "real - factors", "large", mode="linear"),
         node("QuantizeLinear", "large t zero", "y"),
     ]
-    constants = {"s": np.float32(0.03), "t": np.float32(0.029), "zero": zero, "factors": np.float32([1, 1, 2, 4])}
+    constants = {
+        "s": np.float32(0.03),
+        "t": np.float32(0.029),
+        "zero": zero,
+        "factors": np.asarray([1, 1, 2, 4], np.float32),
+    }
     types = dict.fromkeys("xy", TensorProto.INT8 if kind is np.int8 else TensorProto.UINT8)
     path = tmp_path / "large.onnx"
     onnx.save(onnx_model(nodes, {"x": [1, channels, 5, 3]}, ["y"], constants, opset=19, types=types), path)
