@@ -10,6 +10,7 @@ from onnx import TensorProto
 from tilewright.errors import UnsupportedNode, UsageError
 from tilewright.frontend.load import load
 from tilewright.model import Length, Model
+from tilewright.options import StateWish
 
 CONSTANTS = {
     "one": np.array([1]), "zero": np.array([0]), "flat": np.array([-1]), "rows": np.array([1, -1, 3]),
@@ -117,3 +118,9 @@ def test_a_name_that_no_length_has_is_refused() -> None:
     assert str(caught.value) == ("--bound boxes: data does not decide of its length; there are 'choose', 'r', 'y'")
     with pytest.raises(UsageError, match="--bound boxes: data decides of no length here; leave it out"):
         load(onnx_model([node("Relu", "x", "y")], {"x": [2]}, ["y"]), bounds={"boxes": 4})
+
+
+def test_what_data_makes_as_long_as_it_likes_is_no_state() -> None:
+    wish = StateWish((("x2", "y"),))
+    with pytest.raises(UsageError, match="'y' cannot be the next 'x2': data decides how long it is"):
+        load(chosen(node("Add", "r three", "more"), node("Identity", "more", "y"), outputs="y"), state=wish)

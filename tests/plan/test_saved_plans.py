@@ -14,6 +14,7 @@ import pytest
 from plan.plans import chain, plan_of, random_inputs
 from tilewright.errors import StateError
 from tilewright.graphs.saved import load_plan, save_plan
+from tilewright.model import Length
 from tilewright.plan.execute import run_slots
 
 
@@ -38,6 +39,19 @@ def test_the_same_plan_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     save_plan(load_plan(tmp_path / "a"), tmp_path / "c")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "c").read_bytes()
+
+
+def test_lengths_that_data_decides_are_saved_and_nonsense_in_their_place_is_refused(tmp_path: Path) -> None:
+    plan = plan_of(chain(["Relu", "Exp"]))
+    for axis, loads in ((0, True), (9, False), ("*/ int x;", False)):
+        tensor = replace(plan.slots[0].tensor, lengths=(Length(axis, "count"),))  # type: ignore[arg-type]
+        changed = replace(plan, slots=(replace(plan.slots[0], tensor=tensor), *plan.slots[1:]))
+        save_plan(changed, tmp_path / "plan")
+        if loads:
+            assert load_plan(tmp_path / "plan").slots[0].tensor.lengths == (Length(0, "count"),)
+            continue
+        with pytest.raises(StateError):
+            load_plan(tmp_path / "plan")
 
 
 def rewrite(source: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> None:

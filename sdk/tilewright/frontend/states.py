@@ -145,12 +145,12 @@ def with_states(model: Model, pairs: Pairs, stored: Mapping[str, Value], wish: S
     kept = []
     for past, present in pairs.named:
         a, b = model.tensors[past], model.tensors[present]
-        if (a.dtype, a.shape) == (b.dtype, b.shape):
+        if (a.dtype, a.shape) == (b.dtype, b.shape) and not b.lengths:
             kept.append((past, present))
         elif past not in pairs.guessed:
             raise UsageError(
                 f"{quoted(present)} cannot be the next {quoted(past)}",
-                why=f"it is {_form(b)}, the input is {_form(a)}",
+                why=f"it is {_form(b)}, the input is {_form(a)}" if not b.lengths else "data decides how long it is",
                 fix="give the input the output's shape with --shape, or leave the pair out", tensor=past, file=file,
             )  # fmt: skip
     if wish.auto and not kept:

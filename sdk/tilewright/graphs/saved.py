@@ -17,7 +17,7 @@ import numpy as np
 from tilewright.errors import PlatformError, StateError, TilewrightError
 from tilewright.graphs.container import damaged, read_container, write_container
 from tilewright.layout import Layout
-from tilewright.model import Array, Clamp, DType, Node, Quantisation, Tensor
+from tilewright.model import Array, Clamp, DType, Length, Node, Quantisation, Tensor
 from tilewright.ops.index import affine, body, nest, table, transfer
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.registry import find
@@ -33,7 +33,7 @@ KIND = "execution plan"
 VERSION = 2
 
 PLAN_CLASSES = (
-    Clamp, Constant, Call, Layout, Node, Quantisation, Tensor, ExecutionPlan,
+    Clamp, Constant, Call, Layout, Length, Node, Quantisation, Tensor, ExecutionPlan,
     plans.Fill, plans.FrozenSlot, plans.Instruction, plans.PartCopy, plans.Aliasing, plans.Slot, plans.StatePair,
 )  # fmt: skip
 CUT_MODULES = (schedule, nest, affine, table, transfer, body)
@@ -182,6 +182,9 @@ def _check_fields(plan: ExecutionPlan) -> None:
     for place, slot in enumerate(plan.slots):
         if slot.index != place or not isinstance(slot.tensor, Tensor) or not isinstance(slot.layout, Layout):
             raise ValueError(f"slot {place} is none")
+        for length in slot.tensor.lengths:
+            if not isinstance(length, Length) or length.axis not in range(len(slot.tensor.shape)):
+                raise ValueError(f"slot {place} has a length that is none")
     for place, instruction in enumerate(plan.instructions):
         if instruction.index != place or not isinstance(instruction.call, Call):
             raise ValueError(f"instruction {place} is none")
