@@ -22,6 +22,8 @@ CALLS = 6
         ("cortex_m", "qemu_mps3_an547", "TransposedMve"),
         ("cortex_m", "qemu_mps2_an386", "IntegerProductDsp"),
         ("cortex_m", "qemu_mps3_an547", "IntegerProductMve"),
+        ("cortex_m", "qemu_mps2_an386", "IntegerConvDsp"),
+        ("cortex_m", "qemu_mps3_an547", "IntegerConvMve"),
     ],
 )
 def test_drawn_calls_of_a_kernel(platform: str, board: str, kernel: str, tmp_path: Path) -> None:

@@ -196,11 +196,18 @@ def matmul(r: Draw, op: str) -> Sketch:
 
 def matmul_integer(r: Draw, op: str) -> Sketch:
     """As MatMul, each operand with a zero point of the run time, a constant one, or none."""
-    plain = matmul(r, op)
-    zeros = (
-        None if r.random() < 0.3 else Drawn(reals(r, r.choice(((), (1,)))), "data", r.random() < 0.3) for _ in "ab"
-    )
-    sides = (replace(each, role="data") for each in plain.operands if each is not None)
+    return _with_zeros(r, matmul(r, op))
+
+
+def conv_integer(r: Draw, op: str) -> Sketch:
+    """As Conv, each operand with a zero point of the run time, a constant one, or none."""
+    return _with_zeros(r, conv(r, op))
+
+
+def _with_zeros(r: Draw, plain: Sketch) -> Sketch:
+    shapes = [None if r.random() < 0.3 else r.choice(((), (1,))) for _ in range(2)]
+    zeros = (None if shape is None else Drawn(reals(r, shape), "data", r.random() < 0.3) for shape in shapes)
+    sides = (replace(each, role="data") for each in plain.operands[:2] if each is not None)
     return replace(plain, operands=(*sides, *zeros))
 
 

@@ -166,5 +166,7 @@ OPERATORS = (
         sketch="conv",
         margin=_margin,
     ),
-    Operator("ConvInteger", _infer_integer, _evaluate_integer, INTEGER_OPERANDS, nests=_integer_nests),
+    Operator(
+        "ConvInteger", _infer_integer, _evaluate_integer, INTEGER_OPERANDS, nests=_integer_nests, sketch="conv_integer"
+    ),
 )
