@@ -17,9 +17,10 @@ from tilewright.ops.registry import named
 FAMILIES: Mapping[str, d.Sketcher] = {
     "along": d.along(), "attention": m.attention, "blocks": m.blocks, "broadcast": d.broadcast, "cache": m.cache,
     "cast": d.cast, "clip": d.clip, "code_product": c.code_product, "code_rows": c.code_rows, "concat": m.concat,
-    "conv": d.conv, "conv_integer": d.conv_integer, "conv_transpose": d.conv_transpose, "cut": m.cut, "dynamic": m.dynamic,
-    "expand": m.expand, "gather": m.gather, "gemm": d.gemm, "image": d.image, "layer_norm": d.layer_norm, "matmul": d.matmul,
-    "matmul_integer": d.matmul_integer, "normalised_by_four": d.per_channel(4), "normalised_by_two": d.per_channel(2),
+    "conv": d.conv, "conv_integer": d.conv_integer, "conv_transpose": d.conv_transpose, "cut": m.cut,
+    "dynamic": m.dynamic, "expand": m.expand, "gather": m.gather, "gemm": d.gemm, "image": d.image,
+    "layer_norm": d.layer_norm, "matmul": d.matmul, "matmul_integer": d.matmul_integer,
+    "normalised_by_four": d.per_channel(4), "normalised_by_two": d.per_channel(2),
     "normalised_in_groups": d.per_channel(2, num_groups=2), "packed_weights": packed_weights, "pad": m.pad,
     "places": d.along(keepdims=(0, 1), select_last_index=(0, 1)), "pool": d.pool, "prelu": d.prelu, "put": m.put,
     "quantising": m.quantising, "recurrent": m.recurrent, "reduce": d.reduce, "resize": m.resize, "rotary": m.rotary,
