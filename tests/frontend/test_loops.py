@@ -113,6 +113,16 @@ def test_turns_that_data_decides_end_where_onnx_runtime_ends_them(
         assert not found["sums"][len(sums) :].any()
 
 
+def test_a_loop_that_has_ended_stays_so_where_its_condition_would_hold_again() -> None:
+    inside = body([node("Equal", "i last", "end"), node("Not", "end", "go"), node("Add", "v v", "out")], "go out")
+    proto = onnx_model([node("Loop", "- yes x", "y", "loop", body=inside)], {"x": [2], "last": []}, ["y"],
+                       {"yes": np.bool_(True)}, types={"last": TensorProto.INT64})  # fmt: skip
+    model = load(proto, bounds={"loop": 6})
+    for last in (0, 2, 9):
+        feeds = {"x": np.ones(2, np.float32), "last": np.array(last)}
+        np.testing.assert_array_equal(execute(model, feeds)["y"], 2.0 ** min(last + 1, 6))
+
+
 def test_turns_without_a_bound_are_refused() -> None:
     fix = "say how often it may at the most with --bound loop=N, or freeze the input that decides with --freeze"
     told = f"node 'loop' (Loop): how often it turns is computed at run time; {fix}"
