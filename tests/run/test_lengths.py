@@ -105,6 +105,8 @@ def test_what_is_there_is_what_onnx_runtime_gives_and_a_bound_keeps_the_first(tm
     r = random.Random(SEED)
     drawn = [family(r) for family in FAMILIES for _ in range(EACH)]
     bounds = [{"it": r.randint(1, 4)} if r.random() < 0.4 else {} for _ in drawn]
+    many = {"x": np.arange(40, dtype=np.float32)}  # counts of values that are not kept have no place
+    drawn, bounds = [*drawn, (model("Unique", many, "y i v n"), many)], [*bounds, {"it": 2}]
     subjects = [
         prepared(proto, feeds, f"m{at}", most)
         for at, ((proto, feeds), most) in enumerate(zip(drawn, bounds, strict=True))
