@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tilewright.model import Array, DType, Model, Node, Tensor
-from tilewright.ops.transpose import permutation
+from tilewright.passes.cached_rows import Cached, cached_rows
 from tilewright.passes.edit import Edit
+from tilewright.passes.filled_rows import Filled, filled_rows, written_at
 
 name = "cached_attention"
-MASKED = -65504.0
-"""Added to a score, this or less means that the key is not seen: the lowest float16, the least that exporters use."""
+MASKED = -1e4
+"""Added to a score, this or less means that the key is not seen: the least that exporters use."""
 
 
 @dataclass(frozen=True)
 class _Found:
-    """Softmax(q k' * scale + mask) v, whose products are the first and the last of `nodes`."""
+    """Softmax(q k' * scale + mask) v, whose products are the first and the last of `nodes`.
+
+    `chosen`: scores are taken where the Boolean mask is that, and hidden elsewhere; None where the mask is added.
+    """
 
     q: str
-    k: str
-    v: str
+    k: Cached
+    v: Cached
     scale: float
     mask: str
+    chosen: bool | None
     last: Node
+
+    @property
+    def rows(self) -> int:
+        """Keys of the cache."""
+        return self.k.rows
+
+
+@dataclass(frozen=True)
+class _Writes:
+    """What is known of positions and masks of a network."""
+
+    opset: int
+    written: frozenset[str]
+    filled: dict[tuple[str, bool | None, int], Filled | None]
+    lengths: dict[tuple[str, int, bool], str]
 
 
 def apply(model: Model) -> Model:
@@ -34,16 +54,24 @@ def apply(model: Model) -> Model:
     if not held:
         return model
     edit = Edit(model)
-    written = {node.inputs[2] for node in model.nodes if node.op == "TensorScatter" and len(node.inputs) > 2}
-    lengths: dict[str, str] = {}
+    written = (_written(edit, model.opset, node) for node in model.nodes if node.op == "TensorScatter")
+    known = _Writes(model.opset, frozenset(written) - {""}, {}, {})
     for node in edit.nodes():
-        found = _match(edit, node)
-        if found is not None and {found.k, found.v} & held:
-            _rewrite(edit, found, written, lengths)
+        found = _match(edit, node, held, model.opset)
+        if found is not None:
+            _rewrite(edit, found, known)
     return edit.result()
 
 
-def _match(edit: Edit, node: Node) -> _Found | None:
+def _written(edit: Edit, opset: int, node: Node) -> str:
+    """The position at which a TensorScatter writes, which is never negative; "" where it is another number."""
+    if len(node.inputs) < 3 or node.attributes.get("mode", "linear") != "linear":
+        return ""
+    call = edit.call(node)
+    return written_at(edit, opset, node.inputs[2], call.shape()[call.integer("axis", -2)])
+
+
+def _match(edit: Edit, node: Node, held: Collection[str], opset: int) -> _Found | None:
     """The chain that ends in this product; None where it is another."""
     softmax = _before(edit, node, 0, "Softmax") if node.op == "MatMul" and not node.domain and not node.clamp else None
     if softmax is None or len(edit.tensors[node.inputs[1]].shape) != 4:
@@ -53,21 +81,29 @@ def _match(edit: Edit, node: Node) -> _Found | None:
     found = next(_biased(edit, softmax), None)
     if found is None:
         return None
-    scale, first, mask = found
-    keys = edit.writer(first.inputs[1])
-    if keys is None or keys.op != "Transpose" or permutation(edit.call(keys)) != (0, 1, 3, 2):
+    scale, first, mask, chosen = found
+    keys = cached_rows(edit, first.inputs[1], held, opset, turned=True)
+    values = cached_rows(edit, node.inputs[1], held, opset, turned=False)
+    if keys is None or values is None or values.scale != 1 or not {keys.name, values.name} & set(held):
         return None
-    whole = _Found(first.inputs[0], keys.inputs[0], node.inputs[1], scale, mask, node)
+    whole = _Found(first.inputs[0], keys, values, scale * keys.scale, mask, chosen, node)
     return whole if _fits(edit, whole) else None
 
 
-def _biased(edit: Edit, softmax: Node) -> Iterator[tuple[float, Node, str]]:
-    """The product before a Softmax with its factor, and what is added to it on the way."""
+def _biased(edit: Edit, softmax: Node) -> Iterator[tuple[float, Node, str, bool | None]]:
+    """The product before a Softmax with its factor, and what is added to it on the way, or chooses it."""
     added = _before(edit, softmax, 0, "Add")
     for node, place in ((softmax, 0), (added, 0), (added, 1)):
         product = None if node is None else _scaled(edit, node, place)
         if node is not None and product is not None:
-            yield (*product, "" if node is softmax else node.inputs[1 - place])
+            yield (*product, "" if node is softmax else node.inputs[1 - place], None)
+    where = _before(edit, softmax, 0, "Where")
+    if where is None:
+        return
+    for place in (1, 2):
+        hidden, product = edit.constant(where, 3 - place), _scaled(edit, where, place)
+        if hidden is not None and product is not None and hidden.size == 1 and float(hidden.reshape(-1)[0]) <= MASKED:
+            yield (*product, where.inputs[0], place == 1)
 
 
 def _before(edit: Edit, node: Node, place: int, op: str) -> Node | None:
@@ -81,23 +117,27 @@ def _scaled(edit: Edit, node: Node, place: int) -> tuple[float, Node] | None:
     """A product that is an operand of `node`, with the constant that it is multiplied by."""
     if (product := _before(edit, node, place, "MatMul")) is not None:
         return 1.0, product
-    times = _before(edit, node, place, "Mul")
-    if times is None:
-        return None
-    for at in (0, 1):
-        factor = edit.constant(times, 1 - at)
-        if factor is None or factor.size != 1 or float(factor.reshape(-1)[0]) <= 0:
+    for op, operands in (("Mul", (0, 1)), ("Div", (0,))):
+        times = _before(edit, node, place, op)
+        if times is None:
             continue
-        if (product := _before(edit, times, at, "MatMul")) is not None:
-            return float(factor.reshape(-1)[0]), product
+        for at in operands:
+            factor = edit.constant(times, 1 - at)
+            if factor is None or factor.size != 1 or float(factor.reshape(-1)[0]) <= 0:
+                continue
+            if (product := _before(edit, times, at, "MatMul")) is not None:
+                value = float(factor.reshape(-1)[0])
+                return 1 / value if op == "Div" else value, product
     return None
 
 
 def _fits(edit: Edit, found: _Found) -> bool:
-    """Four axes each, equal batches and heads, plain float32."""
-    names = (found.q, found.k, found.v, found.last.outputs[0])
+    """Four axes each, equal batches, heads that share keys evenly, plain float32."""
+    names = (found.q, found.k.name, found.v.name, found.last.outputs[0])
     q, k, v = (edit.tensors[one].shape for one in names[:3])
-    if any(len(shape) != 4 for shape in (q, k, v)) or not q[:2] == k[:2] == v[:2] or k[2] != v[2] or q[3] != k[3]:
+    if any(len(shape) != 4 for shape in (q, k, v)) or not q[0] == k[0] == v[0] or k[1] != v[1] or not k[1]:
+        return False
+    if k[2] != v[2] or q[3] != k[3] or q[1] % k[1]:
         return False
     alike = all(edit.tensors[one].dtype is DType.F32 and edit.tensors[one].quantisation is None for one in names)
     mask = edit.tensors[found.mask] if found.mask else None
@@ -108,51 +148,64 @@ def _fits(edit: Edit, found: _Found) -> bool:
         whole = np.broadcast_shapes(mask.shape, scores)
     except ValueError:
         return False
-    return alike and mask.dtype is DType.F32 and whole == scores and mask.shape[-1:] == k[2:3]
+    dtype = DType.F32 if found.chosen is None else DType.BOOL
+    return alike and mask.dtype is dtype and whole == scores and mask.shape[-1:] == k[2:3]
 
 
-def _rewrite(edit: Edit, found: _Found, written: set[str], lengths: dict[str, str]) -> None:
-    keys, batch = edit.tensors[found.k].shape[2], edit.tensors[found.k].shape[0]
-    position = _seen_up_to(edit, found.mask, keys) if found.mask and batch == 1 else ""
-    inputs: tuple[str, ...] = (found.q, found.k, found.v, found.mask) if found.mask else (found.q, found.k, found.v)
-    if position in written:
-        if position not in lengths:
-            lengths[position] = _one_more(edit, found.last, position)
-        inputs = (found.q, found.k, found.v, "", "", "", lengths[position])
+def _rewrite(edit: Edit, found: _Found, known: _Writes) -> None:
+    """One Attention in the place of the chain; a chain that a Boolean mask chooses from only where no mask is left."""
+    filled = _filled(edit, found, known) if found.mask else None
+    counted = filled is not None and filled.position in known.written
+    sure = filled is not None and filled.exact and counted
+    if found.chosen is not None and not sure:
+        return
+    inputs: tuple[str, ...] = (found.q, found.k.name, found.v.name)
+    if filled is not None:
+        mask = "" if sure else found.mask
+        inputs = (*inputs, mask, "", "", _length(edit, found, filled, counted, known))
+    elif found.mask:
+        inputs = (*inputs, found.mask)
     edit.replace(found.last, Node(found.last.name, "Attention", inputs, found.last.outputs, {"scale": found.scale}))
 
 
-def _one_more(edit: Edit, before: Node, position: str) -> str:
-    """How many keys there are where the last of them is at `position`."""
-    one = edit.add_constant(f"{position}/one", np.ones(1, np.int64))
-    length = edit.add_tensor(f"{position}/length", Tensor("", DType.I64, (1,)))
-    edit.insert(before, Node(edit.node_name(length), "Add", (position, one), (length,)))
+def _filled(edit: Edit, found: _Found, known: _Writes) -> Filled | None:
+    """How far the mask shows the cache, tried once for all layers that share it."""
+
+    def hides(values: Array) -> Array:
+        if found.chosen is None:
+            return np.asarray(values <= MASKED)
+        return np.asarray(values != found.chosen)
+
+    key = (found.mask, found.chosen, found.rows)
+    if key not in known.filled:
+        known.filled[key] = filled_rows(edit, known.opset, found.mask, hides, found.rows)
+    return known.filled[key]
+
+
+def _length(edit: Edit, found: _Found, filled: Filled, counted: bool, known: _Writes) -> str:
+    """How many keys are read, [batch]; all where a position that is not `counted` from zero is negative."""
+    batch = edit.tensors[found.q].shape[0]
+    key = (f"{filled.position}/{filled.ahead}/{found.rows}", batch, counted)
+    if key in known.lengths:
+        return known.lengths[key]
+    position, like = filled.position, Tensor("", DType.I64, (1,))
+
+    def made(op: str, inputs: tuple[str, ...], tensor: Tensor, **attributes: int) -> str:
+        result = edit.add_tensor(f"{position}/{op.lower()}", tensor)
+        edit.insert(found.last, Node(edit.node_name(result), op, inputs, (result,), dict(attributes)))
+        return result
+
+    at = position
+    if edit.tensors[at].dtype is not DType.I64:
+        at = made("Cast", (at,), replace(like, shape=edit.tensors[at].shape), to=7)
+    if edit.tensors[at].shape != (1,):
+        at = made("Reshape", (at, edit.add_constant(f"{position}/one", np.ones(1, np.int64))), like)
+    ahead = edit.add_constant(f"{position}/ahead", np.full(batch, filled.ahead, np.int64))
+    length = made("Add", (at, ahead), replace(like, shape=(batch,)))
+    if not counted:
+        zero = edit.add_constant(f"{position}/zero", np.zeros(1, np.int64))
+        every = edit.add_constant(f"{position}/all", np.full(1, found.rows, np.int64))
+        negative = made("Less", (at, zero), replace(like, dtype=DType.BOOL))
+        length = made("Where", (negative, every, length), replace(like, shape=(batch,)))
+    known.lengths[key] = length
     return length
-
-
-def _seen_up_to(edit: Edit, mask: str, keys: int) -> str:
-    """The run-time position of the last key that a mask shows, where it shows all before it and no other; else ""."""
-    where = edit.writer(mask)
-    if where is None or where.op != "Where" or where.domain or where.clamp is not None:
-        return ""
-    values = [edit.constant(where, place) for place in (1, 2)]
-    test = edit.writer(where.inputs[0])
-    if test is None or test.domain or any(value is None or value.size != 1 for value in values):
-        return ""
-    shown, hidden = (float(value.reshape(-1)[0]) for value in values if value is not None)
-    op, places = test.op, (0, 1)
-    if hidden == 0 and shown != 0:  # the test says which keys are hidden
-        shown, hidden = hidden, shown
-        op = "LessOrEqual" if op == "Greater" else "GreaterOrEqual" if op == "Less" else ""
-    if op == "GreaterOrEqual":
-        op, places = "LessOrEqual", (1, 0)
-    if op != "LessOrEqual" or shown != 0 or hidden > MASKED:
-        return ""
-    counted, position = edit.constant(test, places[0]), test.inputs[places[1]]
-    if counted is None or not _counts(counted, keys) or edit.tensors[position].shape != (1,):
-        return ""
-    return position if edit.tensors[position].dtype is DType.I64 else ""
-
-
-def _counts(values: Array, size: int) -> bool:
-    return values.shape[-1:] == (size,) == (values.size,) and bool((values.reshape(-1) == np.arange(size)).all())
