@@ -180,6 +180,7 @@ class RunOptions:
     Inputs with a first axis of samples are a data set: `labels` is a file of class numbers, `against` what another
     network gave, and `predictions` the .csv or .npz file that what this one gives is written to.
     `text` has a language model write, whose calls are compared as those of `frames` are.
+    `sequence` is an .npz file of whole sequences, which a streaming network is given some frames a call.
     """
 
     inputs: Path | None = None
@@ -195,6 +196,7 @@ class RunOptions:
     against: Against | None = None
     predictions: Path | None = None
     text: TextWish | None = None
+    sequence: Path | None = None
 
     def __post_init__(self) -> None:
         """Refuse tolerances that nothing could meet, and sequences of which only one call is spoken of."""

@@ -187,3 +187,24 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["run", str(file), "-t", "host", "--stream", "time"]) == 2
     assert "'time' is no axis" in capsys.readouterr().err
     assert main(["run", str(file), "-t", "host", "--stream-frames", "4"]) == 2
+
+
+def test_a_whole_sequence_from_a_file_is_cut_into_calls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, own = tmp_path / "net.onnx", str(tmp_path / "own.npz")
+    onnx.save(causal(3), file)
+    x = np.random.default_rng(0).standard_normal((1, 3, 20)).astype(np.float32)
+    command = ["run", str(file), "-t", "host", "--stream", "x=2", "--stream-frames", "4", "--inputs", own]
+    np.savez(own, x=x)
+    assert main(command) == 0
+    said = capsys.readouterr().out
+    assert "5 calls one after the other" in said
+    assert "against onnxruntime: 0 differences" in said
+    np.savez(own, x=x[:, :, :18])
+    assert main(command) == 2
+    assert "any multiple of 4 along axis 2" in capsys.readouterr().err
+    np.savez(own, z=x)
+    assert main(command) == 2
+    assert "it holds z" in capsys.readouterr().err
+    np.savez(own, x=np.zeros((1, 3, 10_000), np.float32))
+    assert main(command) == 2
+    assert "give at most" in capsys.readouterr().err

@@ -42,6 +42,6 @@ def networks_text(reports: Sequence[Report]) -> list[str]:
     for one in reports:
         lines = [f"{one.model.name} alone", memory_table(one)]
         if one.run is not None:
-            lines.append(run_lines(one.run))
+            lines.append(run_lines(one.run, bool(one.model.states)))
         parts.append("\n".join(lines))
     return parts

@@ -30,7 +30,8 @@ def render(report: Report, width: int | None = None) -> str:
     if report.bundle is not None:
         parts += [bundle_text(report), *networks_text(report.networks)]
     if report.run is not None:
-        parts.append(run_lines(report.run))
+        several = report.bundle is not None  # its states are those of its networks
+        parts.append(run_lines(report.run, bool(report.model.states) or several))
         if report.run.data_set is not None and (confusion := confusion_text(report.run.data_set)):
             parts.append(confusion)
     return "\n\n".join(parts) + "\n"

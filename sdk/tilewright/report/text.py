@@ -62,7 +62,7 @@ def part_bytes(level: MemoryReport, part: str) -> str:
     return number(getattr(level, part)) + ROUGH * (level.of(part) == "estimated" and bool(getattr(level, part)))
 
 
-def run_lines(run: RunReport) -> str:
+def run_lines(run: RunReport, stateful: bool = True) -> str:
     """Whether the outputs match, against what, and what was counted; one line each."""
     elements = f"{number(run.elements)} elements"
     lines = [f"outputs differ in {number(run.mismatches)} of {elements}"]
@@ -80,7 +80,7 @@ def run_lines(run: RunReport) -> str:
     if run.simulated_by:
         lines.append(f"simulated by {run.simulated_by}, with the memory of the chip")
     if run.frames is not None:
-        lines += _frames_lines(run.frames)
+        lines += _frames_lines(run.frames, stateful)
     if run.text is not None:
         lines += _text_lines(run, run.text)
     if run.samples is not None:
@@ -96,9 +96,10 @@ def run_lines(run: RunReport) -> str:
     return "\n".join(lines + ([", ".join(figures)] if figures else []))
 
 
-def _frames_lines(frames: FramesReport) -> list[str]:
+def _frames_lines(frames: FramesReport, stateful: bool) -> list[str]:
     """How a sequence of calls compares, and what the worst of them cost."""
-    lines = [f"{number(frames.calls)} calls one after the other, state kept between them"]
+    kept = ", state kept between them" if stateful else ""
+    lines = [f"{number(frames.calls)} calls one after the other{kept}"]
     if frames.first_difference:
         lines.append(f"the first difference is in {frames.first_difference}")
     if frames.reference:

@@ -24,7 +24,7 @@ from tilewright.run.reference import NAME, NoReferenceError, differing
 from tilewright.run.session import compare_slot, read_states
 from tilewright.run.simulator import Simulator, Subject
 from tilewright.run.tool import require_tools
-from tilewright.run.whole import check_calls, whole_differences
+from tilewright.run.whole import check_calls, cut_frames, whole_differences
 from tilewright.target import Target
 
 
@@ -33,7 +33,10 @@ def run_sequence(simulator: Simulator, subject: Subject, target: Target, asked: 
     require_tools(target)
     plan = subject.placed.plan
     assert asked.frames is not None
-    frames = read_frames(plan, asked.frames, asked.seed)
+    if subject.stream is not None and asked.sequence is not None:
+        frames = cut_frames(plan, subject.stream, asked.sequence)
+    else:
+        frames = read_frames(plan, asked.frames, asked.seed)
     if subject.stream is not None:
         check_calls(subject.stream, len(frames))
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:

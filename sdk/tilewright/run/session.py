@@ -47,7 +47,7 @@ def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
     UsageError where the target has no simulator.
     """
     if subject.stream is not None and asked.frames is None:
-        asked = replace(asked, frames=calls_of(subject.stream))
+        asked = replace(asked, frames=calls_of(subject.stream), sequence=asked.inputs, inputs=None)
     return simulator_of(target).run(subject, target, asked)
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from tilewright.arrays import read_arrays
 from tilewright.errors import UsageError
-from tilewright.model import Array, Stream
+from tilewright.model import Array, Stream, StreamedTensor, Tensor
+from tilewright.plan.execute import check_memory
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.run.frames import Frames, Reference, Results
+from tilewright.run.limits import check_limits, input_limits
 from tilewright.run.reference import NoReferenceError, as_held, as_named, differing
 
 
@@ -28,6 +31,56 @@ def check_calls(stream: Stream, calls: int) -> None:
             why=f"the whole sequence, with which they are compared, has {stream.length}",
             fix=f"give at most {calls_of(stream)} calls, or a longer sequence with --shape",
         )
+
+
+def cut_frames(plan: ExecutionPlan, stream: Stream, file: Path) -> Frames:
+    """The inputs of every call, cut from an .npz file with whole sequences; other inputs are the same in every call.
+
+    UsageError names what is missing, of another form, or no multiple of the frames of a call.
+    """
+    check_memory(plan)
+    arrays, timed, limits = read_arrays(file), {one.name: one for one in stream.inputs}, input_limits(plan)
+    pieces, counts = list[list[Array]](), dict[str, int]()
+    for slot in plan.input_slots:
+        tensor = plan.slots[slot].tensor
+        one = timed.get(tensor.name)
+        value = _sequence(arrays, tensor, one, file)
+        if slot in limits:
+            check_limits(tensor.name, value, limits[slot], str(file))
+        if one is None:
+            pieces.append([value])
+        else:
+            counts[tensor.name] = value.shape[one.axis] // one.frames
+            pieces.append(np.split(value, counts[tensor.name], one.axis))
+    calls = min(counts.values())
+    if len(set(counts.values())) != 1:
+        told = ", ".join(f"'{name}' {count}" for name, count in counts.items())
+        raise UsageError(f"the sequences in {file} are of different lengths", why=f"calls: {told}", file=str(file))
+    check_calls(stream, calls)
+    return tuple(
+        tuple(np.ascontiguousarray(each[call if len(each) > 1 else 0]) for each in pieces) for call in range(calls)
+    )
+
+
+def _sequence(arrays: Mapping[str, Array], tensor: Tensor, one: StreamedTensor | None, file: Path) -> Array:
+    """The array of one input, all its frames."""
+    if tensor.name not in arrays:
+        raise UsageError(
+            f"{file} holds no array for the input '{tensor.name}'",
+            why=f"it holds {', '.join(sorted(arrays)) or 'nothing'}", fix="give it the whole sequence",
+            tensor=tensor.name, file=str(file),
+        )  # fmt: skip
+    value, wanted = arrays[tensor.name], list(tensor.shape)
+    if one is not None and value.ndim == len(wanted) and value.shape[one.axis] >= one.frames:
+        wanted[one.axis] = value.shape[one.axis] - value.shape[one.axis] % one.frames
+    if list(value.shape) != wanted or value.dtype != tensor.dtype.numpy:
+        axis = "" if one is None else f", any multiple of {one.frames} along axis {one.axis}"
+        raise UsageError(
+            f"'{tensor.name}' in {file} is {value.dtype}{list(value.shape)}",
+            why=f"the network takes {tensor.dtype.numpy}{list(tensor.shape)}{axis}",
+            fix="give the whole sequence in this form", tensor=tensor.name, file=str(file),
+        )  # fmt: skip
+    return value
 
 
 def whole_differences(

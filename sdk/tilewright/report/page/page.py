@@ -90,7 +90,9 @@ def page_of(report: Report) -> Page:
         timeline=times,
         costs=costs,
         facts=_facts(report),
-        run=tuple(run_lines(report.run).split("\n")) if report.run else (),
+        run=tuple(run_lines(report.run, bool(report.model.states) or report.bundle is not None).split("\n"))
+        if report.run
+        else (),
         data=_data(report, short, costs, times),
         data_set=data_set_view(report.run) if report.run else None,
     )
