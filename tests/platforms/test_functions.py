@@ -9,10 +9,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import onnx
+import pytest
 from graphs import node, onnx_model
-from on_host import run_on_host
 from tilewright.compile import compile_model
+from tilewright.conformance.program import STRICT, run_batch
+from tilewright.conformance.subject import subject
 from tilewright.options import CompileOptions
+from tilewright.plugins import platform
 from tilewright.target import load_target
 
 BOUND = 2.5e-7
@@ -37,7 +40,8 @@ WANTED: dict[str, Callable[[Reals], Reals]] = {
 ENDS = {"Sigmoid": (0.0, 1.0), "Tanh": (-1.0, 1.0), "Erf": (-1.0, 1.0), "Elu": (-1.0, np.inf)}
 
 
-def test_functions_are_near_everywhere_and_right_at_the_ends(tmp_path: Path) -> None:
+@pytest.mark.parametrize("flags", [("-O2",), ("-O1", "-U__SSE2__")], ids=["vectors", "branches"])
+def test_functions_are_near_everywhere_and_right_at_the_ends(flags: tuple[str, ...], tmp_path: Path) -> None:
     small = np.logspace(-30, 0, 500)
     x = np.concatenate([np.linspace(-30, 30, 4001), small, -small, [-86, 86, np.nan, -np.inf, np.inf]])
     given = x.astype(np.float32)
@@ -46,7 +50,10 @@ def test_functions_are_near_everywhere_and_right_at_the_ends(tmp_path: Path) -> 
     onnx.save(onnx_model(nodes, {"x": [given.size]}, list(WANTED), opset=24), path)
     compiled = compile_model(path, CompileOptions(), load_target("host"))
     assert {i.kernel.name for i in compiled.plan.instructions if i.kernel is not None} == {"FunctionsF32"}
-    ((found,),) = run_on_host([compiled.placed], [[[given]]], tmp_path)
+    made = subject(compiled.placed, platform("generic"), [[given]])
+    (outcome,) = run_batch([made], tmp_path, flags=(*flags, *STRICT))
+    assert not outcome.failure
+    (found,) = outcome.runs
     for name, result in zip(WANTED, found, strict=True):
         inner, right = result[:-3].astype(np.float64), WANTED[name](given[:-3].astype(np.float64))
         smallest = np.finfo(np.float32).smallest_normal
