@@ -177,6 +177,12 @@ def load(asked: Request, log: Journal = Depends(journal)) -> Model:
                 why="it writes its own code, whose inputs and outputs are all the caller's",
                 fix="give --state none and copy each output to its input, or use tilewright.graphs",
             )
+        if asked.options.io == "stream" and (asked.platform.copies or not asked.platform.can(Feature.ROW_CHAINS)):
+            raise UsageError(
+                f"--io stream is nothing that platform '{asked.platform.name}' does",
+                why="it computes tiles of whole tensors, no rows",
+                fix="choose a target of another platform, or --io arena",
+            )
         return loaded
 
 

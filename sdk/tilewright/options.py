@@ -12,7 +12,7 @@ from tilewright.model import Shape
 from tilewright.sizes import parse_size
 from tilewright.text.sampler import Sampling
 
-InputOutput = Literal["arena", "caller"]
+InputOutput = Literal["arena", "caller", "stream"]
 Optimize = Literal["speed", "size", "balanced"]
 FallBack = Literal["never", "needed", "always"]
 Weights = Literal["auto", "c", "bin"]

@@ -216,7 +216,7 @@ def network_text(
         align=max(placed.align, 8),
         constant_bytes=constant_bytes,
         levels=_levels(placed, levels, constant_bytes, runtime_bytes, functions.table_bytes),
-        inputs=ports_text(placed, plan.input_slots, "input", memories_of(plan.name, context)),
+        inputs=_with_rows(placed, ports_text(placed, plan.input_slots, "input", memories_of(plan.name, context))),
         outputs=ports_text(placed, plan.output_slots, "output", memories_of(plan.name, context)),
         io=placed.io,
         run_parameters=run_parameters(placed, context),
@@ -321,6 +321,23 @@ def _padding(tensor: Tensor, outputs: Sequence[str]) -> str:
         for length in tensor.lengths
         if length.count in outputs
     )
+
+
+def _with_rows(placed: PlacedPlan, ports: tuple[Port, ...]) -> tuple[Port, ...]:
+    """The inputs with their rows, where the application hands these over."""
+    if placed.io != "stream":
+        return ports
+    calls = [
+        part for i in placed.plan.instructions for part in i.call.chain or (i.call,) if part.node.op == "InputRows"
+    ]
+    by_name = {call.tensor(0).name: call for call in calls}
+    found = []
+    for port, slot in zip(ports, placed.plan.input_slots, strict=True):
+        call = by_name.get(placed.plan.slots[slot].tensor.name)
+        shape = port.shape if call is None else call.outputs[0].shape
+        planes = 1 if call is not None and call.integers("perm", ()) else port.shape[1]
+        found.append(replace(port, rows=shape[2], planes=planes))
+    return tuple(found)
 
 
 def ports_text(placed: PlacedPlan, slots: Sequence[int], word: str, memories: Memories) -> tuple[Port, ...]:

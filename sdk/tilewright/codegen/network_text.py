@@ -30,7 +30,10 @@ class Level:
 
 @dataclass(frozen=True)
 class Port:
-    """One input or output of the network as the header describes it."""
+    """One input or output of the network as the header describes it.
+
+    Of an input that is handed over by rows: how many there are, and in how many planes the model has them.
+    """
 
     index: int
     c_type: str
@@ -41,6 +44,8 @@ class Port:
     shape: tuple[int, ...]
     scale: str | None
     zero_point: int
+    rows: int = 0
+    planes: int = 0
 
 
 @dataclass(frozen=True)
@@ -153,7 +158,7 @@ class NetworkText:
     @property
     def null_pointers(self) -> str:
         """What ERROR_NULL_POINTER says, as a comment."""
-        caller = "an input or output that has elements and is used" if self.io == "caller" else ""
+        caller = "an input or output that has elements and is used" if self.io != "arena" else ""
         told = ["the context"] * self.context + ["the memory given to init"] + [caller] * bool(caller)
         return f"{', '.join(told[:-1])}{' or ' if told[1:] else ''}{told[-1]} is NULL"
 

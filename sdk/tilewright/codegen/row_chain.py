@@ -108,6 +108,8 @@ def _arguments(chain: RowChain, number: int, at: str, operand_names: Mapping[str
             arguments.append(f"rows{number}")
         elif number == 0 and chain.edged:
             arguments.append("from")
+        elif stage.node.handed_over:
+            arguments.append(operand_names[stage.node.call.tensor(index).name])
         else:
             tensor, reads = stage.node.call.tensor(index), stage.node.maps[index]
             step = reads.stride * chain.row_step(tensor)

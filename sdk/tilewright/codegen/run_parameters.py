@@ -14,7 +14,10 @@ def run_parameters(placed: PlacedPlan, context: bool) -> str:
     if placed.io == "arena":
         return ", ".join(instance) or "void"
     listed = [*instance]
-    listed += [f"const {C_TYPES[plan.slots[s].tensor.dtype]} *input_{i}" for i, s in enumerate(plan.input_slots)]
+    if placed.io == "stream":
+        listed += [f"const tilewright_rows *input_{i}" for i in range(len(plan.input_slots))]
+    else:
+        listed += [f"const {C_TYPES[plan.slots[s].tensor.dtype]} *input_{i}" for i, s in enumerate(plan.input_slots)]
     listed += [f"{C_TYPES[plan.slots[s].tensor.dtype]} *output_{i}" for i, s in enumerate(plan.output_slots)]
     return ", ".join(listed) or "void"
 

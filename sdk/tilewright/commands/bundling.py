@@ -56,6 +56,10 @@ def compile_together(arguments: argparse.Namespace, wish: BundleWish) -> Answer:
     from tilewright.report.terminal import render
 
     options = compile_options(arguments, measure=arguments.measure)
+    if options.io == "stream":
+        raise UsageError(
+            "--io stream and --bundle", why="rows are asked for by one network", fix="leave one of them out"
+        )
     for option, given in (("--project", arguments.project), ("--write-decisions", arguments.write_decisions)):
         if given is not None:
             raise UsageError(f"{option} and --bundle", why="it is made of one network", fix="leave one of them out")

@@ -103,7 +103,9 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
         help="the streaming form of a network over a sequence: some frames a call, along the axis of time",
     )  # fmt: skip
     group.add_argument("--stream-frames", metavar="N", type=whole, help="frames a call; default: as few as can be")
-    group.add_argument("--io", choices=("arena", "caller"), default="arena", help="where inputs and outputs live")
+    group.add_argument(
+        "--io", choices=("arena", "caller", "stream"), default="arena", help="where inputs and outputs live"
+    )
     group.add_argument("--context", action="store_true", help="several instances of the network may exist")
     group.add_argument("--quantized-io", action="store_true", help="keep integers at the border of the network")
     group.add_argument("--integer-only", action="store_true", help="refuse a network that computes in floats")

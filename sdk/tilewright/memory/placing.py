@@ -46,4 +46,4 @@ class Placing:
 
     def outside(self, plan: ExecutionPlan) -> frozenset[int]:
         """Slots whose memory is the caller's."""
-        return frozenset((*plan.input_slots, *plan.output_slots)) if self.io == "caller" else frozenset()
+        return frozenset((*plan.input_slots, *plan.output_slots)) if self.io != "arena" else frozenset()

@@ -32,12 +32,12 @@ def place_plan(
 ) -> PlacedPlan:
     """Place activations, inputs, outputs and scratch in the compute level; DoesNotFit where `capacity` is too small.
 
-    With `io="caller"` inputs and outputs are the caller's and take no arena bytes. States lie beside the arena. `given`
-    offsets in bytes, by name of a buffer, are checked and taken instead of the allocator's; UsageError where they are
-    wrong.
+    Unless `io` is "arena" inputs and outputs are the caller's and take no arena bytes. States lie beside the arena.
+    `given` offsets in bytes, by name of a buffer, are checked and taken instead of the allocator's; UsageError where
+    they are wrong.
     """
     level = next(candidate for candidate in platform.memory if candidate.name == (plan.home or platform.compute_in))
-    outside = frozenset((*plan.input_slots, *plan.output_slots)) if io == "caller" else frozenset()
+    outside = frozenset((*plan.input_slots, *plan.output_slots)) if io != "arena" else frozenset()
     groups = storages(plan, in_place=in_place, pinned=outside)
     states = [group for group in groups if group.kind == STATE]
     inside = [group for group in groups if group.kind != STATE and not outside.intersection(group.members)]

@@ -162,7 +162,7 @@ def _late_readers(plan: ExecutionPlan, instruction: Instruction, uses: _Uses) ->
 
     Results that others show a part of, outputs and states stay; operands are kept as long as that takes.
     """
-    if len(instruction.outputs) != 1 or instruction.aliasing is not None:
+    if len(instruction.outputs) != 1 or instruction.aliasing is not None or _asks(instruction):
         return ()
     (made,) = instruction.outputs
     reading = uses.readers.get(made, [])
@@ -172,6 +172,11 @@ def _late_readers(plan: ExecutionPlan, instruction: Instruction, uses: _Uses) ->
     widest, position = max(gaps)
     late = reading[position - 1 :]
     return () if widest < 2 or position == 1 or made in uses.stay else tuple(late)
+
+
+def _asks(instruction: Instruction) -> bool:
+    """True for what asks the application for rows: it gives each of them once."""
+    return any(call.node.op == "InputRows" for call in instruction.call.chain or (instruction.call,))
 
 
 def _again(plan: ExecutionPlan, instruction: Instruction, late: Sequence[int]) -> ExecutionPlan:

@@ -88,6 +88,12 @@ def describe(compiled: Compiled) -> Library:
             why="its tiles are copied and computed by a cluster, through three functions that the firmware brings",
             fix="compile without --project and build src/ in that firmware",
         )
+    if compiled.placed.io == "stream":
+        raise UnsupportedError(
+            "--project writes no example of --io stream",
+            why="where rows come from is the application's",
+            fix="compile without --project and call the function that the header declares",
+        )
     name, caller = plan.name, compiled.placed.io == "caller"
     context, ram_bytes = request.options.context, compiled.placed.arena_bytes + compiled.placed.state_bytes
     inputs = tuple(_port(compiled, "input", i, slot) for i, slot in enumerate(plan.input_slots))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tilewright.report.build import LayerReport, Report
 from tilewright.report.expensive import slow_lines
 from tilewright.report.text import NAME_WIDTH, number, printable, toolchain
@@ -20,6 +22,7 @@ def header(report: Report) -> str:
             f"quantised as {model.quantisation.form}, "
             + (f"{len(stay)} tensors stay float" if stay else "integer only")
         )
+    lines += _handed_over(report)
     if report.toolchain is not None:
         lines.append(toolchain(report.toolchain))
     lines += [f"SLOW: {gave_way(report, layer)}" for layer in report.layers if layer.instead_of]
@@ -30,6 +33,17 @@ def header(report: Report) -> str:
             lines.append(f"{saved.name} saved {number(saved.saved_bytes)} B{cost}")
     lines += [f"CUT OFF: {one.name}: {one.cut_off}" for one in report.passes if one.cut_off]
     return "\n".join(lines)
+
+
+def _handed_over(report: Report) -> Iterator[str]:
+    """Inputs whose rows the application hands over, with what is kept of them."""
+    for layer in report.layers:
+        for member in layer.members:
+            if member.op == "InputRows":
+                yield f"input '{printable(member.operands[0], NAME_WIDTH)}' is not resident: it is asked for by rows"
+        if layer.op == "InputRows":
+            name = printable(layer.operands[0], NAME_WIDTH)
+            yield f"input '{name}' is resident: all its rows are copied into the arena, no chain of rows begins there"
 
 
 def gave_way(report: Report, layer: LayerReport) -> str:

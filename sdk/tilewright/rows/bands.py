@@ -61,6 +61,11 @@ class RowWise:
     whole: bool = False
 
     @property
+    def handed_over(self) -> bool:
+        """True where the application gives the rows: each of them once, in order."""
+        return self.call.node.op == "InputRows"
+
+    @property
     def rows(self) -> int:
         """Rows of the result."""
         return self.call.outputs[0].shape[AXIS]
@@ -77,7 +82,7 @@ def row_wise(call: Call) -> RowWise | str:
         return f"elements of {y.dtype.bits} bits do not lie in windows of rows"
     if call.node.op == "Lookup" and not call.node.domain:
         return RowWise(call, {0: ALIKE}, None)
-    if call.node.op == "Relayout" and call.node.domain == DOMAIN:
+    if call.node.op in ("Relayout", "InputRows") and call.node.domain == DOMAIN:
         return RowWise(call, {0: ALIKE}, None, whole=True)
     try:
         nests = _real(call).nests

@@ -195,6 +195,8 @@ def _steps(nodes: Sequence[RowWise], feeds: Sequence[tuple[int, ...]], rows: int
         node, after = nodes[number], steps[0] if steps else None
         if after is not None:
             rows = min(node.rows, after.rows * after.reads.stride)
+        if node.handed_over:
+            rows = next(count for count in range(rows, 0, -1) if node.rows % count == 0)
         reads = {node.maps[index] for index in feeds[number] or tuple(node.maps)[:1]}
         outside = [index for index in node.maps if index not in feeds[number]] if number else []
         if len(reads) != 1 or any(node.maps[index] != ALIKE for index in outside):

@@ -36,6 +36,7 @@ class Interface:
     kit: str = ""
     foreign_ram_bytes: int = 0
     foreign_constant_bytes: int = 0
+    streamed: tuple[tuple[int, int], ...] = ()
 
     @property
     def owner(self) -> str:
@@ -94,11 +95,18 @@ def read_interface(project: Path, model: str, kit: str = "") -> Interface:
         kit,
         of_others("ARENA_BYTES", "STATE_BYTES"),
         of_others("CONSTANT_BYTES") if in_assembler else 0,
+        _streamed(text, prefix, len(inputs)),
     )
 
 
 INSTANCE = "tw_instance"
 """The test image's instance of a network that takes one; its arena is the first member."""
+
+
+def _streamed(text: str, prefix: str, inputs: int) -> tuple[tuple[int, int], ...]:
+    """Rows and planes of every input that is handed over by rows; empty where none is."""
+    found = [[_macro(text, f"{prefix}_INPUT_{i}_{word}") for word in ("ROWS", "PLANES")] for i in range(inputs)]
+    return tuple((rows, planes) for rows, planes in found if rows is not None and planes is not None)
 
 
 def instance_of(interface: Interface) -> str:
@@ -249,9 +257,48 @@ def _run(interface: Interface) -> list[str]:
         for name, size in zip(names, interface.inputs + interface.outputs, strict=True)
     ]
     given = [instance_of(interface)] if interface.context else []
-    arguments = ", ".join([*given, *(f"(void *)&{caller_memory(name)}" for name in names)])
-    lines.append(f"static int tw_hand_over(void) {{ return {interface.model}_run({arguments}); }}")
-    return [*lines, "int (*const tw_run)(void) = tw_hand_over;"]
+    sources = list[str]()
+    places = [f"(void *)&{caller_memory(name)}" for name in names]
+    if interface.streamed:
+        lines += _ROWS
+        for i, (size, (rows, planes)) in enumerate(zip(interface.inputs, interface.streamed, strict=True)):
+            of_one = f"{interface.prefix}_INPUT_{i}"
+            element = f"{of_one}_BYTES / {of_one}_ELEMENTS"
+            sources.append(f"    struct tw_rows at_{i} = {{{places[i]}, 0, {rows}, {planes}, {size}, {element}}};")
+            sources.append(f"    const tilewright_rows from_{i} = {{tw_next_rows, &at_{i}}};")
+            places[i] = f"&from_{i}"
+    call = f"    return {interface.model}_run({', '.join([*given, *places])});"
+    return [
+        *lines,
+        "static int tw_hand_over(void)",
+        "{",
+        *sources,
+        call,
+        "}",
+        "int (*const tw_run)(void) = tw_hand_over;",
+    ]
+
+
+_ROWS = [
+    "struct tw_rows { const uint8_t *from; int row; int rows; int planes; int bytes; int element; };",
+    "static void tw_next_rows(void *context, void *rows, int count)",
+    "{",
+    "    struct tw_rows *const source = context;",
+    "    const int plane = source->bytes / source->planes, run = plane / source->rows, step = source->element;",
+    "    uint8_t *to = rows;",
+    "    for (; count > 0; count--, source->row++) {",
+    "        for (int at = 0; at < run; at += step) {",
+    "            for (int channel = 0; channel < source->planes; channel++) {",
+    "                const uint8_t *const from = source->from + channel * plane + source->row * run + at;",
+    "                for (int byte = 0; byte < step; byte++) {",
+    "                    *to++ = from[byte];",
+    "                }",
+    "            }",
+    "        }",
+    "    }",
+    "}",
+]
+"""C that hands over the rows of an input which lies in the model's own order, in planes, as pixels."""
 
 
 def _switch(head: str, values: list[str], default: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tilewright.model import Model
 from tilewright.options import MEMORY_PASSES, CompileOptions
 from tilewright.passes.driver import run as run_passes
+from tilewright.passes.input_rows import streamed_inputs
 from tilewright.passes.quantise.lower import integer_border, integer_states, lower
 from tilewright.passes.quantise.report import require_integers
 from tilewright.passes.states import split_states
@@ -19,6 +20,8 @@ def lowered(loaded: Model, options: CompileOptions) -> Lowered:
         integers = streamed(integers, options.stream)
     if options.quantized_io:
         integers = integer_border(integers)
+    if options.io == "stream":
+        integers = streamed_inputs(integers)
     if options.integer_only:
         require_integers(integers)
     if "state" not in options.disabled_passes:

@@ -104,6 +104,24 @@ int ${m.upper}_VERIFY_WEIGHTS(const void *blob, size_t size_bytes);
 #endif
 
 % endif
+% if m.io == "stream":
+#ifndef TILEWRIGHT_ROWS
+#define TILEWRIGHT_ROWS
+/* Where an input comes from. `next` writes the next `count` rows of it to `rows`, each row once and in order: pixels (or
+ * frames) beside each other, the channels of each together. It is called during a run, which waits for it. */
+typedef struct {
+    void (*next)(void *context, void *rows, int count);
+    void *context;
+} tilewright_rows;
+#endif
+% for p in m.inputs:
+/* input ${p.index} is not resident: so many rows of so many bytes are asked for in every run. */
+#define ${m.upper}_INPUT_${p.index}_ROWS ${p.rows}
+#define ${m.upper}_INPUT_${p.index}_ROW_BYTES (${m.upper}_INPUT_${p.index}_BYTES / ${p.rows})
+#define ${m.upper}_INPUT_${p.index}_PLANES ${p.planes} /* in the model's own order */
+% endfor
+
+% endif
 /* Tells in the field which network an image runs: tool version and model hash. */
 extern const char ${m.name}_version[];
 
@@ -125,7 +143,7 @@ ${parts.port_functions}\
 /* Runs one inference. Returns ${m.upper}_OK or an error code. */
 int ${m.name}_run(${m.instance});
 % else:
-/* Runs one inference on the caller's memory. Inputs are not written. Returns ${m.upper}_OK or an error code. */
+/* Runs one inference on the caller's memory. ${"Inputs are asked for by rows." if m.io == "stream" else "Inputs are not written."} Returns ${m.upper}_OK or an error code. */
 int ${m.name}_run(${m.run_parameters});
 % endif
 
