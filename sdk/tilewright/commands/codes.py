@@ -1,4 +1,4 @@
-"""`--weights int8` and `int4:32`: the network of a file in codes takes the place of the float one, for every verb."""
+"""`--weights int8` and `int4:32`, `--cache int8`: a network in codes in the place of the float one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def in_codes(arguments: argparse.Namespace) -> Iterator[None]:
 
     storage_of(words)
     scheme = next((found for word in words.split(",") if (found := Scheme.parse(word)) is not None), None)
-    if scheme is None:
+    caches = arguments.cache == "int8"
+    if scheme is None and not caches:
         _refuse_beside(arguments)
         yield
         return
@@ -39,7 +40,7 @@ def in_codes(arguments: argparse.Namespace) -> Iterator[None]:
             # the model's name may be that of its folder
             file = Path(folder) / str(number) / source.resolve().parent.name / source.name
             file.parent.mkdir(parents=True)
-            rewrite_file(source, scheme, file, rows=arguments.activations == "int8")
+            rewrite_file(source, file, scheme, rows=arguments.activations == "int8", caches=caches)
             made.append(file)
         if arguments.write_codes is not None:
             from tilewright.output.staged import write_bytes
@@ -58,4 +59,6 @@ def _refuse_beside(arguments: argparse.Namespace) -> None:
     for option, given in (("--write-codes", arguments.write_codes is not None), ("--activations",
                           arguments.activations != "int8")):  # fmt: skip
         if given:
-            raise UsageError(option, why="--weights names no codes", fix="give --weights int8 or int4:32 too")
+            raise UsageError(
+                option, why="nothing is to be in codes", fix="give --weights int8, int4:32 or --cache int8 too"
+            )

@@ -115,16 +115,7 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
         "--fall-back", choices=("never", "needed", "always"), default="needed",
         help="a slower kernel for layers of which no tile fits: where the target has not enough memory, or always",
     )  # fmt: skip
-    group.add_argument(
-        "--weights", metavar="WORD,...", default="auto",
-        help="c: arrays of C; bin: a binary file with an assembler file; auto takes the file from 256 KiB on; "
-        "int8, int4:32: codes of a float network's weights, of four bits in blocks of 32",
-    )  # fmt: skip
-    group.add_argument(
-        "--activations", choices=("int8", "float"), default="int8",
-        help="rows coded as they come, so that products with --weights int8 or int4 are of integers; or floats",
-    )  # fmt: skip
-    group.add_argument("--write-codes", metavar="FILE.onnx", type=path, help="write the network that --weights makes")
+    _add_codes(group)
     group.add_argument(
         "--tokenizer", metavar="FILE", type=path, help="tokens of a language model: the project gets text in and out"
     )
@@ -136,6 +127,26 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
     group.add_argument("--lock", metavar="FILE", type=path, help="choose kernels by the counts of 'tilewright tune'")
     group.add_argument("--decisions", metavar="FILE", type=path, help="follow this file instead of searching")
     group.add_argument("--dump-dir", metavar="DIR", type=path, help="write every stage's value there")
+
+
+def _add_codes(group: argparse._ArgumentGroup) -> None:
+    """What of a float network is to be codes, and how weights are stored."""
+    group.add_argument(
+        "--weights", metavar="WORD,...", default="auto",
+        help="c: arrays of C; bin: a binary file with an assembler file; auto takes the file from 256 KiB on; "
+        "int8, int4:32: codes of a float network's weights, of four bits in blocks of 32",
+    )  # fmt: skip
+    group.add_argument(
+        "--activations", choices=("int8", "float"), default="int8",
+        help="rows coded as they come, so that products with --weights int8 or int4 are of integers; or floats",
+    )  # fmt: skip
+    group.add_argument(
+        "--cache", choices=("float", "int8"), default="float",
+        help="caches of keys and values that a TensorScatter writes: as they are, or codes with a scale a row",
+    )  # fmt: skip
+    group.add_argument(
+        "--write-codes", metavar="FILE.onnx", type=path, help="write the network that --weights and --cache make"
+    )
 
 
 def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> CompileOptions:

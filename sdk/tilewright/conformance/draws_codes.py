@@ -40,3 +40,13 @@ def code_rows(r: Draw, op: str) -> Sketch:
     return Sketch(
         op, (*table, fixed([r.randrange(-rows, rows) for _ in range(r.randint(1, 3))], False)), {**attributes}
     )
+
+
+def coded_attention(r: Draw, op: str) -> Sketch:
+    """Queries over some of the rows of two caches, or over none."""
+    heads, queries, rows, depth, width = (r.randint(1, 4) for _ in range(5))
+    most = [Drawn(np.abs(reals(r, (1, 1, rows, 1))).astype(np.float32), "fixed") for _ in range(2)]
+    caches = [Drawn(_codes(r, 1, heads, rows, size), "fixed") for size in (depth, width)]
+    q = Drawn(reals(r, (1, heads, queries, depth)).astype(np.float32), "fixed")
+    operands = (q, caches[0], most[0], caches[1], most[1], fixed([r.randint(0, rows)], False))
+    return Sketch(op, operands, {"scale": 0.5, "k_unit": 1 / 127, "v_unit": 1 / 127})

@@ -16,7 +16,8 @@ from tilewright.ops.registry import named
 
 FAMILIES: Mapping[str, d.Sketcher] = {
     "along": d.along(), "attention": m.attention, "blocks": m.blocks, "broadcast": d.broadcast, "cache": m.cache,
-    "cast": d.cast, "clip": d.clip, "code_product": c.code_product, "code_rows": c.code_rows, "concat": m.concat,
+    "cast": d.cast, "clip": d.clip, "code_product": c.code_product, "code_rows": c.code_rows,
+    "coded_attention": c.coded_attention, "concat": m.concat,
     "conv": d.conv, "conv_integer": d.conv_integer, "conv_transpose": d.conv_transpose, "cut": m.cut,
     "dynamic": m.dynamic, "expand": m.expand, "gather": m.gather, "gemm": d.gemm, "image": d.image,
     "layer_norm": d.layer_norm, "matmul": d.matmul, "matmul_integer": d.matmul_integer,
@@ -30,7 +31,7 @@ FAMILIES: Mapping[str, d.Sketcher] = {
     "unary": d.unary, "unpool": m.unpool, "variadic": d.variadic, "where": d.where, "windowed": m.windowed,
 }  # fmt: skip
 """Operators that name none are covered by the cases of the standard."""
-UNSETTLED = frozenset(("attention", "resize", "sampled", "spectrum", "squares"))
+UNSETTLED = frozenset(("attention", "coded_attention", "resize", "sampled", "spectrum", "squares"))
 """Where infinities meet weights of zero or each other, in an order that neither the standard nor a kernel promises."""
 
 

@@ -18,7 +18,7 @@ MASKED = -1e4
 
 
 @dataclass(frozen=True)
-class _Found:
+class Chain:
     """Softmax(q k' * scale + mask) v, whose products are the first and the last of `nodes`.
 
     `chosen`: scores are taken where the Boolean mask is that, and hidden elsewhere; None where the mask is added.
@@ -39,7 +39,7 @@ class _Found:
 
 
 @dataclass(frozen=True)
-class _Writes:
+class Positions:
     """What is known of positions and masks of a network."""
 
     opset: int
@@ -54,13 +54,18 @@ def apply(model: Model) -> Model:
     if not held:
         return model
     edit = Edit(model)
-    written = (_written(edit, model.opset, node) for node in model.nodes if node.op == "TensorScatter")
-    known = _Writes(model.opset, frozenset(written) - {""}, {}, {})
+    known = positions(edit, model)
     for node in edit.nodes():
-        found = _match(edit, node, held, model.opset)
+        found = match(edit, node, held, model.opset)
         if found is not None:
             _rewrite(edit, found, known)
     return edit.result()
+
+
+def positions(edit: Edit, model: Model) -> Positions:
+    """The positions at which caches are written, and nothing of masks yet."""
+    written = (_written(edit, model.opset, node) for node in model.nodes if node.op == "TensorScatter")
+    return Positions(model.opset, frozenset(written) - {""}, {}, {})
 
 
 def _written(edit: Edit, opset: int, node: Node) -> str:
@@ -71,8 +76,8 @@ def _written(edit: Edit, opset: int, node: Node) -> str:
     return written_at(edit, opset, node.inputs[2], call.shape()[call.integer("axis", -2)])
 
 
-def _match(edit: Edit, node: Node, held: Collection[str], opset: int) -> _Found | None:
-    """The chain that ends in this product; None where it is another."""
+def match(edit: Edit, node: Node, held: Collection[str], opset: int) -> Chain | None:
+    """The chain that ends in this product, over a tensor of `held` at least once; None where it is another."""
     softmax = _before(edit, node, 0, "Softmax") if node.op == "MatMul" and not node.domain and not node.clamp else None
     if softmax is None or len(edit.tensors[node.inputs[1]].shape) != 4:
         return None
@@ -86,7 +91,7 @@ def _match(edit: Edit, node: Node, held: Collection[str], opset: int) -> _Found 
     values = cached_rows(edit, node.inputs[1], held, opset, turned=False)
     if keys is None or values is None or values.scale != 1 or not {keys.name, values.name} & set(held):
         return None
-    whole = _Found(first.inputs[0], keys, values, scale * keys.scale, mask, chosen, node)
+    whole = Chain(first.inputs[0], keys, values, scale * keys.scale, mask, chosen, node)
     return whole if _fits(edit, whole) else None
 
 
@@ -131,7 +136,7 @@ def _scaled(edit: Edit, node: Node, place: int) -> tuple[float, Node] | None:
     return None
 
 
-def _fits(edit: Edit, found: _Found) -> bool:
+def _fits(edit: Edit, found: Chain) -> bool:
     """Four axes each, equal batches, heads that share keys evenly, plain float32."""
     names = (found.q, found.k.name, found.v.name, found.last.outputs[0])
     q, k, v = (edit.tensors[one].shape for one in names[:3])
@@ -152,9 +157,9 @@ def _fits(edit: Edit, found: _Found) -> bool:
     return alike and mask.dtype is dtype and whole == scores and mask.shape[-1:] == k[2:3]
 
 
-def _rewrite(edit: Edit, found: _Found, known: _Writes) -> None:
+def _rewrite(edit: Edit, found: Chain, known: Positions) -> None:
     """One Attention in the place of the chain; a chain that a Boolean mask chooses from only where no mask is left."""
-    filled = _filled(edit, found, known) if found.mask else None
+    filled = _filled(edit, found, known)
     counted = filled is not None and filled.position in known.written
     sure = filled is not None and filled.exact and counted
     if found.chosen is not None and not sure:
@@ -168,8 +173,18 @@ def _rewrite(edit: Edit, found: _Found, known: _Writes) -> None:
     edit.replace(found.last, Node(found.last.name, "Attention", inputs, found.last.outputs, {"scale": found.scale}))
 
 
-def _filled(edit: Edit, found: _Found, known: _Writes) -> Filled | None:
-    """How far the mask shows the cache, tried once for all layers that share it."""
+def filled_length(edit: Edit, found: Chain, known: Positions) -> str:
+    """How many keys are read, [batch], where the mask shows these and no others; "" where it does something else."""
+    filled = _filled(edit, found, known)
+    if filled is None or not filled.exact or filled.position not in known.written:
+        return ""
+    return _length(edit, found, filled, True, known)
+
+
+def _filled(edit: Edit, found: Chain, known: Positions) -> Filled | None:
+    """How far the mask shows the cache, tried once for all layers that share it; None where there is none."""
+    if not found.mask:
+        return None
 
     def hides(values: Array) -> Array:
         if found.chosen is None:
@@ -182,7 +197,7 @@ def _filled(edit: Edit, found: _Found, known: _Writes) -> Filled | None:
     return known.filled[key]
 
 
-def _length(edit: Edit, found: _Found, filled: Filled, counted: bool, known: _Writes) -> str:
+def _length(edit: Edit, found: Chain, filled: Filled, counted: bool, known: Positions) -> str:
     """How many keys are read, [batch]; all where a position that is not `counted` from zero is negative."""
     batch = edit.tensors[found.q].shape[0]
     key = (f"{filled.position}/{filled.ahead}/{found.rows}", batch, counted)

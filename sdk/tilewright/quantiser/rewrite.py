@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.errors import ModelError, UnsupportedError
+from tilewright.quantiser.caches import coded_caches
 from tilewright.quantiser.codes import HIGHEST, Coded, Floats, Scheme, coded
 
 if TYPE_CHECKING:
@@ -248,8 +249,8 @@ class _Rewriting:
         self._op("Mul", [rows, self._op("Mul", [factor, step], f"{y}_unit")], into=y)
 
 
-def rewrite_file(source: Path, scheme: Scheme, to: Path, *, rows: bool = True) -> None:
-    """Write the network of a file in codes; ModelError where the file cannot be read."""
+def rewrite_file(source: Path, to: Path, scheme: Scheme | None, *, rows: bool = True, caches: bool = False) -> None:
+    """Write the network of a file with weights, caches or both in codes; ModelError where the file cannot be read."""
     import onnx
     from google.protobuf.message import DecodeError
 
@@ -259,4 +260,8 @@ def rewrite_file(source: Path, scheme: Scheme, to: Path, *, rows: bool = True) -
         raise ModelError(
             f"cannot read '{source}'", why=str(error)[:160] or "it is no ONNX file", file=str(source)
         ) from None
-    onnx.save(rewritten(model, scheme, rows=rows), str(to))
+    if scheme is not None:
+        model = rewritten(model, scheme, rows=rows)
+    if caches:
+        model = coded_caches(model)
+    onnx.save(model, str(to))

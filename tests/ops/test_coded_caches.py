@@ -1,0 +1,80 @@
+"""Caches in codes: the written graph and ours are one, calls after one another, in NumPy and in C; what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from letters_network import VOCABULARY, Sizes, shapes, step
+from tilewright.commands.comparing import mismatch
+from tilewright.compile import compile_model, run_model, write
+from tilewright.errors import UnsupportedError
+from tilewright.options import CompileOptions, RunOptions, StateWish
+from tilewright.platforms.generic.kernels.coded_attention import CodedAttention
+from tilewright.quantiser.caches import coded_caches
+from tilewright.report.build import Report
+from tilewright.target import load_target
+
+SIZES = Sizes(width=16, layers=1, heads=4, key_heads=2, hidden=16, positions=12)
+
+
+def _model() -> onnx.ModelProto:
+    draw = np.random.default_rng(4)
+    weights = {name: draw.normal(0, 0.5, shape).astype(np.float32) for name, shape in shapes(SIZES).items()}
+    return coded_caches(step(SIZES, weights, "drawn"))
+
+
+def _run(model: onnx.ModelProto, folder: Path) -> Report:
+    onnx.save(model, folder / "drawn.onnx")
+    tokens = np.random.default_rng(2).integers(0, len(VOCABULARY), (12, 1))
+    np.savez(folder / "calls.npz", token=tokens, pos=np.arange(12)[:, None])
+    target = load_target("host")
+    compiled = compile_model(folder / "drawn.onnx", CompileOptions(state=StateWish(auto=True)), target)
+    write(compiled, folder)
+    return run_model(compiled, target, RunOptions(frames=folder / "calls.npz"), folder)
+
+
+def test_caches_lie_in_codes_and_are_written_in_place(tmp_path: Path) -> None:
+    report = _run(_model(), tmp_path)
+    assert mismatch(report) is None
+    assert report.run is not None
+    assert report.run.frames is not None
+    assert report.run.frames.reference_mismatches == 0
+    assert report.memory["ram"].state == 2 * (12 * 8 + 12 * 4)
+    assert [one.copied for one in report.model.states] == [""] * 4
+    assert [layer.op for layer in report.layers if "Attention" in layer.op] == ["CodedAttention"]
+
+
+def test_a_row_that_is_left_out_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = CodedAttention.context
+
+    def fewer(self: CodedAttention, operands: object) -> object:
+        found = whole(self, operands)  # type: ignore[arg-type]
+        return found.__class__(**{**vars(found), "rows": found.rows - 4})
+
+    monkeypatch.setattr(CodedAttention, "context", fewer)
+    error = mismatch(_run(_model(), tmp_path))
+    assert error is not None
+    assert "differ" in str(error)
+
+
+def test_another_unit_is_left_as_it_is(tmp_path: Path) -> None:
+    model = _model()
+    for node in model.graph.node:
+        if node.name.endswith("present_l0_k/real"):
+            node.input[0], node.input[1] = node.input[1], node.input[0]
+    report = _run(model, tmp_path)
+    assert mismatch(report) is None
+    assert not [layer for layer in report.layers if layer.op == "CodedAttention"]
+
+
+def test_what_has_no_cache_is_refused() -> None:
+    draw = step(SIZES, {name: np.zeros(shape, np.float32) for name, shape in shapes(SIZES).items()}, "drawn")
+    for port in (*draw.graph.input, *draw.graph.output):
+        port.name = port.name.replace("past", "before")
+    for node in draw.graph.node:
+        node.input[:] = [name.replace("past", "before") for name in node.input]
+    with pytest.raises(UnsupportedError, match="--cache finds no cache of floats"):
+        coded_caches(draw)
