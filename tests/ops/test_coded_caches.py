@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from tilewright.commands.comparing import mismatch
 from tilewright.compile import compile_model, run_model, write
 from tilewright.errors import UnsupportedError
 from tilewright.options import CompileOptions, RunOptions, StateWish
+from tilewright.platforms.cortex_m.kernels.coded_attention import CodedAttentionDsp
 from tilewright.platforms.generic.kernels.coded_attention import CodedAttention
 from tilewright.quantiser.caches import coded_caches
 from tilewright.report.build import Report
@@ -26,11 +28,11 @@ def _model() -> onnx.ModelProto:
     return coded_caches(step(SIZES, weights, "drawn"))
 
 
-def _run(model: onnx.ModelProto, folder: Path) -> Report:
+def _run(model: onnx.ModelProto, folder: Path, name: str = "host") -> Report:
     onnx.save(model, folder / "drawn.onnx")
     tokens = np.random.default_rng(2).integers(0, len(VOCABULARY), (12, 1))
     np.savez(folder / "calls.npz", token=tokens, pos=np.arange(12)[:, None])
-    target = load_target("host")
+    target = load_target(name)
     compiled = compile_model(folder / "drawn.onnx", CompileOptions(state=StateWish(auto=True)), target)
     write(compiled, folder)
     return run_model(compiled, target, RunOptions(frames=folder / "calls.npz"), folder)
@@ -58,6 +60,21 @@ def test_a_row_that_is_left_out_is_found(tmp_path: Path, monkeypatch: pytest.Mon
     error = mismatch(_run(_model(), tmp_path))
     assert error is not None
     assert "differ" in str(error)
+
+
+@pytest.mark.sim("qemu_mps2_an386")
+@pytest.mark.parametrize("wrong", [False, True])
+def test_sums_of_whole_numbers_are_near(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: bool) -> None:
+    right = CodedAttentionDsp.context
+    if wrong:
+        monkeypatch.setattr(
+            CodedAttentionDsp, "context", lambda self, operands: replace(right(self, operands), share=16000)
+        )
+    report = _run(_model(), tmp_path, "qemu_mps2_an386")
+    assert report.run is not None
+    assert report.run.max_abs_error is not None
+    assert "CodedAttentionDsp" in {layer.kernel for layer in report.layers}
+    assert (report.run.max_abs_error < 2e-3) != wrong
 
 
 def test_another_unit_is_left_as_it_is(tmp_path: Path) -> None:

@@ -149,13 +149,14 @@ def test_what_is_no_step_of_a_language_model_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.sim("qemu_mps2_an386")
-@pytest.mark.parametrize("weights", ["int8", "int4:32"])
+@pytest.mark.parametrize(("weights", "cache", "error"), [("int8", "int8", 2), ("int4:32", "float", 1e-3)])
 def test_a_network_in_codes_writes_on_a_microcontroller(
-    tmp_path: Path, weights: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, weights: str, cache: str, error: float, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _compiled(tmp_path)
     told = tmp_path / "told.json"
     words = ["run", str(tmp_path / "drawn.onnx"), "-t", "qemu_mps2_an386", "--state", "auto", "--weights", weights]
+    words += ["--cache", cache]
     assert main([*words, "--generate", "5", "--prompt", "ab c", "--json", str(told), "-q"]) == 0
     capsys.readouterr()
     report = Report.from_json(json.loads(told.read_text()))
@@ -164,4 +165,6 @@ def test_a_network_in_codes_writes_on_a_microcontroller(
     assert report.run.text.same_choices == 5
     assert {layer.kernel for layer in report.layers if layer.op == "CodeProduct"} == {"CodeProductDsp"}
     assert report.run.max_abs_error is not None
-    assert report.run.max_abs_error < 1e-3
+    assert report.run.max_abs_error < error
+    attention = "CodedAttentionDsp" if cache == "int8" else "CachedAttention"
+    assert attention in {layer.kernel for layer in report.layers}

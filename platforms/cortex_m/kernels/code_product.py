@@ -12,7 +12,7 @@ PORTABLE = Portable()
 
 @PLATFORM.kernel(
     "CodeProduct", types="i8, f32, i8|i4, i8 -> f32", template="code_product_dsp.c.mako", numerics="exact",
-    sources=["dsp.h"], preference=20, requires=Needs(has=("dsp",)),
+    sources=["dsp.h", "in_order.h"], preference=20, requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class CodeProductDsp(KernelMethods):
     """Words of four or eight weights, two products an instruction; weights lie as those of the portable kernel."""

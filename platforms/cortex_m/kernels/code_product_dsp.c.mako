@@ -6,29 +6,35 @@ last = (whole if k.four else words) - (k.blocks - 1) * per_block
 %>\
 <%def name="of_four_bits(halves)">\
 % for half in range(halves):
-            even${half} = tilewright_even(tilewright_load(at + ${4 * half}));
-            odd${half} = tilewright_odd(tilewright_load(at + ${4 * half}));
+            const uint32_t both${half} = tilewright_load(at + ${4 * half});
 % endfor
 % for n in range(4):
-            word = tilewright_load(w${f" + {4 * n * words}" if n else ""});
+            const uint32_t word${n} = tilewright_load(w${f" + {4 * n * words}" if n else ""});
+% endfor
 % for half in range(halves):
-            a${n} = tilewright_smlad(word${f" >> {8 * half}" if half else ""} & 0x000F000Fu, even${half}, a${n});
-            a${n} = tilewright_smlad(word >> ${8 * half + 4} & 0x000F000Fu, odd${half}, a${n});
+            const uint32_t even${half} = tilewright_even(both${half}), odd${half} = tilewright_odd(both${half});
+% endfor
+% for n in range(4):
+% for half in range(halves):
+            a${n} = tilewright_smlad(word${n}${f" >> {8 * half}" if half else ""} & 0x000F000Fu, even${half}, a${n});
+            a${n} = tilewright_smlad(word${n} >> ${8 * half + 4} & 0x000F000Fu, odd${half}, a${n});
 % endfor
 % endfor
             w += 4;
             at += ${4 * halves};
 </%def>\
 <%def name="of_eight_bits()">\
-            even = tilewright_even(tilewright_load(at));
-            odd = tilewright_odd(tilewright_load(at));
-            at += 4;
+            const uint32_t both = tilewright_load(at);
 % for n in range(4):
-            word = tilewright_load(w${f" + {4 * n * words}" if n else ""});
-            a${n} = tilewright_smlad(tilewright_even(word), even, a${n});
-            a${n} = tilewright_smlad(tilewright_odd(word), odd, a${n});
+            const uint32_t word${n} = tilewright_load(w${f" + {4 * n * words}" if n else ""});
+% endfor
+            const uint32_t even = tilewright_even(both), odd = tilewright_odd(both);
+% for n in range(4):
+            a${n} = tilewright_smlad(tilewright_even(word${n}), even, a${n});
+            a${n} = tilewright_smlad(tilewright_odd(word${n}), odd, a${n});
 % endfor
             w += 4;
+            at += 4;
 </%def>\
 % if k.four:
 /* What 8 stored with every weight adds to the sums of a block, taken off where they start. */
@@ -55,11 +61,6 @@ TILEWRIGHT_INTO void ${f.name}_four(const int8_t *at, const ${'uint8_t' if k.fou
 % endfor
     for (int block = 0; block < ${k.blocks}; block++) {
         int32_t ${", ".join(f"a{n} = {'starts[block]' if k.four else '0'}" for n in range(4))};
-% if k.four:
-        uint32_t ${", ".join(f"even{h}, odd{h}" for h in range(2))}, word;
-% else:
-        uint32_t even, odd, word;
-% endif
 % if k.blocks == 1:
         TILEWRIGHT_UNROLL_FOUR
         for (int i = 0; i < ${last}; i++) {
@@ -87,7 +88,7 @@ ${of_four_bits(1)}\
 % endfor
 }
 
-static void ${f.name}(${f.parameters})
+TILEWRIGHT_IN_ORDER void ${f.name}(${f.parameters})
 {
 % if k.four:
     int32_t starts[${k.blocks}];

@@ -57,7 +57,7 @@ def _cache(edit: Edit, product: Node) -> _Cache | None:
     if product.op != "Mul" or product.domain or product.clamp is not None:
         return None
     cast, scale = (edit.writer(one) for one in product.inputs)
-    if cast is None or scale is None or (cast.op, scale.op) != ("Cast", "Mul") or cast.domain or scale.domain:
+    if cast is None or cast.op != "Cast" or cast.domain or scale is None or scale.op != product.op or scale.domain:
         return None
     unit = edit.constant(scale, 1)
     codes, most = edit.tensors[cast.inputs[0]], edit.tensors[scale.inputs[0]]
