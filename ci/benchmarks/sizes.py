@@ -4,6 +4,7 @@ bash ci/bench sizes                         every network of tests/models and th
 bash ci/bench sizes:all,every=3,drawn=200   every target with a compiler here, each network on every third of them
 bash ci/bench sizes:drawn=200               200 drawn networks as well, each on one board in turn
 bash ci/bench sizes:qemu_microbit           these boards only
+bash ci/bench sizes:all,drawn=200,record    writes docs/sizes.json and its tables in docs/reports.md too
 bash ci/bench sizes:smallest                the smallest sizes too: each fits, one step less does not, for both --io
 
 A level is refuted where a build takes more of it than was estimated: then there is a size that fits by the one and not
@@ -17,12 +18,13 @@ import statistics
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
+from benchmarks.sizes_page import Level, record
 from tilewright.compile import compile_model
 from tilewright.conformance.graphs import network
 from tilewright.errors import DoesNotFit, TilewrightError
@@ -36,6 +38,8 @@ BOARDS = ("qemu_mps2_an385", "qemu_mps2_an386", "qemu_rv32imc", "qemu_pulp")
 NEVER_MEASURED = ("cortex-m0plus", "cortex-m33", "cortex-m7", "rv32imac")
 """Cores whose estimates are those of another one."""
 
+ORDINALS = {2: "second", 3: "third"}
+
 Row = tuple[str, ...]
 Cell = tuple[Path, str]
 
@@ -43,7 +47,7 @@ Cell = tuple[Path, str]
 def table(*parts: str) -> list[Row]:
     """A row per board and level: cells, refuted ones, least, median and largest excess; then one for the smallest."""
     numbers = {name: int(value) for name, _, value in (part.partition("=") for part in parts) if value}
-    boards = [part for part in parts if part not in ("smallest", "all") and "=" not in part]
+    boards = [part for part in parts if part not in ("smallest", "all", "record") and "=" not in part]
     boards = [*_all_boards(), *NEVER_MEASURED] if "all" in parts else boards or list(BOARDS)
     every = numbers.get("every", 1)
     rows: list[Row] = [("board", "level", "cells", "refuted", "least", "median", "most", "largest in")]
@@ -53,8 +57,15 @@ def table(*parts: str) -> list[Row]:
             if (at + place) % every == 0
         ]  # fmt: skip
         cells += [(_drawn(seed, Path(folder)), boards[seed % len(boards)]) for seed in range(numbers.get("drawn", 0))]
-        rows += _smallest(cells) if "smallest" in parts else _against_builds(cells)
-    return rows
+        if "smallest" in parts:
+            return [*rows, *_smallest(cells)]
+        levels, failed = _against_builds(cells)
+    if "record" in parts:
+        drawn = f", {numbers['drawn']} drawn ones each on one target in turn" if "drawn" in numbers else ""
+        on = f"every {ORDINALS.get(every, f'{every}th')} of {len(boards)} targets" if every > 1 else "every target"
+        record(tuple(levels), f"{len(_models())} networks each on {on}{drawn}")
+    rows += [_row(level, odd) for level, odd in levels.items()]
+    return [*rows, ("cells without a plan", "", str(failed), "", "", "", "", "")]
 
 
 def _all_boards() -> list[str]:
@@ -78,7 +89,8 @@ def _drawn(seed: int, folder: Path) -> Path:
     return file
 
 
-def _against_builds(cells: list[Cell]) -> Iterator[Row]:
+def _against_builds(cells: list[Cell]) -> tuple[dict[Level, str], int]:
+    """Every level with the network whose estimate is most too large, and how many cells have no plan."""
     found: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
     failed = 0
     with ProcessPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count() or 1)) as pool:
@@ -89,12 +101,18 @@ def _against_builds(cells: list[Cell]) -> Iterator[Row]:
                 found[board, level].append((ratio, name))
                 if ratio < 1:
                     print(f"refuted: {name} on {board}, {level}: {ratio:.3f}", file=sys.stderr, flush=True)
+    levels = {}
     for (board, level), known in sorted(found.items()):
         refuted = sum(ratio < 1 for ratio, _ in known)
         figures = (min(known)[0], statistics.median(ratio for ratio, _ in known), max(known)[0])
-        shown = (f"{100 * (figure - 1):.1f} %" for figure in figures)
-        yield (board, level, str(len(known)), str(refuted), *shown, max(known)[1])
-    yield ("cells without a plan", "", str(failed), "", "", "", "", "")
+        least, median, most = (round(100 * (figure - 1), 1) for figure in figures)
+        levels[Level(board, level, len(known), refuted, least, median, most)] = max(known)[1]
+    return levels, failed
+
+
+def _row(level: Level, odd: str) -> Row:
+    shown = (f"{figure:.1f} %" for figure in (level.least, level.median, level.most))
+    return (level.target, level.name, str(level.cells), str(level.refuted), *shown, odd)
 
 
 def _ratios(model: Path, board: str) -> list[tuple[str, float]] | None:

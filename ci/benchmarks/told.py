@@ -2,6 +2,7 @@
 
 bash ci/bench told                     the networks of `NETWORKS` on `BOARDS`
 bash ci/bench told:qemu_mps2_an386     these boards only
+bash ci/bench told:record              all, and the count is written into docs/sizes.json and docs/reports.md
 
 Without a build: the tables of `check`, `memory`, `compile` and `report`, their JSON, the page, `diff` and the header.
 After one: `check --measure`, `compile --measure`, `run` and the report of each.
@@ -17,6 +18,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from benchmarks.sizes_page import Told, record
 from tilewright.cli import main
 
 TITLE = "bytes as every command tells them"
@@ -33,15 +35,20 @@ Totals = Mapping[str, int]
 
 def table(*boards: str) -> list[Row]:
     """A row per cell: bytes of each level estimated and built, how many places tell them, and those that differ."""
+    named = [board for board in boards if board != "record"]
+    places = set[int]()
     rows: list[Row] = [("network", "target", "estimated", "built", "places", "differ")]
     for name in NETWORKS:
-        for board in boards or BOARDS:
+        for board in named or BOARDS:
             model = ROOT / "tests" / "models" / name / "model.onnx"
             with tempfile.TemporaryDirectory() as folder:
                 sides = (told(model, board, Path(folder)), told_after_a_build(model, board, Path(folder)))
             shown = (", ".join(f"{level} {size:,}" for level, size in side["check"].items()) for side in sides)
-            places = sum(map(len, sides))
-            rows.append((name, board, *shown, str(places), ", ".join(name for side in sides for name in odd(side))))
+            count = sum(map(len, sides))
+            places.add(count)
+            rows.append((name, board, *shown, str(count), ", ".join(name for side in sides for name in odd(side))))
+    if "record" in boards:
+        record(told=Told(len(rows) - 1, max(places), sum(bool(row[-1]) for row in rows[1:])))
     return rows
 
 
