@@ -1,4 +1,4 @@
-"""Rules on the sources that no linter knows: sizes, raise against assert, words that do not belong in a product."""
+"""Rules on the sources that no linter knows: sizes, names, raise against assert, words that do not belong here."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ GENERATED = ("golden", "cache", "__pycache__")
 FILE_LINES, FUNCTION_LINES, RAISES_PER_ASSERT = 400, 60, 2.0
 # Put together from halves, so that this file does not find itself.
 WORDS = ("TO" "DO", "FIX" "ME", "X" "XX", "place" "holder(?!=)", "/wo" "rk/", "/ro" "ot/", "/ho" "me/")  # fmt: skip
+NO_NAMES = frozenset(("found", "there", "asked", "kept"))
+"""Names that say what was done, not what a value holds."""
 FORBIDDEN = re.compile("|".join(rf"(?<![A-Za-z]){word}" for word in WORDS))
 
 
@@ -33,14 +35,17 @@ def check_text(path: Path, text: str) -> Iterator[str]:
     if len(lines) > FILE_LINES:
         yield f"{path}: {len(lines)} lines, at most {FILE_LINES}"
     for number, line in enumerate(lines, 1):
-        found = FORBIDDEN.search(line)
-        if found:
-            yield f"{path}:{number}: '{found.group()}' does not belong here"
+        forbidden = FORBIDDEN.search(line)
+        if forbidden:
+            yield f"{path}:{number}: '{forbidden.group()}' does not belong here"
 
 
 def check_tree(path: Path, tree: ast.Module) -> Iterator[str]:
-    """Functions that are too long, and bare excepts."""
+    """Functions that are too long, bare excepts, and names that say nothing."""
     for node in ast.walk(tree):
+        name = node.arg if isinstance(node, ast.arg) else node.id if isinstance(node, ast.Name) else ""
+        if name in NO_NAMES and path.parts[0] != "tests":
+            yield f"{path}:{getattr(node, 'lineno', 1)}: '{name}' does not say what it holds"
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             if lines > FUNCTION_LINES:

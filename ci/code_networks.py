@@ -44,7 +44,7 @@ def nodes(board: str, name: str) -> Iterator[Artifacts]:
     mine = [kernel for kernel in kernels if kernel.name.lower() == name and kernel.refusal is None]
     for kernel in mine[:: max(1, len(mine) // OPERATORS)]:
         try:
-            found = attempts([kernel], chosen, relayouts, 0, EACH)
+            drawn = attempts([kernel], chosen, relayouts, 0, EACH)
         except TilewrightError:
             continue
-        yield from (one.subject.artifacts for one in found if not one.at_the_ends)
+        yield from (one.subject.artifacts for one in drawn if not one.at_the_ends)

@@ -74,10 +74,10 @@ class Built:
 
 def layer_of(name: str, model: str) -> tuple[str, int] | None:
     """(kernel, number) of a layer's function; None for others. What a layer hands to a core is a kernel of its own."""
-    found = re.match(rf"{model}_(?:([a-z0-9]+)_|(layer|fetch))(\d+)(_core)?", name)
-    if found is None:
+    symbol = re.match(rf"{model}_(?:([a-z0-9]+)_|(layer|fetch))(\d+)(_core)?", name)
+    if symbol is None:
         return (RUN, 0) if name == f"{model}_run" else None
-    return HANDS if found[4] else found[1] or found[2], int(found[3])
+    return HANDS if symbol[4] else symbol[1] or symbol[2], int(symbol[3])
 
 
 def core(cells: Sequence[Built], before: CoreSizes | None = None, forms: Mapping[str, str] | None = None) -> CoreSizes:
@@ -171,15 +171,15 @@ def _hands(cell: Built) -> int:
 def _steps(stacks: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """Bytes of stack that are enough up to so many tokens: the most of all layers up to there."""
     ordered = sorted(stacks)
-    found: list[tuple[int, int]] = []
+    deepest_until: list[tuple[int, int]] = []
     for step in range(1, STEPS + 1):
         last = ordered[-(-len(ordered) * step // STEPS) - 1][0]
         deepest = max(size for tokens, size in ordered if tokens <= last)
-        if found and found[-1][1] == deepest:
-            found[-1] = (last, deepest)
-        elif not found or last > found[-1][0]:
-            found.append((last, deepest))
-    return tuple(found)
+        if deepest_until and deepest_until[-1][1] == deepest:
+            deepest_until[-1] = (last, deepest)
+        elif not deepest_until or last > deepest_until[-1][0]:
+            deepest_until.append((last, deepest))
+    return tuple(deepest_until)
 
 
 def _deep_enough(sizes: CoreSizes, cells: Sequence[Built]) -> Mapping[str, KernelSizes]:
@@ -212,17 +212,17 @@ def _deeper(kernel: KernelSizes, tokens: int, more: int) -> KernelSizes:
 
 def _shared(cells: Sequence[Built], known: CoreSizes) -> dict[str, int]:
     """Bytes of our functions that belong to no layer, by the name that brings them; those without one under ALWAYS."""
-    found: dict[str, int] = defaultdict(int, known.shared)
+    size_of: dict[str, int] = defaultdict(int, known.shared)
     for cell in cells:
         rest = 0
         for name, size in cell.functions.items():
             if layer_of(name, cell.model) not in cell.counts.layers:
                 if name in cell.counts.names:
-                    found[name] = max(found[name], size)
+                    size_of[name] = max(size_of[name], size)
                 else:
                     rest += size
-        found[ALWAYS] = max(found[ALWAYS], rest)
-    return dict(found)
+        size_of[ALWAYS] = max(size_of[ALWAYS], rest)
+    return dict(size_of)
 
 
 def toml(platform: str, cores: Iterable[CoreSizes]) -> str:

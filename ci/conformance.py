@@ -31,20 +31,24 @@ def main() -> int:
     parser.add_argument("--match", default="", help="only cases with this in their name; nothing is written")
     parser.add_argument("--platform", default="generic", help="whose kernels")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     begun = time.monotonic()
-    CASES.extend(case for case in collect(tuple(asked.sets.split(","))) if asked.match in case.name)
-    with ProcessPoolExecutor(asked.jobs, mp_context=multiprocessing.get_context("fork")) as pool:
-        parts = list(pool.map(part, range(asked.jobs), [asked.jobs] * asked.jobs, [asked.platform] * asked.jobs))
-    verdicts = [parts[i % asked.jobs][i // asked.jobs] for i in range(len(CASES))]
-    whole = not asked.match and asked.sets == ",".join(SETS)
+    CASES.extend(case for case in collect(tuple(arguments.sets.split(","))) if arguments.match in case.name)
+    with ProcessPoolExecutor(arguments.jobs, mp_context=multiprocessing.get_context("fork")) as pool:
+        parts = list(
+            pool.map(
+                part, range(arguments.jobs), [arguments.jobs] * arguments.jobs, [arguments.platform] * arguments.jobs
+            )
+        )
+    verdicts = [parts[i % arguments.jobs][i // arguments.jobs] for i in range(len(CASES))]
+    whole = not arguments.match and arguments.sets == ",".join(SETS)
     if whole:
         PAGE.write_text(page(verdicts), encoding="utf-8")
     counts = Counter((v.group, v.result) for v in verdicts)
     for (group, result), count in sorted(counts.items()):
         print(f"{group:18} {result:8} {count:5}")
     for verdict in verdicts:
-        if verdict.result == "wrong" or asked.match:
+        if verdict.result == "wrong" or arguments.match:
             print(f"{verdict.result}: {verdict.name}: {verdict.reason}")
     print(f"{time.monotonic() - begun:.0f} s")
     wrong = any(v.result == "wrong" for v in verdicts)

@@ -34,17 +34,17 @@ def main() -> int:
     parser.add_argument("--kind", choices=("quantised", "float", "both"), default="both")
     parser.add_argument("--platform", default="generic", help="whose kernels")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
-    asked = parser.parse_args()
-    first, count = (asked.first, asked.count) if asked.seed is None else (asked.seed, 1)
+    arguments = parser.parse_args()
+    first, count = (arguments.first, arguments.count) if arguments.seed is None else (arguments.seed, 1)
     starts = range(first, first + count, BATCH)
     sizes = [min(BATCH, first + count - start) for start in starts]
     wrong = False
     for kind in ("quantised", "float"):
-        if asked.kind not in (kind, "both"):
+        if arguments.kind not in (kind, "both"):
             continue
         begun = time.monotonic()
-        with ProcessPoolExecutor(asked.jobs, mp_context=multiprocessing.get_context("fork")) as pool:
-            work = partial(batch, name=asked.platform, quantised=kind == "quantised")
+        with ProcessPoolExecutor(arguments.jobs, mp_context=multiprocessing.get_context("fork")) as pool:
+            work = partial(batch, name=arguments.platform, quantised=kind == "quantised")
             parts = []
             for part in pool.map(work, starts, sizes):
                 parts.append(part)

@@ -33,8 +33,8 @@ def played(network: Ready, name: str) -> Cell:
         compiled = compile_model(network.path, options, target)
         with tempfile.TemporaryDirectory() as folder:
             write(compiled, Path(folder))
-            asked = RunOptions(inputs=None if network.codes else network.inputs, profile=True)
-            return cell_of(compiled, run_model(compiled, target, asked, Path(folder)))
+            running = RunOptions(inputs=None if network.codes else network.inputs, profile=True)
+            return cell_of(compiled, run_model(compiled, target, running, Path(folder)))
     except TilewrightError as error:
         return Cell(refused=" ".join(str(error).split())[:160].replace("|", "/"))
 
@@ -76,20 +76,20 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--missing", action="store_true", help="only cells that the record lacks")
     parser.add_argument("--page", action="store_true", help="measure nothing")
     parser.add_argument("--list", action="store_true", help="print the names")
-    asked = parser.parse_args(arguments)
-    names, targets = chosen(list(filter(None, asked.only.split(",")))), asked.targets.split(",")
+    options = parser.parse_args(arguments)
+    names, targets = chosen(list(filter(None, options.only.split(",")))), options.targets.split(",")
     if not names or set(targets) - set(TARGETS):
         print(f"no network or target is called so; targets: {', '.join(TARGETS)}; networks: --list", file=sys.stderr)
         return 2
-    if asked.list:
+    if options.list:
         print("\n".join(names))
         return 0
     record = read(DOCS / "league.json")
-    there = [target for target in targets if not missing_tools(load_target(target))]
-    for target in sorted(set(targets) - set(there)):
+    ready = [target for target in targets if not missing_tools(load_target(target))]
+    for target in sorted(set(targets) - set(ready)):
         print(f"{target}: skipped, its tools are missing", flush=True)
-    if not asked.page:
-        play(record, names, there, asked.missing or not asked.only)
+    if not options.page:
+        play(record, names, ready, options.missing or not options.only)
     save(record, DOCS)
     return 0
 

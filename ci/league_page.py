@@ -55,13 +55,13 @@ def figure(layer: Layer) -> float:
 
 def dear(record: Record, target: str) -> list[Dear]:
     """Kernels whose layers exceed their figure, the greatest loss first."""
-    found: dict[tuple[str, str], list[tuple[str, Layer]]] = defaultdict(list)
+    layers_of: dict[tuple[str, str], list[tuple[str, Layer]]] = defaultdict(list)
     for network, cell in record.of(target):
         for layer in cell.layers:
             if layer.dearness > figure(layer):
-                found[layer.kernel, layer.op].append((network, layer))
+                layers_of[layer.kernel, layer.op].append((network, layer))
     losses = []
-    for (kernel, op), layers in found.items():
+    for (kernel, op), layers in layers_of.items():
         above = sum(layer.count - figure(layer) * (layer.products or layer.results) for _, layer in layers)
         network, worst = max(layers, key=lambda pair: pair[1].dearness / figure(pair[1]))
         losses.append(Dear(kernel, op, round(above), len(layers), network, worst))

@@ -51,12 +51,12 @@ class Verb:
 
 def roles(model: onnx.ModelProto) -> dict[str, tuple[str, int]]:
     """How each tensor is used first: operator and place; a vector that an Unsqueeze shapes by what follows it."""
-    found: dict[str, tuple[str, int]] = {}
+    role_of: dict[str, tuple[str, int]] = {}
     for node in reversed(model.graph.node):
         for place, name in enumerate(node.input):
-            through = node.op_type == "Unsqueeze" and node.output[0] in found
-            found[name] = found[node.output[0]] if through else (node.op_type, place)
-    return found
+            through = node.op_type == "Unsqueeze" and node.output[0] in role_of
+            role_of[name] = role_of[node.output[0]] if through else (node.op_type, place)
+    return role_of
 
 
 def drawn(shape: tuple[int, ...], role: tuple[str, int], draw: np.random.Generator) -> Array:
@@ -83,8 +83,8 @@ def computed(node: onnx.NodeProto, values: dict[str, Array], opset: int) -> Arra
         opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=8,
     )  # fmt: skip
     session = onnxruntime.InferenceSession(one.SerializeToString(), providers=["CPUExecutionProvider"])
-    found: Array = session.run([node.output[0]], {name: values[name] for name in given})[0]
-    return found
+    result: Array = session.run([node.output[0]], {name: values[name] for name in given})[0]
+    return result
 
 
 def filled(path: Path, seed: int = 0) -> onnx.ModelProto:
@@ -101,14 +101,14 @@ def filled(path: Path, seed: int = 0) -> onnx.ModelProto:
         if given.name not in values:
             shape = [size.dim_value or 1 for size in given.type.tensor_type.shape.dim]
             values[given.name] = draw.standard_normal(shape).astype(np.float32)
-    weights, kept = [], []
+    weights, remaining = [], []
     for node in model.graph.node:
         name = node.output[0]
         if node.op_type == "ConstantOfShape" and node.input[0] in values:
             values[name] = drawn(tuple(int(size) for size in values[node.input[0]]), used[name], draw)
             weights.append(name)
             continue
-        kept.append(node)
+        remaining.append(node)
         values[name] = computed(node, values, model.opset_import[0].version)
         if node.op_type in ("Conv", "Gemm"):
             spread = values[name].std()
@@ -116,7 +116,7 @@ def filled(path: Path, seed: int = 0) -> onnx.ModelProto:
                 values[changed] = values[changed] / spread
     model.graph.initializer.extend(numpy_helper.from_array(values[name], name) for name in weights)
     del model.graph.node[:]
-    model.graph.node.extend(kept)
+    model.graph.node.extend(remaining)
     return model
 
 
@@ -152,8 +152,8 @@ def through(path: Path, most: int, folder: Path) -> tuple[tuple[str, ...], bool]
 
 def compared(result: Path) -> str:
     """What `run` found: our C against NumPy, and NumPy against ONNX Runtime."""
-    found = json.loads(result.read_text()) if result.exists() else {}
-    run = found.get("run") or {}
+    report = json.loads(result.read_text()) if result.exists() else {}
+    run = report.get("run") or {}
     reference = run.get("reference") or {}
     return (
         f"match {run.get('match')}, largest difference {run.get('max_abs_error')}; "
@@ -167,17 +167,17 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="which of them, by a part of the name")
     parser.add_argument("--most", type=int, default=1000, help="MB of the largest network that is built")
     parser.add_argument("--write", type=Path, help="only write a network with its random weights into this file")
-    asked = parser.parse_args()
-    if asked.write:
-        asked.write.write_bytes(filled(FOLDER / f"{asked.names[0]}.onnx").SerializeToString())
+    arguments = parser.parse_args()
+    if arguments.write:
+        arguments.write.write_bytes(filled(FOLDER / f"{arguments.names[0]}.onnx").SerializeToString())
         return 0
     failed = False
     print("| network | size | check | compile | run | compared |\n|---|---|---|---|---|---|", flush=True)
-    for path in sorted(FOLDER.glob("*.onnx"), key=lambda found: found.stat().st_size):
-        if asked.names and not any(name in path.stem for name in asked.names):
+    for path in sorted(FOLDER.glob("*.onnx"), key=lambda file: file.stat().st_size):
+        if arguments.names and not any(name in path.stem for name in arguments.names):
             continue
         with tempfile.TemporaryDirectory() as folder:
-            cells, good = through(path, asked.most, Path(folder))
+            cells, good = through(path, arguments.most, Path(folder))
         print("| " + " | ".join(cells) + " |", flush=True)
         failed |= not good
     return int(failed)

@@ -27,10 +27,10 @@ def requirements(file: Path = PROJECT) -> Iterator[str]:
 
 def lowest(requirement: str) -> str:
     """A requirement with the lowest version that it allows; ValueError where it has not both bounds."""
-    found = REQUIREMENT.fullmatch(requirement)
-    if found is None:
+    parts = REQUIREMENT.fullmatch(requirement)
+    if parts is None:
         raise ValueError(f"'{requirement}' is not NAME>=LOWEST,<MAJOR")
-    return f"{found[1]}=={found[2]}"
+    return f"{parts[1]}=={parts[2]}"
 
 
 if __name__ == "__main__":

@@ -95,8 +95,8 @@ def measured(artifacts: Artifacts, target: Target, cores: int, table_bytes: int 
                 (Path(folder) / path).write_text(artifacts.text(path), encoding="utf-8")
         source = Path(folder) / f"src/{artifacts.model}.c"
         key = key_of(source.read_text(), (compiler(target), *target.flags, *target.library_flags))
-        found = remembered(key, LayerCounts.of(artifacts)) or remember(key, built(artifacts, source, target, cores))
-    return replace(found, code=found.code - (table_bytes or 0), whole=table_bytes is not None)
+        counts = remembered(key, LayerCounts.of(artifacts)) or remember(key, built(artifacts, source, target, cores))
+    return replace(counts, code=counts.code - (table_bytes or 0), whole=table_bytes is not None)
 
 
 def compiler(target: Target) -> str:
@@ -169,11 +169,11 @@ def apart(code: str, model: str) -> str:
 
 def depths(graph: CallGraph) -> dict[str, int]:
     """Stack of every function with all that it calls, by name."""
-    found: dict[str, int] = {}
+    depth_of: dict[str, int] = {}
     for title in graph.frames:
         name = name_of(title)
-        found[name] = max(found.get(name, 0), stack_bound(graph, title).size_bytes)
-    return found
+        depth_of[name] = max(depth_of.get(name, 0), stack_bound(graph, title).size_bytes)
+    return depth_of
 
 
 def name_of(title: str) -> str:
@@ -183,12 +183,12 @@ def name_of(title: str) -> str:
 
 def libraries(graph: CallGraph, model: str) -> dict[str, frozenset[str]]:
     """Functions of libraries that the layers of a kernel call and the C does not name."""
-    found: dict[str, set[str]] = defaultdict(set)
+    functions_of: dict[str, set[str]] = defaultdict(set)
     for title in graph.frames:
         layer = layer_of(name_of(title), model)
         if layer is not None:
-            found[layer[0]] |= {name for name in libraries_below(graph, title, model) if not is_named(name)}
-    return {kernel: frozenset(names) for kernel, names in found.items()}
+            functions_of[layer[0]] |= {name for name in libraries_below(graph, title, model) if not is_named(name)}
+    return {kernel: frozenset(names) for kernel, names in functions_of.items()}
 
 
 def libraries_below(graph: CallGraph, title: str, model: str) -> set[str]:
@@ -230,9 +230,9 @@ def library(board: str, functions: tuple[str, ...]) -> Library:
     linked: dict[str, frozenset[str]] = {}
     parts: dict[str, tuple[int, int]] = {}
     for function in functions:
-        found = alone(board, function)
-        linked[function] = frozenset(found)
-        parts |= {part: max(sizes, parts.get(part, (0, 0))) for part, sizes in found.items()}
+        members = alone(board, function)
+        linked[function] = frozenset(members)
+        parts |= {part: max(sizes, parts.get(part, (0, 0))) for part, sizes in members.items()}
     return Library(linked, parts)
 
 
@@ -246,14 +246,14 @@ def alone(board: str, function: str) -> dict[str, tuple[int, int]]:
         flags = (*target.cpu_flags, *target.library_flags, "-nostartfiles", "-Wl,--gc-sections")
         wanted = (f"-Wl,-u,{function}", f"-Wl,-e,{function}", f"-Wl,-Map={mapped}", "-lm")
         gcc([choose_compiler(target), *flags, str(empty), *wanted, "-o", str(Path(folder) / "all")], Path(folder))
-        found: dict[str, tuple[int, int]] = {}
+        sizes_of: dict[str, tuple[int, int]] = {}
         for section, _, size, origin in placements(mapped):
             member = re.search(r"\((?!crt)(\S+)\.o\)$", origin)
             if member:
                 rest, variable = size * section.startswith((".text", *_CONSTANT)), size * section.startswith(_VARIABLE)
-                before = found.get(member[1], (0, 0))
-                found[member[1]] = (before[0] + rest, before[1] + variable)
-    return {part: sizes for part, sizes in found.items() if any(sizes)}
+                before = sizes_of.get(member[1], (0, 0))
+                sizes_of[member[1]] = (before[0] + rest, before[1] + variable)
+    return {part: sizes for part, sizes in sizes_of.items() if any(sizes)}
 
 
 def table(name: str, board: str, models: Sequence[Path], pool: ProcessPoolExecutor, *, note: bool) -> CoreSizes:
@@ -264,8 +264,8 @@ def table(name: str, board: str, models: Sequence[Path], pool: ProcessPoolExecut
     wanted = frozenset(today) if before is None else not_measured(before, today)
     cells: list[Built] = []
     if wanted and not note:
-        found = pool.map(of_network, models, [board] * len(models), [wanted] * len(models))
-        cells = [cell for cell in found if cell is not None]
+        networks = pool.map(of_network, models, [board] * len(models), [wanted] * len(models))
+        cells = [cell for cell in networks if cell is not None]
         rest = sorted(wanted - {kernel for cell in cells for kernel, _ in cell.counts.layers})
         cells += [cell for drawn in pool.map(of_nodes, [board] * len(rest), rest) for cell in drawn]
     sizes = core(cells, before, today) if cells else before

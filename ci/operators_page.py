@@ -40,7 +40,7 @@ inputs and reads outputs with `tilewright_f16_of_float`, `tilewright_f16_to_floa
 
 def rows() -> list[str]:
     """One line per operator, sorted by domain and name."""
-    platforms = {name: found for name, found in find_platforms().items() if name in OURS}
+    platforms = {name: platform for name, platform in find_platforms().items() if name in OURS}
     kernels = {name: kernels_of(platforms[name], platforms) for name in OURS}
     lines = []
     for operator in sorted(all_operators(), key=lambda op: (op.domain, op.name)):
@@ -62,14 +62,14 @@ def types(kernels: Sequence[Kernel]) -> str:
 
 def own(operator: str, kernels: dict[str, tuple[Kernel, ...]]) -> str:
     """The kernels that a platform adds to those of generic; what it says again in its own language is not named."""
-    found, known = [], {kernel.name for kernel in kernels["generic"]}
+    entries, known = [], {kernel.name for kernel in kernels["generic"]}
     for name in OURS[1:]:
         added = dict.fromkeys(
             k.name for k in kernels[name] if k.op == operator and k.platform == name and k.name not in known
         )
         if added:
-            found.append(f"{name}: {', '.join(added)}")
-    return "; ".join(found)
+            entries.append(f"{name}: {', '.join(added)}")
+    return "; ".join(entries)
 
 
 SPLIT = """

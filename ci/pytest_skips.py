@@ -14,19 +14,19 @@ def allowed(reason: str) -> bool:
 
 def skips(reporter: pytest.TerminalReporter) -> dict[str, list[str]]:
     """Reason to the tests that it skipped."""
-    found: dict[str, list[str]] = {}
+    tests_of: dict[str, list[str]] = {}
     for report in reporter.stats.get("skipped", []):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-        found.setdefault(reason.removeprefix("Skipped: "), []).append(report.nodeid)
-    return found
+        tests_of.setdefault(reason.removeprefix("Skipped: "), []).append(report.nodeid)
+    return tests_of
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """One line per reason, before pytest's closing line."""
-    found = skips(terminalreporter)
-    if found:
+    tests_of = skips(terminalreporter)
+    if tests_of:
         terminalreporter.section("skipped")
-    for reason, tests in sorted(found.items()):
+    for reason, tests in sorted(tests_of.items()):
         mark = "" if allowed(reason) else "  <- not an allowed reason: " + ", ".join(tests[:5])
         terminalreporter.write_line(f"{len(tests):4} x {reason}{mark}")
 

@@ -34,8 +34,8 @@ def folders(words: list[str]) -> list[Path]:
     """Folders of networks with their test vectors; the trained ones by `TILEWRIGHT_MODELS` or beside the checkout."""
     named = os.environ.get("TILEWRIGHT_MODELS")
     trained = Path(named) if named else ROOT.parent / "shared" / "models"
-    found = [path.parent for place in (SEEDED, trained) for path in sorted(place.glob("*/model.onnx"))]
-    return [path for path in found if not words or any(word in label(path) for word in words)]
+    every = [path.parent for place in (SEEDED, trained) for path in sorted(place.glob("*/model.onnx"))]
+    return [path for path in every if not words or any(word in label(path) for word in words)]
 
 
 def label(folder: Path) -> str:
@@ -54,22 +54,22 @@ def cell(folder: Path, board: str) -> tuple[str, ...]:
     with tempfile.TemporaryDirectory() as work:
         files = (folder / "model.onnx", folder / "inputs.npz", folder / "outputs.npz")
         try:
-            found = run_cell(*files, board, Path(work) / "project", codes=folder.parent == SEEDED)
+            outcome = run_cell(*files, board, Path(work) / "project", codes=folder.parent == SEEDED)
         except TilewrightError as error:
             return (label(folder), board, *UNKNOWN, f"{type(error).__name__}: {error.what}")
-    return (label(folder), *row(found))
+    return (label(folder), *row(outcome))
 
 
-def row(found: Cell) -> tuple[str, ...]:
+def row(outcome: Cell) -> tuple[str, ...]:
     """Board and figures of a cell."""
-    if found.report is None or found.report.run is None:
-        why = found.refusal.why if found.refusal else ""
-        return (found.board, *UNKNOWN, f"does not fit: {why}")
-    run = found.report.run
+    if outcome.report is None or outcome.report.run is None:
+        why = outcome.refusal.why if outcome.refusal else ""
+        return (outcome.board, *UNKNOWN, f"does not fit: {why}")
+    run = outcome.report.run
     flash = (run.text_bytes or 0) + (run.rodata_bytes or 0)
     sizes = (run.instructions, run.text_bytes, flash, run.ram_bytes, run.stack_bytes)
-    figures = tuple(number(value) for value in (*sizes, found.code_allowance, found.stack_allowance))
-    return (found.board, *figures, "+".join(run.fences), "match" if run.match else "DIFFERS")
+    figures = tuple(number(value) for value in (*sizes, outcome.code_allowance, outcome.stack_allowance))
+    return (outcome.board, *figures, "+".join(run.fences), "match" if run.match else "DIFFERS")
 
 
 def closing(verdicts: Iterable[str]) -> tuple[str, int]:
@@ -83,15 +83,15 @@ def closing(verdicts: Iterable[str]) -> tuple[str, int]:
 
 def main(words: list[str]) -> int:
     """Print the table and the closing line; 5 where a cell failed."""
-    asked = [(folder, board) for folder in folders(words) for board in boards(folder.name)]
-    if not asked:
+    cells = [(folder, board) for folder in folders(words) for board in boards(folder.name)]
+    if not cells:
         print(f"no network is called {' or '.join(words)}", file=sys.stderr)
         return 2
     with ProcessPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count() or 1)) as pool:
         rows = []
-        for done in pool.map(cell, *zip(*asked, strict=True)):
+        for done in pool.map(cell, *zip(*cells, strict=True)):
             rows.append(done)
-            print(f"{len(rows)} of {len(asked)}:", *done, file=sys.stderr, flush=True)
+            print(f"{len(rows)} of {len(cells)}:", *done, file=sys.stderr, flush=True)
     line, status = closing(verdict for *_, verdict in rows)
     print(table(HEADS, rows, right=range(2, 9)), line, sep="\n")
     return status

@@ -127,11 +127,11 @@ def table(*parts: str) -> list[tuple[str, ...]]:
         for shape in shapes:
             before: tuple[int, float] | None = None
             for nodes in sizes:
-                found = measured(shape, nodes, target, without, Path(scratch))
-                if found is None:
+                times = measured(shape, nodes, target, without, Path(scratch))
+                if times is None:
                     rows.append((shape, str(nodes), f"> {LIMIT}"))
                     break
-                total, stages = found
+                total, stages = times
                 growth = "" if before is None else f"{math.log(total / before[1], nodes / before[0]):.2f}"
                 rows.append((shape, str(nodes), f"{total:.2f}", *stages, growth))
                 print(*rows[-1], file=sys.stderr, flush=True)

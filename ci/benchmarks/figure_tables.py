@@ -39,16 +39,16 @@ _PEERS: Mapping[str, Sequence[Row]] = {
 
 def _of(figures: Figures, section: str, choice: str, what: str) -> list[str]:
     """A figure of every network as its table has it."""
-    found = []
+    cells = []
     for model in MODELS:
         one = figures.get(section, choice, model)
         if what == "count":
-            found.append(cell(None if one.count is None else one.count / 1e6))
+            cells.append(cell(None if one.count is None else one.count / 1e6))
         else:
             size = None if one.ram is None else one.ram + (one.stack or 0)
             value = {"ram": one.ram, "flash": one.flash, "ram and stack": size}[what]
-            found.append("null" if value is None else f"{value:,}")
-    return found
+            cells.append("null" if value is None else f"{value:,}")
+    return cells
 
 
 def _bold(cells: Sequence[str]) -> Row:
@@ -100,8 +100,8 @@ PAGES = ("README.md", "docs/peers.md")
 
 def pages(figures: Figures) -> dict[Path, str]:
     """Every page with figures, its tables as the recorded run has them."""
-    found = {ROOT / "docs" / "performance.md": page(figures)}
+    texts = {ROOT / "docs" / "performance.md": page(figures)}
     for name in PAGES:
         text = (ROOT / name).read_text(encoding="utf-8")
-        found[ROOT / name] = _BLOCK.sub(lambda block: f"{block[1]}{TABLES[block[2]](figures)}\n{block[4]}", text)
-    return found
+        texts[ROOT / name] = _BLOCK.sub(lambda block: f"{block[1]}{TABLES[block[2]](figures)}\n{block[4]}", text)
+    return texts

@@ -19,5 +19,5 @@ def table(*parts: str) -> list[tuple[str, ...]]:
     figures = measured(parts)
     for file, text in pages(figures).items():
         file.write_text(text, encoding="utf-8")
-    found: list[tuple[str, ...]] = [("section", "", "ResNet-8", "DS-CNN", "VWW", "AD")]
-    return found + [(section.key, *row) for section in SECTIONS for row in rows(section, figures)]
+    lines: list[tuple[str, ...]] = [("section", "", "ResNet-8", "DS-CNN", "VWW", "AD")]
+    return lines + [(section.key, *row) for section in SECTIONS for row in rows(section, figures)]

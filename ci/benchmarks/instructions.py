@@ -45,8 +45,8 @@ def counted(folder: Path, flags: list[str] | None) -> dict[str, object] | None:
         command += ["-t", target(Path(board), flags), "--profile", "--quantized-io" if "int8" in folder.name else "-q"]
         command += ["-o", output, "--json", "-", "-q"]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-    found: dict[str, object] | None = json.loads(done.stdout) if done.returncode == 0 else None
-    return found
+    counts: dict[str, object] | None = json.loads(done.stdout) if done.returncode == 0 else None
+    return counts
 
 
 def table() -> list[tuple[str, ...]]:

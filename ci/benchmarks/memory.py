@@ -36,10 +36,10 @@ def table() -> list[Row]:
 
 def _row(name: str, problem: PlacementProblem, enough: int | None = None) -> Row:
     start = time.process_time()
-    found = place(problem, enough=enough)
+    solution = place(problem, enough=enough)
     seconds = time.process_time() - start
-    status = found.status if enough is None or found.peak > enough else f"{found.status}, fits {enough:,}"
-    return name, str(len(problem.buffers)), f"{found.peak:,}", f"{found.lower_bound:,}", status, f"{seconds:.2f}"
+    status = solution.status if enough is None or solution.peak > enough else f"{solution.status}, fits {enough:,}"
+    return name, str(len(problem.buffers)), f"{solution.peak:,}", f"{solution.lower_bound:,}", status, f"{seconds:.2f}"
 
 
 def _graphs() -> Iterator[Row]:
@@ -59,11 +59,11 @@ def _planned() -> Iterator[Row]:
         timed.dependency_overrides[clock] = lambda: time.process_time
         done = compile_model(model, CompileOptions(), load_target("host"), pipeline=timed)
     seconds = done.report.tool.seconds
-    found, buffers = done.placed.solution, len(done.placed.problem.buffers)
+    solution, buffers = done.placed.solution, len(done.placed.problem.buffers)
     for name, spent in (("plan and memory", seconds["plan"] + seconds["memory"]), ("all stages", seconds["total"])):
         yield (
-            f"model of {NODES} nodes: {name}", str(buffers), f"{found.peak:,}", f"{found.lower_bound:,}",
-            found.status, f"{spent:.2f}",
+            f"model of {NODES} nodes: {name}", str(buffers), f"{solution.peak:,}", f"{solution.lower_bound:,}",
+            solution.status, f"{spent:.2f}",
         )  # fmt: skip
 
 

@@ -55,19 +55,19 @@ def measure(section: Section, figures: Figures) -> None:
                         figures.put(section.key, f"{form}, {name}", model, Figure(round(value, 4), None, None))
             continue
         for optimize in section.optimize:
-            found = counted(section, model, optimize)
-            figures.put(section.key, optimize, model, found[0] if found else None)
-            if found:
-                figures.flags[section.key] = found[1]
+            count = counted(section, model, optimize)
+            figures.put(section.key, optimize, model, count[0] if count else None)
+            if count:
+                figures.flags[section.key] = count[1]
 
 
 def measured(parts: tuple[str, ...]) -> Figures:
     """The stored figures with those of the sections named, or of all, measured anew where their tools are."""
     figures = recorded()
     for section in SECTIONS:
-        asked = not parts or section.key in parts
+        wanted = not parts or section.key in parts
         ready = section.key == "time" or (section.target and not missing_tools(load_target(section.target)))
-        if asked and ready:
+        if wanted and ready:
             measure(section, figures)
             (DOCS / "performance.json").write_text(figures.text())
     return figures

@@ -142,22 +142,22 @@ def cell(value: float | None) -> str:
 def rows(section: Section, figures: Figures) -> list[Row]:
     """Ours by choice, then the peers."""
     scale = 1.0 if section.key == "time" else 1e6
-    found: list[Row] = []
+    lines: list[Row] = []
     for choice in section.optimize:
         counts = [figures.get(section.key, choice, model).count for model in MODELS]
         name = choice if section.key == "time" else f"tilewright --optimize {choice}"
-        found.append((name, *(cell(None if count is None else count / scale) for count in counts)))
-    return found + [(name, *(cell(value) for value in values)) for name, values in section.peers]
+        lines.append((name, *(cell(None if count is None else count / scale) for count in counts)))
+    return lines + [(name, *(cell(value) for value in values)) for name, values in section.peers]
 
 
 def memory_rows(section: Section, figures: Figures) -> list[Row]:
     """RAM and flash of ours by choice."""
-    found: list[Row] = []
+    lines: list[Row] = []
     for choice in section.optimize:
         for what in ("ram", "flash"):
             values = [getattr(figures.get(section.key, choice, model), what) for model in MODELS]
-            found.append((f"{choice}: {what}", *("null" if v is None else f"{v:,}" for v in values)))
-    return found
+            lines.append((f"{choice}: {what}", *("null" if v is None else f"{v:,}" for v in values)))
+    return lines
 
 
 def markdown(heads: Row, lines: Sequence[Row]) -> str:

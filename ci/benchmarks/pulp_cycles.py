@@ -38,8 +38,8 @@ def models() -> list[Path]:
     """The trained MLPerf Tiny networks where they are at hand, else our own of the same shapes."""
     trained = Path(os.environ.get("TILEWRIGHT_MODELS", ROOT.parent / "shared" / "models"))
     own = ROOT / "tests" / "models"
-    found = [(trained if (trained / name / "model.onnx").exists() else own) / name / "model.onnx" for name in NETWORKS]
-    return [path for path in found if path.exists()]
+    files = [(trained if (trained / name / "model.onnx").exists() else own) / name / "model.onnx" for name in NETWORKS]
+    return [path for path in files if path.exists()]
 
 
 def tiles(model: Path, kibibytes: int) -> list[Tile]:
@@ -55,7 +55,7 @@ def tiles(model: Path, kibibytes: int) -> list[Tile]:
         inputs = [random_values(tensor, rng).tobytes() for tensor in tensors]
         answer = execute(image, inputs, count=True)
     instructions = {i.name: i for i in done.plan.instructions}
-    found = []
+    measured_tiles = []
     for instruction in done.plan.instructions:
         spans = iter([s for s in answer.spans if s.instruction == instruction.index and s.kind == "kernel"])
         if instruction.schedule is None:
@@ -70,8 +70,8 @@ def tiles(model: Path, kibibytes: int) -> list[Tile]:
                 modelled = one.kernel.cycles(one.call, sizes)
                 if modelled is not None and step.index > 0:
                     shown = tuple((loop, size) for loop, size in sizes.items() if size > 1 and "." not in loop)
-                    found.append(Tile(one.kernel.name, one.name, float(modelled), span.cycles, shown))
-    return found
+                    measured_tiles.append(Tile(one.kernel.name, one.name, float(modelled), span.cycles, shown))
+    return measured_tiles
 
 
 def all_tiles() -> list[Tile]:

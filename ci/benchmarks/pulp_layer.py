@@ -89,10 +89,10 @@ def table() -> list[tuple[str, ...]]:
     if missing := [tool for tool, _ in missing_tools(load_target(BOARD))]:
         return [*rows, (f"skipped: {', '.join(missing)} is not installed", *[""] * 6)]
     for kibibytes in L1_KIBIBYTES:
-        found = measure(kibibytes)
-        each = [f"{cycles:,}" for cycles in (found.kernel_cycles, found.streamed_cycles)]
-        rate = [f"{PRODUCTS / cycles:.2f}" for cycles in (found.kernel_cycles, found.streamed_cycles)]
+        layer = measure(kibibytes)
+        each = [f"{cycles:,}" for cycles in (layer.kernel_cycles, layer.streamed_cycles)]
+        rate = [f"{PRODUCTS / cycles:.2f}" for cycles in (layer.kernel_cycles, layer.streamed_cycles)]
         rows.append((
-            str(kibibytes), str(found.tiles), each[0], rate[0], each[1], rate[1], "yes" if found.equal else "NO",
+            str(kibibytes), str(layer.tiles), each[0], rate[0], each[1], rate[1], "yes" if layer.equal else "NO",
         ))  # fmt: skip
     return rows

@@ -70,9 +70,9 @@ def table(*parts: str) -> list[Row]:
 
 def _all_boards() -> list[str]:
     """Targets of which something is estimated and whose compiler is here."""
-    found = ((name, load_target(name)) for name in known_targets())
+    targets = ((name, load_target(name)) for name in known_targets())
     return [
-        name for name, target in found
+        name for name, target in targets
         if target.simulator not in ("native", "cuda") and not any("gcc" in tool for tool, _ in missing_tools(target))
     ]  # fmt: skip
 
@@ -91,18 +91,18 @@ def _drawn(seed: int, folder: Path) -> Path:
 
 def _against_builds(cells: list[Cell]) -> tuple[dict[Level, str], int]:
     """Every level with the network whose estimate is most too large, and how many cells have no plan."""
-    found: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
+    ratios_of: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
     failed = 0
     with ProcessPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count() or 1)) as pool:
         for (model, board), ratios in zip(cells, pool.map(_ratios, *zip(*cells, strict=True)), strict=True):
             failed += ratios is None  # unsupported there, or no plan
             name = model.stem if model.stem != "model" else model.parent.name
             for level, ratio in ratios or ():
-                found[board, level].append((ratio, name))
+                ratios_of[board, level].append((ratio, name))
                 if ratio < 1:
                     print(f"refuted: {name} on {board}, {level}: {ratio:.3f}", file=sys.stderr, flush=True)
     levels = {}
-    for (board, level), known in sorted(found.items()):
+    for (board, level), known in sorted(ratios_of.items()):
         refuted = sum(ratio < 1 for ratio, _ in known)
         figures = (min(known)[0], statistics.median(ratio for ratio, _ in known), max(known)[0])
         least, median, most = (round(100 * (figure - 1), 1) for figure in figures)
@@ -146,13 +146,13 @@ def _smallest(cells: Iterable[Cell]) -> list[Row]:
 
 def _neighbours(model: Path, board: str, level: str, io: InputOutput) -> bool | None:
     """Whether the named size fits and one step less does not; None where nothing is named."""
-    asked, step = CompileOptions(io=io), 8
-    told = _error(model, board, replace(asked, level_sizes={level: 64}))
+    options, step = CompileOptions(io=io), 8
+    told = _error(model, board, replace(options, level_sizes={level: 64}))
     if told is None or list(told.smallest) != [level]:
         return None
     size = told.smallest[level]
-    enough = _error(model, board, replace(asked, level_sizes={level: size}))
-    return enough is None and _error(model, board, replace(asked, level_sizes={level: size - step})) is not None
+    enough = _error(model, board, replace(options, level_sizes={level: size}))
+    return enough is None and _error(model, board, replace(options, level_sizes={level: size - step})) is not None
 
 
 def _error(model: Path, board: str, options: CompileOptions) -> DoesNotFit | None:

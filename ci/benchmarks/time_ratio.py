@@ -42,8 +42,8 @@ def library() -> Path | None:
     """The library of the wheel of onnxruntime; None where there is none."""
     import onnxruntime
 
-    found = sorted((Path(onnxruntime.__file__).parent / "capi").glob("libonnxruntime.so*"))
-    return found[0] if found else None
+    files = sorted((Path(onnxruntime.__file__).parent / "capi").glob("libonnxruntime.so*"))
+    return files[0] if files else None
 
 
 def ratio(folder: Path, rounds: int = ROUNDS) -> Ratio | None:
@@ -95,9 +95,9 @@ def table() -> list[tuple[str, ...]]:
     for name in NAMES:
         if not (trained / name / "model.onnx").exists():
             continue
-        found = ratio(trained / name)
-        if found is None:
+        ratios = ratio(trained / name)
+        if ratios is None:
             return [*rows, (name, "skipped: libonnxruntime.so is not in the wheel", "", "", "")]
-        times = (f"{found.ours[0]:.0f}", f"{found.theirs[0]:.0f}", f"{found.smallest:.2f}", f"{found.median:.2f}")
+        times = (f"{ratios.ours[0]:.0f}", f"{ratios.theirs[0]:.0f}", f"{ratios.smallest:.2f}", f"{ratios.median:.2f}")
         rows.append((name, *times))
     return rows

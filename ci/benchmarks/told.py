@@ -60,19 +60,19 @@ def odd(sides: Mapping[str, Totals]) -> list[str]:
 def told(model: Path, board: str, work: Path) -> dict[str, Totals]:
     """Bytes of every level by place, without a build."""
     project, other, page = work / "project", work / "other", work / "page.html"
-    found: dict[str, Totals] = {}
+    totals: dict[str, Totals] = {}
     for verb in ("check", "memory"):
         text = said(verb, str(model), "-t", board, "--json", str(work / verb))
         rows = json.loads((work / verb).read_text())["rows"]
-        found[verb] = of_report(rows[0])
-        found[f"{verb}, table"] = of_table(text, found[verb])
-    known = found["check"]
-    found["compile, table"] = of_table(said("compile", str(model), "-t", board, "-o", str(project)), known)
+        totals[verb] = of_report(rows[0])
+        totals[f"{verb}, table"] = of_table(text, totals[verb])
+    known = totals["check"]
+    totals["compile, table"] = of_table(said("compile", str(model), "-t", board, "-o", str(project)), known)
     report = json.loads((project / "report.json").read_text())
-    found["report.json"] = of_report(report)
-    found["report, table"] = of_table(said("report", str(project), "--html", str(page)), known)
-    found["page"] = of_page(page.read_text())
-    found["header"] = of_header(next((project / "src").glob(f"{report['model']['name']}.h")).read_text(), report)
+    totals["report.json"] = of_report(report)
+    totals["report, table"] = of_table(said("report", str(project), "--html", str(page)), known)
+    totals["page"] = of_page(page.read_text())
+    totals["header"] = of_header(next((project / "src").glob(f"{report['model']['name']}.h")).read_text(), report)
     # a report whose bytes all differ, so that every level is a row
     for level in report["memory"].values():
         level["activations"], level["worst_case"] = level["activations"] + 8, level["worst_case"] + 8
@@ -80,26 +80,26 @@ def told(model: Path, board: str, work: Path) -> dict[str, Totals]:
     other.mkdir()
     (other / "report.json").write_text(json.dumps(report))
     text = said("diff", str(other / "report.json"), str(project / "report.json"))
-    found["diff"] = {
+    totals["diff"] = {
         level: int(size.replace(",", "")) for level, size in re.findall(r"^(\w+) +total +[\d,]+ +([\d,]+)", text, re.M)
     }
-    return found
+    return totals
 
 
 def told_after_a_build(model: Path, board: str, work: Path) -> dict[str, Totals]:
     """Bytes of every level by place, built."""
-    found: dict[str, Totals] = {}
+    totals: dict[str, Totals] = {}
     text = said("check", str(model), "-t", board, "--measure", "--json", str(work / "measured"))
-    known = found["check"] = of_report(json.loads((work / "measured").read_text())["rows"][0])
-    found["check --measure, table"] = of_table(text, known)
+    known = totals["check"] = of_report(json.loads((work / "measured").read_text())["rows"][0])
+    totals["check --measure, table"] = of_table(text, known)
     built = work / "built"
     text = said("compile", str(model), "-t", board, "--measure", "-o", str(built))
-    found["compile --measure, table"] = of_table(text, known)
-    found["compile --measure"] = of_report(json.loads((built / "report.json").read_text()))
+    totals["compile --measure, table"] = of_table(text, known)
+    totals["compile --measure"] = of_report(json.loads((built / "report.json").read_text()))
     text = said("run", str(model), "-t", board, "--json", str(work / "run"))
-    found["run"] = of_report(json.loads((work / "run").read_text()))
-    found["run, table"] = of_table(text, known)
-    return found
+    totals["run"] = of_report(json.loads((work / "run").read_text()))
+    totals["run, table"] = of_table(text, known)
+    return totals
 
 
 def said(*words: str) -> str:
@@ -121,11 +121,11 @@ def of_table(text: str, levels: Totals) -> Totals:
     lines = text.splitlines()
     heads = next(line for line in lines if line.startswith("memory ") and " total" in line)
     end = heads.index(" total") + len(" total")
-    found = {}
+    totals = {}
     for level in levels:
         row = next(line for line in lines if line.startswith(f"{level} "))
-        found[level] = int(re.sub(r"\D", "", row[:end].split()[-1]))
-    return found
+        totals[level] = int(re.sub(r"\D", "", row[:end].split()[-1]))
+    return totals
 
 
 def of_page(page: str) -> Totals:

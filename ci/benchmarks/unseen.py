@@ -116,12 +116,12 @@ class Sum:
 
 def sums(layers: Iterable[Layer]) -> dict[str, Sum]:
     """Layers added up by kind."""
-    found: dict[str, Sum] = {}
+    sum_of: dict[str, Sum] = {}
     for layer in layers:
-        old = found.get(layer.kind, Sum(0, 0, 0))
+        old = sum_of.get(layer.kind, Sum(0, 0, 0))
         theirs = None if old.theirs is None or layer.theirs is None else old.theirs + layer.theirs
-        found[layer.kind] = Sum(old.macs + layer.macs, old.ours + layer.ours, theirs)
-    return found
+        sum_of[layer.kind] = Sum(old.macs + layer.macs, old.ours + layer.ours, theirs)
+    return sum_of
 
 
 def layers_of(model: Path, board: str, theirs: dict[str, int]) -> list[Layer]:
@@ -132,11 +132,11 @@ def layers_of(model: Path, board: str, theirs: dict[str, int]) -> list[Layer]:
         write(compiled, Path(folder))
         report = run_model(compiled, target, RunOptions(profile=True, reference=False), Path(folder))
     calls = {bound.call.node.name: bound.call for bound in compiled.bound.nodes}
-    found = []
+    layers = []
     for layer in report.layers:
         if layer.name in calls and (of := kind(calls[layer.name])) and layer.instructions is not None:
-            found.append(Layer(of, layer.macs, layer.instructions, theirs.get(shape(calls[layer.name]))))
-    return found
+            layers.append(Layer(of, layer.macs, layer.instructions, theirs.get(shape(calls[layer.name]))))
+    return layers
 
 
 def cells(of: Sum, anchor: float) -> tuple[str, ...]:

@@ -102,10 +102,10 @@ def main() -> int:
         outcomes, status = run_range(seed, index, stop, seeds, route)
         if status:
             outcomes.append(f"FAILED: the process ended with status {status}")
-        for found in outcomes:
-            counts[found.split("\n")[0].split(":")[0]] += 1
-            if found.startswith("FAILED"):
-                print(f"model {index} of seed {seed}: {found}", flush=True)
+        for verdict in outcomes:
+            counts[verdict.split("\n")[0].split(":")[0]] += 1
+            if verdict.startswith("FAILED"):
+                print(f"model {index} of seed {seed}: {verdict}", flush=True)
                 if options.keep:
                     options.keep.mkdir(parents=True, exist_ok=True)
                     (options.keep / f"{seed}_{index}.onnx").write_bytes(model(seed, index, seeds))

@@ -62,12 +62,12 @@ def _bytes(content: bytes, random: Random) -> bytes:
 
 def _parts(message: Any) -> list[Any]:
     """The message and all messages inside it."""
-    found = [message]
-    for part in found:  # grows while it is walked
+    messages = [message]
+    for part in messages:  # grows while it is walked
         for descriptor, value in part.ListFields():
             if descriptor.message_type is not None:
-                found.extend(value if descriptor.is_repeated else [value])
-    return found
+                messages.extend(value if descriptor.is_repeated else [value])
+    return messages
 
 
 def _any_field(proto: onnx.ModelProto, random: Random) -> None:

@@ -147,12 +147,12 @@ def yolo() -> onnx.ModelProto:
     coarse = pooled_pyramid(net, convolved(net, fine, (24, 32), (3, 3), "silu", 2), 32)
     joined = net.node("Concat", enlarged(net, coarse, "nearest"), fine, axis=1)
     fine = convolved(net, joined, (56, 24), (1, 1), "silu")
-    found = []
+    heads = []
     for feature, channels, places in ((fine, 24, 64), (coarse, 32, 16)):
         boxes = convolved(net, convolved(net, feature, (channels, 16), (3, 3), "silu"), (16, 32), (1, 1))
         kinds = convolved(net, convolved(net, feature, (channels, 16), (3, 3), "silu"), (16, 3), (1, 1))
-        found.append(net.node("Reshape", net.node("Concat", boxes, kinds, axis=1), net.constant([1, 35, places])))
-    both = net.node("Concat", *found, axis=2)
+        heads.append(net.node("Reshape", net.node("Concat", boxes, kinds, axis=1), net.constant([1, 35, places])))
+    both = net.node("Concat", *heads, axis=2)
     sides, kinds = net.node("Split", both, net.constant([32, 3]), axis=1, results=2)
     spread = net.node("Transpose", net.node("Reshape", sides, net.constant([1, 4, 8, 80])), perm=[0, 2, 1, 3])
     steps = net.constant(np.arange(8, dtype=np.float32).reshape(1, 8, 1, 1))

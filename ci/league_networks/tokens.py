@@ -124,8 +124,8 @@ def point_cloud() -> onnx.ModelProto:
     summary = net.node("ReduceMax", features(points, (3, 16, 32)), net.constant([2]), keepdims=0)
     transform = net.node("Reshape", net.dense(summary, 32, 9), net.constant([1, 3, 3]))
     turned = net.node("MatMul", transform, points)
-    found = net.node("ReduceMax", features(turned, (3, 24, 48, 64)), net.constant([2]), keepdims=0)
-    net.output(net.dense(net.node("Relu", net.dense(found, 64, 32)), 32, 10), "shapes")
+    largest = net.node("ReduceMax", features(turned, (3, 24, 48, 64)), net.constant([2]), keepdims=0)
+    net.output(net.dense(net.node("Relu", net.dense(largest, 64, 32)), 32, 10), "shapes")
     return net.finish(OPSET)
 
 

@@ -37,13 +37,13 @@ def compile_alike(
         return best
     alone = best
     for leader in _leaders(alone):
-        found: list[Compiled | None] = [None] * len(wanted)
-        found[leader], forms = alone[leader], forms_of(alone[leader])
+        compilations: list[Compiled | None] = [None] * len(wanted)
+        compilations[leader], forms = alone[leader], forms_of(alone[leader])
         for number, (source, options) in enumerate(wanted):
             if number != leader:
                 chosen = compile_model(source, options, target, pipeline=taking(forms, pipeline))
-                found[number], forms = chosen, forms | forms_of(chosen)
-        tried = [one for one in found if one is not None]
+                compilations[number], forms = chosen, forms | forms_of(chosen)
+        tried = [one for one in compilations if one is not None]
         if _bytes(tried) < _bytes(best):
             best = tried
     return best
@@ -52,8 +52,8 @@ def compile_alike(
 def taking(forms: Collection[Form], pipeline: Compiler[Compiled] | None) -> Compiler[Compiled]:
     """The pipeline with kernels first that want constants in these forms."""
 
-    def sorted_orders(asked: Request = Depends(request)) -> Orders:
-        usual = order_of(asked.options, asked.target, asked.kernels)
+    def sorted_orders(request: Request = Depends(request)) -> Orders:
+        usual = order_of(request.options, request.target, request.kernels)
         return lambda model: known_first(forms, usual(model))
 
     changed = (pipeline or compiler).copy()

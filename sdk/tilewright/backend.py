@@ -43,8 +43,8 @@ class CompiledModel(BackendRep):
         if outcome.failure:
             raise MismatchError("the compiled model did not run", why=outcome.failure)
         names = [value.name for value in self._model.graph.output]
-        found = without_padding(prepared.subject.outputs, outcome.runs[0])
-        return namedtupledict("Outputs", names)(*found[: len(names)])
+        results = without_padding(prepared.subject.outputs, outcome.runs[0])
+        return namedtupledict("Outputs", names)(*results[: len(names)])
 
 
 def _listed(model: onnx.ModelProto, inputs: Any) -> tuple[np.ndarray, ...]:
@@ -60,16 +60,16 @@ def _listed(model: onnx.ModelProto, inputs: Any) -> tuple[np.ndarray, ...]:
 
 def _shaped(model: onnx.ModelProto, given: Sequence[np.ndarray]) -> onnx.ModelProto:
     """The model with the shapes of these inputs, where it leaves them open."""
-    found = onnx.ModelProto()
-    found.CopyFrom(model)
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
     stored = {tensor.name for tensor in model.graph.initializer}
-    for value, array in zip([each for each in found.graph.input if each.name not in stored], given, strict=False):
+    for value, array in zip([each for each in copy.graph.input if each.name not in stored], given, strict=False):
         kind = value.type.tensor_type
         if value.type.HasField("tensor_type") and not all(d.HasField("dim_value") for d in kind.shape.dim):
             del kind.shape.dim[:]
             for size in array.shape:
                 kind.shape.dim.add().dim_value = size
-    return found
+    return copy
 
 
 def _refused(error: UnsupportedError) -> Exception:

@@ -122,7 +122,7 @@ def _hold_apart(bundle: str, names: Sequence[str], sources: Sequence[Path]) -> N
 
 def _pairs(wish: BundleWish, names: Sequence[str]) -> frozenset[tuple[int, int]]:
     """Pairs of networks by number that may run at a time."""
-    found = set[tuple[int, int]]()
+    pairs = set[tuple[int, int]]()
     for group in wish.concurrent:
         for name in group:
             if name not in names:
@@ -132,8 +132,8 @@ def _pairs(wish: BundleWish, names: Sequence[str]) -> frozenset[tuple[int, int]]
             raise UsageError(
                 f"--concurrent {','.join(group)}", why="one network alone runs beside no other", fix="name two or more"
             )
-        found |= set(combinations(numbers, 2))
-    return frozenset(found)
+        pairs |= set(combinations(numbers, 2))
+    return frozenset(pairs)
 
 
 def _options_of(sources: Sequence[Path], options: CompileOptions) -> list[tuple[Path, CompileOptions]]:
@@ -153,22 +153,22 @@ def _options_of(sources: Sequence[Path], options: CompileOptions) -> list[tuple[
     for name in options.bounds:
         if name not in known:
             raise UsageError(f"--bound: no network has {quoted(name)}", fix=nearest(name, known))
-    found = []
-    for source, (here, there), names in zip(sources, ports, lengths, strict=True):
-        own = tuple(pair for pair in pairs if pair[0] in here and pair[1] in there)
+    answers = []
+    for source, (here, outputs), names in zip(sources, ports, lengths, strict=True):
+        own = tuple(pair for pair in pairs if pair[0] in here and pair[1] in outputs)
         taken = {name for pair in own for name in pair}
-        free = [[name for name in names if name not in taken] for names in (here, there)]
+        free = [[name for name in names if name not in taken] for names in (here, outputs)]
         auto = options.state.auto and bool(guessed_pairs(*free))
         state = replace(
             options.state, auto=auto, pairs=own if own or options.state.pairs == () else None,
             initial=options.state.initial if own or auto else None,
         )  # fmt: skip
-        found.append((source, replace(
+        answers.append((source, replace(
             options, state=state, shapes=_own(options.shapes, here), freeze=_own(options.freeze, here),
             bounds=_own(options.bounds, names),
             dump_dir=options.dump_dir and options.dump_dir / source.stem,
         )))  # fmt: skip
-    return found
+    return answers
 
 
 def _named(graph: onnx.GraphProto) -> frozenset[str]:
@@ -183,18 +183,18 @@ def _own(given: Mapping[str, T], names: Collection[str]) -> dict[str, T]:
     return {name: value for name, value in given.items() if name in names}
 
 
-def _report(found: Together, artifacts: BundleArtifacts, each: Sequence[Report]) -> Report:
+def _report(kit: Together, artifacts: BundleArtifacts, each: Sequence[Report]) -> Report:
     """One report of all: levels together, what is shared, and every network by itself."""
     seconds = {
         stage: round(sum(one.tool.seconds.get(stage, 0.0) for one in each), 6) for stage in each[0].tool.seconds
     }  # fmt: skip
     return Report(
         tool=ToolReport(VERSION, seconds),
-        model=_model(found.name, [one.model for one in each]),
+        model=_model(kit.name, [one.model for one in each]),
         platform=each[0].platform,
         target=each[0].target,
-        memory=with_programs(artifacts.levels, [one.memory for one in each], found.concurrent),
-        bundle=_shared(found),
+        memory=with_programs(artifacts.levels, [one.memory for one in each], kit.concurrent),
+        bundle=_shared(kit),
         networks=tuple(each),
     )
 
@@ -211,21 +211,21 @@ def _model(name: str, models: Sequence[ModelReport]) -> ModelReport:
     )  # fmt: skip
 
 
-def _shared(found: Together) -> BundleReport:
-    names = [placed.plan.name for placed in found.placed]
+def _shared(kit: Together) -> BundleReport:
+    names = [placed.plan.name for placed in kit.placed]
     return BundleReport(
         arena=tuple(
             ArenaReport(name, base, alone.arena_bytes)
-            for name, base, alone in zip(names, found.bases, found.alone, strict=True)
+            for name, base, alone in zip(names, kit.bases, kit.alone, strict=True)
         ),
-        concurrent=tuple((names[a], names[b]) for a, b in sorted(found.concurrent)),
+        concurrent=tuple((names[a], names[b]) for a, b in sorted(kit.concurrent)),
         states=tuple(
             SharedStateReport(
                 one.name, one.offset, one.size_bytes, tuple(dict.fromkeys(names[n] for n, _ in one.owners))
             )
-            for one in found.states
+            for one in kit.states
         ),
-        arrays=len(found.constants),
-        shared_arrays=sum(len({network for network, _ in one.readers}) > 1 for one in found.constants),
-        saved_bytes=saved_bytes(found),
+        arrays=len(kit.constants),
+        shared_arrays=sum(len({network for network, _ in one.readers}) > 1 for one in kit.constants),
+        saved_bytes=saved_bytes(kit),
     )

@@ -115,71 +115,71 @@ def journal(now: Callable[[], float] = Depends(clock), tell: Callable[[str], Non
     return Journal(now, tell)
 
 
-def tiler(asked: Request = Depends(request)) -> Cut:
+def tiler(request: Request = Depends(request)) -> Cut:
     """The function that cuts what does not fit the compute level, stacks counted."""
-    options = TileOptions.without(asked.options.disabled_passes)
+    options = TileOptions.without(request.options.disabled_passes)
     return partial(
-        tile_beside_stacks, levels=asked.levels, room=asked.stacks, options=options,
-        placing=Placing.asked(asked.platform, asked.options),
+        tile_beside_stacks, levels=request.levels, room=request.stacks, options=options,
+        placing=Placing.of(request.platform, request.options),
     )  # fmt: skip
 
 
-def allocator(asked: Request = Depends(request)) -> str:
+def allocator(request: Request = Depends(request)) -> str:
     """The name of the allocator that places the buffers."""
-    return asked.options.allocator
+    return request.options.allocator
 
 
-def solver_seconds(asked: Request = Depends(request)) -> float:
+def solver_seconds(request: Request = Depends(request)) -> float:
     """Seconds for each question to a solver."""
-    return asked.options.solver_seconds
+    return request.options.solver_seconds
 
 
-def kernel_order(asked: Request = Depends(request)) -> Orders:
+def kernel_order(request: Request = Depends(request)) -> Orders:
     """What sorts the kernels that accept a node of a model: their costs, or the counts of a lock file."""
-    return order_of(asked.options, asked.target, asked.kernels)
+    return order_of(request.options, request.target, request.kernels)
 
 
-def moves(asked: Request = Depends(request)) -> Sequence[Move]:
+def moves(request: Request = Depends(request)) -> Sequence[Move]:
     """What the search may try, in order: all that the platform's code can be and the options do not leave out."""
-    return allowed(MOVES, asked)
+    return allowed(MOVES, request)
 
 
 def asking(
-    asked: Request = Depends(request),
+    request: Request = Depends(request),
     orders: Orders = Depends(kernel_order),
     cut: Cut = Depends(tiler),
     name: str = Depends(allocator),
     seconds: float = Depends(solver_seconds),
 ) -> Callable[[Lowered], Question]:
     """What makes of a lowered network the question that the search answers."""
-    return lambda network: Question(asked, network, orders, cut, name, effort=seconds / 5.0)
+    return lambda network: Question(request, network, orders, cut, name, effort=seconds / 5.0)
 
 
 compiler: Compiler[Compiled] = Compiler()
 
 
 @compiler.step
-def load(asked: Request, log: Journal = Depends(journal)) -> Model:
+def load(request: Request, log: Journal = Depends(journal)) -> Model:
     """Load and check the file."""
     with log.stage("frontend"):
         loaded = read_model(
-            asked.source,
-            shapes=asked.options.shapes,
-            frozen=frozen_inputs(asked.options.freeze),
-            name=model_name(asked.source),
-            state=asked.options.state,
-            bounds=asked.options.bounds,
+            request.source,
+            shapes=request.options.shapes,
+            frozen=frozen_inputs(request.options.freeze),
+            name=model_name(request.source),
+            state=request.options.state,
+            bounds=request.options.bounds,
         )
-        if (loaded.states or asked.options.stream) and not asked.platform.can(Feature.STATE):
+        if (loaded.states or request.options.stream) and not request.platform.can(Feature.STATE):
             what = f"'{loaded.states[0].past}' is" if loaded.states else "--stream makes"
             raise UsageError(
-                f"{what} state, which platform '{asked.platform.name}' does not keep",
+                f"{what} state, which platform '{request.platform.name}' does not keep",
                 why="it writes its own code, whose inputs and outputs are all the caller's",
                 fix="give --state none and copy each output to its input, or use tilewright.graphs",
             )
-        if asked.options.io == "stream" and (asked.platform.copies or not asked.platform.can(Feature.ROW_CHAINS)):
+        if request.options.io == "stream" and (request.platform.copies or not request.platform.can(Feature.ROW_CHAINS)):
             raise UsageError(
-                f"--io stream is nothing that platform '{asked.platform.name}' does",
+                f"--io stream is nothing that platform '{request.platform.name}' does",
                 why="it computes tiles of whole tensors, no rows",
                 fix="choose a target of another platform, or --io arena",
             )
@@ -187,10 +187,10 @@ def load(asked: Request, log: Journal = Depends(journal)) -> Model:
 
 
 @compiler.step
-def lower(loaded: Model, asked: Request = Depends(request), log: Journal = Depends(journal)) -> Lowered:
+def lower(loaded: Model, request: Request = Depends(request), log: Journal = Depends(journal)) -> Lowered:
     """Quantised patterns as integers; fold, fuse, cancel."""
     with log.stage("passes"):
-        return lowered(loaded, asked.options)
+        return lowered(loaded, request.options)
 
 
 @compiler.step
@@ -212,40 +212,40 @@ def search(
 
 @compiler.step
 def emit(
-    found: Found,
-    asked: Request = Depends(request),
+    outcome: Found,
+    request: Request = Depends(request),
     write_code: Generator = Depends(generator),
     log: Journal = Depends(journal),
 ) -> Compiled:
     """The C project and its report."""
     with log.stage("codegen"):
-        artifacts = write_code(found.placed, asked.levels, asked.target.flags)
-        if asked.options.tokenizer is not None:
-            artifacts = with_text(artifacts, found.placed.plan, read_tokeniser(asked.options.tokenizer))
+        artifacts = write_code(outcome.placed, request.levels, request.target.flags)
+        if request.options.tokenizer is not None:
+            artifacts = with_text(artifacts, outcome.placed.plan, read_tokeniser(request.options.tokenizer))
     log.seconds["total"] = round(sum(log.seconds.values()), 6)
-    return compiled(found, artifacts, log.seconds)
+    return compiled(outcome, artifacts, log.seconds)
 
 
-def compiled(found: Found, artifacts: Artifacts, seconds: Mapping[str, float]) -> Compiled:
+def compiled(outcome: Found, artifacts: Artifacts, seconds: Mapping[str, float]) -> Compiled:
     """What was found and emitted, with its report."""
-    deployment = found.deployment
-    asked, network = deployment.question.request, deployment.question.lowered
+    deployment = outcome.deployment
+    request, network = deployment.question.request, deployment.question.lowered
     report = collect(
-        loaded=network.loaded, graph=deployment.graph, model=deployment.model, placed=found.placed,
-        passes=(*network.passes, *found.reports),
-        levels=asked.levels, constant_bytes=artifacts.constant_bytes,
-        table_bytes=artifacts.table_bytes, target=asked.target.name,
-        capabilities=asked.target.capabilities, seconds=seconds,
+        loaded=network.loaded, graph=deployment.graph, model=deployment.model, placed=outcome.placed,
+        passes=(*network.passes, *outcome.reports),
+        levels=request.levels, constant_bytes=artifacts.constant_bytes,
+        table_bytes=artifacts.table_bytes, target=request.target.name,
+        capabilities=request.target.capabilities, seconds=seconds,
         float_tensors=quantisation_report(deployment.model).float_tensors if deployment.model.quantisation_form else (),
         copied={one.state: one.why for one in deployment.settled.copied},
     )  # fmt: skip
     if artifacts.runtime_bytes:
-        report = with_weights_in_ram(report, found.placed.level, artifacts.runtime_bytes)
-    if not simulator_of(asked.target).on_this_machine:
-        report = with_estimates(report, asked.platform, artifacts, asked.target)
+        report = with_weights_in_ram(report, outcome.placed.level, artifacts.runtime_bytes)
+    if not simulator_of(request.target).on_this_machine:
+        report = with_estimates(report, request.platform, artifacts, request.target)
     return Compiled(
-        asked, network.loaded, deployment.model, deployment.graph, deployment.tiled, found.placed.plan, found.placed,
-        artifacts, report, deployment.decided_with(found.placed),
+        request, network.loaded, deployment.model, deployment.graph, deployment.tiled, outcome.placed.plan,
+        outcome.placed, artifacts, report, deployment.decided_with(outcome.placed),
     )  # fmt: skip
 
 
@@ -266,22 +266,22 @@ def compile_model(
     `pipeline` is a changed copy of `compiler`, with steps or dependencies of the caller's own. Tiles leave
     `program_bytes` of the level of activations to the program, where a build has told them; else what is estimated.
     """
-    asked = replace(make_request(source, options, target), program_bytes=program_bytes)
-    done = pipeline_for(options, partial(_same, asked), pipeline).compile(asked)
+    own = replace(make_request(source, options, target), program_bytes=program_bytes)
+    done = pipeline_for(options, partial(_same, own), pipeline).compile(own)
     left = 0
     for _ in range(0 if program_bytes else ROOM_TRIES):
         if not (left := lacking_room(done, done.report, left)):
             break
         try:
-            asked = replace(asked, program_bytes=left)
-            done = pipeline_for(options, partial(_same, asked), pipeline).compile(asked)
+            own = replace(own, program_bytes=left)
+            done = pipeline_for(options, partial(_same, own), pipeline).compile(own)
         except DoesNotFit:
             break
     return done
 
 
-def _same(asked: Request) -> Request:
-    return asked
+def _same(own: Request) -> Request:
+    return own
 
 
 def lacking_room(done: Compiled, report: Report, left: int) -> int:
@@ -289,20 +289,20 @@ def lacking_room(done: Compiled, report: Report, left: int) -> int:
 
     Tiles are cut before there is any code, so what it takes is known of the compilation before. `left` were not enough.
     """
-    asked, home = done.request, Places.of(done.request.platform).variables
+    own, home = done.request, Places.of(done.request.platform).variables
     row = report.memory[home]
     if row.size is None or row.fits or done.tiled.compute_bytes == 0:
         return 0
-    program = row.tables + (row.code or 0) + (0 if asked.target.stacks.level else row.stack or 0)
+    program = row.tables + (row.code or 0) + (0 if own.target.stacks.level else row.stack or 0)
     return max(program, left + row.total - row.size) if left else program
 
 
 def pipeline_for(
-    options: CompileOptions, asked: Callable[[], Request], pipeline: Compiler[Compiled] | None = None
+    options: CompileOptions, provider: Callable[[], Request], pipeline: Compiler[Compiled] | None = None
 ) -> Compiler[Compiled]:
     """A copy of the pipeline with what the options add to it: regions of a program, dumps of every stage."""
     run = (pipeline or compiler).copy()
-    run.dependency_overrides.setdefault(request, asked)
+    run.dependency_overrides.setdefault(request, provider)
     if options.program is not None:
         from tilewright.program.deploy import with_program
         from tilewright.program.schema import read_schema
@@ -344,7 +344,7 @@ def write_files(artifacts: Artifacts, folder: Path) -> None:
             binary.writelines(pieces())
 
 
-def run_model(compiled: Compiled, target: Target, asked: RunOptions, project: Path) -> Report:
+def run_model(compiled: Compiled, target: Target, options: RunOptions, project: Path) -> Report:
     """Build the written project, run it on the target and compare; the report says what was found."""
     from tilewright.run.session import run_project
     from tilewright.run.simulator import Subject
@@ -353,7 +353,7 @@ def run_model(compiled: Compiled, target: Target, asked: RunOptions, project: Pa
     subject = Subject(
         compiled.placed, compiled.report, compiled.request.source, project, stream=compiled.model.stream
     )  # fmt: skip
-    return run_project(subject, sized, asked)
+    return run_project(subject, sized, options)
 
 
 def model_name(source: Path) -> str:

@@ -101,14 +101,14 @@ def with_smallest(
     """
 
     def report_at(sizes: Mapping[str, int]) -> Report | None:
-        asked = replace(options, level_sizes={**options.level_sizes, **sizes}, budgets={}, dump_dir=None)
+        own = replace(options, level_sizes={**options.level_sizes, **sizes}, budgets={}, dump_dir=None)
         try:
-            _, found = answered(source, asked, target)
+            _, report_now = answered(source, own, target)
         except DoesNotFit:
             return None
         except ToolMissing:
-            found = compile_model(source, replace(asked, measure=False), target).report
-        return found if overflow(found, {}) is None else None
+            report_now = compile_model(source, replace(own, measure=False), target).report
+        return report_now if overflow(report_now, {}) is None else None
 
     chosen = platform(target.platform)
     whole = hierarchy(chosen)
@@ -124,12 +124,12 @@ def with_smallest(
     }  # fmt: skip
     budgeted = {name: size for name, size in error.smallest.items() if size <= given.get(name, 0)}
     small = [name for name in small if name not in budgeted]
-    found = smallest_sizes(report_at, small, steps, error.smallest) if small else {}
-    if found is None:  # it is not this level alone
+    smallest = smallest_sizes(report_at, small, steps, error.smallest) if small else {}
+    if smallest is None:  # it is not this level alone
         others = [name for name in (whole.compute.name, whole.home.name) if name not in small]
-        found = smallest_sizes(report_at, [*small, *others], steps, error.smallest)
-    found = {**budgeted, **(found if found is not None else error.smallest)}
-    return _told(error, found, {name: size for name, size in given.items() if size and name not in found})
+        smallest = smallest_sizes(report_at, [*small, *others], steps, error.smallest)
+    smallest = {**budgeted, **(smallest if smallest is not None else error.smallest)}
+    return _told(error, smallest, {name: size for name, size in given.items() if size and name not in smallest})
 
 
 def _told(error: DoesNotFit, smallest: Mapping[str, int], given: Mapping[str, int]) -> DoesNotFit:
@@ -154,9 +154,9 @@ def smallest_sizes(
 
     None where it does not fit however large they are.
     """
-    found: dict[str, int] = {}
+    smallest: dict[str, int] = {}
     for at, level in enumerate(levels):
-        others = {**dict.fromkeys(levels[at + 1 :], LARGE), **found}
+        others = {**dict.fromkeys(levels[at + 1 :], LARGE), **smallest}
 
         def needed(size: int, level: str = level, others: Mapping[str, int] = others) -> int | None:
             report = report_at({**others, level: size})
@@ -165,8 +165,8 @@ def smallest_sizes(
         size = smallest_size(needed, steps[level], guesses.get(level, 0))
         if size is None:
             return None
-        found[level] = size
-    return found
+        smallest[level] = size
+    return smallest
 
 
 def smallest_size(needed: Callable[[int], int | None], step: int, guess: int = 0) -> int | None:

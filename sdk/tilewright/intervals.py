@@ -63,12 +63,12 @@ def changes(spans: Iterable[Span]) -> dict[int, int]:
 def covered(spans: Sequence[Span]) -> dict[int, int]:
     """Bytes in use at every moment at which a span begins, as `changes` counts them."""
     change, births = changes(spans), {span.lower for span in spans}
-    found, total = dict[int, int](), 0
+    total_from, total = dict[int, int](), 0
     for moment in sorted({*change, *births}):
         total += change.get(moment, 0)
         if moment in births:
-            found[moment] = total
-    return found
+            total_from[moment] = total
+    return total_from
 
 
 def _apart(group: list[Span]) -> Iterator[tuple[int, int, int]]:

@@ -10,8 +10,8 @@ _FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 def parse_size(text: str) -> int | None:
     """Bytes of `4096`, `64K`, `64KiB`, `1M` or `1 MB`; K is 1024. None where the text is no size."""
-    found = _SIZE.fullmatch(text.strip())
-    return int(found[1]) * _FACTORS[(found[2] or "").upper()] if found else None
+    size = _SIZE.fullmatch(text.strip())
+    return int(size[1]) * _FACTORS[(size[2] or "").upper()] if size else None
 
 
 def align_up(size: int, align: int) -> int:

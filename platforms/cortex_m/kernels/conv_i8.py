@@ -184,9 +184,9 @@ def work(call: Call) -> ConvWork:
     """The work of one call."""
     h, w = matrix_i8.axes_of(call)
     weights, pixels = weights_of(call), pixels_of(call)
-    found, codes = matrix_i8.conv_channels(call, weights)
+    prepared, codes = matrix_i8.conv_channels(call, weights)
     at_once = matrix_i8.pixels_at_once(pixels)
-    blocks, pairs, depth = -(-pixels // at_once), len(found.pairs), int(weights.shape[1])
+    blocks, pairs, depth = -(-pixels // at_once), len(prepared.pairs), int(weights.shape[1])
     step = matrix_i8.COST[at_once] + (0 if "_paired" in codes.form else 1)
     taps, channels, way = h.kernel * w.kernel, call.shape(0)[1], way_of(call)
     inner = inner_blocks(h, w, 1 if way == "patch" else at_once)

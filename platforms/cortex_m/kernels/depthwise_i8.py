@@ -106,14 +106,14 @@ def multiplications(p: Axis, q: Axis) -> float:
 def oriented(call: Call) -> tuple[Axis, Axis, bool] | None:
     """(axis of the pairs, other axis, True where the pairs run along columns); None where neither axis allows it."""
     h, w = matrix_i8.folded_axes(call)
-    found = [
+    orientations = [
         (multiplications(p, q), swapped, p, q)
         for p, q, swapped in ((h, w, False), (w, h, True))
         if p.stride <= 2 and p.dilation == 1 and p.size > 1
     ]
-    if not found:
+    if not orientations:
         return None
-    _, swapped, p, q = min(found, key=lambda item: item[0])
+    _, swapped, p, q = min(orientations, key=lambda item: item[0])
     return p, q, swapped
 
 
@@ -135,9 +135,9 @@ def bands(p: Axis, q: Axis) -> tuple[int, bool, int, int, int]:
 
 def work(call: Call) -> DepthwiseWork:
     """The work of one call."""
-    found = oriented(call)
-    assert found is not None
-    p, q, _ = found
+    axes = oriented(call)
+    assert axes is not None
+    p, q, _ = axes
     _, taps = line(p.kernel, p.stride)
     units, half, at_once, words, columns = bands(p, q)
     count = -(-call.shape(0)[1] // 4) * 4
@@ -174,9 +174,9 @@ class DepthwiseDsp(KernelMethods):
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Per channel its weight words, start and multiplier, and addend and shift where channels differ."""
         call = operands.call
-        found = oriented(call)
-        assert found is not None
-        p, q, swapped = found
+        axes = oriented(call)
+        assert axes is not None
+        p, q, swapped = axes
         weights, _ = portable.weights_of(call)
         plain = weights.reshape(weights.shape[0], *((q.kernel, p.kernel) if swapped else (p.kernel, q.kernel)))
         lines = plain if swapped else plain.transpose(0, 2, 1)
@@ -190,16 +190,16 @@ class DepthwiseDsp(KernelMethods):
 
     def scratch(self, operands: Operands) -> int:
         """Two planes."""
-        found = oriented(operands.call)
-        assert found is not None
-        *_, words, columns = bands(*found[:2])
+        axes = oriented(operands.call)
+        assert axes is not None
+        *_, words, columns = bands(*axes[:2])
         return 8 * words * columns
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """A channel is copied whole before their results are written, where nothing overlaps."""
-        found = oriented(call)
-        assert found is not None
-        units, _, at_once, _, _ = bands(*found[:2])
+        axes = oriented(call)
+        assert axes is not None
+        units, _, at_once, _, _ = bands(*axes[:2])
         return ((0, 0),) if call.shape(0)[1] % 4 == 0 and units == at_once else ()
 
     def cost(self, call: Call) -> float:
@@ -210,10 +210,10 @@ class DepthwiseDsp(KernelMethods):
         """The numbers of the layer."""
         call = operands.call
         x, y = call.tensor(0), call.outputs[0]
-        found = oriented(call)
-        assert found is not None
+        axes = oriented(call)
+        assert axes is not None
         assert x.quantisation is not None
-        p, q, swapped = found
+        p, q, swapped = axes
         words, taps = line(p.kernel, p.stride)
         units, half, at_once, column_words, columns = bands(p, q)
         fixed, own = matrix_i8.fixed_point(call), matrix_i8.is_own(call)

@@ -145,16 +145,16 @@ def pack(weights: Array, pairs: tuple[int, ...], paired: bool, at_once: int = 2)
     return np.asarray(words.reshape(-1, block, depth // 2).transpose(0, 2, 1).reshape(-1), np.uint32)
 
 
-def table(call: Call, form: str, found: Channels) -> Array:
+def table(call: Call, form: str, channels: Channels) -> Array:
     """Per pair two starts; two multipliers unless `_uniform`; two addends and shifts if `_own`; if `_sparse` a step."""
     fixed = fixed_point(call)
-    firsts = np.asarray(found.pairs)
-    first, second = found.start[firsts], found.start[firsts + 1]
+    firsts = np.asarray(channels.pairs)
+    first, second = channels.start[firsts], channels.start[firsts + 1]
     columns = [first, second * 256 + first if "_paired" in form else second]
     if "_uniform" not in form:
-        columns += [found.multiplier[firsts], found.multiplier[firsts + 1]]
+        columns += [channels.multiplier[firsts], channels.multiplier[firsts + 1]]
     if "_own" in form:
-        count = found.start.size
+        count = channels.start.size
         columns += [part.spread(count)[firsts + side] for part in (fixed.addend, fixed.shift) for side in (0, 1)]
     if "_sparse" in form:
         columns.append(np.diff(firsts, append=firsts[-1] + 2))
@@ -176,17 +176,17 @@ def is_own(call: Call) -> bool:
     return not (fixed.shift.uniform and fixed.addend.uniform)
 
 
-def codes_of(call: Call, found: Channels, uniform: bool = False) -> Codes:
+def codes_of(call: Call, channels: Channels, uniform: bool = False) -> Codes:
     """Which form of the functions a layer takes; `uniform` allows the one without multipliers in the table."""
     fixed = fixed_point(call)
     if is_own(call):
         return Codes("_wide_own_limited", 4)
     plain = (fixed.low, fixed.high) == (-128, 127)
-    if not found.paired:
+    if not channels.paired:
         return Codes("_wide_limited", 2)
-    if uniform and plain and (found.multiplier == found.multiplier[0]).all():
+    if uniform and plain and (channels.multiplier == channels.multiplier[0]).all():
         return Codes("_paired_uniform", 1)
-    if plain and len(found.pairs) < (found.constant.size + 1) // 2:
+    if plain and len(channels.pairs) < (channels.constant.size + 1) // 2:
         return Codes("_paired_sparse", 0)
     return Codes("_paired" if plain else "_paired_limited", 2)
 
@@ -209,11 +209,11 @@ def conv_channels(call: Call, weights: Array) -> tuple[Channels, Codes]:
     return channels, codes_of(call, channels)
 
 
-def matrix_constants(call: Call, found: Channels, form: str) -> tuple[Constant, ...]:
+def matrix_constants(call: Call, channels: Channels, form: str) -> tuple[Constant, ...]:
     """Weights, table and codes of the matrix core for weights [OC, K], K a multiple of 4."""
     return (
-        Constant("w", DType.U32, pack(found.weights, found.pairs, "_paired" in form)),
-        Constant("table", DType.I32, table(call, form, found)),
+        Constant("w", DType.U32, pack(channels.weights, channels.pairs, "_paired" in form)),
+        Constant("table", DType.I32, table(call, form, channels)),
         codes_constant(call),
     )
 

@@ -48,8 +48,8 @@ def sides(call: Call) -> tuple[Side, Side]:
     """Rows and columns; one row where the operand has no second axis."""
     window = pool_window(call)
     extents = (call.shape(0)[2:], window.outs, window.kernel, window.strides, window.begins)
-    found = [Side(*each) for each in zip(*extents, strict=True)]
-    return (found[0], found[1]) if len(found) == 2 else (Side(1, 1, 1, 1, 0), found[0])
+    both = [Side(*each) for each in zip(*extents, strict=True)]
+    return (both[0], both[1]) if len(both) == 2 else (Side(1, 1, 1, 1, 0), both[0])
 
 
 class MaxPoolMethods(KernelMethods):

@@ -46,11 +46,11 @@ def in_vectors(weights: Array) -> Array:
     return np.pad(weights, ((0, 0), (0, -weights.shape[1] % VECTOR)))
 
 
-def columns_of(call: Call, found: matrix_i8.Channels) -> tuple[Array, Array, Array, Array]:
+def columns_of(call: Call, channels: matrix_i8.Channels) -> tuple[Array, Array, Array, Array]:
     """Starts, multipliers, addends and shifts to the left, per channel."""
     fixed = matrix_i8.fixed_point(call)
-    count = found.start.size
-    return found.start, found.multiplier, fixed.addend.spread(count), -fixed.shift.spread(count)
+    count = channels.start.size
+    return channels.start, channels.multiplier, fixed.addend.spread(count), -fixed.shift.spread(count)
 
 
 def words(values: Array) -> Array:

@@ -186,15 +186,15 @@ def form_of(call: Call) -> tuple[str, int]:
     return ("SATURATED", shift) if plain else ("LIMITED", 0)
 
 
-def numbers_of(call: Call, found: matrix_i8.Channels) -> Array:
+def numbers_of(call: Call, channels: matrix_i8.Channels) -> Array:
     """[pair, words]: the numbers of the codes. Products are doubled, so these are of twice the word."""
     fixed = matrix_i8.fixed_point(call)
-    firsts = np.asarray(found.pairs)
+    firsts = np.asarray(channels.pairs)
     form, shift = form_of(call)
-    addend, shifts = (part.spread(found.start.size) for part in (fixed.addend, fixed.shift))
-    parts = [found.start, found.multiplier, 2 * addend - (1 << shift >> 1)]
+    addend, shifts = (part.spread(channels.start.size) for part in (fixed.addend, fixed.shift))
+    parts = [channels.start, channels.multiplier, 2 * addend - (1 << shift >> 1)]
     if form == "LIMITED":
-        parts = [found.start, found.multiplier, 2 * addend, -shifts - 1]
+        parts = [channels.start, channels.multiplier, 2 * addend, -shifts - 1]
     columns = [part[firsts + side] for part in parts for side in (0, 1)]
     if form == "LIMITED":
         columns += [np.full(firsts.size, fixed.low), np.full(firsts.size, fixed.high)]
@@ -202,10 +202,12 @@ def numbers_of(call: Call, found: matrix_i8.Channels) -> Array:
     return np.stack([*columns, step], axis=1)
 
 
-def stream_of(found: matrix_i8.Channels, numbers: Array) -> Array:
+def stream_of(channels: matrix_i8.Channels, numbers: Array) -> Array:
     """uint32 words: for every pair its weights, in the order in which they are multiplied, and its numbers."""
-    firsts = np.asarray(found.pairs)
-    split = np.stack([found.weights[firsts], found.weights[firsts + 1]], axis=1).reshape(firsts.size, 2, -1, VECTOR)
+    firsts = np.asarray(channels.pairs)
+    split = np.stack([channels.weights[firsts], channels.weights[firsts + 1]], axis=1).reshape(
+        firsts.size, 2, -1, VECTOR
+    )
     if split.shape[2] == 2:
         split[:, 1] = split[:, 1, ::-1].copy()
     elif split.shape[2] > 2:

@@ -71,11 +71,11 @@ class PairMethods(KernelMethods):
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Codes of a constant operand; listed pairs."""
         call = operands.call
-        found = [Constant("ab"[i], DType.I8, value.reshape(-1)) for i, value in sorted(call.constants.items())]
+        constants = [Constant("ab"[i], DType.I8, value.reshape(-1)) for i, value in sorted(call.constants.items())]
         form = narrow_form(call)
         if isinstance(form, NearForm):
-            found.append(Constant("pairs", DType.U16, np.array(form.listed or (0,), np.uint16)))
-        return tuple(found)
+            constants.append(Constant("pairs", DType.U16, np.array(form.listed or (0,), np.uint16)))
+        return tuple(constants)
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """Operands of the result's shape."""

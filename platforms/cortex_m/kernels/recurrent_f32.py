@@ -43,7 +43,7 @@ class RecurrentFpu(KernelMethods):
         count = call.shape(1)[0]
         biases = call.constants.get(3, np.zeros((count, 2 * gates * hidden), np.float32))
         starts = biases.reshape(count, 2, gates, hidden)
-        found = [
+        weights = [
             Constant(
                 name,
                 DType.F32,
@@ -51,7 +51,7 @@ class RecurrentFpu(KernelMethods):
             )
             for index, (name, side) in enumerate((("w", 0), ("r", 1)), start=1)
         ]
-        return (*found, *constants_by_name(operands, 0, *range(4, len(call.inputs))))
+        return (*weights, *constants_by_name(operands, 0, *range(4, len(call.inputs))))
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """Those of the portable kernel."""
@@ -63,13 +63,13 @@ class RecurrentFpu(KernelMethods):
 
     def cost(self, call: Call) -> float:
         """About one and a half instructions for a multiply-accumulate, and the functions of the gates."""
-        found = recurrent_cell(call)
-        functions = 300.0 * found.steps * found.batch * found.hidden * len(found.directions) * GATES[call.node.op]
+        cell = recurrent_cell(call)
+        functions = 300.0 * cell.steps * cell.batch * cell.hidden * len(cell.directions) * GATES[call.node.op]
         return 1.5 * PORTABLE.cost(call) + functions
 
     def context(self, operands: Operands) -> RecurrentContext:
         """That of the portable kernel, with packed weights."""
-        found = recurrent_cell(operands.call)
-        rows = found.hidden + -found.hidden % WIDTH
-        elements = rows * (1 + found.inputs), rows * (1 + found.hidden)
+        cell = recurrent_cell(operands.call)
+        rows = cell.hidden + -cell.hidden % WIDTH
+        elements = rows * (1 + cell.inputs), rows * (1 + cell.hidden)
         return replace(PORTABLE.context(operands), gate_elements=elements, packed=True)

@@ -39,11 +39,11 @@ def weights_of(call: Call) -> tuple[tuple[geometry.Phase, geometry.Phase, Array]
         weights = weights[:, :, None]
     inputs, outputs = weights.shape[0] // groups, weights.shape[1]
     taps = weights.reshape(groups, inputs, *weights.shape[1:]).transpose(0, 2, 3, 4, 1)
-    found = []
+    parts = []
     for rows, columns in geometry.phases(*geometry.transposed_axes(call)):
         some = taps[:, :, list(rows.taps)][:, :, :, list(columns.taps)].reshape(groups, outputs, -1)
-        found.append((rows, columns, some if some.size else np.zeros((groups, outputs, 1), np.float32)))
-    return tuple(found)
+        parts.append((rows, columns, some if some.size else np.zeros((groups, outputs, 1), np.float32)))
+    return tuple(parts)
 
 
 @PLATFORM.kernel(

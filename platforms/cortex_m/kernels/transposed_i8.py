@@ -93,14 +93,14 @@ def parts_of(call: Call, multiple: int) -> tuple[Part, ...]:
     everything = matrix_i8.channels_of(call, taps.reshape(taps.shape[0], -1))
     live = ~everything.constant
     zero, bias = the_quantisation(call.tensor(0)).zero_point[0], accumulator(call).bias
-    found = []
+    parts = []
     for rows, columns in geometry.phases(*geometry.transposed_axes(call)):
         some = taps[:, list(rows.taps)][:, :, list(columns.taps)].reshape(taps.shape[0], -1) * live[:, None]
         start = np.where(live, bias - zero * some.sum(axis=1), everything.start)
         missing = max(multiple, some.shape[1] + -some.shape[1] % multiple) - some.shape[1]
         padded: Array = np.pad(some, ((0, 0), (0, missing)))
-        found.append(Part(rows, columns, replace(everything, weights=padded, start=start)))
-    return tuple(found)
+        parts.append(Part(rows, columns, replace(everything, weights=padded, start=start)))
+    return tuple(parts)
 
 
 def context(call: Call, parts: tuple[Part, ...], sizes: tuple[tuple[int, int], ...]) -> TransposedContext:
@@ -158,9 +158,9 @@ class TransposedDsp(KernelMethods):
         call = operands.call
         parts = parts_of(call, 4)
         form = matrix_i8.codes_of(call, parts[0].channels).form
-        found = [matrix_i8.matrix_constants(call, part.channels, form) for part in parts]
-        joined = [np.concatenate([constants[at].values for constants in found]) for at in (0, 1)]
-        return Constant("w", DType.U32, joined[0]), Constant("table", DType.I32, joined[1]), found[0][2]
+        constants_of = [matrix_i8.matrix_constants(call, part.channels, form) for part in parts]
+        joined = [np.concatenate([constants[at].values for constants in constants_of]) for at in (0, 1)]
+        return Constant("w", DType.U32, joined[0]), Constant("table", DType.I32, joined[1]), constants_of[0][2]
 
     def scratch(self, operands: Operands) -> int:
         """Gathered and widened inputs of four pixels."""
@@ -177,8 +177,8 @@ class TransposedDsp(KernelMethods):
         call = operands.call
         parts = parts_of(call, 4)
         form = matrix_i8.codes_of(call, parts[0].channels).form
-        found = [matrix_i8.matrix_constants(call, part.channels, form) for part in parts]
-        return context(call, parts, tuple((one[0].values.size, one[1].values.size) for one in found))
+        constants_of = [matrix_i8.matrix_constants(call, part.channels, form) for part in parts]
+        return context(call, parts, tuple((one[0].values.size, one[1].values.size) for one in constants_of))
 
 
 @PLATFORM.kernel(

@@ -134,8 +134,8 @@ def is_paired(call: Call) -> bool:
     """True where two channels share a word of weights: where flash counts and the numbers allow it."""
     channels = call.outputs[0].shape[1]
     small = pixels_of(call) >= WIDE_PIXELS or channels * steps_of(call) * 2 <= WIDE_WEIGHTS
-    found = matrix_i8.channels_of(call, conv_i8.weights_of(call))
-    if small or not found.paired:
+    prepared = matrix_i8.channels_of(call, conv_i8.weights_of(call))
+    if small or not prepared.paired:
         return False
     fixed, sums = matrix_i8.fixed_point(call), matrix_i8.largest_sum(call)
     high = (256 * sums * max(fixed.multiplier.values) >> 32) + 256 * abs(fixed.addend.values[0]) + 1
@@ -144,21 +144,21 @@ def is_paired(call: Call) -> bool:
 
 def stream(call: Call) -> Array:
     """Per pair of channels starts, weights, multipliers; then the same of a last single channel, in 16 bits."""
-    found = matrix_i8.channels_of(call, conv_i8.weights_of(call))
-    weights = np.where(found.constant[:, None, None], 0, words(call))
+    channels = matrix_i8.channels_of(call, conv_i8.weights_of(call))
+    weights = np.where(channels.constant[:, None, None], 0, words(call))
     halves = weights[..., 0] & 0xFFFF | (weights[..., 1] & 0xFFFF) << 16
     count, even = weights.shape[0], weights.shape[0] // 2 * 2
     first, second = weights[0:even:2], weights[1:even:2]
-    starts = found.start[:even].reshape(-1, 2)
+    starts = channels.start[:even].reshape(-1, 2)
     if is_paired(call):
         both = second * 256 + first
         packed = both[..., 0] & 0xFFFF | (both[..., 1] & 0xFFFF) << 16
         starts = np.stack([starts[:, 0], starts[:, 1] * 256 + starts[:, 0]], axis=1)
     else:
         packed = np.stack([halves[0:even:2], halves[1:even:2]], axis=2).reshape(even // 2, -1)
-    parts = [np.concatenate([starts, packed, found.multiplier[:even].reshape(-1, 2)], axis=1).reshape(-1)]
+    parts = [np.concatenate([starts, packed, channels.multiplier[:even].reshape(-1, 2)], axis=1).reshape(-1)]
     if count % 2:
-        parts.append(np.asarray([found.start[-1], *halves[-1], found.multiplier[-1]]))
+        parts.append(np.asarray([channels.start[-1], *halves[-1], channels.multiplier[-1]]))
     return np.asarray(np.concatenate(parts) & 0xFFFFFFFF, np.uint32)
 
 

@@ -133,9 +133,9 @@ def tile_of(h: Axis, w: Axis, channels: int, columns: int) -> Tile:
             pointers.append(Pointer(pointer, f"{name} ? {start} : x" if name else start, True))
             for offset in group:
                 c = offset // w.x_stride
-                inside, asked = test_of("left", c, min(lefts), max(lefts), w.size)
+                inside, test = test_of("left", c, min(lefts), max(lefts), w.size)
                 if inside:
-                    tests[inside] = asked
+                    tests[inside] = test
                 places = [(j, *divmod(c - j * w.stride, w.dilation)) for j in range(columns)]
                 taps = [(j, kw) for j, kw, rest in places if rest == 0 and 0 <= kw < w.kernel]
                 products = tuple((f"s{j}", f"w{kw}") for j, kw in taps)

@@ -277,16 +277,16 @@ class _Builder:
         """Join neighbouring loops that every operand walks as if they were one."""
         if any(a.looked_up for a in self.addresses):
             return list(names)
-        kept: list[str] = []
+        merged: list[str] = []
         for name in names:
             coeffs = [dict(a.terms) for a in self.addresses]
-            while kept and all(c.get(kept[-1], 0) == c.get(name, 0) * self.extents[name] for c in coeffs):
-                self.extents[name] *= self.extents[kept[-1]]
-                gone = kept.pop()
+            while merged and all(c.get(merged[-1], 0) == c.get(name, 0) * self.extents[name] for c in coeffs):
+                self.extents[name] *= self.extents[merged[-1]]
+                gone = merged.pop()
                 self.addresses = [replace(a, terms=tuple(t for t in a.terms if t[0] != gone)) for a in self.addresses]
                 coeffs = [dict(a.terms) for a in self.addresses]
-            kept.append(name)
-        return kept
+            merged.append(name)
+        return merged
 
     def _loops(self, names: Sequence[str], *body: Part) -> Loops:
         """Loops of the nest around a body, the outermost first."""

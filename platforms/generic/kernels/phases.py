@@ -68,9 +68,9 @@ def phases(h: TransposedAxis, w: TransposedAxis) -> tuple[tuple[Phase, Phase], .
 
 
 def _axis(size: int, out: int, kernel: int, stride: int, dilation: int, begin: int) -> TransposedAxis:
-    found = []
+    phases = []
     for first in range(min(stride, out)):
         taps = [k for k in reversed(range(kernel)) if (first + begin - k * dilation) % stride == 0]
         at = (first + begin - taps[0] * dilation) // stride if taps else 0
-        found.append(Phase(first, -(-(out - first) // stride), tuple(taps), at))
-    return TransposedAxis(size, out, stride, dilation if stride == 1 else 1, tuple(found))
+        phases.append(Phase(first, -(-(out - first) // stride), tuple(taps), at))
+    return TransposedAxis(size, out, stride, dilation if stride == 1 else 1, tuple(phases))

@@ -56,8 +56,8 @@ def steps(call: Call) -> Constant:
     while (reached - before > 1).any():
         middle = (before + reached) // 2
         with np.errstate(all="ignore"):
-            found = quantise(_floats(middle), scale, np.asarray(meaning.zero_point[0]), low, high)
-        before, reached = np.where(found >= codes, before, middle), np.where(found >= codes, middle, reached)
+            now = quantise(_floats(middle), scale, np.asarray(meaning.zero_point[0]), low, high)
+        before, reached = np.where(now >= codes, before, middle), np.where(now >= codes, middle, reached)
     values = np.full(STEPS, NEVER, np.int32)
     values[: codes.size] = np.where(reached > HIGHEST, NEVER, reached)
     return Constant("steps", DType.I32, values)

@@ -93,46 +93,46 @@ class Recurrent(KernelMethods):
 
     def scratch(self, operands: Operands) -> int:
         """State, cell and the gates of one batch entry."""
-        found = recurrent_cell(operands.call)
-        return 8 * found.hidden * operands.call.tensor(0).dtype.bits // 8
+        cell = recurrent_cell(operands.call)
+        return 8 * cell.hidden * operands.call.tensor(0).dtype.bits // 8
 
     def cost(self, call: Call) -> float:
         """Multiply-accumulates of all gates."""
-        found = recurrent_cell(call)
+        cell = recurrent_cell(call)
         return float(
             GATES[call.node.op]
-            * found.hidden
-            * (found.inputs + found.hidden)
-            * found.steps
-            * found.batch
-            * len(found.directions)
+            * cell.hidden
+            * (cell.inputs + cell.hidden)
+            * cell.steps
+            * cell.batch
+            * len(cell.directions)
         )
 
     def context(self, operands: Operands) -> RecurrentContext:
         """Everything that the loops need."""
         call = operands.call
-        found, x = recurrent_cell(call), call.tensor(0)
-        count, hidden = len(found.directions), found.hidden
-        first = found.batch_first
+        cell, x = recurrent_cell(call), call.tensor(0)
+        count, hidden = len(cell.directions), cell.hidden
+        first = cell.batch_first
         names = tuple(bool(name) for name in (*call.node.outputs, "", "", "")[:3])
         return RecurrentContext(
-            op=call.node.op, cell=found, real=c_type(x), clip=literal(x.dtype, found.clip) if found.clip > 0 else "",
+            op=call.node.op, cell=cell, real=c_type(x), clip=literal(x.dtype, cell.clip) if cell.clip > 0 else "",
             directions=tuple(
-                DirectionContext(n, backwards, tuple(_form(a, x.dtype) for a in found.activations[n]))
-                for n, backwards in enumerate(found.directions)
+                DirectionContext(n, backwards, tuple(_form(a, x.dtype) for a in cell.activations[n]))
+                for n, backwards in enumerate(cell.directions)
             ),
             lengths=call.optional(4) is not None, bias=call.optional(3) is not None,
             start_h=call.optional(5) is not None, start_c=call.optional(6) is not None,
             peepholes=call.optional(7) is not None, results=(names[0], names[1], names[2]),
             reset_first=not call.integer("linear_before_reset", 0) if call.node.op == "GRU" else False,
             coupled=bool(call.integer("input_forget", 0)) if call.node.op == "LSTM" else False,
-            x_step=found.inputs if first else found.batch * found.inputs,
-            x_entry=found.steps * found.inputs if first else found.inputs,
-            y_step=count * hidden if first else count * found.batch * hidden,
-            y_direction=hidden if first else found.batch * hidden,
-            y_entry=found.steps * count * hidden if first else hidden,
-            h_direction=hidden if first else found.batch * hidden, h_entry=count * hidden if first else hidden,
-            gate_elements=(hidden * found.inputs, hidden * hidden),
+            x_step=cell.inputs if first else cell.batch * cell.inputs,
+            x_entry=cell.steps * cell.inputs if first else cell.inputs,
+            y_step=count * hidden if first else count * cell.batch * hidden,
+            y_direction=hidden if first else cell.batch * hidden,
+            y_entry=cell.steps * count * hidden if first else hidden,
+            h_direction=hidden if first else cell.batch * hidden, h_entry=count * hidden if first else hidden,
+            gate_elements=(hidden * cell.inputs, hidden * hidden),
         )  # fmt: skip
 
 

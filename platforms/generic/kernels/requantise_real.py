@@ -43,8 +43,8 @@ def real_form(proof: Proof, bias: Integers) -> RealForm | None:
     channels = proof.channels
     scale = np.broadcast_to(np.asarray([float(m) for m in exact.multipliers]), (channels,))
     lowest, highest = (np.broadcast_to(part, (channels,))[:, None] for part in (bounds.lowest, bounds.highest))
-    found = np.asarray(thresholds(exact))
-    reached = np.clip(np.broadcast_to(found, (channels, found.shape[1])), lowest, highest + 1).astype(np.float64)
+    limits = np.asarray(thresholds(exact))
+    reached = np.clip(np.broadcast_to(limits, (channels, limits.shape[1])), lowest, highest + 1).astype(np.float64)
     steps = np.arange(1, exact.high - exact.low + 1, dtype=np.float64)[None, :]
     at, before = steps - scale[:, None] * reached, steps - scale[:, None] * (reached - 1)
     least = np.where(reached <= highest, at, -np.inf).max(axis=1, initial=-np.inf) + MARGIN

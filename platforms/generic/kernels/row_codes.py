@@ -146,5 +146,5 @@ class CodeRows(KernelMethods):
 
     def context(self, operands: Operands) -> ProductContext:
         """Sizes, and the type of an index."""
-        found = product_context(operands.call, 0, operands.call.tensor(2).elements)
-        return ProductContext(**{**vars(found), "index": c_type(operands.call.tensor(2))})
+        product = product_context(operands.call, 0, operands.call.tensor(2).elements)
+        return ProductContext(**{**vars(product), "index": c_type(operands.call.tensor(2))})

@@ -82,11 +82,11 @@ class Compress(KernelMethods):
     def context(self, operands: Operands) -> CompressContext:
         """Sizes around the axis; all elements where there is none."""
         call = operands.call
-        axis, shape, asked = compress_axis(call), call.shape(), call.tensor(1).elements
+        axis, shape, places = compress_axis(call), call.shape(), call.tensor(1).elements
         if axis is None:
-            return CompressContext(1, prod(shape), 1, asked, length_bound(call))
+            return CompressContext(1, prod(shape), 1, places, length_bound(call))
         return CompressContext(
-            prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]), asked, length_bound(call)
+            prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]), places, length_bound(call)
         )  # fmt: skip
 
 

@@ -72,16 +72,16 @@ def quotient_of(form: SoftmaxForm) -> Quotient:
 
 def lines_of(shape: Shape, axis: int, x: tuple[int, ...], y: tuple[int, ...]) -> tuple[Line, ...]:
     """Loops over all axes but one; neighbours that lie evenly are one loop."""
-    found: list[Line] = []
+    lines: list[Line] = []
     for size, *steps in (part for at, part in enumerate(zip(shape, x, y, strict=True)) if at != axis):
         if size == 1:
             continue
         line = Line(size, *steps)
-        if found and (found[-1].x, found[-1].y) == (line.x * size, line.y * size):
-            found[-1] = Line(found[-1].count * size, line.x, line.y)
+        if lines and (lines[-1].x, lines[-1].y) == (line.x * size, line.y * size):
+            lines[-1] = Line(lines[-1].count * size, line.x, line.y)
         else:
-            found.append(line)
-    return tuple(found)
+            lines.append(line)
+    return tuple(lines)
 
 
 @PLATFORM.kernel(
@@ -118,5 +118,5 @@ class SoftmaxI8(KernelMethods):
 def strides(operands: Operands, name: str, shape: Shape) -> tuple[int, ...]:
     """Elements between neighbours along each axis as a tensor lies in memory."""
     layout = operands.layouts.get(name)
-    found = None if layout is None else layout.axis_strides(shape)
-    return found or tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    of_layout = None if layout is None else layout.axis_strides(shape)
+    return of_layout or tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))

@@ -74,7 +74,7 @@ def two_operands(operands: Operands) -> TwoOperands:
     lead = shapes[2][: len(y) - own]
     parts = [_of_batch(strides[:-2], shape[:-2], len(lead)) for strides, shape in ((a, shapes[0]), (b, shapes[1]))]
     batches = [Batch(*part) for part in zip(lead, *parts, y[: len(lead)], strict=True) if part[0] > 1]
-    found = TwoOperands(
+    operation = TwoOperands(
         batches=tuple(_joined(batches)),
         rows=shapes[0][-2] if len(a) > 1 else 1,
         depth=depth,
@@ -86,7 +86,7 @@ def two_operands(operands: Operands) -> TwoOperands:
         y_row=y[len(lead)] if len(a) > 1 else 0,
         y_column=y[-1] if len(b) > 1 else 0,
     )
-    return _batches_as_rows(found)
+    return _batches_as_rows(operation)
 
 
 def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -116,24 +116,24 @@ def _of_batch(strides: tuple[int, ...], shape: tuple[int, ...], rank: int) -> li
 
 def _joined(batches: list[Batch]) -> list[Batch]:
     """Neighbouring axes whose matrices lie at one distance from each other are one axis."""
-    found: list[Batch] = []
+    joined: list[Batch] = []
     for inner in batches:
-        outer = found[-1] if found else None
+        outer = joined[-1] if joined else None
         steps = (inner.a * inner.count, inner.b * inner.count, inner.y * inner.count)
         if outer is not None and (outer.a, outer.b, outer.y) == steps:
-            found[-1] = replace(inner, count=outer.count * inner.count)
+            joined[-1] = replace(inner, count=outer.count * inner.count)
         else:
-            found.append(inner)
-    return found
+            joined.append(inner)
+    return joined
 
 
-def _batches_as_rows(found: TwoOperands) -> TwoOperands:
+def _batches_as_rows(operation: TwoOperands) -> TwoOperands:
     """The innermost batches as rows, where one right-hand side serves all of them."""
-    while found.batches:
-        *outer, last = found.batches
-        a_row, y_row = (last.a, last.y) if found.rows == 1 else (found.a_row, found.y_row)
-        if last.b or (found.rows > 1 and (last.a, last.y) != (found.rows * a_row, found.rows * y_row)):
+    while operation.batches:
+        *outer, last = operation.batches
+        a_row, y_row = (last.a, last.y) if operation.rows == 1 else (operation.a_row, operation.y_row)
+        if last.b or (operation.rows > 1 and (last.a, last.y) != (operation.rows * a_row, operation.rows * y_row)):
             break
-        rows = found.rows * last.count
-        found = replace(found, batches=tuple(outer), rows=rows, a_row=a_row, y_row=y_row)
-    return found
+        rows = operation.rows * last.count
+        operation = replace(operation, batches=tuple(outer), rows=rows, a_row=a_row, y_row=y_row)
+    return operation

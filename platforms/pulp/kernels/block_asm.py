@@ -254,8 +254,8 @@ class _Columns:
 
     def renew(self, now: list[int], later: list[int]) -> None:
         """Give the registers that neither the rest of this tap nor the next needs to columns of the next."""
-        there = [column for column in dict.fromkeys(later) if self.first <= column < self.end]
-        missing = [column for column in there if column not in self.held.values()]
+        wanted = [column for column in dict.fromkeys(later) if self.first <= column < self.end]
+        missing = [column for column in wanted if column not in self.held.values()]
         for register, held in self.held.items():
             if missing and (held is None or (held not in now and held not in later)):
                 self.fetch(missing.pop(0), register)

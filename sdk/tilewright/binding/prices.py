@@ -89,22 +89,22 @@ class Core:
         if self.in_software(call, kernel):
             cost = min(self.declared(call, kernel), self.by_loops(call, kernel))
             return Faster("", cost, f"{FLOATS.unmet(self.capabilities, ())}, floats are computed in software")
-        found = [
+        cheaper = [
             Faster(one.kernel.name, rate.each * units + (TILE_ENTRY if one.kernel.tileable else ENTRY), one.refusal)
             for one in candidates
             if one.refusal is not None and one.kernel.refusal is None and mismatch(one.kernel, call) is None
             and (rate := self.platform.rates.get(one.kernel.name)) is not None
             and kind_of_products(call) in rate.kinds
         ]  # fmt: skip
-        return min(found, key=lambda one: one.cost, default=None)
+        return min(cheaper, key=lambda one: one.cost, default=None)
 
     def by_aim(self, call: Call, kernel: Kernel, candidates: Sequence[Candidate]) -> Faster | None:
         """The cheapest kernel that another `--optimize` would offer, where it costs less; `why` is that option."""
-        found = []
+        cheaper = []
         for other in (one.kernel for one in candidates if one.kernel.requires.optimize and one.kernel.refusal):
             aim = other.requires.optimize
             if not other.requires.unmet(self.capabilities, (aim,)) and not mismatch(other, call):
                 if other.calibrated and other.methods.accepts(call) is None:
-                    found.append(Faster(other.name, self.estimated(call, other), f"--optimize {aim}"))
-        least = min(found, key=lambda one: one.cost, default=None)
+                    cheaper.append(Faster(other.name, self.estimated(call, other), f"--optimize {aim}"))
+        least = min(cheaper, key=lambda one: one.cost, default=None)
         return least if least is not None and least.cost < 0.95 * self.estimated(call, kernel) else None

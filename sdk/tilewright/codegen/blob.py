@@ -73,7 +73,7 @@ class Blob:
 
 def lay_out(plan: ExecutionPlan, regions: Sequence[WeightRegion], context: bool = False) -> tuple[Blob, ...]:
     """The blobs of the regions, one constant after the other, aligned; with `context` an instance points to them."""
-    found = []
+    blobs = []
     for index, region in enumerate(regions):
         pieces, at = [], 0
         for slot in region.frozen:
@@ -82,8 +82,8 @@ def lay_out(plan: ExecutionPlan, regions: Sequence[WeightRegion], context: bool 
             pieces.append(Piece(slot, f"{plan.name}_c{slot}", C_TYPES[constant.dtype], at, size))
             at += -(-size // PIECE_ALIGN) * PIECE_ALIGN
         pointer = f"context->blob_{index}" if context else f"{plan.name}_blob_{index}"
-        found.append(Blob(index, region.name, region.identifier, region.mapped, pointer, tuple(pieces), at))
-    return tuple(found)
+        blobs.append(Blob(index, region.name, region.identifier, region.mapped, pointer, tuple(pieces), at))
+    return tuple(blobs)
 
 
 def constant_texts(plan: ExecutionPlan, blobs: Sequence[Blob]) -> dict[int, str]:

@@ -55,19 +55,19 @@ class BundleArtifacts:
 
 @ieee
 def emit_bundle(
-    found: Together, levels: Sequence[MemoryLevel], flags: Sequence[str], weights: Weights = "c"
+    kit: Together, levels: Sequence[MemoryLevel], flags: Sequence[str], weights: Weights = "c"
 ) -> BundleArtifacts:
     """Render the project; arguments are those of `emit`, for all networks at once."""
-    constants, shares = _constants(found)
+    constants, shares = _constants(kit)
     members = [
-        _member(placed, levels, flags, share) for placed, share in zip(found.placed, shares, strict=True)
+        _member(placed, levels, flags, share) for placed, share in zip(kit.placed, shares, strict=True)
     ]  # fmt: skip
     tables = sum(tables for _, _, tables in members)
     constant_bytes = tables + sum(packed(one.dtype, one.values).nbytes for one in constants)
-    rows = common_levels(found, levels, constant_bytes, tables)
-    shown = _bundle(found, [one for one, _, _ in members], constants, constant_bytes, rows, flags, weights)
+    rows = common_levels(kit, levels, constant_bytes, tables)
+    shown = _bundle(kit, [one for one, _, _ in members], constants, constant_bytes, rows, flags, weights)
     parts = [parts_of(one) for one in shown.networks]
-    models = "".join(placed.plan.sha256 for placed in found.placed)
+    models = "".join(placed.plan.sha256 for placed in kit.placed)
     build = build_number(models, constants, lambda number, elements: _files(shown, parts, number, elements))
     texts = _files(shown, parts, build, [constant.text for constant in constants])
     if shown.fast is not None:
@@ -95,24 +95,24 @@ def _weights_path(shown: BundleText) -> str:
     return f"src/{shown.name}_weights.{'S' if shown.binary else 'c'}"
 
 
-def _constants(found: Together) -> tuple[list[ConstantArray], list[Shared]]:
+def _constants(kit: Together) -> tuple[list[ConstantArray], list[Shared]]:
     """All arrays of the weights file, and what each network takes of them."""
     arrays = list[ConstantArray]()
-    read: list[dict[int, str]] = [{} for _ in found.placed]
-    for number, one in enumerate(found.constants):
+    read: list[dict[int, str]] = [{} for _ in kit.placed]
+    for number, one in enumerate(kit.constants):
         network, slot = one.readers[0]
-        constant = found.placed[network].plan.frozen_slots[slot].constant
-        readers = ", ".join(dict.fromkeys(found.placed[n].plan.name for n, _ in one.readers))
-        name, count = f"{found.name}_c{number}", int(packed(one.dtype, one.values).size)
+        constant = kit.placed[network].plan.frozen_slots[slot].constant
+        readers = ", ".join(dict.fromkeys(kit.placed[n].plan.name for n, _ in one.readers))
+        name, count = f"{kit.name}_c{number}", int(packed(one.dtype, one.values).size)
         comment = f"{safe(constant.name)} of {readers}"
         arrays.append(ConstantArray(name, constant_type(one.dtype), count, comment, one.dtype, one.values))
         for network, slot in one.readers:
             read[network][slot] = name
-    first: list[dict[int, str]] = [{} for _ in found.placed]
-    for state in found.states:
+    first: list[dict[int, str]] = [{} for _ in kit.placed]
+    for state in kit.states:
         stored = ""
         for network, number in state.owners:
-            plan = found.placed[network].plan
+            plan = kit.placed[network].plan
             wanted = first_names(plan).get(number, "")
             if wanted and not stored:
                 stored = wanted
@@ -120,8 +120,8 @@ def _constants(found: Together) -> tuple[list[ConstantArray], list[Shared]]:
             if wanted:
                 first[network][number] = stored
     shares = [
-        Shared(found.name, alone, constants, values, found.settling)
-        for alone, constants, values in zip(found.alone, read, first, strict=True)
+        Shared(kit.name, alone, constants, values, kit.settling)
+        for alone, constants, values in zip(kit.alone, read, first, strict=True)
     ]
     return arrays, shares
 
@@ -144,25 +144,25 @@ def _member(
 
 
 def _bundle(
-    found: Together, networks: Sequence[NetworkText], constants: Sequence[ConstantArray], constant_bytes: int,
+    kit: Together, networks: Sequence[NetworkText], constants: Sequence[ConstantArray], constant_bytes: int,
     rows: Mapping[str, MemoryReport], flags: Sequence[str], weights: Weights,
 ) -> BundleText:  # fmt: skip
-    names = [placed.plan.name for placed in found.placed]
+    names = [placed.plan.name for placed in kit.placed]
     states = tuple(
         StateText(
             number, one.offset, one.size_bytes,
             f"state {number}: '{safe(one.name)}' of {', '.join(dict.fromkeys(names[n] for n, _ in one.owners))}",
         )
-        for number, one in enumerate(found.states)
+        for number, one in enumerate(kit.states)
     )  # fmt: skip
     return BundleText(
-        name=found.name, upper=found.name.upper(), tool=f"tilewright {VERSION}", networks=tuple(networks),
-        bases=found.bases, arena_bytes=found.arena_bytes, align=max(found.align, 8), state_bytes=found.state_bytes,
+        name=kit.name, upper=kit.name.upper(), tool=f"tilewright {VERSION}", networks=tuple(networks),
+        bases=kit.bases, arena_bytes=kit.arena_bytes, align=max(kit.align, 8), state_bytes=kit.state_bytes,
         states=states, constant_bytes=constant_bytes, levels=tuple(_level(name, row) for name, row in rows.items()),
         constants=tuple(constants), needs_math=needs_math(constants),
         binary=in_binary(constants, constant_bytes, weights), flags=" ".join(flags), cmake_flags=";".join(flags),
-        concurrent=tuple((names[a], names[b]) for a, b in sorted(found.concurrent)),
-        fast=_fast(found.name, networks), settling=found.settling,
+        concurrent=tuple((names[a], names[b]) for a, b in sorted(kit.concurrent)),
+        fast=_fast(kit.name, networks), settling=kit.settling,
     )  # fmt: skip
 
 
@@ -202,6 +202,6 @@ def _files(
     return {**texts, _weights_path(shown): (head, *written)}
 
 
-def saved_bytes(found: Together) -> int:
+def saved_bytes(kit: Together) -> int:
     """Bytes of constants that the image holds once and would hold several times."""
-    return sum(packed(one.dtype, one.values).nbytes * (len(one.readers) - 1) for one in found.constants)
+    return sum(packed(one.dtype, one.values).nbytes * (len(one.readers) - 1) for one in kit.constants)

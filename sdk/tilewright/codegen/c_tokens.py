@@ -62,5 +62,5 @@ def _close(blocks: list[_Block]) -> None:
 
 
 def _turns(line: str) -> int | None:
-    found = _LOOP.match(line)
-    return None if found is None else max(0, -((int(found[2]) - int(found[3])) // int(found[4] or 1)))
+    loop = _LOOP.match(line)
+    return None if loop is None else max(0, -((int(loop[2]) - int(loop[3])) // int(loop[4] or 1)))

@@ -79,16 +79,16 @@ def count(code: FunctionText) -> tuple[FunctionCounts, ...]:
 
 def _name(signature: str) -> str:
     """The function that a signature declares."""
-    found = _DECLARED.search(signature)
-    return found[1] if found else ""
+    declared = _DECLARED.search(signature)
+    return declared[1] if declared else ""
 
 
-def _table_bytes(found: re.Match[str]) -> int:
+def _table_bytes(declaration: re.Match[str]) -> int:
     """Bytes of a table; those of types that are none of C's stand in the plan where they have dimensions."""
-    sizes = [int(size) for size in re.findall(r"\d+", found[2])]
-    if found[1] not in _ELEMENT:
-        return 0 if sizes else 4 * (found[3].count(",") + 1)
-    return _ELEMENT[found[1]] * prod(sizes)
+    sizes = [int(size) for size in re.findall(r"\d+", declaration[2])]
+    if declaration[1] not in _ELEMENT:
+        return 0 if sizes else 4 * (declaration[3].count(",") + 1)
+    return _ELEMENT[declaration[1]] * prod(sizes)
 
 
 def _start(signature: str) -> int:

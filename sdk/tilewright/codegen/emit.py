@@ -240,15 +240,15 @@ def network_text(
 
 def calls_text(placed: PlacedPlan, functions: Functions, memories: Memories) -> tuple[CallLine, ...]:
     """The calls of every instruction together, in the plan's order, each under its guards."""
-    found: dict[int, CallLine] = {}
+    line_of: dict[int, CallLine] = {}
     guards = guards_of(placed.plan)
     for call in functions.calls:
         index = call.instruction.index
         told = layer_comment(placed, call.instruction)
-        line = found.setdefault(index, CallLine(index, (), told, _guard(placed, guards[index], memories)))
+        line = line_of.setdefault(index, CallLine(index, (), told, _guard(placed, guards[index], memories)))
         if call.function:
-            found[index] = replace(line, statements=(*line.statements, call.text))
-    return tuple(found.values())
+            line_of[index] = replace(line, statements=(*line.statements, call.text))
+    return tuple(line_of.values())
 
 
 def _guard(placed: PlacedPlan, guards: frozenset[Guard[int]], memories: Memories) -> str:
@@ -273,7 +273,7 @@ def _levels(
     """
     reports = memory_reports(placed, levels, constant_bytes, table_bytes)
     fast = _fast(placed, levels)
-    found = []
+    rows = []
     for level in levels:
         here = level.name == placed.level
         if not (here or level.readonly or (fast is not None and fast.macro == level.name.upper())):
@@ -282,8 +282,8 @@ def _levels(
         if here and runtime_bytes:
             parts["constants"] = parts.get("constants", 0) + runtime_bytes
         told = ", ".join(f"{name} {size}" for name, size in parts.items())
-        found.append(Level(level.name, level.name.upper(), sum(parts.values()), level.size, told or "nothing", here))
-    return tuple(found)
+        rows.append(Level(level.name, level.name.upper(), sum(parts.values()), level.size, told or "nothing", here))
+    return tuple(rows)
 
 
 def _fast(placed: PlacedPlan, levels: Sequence[MemoryLevel]) -> FastMemory | None:
@@ -300,7 +300,7 @@ def _constants(placed: PlacedPlan, blobs: Sequence[Blob]) -> tuple[ConstantArray
     plan = placed.plan
     mapped = {piece.slot for blob in blobs if blob.mapped for piece in blob.pieces}
     in_ram = {piece.slot for blob in blobs if not blob.mapped for piece in blob.pieces}
-    found: list[ConstantArray] = []
+    arrays: list[ConstantArray] = []
     for slot in plan.frozen_slots:
         if slot.index in mapped:
             continue
@@ -310,8 +310,8 @@ def _constants(placed: PlacedPlan, blobs: Sequence[Blob]) -> tuple[ConstantArray
             name, constant_type(constant.dtype), elements, constant_comment(slot), constant.dtype, constant.values,
             slot.index not in in_ram,
         )  # fmt: skip
-        found.append(array)
-    return (*found, *first_values(plan))
+        arrays.append(array)
+    return (*arrays, *first_values(plan))
 
 
 def _padding(tensor: Tensor, outputs: Sequence[str]) -> str:
@@ -331,25 +331,25 @@ def _with_rows(placed: PlacedPlan, ports: tuple[Port, ...]) -> tuple[Port, ...]:
         part for i in placed.plan.instructions for part in i.call.chain or (i.call,) if part.node.op == "InputRows"
     ]
     by_name = {call.tensor(0).name: call for call in calls}
-    found = []
+    with_rows = []
     for port, slot in zip(ports, placed.plan.input_slots, strict=True):
         call = by_name.get(placed.plan.slots[slot].tensor.name)
         shape = port.shape if call is None else call.outputs[0].shape
         planes = 1 if call is not None and call.integers("perm", ()) else port.shape[1]
-        found.append(replace(port, rows=shape[2], planes=planes))
-    return tuple(found)
+        with_rows.append(replace(port, rows=shape[2], planes=planes))
+    return tuple(with_rows)
 
 
 def ports_text(placed: PlacedPlan, slots: Sequence[int], word: str, memories: Memories) -> tuple[Port, ...]:
     """Inputs or outputs, as `word` says."""
     plan = placed.plan
     names = plan.output_names if word == "output" else tuple(plan.slots[s].tensor.name for s in slots)
-    found = []
+    ports = []
     for index, slot in enumerate(slots):
         tensor = plan.slots[slot].tensor
         per_tensor = tensor.quantisation is not None and tensor.quantisation.axis is None
         quantisation = tensor.quantisation if per_tensor else None
-        found.append(
+        ports.append(
             Port(
                 index=index,
                 c_type=C_TYPES[tensor.dtype],
@@ -362,4 +362,4 @@ def ports_text(placed: PlacedPlan, slots: Sequence[int], word: str, memories: Me
                 zero_point=quantisation.zero_point[0] if quantisation else 0,
             )
         )
-    return tuple(found)
+    return tuple(ports)

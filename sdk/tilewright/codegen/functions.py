@@ -106,14 +106,14 @@ class Texts:
 
     def members(self, chain: RowChain) -> tuple[str, ...]:
         """The functions that compute bands of a chain's nodes."""
-        found = []
+        names = []
         for stage in chain.stages:
             kernel, operands = stage.kernel, stage.operands
             listed = parameters_of(stage.call, kernel.constants(operands), bool(stage.scratch_bytes))
             listing = ", ".join(parameter.text(not kernel.in_place(stage.call)) for parameter in listed)
             text = render(kernel.template, f=Function(_NAME, listing), k=kernel.context(operands))
-            found.append(self.add(kernel, text))
-        return tuple(found)
+            names.append(self.add(kernel, text))
+        return tuple(names)
 
 
 def render_functions(
@@ -177,7 +177,7 @@ def _aliasing_calls(
 ) -> list[LayerCall]:
     """What is left to move and fill where operands and results are the same bytes."""
     result = placed.slot_offsets[instruction.outputs[0]]
-    found = []
+    calls = []
     for copy in aliasing.copies:
         if copy.frozen is not None:
             source = Pointer(moved.get(copy.frozen, f"{prefix}_c{copy.frozen}"))
@@ -187,11 +187,11 @@ def _aliasing_calls(
             caller = caller_name(placed, instruction.inputs[copy.operand])
             source = Pointer(caller, caller)
         target, size = Pointer(f"{memories.arena} + {result + copy.start}"), Pointer(f"{copy.size_bytes}u")
-        found.append(LayerCall(instruction, "memcpy", (target, source, size)))
+        calls.append(LayerCall(instruction, "memcpy", (target, source, size)))
     for fill in aliasing.fills:
         target, size = Pointer(f"{memories.arena} + {result + fill.start}"), Pointer(f"{fill.size_bytes}u")
-        found.append(LayerCall(instruction, "memset", (target, Pointer(str(fill.byte)), size)))
-    return found or [LayerCall(instruction, "", ())]
+        calls.append(LayerCall(instruction, "memset", (target, Pointer(str(fill.byte)), size)))
+    return calls or [LayerCall(instruction, "", ())]
 
 
 def fast_memory(prefix: str, instruction: Instruction) -> str:
@@ -208,7 +208,7 @@ def _members(
     plan, schedule = placed.plan, last.schedule
     assert schedule is not None
     by_name = {instruction.name: instruction for instruction in plan.instructions}
-    found = []
+    members = []
     for number, stage in enumerate(schedule.stages):
         instruction = by_name[stage.node]
         homes: list[Home] = []
@@ -223,8 +223,8 @@ def _members(
                 slot = (instruction.outputs if output else instruction.inputs)[operand.index]
                 argument = pointer(placed, slot, memories, not output)
             homes.append(home_of(plan, operand, instruction, number, argument, len(schedule.stages) > 1))
-        found.append(Member(instruction, stage, kernel_of[stage.node], tuple(homes)))
-    return found
+        members.append(Member(instruction, stage, kernel_of[stage.node], tuple(homes)))
+    return members
 
 
 def _used(text: str, sources: Sequence[Path]) -> list[Path]:
@@ -232,14 +232,14 @@ def _used(text: str, sources: Sequence[Path]) -> list[Path]:
 
     Functions that nothing calls are warnings to a compiler.
     """
-    found: list[Path] = []
+    files: list[Path] = []
     named = set(_WORD.findall(text))
     for source in reversed(sources):
         brought, names = _names(source, source.stat().st_mtime_ns)
         if brought & named:
-            found.insert(0, source)
+            files.insert(0, source)
             named |= names
-    return found
+    return files
 
 
 @cache
@@ -254,15 +254,15 @@ def _names(source: Path, _changed: int) -> tuple[frozenset[str], frozenset[str]]
 def _arguments(
     placed: PlacedPlan, instruction: Instruction, prefix: str, memories: Memories, moved: Mapping[int, str]
 ) -> tuple[Pointer, ...]:
-    found = []
+    pointers = []
     for slot in (*(s for s in instruction.inputs if s >= 0), *instruction.outputs):
         readonly = slot in instruction.inputs
-        found.append(pointer(placed, slot, memories, readonly))
+        pointers.append(pointer(placed, slot, memories, readonly))
     for index in instruction.frozen:
-        found.append(Pointer(moved.get(index) or _constant(placed.plan, index, prefix)))
+        pointers.append(Pointer(moved.get(index) or _constant(placed.plan, index, prefix)))
     if instruction.scratch_bytes:
-        found.append(Pointer(f"{memories.arena} + {placed.scratch_offsets[instruction.index]}"))
-    return tuple(found)
+        pointers.append(Pointer(f"{memories.arena} + {placed.scratch_offsets[instruction.index]}"))
+    return tuple(pointers)
 
 
 def _constant(plan: ExecutionPlan, index: int, prefix: str) -> str:

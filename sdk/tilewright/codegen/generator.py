@@ -18,21 +18,21 @@ from tilewright.schedule.request import Request, request
 Generator = Callable[[PlacedPlan, Sequence[MemoryLevel], Sequence[str]], Artifacts]
 
 
-def generator(asked: Request = Depends(request)) -> Generator:
+def generator(request: Request = Depends(request)) -> Generator:
     """What writes the project."""
-    return emitter(asked)
+    return emitter(request)
 
 
-def emitter(asked: Request, regions: tuple[WeightRegion, ...] = ()) -> Generator:
+def emitter(request: Request, regions: tuple[WeightRegion, ...] = ()) -> Generator:
     """What writes the project, with these regions of weights outside: the platform's own module where it names one."""
-    chosen = asked.platform
-    if asked.options.context and not chosen.can(Feature.CONTEXT):
+    chosen = request.platform
+    if request.options.context and not chosen.can(Feature.CONTEXT):
         raise UsageError(
             "--context asks for several instances",
             why=f"platform '{chosen.name}' writes its own code, and that is one network",
             fix="leave it out",
         )
-    weights = asked.options.weights
+    weights = request.options.weights
     if weights == "bin" and (regions or chosen.emitter):
         raise UsageError(
             "--weights bin asks for one binary file",
@@ -41,8 +41,8 @@ def emitter(asked: Request, regions: tuple[WeightRegion, ...] = ()) -> Generator
         )
     if not chosen.emitter:
         return partial(
-            emit, regions=regions, context=asked.options.context, weights=weights,
-            text=asked.options.tokenizer is not None,
+            emit, regions=regions, context=request.options.context, weights=weights,
+            text=request.options.tokenizer is not None,
         )  # fmt: skip
     try:
         own: Callable[..., Artifacts] = importlib.import_module(chosen.emitter).emit
@@ -51,7 +51,7 @@ def emitter(asked: Request, regions: tuple[WeightRegion, ...] = ()) -> Generator
             f"platform '{chosen.name}' cannot write its code", why=str(error), fix=f"mend '{chosen.emitter}'"
         ) from error
     given = {"regions": regions} if regions else {}
-    if asked.options.tokenizer is not None:
+    if request.options.tokenizer is not None:
         why = f"platform '{chosen.name}' writes its own code"
         raise UsageError("--tokenizer asks for text in and out", why=why, fix="leave it out")
-    return partial(own, **given, **({"context": True} if asked.options.context else {}))
+    return partial(own, **given, **({"context": True} if request.options.context else {}))

@@ -75,28 +75,28 @@ def copied(placed: PlacedPlan, arena: str) -> dict[int, str]:
 def staging(placed: PlacedPlan, prefix: str, memories: Memories, elsewhere: Mapping[int, str]) -> list[Staging]:
     """The functions, in the order of their calls; none where every constant is read where it rests."""
     plan, arena = placed.plan, memories.arena
-    kept, streamed = list[Copied](), dict[str, list[Copied]]()
+    resident, streamed = list[Copied](), dict[str, list[Copied]]()
     for index, offset in placed.frozen_offsets.items():
         frozen = plan.frozen_slots[index]
         one = Copied(elsewhere.get(index, f"{prefix}_c{index}"), offset, frozen.constant.size_bytes)
-        (streamed.setdefault(frozen.node, []) if frozen.streamed else kept).append(one)
+        (streamed.setdefault(frozen.node, []) if frozen.streamed else resident).append(one)
     pinned, fast = _pinned(placed, prefix, memories.fast, elsewhere)
-    found = []
-    if kept or pinned or memories.settled:
+    texts = []
+    if resident or pinned or memories.settled:
         text = StagingText(
-            f"{prefix}_keep", tuple(kept), tuple(pinned), fast, True, "Copy what stays, once", memories.settled
+            f"{prefix}_keep", tuple(resident), tuple(pinned), fast, True, "Copy what stays, once", memories.settled
         )
         function = FunctionText(text.name, render(TEMPLATE, m=text))
         size_bytes = text.copies.size_bytes
         argument = arena if placed.arena_bytes else fast or "NULL"
-        found.append(Staging(plan.instructions[0], function, argument, size_bytes))
+        texts.append(Staging(plan.instructions[0], function, argument, size_bytes))
     for instruction in plan.instructions:
         if instruction.name in streamed:
             name = f"{prefix}_fetch{instruction.index}"
             text = StagingText(name, tuple(streamed[instruction.name]), (), "", False, "Copy what the next layer reads")
             function = FunctionText(name, render(TEMPLATE, m=text), "fetch", instruction.index)
-            found.append(Staging(_caller(plan.instructions, instruction), function, arena, text.copies.size_bytes))
-    return found
+            texts.append(Staging(_caller(plan.instructions, instruction), function, arena, text.copies.size_bytes))
+    return texts
 
 
 def _caller(instructions: Sequence[Instruction], member: Instruction) -> Instruction:
@@ -107,7 +107,7 @@ def _caller(instructions: Sequence[Instruction], member: Instruction) -> Instruc
 
 def _pinned(placed: PlacedPlan, prefix: str, owner: str, elsewhere: Mapping[int, str]) -> tuple[list[Copied], str]:
     """Constants of the compute level, and the array that stands for it."""
-    found, fast = list[Copied](), ""
+    copies, fast = list[Copied](), ""
     by_name = {instruction.name: instruction for instruction in placed.plan.instructions}
     for instruction in placed.plan.instructions:
         schedule = instruction.schedule
@@ -119,5 +119,5 @@ def _pinned(placed: PlacedPlan, prefix: str, owner: str, elsewhere: Mapping[int,
                 if operand.kind == "constant" and schedule.resident(operand):
                     index = by_name[stage.node].frozen[operand.index]
                     source = elsewhere.get(index, f"{prefix}_c{index}")
-                    found.append(Copied(source, operand.offset, operand.size))
-    return found, fast
+                    copies.append(Copied(source, operand.offset, operand.size))
+    return copies, fast

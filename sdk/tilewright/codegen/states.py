@@ -57,25 +57,25 @@ class Stored:
 
 def stored_states(plan: ExecutionPlan) -> tuple[Stored, ...]:
     """The states that begin with more than one byte over and over."""
-    found = []
+    states = []
     for number, pair in enumerate(plan.state):
         if pair.initial is not None:
             values = packed(plan.slots[pair.state].tensor.dtype, pair.initial)
             if _one_byte(values) is None:
-                found.append(Stored(number, pair, values))
-    return tuple(found)
+                states.append(Stored(number, pair, values))
+    return tuple(states)
 
 
 def first_values(plan: ExecutionPlan) -> tuple[ConstantArray, ...]:
     """The arrays of the weights file that states begin with."""
-    found, names = [], first_names(plan)
+    arrays, names = [], first_names(plan)
     for one in stored_states(plan):
         assert one.pair.initial is not None
         tensor = plan.slots[one.pair.state].tensor
         name, count = names[one.number], int(one.initial.size)
         comment = f"first value of '{safe(tensor.name)}'"
-        found.append(ConstantArray(name, constant_type(tensor.dtype), count, comment, tensor.dtype, one.pair.initial))
-    return tuple(found)
+        arrays.append(ConstantArray(name, constant_type(tensor.dtype), count, comment, tensor.dtype, one.pair.initial))
+    return tuple(arrays)
 
 
 def states_text(

@@ -31,22 +31,22 @@ _FUNCTIONS: tuple[tuple[Operation, re.Pattern[str]], ...] = (
 
 def operations(function: str) -> frozenset[Operation]:
     """The operations that a function without comments may hold."""
-    found, divides = set[Operation](), False
+    needed, divides = set[Operation](), False
     for line in map(str.strip, function.splitlines()):
         if line.startswith("#"):
             continue
         if "/" in line or "%" in line:
-            found.add("divide integers")  # in an index too, where the core cannot divide at all
+            needed.add("divide integers")  # in an index too, where the core cannot divide at all
         if _COUNTER.match(line) and not _WIDE.search(line):
             continue
         while (shorter := _INDEX.sub("@", line)) != line:
             line = shorter
         line = _OTHER.sub(" ", line)
-        found |= {operation for operation, sign in _SIGNS if sign.search(line)}
+        needed |= {operation for operation, sign in _SIGNS if sign.search(line)}
         divides = divides or "/" in line
     if divides and re.search("float|double", function):
-        found.add("divide floats")
-    return frozenset(found)
+        needed.add("divide floats")
+    return frozenset(needed)
 
 
 def operation_of(name: str) -> Operation | None:

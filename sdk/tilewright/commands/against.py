@@ -23,16 +23,16 @@ Runner = Callable[[Path, "CompileOptions", "RunOptions"], "tuple[Compiled, Repor
 
 
 @contextmanager
-def resolved(asked: RunOptions, options: CompileOptions, target: str, run: Runner) -> Iterator[RunOptions]:
+def resolved(running: RunOptions, options: CompileOptions, target: str, run: Runner) -> Iterator[RunOptions]:
     """The options with the other network's outputs where they name its file; those lie there until the block ends.
 
     A network that is too large for the target is computed by ONNX Runtime on this machine; DoesNotFit without it.
     """
-    other = asked.against
+    other = running.against
     if other is None or other.file.suffix.lower() in ARRAYS:
-        yield asked
+        yield running
         return
-    alone = replace(asked, labels=None, against=None, expect=None, reference=False)
+    alone = replace(running, labels=None, against=None, expect=None, reference=False)
     plain = replace(
         options, budgets={}, lock=None, decisions=None, program=None, dump_dir=None, integer_only=False,
         quantized_io=False,
@@ -45,16 +45,16 @@ def resolved(asked: RunOptions, options: CompileOptions, target: str, run: Runne
         try:
             compiled, report = run(other.file, plain, replace(alone, predictions=made))
         except DoesNotFit as error:
-            _by_reference(other.file, asked, made, error)
+            _by_reference(other.file, running, made, error)
             where = f"by ONNX Runtime on this machine, as it does not fit on {target}"
-            yield replace(asked, against=replace(other, file=made, where=where))
+            yield replace(running, against=replace(other, file=made, where=where))
             return
         _as_reals(compiled, made)
         assert report.run is not None
-        found = replace(
+        outputs = replace(
             other, file=made, where=f"on {target}", instructions=report.run.instructions, cycles=report.run.cycles
         )
-        yield replace(asked, against=found)
+        yield replace(running, against=outputs)
 
 
 def _as_reals(compiled: Compiled, file: Path) -> None:
@@ -73,7 +73,7 @@ def _as_reals(compiled: Compiled, file: Path) -> None:
         write_predictions(file, [name], [dequantise(arrays[name], tensor.quantisation)], None, None)
 
 
-def _by_reference(source: Path, asked: RunOptions, made: Path, error: DoesNotFit) -> None:
+def _by_reference(source: Path, running: RunOptions, made: Path, error: DoesNotFit) -> None:
     """Write what ONNX Runtime computes; the error where it cannot be asked."""
     import numpy as np
 
@@ -81,9 +81,9 @@ def _by_reference(source: Path, asked: RunOptions, made: Path, error: DoesNotFit
     from tilewright.run.reference import NoReferenceError
     from tilewright.run.reference_set import reference_set
 
-    assert asked.inputs is not None
+    assert running.inputs is not None
     try:
-        outputs = reference_set(source, asked.inputs)
+        outputs = reference_set(source, running.inputs)
     except NoReferenceError as why:
         raise error from UsageError(f"--against {source}", why=str(why))
     write_predictions(made, list(outputs), [np.asarray(values) for values in outputs.values()], None, None)

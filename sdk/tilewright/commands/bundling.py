@@ -83,16 +83,18 @@ def compile_together(arguments: argparse.Namespace, wish: BundleWish) -> Answer:
     )
 
 
-def run_together(arguments: argparse.Namespace, wish: BundleWish, options: CompileOptions, asked: RunOptions) -> Answer:
+def run_together(
+    arguments: argparse.Namespace, wish: BundleWish, options: CompileOptions, running: RunOptions
+) -> Answer:
     """Compile, build, run every network alone and all in turn; a difference is an answer with an error."""
     from tilewright.report.envelope import Row, error_json
     from tilewright.report.terminal import render
     from tilewright.run.together import run_bundle
 
-    for option, given in (("--inputs", asked.inputs), ("--expect", asked.expect)):
+    for option, given in (("--inputs", running.inputs), ("--expect", running.expect)):
         if given is not None:
             raise UsageError(f"{option} and --bundle", why="it belongs to one network", fix="run that one by itself")
-    if isinstance(asked.frames, Path):
+    if isinstance(running.frames, Path):
         raise UsageError("--frames and --bundle", why="a file belongs to one network", fix="give a number of calls")
     target = target_for(arguments.target, options)
     bundle = _compiled(arguments, options, target, wish)
@@ -100,7 +102,7 @@ def run_together(arguments: argparse.Namespace, wish: BundleWish, options: Compi
         raise error
     with project_folder(arguments.output, arguments.force) as folder:
         _write(bundle, folder)
-        report = run_bundle(bundle.subject(folder), target, asked)
+        report = run_bundle(bundle.subject(folder), target, running)
         report = _finish(report, arguments.output, folder)
     parts = [explanation(one, options) for one in bundle.members] if arguments.explain else []
     failure = overflow(report, options.budgets) or next(filter(None, map(mismatch, (*report.networks, report))), None)

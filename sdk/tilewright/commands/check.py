@@ -50,9 +50,9 @@ def row(question: Question) -> Row:
 
     options, name, source = question.options, question.target, str(question.model)
     try:
-        found = fitted(question.model, dumped(options, question), target_for(name, options))
-        notes = tuple(found.compiled.model.notes)
-        return Row(name, found.report, found.error, question.strategy, source, notes)
+        answer_of = fitted(question.model, dumped(options, question), target_for(name, options))
+        notes = tuple(answer_of.compiled.model.notes)
+        return Row(name, answer_of.report, answer_of.error, question.strategy, source, notes)
     except TilewrightError as error:
         return Row(name, error=error, strategy=question.strategy, source=source)
 
@@ -80,7 +80,7 @@ def answer(rows: list[Row], *, ran: bool = False) -> Answer:
         most = "" if ran or not rows[0].fits else expensive(rows[0].report, terminal_width())
         text = "\n\n".join(filter(None, (memory_table(rows[0].report, terminal_width()), text, most)))
     if len(rows) > 1 and failed is not None:
-        text += "\n" + "".join(f"\n{asked(row)}: {reason(row.error)}" for row in _once_each(rows) if row.error)
+        text += "\n" + "".join(f"\n{question_of(row)}: {reason(row.error)}" for row in _once_each(rows) if row.error)
     return Answer(text, table_json(rows) if failed is None else error_json(failed, rows=rows), failed)
 
 
@@ -109,11 +109,11 @@ def told(row: Row) -> str:
     from tilewright.report.text import fullest_memory, verdict
 
     if row.error is None:
-        return f"{asked(row)}: {verdict(row, ran=False)}, {fullest_memory(row)}"
+        return f"{question_of(row)}: {verdict(row, ran=False)}, {fullest_memory(row)}"
     head = "does not fit: " if isinstance(row.error, DoesNotFit) else ""
-    return f"{asked(row)}: {head}{reason(row.error)}"
+    return f"{question_of(row)}: {head}{reason(row.error)}"
 
 
-def asked(row: Row) -> str:
+def question_of(row: Row) -> str:
     """What a row answers: network, target and strategy, as far as they are named."""
     return " ".join(filter(None, (row.source, row.target, row.strategy)))

@@ -22,7 +22,7 @@ def in_codes(arguments: argparse.Namespace) -> Iterator[None]:
     from tilewright.quantiser.codes import Scheme
 
     storage_of(words)
-    scheme = next((found for word in words.split(",") if (found := Scheme.parse(word)) is not None), None)
+    scheme = next((parsed for word in words.split(",") if (parsed := Scheme.parse(word)) is not None), None)
     caches = arguments.cache == "int8"
     if scheme is None and not caches:
         _refuse_beside(arguments)

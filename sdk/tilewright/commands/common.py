@@ -218,8 +218,8 @@ def _state(texts: Sequence[str], initial: Path | None) -> StateWish:
                 ) from None
     if NONE in texts and (len(texts) > 1 or initial is not None):
         raise UsageError("--state none", why="another option says that there is state", fix="leave one of them out")
-    asked = bool(pairs) or NONE in texts
-    return StateWish(pairs if asked else None, AUTO in texts, initial)
+    said = bool(pairs) or NONE in texts
+    return StateWish(pairs if said else None, AUTO in texts, initial)
 
 
 def _stream(text: str | None, frames: int | None) -> StreamWish | None:
@@ -287,9 +287,9 @@ def target_names(text: str | None) -> list[str]:
 
 def overflow(report: Report, budgets: Mapping[str, int], *, sure: bool = False) -> DoesNotFit | None:
     """The error for levels that are larger than their memory or their budget; with `sure` by no estimate."""
-    from tilewright.report.blame import overflow as found
+    from tilewright.report.blame import overflow as overflow_of
 
-    return found(report, budgets, sure=sure)
+    return overflow_of(report, budgets, sure=sure)
 
 
 def explanation(compiled: Compiled, options: CompileOptions) -> str:
@@ -309,7 +309,7 @@ def tell(notes: Sequence[str]) -> None:
 
 
 def _pairs(option: str, texts: Sequence[str], read: Callable[[str], T]) -> dict[str, T]:
-    found: dict[str, T] = {}
+    values: dict[str, T] = {}
     for text in texts:
         name, equals, value = text.partition("=") if option == "--freeze" else text.rpartition("=")
         if not (name and equals and value):
@@ -320,10 +320,10 @@ def _pairs(option: str, texts: Sequence[str], read: Callable[[str], T]) -> dict[
             meant = read(value)
         except UsageError as error:
             raise UsageError(f"{option} {text}", why=f"{error.what}, {error.why}", fix=error.fix) from error
-        if name in found and found[name] != meant:
+        if name in values and values[name] != meant:
             raise UsageError(f"{option} {text}", why=f"'{name}' was given another value before", fix="give it once")
-        found[name] = meant
-    return found
+        values[name] = meant
+    return values
 
 
 def _most(text: str) -> int:

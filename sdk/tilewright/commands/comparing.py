@@ -95,11 +95,11 @@ def _first_wrong(layer: LayerReport) -> str:
     return f"'{layer.name}', whose largest error is {_largest(layer)}"
 
 
-def _largest(found: RunReport | LayerReport | InnerReport) -> str:
+def _largest(compared: RunReport | LayerReport | InnerReport) -> str:
     """The largest error, in steps for integers."""
-    if found.max_lsb_error is not None:
-        return f"{found.max_lsb_error} steps"
-    return "not finite" if found.max_abs_error is None else f"{found.max_abs_error}"
+    if compared.max_lsb_error is not None:
+        return f"{compared.max_lsb_error} steps"
+    return "not finite" if compared.max_abs_error is None else f"{compared.max_abs_error}"
 
 
 @contextmanager

@@ -64,11 +64,11 @@ def execute(arguments: argparse.Namespace) -> Answer:
     options = compile_options(arguments, measure=arguments.measure)
     target = target_for(arguments.target, options)
     with stages(arguments.quiet) as stage:
-        found = fitted(arguments.models[0], options, target, pipeline=watched(stage))
-    compiled = found.compiled
+        answer_of = fitted(arguments.models[0], options, target, pipeline=watched(stage))
+    compiled = answer_of.compiled
     tell(compiled.model.notes)
-    if found.error is not None:
-        raise found.error
+    if answer_of.error is not None:
+        raise answer_of.error
     library, ecosystems = None, tuple[str, ...]()
     if arguments.project is not None:
         from tilewright.project.library import describe
@@ -77,7 +77,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
         ecosystems = fitting(library, arguments.project)
     packed = project_files(library, ecosystems) if library else {}
     with staged(arguments.output, protection(arguments.output, force=arguments.force)) as folder:
-        report = replace(found.report, tool=write(compiled, folder).report.tool)
+        report = replace(answer_of.report, tool=write(compiled, folder).report.tool)
         write_files(packed, folder)
         if library is not None and CMSIS_PACK in ecosystems:
             write_pack(library, folder)

@@ -58,13 +58,13 @@ def verbs_of(parser: argparse.ArgumentParser) -> tuple[Verb, ...]:
     from tilewright.target import known_names
 
     known = {"TARGET": known_names(), "PLATFORM": tuple(find_platforms())}
-    found = []
+    verbs = []
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             helps = {choice.dest: choice.help or "" for choice in action._choices_actions}
             for name, sub in action.choices.items():
-                found.append(_verb(name, helps.get(name, ""), sub, known))
-    return tuple(found)
+                verbs.append(_verb(name, helps.get(name, ""), sub, known))
+    return tuple(verbs)
 
 
 def _verb(name: str, text: str, parser: argparse.ArgumentParser, known: Mapping[str, tuple[str, ...]]) -> Verb:

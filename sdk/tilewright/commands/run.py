@@ -89,21 +89,21 @@ def execute(arguments: argparse.Namespace) -> Answer:
     """Compile and run; a difference is an answer with an error, so that its report is told and written too."""
     options = compile_options(arguments, measure=True)
     text = text_wish(arguments)
-    asked = _asked(arguments, text)
+    running = _asked(arguments, text)
     if text is not None:
         options = replace(options, tokenizer=text.tokenizer)
     if (wish := bundle_wish(arguments)) is not None:
-        return run_together(arguments, wish, options, asked)
+        return run_together(arguments, wish, options, running)
     targets = target_names(arguments.target)
     if len(targets) == 1 and len(arguments.models) == 1:
-        return _alone(arguments, options, asked)
-    one = asked.expect or isinstance(asked.frames, Path) or (asked.inputs and not asked.labels)
+        return _alone(arguments, options, running)
+    one = running.expect or isinstance(running.frames, Path) or (running.inputs and not running.labels)
     if len(arguments.models) > 1 and one:
         raise UsageError(
             "--inputs and --expect", why="they belong to one model, and several are named",
             fix="run each by itself, or name the --labels of samples that all of them take",
         )  # fmt: skip
-    if asked.predictions is not None:
+    if running.predictions is not None:
         raise UsageError("--predictions", why="it names one file, and there are several runs", fix="run each by itself")
     if arguments.explain:
         raise UsageError("--explain", why="it is long, and several networks run", fix="run each by itself")
@@ -113,7 +113,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
         for target in targets
     ]
     project = Project(arguments.output, arguments.force)
-    rows = rows_of(partial(row, asked=asked, project=project), questions, arguments)
+    rows = rows_of(partial(row, running=running, project=project), questions, arguments)
     write_rows(arguments.html, rows)
     return answer(rows, ran=True)
 
@@ -123,15 +123,15 @@ def _asked(arguments: argparse.Namespace, text: TextWish | None) -> RunOptions:
     from tilewright.options import Against, RunOptions
 
     other = arguments.against
-    asked = RunOptions(
+    running = RunOptions(
         arguments.inputs, arguments.expect, arguments.layers, arguments.profile, arguments.atol, arguments.rtol,
         arguments.seed, frames=_frames(arguments.frames), labels=arguments.labels,
         against=None if other is None else Against(other, other.name), predictions=arguments.predictions, text=text,
     )  # fmt: skip
-    for file in (asked.inputs, asked.expect, asked.labels, other):
+    for file in (running.inputs, running.expect, running.labels, other):
         existing(file)
-    existing(asked.frames if isinstance(asked.frames, Path) else None)
-    return asked
+    existing(running.frames if isinstance(running.frames, Path) else None)
+    return running
 
 
 def _frames(text: str | None) -> Path | int | None:
@@ -141,14 +141,14 @@ def _frames(text: str | None) -> Path | int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else path(text)
 
 
-def _alone(arguments: argparse.Namespace, options: CompileOptions, asked: RunOptions) -> Answer:
+def _alone(arguments: argparse.Namespace, options: CompileOptions, running: RunOptions) -> Answer:
     """One network on one target: its whole report."""
     from tilewright.report.envelope import Row, error_json
     from tilewright.report.terminal import render
 
     with stages(arguments.quiet) as stage:
         project = Project(arguments.output, arguments.force)
-        compiled, report = _judged(arguments.models[0], arguments.target, options, asked, project, stage, tell)
+        compiled, report = _judged(arguments.models[0], arguments.target, options, running, project, stage, tell)
     text = (explanation(compiled, options) + "\n\n" if arguments.explain else "") + render(report, terminal_width())
     error = _too_large(report, arguments.models[0], arguments.target, options) or mismatch(report)
     write_rows(arguments.html, [Row(report.target, report, error)])
@@ -157,7 +157,7 @@ def _alone(arguments: argparse.Namespace, options: CompileOptions, asked: RunOpt
     return Answer(text, error_json(error, report=report), error)
 
 
-def row(question: Question, asked: RunOptions, project: Project) -> Row:
+def row(question: Question, running: RunOptions, project: Project) -> Row:
     """The row of one network on one target; its project goes to a folder of its own below that of all."""
     from tilewright.report.envelope import Row
 
@@ -165,7 +165,7 @@ def row(question: Question, asked: RunOptions, project: Project) -> Row:
     folder = None if project.folder is None else project.folder / question.folder / Path(name).name
     try:
         project = replace(project, folder=folder)
-        compiled, report = _judged(question.model, name, options, asked, project, silent, silent)
+        compiled, report = _judged(question.model, name, options, running, project, silent, silent)
         error = _too_large(report, question.model, name, options) or mismatch(report)
         return Row(name, report, error, "", source, tuple(compiled.model.notes))
     except TilewrightError as error:
@@ -173,7 +173,7 @@ def row(question: Question, asked: RunOptions, project: Project) -> Row:
 
 
 def _judged(
-    model: Path, name: str, options: CompileOptions, asked: RunOptions, project: Project,
+    model: Path, name: str, options: CompileOptions, running: RunOptions, project: Project,
     stage: Callable[[str], None], notes: Callable[[Sequence[str]], None],
 ) -> tuple[Compiled, Report]:  # fmt: skip
     """The run, beside that of another network where one is named."""
@@ -184,12 +184,12 @@ def _judged(
             raise error
         return compiled, report
 
-    with resolved(asked, options, name, run) as complete:
+    with resolved(running, options, name, run) as complete:
         return _run(model, name, options, complete, project, stage, notes)
 
 
 def _run(
-    model: Path, name: str, options: CompileOptions, asked: RunOptions, project: Project,
+    model: Path, name: str, options: CompileOptions, running: RunOptions, project: Project,
     stage: Callable[[str], None], notes: Callable[[Sequence[str]], None],
 ) -> tuple[Compiled, Report]:  # fmt: skip
     from tilewright.compile import run_model, write
@@ -211,7 +211,7 @@ def _run(
         compiled = write(compiled, staging)
         files = {**(listed(project.folder) if project.folder else {}), **hashes(staging)}
         try:
-            report = run_model(compiled, target, asked, staging)
+            report = run_model(compiled, target, running, staging)
         except TilewrightError as error:  # the project stays, so that one can look at what failed
             failure, report = error, compiled.report
         (staging / "report.json").write_text(dumps(replace(report, files=files).to_json()), encoding="utf-8")

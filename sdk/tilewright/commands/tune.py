@@ -78,13 +78,13 @@ def counted(tuning: Tuning) -> tuple[Tuning, Lock | TilewrightError]:
         return tuning, error
 
 
-def _several(asked: Sequence[Tuning], arguments: argparse.Namespace) -> Answer:
+def _several(questions: Sequence[Tuning], arguments: argparse.Namespace) -> Answer:
     """Many locks, each written when it is there; the first that failed sets the exit code."""
     from tilewright.binding.lock import save_lock
     from tilewright.output.staged import make_folder
     from tilewright.report.envelope import error_json
 
-    alone = len(asked) == 1
+    alone = len(questions) == 1
     if not alone:
         make_folder(arguments.output)
 
@@ -93,7 +93,7 @@ def _several(asked: Sequence[Tuning], arguments: argparse.Namespace) -> Answer:
         if not isinstance(lock, TilewrightError):
             save_lock(lock, arguments.output if alone else arguments.output / tuning.file)
 
-    answers = in_order(counted, asked, arguments, lambda tuning, error: (tuning, error), arrived)
+    answers = in_order(counted, questions, arguments, lambda tuning, error: (tuning, error), arrived)
     texts = [
         f"{tuning}: " + (f"error: {lock}" if isinstance(lock, TilewrightError) else f"{tuning.file}\n{table(lock)}")
         for tuning, lock in answers

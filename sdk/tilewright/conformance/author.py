@@ -76,12 +76,12 @@ def examine(
     for key, group in grouped.items():
         try:
             offered = [kernel for kernel in group if not (kernel.refusal if target else kernel.requires)]
-            found = attempts(offered, platform, relayouts, seed, each, first=len(drawn))
-            ties = [tied(a, platform, relayouts, f"{a.subject.name}_tied") for a in found if not a.at_the_ends]
+            from_network = attempts(offered, platform, relayouts, seed, each, first=len(drawn))
+            ties = [tied(a, platform, relayouts, f"{a.subject.name}_tied") for a in from_network if not a.at_the_ends]
         except Exception as error:  # a plug-in's own Python may raise anything
             failed[key] = Fault("declaration", f"{group[0].name}: {type(error).__name__}: {error}")
             continue
-        drawn += [*found, *(tie for tie in ties if tie is not None)]
+        drawn += [*from_network, *(tie for tie in ties if tie is not None)]
     outcomes = _run(drawn, platform, folder) if target is None else _simulated(drawn, platform, target)
     rows = []
     for key, group in grouped.items():

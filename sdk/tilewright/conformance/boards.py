@@ -70,13 +70,13 @@ def _together(drawn: Sequence[Attempt], kernels: Sequence[Kernel], platform: Pla
     with TemporaryDirectory() as name:
         image = _built(placed, platform, target, Path(name))
         rounds = max(len(one.subject.runs) for one in drawn)
-        found: list[list[tuple[Array, ...]]] = [[] for _ in drawn]
+        results_of: list[list[tuple[Array, ...]]] = [[] for _ in drawn]
         for number in range(rounds):
             arrays = [array for one in drawn for array in one.subject.runs[min(number, len(one.subject.runs) - 1)]]
-            for mine, one, results in zip(found, drawn, _run(image, placed, arrays, drawn), strict=True):
+            for mine, one, results in zip(results_of, drawn, _run(image, placed, arrays, drawn), strict=True):
                 if number < len(one.subject.runs):
                     mine.append(results)
-    return [Outcome(tuple(mine)) for mine in found]
+    return [Outcome(tuple(mine)) for mine in results_of]
 
 
 def _placed(drawn: Sequence[Attempt], kernels: Sequence[Kernel], platform: Platform) -> PlacedPlan:

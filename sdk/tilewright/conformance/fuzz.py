@@ -40,18 +40,18 @@ def fuzz(
             subjects.append((seed, _subject(seed, platform, quantised)))
         except TilewrightError as error:
             differences.append(f"seed {seed}: {type(error).__name__}: {error}")
-    outcomes = run_batch([found for _, found in subjects], folder, flags=flags)
+    outcomes = run_batch([network_drawn for _, network_drawn in subjects], folder, flags=flags)
     elements = layers = 0
-    for (seed, found), outcome in zip(subjects, outcomes, strict=True):
-        plan = found.placed.plan
+    for (seed, network_drawn), outcome in zip(subjects, outcomes, strict=True):
+        plan = network_drawn.placed.plan
         layers += len(plan.instructions)
         if outcome.failure:
             differences.append(f"seed {seed}: {outcome.failure}")
             continue
-        for inputs, results in zip(found.runs, outcome.runs, strict=True):
+        for inputs, results in zip(network_drawn.runs, outcome.runs, strict=True):
             with np.errstate(all="ignore"):
                 expected = run(plan, inputs)
-            for tensor, got, want in zip(found.outputs, results, expected, strict=True):
+            for tensor, got, want in zip(network_drawn.outputs, results, expected, strict=True):
                 elements += got.size
                 if not quantised and np.allclose(got, want, rtol=_FLOAT_BOUND, atol=1e-6, equal_nan=True):
                     continue  # sums of order one may cancel

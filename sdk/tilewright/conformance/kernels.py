@@ -143,12 +143,12 @@ def _trial(kernel: Kernel, operator: Operator, token: str, r: random.Random) -> 
     return None if refused or not any(tensor.elements for tensor in made.call.outputs) else made
 
 
-def compare(found: Sequence[Attempt], folder: Path, flags: Sequence[str] = ("-O1",), compiler: str = "gcc") -> Findings:
+def compare(drawn: Sequence[Attempt], folder: Path, flags: Sequence[str] = ("-O1",), compiler: str = "gcc") -> Findings:
     """Build and run all attempts, and hold their results against the operators' meaning."""
-    outcomes = run_batch([attempt.subject for attempt in found], folder, flags=flags, compiler=compiler)
+    outcomes = run_batch([attempt.subject for attempt in drawn], folder, flags=flags, compiler=compiler)
     compared: dict[tuple[str, str], int] = {}
     differences = []
-    for attempt, outcome in zip(found, outcomes, strict=True):
+    for attempt, outcome in zip(drawn, outcomes, strict=True):
         key = (attempt.kernel.name, attempt.kernel.op)
         compared[key] = compared.get(key, 0) + 1
         if outcome.failure:

@@ -71,20 +71,20 @@ class Prepared:
 
 def collect(groups: Sequence[str] = SETS) -> list[Case]:
     """Every case of the sets, in their own order."""
-    found: list[Case] = []
+    cases_of_sets: list[Case] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if "node" in groups:
             from onnx.backend.test.case.node import collect_testcases
 
             cases: list[Any] = collect_testcases(None)
-            found += [_node_case(case) for case in cases]
+            cases_of_sets += [_node_case(case) for case in cases]
         from onnx.backend.test.loader import load_model_tests
 
         for group in groups:
             if group != "node":
-                found += [_stored_case(case, group) for case in load_model_tests(kind=group)]
-    return found
+                cases_of_sets += [_stored_case(case, group) for case in load_model_tests(kind=group)]
+    return cases_of_sets
 
 
 def _node_case(case: Any) -> Case:
@@ -204,10 +204,10 @@ def _wanted(
 def _sources(model: Any, name: str) -> list[str]:
     """The tensor, and those that it is computed from."""
     writers = {result: node for node in model.graph.node for result in node.output}
-    found = [name]
-    for each in found:
-        found += [read for read in (writers[each].input if each in writers else ()) if read and read not in found]
-    return found
+    names = [name]
+    for each in names:
+        names += [read for read in (writers[each].input if each in writers else ()) if read and read not in names]
+    return names
 
 
 def compare(prepared: Prepared, outcome: Outcome) -> str:

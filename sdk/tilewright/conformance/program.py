@@ -116,11 +116,11 @@ def _layout(subjects: Sequence[Subject]) -> tuple[list[_Job], list[bytes], int]:
 
 
 def _read(subject: Subject, raw: bytes, job: _Job) -> tuple[Array, ...]:
-    found, at = [], job.output
+    arrays, at = [], job.output
     for tensor in subject.outputs:
-        found.append(unpack(tensor, raw[at : at + tensor.size_bytes]))
+        arrays.append(unpack(tensor, raw[at : at + tensor.size_bytes]))
         at += tensor.size_bytes
-    return tuple(found)
+    return tuple(arrays)
 
 
 def unpack(tensor: Tensor, raw: bytes) -> Array:

@@ -55,7 +55,7 @@ def trial(sketch: Sketch, token: str, r: random.Random) -> Trial:
     )
     call = Call(node, tensors, (), constants, OPSET, operator=operator)
     outputs = tuple(
-        Tensor(name, found.dtype, found.shape) for name, found in zip(names, operator.infer(call), strict=True)
+        Tensor(name, result.dtype, result.shape) for name, result in zip(names, operator.infer(call), strict=True)
     )
     call = replace(call, outputs=outputs)
     if sketch.op == "QuantizeLinear" and kind is DType.F32 and r.random() < 0.5:

@@ -166,10 +166,10 @@ class NetworkDeployer(GeneratedCode):
         deployment = self.needed(self.deployment, "bind the network before planning it", "mid_end()")
         if self.found is None:
             chosen: Sequence[Move] = self._road().value(moves)
-            found = finish(go_round(self._searched(deployment, "plan"), chosen))
-            self.reports = merged((*self.reports, *found.reports))
-            require_room(found.placed, self.request.levels)
-            self.deployment, self.found = found.deployment, found
+            outcome = finish(go_round(self._searched(deployment, "plan"), chosen))
+            self.reports = merged((*self.reports, *outcome.reports))
+            require_room(outcome.placed, self.request.levels)
+            self.deployment, self.found = outcome.deployment, outcome
 
     def back_end(self, verbose: CodeGenVerbosity = QUIET) -> None:
         """Generate the code."""
@@ -219,11 +219,11 @@ class NetworkDeployer(GeneratedCode):
             self._go_on_from(deployment)
         self.bound = True
 
-    def take(self, found: Found) -> None:
+    def take(self, outcome: Found) -> None:
         """Take a placed deployment as it is; DoesNotFit where a level is too small for it."""
-        require_room(found.placed, self.request.levels)
-        self._go_on_from(found.deployment)
-        self.found = found
+        require_room(outcome.placed, self.request.levels)
+        self._go_on_from(outcome.deployment)
+        self.found = outcome
 
     def settle(self, deployment: Deployment) -> None:
         """Go on from a deployment whose tiles are decided: plan and place it."""
@@ -261,7 +261,7 @@ class NetworkDeployer(GeneratedCode):
         road = pipeline_for(self.options, lambda: self.request)
         if isinstance(self.source, Model):
             model = self.source
-            road.replace("load", lambda asked: model)
+            road.replace("load", lambda request: model)
         return road
 
     def inputs(self) -> list[Tensor]:
@@ -302,8 +302,8 @@ class NetworkDeployer(GeneratedCode):
 
     def compiled(self) -> Compiled:
         """Every stage's value as `compile_model` gives them, e.g. for `write` and `run_model`."""
-        found = self.generating(self.found)
-        return compiled(replace(found, reports=self.reports), self.generating(self.artifacts), {})
+        outcome = self.generating(self.found)
+        return compiled(replace(outcome, reports=self.reports), self.generating(self.artifacts), {})
 
     def generate_function(self, verbose: CodeGenVerbosity = QUIET) -> str:
         """Prepare where that was not done, and give the C of the whole network."""

@@ -47,8 +47,8 @@ def model_in(entry: Any, arrays: Arrays, prefix: str) -> Model:
     tensors = {}
     for name, (dtype, shape, codes, lengths) in entry["tensors"].items():
         meaning = None if codes is None else Quantisation(tuple(codes[0]), tuple(codes[1]), codes[2])
-        extents, found = tuple(int(extent) for extent in shape), tuple(Length(int(a), str(c)) for a, c in lengths)
-        tensors[name] = Tensor(name, DType(dtype), extents, meaning, found)
+        extents, bounds = tuple(int(extent) for extent in shape), tuple(Length(int(a), str(c)) for a, c in lengths)
+        tensors[name] = Tensor(name, DType(dtype), extents, meaning, bounds)
     nodes = tuple(
         Node(
             n["name"], n["op"], tuple(n["inputs"]), tuple(n["outputs"]),

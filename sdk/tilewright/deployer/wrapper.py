@@ -125,6 +125,6 @@ class TilerDeployerWrapper:
         deployment = inner.searched_from(inner.deployment.with_tiles(tiled), "plan")
         home = deployment.plan.home or inner.request.platform.compute_in
         deployment = deployment.with_offsets(memory_map.get(home, {}))
-        found = Found(deployment, deployment.finished(), ())
-        require_map(found.placed, memory_map)
-        inner.take(found)
+        outcome = Found(deployment, deployment.finished(), ())
+        require_map(outcome.placed, memory_map)
+        inner.take(outcome)

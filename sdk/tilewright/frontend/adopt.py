@@ -73,17 +73,17 @@ def _newer_forms(graph: onnx.GraphProto, version: int) -> None:
         moved, since = _MOVED.get(node.op_type, ("", 0)) if not domain_name(node.domain) else ("", 0)
         value = attributes.get("value")
         if moved in attributes and version >= since and len(node.input) == 1 and not (value and value.f):
-            found = attributes.pop(moved)
-            values = list(found.ints) or [found.i]
+            attribute = attributes.pop(moved)
+            values = list(attribute.ints) or [attribute.i]
             attributes.pop("value", None)
             name = f"{node.output[0]}/{moved}"
             stored = helper.make_tensor(name, 7, [len(values)], values)
             graph.node.insert(0, helper.make_node("Constant", [], [name], value=stored))
             node.input.append(name)
         if len(attributes) < len(node.attribute):
-            kept = list(attributes.values())
+            remaining = list(attributes.values())
             del node.attribute[:]
-            node.attribute.extend(kept)
+            node.attribute.extend(remaining)
 
 
 def _import(imports: Any, domains: set[str]) -> None:
@@ -99,11 +99,11 @@ def _imports(imports: Iterable[onnx.OperatorSetIdProto], domain: str) -> bool:
 def _renamed(nodes: Iterable[onnx.NodeProto], imports: Iterable[onnx.OperatorSetIdProto]) -> set[str]:
     """The domains that nodes have got."""
     version = next((entry.version for entry in imports if domain_name(entry.domain) == ""), _NEWEST)
-    found = set()
+    domains = set()
     for node in nodes_within(nodes):
         domain = domain_name(node.domain)
         own = MICROSOFT if not domain and version < KNOWN_BEFORE.get(node.op_type, 0) else home(domain, node.op_type)
         if own != domain:
             node.domain = own
-            found.add(own)
-    return found
+            domains.add(own)
+    return domains

@@ -35,28 +35,28 @@ def with_bounds(
     """
     built = build(bounds)
     makers = {count: node for node, count in built.counts.items()}
-    found: dict[str, int] = {}
+    most_of: dict[str, int] = {}
     for name, most in bounds.items():
         if name in built.used:
-            found[name] = most
+            most_of[name] = most
             continue
         meant = [makers[count] for count in _counts(name, built, dimensions)]
         if not meant:
             raise _unknown(name, built, dimensions)
         for node in meant:
-            found[node] = min(most, found.get(node, most))
-    return built.model if found.keys() <= built.used else build(found).model
+            most_of[node] = min(most, most_of.get(node, most))
+    return built.model if most_of.keys() <= built.used else build(most_of).model
 
 
 def _counts(name: str, built: Built, dimensions: Dimensions) -> tuple[str, ...]:
     """The counts that a name stands for, each once."""
-    found = [built.counts[name]] if name in built.counts else []
+    counts = [built.counts[name]] if name in built.counts else []
     for tensor in built.model.tensors.values():
         names = dimensions.get(tensor.name, ())
         for length in tensor.lengths:
             if name == tensor.name or name == length.count or names[length.axis : length.axis + 1] == (name,):
-                found.append(length.count)
-    return tuple(dict.fromkeys(found))
+                counts.append(length.count)
+    return tuple(dict.fromkeys(counts))
 
 
 def _unknown(name: str, built: Built, dimensions: Dimensions) -> UsageError:

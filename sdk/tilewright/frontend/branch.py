@@ -67,15 +67,15 @@ def joined(node: RawNode, graph: Surroundings) -> tuple[RawNode, ...]:
     scalar, shape = graph.fresh(f"{node.label}/condition"), graph.fresh(f"{node.label}/shape")
     graph.add_constant(shape, DType.I64, np.zeros(0, np.int64))
     opsets = {"": 17}
-    found = [RawNode(f"{node.label}/condition", "Reshape", (condition, shape), (scalar,), opsets=opsets)]
+    nodes = [RawNode(f"{node.label}/condition", "Reshape", (condition, shape), (scalar,), opsets=opsets)]
     for one, other, target in zip(results[:count], results[count:], node.outputs, strict=True):
         types = [(graph.tensors[name].dtype, graph.tensors[name].shape) for name in (one, other)]
         if types[0] != types[1]:
             why = "its condition is computed at run time, and its branches give results of different shapes or types"
             fix = "export the model without control flow, or freeze the input that decides with --freeze"
             raise UnsupportedNode(f"node '{node.label}' (If)", why=why, fix=fix, node=node.label)
-        found.append(RawNode(f"{node.label}/{target}", "Where", (scalar, one, other), (target,), opsets=opsets))
+        nodes.append(RawNode(f"{node.label}/{target}", "Where", (scalar, one, other), (target,), opsets=opsets))
     graph.notes.append(
         f"node '{node.label}' (If): its condition is computed at run time, so both branches are in the code"
     )
-    return tuple(found)
+    return tuple(nodes)

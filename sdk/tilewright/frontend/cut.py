@@ -37,12 +37,12 @@ def cut(path: Path, tensors: Iterable[str], *, only: bool = False) -> onnx.Model
         known = {tensor.name: tensor for node in graph.nodes for tensor in node.outputs if tensor.name}
         _name_unused_parts([node for node in graph.nodes if node.op == "Split"], set(graph.tensors()))
         outputs = [] if only else list(graph.outputs)
-        there = {tensor.name for tensor in outputs}
+        names = {tensor.name for tensor in outputs}
         for name in dict.fromkeys(tensors):
             if name not in known:
                 what = f"there is no tensor {quoted(name)} in '{path}'"
                 raise UsageError(what, fix=nearest(name, known), tensor=name, file=str(path))
-            if name not in there:
+            if name not in names:
                 outputs.append(known[name])
         graph.outputs = outputs
         if only:

@@ -98,16 +98,16 @@ def carried(call: Call, zeros: Collection[str]) -> tuple[tuple[Length, ...], ...
         for index in bounded:
             _check_reads(call, index, zeros)
         if rule := _RULES.get((call.node.domain, call.node.op)):
-            found: Sequence[Axes] = [rule(call, bounded)] * len(call.outputs)
+            of_results: Sequence[Axes] = [rule(call, bounded)] * len(call.outputs)
         elif operator.kind is Kind.VIEW and operator.name != "Transpose":
-            found = [_viewed(call, bounded)] * len(call.outputs)
+            of_results = [_viewed(call, bounded)] * len(call.outputs)
         elif nests := call.nests:
-            found = _chained(call, nests, bounded)
+            of_results = _chained(call, nests, bounded)
         else:
             raise _Stopped("it reads the whole of its operands")
     except _Stopped as stopped:
         raise _refused(call, bounded, str(stopped)) from None
-    return tuple(tuple(Length(axis, count) for axis, count in sorted(axes.items())) for axes in found)
+    return tuple(tuple(Length(axis, count) for axis, count in sorted(axes.items())) for axes in of_results)
 
 
 def dict_of(lengths: tuple[Length, ...]) -> dict[int, str]:
@@ -171,13 +171,13 @@ def _through(nest: Nest, known: Mapping[str, Axes]) -> dict[int, str]:
         for axis, subscript in enumerate(access.subscripts):
             if axis not in bounded and loops.keys() & set(subscript.loops):
                 raise _Stopped("another operand has a fixed number of them")
-    found: dict[int, str] = {}
+    counts: dict[int, str] = {}
     for loop, count in loops.items():
         places = [axis for axis, subscript in enumerate(nest.out.subscripts) if loop in subscript.loops]
         if len(places) != 1 or _own_loop(nest, nest.out, places[0]) != loop:
             raise _Stopped("it combines them")
-        found[places[0]] = count
-    return found
+        counts[places[0]] = count
+    return counts
 
 
 def _own_loop(nest: Nest, access: Access, axis: int) -> str | None:
@@ -194,13 +194,13 @@ def _viewed(call: Call, bounded: Mapping[int, Axes]) -> Axes:
     shape, viewed = call.shape(), call.outputs[0].shape
     if bounded.keys() - {0}:
         raise _Stopped("the shape of its result depends on them")
-    found: dict[int, str] = {}
+    counts: dict[int, str] = {}
     for axis, count in bounded[0].items():
         places = [place for place in range(len(viewed)) if _around(viewed, place) == _around(shape, axis)]
         if len(places) != 1:
             raise _Stopped("its result has no such axis")
-        found[places[0]] = count
-    return found
+        counts[places[0]] = count
+    return counts
 
 
 def _around(shape: Shape, axis: int) -> tuple[int, int, int]:
@@ -212,10 +212,10 @@ def _gathered(call: Call, bounded: Mapping[int, Axes]) -> Axes:
     axis, rank = gather_axis(call), len(call.shape(1))
     if axis in bounded.get(0, {}):
         raise _Stopped("it reads single ones of them")
-    found = {axis + place: count for place, count in bounded.get(1, {}).items()}
+    counts = {axis + place: count for place, count in bounded.get(1, {}).items()}
     for place, count in bounded.get(0, {}).items():
-        found[place if place < axis else place + rank - 1] = count
-    return found
+        counts[place if place < axis else place + rank - 1] = count
+    return counts
 
 
 def _gathered_places(call: Call, bounded: Mapping[int, Axes]) -> Axes:
@@ -225,10 +225,10 @@ def _gathered_places(call: Call, bounded: Mapping[int, Axes]) -> Axes:
         axis < batch or axis == rank - 1 for axis in bounded.get(1, {})
     ):
         raise _Stopped("it reads single ones of them")
-    found = dict(bounded.get(1, {}))
+    counts = dict(bounded.get(1, {}))
     for axis, count in bounded.get(0, {}).items():
-        found[axis - batch - depth + rank - 1] = count
-    return found
+        counts[axis - batch - depth + rank - 1] = count
+    return counts
 
 
 _RULES = {("", "Gather"): _gathered, ("", "GatherND"): _gathered_places}

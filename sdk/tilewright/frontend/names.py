@@ -84,8 +84,8 @@ def nearest(name: str, known: Iterable[str], count: int = 3) -> str:
     names = sorted(set(known))
     close = get_close_matches(name[:80], names[:5000], n=count, cutoff=0.6)
     if close:
-        return f"did you mean {' or '.join(quoted(found) for found in close)}?"
+        return f"did you mean {' or '.join(quoted(each) for each in close)}?"
     if not names:
         return "there are none"
     more = f" and {len(names) - 6} more" if len(names) > 6 else ""
-    return f"there are {', '.join(quoted(found) for found in names[:6])}{more}"
+    return f"there are {', '.join(quoted(each) for each in names[:6])}{more}"

@@ -136,13 +136,13 @@ def _keep_needed(graph: Any) -> None:
     for inner in graph.subgraphs():
         _keep_needed(inner)
     writers = {tensor.name: index for index, node in enumerate(graph.nodes) for tensor in node.outputs if tensor.name}
-    wanted, kept = [tensor.name for tensor in graph.outputs], set[int]()
+    wanted, needed = [tensor.name for tensor in graph.outputs], set[int]()
     while wanted:
         index = writers.get(wanted.pop())
-        if index is not None and index not in kept:
-            kept.add(index)
+        if index is not None and index not in needed:
+            needed.add(index)
             wanted += _read_by(graph.nodes[index])
-    graph.nodes = [graph.nodes[index] for index in sorted(kept)]
+    graph.nodes = [graph.nodes[index] for index in sorted(needed)]
 
 
 def _read_by(node: Any) -> list[str]:

@@ -163,9 +163,9 @@ class Graph:
             self.counts[node.name] = node.outputs[-1]
         types = infer(operator, Call(node, operands, (), values, OPSET, operator=operator))
         outputs = []
-        for name, found in zip(node.outputs, types, strict=False):
-            check_size(found.shape, found.dtype, name)
-            outputs.append(Tensor(name, found.dtype, found.shape))
+        for name, kind in zip(node.outputs, types, strict=False):
+            check_size(kind.shape, kind.dtype, name)
+            outputs.append(Tensor(name, kind.dtype, kind.shape))
         if missing := [name for name in node.outputs[len(types) :] if name]:
             raise invalid(raw, f"it has {len(types)} outputs, {quoted(missing[0])} is one too many")
         call = Call(node, operands, tuple(outputs), values, OPSET, operator=operator)

@@ -54,16 +54,16 @@ def parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
 
     Names may stand in double quotes, as those with `,` or `=` must; `""` in them is one quote.
     """
-    found, at = list[tuple[str, str]](), 0
+    pairs, at = list[tuple[str, str]](), 0
     while True:
         pair = _PAIR.match(text, at)
         if pair is None:
             raise ValueError(f"'{text[at:].split(',')[0].strip()}' is no INPUT=OUTPUT")
         quoted_past, past, quoted_present, present = pair.groups()
-        found.append((past or quoted_past.replace('""', '"'), present or quoted_present.replace('""', '"')))
+        pairs.append((past or quoted_past.replace('""', '"'), present or quoted_present.replace('""', '"')))
         at = pair.end()
         if not pair[0].endswith(","):
-            return tuple(found)
+            return tuple(pairs)
 
 
 def named_pairs(proto: onnx.ModelProto, wish: StateWish, file: str) -> Pairs:
@@ -124,17 +124,17 @@ _RULES: tuple[Rule, ...] = (
 
 def guessed_pairs(inputs: Sequence[str], outputs: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Inputs and outputs that belong together by the names of usual exporters; what could be two pairs is none."""
-    found: dict[str, str] = {}
+    present_of: dict[str, str] = {}
     for name in inputs:
         if not _STATEFUL.search(name.lower()):
             continue
         for rule in _RULES:
             meant = {other for other in rule(name) if other != name and other in outputs}
             if len(meant) == 1:
-                found[name] = meant.pop()
+                present_of[name] = meant.pop()
                 break
-    owners = list(found.values())
-    return tuple((past, present) for past, present in found.items() if owners.count(present) == 1)
+    owners = list(present_of.values())
+    return tuple((past, present) for past, present in present_of.items() if owners.count(present) == 1)
 
 
 def with_states(model: Model, pairs: Pairs, stored: Mapping[str, Value], wish: StateWish, file: str) -> Model:
@@ -142,30 +142,30 @@ def with_states(model: Model, pairs: Pairs, stored: Mapping[str, Value], wish: S
 
     UsageError where the two of a pair differ in type or shape, or where `--state-init` does not fit.
     """
-    kept = []
+    accepted = []
     for past, present in pairs.named:
         a, b = model.tensors[past], model.tensors[present]
         if (a.dtype, a.shape) == (b.dtype, b.shape) and not b.lengths:
-            kept.append((past, present))
+            accepted.append((past, present))
         elif past not in pairs.guessed:
             raise UsageError(
                 f"{quoted(present)} cannot be the next {quoted(past)}",
                 why=f"it is {_form(b)}, the input is {_form(a)}" if not b.lengths else "data decides how long it is",
                 fix="give the input the output's shape with --shape, or leave the pair out", tensor=past, file=file,
             )  # fmt: skip
-    if wish.auto and not kept:
+    if wish.auto and not accepted:
         raise UsageError(
             "--state auto finds no state",
             why="no input and output of one type and shape are named like past_x and present_x, x_in and x_out, "
             "cache and cache_out, state and stateN",
             fix="name them with --state input=output", file=file,
         )  # fmt: skip
-    given = _first_values(wish.initial, [model.tensors[past] for past, _ in kept])
+    given = _first_values(wish.initial, [model.tensors[past] for past, _ in accepted])
     initial = {name: value.array for name, value in stored.items()} | given
-    states = tuple(State(past, present, initial.get(past)) for past, present in kept)
+    states = tuple(State(past, present, initial.get(past)) for past, present in accepted)
     for state in states:
         _held_against(model.tensors[state.past], state.initial, file)
-    told = [f"'{a}' <- '{b}'" for a, b in kept if a in pairs.guessed or pairs.from_file]
+    told = [f"'{a}' <- '{b}'" for a, b in accepted if a in pairs.guessed or pairs.from_file]
     note = (f"state by {'the file' if pairs.from_file else 'name'}: {', '.join(told)}",) if told else ()
     return replace(model, states=states, notes=(*model.notes, *note))
 

@@ -46,7 +46,7 @@ def unrolled(node: RawNode, graph: Surroundings) -> tuple[RawNode, ...]:
         return _ended(node, carried, before, scans, graph)
     if turn == 0:
         body = _with_constants_once(node, body, graph)
-    asked, go = asking(node, turn, "" if limit is not None else trips, "" if again else condition, graph)
+    tests, go = asking(node, turn, "" if limit is not None else trips, "" if again else condition, graph)
     count, yes = graph.fresh(f"{node.label}/turn"), graph.fresh(f"{node.label}/going")
     graph.add_constant(count, DType.I64, np.array(turn, np.int64))
     graph.add_constant(yes, DType.BOOL, np.array(True))
@@ -58,7 +58,7 @@ def unrolled(node: RawNode, graph: Surroundings) -> tuple[RawNode, ...]:
     if decided:
         state |= {GOING: (*going, go), PENDING: results[1:]}
         given = (trips, results[0] if condition else "", *carried)
-    return (*asked, *nodes, replace(node, attributes={"body": body, **state}, inputs=given))
+    return (*tests, *nodes, replace(node, attributes={"body": body, **state}, inputs=given))
 
 
 def _names(node: RawNode, attribute: str) -> tuple[str, ...]:
@@ -164,10 +164,10 @@ def _stacked(node: RawNode, parts: list[str], target: str, axis: int, graph: Sur
     place = graph.fresh(f"{node.label}/axis")
     graph.add_constant(place, DType.I64, np.array([axis], np.int64))
     whole = [graph.fresh(f"{part}/row") for part in parts]
-    found = [
+    nodes = [
         RawNode(row, "Unsqueeze", (part, place), (row,), opsets=_OPSETS) for part, row in zip(parts, whole, strict=True)
     ]
     return [
-        *found,
+        *nodes,
         RawNode(f"{node.label}/{target}", "Concat", tuple(whole), (target,), {"axis": axis}, opsets=_OPSETS),
     ]

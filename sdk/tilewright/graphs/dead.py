@@ -20,20 +20,20 @@ class Eliminated:
 def eliminate_dead(plan: ExecutionPlan) -> Eliminated:
     """Inputs stay, read or not; the same plan where everything is needed."""
     needed = {*plan.output_slots, *(pair.source for pair in plan.state)}
-    kept: list[int] = []
+    needed_instructions: list[int] = []
     chains: set[str] = set()
     for instruction in reversed(plan.instructions):
         _with_roots(plan, needed)
         if needed.intersection(instruction.outputs) or instruction.fused_into in chains:
-            kept.append(instruction.index)
+            needed_instructions.append(instruction.index)
             chains.add(instruction.name)
             needed.update(slot for slot in instruction.inputs if slot >= 0)
     _with_roots(plan, needed)
-    kept.reverse()
-    if len(kept) == len(plan.instructions):
+    needed_instructions.reverse()
+    if len(needed_instructions) == len(plan.instructions):
         return Eliminated(plan, ())
-    removed = tuple(i.name for i in plan.instructions if i.index not in set(kept))
-    return Eliminated(_compact(plan, kept, needed), removed)
+    removed = tuple(i.name for i in plan.instructions if i.index not in set(needed_instructions))
+    return Eliminated(_compact(plan, needed_instructions, needed), removed)
 
 
 def _with_roots(plan: ExecutionPlan, needed: set[int]) -> None:
@@ -43,12 +43,12 @@ def _with_roots(plan: ExecutionPlan, needed: set[int]) -> None:
             needed.add(slot.storage[0])
 
 
-def _compact(plan: ExecutionPlan, kept: list[int], needed: set[int]) -> ExecutionPlan:
-    instructions = [plan.instructions[index] for index in kept]
+def _compact(plan: ExecutionPlan, remaining: list[int], needed: set[int]) -> ExecutionPlan:
+    instructions = [plan.instructions[index] for index in remaining]
     used = {*needed, *plan.input_slots, *plan.state_slots, *(s for i in instructions for s in i.outputs)}
     slots = _renumber(used)
     frozen = _renumber(f for i in instructions for f in i.frozen)
-    times = {old: new for new, old in enumerate(kept)}
+    times = {old: new for new, old in enumerate(remaining)}
     groups = [tuple(times[i] for i in range(low, high) if i in times) for low, high in plan.groups]
 
     def slot(index: int) -> int:

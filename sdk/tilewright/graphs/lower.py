@@ -33,8 +33,8 @@ def compile_plan(model: Model, name: str = "generic") -> Lowered:
     chosen = platform(name)
     plan = build(TiledGraph(bind(model, chosen, kernels_of(chosen)), {}))
     check(plan)
-    found = eliminate_dead(plan)
-    return Lowered(found.plan, found.removed)
+    eliminated = eliminate_dead(plan)
+    return Lowered(eliminated.plan, eliminated.removed)
 
 
 def compile_traced(model: Model, name: str = "generic") -> Lowered:

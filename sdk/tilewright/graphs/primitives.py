@@ -97,10 +97,10 @@ def _apart(model: Model, node: Node) -> _Trace | None:
     if last is None and node.clamp is None:
         return None
     if last is None:
-        kept = replace(node, clamp=None, outputs=(trace._fresh("kept"),))
-        last = replace(trace.result, name=kept.outputs[0])
+        unclamped = replace(node, clamp=None, outputs=(trace._fresh("kept"),))
+        last = replace(trace.result, name=unclamped.outputs[0])
         trace.tensors[last.name] = last
-        trace.nodes.append(kept)
+        trace.nodes.append(unclamped)
     if node.clamp is not None:
         for op, limit, none in (("Max", node.clamp.low, -inf), ("Min", node.clamp.high, inf)):
             if limit != none:

@@ -70,16 +70,16 @@ def load_plan(path: Path) -> ExecutionPlan:
     """
     content, arrays = read_container(path, KIND, VERSION)
     try:
-        found = _Reader(arrays).value(content)
-        if not isinstance(found, ExecutionPlan):
+        plan = _Reader(arrays).value(content)
+        if not isinstance(plan, ExecutionPlan):
             raise damaged(path, KIND, "it holds something else")
-        _check_fields(found)
-        check(found)
+        _check_fields(plan)
+        check(plan)
     except StateError:
         raise
     except (TilewrightError, TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
         raise damaged(path, KIND, str(error) or type(error).__name__) from error
-    return found
+    return plan
 
 
 @dataclass

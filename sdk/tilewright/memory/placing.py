@@ -22,7 +22,7 @@ class Placing:
     overlap: bool = True
 
     @staticmethod
-    def asked(platform: Platform, options: CompileOptions) -> Placing:
+    def of(platform: Platform, options: CompileOptions) -> Placing:
         """As the options ask."""
         left_out = options.disabled_passes
         return Placing(platform, options.io, "in_place" not in left_out, "overlap" not in left_out)

@@ -120,7 +120,7 @@ def offsets_apart(sizes: Sequence[int], apart: Collection[tuple[int, int]]) -> t
     numbers = range(len(sizes))
     by_size = sorted(numbers, key=lambda n: (-sizes[n], n))
     orders = permutations(by_size) if len(sizes) <= ALL_ORDERS else iter([tuple(by_size)])
-    return min((_lowest(order, sizes, apart) for order in orders), key=lambda found: _end(found, sizes))
+    return min((_lowest(order, sizes, apart) for order in orders), key=lambda offsets: _end(offsets, sizes))
 
 
 def _end(offsets: Sequence[int], sizes: Sequence[int]) -> int:
@@ -145,13 +145,13 @@ def _lowest(order: Sequence[int], sizes: Sequence[int], apart: Collection[tuple[
 
 def _constants(alone: Sequence[PlacedPlan]) -> tuple[SharedConstant, ...]:
     """Arrays of one element type and the same bytes once."""
-    found: dict[tuple[DType, bytes], SharedConstant] = {}
+    shared: dict[tuple[DType, bytes], SharedConstant] = {}
     for number, placed in enumerate(alone):
         for slot in placed.plan.frozen_slots:
             dtype, values = slot.constant.dtype, slot.constant.values.astype(slot.constant.dtype.numpy, copy=False)
-            known = found.setdefault((dtype, values.tobytes()), SharedConstant(dtype, values, ()))
-            found[dtype, values.tobytes()] = replace(known, readers=(*known.readers, (number, slot.index)))
-    return tuple(found.values())
+            known = shared.setdefault((dtype, values.tobytes()), SharedConstant(dtype, values, ()))
+            shared[dtype, values.tobytes()] = replace(known, readers=(*known.readers, (number, slot.index)))
+    return tuple(shared.values())
 
 
 @dataclass(frozen=True)
@@ -166,11 +166,11 @@ class _Own:
 
 def _own_states(network: int, placed: PlacedPlan) -> list[_Own]:
     groups = [group for group in placed.storages if group.kind == STATE]
-    found = []
+    states = []
     for number, pair in enumerate(placed.plan.state):
         group = next(group for group in groups if pair.state in group.members)
-        found.append(_Own(network, number, pair, group))
-    return found
+        states.append(_Own(network, number, pair, group))
+    return states
 
 
 def _states(

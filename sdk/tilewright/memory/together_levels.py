@@ -15,41 +15,41 @@ _MOVING = ("activations", "io", "scratch", "copy_buffers")
 
 
 def common_levels(
-    found: Together, levels: Sequence[MemoryLevel], constant_bytes: int, table_bytes: int
+    kit: Together, levels: Sequence[MemoryLevel], constant_bytes: int, table_bytes: int
 ) -> dict[str, MemoryReport]:
     """Per level the bytes of all networks together, without code and stack.
 
     The arena is told by the networks that reach its end one over the other; what they leave is padding.
     """
-    rows = memory_reports(found.alone[0], levels, constant_bytes, table_bytes)
-    for one in found.alone[1:]:  # tiles of one network lie over those of another
+    rows = memory_reports(kit.alone[0], levels, constant_bytes, table_bytes)
+    for one in kit.alone[1:]:  # tiles of one network lie over those of another
         for name, row in memory_reports(one, levels, 0).items():
             if name != one.level and row.worst_case > rows[name].worst_case:
                 rows[name] = row
-    at = rows[found.alone[0].level]
-    tall = [memory_reports(found.alone[number], levels, 0)[found.alone[0].level] for number in _tallest(found)]
+    at = rows[kit.alone[0].level]
+    tall = [memory_reports(kit.alone[number], levels, 0)[kit.alone[0].level] for number in _tallest(kit)]
     activations, io, scratch, copies = (sum(row.parts()[name] for row in tall) for name in _MOVING)
-    padding = found.arena_bytes - activations - io - scratch - copies
+    padding = kit.arena_bytes - activations - io - scratch - copies
     held = at.constants + at.tables
-    rows[found.alone[0].level] = replace(
-        at, worst_case=found.arena_bytes + found.state_bytes + held, live_set=None, lower_bound=None, status=None,
+    rows[kit.alone[0].level] = replace(
+        at, worst_case=kit.arena_bytes + kit.state_bytes + held, live_set=None, lower_bound=None, status=None,
         activations=activations, io=io, scratch=scratch, copy_buffers=copies, padding=padding,
-        state=found.state_bytes, buffers=(), cut_off=False,
+        state=kit.state_bytes, buffers=(), cut_off=False,
     )  # fmt: skip
     return rows
 
 
-def _tallest(found: Together) -> list[int]:
+def _tallest(kit: Together) -> list[int]:
     """The networks one over the other that reach the end of the arena."""
-    ends = [base + one.arena_bytes for base, one in zip(found.bases, found.alone, strict=True)]
-    chosen, top = list[int](), found.arena_bytes
+    ends = [base + one.arena_bytes for base, one in zip(kit.bases, kit.alone, strict=True)]
+    chosen, top = list[int](), kit.arena_bytes
     while top > 0:
-        below = [number for number, end in enumerate(ends) if end <= top and found.alone[number].arena_bytes]
+        below = [number for number, end in enumerate(ends) if end <= top and kit.alone[number].arena_bytes]
         if not below:
             break
-        number = max(below, key=lambda n: (ends[n], found.alone[n].arena_bytes))
+        number = max(below, key=lambda n: (ends[n], kit.alone[n].arena_bytes))
         chosen.append(number)
-        top = found.bases[number]
+        top = kit.bases[number]
     return chosen
 
 
@@ -58,7 +58,7 @@ def with_programs(
     concurrent: frozenset[tuple[int, int]],
 ) -> dict[str, MemoryReport]:  # fmt: skip
     """The levels with the code of all networks, and the deepest stack; concurrent networks have a stack each."""
-    found = dict(rows)
+    with_code = dict(rows)
     for name, row in rows.items():
         told = [of_network[name] for of_network in each]
         if any(one.stack is not None for one in told):
@@ -67,8 +67,8 @@ def with_programs(
             row = row.with_stack(Amount(deepest, _weakest(told, "stack")))
         if any(one.code is not None for one in told):
             row = row.with_code(Amount(sum(one.code or 0 for one in told), _weakest(told, "code")))
-        found[name] = row
-    return found
+        with_code[name] = row
+    return with_code
 
 
 def _weakest(rows: Sequence[MemoryReport], part: str) -> Provenance:

@@ -49,14 +49,16 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     loops = list(space)
     rest = [loop for place, loop in enumerate(loops) if place != axis]
     extreme = Tensor("extreme", tuple(n for place, n in enumerate(shape) if place != axis), x.dtype)
-    kept = [0 if place == axis else loop for place, loop in enumerate(loops)] if len(kind.shape) == len(shape) else rest
+    places = (
+        [0 if place == axis else loop for place, loop in enumerate(loops)] if len(kind.shape) == len(shape) else rest
+    )
     last = bool(call.integer("select_last_index", 0))
     other = -1 if last else shape[axis]
     return (
         Nest(space, extreme[*rest], (x[*loops],), combine=combine("max" if largest else "min")),
         Nest(
             space,
-            Tensor("y", kind.shape, kind.dtype)[*kept],
+            Tensor("y", kind.shape, kind.dtype)[*places],
             (x[*loops], extreme[*rest], indices("index", (shape[axis],))[loops[axis]]),
             body("select_equal", other),
             combine("max" if last else "min"),

@@ -23,7 +23,7 @@ def attention_nests(call: Call) -> tuple[Nest, ...]:
     short = mask is not None and mask.shape[-1:] != (size.keys,)
     if call.optional(6) is not None or len(call.node.outputs) > 3 or 0 in sizes or short or q.dtype is DType.F16:
         return ()
-    keys, values, found = _with_past(call)
+    keys, values, nests = _with_past(call)
     shape = (size.batch, size.query_heads, size.queries, size.keys)
     group = size.query_heads // size.key_heads
     extents = {"b": size.batch, "g": size.key_heads, "r": group, "i": size.queries, "j": size.keys}
@@ -33,22 +33,22 @@ def attention_nests(call: Call) -> tuple[Nest, ...]:
     here = [b, head, i, j]
     score = Tensor("score", shape, q.dtype)
     product = (_split(operand(q, "q"), b, head, i, e, size.depth), _split(keys, b, g, j, e, size.depth))
-    found.append(
+    nests.append(
         Nest(space, score[*here], product, body("mul"), combine("add"), finish("scale", scale(call, size.depth)))
     )
     flat = Space.of(**extents)
     for name, step, others in _score_steps(call, here):
         after = Tensor(name, shape, q.dtype)
         accesses = (*others[:-1], score[*here], others[-1]) if name == "allowed" else (score[*here], *others)
-        found.append(Nest(flat, after[*here], accesses, step))
+        nests.append(Nest(flat, after[*here], accesses, step))
         score = after
-    found += _softmax(flat, score, here)
+    nests += _softmax(flat, score, here)
     mix = Space.of(**extents, e=size.value_depth)
     y = Tensor("y", _result_shape(call), q.dtype)
     weight = Tensor("weight", shape, q.dtype)[*here]
     target = _split(y, b, head, i, e, size.value_depth)
-    found.append(Nest(mix, target, (weight, _split(values, b, g, j, e, size.value_depth)), body("mul"), combine("add")))
-    return tuple(found)
+    nests.append(Nest(mix, target, (weight, _split(values, b, g, j, e, size.value_depth)), body("mul"), combine("add")))
+    return tuple(nests)
 
 
 def _result_shape(call: Call) -> tuple[int, ...]:

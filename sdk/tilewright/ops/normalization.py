@@ -98,8 +98,8 @@ def _trailing(call: Call) -> _Rows:
     x, axis = operand(call.tensor(0), "x"), _first_axis(call)
     space = Space.of(**axes("i", x.shape))
     loops = list(space)
-    kept: tuple[Affine | int, ...] = tuple(loop if a < axis else 0 for a, loop in enumerate(loops))
-    return _Rows(space, x[*loops], kept, _statistics_shape(call))
+    leading: tuple[Affine | int, ...] = tuple(loop if a < axis else 0 for a, loop in enumerate(loops))
+    return _Rows(space, x[*loops], leading, _statistics_shape(call))
 
 
 def _mean_and_variance(rows: _Rows, mean: Access, variance: Access) -> tuple[Nest, Nest]:

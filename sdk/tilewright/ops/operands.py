@@ -103,14 +103,14 @@ def listed(call: Call, index: int, name: str) -> tuple[int, ...] | None:
 def broadcast(call: Call, *shapes: Shape) -> Shape:
     """The shape that `shapes` broadcast to; ModelError where they do not."""
     rank = max(map(len, shapes), default=0)
-    found = [1] * rank
+    sizes = [1] * rank
     for shape in shapes:
         for axis, size in enumerate(shape, rank - len(shape)):
             if size != 1:
-                if found[axis] not in (1, size):
+                if sizes[axis] not in (1, size):
                     raise call.invalid(f"shapes {', '.join(map(str, shapes))} do not broadcast")
-                found[axis] = size
-    return tuple(found)
+                sizes[axis] = size
+    return tuple(sizes)
 
 
 def needs_rank(call: Call, index: int, rank: int, why: str) -> Shape:
@@ -158,9 +158,9 @@ def zero_code(call: Call, output: int = 0) -> int:
     return quantisation.zero_point[0]
 
 
-def wanted(call: Call, *found: TensorType) -> tuple[TensorType, ...]:
-    """The first of `found`, as many as the node has outputs; ModelError if it asks for more."""
+def wanted(call: Call, *types: TensorType) -> tuple[TensorType, ...]:
+    """The first of `types`, as many as the node has outputs; ModelError if it asks for more."""
     count = max(len(call.node.outputs), 1)
-    if count > len(found):
-        raise call.invalid(f"it has {count} outputs, the standard gives {len(found)}")
-    return found[:count]
+    if count > len(types):
+        raise call.invalid(f"it has {count} outputs, the standard gives {len(types)}")
+    return types[:count]

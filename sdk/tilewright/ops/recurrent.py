@@ -81,7 +81,7 @@ def cell(call: Call) -> Cell:
     hidden = call.integer("hidden_size", call.shape(2)[-1] if call.shape(2) else None)
     if hidden < 1:
         raise call.invalid(f"hidden_size {hidden} is less than 1")
-    found = Cell(
+    read = Cell(
         steps,
         batch,
         inputs,
@@ -91,21 +91,21 @@ def cell(call: Call) -> Cell:
         call.real("clip", 0.0),
         bool(layout),
     )
-    _check_shapes(call, found)
-    return found
+    _check_shapes(call, read)
+    return read
 
 
-def _check_shapes(call: Call, found: Cell) -> None:
-    count, rows = len(found.directions), GATES[call.node.op] * found.hidden
-    state = (found.batch, count) if found.batch_first else (count, found.batch)
+def _check_shapes(call: Call, kind: Cell) -> None:
+    count, rows = len(kind.directions), GATES[call.node.op] * kind.hidden
+    state = (kind.batch, count) if kind.batch_first else (count, kind.batch)
     expected = {
-        1: (count, rows, found.inputs),
-        2: (count, rows, found.hidden),
+        1: (count, rows, kind.inputs),
+        2: (count, rows, kind.hidden),
         3: (count, 2 * rows),
-        4: (found.batch,),
-        5: (*state, found.hidden),
-        6: (*state, found.hidden),
-        7: (count, 3 * found.hidden),
+        4: (kind.batch,),
+        5: (*state, kind.hidden),
+        6: (*state, kind.hidden),
+        7: (count, 3 * kind.hidden),
     }
     for index, shape in expected.items():
         if (index < 3 or call.optional(index) is not None) and call.shape(index) != shape:
@@ -144,16 +144,16 @@ def _parameters(call: Call, name: str) -> list[float]:
 
 def _infer(call: Call) -> tuple[TensorType, ...]:
     needs_float(call)
-    found, dtype = cell(call), same_type(call, 0, 1, 2, 3, 5, 6, 7)
+    kind, dtype = cell(call), same_type(call, 0, 1, 2, 3, 5, 6, 7)
     if call.optional(4) is not None:
         needs_index(call, 4)
-    count = len(found.directions)
-    if found.batch_first:
-        sequence = (found.batch, found.steps, count, found.hidden)
-        state = result(call, dtype, (found.batch, count, found.hidden))
+    count = len(kind.directions)
+    if kind.batch_first:
+        sequence = (kind.batch, kind.steps, count, kind.hidden)
+        state = result(call, dtype, (kind.batch, count, kind.hidden))
     else:
-        sequence = (found.steps, count, found.batch, found.hidden)
-        state = result(call, dtype, (count, found.batch, found.hidden))
+        sequence = (kind.steps, count, kind.batch, kind.hidden)
+        state = result(call, dtype, (count, kind.batch, kind.hidden))
     states = (state, state) if call.node.op == "LSTM" else (state,)
     return wanted(call, result(call, dtype, sequence), *states)
 
@@ -168,102 +168,102 @@ class _Weights:
     peepholes: Array
 
 
-def _weights(call: Call, arrays: Arrays, direction: int, found: Cell) -> _Weights:
+def _weights(call: Call, arrays: Arrays, direction: int, kind: Cell) -> _Weights:
     gates, x = GATES[call.node.op], given(arrays, 0)
     bias, peepholes = maybe(arrays, 3), maybe(arrays, 7)
-    no_bias, no_peepholes = np.zeros(2 * gates * found.hidden, x.dtype), np.zeros(3 * found.hidden, x.dtype)
+    no_bias, no_peepholes = np.zeros(2 * gates * kind.hidden, x.dtype), np.zeros(3 * kind.hidden, x.dtype)
     return _Weights(
-        given(arrays, 1)[direction].reshape(gates, found.hidden, found.inputs),
-        given(arrays, 2)[direction].reshape(gates, found.hidden, found.hidden),
-        (no_bias if bias is None else bias[direction]).reshape(2, gates, found.hidden),
-        (no_peepholes if peepholes is None else peepholes[direction]).reshape(3, found.hidden),
+        given(arrays, 1)[direction].reshape(gates, kind.hidden, kind.inputs),
+        given(arrays, 2)[direction].reshape(gates, kind.hidden, kind.hidden),
+        (no_bias if bias is None else bias[direction]).reshape(2, gates, kind.hidden),
+        (no_peepholes if peepholes is None else peepholes[direction]).reshape(3, kind.hidden),
     )
 
 
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
-    found, x = cell(call), given(arrays, 0)
+    kind, x = cell(call), given(arrays, 0)
     lengths = maybe(arrays, 4)
-    lengths = np.full(found.batch, found.steps) if lengths is None else lengths
-    if lengths.size and (lengths.min() < 0 or lengths.max() > found.steps):
-        raise call.outside(4, f"a sequence length lies outside [0, {found.steps}]")
-    x = x.swapaxes(0, 1) if found.batch_first else x
+    lengths = np.full(kind.batch, kind.steps) if lengths is None else lengths
+    if lengths.size and (lengths.min() < 0 or lengths.max() > kind.steps):
+        raise call.outside(4, f"a sequence length lies outside [0, {kind.steps}]")
+    x = x.swapaxes(0, 1) if kind.batch_first else x
     outputs, hidden_states, cell_states = [], [], []
-    for direction in range(len(found.directions)):
-        starts = [_start(arrays, index, direction, found, x) for index in (5, 6)]
-        y, h, c = _run(call, found, direction, _weights(call, arrays, direction, found), x, lengths, starts)
+    for direction in range(len(kind.directions)):
+        starts = [_start(arrays, index, direction, kind, x) for index in (5, 6)]
+        y, h, c = _run(call, kind, direction, _weights(call, arrays, direction, kind), x, lengths, starts)
         outputs.append(y)
         hidden_states.append(h)
         cell_states.append(c)
     sequence = np.stack(outputs, 1)  # steps, directions, batch, hidden
-    every = [sequence.transpose(2, 0, 1, 3) if found.batch_first else sequence]
+    every = [sequence.transpose(2, 0, 1, 3) if kind.batch_first else sequence]
     for states in (hidden_states, cell_states):
         stacked = np.stack(states)
-        every.append(stacked.swapaxes(0, 1) if found.batch_first else stacked)
+        every.append(stacked.swapaxes(0, 1) if kind.batch_first else stacked)
     return tuple(every[: len(call.outputs)])
 
 
-def _start(arrays: Arrays, index: int, direction: int, found: Cell, x: Array) -> Array:
+def _start(arrays: Arrays, index: int, direction: int, kind: Cell, x: Array) -> Array:
     state = maybe(arrays, index)
     if state is None:
-        return np.zeros((found.batch, found.hidden), x.dtype)
-    return state[:, direction] if found.batch_first else state[direction]
+        return np.zeros((kind.batch, kind.hidden), x.dtype)
+    return state[:, direction] if kind.batch_first else state[direction]
 
 
 def _run(
-    call: Call, found: Cell, direction: int, weights: _Weights, x: Array, lengths: Array, starts: list[Array]
+    call: Call, kind: Cell, direction: int, weights: _Weights, x: Array, lengths: Array, starts: list[Array]
 ) -> tuple[Array, Array, Array]:
     """One direction over all steps; entries of the batch that have ended keep their state and write zeros."""
     step = {"RNN": _rnn, "GRU": _gru, "LSTM": _lstm}[call.node.op]
     h, c = starts
-    outputs = np.zeros((found.steps, found.batch, found.hidden), x.dtype)
-    entries = np.arange(found.batch)
-    for t in range(found.steps):
+    outputs = np.zeros((kind.steps, kind.batch, kind.hidden), x.dtype)
+    entries = np.arange(kind.batch)
+    for t in range(kind.steps):
         live = t < lengths
-        places = np.where(live, lengths - 1 - t, t) if found.directions[direction] else np.full(found.batch, t)
-        after, carried = step(call, found, direction, weights, x[places, entries], h, c)
+        places = np.where(live, lengths - 1 - t, t) if kind.directions[direction] else np.full(kind.batch, t)
+        after, carried = step(call, kind, direction, weights, x[places, entries], h, c)
         h, c = np.where(live[:, None], after, h), np.where(live[:, None], carried, c)
         outputs[places[live], entries[live]] = h[live]
     return outputs, h, c
 
 
-def _clipped(x: Array, found: Cell) -> Array:
-    return x.clip(-found.clip, found.clip) if found.clip > 0 else x
+def _clipped(x: Array, kind: Cell) -> Array:
+    return x.clip(-kind.clip, kind.clip) if kind.clip > 0 else x
 
 
 def _rnn(
-    call: Call, found: Cell, direction: int, weights: _Weights, x: Array, h: Array, c: Array
+    call: Call, kind: Cell, direction: int, weights: _Weights, x: Array, h: Array, c: Array
 ) -> tuple[Array, Array]:
     total = x @ weights.w[0].T + h @ weights.r[0].T + weights.bias[0, 0] + weights.bias[1, 0]
-    return found.activations[direction][0](_clipped(total, found)), c
+    return kind.activations[direction][0](_clipped(total, kind)), c
 
 
 def _gru(
-    call: Call, found: Cell, direction: int, weights: _Weights, x: Array, h: Array, c: Array
+    call: Call, kind: Cell, direction: int, weights: _Weights, x: Array, h: Array, c: Array
 ) -> tuple[Array, Array]:
-    gate, candidate = found.activations[direction]
+    gate, candidate = kind.activations[direction]
     w, r, bias = weights.w, weights.r, weights.bias
-    update = gate(_clipped(x @ w[0].T + h @ r[0].T + bias[0, 0] + bias[1, 0], found))
-    reset = gate(_clipped(x @ w[1].T + h @ r[1].T + bias[0, 1] + bias[1, 1], found))
+    update = gate(_clipped(x @ w[0].T + h @ r[0].T + bias[0, 0] + bias[1, 0], kind))
+    reset = gate(_clipped(x @ w[1].T + h @ r[1].T + bias[0, 1] + bias[1, 1], kind))
     if call.integer("linear_before_reset", 0):
         recurrent = reset * (h @ r[2].T + bias[1, 2])
     else:
         recurrent = (reset * h) @ r[2].T + bias[1, 2]
-    new = candidate(_clipped(x @ w[2].T + recurrent + bias[0, 2], found))
+    new = candidate(_clipped(x @ w[2].T + recurrent + bias[0, 2], kind))
     return np.asarray((1 - update) * new + update * h), c
 
 
 def _lstm(
-    call: Call, found: Cell, direction: int, weights: _Weights, x: Array, h: Array, c: Array
+    call: Call, kind: Cell, direction: int, weights: _Weights, x: Array, h: Array, c: Array
 ) -> tuple[Array, Array]:
-    gate, candidate, output = found.activations[direction]
+    gate, candidate, output = kind.activations[direction]
     totals = [
         x @ weights.w[g].T + h @ weights.r[g].T + weights.bias[0, g] + weights.bias[1, g] for g in range(4)
     ]  # i, o, f, c
     hole_in, hole_out, hole_forget = weights.peepholes
-    enter = gate(_clipped(totals[0] + hole_in * c, found))
-    forget = 1 - enter if call.integer("input_forget", 0) else gate(_clipped(totals[2] + hole_forget * c, found))
-    after = np.asarray(forget * c + enter * candidate(_clipped(totals[3], found)))
-    leave = gate(_clipped(totals[1] + hole_out * after, found))
+    enter = gate(_clipped(totals[0] + hole_in * c, kind))
+    forget = 1 - enter if call.integer("input_forget", 0) else gate(_clipped(totals[2] + hole_forget * c, kind))
+    after = np.asarray(forget * c + enter * candidate(_clipped(totals[3], kind)))
+    leave = gate(_clipped(totals[1] + hole_out * after, kind))
     return np.asarray(leave * output(after)), after
 
 
@@ -273,9 +273,9 @@ def _reads(call: Call, operand: int) -> Reads | None:
 
 def _products(call: Call) -> int:
     """Both matrices of every gate, once a step, batch entry and direction; peepholes are no matrices."""
-    found = cell(call)
-    gates = len(found.directions) * GATES[call.node.op] * found.hidden
-    return found.steps * found.batch * gates * (found.inputs + found.hidden)
+    kind = cell(call)
+    gates = len(kind.directions) * GATES[call.node.op] * kind.hidden
+    return kind.steps * kind.batch * gates * (kind.inputs + kind.hidden)
 
 
 _OPERANDS = ("x", "w", "r", "b", "sequence_lens", "initial_h", "initial_c", "p")

@@ -199,11 +199,11 @@ def source_coordinates(coordinates: str, axis: Axis) -> Array:
         return np.full(axis.out, 0.5 * float(start + end) * float(size - 1), F32)
     if coordinates == "pytorch_half_pixel" and axis.out <= 1:
         return x * 0
-    found = (x + half) / scale - half
+    centred = (x + half) / scale - half
     if coordinates == "half_pixel_symmetric":
         adjustment = out / (scale * size)
-        return np.asarray(size / 2 * (1 - adjustment) + found)
-    return np.asarray(found)
+        return np.asarray(size / 2 * (1 - adjustment) + centred)
+    return np.asarray(centred)
 
 
 def _nearest(rounding: str, x: Array, shrinks: bool) -> Array:

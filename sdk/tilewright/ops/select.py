@@ -52,7 +52,7 @@ def _selectable(call: Call) -> int:
     return condition[0]
 
 
-def kept(call: Call) -> tuple[int | None, tuple[int, ...]]:
+def selected_places(call: Call) -> tuple[int | None, tuple[int, ...]]:
     """The axis of a Compress and the positions that stay, where the condition is known."""
     _selectable(call)
     return compress_axis(call), tuple(map(int, np.flatnonzero(known(call, 1))))
@@ -60,9 +60,9 @@ def kept(call: Call) -> tuple[int | None, tuple[int, ...]]:
 
 def _compress(call: Call) -> tuple[TensorType, ...]:
     shape, axis, most = call.shape(), compress_axis(call), bound(call)
-    length = len(kept(call)[1]) if most is None else most
-    found = (length,) if axis is None else (*shape[:axis], length, *shape[axis + 1 :])
-    kind = result(call, call.tensor(0).dtype, found)
+    length = len(selected_places(call)[1]) if most is None else most
+    sizes = (length,) if axis is None else (*shape[:axis], length, *shape[axis + 1 :])
+    kind = result(call, call.tensor(0).dtype, sizes)
     return (kind,) if most is None else counted(call, kind)
 
 
@@ -80,7 +80,7 @@ def _compress_lengths(call: Call) -> Lengths | None:
 def _compress_nests(call: Call) -> tuple[Nest, ...]:
     if bound(call) is not None:
         return ()
-    (kind,), (axis, places) = _compress(call), kept(call)
+    (kind,), (axis, places) = _compress(call), selected_places(call)
     if axis is None and len(call.shape()) != 1:
         return ()
     cut = axis or 0

@@ -35,11 +35,11 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
 def limits(call: Call) -> tuple[bool, bool, bool]:
     """Whether there is a limit of boxes, of overlap and of scores; an operand without elements is none."""
 
-    def there(index: int) -> bool:
+    def is_given(index: int) -> bool:
         operand = call.optional(index)
         return operand is not None and operand.elements > 0
 
-    return there(COUNT), there(OVERLAP), there(SCORE)
+    return is_given(COUNT), is_given(OVERLAP), is_given(SCORE)
 
 
 def _limit(arrays: Arrays, index: int) -> Array | None:
@@ -68,7 +68,7 @@ def _overlap(one: Array, others: Array) -> Array:
 def _selected(call: Call, arrays: Arrays) -> Array:
     boxes, scores = _corners(call, given(arrays, 0)), given(arrays, 1)
     count, overlap, score = (_limit(arrays, index) for index in (COUNT, OVERLAP, SCORE))
-    found = []
+    triples = []
     for batch, label in np.ndindex(scores.shape[0], scores.shape[1]):
         order = np.argsort(-scores[batch, label], kind="stable")
         order = order if score is None else order[scores[batch, label][order] > score]
@@ -78,8 +78,8 @@ def _selected(call: Call, arrays: Arrays) -> Array:
                 break
             if not (_overlap(boxes[batch, box], boxes[batch, chosen]) > (0 if overlap is None else overlap)).any():
                 chosen.append(box)
-        found += [(batch, label, box) for box in chosen]
-    return np.asarray(found, np.int64).reshape(-1, 3)
+        triples += [(batch, label, box) for box in chosen]
+    return np.asarray(triples, np.int64).reshape(-1, 3)
 
 
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:

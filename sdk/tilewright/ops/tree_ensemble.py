@@ -36,8 +36,8 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
 
 def _passes(value: Array, split: Array, mode: int) -> Array:
     tests = (np.less_equal, np.less, np.greater_equal, np.greater, np.equal, np.not_equal)
-    found = tests[mode % MISSING](value, split)
-    return np.asarray(found | (np.isnan(value) & (mode >= MISSING)))
+    passed = tests[mode % MISSING](value, split)
+    return np.asarray(passed | (np.isnan(value) & (mode >= MISSING)))
 
 
 def _reached(x: Array, tables: tuple[Array, Array, Array], root: int, modes: Array | None) -> Array:

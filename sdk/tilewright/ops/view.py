@@ -35,28 +35,28 @@ def _dropout(call: Call) -> tuple[TensorType, ...]:
 
 
 def _reshape(call: Call) -> tuple[TensorType, ...]:
-    found = listed(call, 1, "shape")
-    if found is None:
+    wanted = listed(call, 1, "shape")
+    if wanted is None:
         raise call.invalid("the new shape is missing")
     old, total = call.shape(), prod(call.shape())
-    sizes = list(found)
+    sizes = list(wanted)
     if call.integer("allowzero", 0) == 0:
         for axis, size in enumerate(sizes):
             if size == 0:
                 if axis >= len(old):
-                    raise call.invalid(f"the 0 at axis {axis} of {found} copies an axis that {old} does not have")
+                    raise call.invalid(f"the 0 at axis {axis} of {wanted} copies an axis that {old} does not have")
                 sizes[axis] = old[axis]
     elif 0 in sizes and -1 in sizes:
         raise call.invalid("with allowzero the new shape may not hold both 0 and -1")
     if sizes.count(-1) > 1 or any(size < -1 for size in sizes):
-        raise call.invalid(f"the new shape {found} may hold one -1 and nothing else below 0")
+        raise call.invalid(f"the new shape {wanted} may hold one -1 and nothing else below 0")
     if -1 in sizes:
         rest = prod(size for size in sizes if size != -1)
         if rest == 0 or total % rest:
-            raise call.invalid(f"{total} elements of {old} do not divide into {found}")
+            raise call.invalid(f"{total} elements of {old} do not divide into {wanted}")
         sizes[sizes.index(-1)] = total // rest
     if prod(sizes) != total:
-        raise call.invalid(f"{old} has {total} elements, the new shape {found} has {prod(sizes)}")
+        raise call.invalid(f"{old} has {total} elements, the new shape {wanted} has {prod(sizes)}")
     return (result(call, call.tensor(0).dtype, sizes),)
 
 

@@ -129,7 +129,7 @@ def _remove(path: Path, place: Path) -> None:
 def restore(unfinished: Path, place: Path) -> None:
     """Put back what stands aside in an unfinished folder: the journal names each file that was about to be replaced.
 
-    A name with a file in `kept` had one before; another is new, and goes where it was moved in already. Where a whole
+    A name with a file in `older` had one before; another is new, and goes where it was moved in already. Where a whole
     folder was renamed aside, and nothing has taken its name, it gets its name back.
     """
     with suppress(FileNotFoundError):
@@ -138,10 +138,10 @@ def restore(unfinished: Path, place: Path) -> None:
                 folder.rename(place / folder.name)
     with suppress(FileNotFoundError):
         for name in (unfinished / JOURNAL).read_text(encoding="utf-8", errors="surrogateescape").split("\0"):
-            kept, goal = unfinished / KEPT / name, place / name
-            if kept.is_symlink() or kept.exists():
+            older, goal = unfinished / KEPT / name, place / name
+            if older.is_symlink() or older.exists():
                 again = unfinished / "again"
-                second_name(kept, again)  # what is kept stays, in case this is cut off too
+                second_name(older, again)  # what is kept stays, in case this is cut off too
                 os.replace(again, goal)
             elif not (unfinished / "new" / name).exists():
                 goal.unlink(missing_ok=True)

@@ -56,9 +56,9 @@ def apply(model: Model) -> Model:
     edit = Edit(model)
     known = positions(edit, model)
     for node in edit.nodes():
-        found = match(edit, node, held, model.opset)
-        if found is not None:
-            _rewrite(edit, found, known)
+        chain = match(edit, node, held, model.opset)
+        if chain is not None:
+            _rewrite(edit, chain, known)
     return edit.result()
 
 
@@ -83,10 +83,10 @@ def match(edit: Edit, node: Node, held: Collection[str], opset: int) -> Chain | 
         return None
     if softmax.attributes.get("axis", -1) not in (-1, 3):
         return None
-    found = next(_biased(edit, softmax), None)
-    if found is None:
+    biased = next(_biased(edit, softmax), None)
+    if biased is None:
         return None
-    scale, first, mask, chosen = found
+    scale, first, mask, chosen = biased
     keys = cached_rows(edit, first.inputs[1], held, opset, turned=True)
     values = cached_rows(edit, node.inputs[1], held, opset, turned=False)
     if keys is None or values is None or values.scale != 1 or not {keys.name, values.name} & set(held):
@@ -136,16 +136,16 @@ def _scaled(edit: Edit, node: Node, place: int) -> tuple[float, Node] | None:
     return None
 
 
-def _fits(edit: Edit, found: Chain) -> bool:
+def _fits(edit: Edit, chain: Chain) -> bool:
     """Four axes each, equal batches, heads that share keys evenly, plain float32."""
-    names = (found.q, found.k.name, found.v.name, found.last.outputs[0])
+    names = (chain.q, chain.k.name, chain.v.name, chain.last.outputs[0])
     q, k, v = (edit.tensors[one].shape for one in names[:3])
     if any(len(shape) != 4 for shape in (q, k, v)) or not q[0] == k[0] == v[0] or k[1] != v[1] or not k[1]:
         return False
     if k[2] != v[2] or q[3] != k[3] or q[1] % k[1]:
         return False
     alike = all(edit.tensors[one].dtype is DType.F32 and edit.tensors[one].quantisation is None for one in names)
-    mask = edit.tensors[found.mask] if found.mask else None
+    mask = edit.tensors[chain.mask] if chain.mask else None
     scores = (*q[:3], k[2])
     if mask is None:
         return alike
@@ -153,61 +153,61 @@ def _fits(edit: Edit, found: Chain) -> bool:
         whole = np.broadcast_shapes(mask.shape, scores)
     except ValueError:
         return False
-    dtype = DType.F32 if found.chosen is None else DType.BOOL
+    dtype = DType.F32 if chain.chosen is None else DType.BOOL
     return alike and mask.dtype is dtype and whole == scores and mask.shape[-1:] == k[2:3]
 
 
-def _rewrite(edit: Edit, found: Chain, known: Positions) -> None:
+def _rewrite(edit: Edit, chain: Chain, known: Positions) -> None:
     """One Attention in the place of the chain; a chain that a Boolean mask chooses from only where no mask is left."""
-    filled = _filled(edit, found, known)
+    filled = _filled(edit, chain, known)
     counted = filled is not None and filled.position in known.written
     sure = filled is not None and filled.exact and counted
-    if found.chosen is not None and not sure:
+    if chain.chosen is not None and not sure:
         return
-    inputs: tuple[str, ...] = (found.q, found.k.name, found.v.name)
+    inputs: tuple[str, ...] = (chain.q, chain.k.name, chain.v.name)
     if filled is not None:
-        mask = "" if sure else found.mask
-        inputs = (*inputs, mask, "", "", _length(edit, found, filled, counted, known))
-    elif found.mask:
-        inputs = (*inputs, found.mask)
-    edit.replace(found.last, Node(found.last.name, "Attention", inputs, found.last.outputs, {"scale": found.scale}))
+        mask = "" if sure else chain.mask
+        inputs = (*inputs, mask, "", "", _length(edit, chain, filled, counted, known))
+    elif chain.mask:
+        inputs = (*inputs, chain.mask)
+    edit.replace(chain.last, Node(chain.last.name, "Attention", inputs, chain.last.outputs, {"scale": chain.scale}))
 
 
-def filled_length(edit: Edit, found: Chain, known: Positions) -> str:
+def filled_length(edit: Edit, chain: Chain, known: Positions) -> str:
     """How many keys are read, [batch], where the mask shows these and no others; "" where it does something else."""
-    filled = _filled(edit, found, known)
+    filled = _filled(edit, chain, known)
     if filled is None or not filled.exact or filled.position not in known.written:
         return ""
-    return _length(edit, found, filled, True, known)
+    return _length(edit, chain, filled, True, known)
 
 
-def _filled(edit: Edit, found: Chain, known: Positions) -> Filled | None:
+def _filled(edit: Edit, chain: Chain, known: Positions) -> Filled | None:
     """How far the mask shows the cache, tried once for all layers that share it; None where there is none."""
-    if not found.mask:
+    if not chain.mask:
         return None
 
     def hides(values: Array) -> Array:
-        if found.chosen is None:
+        if chain.chosen is None:
             return np.asarray(values <= MASKED)
-        return np.asarray(values != found.chosen)
+        return np.asarray(values != chain.chosen)
 
-    key = (found.mask, found.chosen, found.rows)
+    key = (chain.mask, chain.chosen, chain.rows)
     if key not in known.filled:
-        known.filled[key] = filled_rows(edit, known.opset, found.mask, hides, found.rows)
+        known.filled[key] = filled_rows(edit, known.opset, chain.mask, hides, chain.rows)
     return known.filled[key]
 
 
-def _length(edit: Edit, found: Chain, filled: Filled, counted: bool, known: Positions) -> str:
+def _length(edit: Edit, chain: Chain, filled: Filled, counted: bool, known: Positions) -> str:
     """How many keys are read, [batch]; all where a position that is not `counted` from zero is negative."""
-    batch = edit.tensors[found.q].shape[0]
-    key = (f"{filled.position}/{filled.ahead}/{found.rows}", batch, counted)
+    batch = edit.tensors[chain.q].shape[0]
+    key = (f"{filled.position}/{filled.ahead}/{chain.rows}", batch, counted)
     if key in known.lengths:
         return known.lengths[key]
     position, like = filled.position, Tensor("", DType.I64, (1,))
 
     def made(op: str, inputs: tuple[str, ...], tensor: Tensor, **attributes: int) -> str:
         result = edit.add_tensor(f"{position}/{op.lower()}", tensor)
-        edit.insert(found.last, Node(edit.node_name(result), op, inputs, (result,), dict(attributes)))
+        edit.insert(chain.last, Node(edit.node_name(result), op, inputs, (result,), dict(attributes)))
         return result
 
     at = position
@@ -219,7 +219,7 @@ def _length(edit: Edit, found: Chain, filled: Filled, counted: bool, known: Posi
     length = made("Add", (at, ahead), replace(like, shape=(batch,)))
     if not counted:
         zero = edit.add_constant(f"{position}/zero", np.zeros(1, np.int64))
-        every = edit.add_constant(f"{position}/all", np.full(1, found.rows, np.int64))
+        every = edit.add_constant(f"{position}/all", np.full(1, chain.rows, np.int64))
         negative = made("Less", (at, zero), replace(like, dtype=DType.BOOL))
         length = made("Where", (negative, every, length), replace(like, shape=(batch,)))
     known.lengths[key] = length

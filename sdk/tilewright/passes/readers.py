@@ -68,12 +68,12 @@ class _Order:
             for at in followers:
                 before[at] += 1
         ready = [at for at, count in enumerate(before) if not count]
-        found = list[int]()
+        order = list[int]()
         while ready:
             at = heapq.heappop(ready)
-            found.append(at)
+            order.append(at)
             for follower in self.after[at]:
                 before[follower] -= 1
                 if not before[follower]:
                     heapq.heappush(ready, follower)
-        return found
+        return order

@@ -105,9 +105,9 @@ def _sums(edit: Edit, tensor: str) -> tuple[Node | None, _Weights | None]:
     exact = _made(edit, tensor, "MatMul")
     if exact is not None:
         turned = _made(edit, exact.inputs[1], "Transpose")
-        found = _dequantised(edit, turned.inputs[0]) if turned is not None else None
+        stored = _dequantised(edit, turned.inputs[0]) if turned is not None else None
         right = turned is not None and permutation(edit.call(turned)) == (1, 0)
-        return (exact, found) if right and found is not None and _is_exact(edit, found) else (None, None)
+        return (exact, stored) if right and stored is not None and _is_exact(edit, stored) else (None, None)
     cast = _made(edit, tensor, "Cast")
     times = _made(edit, cast.inputs[0], "Mul") if cast is not None else None
     product = _made(edit, times.inputs[0], "MatMulInteger") if times is not None else None

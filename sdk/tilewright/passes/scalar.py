@@ -17,9 +17,9 @@ def apply(model: Model) -> Model:
     """Fold arithmetic with constants into weights and biases, and drop `x * 1`, `x + 0` and the like."""
     edit = Edit(model)
     for node in edit.nodes():
-        found = other_and_constant(edit, node, _OPS)
-        if found is not None:
-            _fold(edit, node, *found)
+        operands = other_and_constant(edit, node, _OPS)
+        if operands is not None:
+            _fold(edit, node, *operands)
     return edit.result()
 
 

@@ -69,19 +69,19 @@ def _split(model: Model, state: State) -> Model | None:
 
 def _stretches(model: Model, state: State) -> list[_Stretch]:
     """What is read and written of a state and of what becomes its next value; none where it is more than stretches."""
-    found, versions = list[_Stretch](), {state.past}
+    stretches, versions = list[_Stretch](), {state.past}
     for node in model.nodes:
         touched = [name for name in node.inputs if name in versions]
         if touched:
             one = _stretch(model, node) if touched == [node.inputs[0]] else None
             if one is None:
                 return []
-            found.append(one)
+            stretches.append(one)
             if node.op == "ScatterND":
                 versions.add(node.outputs[0])
         elif state.present in node.outputs:
-            found += _concatenated(model, node)
-    return found
+            stretches += _concatenated(model, node)
+    return stretches
 
 
 def _stretch(model: Model, node: Node) -> _Stretch | None:
@@ -111,12 +111,12 @@ def _sliced(model: Model, node: Node) -> _Stretch | None:
     values = {place: model.constants[name] for place, name in enumerate(node.inputs) if name in model.constants}
     if any(name and place not in values for place, name in enumerate(node.inputs) if place):
         return None
-    found = ranges(call_of(node, tensors, [model.tensors[node.outputs[0]]], values))
+    taken_of = ranges(call_of(node, tensors, [model.tensors[node.outputs[0]]], values))
     shape = model.tensors[node.inputs[0]].shape
-    cut = [axis for axis, taken in enumerate(found) if len(taken) < shape[axis] or taken.step < 0]
-    if len(cut) != 1 or found[cut[0]].step != 1:
+    cut = [axis for axis, taken in enumerate(taken_of) if len(taken) < shape[axis] or taken.step < 0]
+    if len(cut) != 1 or taken_of[cut[0]].step != 1:
         return None
-    return _Stretch(cut[0], found[cut[0]].start, found[cut[0]].stop)
+    return _Stretch(cut[0], taken_of[cut[0]].start, taken_of[cut[0]].stop)
 
 
 def _boxed(shape: Sequence[int], index: Array) -> _Stretch | None:
@@ -141,15 +141,15 @@ def _concatenated(model: Model, node: Node) -> list[_Stretch]:
     rank = len(model.tensors[node.outputs[0]].shape)
     axis = node.attributes.get("axis", 0)
     assert isinstance(axis, int), "axis is an integer"
-    found, at = [], 0
+    stretches, at = [], 0
     for name in node.inputs:
         tensor = model.tensors[name]
         size = tensor.shape[axis % rank]
-        found.append(_Stretch(axis % rank, at, at + size))
+        stretches.append(_Stretch(axis % rank, at, at + size))
         if tensor.quantisation != model.tensors[node.outputs[0]].quantisation or name in model.constants:
             return []
         at += size
-    return found
+    return stretches
 
 
 class _Split:

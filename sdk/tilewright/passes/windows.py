@@ -173,6 +173,6 @@ def _taps(edit: Edit, node: Node) -> None:
 
 
 def _listed(node: Node, attribute: str, default: tuple[int, ...]) -> tuple[int, ...]:
-    found = node.attributes.get(attribute, default)
-    assert isinstance(found, tuple), "it is a list of integers"
-    return tuple(int(one) for one in found)
+    numbers = node.attributes.get(attribute, default)
+    assert isinstance(numbers, tuple), "it is a list of integers"
+    return tuple(int(one) for one in numbers)

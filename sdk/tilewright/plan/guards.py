@@ -43,34 +43,34 @@ Guards = tuple[frozenset[Guard[int]], ...]
 """For every instruction the guards that must all hold; none where it always runs."""
 
 
-def guards_of_steps(steps: Sequence[Step[Key]], kept: Iterable[Key]) -> tuple[frozenset[Guard[Key]], ...]:
+def guards_of_steps(steps: Sequence[Step[Key]], results: Iterable[Key]) -> tuple[frozenset[Guard[Key]], ...]:
     """The guards of every step: what all readers of its results have in common, and is known when it runs.
 
-    `kept` are tensors that are needed behind the last step.
+    `results` are tensors that are needed behind the last step.
     """
     nothing = frozenset[Guard[Key]]()
-    needed = dict.fromkeys(kept, nothing)
+    needed = dict.fromkeys(results, nothing)
     made = {name: at for at, step in enumerate(steps) for name in step.writes}
-    found = list[frozenset[Guard[Key]]]()
+    guards = list[frozenset[Guard[Key]]]()
     for at, step in reversed(list(enumerate(steps))):
         uses = [needed[name] for name in step.writes if name in needed]
         common = uses[0].intersection(*uses[1:]) if uses and not step.bound else nothing
         own = frozenset(guard for guard in common if made.get(guard.slot, -1) < at)
-        found.append(own)
+        guards.append(own)
         for name, guard in step.reads:
             use = own if guard is None else own | {guard}
             needed[name] = needed[name] & use if name in needed else use
-    return tuple(reversed(found))
+    return tuple(reversed(guards))
 
 
 def guards_of(plan: ExecutionPlan) -> Guards:
     """The guards of every instruction; none in plans that copy tiles, or constants, ahead of their use."""
     if any(i.schedule is not None for i in plan.instructions) or any(slot.home for slot in plan.frozen_slots):
         return (frozenset[Guard[int]](),) * len(plan.instructions)
-    kept = (*plan.output_slots, *(slot for pair in plan.state for slot in (pair.source, *pair.within)))
+    results = (*plan.output_slots, *(slot for pair in plan.state for slot in (pair.source, *pair.within)))
     swept = {index for low, high in plan.groups for index in range(low, high)}
     steps = [_step(plan, instruction, instruction.index in swept) for instruction in plan.instructions]
-    return guards_of_steps(steps, [view_root(plan, slot) for slot in kept])
+    return guards_of_steps(steps, [view_root(plan, slot) for slot in results])
 
 
 def _step(plan: ExecutionPlan, instruction: Instruction, swept: bool) -> Step[int]:

@@ -70,15 +70,15 @@ def storages(
     inputs, states = {root[s] for s in plan.input_slots}, {root[s] for s in plan.state_slots}
     sizes = {head: max(plan.slots[s].tensor.size_bytes for s in group) for head, group in members.items()}
     hulls = _hulls(bases, sizes)
-    found = []
+    groups_of_slots = []
     for head, group in members.items():
         kind = {(True, True): "io", (True, False): "input", (False, True): "output"}.get(
             (head in inputs, head in outputs), "activation"
         )
         if head in states:
             kind = "state"
-        found.append(Storage(head, tuple(group), sizes[head], first[head], last[head], kind, hulls.get(head)))
-    return tuple(found)
+        groups_of_slots.append(Storage(head, tuple(group), sizes[head], first[head], last[head], kind, hulls.get(head)))
+    return tuple(groups_of_slots)
 
 
 def _merge_states(plan: ExecutionPlan, root: list[int]) -> None:

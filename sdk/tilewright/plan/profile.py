@@ -131,7 +131,7 @@ def modelled_tiles(plan: ExecutionPlan, instruction: Instruction, platform: Plat
     loads = [_copies(schedule, step.loads, levels, levels.load) for step in steps]
     stores = [_copies(schedule, step.stores, levels, levels.store) for step in steps]
     lists = _lists(loads, stores, levels, 2 if schedule.double else 1)
-    found = []
+    tiles = []
     for at, step in enumerate(steps):
         hidden = _kernel_cycles(members, step, levels, always)
         ahead = lists[at] if not schedule.double or at == 0 else 0.0
@@ -144,14 +144,14 @@ def modelled_tiles(plan: ExecutionPlan, instruction: Instruction, platform: Plat
         moved = {first.way: first.size_bytes} if first.size_bytes else {}
         _add(moved, schedule, step)
         ranges = {name: step.tiles[-1][name] for name in schedule.order}
-        found.append(
+        tiles.append(
             ModelledTile(
                 ranges, moved, ceil(kernels[at]), ceil(sum(loads[at]) + sum(stores[at])) + first.cycles,
                 ceil(wait) + first.cycles, int(before) + first.cycles, int(ahead) + first.cycles, int(beside),
                 int(kernels[at] - hidden), int(final),
             )
         )  # fmt: skip
-    return tuple(found)
+    return tuple(tiles)
 
 
 def _lists(loads: Sequence[_Times], stores: Sequence[_Times], levels: Hierarchy, late: int) -> list[float]:
@@ -163,12 +163,12 @@ def _lists(loads: Sequence[_Times], stores: Sequence[_Times], levels: Hierarchy,
     return [sum(load) + sum(store) for load, store in together]
 
 
-def _add(found: dict[str, int], schedule: TileSchedule, step: TileStep) -> None:
+def _add(bytes_of: dict[str, int], schedule: TileSchedule, step: TileStep) -> None:
     for moves, inwards in ((step.loads, True), (step.stores, False)):
         for move in moves:
             home = schedule.operand(move.key).home
             way = f"{home}>{schedule.compute_level}" if inwards else f"{schedule.compute_level}>{home}"
-            found[way] = found.get(way, 0) + move.size_bytes
+            bytes_of[way] = bytes_of.get(way, 0) + move.size_bytes
 
 
 def _kernel_cycles(members: Sequence[Instruction], step: TileStep, levels: Hierarchy, first: int) -> float:

@@ -149,12 +149,12 @@ class _Left:
 
 def _before(plan: ExecutionPlan, worst: int, uses: _Uses) -> list[Instruction]:
     """The instructions before the worst one whose results are read behind it, the largest results first."""
-    found = []
+    earlier = []
     for instruction in plan.instructions[:worst]:
         late = _late_readers(plan, instruction, uses)
         if late and late[0] > worst:
-            found.append(instruction)
-    return sorted(found, key=lambda instruction: -plan.slots[instruction.outputs[0]].tensor.size_bytes)
+            earlier.append(instruction)
+    return sorted(earlier, key=lambda instruction: -plan.slots[instruction.outputs[0]].tensor.size_bytes)
 
 
 def _late_readers(plan: ExecutionPlan, instruction: Instruction, uses: _Uses) -> tuple[int, ...]:

@@ -43,13 +43,13 @@ def loads_before_stores(schedule: TileSchedule, read: Port, written: Port) -> bo
 
 def _operand(schedule: TileSchedule, kind: OperandKind, port: Port) -> Operand | None:
     """The operand or result of a node; None where it is not copied to or from the home level."""
-    found = (
+    operands = (
         one
         for stage in schedule.stages
         for one in stage.operands
         if stage.node == port[0] and (one.kind, one.index) == (kind, port[1])
     )
-    return next(found, None)
+    return next(operands, None)
 
 
 def _places(operand: Operand) -> Array:

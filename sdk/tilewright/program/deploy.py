@@ -27,22 +27,22 @@ T = TypeVar("T")
 def with_program(pipeline: Compiler[T], schema: Schema) -> Compiler[T]:
     """A copy of the pipeline that places each region as the schema says."""
 
-    def folded(network: Lowered, asked: Request = Depends(request)) -> Lowered:
+    def folded(network: Lowered, request: Request = Depends(request)) -> Lowered:
         """Refuse prefixes that fit no node, and constant regions that still compute."""
-        names = [*_names_in(asked.source), *(node.name for node in network.loaded.nodes)]
+        names = [*_names_in(request.source), *(node.name for node in network.loaded.nodes)]
         check_folded(names, network.model, schema)
         return network
 
     def by_region(
-        asked: Request = Depends(request),
+        request: Request = Depends(request),
     ) -> Generator:
         """Write the code with the weights of each region in their place."""
 
         def write(placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str]) -> Artifacts:
             regions = weight_regions(placed.plan, schema)
-            if not asked.platform.can(Feature.REGIONS):
-                refuse_regions(regions, asked.platform.name)
-            return emitter(asked, regions)(placed, levels, flags)
+            if not request.platform.can(Feature.REGIONS):
+                refuse_regions(regions, request.platform.name)
+            return emitter(request, regions)(placed, levels, flags)
 
         return write
 

@@ -78,8 +78,8 @@ def coded(weights: Floats, scheme: Scheme) -> Coded:
     step = np.float32(max(float(np.abs(ideal).max()) / _most(scheme, inputs), 1e-30))
     factors = np.where(ideal < 0, -1, 1) * np.maximum(np.ceil(np.abs(ideal) / float(step) - 1e-6), 1)
     limited = np.clip(factors, -HIGHEST, HIGHEST)
-    found = np.clip(np.rint(padded / (limited[..., None] * float(step))), scheme.lowest, scheme.highest)
-    return Coded(found.reshape(outputs, -1)[:, :inputs].astype(np.int8), limited.astype(np.int8), step)
+    codes = np.clip(np.rint(padded / (limited[..., None] * float(step))), scheme.lowest, scheme.highest)
+    return Coded(codes.reshape(outputs, -1)[:, :inputs].astype(np.int8), limited.astype(np.int8), step)
 
 
 def _most(scheme: Scheme, inputs: int) -> int:

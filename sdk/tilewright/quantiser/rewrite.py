@@ -110,13 +110,13 @@ class _Rewriting:
         made.CopyFrom(self.model)
         graph = made.graph
         wanted = {one.name for one in graph.output}
-        kept = []
+        needed_nodes = []
         for node in reversed(self.nodes):
             if wanted.intersection(node.output):
                 wanted.update(node.input)
-                kept.append(node)
+                needed_nodes.append(node)
         constants = [one for one in (*graph.initializer, *self.constants) if one.name in wanted]
-        for field_, values in ((graph.node, kept[::-1]), (graph.initializer, constants)):
+        for field_, values in ((graph.node, needed_nodes[::-1]), (graph.initializer, constants)):
             del field_[:]
             field_.extend(values)
         del graph.value_info[:]
@@ -124,17 +124,17 @@ class _Rewriting:
 
     def _weights(self, name: str) -> Floats | None:
         """Rows of weights, one an output, of the second operand of a product."""
-        found = self.values.get(name)
-        found = self.values[self.turned[name]] if found is None and name in self.turned else (
-            None if found is None or found.ndim != 2 else found.T
+        weights = self.values.get(name)
+        weights = self.values[self.turned[name]] if weights is None and name in self.turned else (
+            None if weights is None or weights.ndim != 2 else weights.T
         )  # fmt: skip
-        usable = found is not None and found.size >= FEWEST and bool(np.isfinite(found).all())
-        return np.ascontiguousarray(found, np.float32) if found is not None and usable else None
+        usable = weights is not None and weights.size >= FEWEST and bool(np.isfinite(weights).all())
+        return np.ascontiguousarray(weights, np.float32) if weights is not None and usable else None
 
     def _is_table(self, node: onnx.NodeProto) -> bool:
-        found = self.values.get(node.input[0])
+        weights = self.values.get(node.input[0])
         axis = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), 0)
-        return found is not None and found.ndim == 2 and axis == 0 and self._is_product(found)
+        return weights is not None and weights.ndim == 2 and axis == 0 and self._is_product(weights)
 
     def _is_product(self, table: Floats) -> bool:
         """True where a product has the same weights: a table by itself, of angles for instance, stays as it is."""
@@ -170,12 +170,12 @@ class _Rewriting:
 
         key = (weights.tobytes(), weights.shape)
         if key not in self.tables:
-            found = coded(weights, self.scheme)
+            in_codes = coded(weights, self.scheme)
             four = TensorProto.INT4 if self.scheme.bits == 4 else None
-            factors = found.factors.astype(np.float32) if self.scheme.bits == 4 else found.factors[:, :1]
+            factors = in_codes.factors.astype(np.float32) if self.scheme.bits == 4 else in_codes.factors[:, :1]
             self.tables[key] = _Table(
-                self._constant(f"{hint}_codes", found.codes, four), self._constant(f"{hint}_factors", factors),
-                found.step, found,
+                self._constant(f"{hint}_codes", in_codes.codes, four), self._constant(f"{hint}_factors", factors),
+                in_codes.step, in_codes,
             )  # fmt: skip
         return self.tables[key]
 

@@ -63,9 +63,9 @@ def with_estimates(report: Report, platform: Platform, artifacts: Artifacts, tar
     """
     if not artifacts.counts:
         return report
-    found = estimate(platform, artifacts, target)
+    estimated = estimate(platform, artifacts, target)
     code, variables, stack = (
-        Amount(size, "estimated", found.basis) for size in (found.code, found.variables, found.stack)
+        Amount(size, "estimated", estimated.basis) for size in (estimated.code, estimated.variables, estimated.stack)
     )
     program = Program(code, variables, declared_stack(target) or stack)
     return replace(report, memory=with_program(report.memory, Places.of(platform), program))

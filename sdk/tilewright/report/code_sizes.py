@@ -190,16 +190,16 @@ class CoreSizes:
 def operations_by_kernel(functions: Iterable[FunctionCounts]) -> dict[str, frozenset[Operation]]:
     """What the functions of every kernel may compute in wide types, with the functions of ours that they call."""
     shared = {function.function: function for function in functions if not function.kernel}
-    found: dict[str, frozenset[Operation]] = {}
+    operations_of: dict[str, frozenset[Operation]] = {}
     for function in functions:
         if function.kernel:
             reached, waiting = set[str](), [function]
             while waiting:
                 one = waiting.pop()
-                found[function.kernel] = found.get(function.kernel, frozenset()) | one.operations
+                operations_of[function.kernel] = operations_of.get(function.kernel, frozenset()) | one.operations
                 waiting += [shared[name] for name in one.names & shared.keys() - reached]
                 reached |= one.names
-    return found
+    return operations_of
 
 
 def is_library(name: str) -> bool:

@@ -35,8 +35,8 @@ def to_plain(value: Any) -> Json:
 
 def from_plain(kind: type[T], value: Json, path: str = "report") -> T:
     """The dataclass `kind` from what `to_plain` gave; StateError naming the place where the two disagree."""
-    found: T = _read(kind, value, path)
-    return found
+    instance: T = _read(kind, value, path)
+    return instance
 
 
 def damaged(path: str, why: str) -> StateError:

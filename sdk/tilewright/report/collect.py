@@ -133,8 +133,8 @@ def _result(placed: PlacedPlan, slot: int) -> ResultReport:
     return ResultReport(tensor.name, tensor.size_bytes, placed.level, placed.slot_offsets.get(slot))
 
 
-def _faster(found: Faster | None) -> FasterReport | None:
-    return None if found is None else FasterReport(found.kernel, round(found.cost), found.why)
+def _faster(kernel: Faster | None) -> FasterReport | None:
+    return None if kernel is None else FasterReport(kernel.kernel, round(kernel.cost), kernel.why)
 
 
 def members_of(bound: BoundNode, core: Core) -> tuple[MemberReport, ...]:

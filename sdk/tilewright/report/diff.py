@@ -72,22 +72,22 @@ def difference(old: Report, new: Report) -> Difference:
     )
 
 
-def render(found: Difference, width: int | None = None) -> str:
+def render(difference: Difference, width: int | None = None) -> str:
     """The difference as text, tables in at most `width` columns; what grew and shrank with its bytes and per cent."""
-    if found.empty:
+    if difference.empty:
         return "nothing changed\n"
     parts = []
     for title, changes in (
-        ("model", found.model),
-        ("memory", found.memory),
-        ("layers", found.layers),
-        ("run", found.run),
+        ("model", difference.model),
+        ("memory", difference.memory),
+        ("layers", difference.layers),
+        ("run", difference.run),
     ):
         if changes:
             rows = [[c.of, c.what.replace("_", " "), shown(c.old), shown(c.new), growth(c)] for c in changes]
             parts.append(table([title, "", "old", "new", "change"], rows, right=(2, 3, 4), width=width))
-    lines = [f"only in the new report: {printable(name)}" for name in found.added]
-    lines += [f"only in the old report: {printable(name)}" for name in found.removed]
+    lines = [f"only in the new report: {printable(name)}" for name in difference.added]
+    lines += [f"only in the old report: {printable(name)}" for name in difference.removed]
     if lines:
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"

@@ -34,7 +34,7 @@ def add_dumps(compiler: Compiler[T], folder: Path, moves: Callable[..., Sequence
     """
     compiler.insert(partial(_dumped, folder, "1_frontend.txt", _model), after="load")
     compiler.insert(partial(_dumped, folder, "2_passes.txt", lambda network: _model(network.model)), after="lower")
-    compiler.insert(partial(_dumped, folder, "6_memory.txt", lambda found: _placed(found.placed)), after="search")
+    compiler.insert(partial(_dumped, folder, "6_memory.txt", lambda outcome: _placed(outcome.placed)), after="search")
     watched = (
         ("binding", _Watch(folder / "3_binding.txt", lambda now: _bound(now.graph))),
         ("tiling", _Watch(folder / "4_tiling.txt", lambda now: _tiled(now.tiled))),

@@ -33,17 +33,17 @@ class Cost:
 def costs(report: Report) -> list[Cost]:
     """Everything that has a cost of its own, the most expensive first."""
     cycles = in_cycles(report.layers)
-    found = []
+    dearest = []
     for line in lines(report.layers):
         layer, inside = line.layer, line.inside
         if isinstance(inside, MemberReport):
             cost = inside.estimated_cost or 0
-            found.append(Cost(line.number, inside.name, inside.op, inside.kernel, cost, inside.slow, inside.with_aim))
+            dearest.append(Cost(line.number, inside.name, inside.op, inside.kernel, cost, inside.slow, inside.with_aim))
         elif inside is None and not layer.members:
             cost, _ = cost_of(layer, cycles=cycles)
             op = layer.op if len(line.group) == 1 else f"{len(line.group)} layers"
-            found.append(Cost(line.number, layer.name, op, layer.kernel, cost, _slowest(line.group), layer.with_aim))
-    return sorted(found, key=lambda one: -one.cost)
+            dearest.append(Cost(line.number, layer.name, op, layer.kernel, cost, _slowest(line.group), layer.with_aim))
+    return sorted(dearest, key=lambda one: -one.cost)
 
 
 def expensive(report: Report, width: int | None = None) -> str:

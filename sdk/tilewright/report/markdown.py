@@ -12,7 +12,7 @@ from tilewright.report.text import UNKNOWN, number, printable
 _MARKS = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>#|~&@:"})
 
 
-def difference_markdown(old: Report, new: Report, found: Difference) -> str:
+def difference_markdown(old: Report, new: Report, difference: Difference) -> str:
     """Tables of the figures of both reports and of what changed; names of a model are escaped."""
     before, after = figures(old), figures(new)
     lines = [f"### {_text(new.model.name)} on {_text(new.target)}", "", *_head("figure", "before", "after", "change")]
@@ -20,14 +20,16 @@ def difference_markdown(old: Report, new: Report, found: Difference) -> str:
         change = Change("", name, before.get(name), after.get(name))
         step = "none" if change.old == change.new else growth(change)
         lines.append(_row(name, number(before.get(name)), number(after.get(name)), step))
-    if found.layers:
-        lines += ["", f"<details><summary>{len(found.layers)} changes of layers</summary>", ""]
+    if difference.layers:
+        lines += ["", f"<details><summary>{len(difference.layers)} changes of layers</summary>", ""]
         lines += _head("layer", "figure", "before", "after", "change", right=2)
-        lines += [_row(c.of, c.what.replace("_", " "), shown(c.old), shown(c.new), growth(c)) for c in found.layers]
+        lines += [
+            _row(c.of, c.what.replace("_", " "), shown(c.old), shown(c.new), growth(c)) for c in difference.layers
+        ]
         lines += ["", "</details>"]
-    lines += [""] * bool(found.added or found.removed)
-    lines += [f"- only after: {_text(name)}" for name in found.added]
-    lines += [f"- only before: {_text(name)}" for name in found.removed]
+    lines += [""] * bool(difference.added or difference.removed)
+    lines += [f"- only after: {_text(name)}" for name in difference.added]
+    lines += [f"- only before: {_text(name)}" for name in difference.removed]
     return "\n".join(lines) + "\n"
 
 

@@ -116,8 +116,8 @@ def _tile(layer: LayerReport, place: Mapping[str, int]) -> str:
 
 def _filled(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
     """Without the columns in which no row has anything."""
-    kept = [i for i in range(len(heads)) if any(row[i] not in ("", UNKNOWN) for row in rows)]
-    return [heads[i] for i in kept], [[row[i] for i in kept] for row in rows]
+    columns = [i for i in range(len(heads)) if any(row[i] not in ("", UNKNOWN) for row in rows)]
+    return [heads[i] for i in columns], [[row[i] for i in columns] for row in rows]
 
 
 def copied_line(report: Report) -> str:
@@ -169,13 +169,15 @@ def tile_table(report: Report, width: int | None = None) -> str:
     for index, layer in enumerate(report.layers):
         if not layer.profile:
             continue
-        found = [(tile.measured if measured else tile.modelled) or TileCycles(0, 0, 0) for tile in layer.profile]
-        sums = TileCycles(*(sum(getattr(one, part) for one in found) for part in ("kernel", "copy", "wait")))
+        cycles_of_tiles = [
+            (tile.measured if measured else tile.modelled) or TileCycles(0, 0, 0) for tile in layer.profile
+        ]
+        sums = TileCycles(*(sum(getattr(one, part) for one in cycles_of_tiles) for part in ("kernel", "copy", "wait")))
         size = sum(layer.copied_bytes.values())
         rows.append(
             [f"{index}", names[layer.name], *_cycles(sums), number(size), layer.slow.factor if layer.slow else ""]
         )
-        for tile, cycles in zip(layer.profile, found, strict=True):
+        for tile, cycles in zip(layer.profile, cycles_of_tiles, strict=True):
             where = (
                 " ".join(f"{n}={tile.first[n]}..{tile.first[n] + size}" for n, size in tile.sizes.items()) or "whole"
             )
@@ -185,8 +187,8 @@ def tile_table(report: Report, width: int | None = None) -> str:
     return f"{title}\n{table(heads, rows, right=[0, *range(2, len(heads))], width=width)}"
 
 
-def _cycles(found: TileCycles) -> list[str]:
-    return [number(found.kernel + found.wait), number(found.kernel), number(found.copy), number(found.wait)]
+def _cycles(cycles: TileCycles) -> list[str]:
+    return [number(cycles.kernel + cycles.wait), number(cycles.kernel), number(cycles.copy), number(cycles.wait)]
 
 
 def _moved(layer: LayerReport) -> tuple[Mapping[str, int], Mapping[str, int]]:

@@ -98,8 +98,8 @@ def run_lines(run: RunReport, stateful: bool = True) -> str:
 
 def _frames_lines(frames: FramesReport, stateful: bool) -> list[str]:
     """How a sequence of calls compares, and what the worst of them cost."""
-    kept = ", state kept between them" if stateful else ""
-    lines = [f"{number(frames.calls)} calls one after the other{kept}"]
+    note = ", state kept between them" if stateful else ""
+    lines = [f"{number(frames.calls)} calls one after the other{note}"]
     if frames.first_difference:
         lines.append(f"the first difference is in {frames.first_difference}")
     if frames.reference:
@@ -201,10 +201,10 @@ def _fullest(
     short = apart([row.source for row in rows])
     cells = []
     for row, every in zip(rows, body, strict=True):
-        found = dict(zip(heads, every, strict=True))
-        if "model" in found:
-            found["model"] = short[row.source]
-        cells.append([*(found[name] for name in names), fullest_memory(row), *(found[name] for name in tails)])
+        cell_of = dict(zip(heads, every, strict=True))
+        if "model" in cell_of:
+            cell_of["model"] = short[row.source]
+        cells.append([*(cell_of[name] for name in names), fullest_memory(row), *(cell_of[name] for name in tails)])
     return [*names, "fullest memory", *tails], cells, range(len(names), len(names) + len(tails))
 
 

@@ -71,9 +71,9 @@ def _buffers(plan: ExecutionPlan, level: str) -> Iterator[BufferReport]:
 
 def _once_each(schedule: TileSchedule) -> list[tuple[str, Operand]]:
     """Operands with bytes of their own and their nodes; a local result has the key of the stage that makes it."""
-    found: dict[str, tuple[str, Operand]] = {}
+    operands: dict[str, tuple[str, Operand]] = {}
     for stage in schedule.stages:
         for operand in stage.operands:
             if operand.size:
-                found.setdefault(operand.key, (stage.node, operand))
-    return list(found.values())
+                operands.setdefault(operand.key, (stage.node, operand))
+    return list(operands.values())

@@ -69,12 +69,12 @@ class Links:
             if made is not None and made.kernel is not None:
                 operands = self.graph.operands(made)
                 candidates.append((made.kernel.scratch(operands), made.kernel.cost(made.call), made))
-        kept, least = list[BoundNode](), float("inf")
+        members, least = list[BoundNode](), float("inf")
         for _, cost, made in sorted(candidates, key=lambda item: item[:2]):
             if cost < least:
-                kept.append(made)
+                members.append(made)
                 least = cost
-        return kept
+        return members
 
     def prices(self, path: Sequence[str]) -> tuple[Price, ...]:
         """What the chains of these nodes cost. Nodes of one form, which repeat in a network, are priced once.

@@ -84,22 +84,22 @@ class _Switches:
         return (*(f"-D{name}" for name, chosen in names.items() if chosen), *text)
 
 
-def _built(project: Path, interface: Interface, glue: str, target: Target, work: Path, asked: _Switches) -> Image:
+def _built(project: Path, interface: Interface, glue: str, target: Target, work: Path, switches: _Switches) -> Image:
     """The image of a project and of the glue between it and the harness."""
     project, work = project.resolve(), work.resolve()  # the tools run in `work`
-    model, kit, sanitize = interface.model, interface.kit, asked.sanitize
-    driver = choose_compiler(target, asked.compiler)
+    model, kit, sanitize = interface.model, interface.kit, switches.sanitize
+    driver = choose_compiler(target, switches.compiler)
     if sanitize and "sanitizer" not in target.capabilities:
         raise UsageError(f"target '{target.name}' has no sanitizers", fix="sanitize on the target 'host'")
     work.mkdir(parents=True, exist_ok=True)
     sanitized = (*_SANITIZE, *(_ROLLED if _is_gcc(driver) else ())) if sanitize else ()
-    flags = (*target.flags, *sanitized, *(_APART if kit else ()), *asked.extra_flags)
+    flags = (*target.flags, *sanitized, *(_APART if kit else ()), *switches.extra_flags)
     everywhere = (*flags, *target.library_flags)
     graphs = _is_gcc(driver)
     options = (*everywhere, "-std=c99", *(("-fcallgraph-info=su",) if graphs else ()))
-    if asked.trace:
+    if switches.trace:
         options += (f"-D{interface.trace_macro}",)
-    if asked.tap:
+    if switches.tap:
         options += (f"-D{TAP}",)
     sources = _sources(project, model, kit)
     options += (f"-I{project / 'src'}",)  # where an assembler file finds the binary one that it takes in
@@ -107,10 +107,10 @@ def _built(project: Path, interface: Interface, glue: str, target: Target, work:
     for blob in sorted((project / "weights").glob("*.bin")) if interface.blobs else ():
         data = blob.read_bytes()  # the region's number stands in its header
         (work / f"blob_{int.from_bytes(data[24:28], 'little')}.bin").write_bytes(data)
-    own = _compile_harness(driver, glue, target, (*everywhere, *asked.harness), project, work)
-    if asked.positions:
+    own = _compile_harness(driver, glue, target, (*everywhere, *switches.harness), project, work)
+    if switches.positions:
         written = (HARNESS / "text.c", project / "src" / f"{model}_text.c")
-        flags_beside = (*everywhere, *asked.harness, "-std=gnu11", f"-I{HARNESS}", f"-I{project / 'src'}")
+        flags_beside = (*everywhere, *switches.harness, "-std=gnu11", f"-I{HARNESS}", f"-I{project / 'src'}")
         own += [_compile(driver, target, source, flags_beside, work / "text") for source in written]
     path = work / f"{model}.elf"
     map_file = work / f"{model}.map"
@@ -123,7 +123,7 @@ def _built(project: Path, interface: Interface, glue: str, target: Target, work:
     sizes = _with_instance(mapped_sizes(map_file, elf, [str(o) for o in own]), elf, interface)
     return Image(
         path, work, target, interface, Toolchain(driver, version, " ".join(flags)), elf,
-        sizes, bound, asked.trace, asked.fence, sanitize, beside,
+        sizes, bound, switches.trace, switches.fence, sanitize, beside,
     )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ class Classes:
 
 
 def with_data_set(
-    report: Report, plan: ExecutionPlan, asked: RunOptions, samples: SampleSet, outputs: tuple[Array, ...],
+    report: Report, plan: ExecutionPlan, options: RunOptions, samples: SampleSet, outputs: tuple[Array, ...],
     compared: int,
 ) -> Report:  # fmt: skip
     """The report of a run over a set, with what its outputs amount to; predictions are written where asked for.
@@ -44,18 +44,18 @@ def with_data_set(
     """
     tensor = plan.slots[plan.output_slots[0]].tensor
     classes = classes_of(tensor, outputs[0])
-    found, right = DataSetReport(compared), None
+    figures, right = DataSetReport(compared), None
     if samples.labels is not None:
         assert classes is not None
         right = float((classes.numbers == samples.labels).mean())
-        found = _confusion(found, classes, samples.labels)
-    if asked.against is not None:
-        found = replace(found, against=_against(plan, asked.against, samples, outputs[0], classes))
-    if asked.predictions is not None:
+        figures = _confusion(figures, classes, samples.labels)
+    if options.against is not None:
+        figures = replace(figures, against=_against(plan, options.against, samples, outputs[0], classes))
+    if options.predictions is not None:
         numbers = None if classes is None else classes.numbers
-        write_predictions(asked.predictions, plan.output_names, outputs, numbers, samples.labels)
+        write_predictions(options.predictions, plan.output_names, outputs, numbers, samples.labels)
     assert report.run is not None
-    return replace(report, run=replace(report.run, samples=samples.count, accuracy=right, data_set=found))
+    return replace(report, run=replace(report.run, samples=samples.count, accuracy=right, data_set=figures))
 
 
 def classes_of(tensor: Tensor, outputs: Array) -> Classes | None:
@@ -70,7 +70,7 @@ def classes_of(tensor: Tensor, outputs: Array) -> Classes | None:
     return Classes(flat.argmax(axis=1) if count else flat[:, 0].astype(np.int64), count)
 
 
-def _confusion(found: DataSetReport, classes: Classes, labels: Array) -> DataSetReport:
+def _confusion(figures: DataSetReport, classes: Classes, labels: Array) -> DataSetReport:
     """The matrix where it is small enough, and the pairs that are confused most."""
     count = classes.count or 1 + int(max(labels.max(), classes.numbers.max()))
     matrix: tuple[tuple[int, ...], ...] = ()
@@ -82,7 +82,7 @@ def _confusion(found: DataSetReport, classes: Classes, labels: Array) -> DataSet
     pairs, times = np.unique(np.stack([labels[wrong], classes.numbers[wrong]]), axis=1, return_counts=True)
     most = np.argsort(-times, kind="stable")[:KEPT_PAIRS]
     confused = tuple(ConfusedReport(int(pairs[0, n]), int(pairs[1, n]), int(times[n])) for n in most)
-    return replace(found, confusion=matrix, confused=confused)
+    return replace(figures, confusion=matrix, confused=confused)
 
 
 @ieee
@@ -124,12 +124,12 @@ def _others_outputs(file: Path, name: str, tensor: Tensor, count: int) -> Array:
         key: a for key, a in arrays.items()
         if a.ndim and a.dtype.kind in "fiub" and (len(a), a.size) == (count, count * tensor.elements)
     }  # fmt: skip
-    found = suiting.get(name) if name in suiting else next(iter(suiting.values()), None)
-    if found is None or (name not in suiting and len(suiting) > 1):
+    array = suiting.get(name) if name in suiting else next(iter(suiting.values()), None)
+    if array is None or (name not in suiting and len(suiting) > 1):
         holds = ", ".join(f"{key}{list(a.shape)}" for key, a in sorted(arrays.items())) or "nothing"
         raise UsageError(
             f"{file.name} is no set of outputs to compare '{name}' with",
             why=f"{form[0]} samples of {form[1]} elements are needed, and it holds {holds}",
             fix=f"name an .onnx file, or an .npz whose array '{name}' has a row for each sample", file=str(file),
         )  # fmt: skip
-    return found.reshape(form)
+    return array.reshape(form)

@@ -31,39 +31,41 @@ from tilewright.run.tool import start
 from tilewright.target import Target
 
 
-def run_on_gpu(subject: Subject, target: Target, asked: RunOptions) -> Report:
+def run_on_gpu(subject: Subject, target: Target, options: RunOptions) -> Report:
     """The report with `run` and `toolchain` filled in; MismatchError where a replay differs from the eager call."""
     plan = subject.placed.plan
-    samples = read_set(plan, asked)
+    samples = read_set(plan, options)
     if samples is not None:
-        return _run_samples(subject, target, asked, samples)
-    inputs = input_arrays(plan, asked.inputs, asked.seed)
-    expected = expected_outputs(plan, asked.expect) if asked.expect is not None else None
+        return _run_samples(subject, target, options, samples)
+    inputs = input_arrays(plan, options.inputs, options.seed)
+    expected = expected_outputs(plan, options.expect) if options.expect is not None else None
     slots = run_slots(plan, inputs)
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
         library = build_library(subject.project, target, Path(folder))
         layout = layout_of(subject.placed)
         with CUDAGraphExecutor(plan, layout=layout, library=library, poison=True) as executor:
             outputs = _same_replays(executor, inputs)
-            steps = executor.run_steps(*inputs) if asked.layers else ()
+            steps = executor.run_steps(*inputs) if options.layers else ()
     against = expected if expected is not None else [slots[s] for s in plan.output_slots]
-    results = [compare_slot(plan, s, a, b, asked) for s, a, b in zip(plan.output_slots, outputs, against, strict=True)]
+    results = [
+        compare_slot(plan, s, a, b, options) for s, a, b in zip(plan.output_slots, outputs, against, strict=True)
+    ]
     layers: dict[int, Comparison] = {}
     for instruction, values in zip(plan.instructions, steps, strict=False):
         for slot, value in zip(instruction.outputs, values, strict=True):
-            layers[instruction.index] = compare_slot(plan, slot, value, slots[slot], asked)
+            layers[instruction.index] = compare_slot(plan, slot, value, slots[slot], options)
     report = _report(subject, _toolchain(target, subject.project), results, layers)
-    if asked.inputs is None:
+    if options.inputs is None:
         report = with_drawn(report, plan)
-    if expected is None and asked.reference:
+    if expected is None and options.reference:
         report = with_reference(report, subject.source, plan, inputs)
     return report
 
 
-def _run_samples(subject: Subject, target: Target, asked: RunOptions, samples: SampleSet) -> Report:
+def _run_samples(subject: Subject, target: Target, options: RunOptions, samples: SampleSet) -> Report:
     """All samples of a set by replay; each output is compared with what is expected, else the first with NumPy's."""
     plan = subject.placed.plan
-    expected = expected_set(plan, asked.expect, samples.count) if asked.expect is not None else None
+    expected = expected_set(plan, options.expect, samples.count) if options.expect is not None else None
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
         library = build_library(subject.project, target, Path(folder))
         layout = layout_of(subject.placed)
@@ -75,11 +77,11 @@ def _run_samples(subject: Subject, target: Target, asked: RunOptions, samples: S
     if expected is None:
         expected = numpy_set(plan, samples)
     results = [
-        compare_slot(plan, slot, a[: len(b)], b, asked)
+        compare_slot(plan, slot, a[: len(b)], b, options)
         for slot, a, b in zip(plan.output_slots, outputs, expected, strict=True)
     ]
     report = _report(subject, _toolchain(target, subject.project), results, {})
-    return with_data_set(report, plan, asked, samples, outputs, len(expected[0]))
+    return with_data_set(report, plan, options, samples, outputs, len(expected[0]))
 
 
 def _same_replays(executor: CUDAGraphExecutor, inputs: Sequence[Array]) -> tuple[Array, ...]:

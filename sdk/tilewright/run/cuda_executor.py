@@ -178,13 +178,13 @@ class CUDAGraphExecutor:
     def run_steps(self, *inputs: Array) -> tuple[tuple[Array, ...], ...]:
         """One run instruction by instruction: the results of each, read before the next can write over them."""
         self._begin(inputs)
-        found = []
+        outputs = []
         last = self.regions.count
         for index in range(last):
             self._eager_range(index, index + 1)
-            found.append(tuple(self.read_slot(slot) for slot in self.plan.instructions[index].outputs))
+            outputs.append(tuple(self.read_slot(slot) for slot in self.plan.instructions[index].outputs))
         self._end()
-        return tuple(found)
+        return tuple(outputs)
 
     def _begin(self, inputs: Sequence[Array]) -> None:
         if self._closed:

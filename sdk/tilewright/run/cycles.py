@@ -143,11 +143,11 @@ def read_listing(text: str) -> list[Listed]:
     return [instructions[address] for address in sorted(instructions)]
 
 
-def cycles_of(model: CoreModel, found: Sequence[Listed]) -> Iterator[tuple[Listed, int]]:
+def cycles_of(model: CoreModel, instructions: Sequence[Listed]) -> Iterator[tuple[Listed, int]]:
     """Every instruction with its cycles, taken branches aside."""
     before: Listed | None = None
     kind = ""
-    for one in found:
+    for one in instructions:
         rule = rule_of(model, one)
         count = rule.cycles + rule.per_register * (registers(one.operands) if rule.per_register else 0)
         if before is not None and before.end == one.address and rule.kind in ("load", "store", "memory"):

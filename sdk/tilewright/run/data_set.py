@@ -27,13 +27,13 @@ MOST_CALLS = 512
 
 
 def run_samples(
-    simulator: Simulator, subject: Subject, target: Target, asked: RunOptions, samples: SampleSet
+    simulator: Simulator, subject: Subject, target: Target, options: RunOptions, samples: SampleSet
 ) -> Report:
     """The report of a run over a set: `run` compares the samples of which the outputs are known, and counts those that
     NumPy computed too; the others run uncounted, many in a start."""
     require_tools(target)
     plan, few = subject.placed.plan, min(COMPARED, samples.count)
-    expected = expected_set(plan, asked.expect, samples.count) if asked.expect else numpy_set(plan, samples)
+    expected = expected_set(plan, options.expect, samples.count) if options.expect else numpy_set(plan, samples)
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
         calls = [_raw(samples, n) for n in range(few)]
         called = run_calls(simulator, subject, target, Path(folder), calls)
@@ -44,13 +44,13 @@ def run_samples(
             progress_bar(end, samples.count)
         outputs = _joined(subject, raw)
         results = [
-            compare_slot(plan, slot, ours[: len(wanted)], wanted, asked)
+            compare_slot(plan, slot, ours[: len(wanted)], wanted, options)
             for slot, ours, wanted in zip(plan.output_slots, outputs, expected, strict=True)
         ]
         report = report_of_calls(subject, called, results)
-    if asked.expect is None and asked.reference:
+    if options.expect is None and options.reference:
         report = with_reference(report, subject.source, plan, samples.call(0))
-    return with_simulator(with_data_set(report, plan, asked, samples, outputs, len(expected[0])), target)
+    return with_simulator(with_data_set(report, plan, options, samples, outputs, len(expected[0])), target)
 
 
 def _raw(samples: SampleSet, number: int) -> list[bytes]:
@@ -69,9 +69,9 @@ def _stretches(image: Image, start: int, count: int) -> Iterator[tuple[int, int]
 def _joined(subject: Subject, raw: list[tuple[bytes, ...]]) -> tuple[Array, ...]:
     """Every output over all samples."""
     plan = subject.placed.plan
-    found = []
+    arrays = []
     for place, slot in enumerate(plan.output_slots):
         tensor = plan.slots[slot].tensor
         flat = np.frombuffer(b"".join(step[place] for step in raw), tensor.dtype.numpy)
-        found.append(flat.reshape(len(raw), *tensor.shape))
-    return tuple(found)
+        arrays.append(flat.reshape(len(raw), *tensor.shape))
+    return tuple(arrays)

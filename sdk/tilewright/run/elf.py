@@ -128,7 +128,7 @@ def aliases(path: Path) -> dict[str, str]:
     """Names of functions of an object file that share their code with another one, each with the first of those."""
     from elftools.elf.elffile import ELFFile
 
-    found: dict[str, str] = {}
+    others: dict[str, str] = {}
     first: dict[tuple[Any, int], str] = {}
     with path.open("rb") as stream:
         table: Any = ELFFile(stream).get_section_by_name(".symtab")
@@ -136,8 +136,8 @@ def aliases(path: Path) -> dict[str, str]:
             if entry["st_info"]["type"] == "STT_FUNC" and isinstance(entry["st_shndx"], int):
                 name = first.setdefault((entry["st_shndx"], entry["st_value"]), entry.name)
                 if name != entry.name:
-                    found[entry.name] = name
-    return found
+                    others[entry.name] = name
+    return others
 
 
 def mapped_sizes(map_file: Path, elf: ElfFile, leave_out: Iterable[str]) -> Sizes:

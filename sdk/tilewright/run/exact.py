@@ -65,10 +65,10 @@ class ExactCodes:
     def of(self, tensor: Tensor, places: Sequence[int]) -> list[tuple[int, int]] | None:
         """Lowest and highest right code at each flat place of a tensor; None where its node is not known."""
         try:
-            found = self._result(tensor)
-            if found is None:
+            exact = self._result(tensor)
+            if exact is None:
                 return None
-            result, border = found
+            result, border = exact
             values = exact_values(result, places)
         except _UnknownForm:
             return None

@@ -56,7 +56,7 @@ def read_frames(plan: ExecutionPlan, wanted: Path | int, seed: int) -> Frames:
 
 def _columns(tensors: Sequence[Tensor], file: Path) -> list[Array]:
     """One array per input, its first axis the calls."""
-    arrays, found = read_arrays(file), list[Array]()
+    arrays, columns = read_arrays(file), list[Array]()
     for tensor in tensors:
         if tensor.name not in arrays:
             raise UsageError(
@@ -72,15 +72,15 @@ def _columns(tensors: Sequence[Tensor], file: Path) -> list[Array]:
                 why=f"a call takes {tensor.dtype.numpy}{list(tensor.shape)}, and the first axis counts the calls",
                 fix="stack the inputs of all calls", tensor=tensor.name, file=str(file),
             )  # fmt: skip
-        found.append(value)
-    lengths = {len(value) for value in found}
+        columns.append(value)
+    lengths = {len(value) for value in columns}
     if len(lengths) != 1 or 0 in lengths:
         raise UsageError(
             f"{file} does not say how many calls there are",
             why=f"its arrays have {' and '.join(map(str, sorted(lengths))) or 'no'} entries",
             fix="give every input one entry for each call", file=str(file),
         )  # fmt: skip
-    return found
+    return columns
 
 
 def _check_size(plan: ExecutionPlan, calls: int) -> None:
@@ -137,11 +137,11 @@ class Reference:
         """The states before the first call, by the inputs of the file."""
         return {name: as_named(t, value, self.types) for name, (t, value) in first_states(self.plan).items()}
 
-    def held(self, kept: Kept) -> tuple[Array, ...]:
+    def held(self, states: Kept) -> tuple[Array, ...]:
         """The states as the plan holds them."""
-        return tuple(_held(self.plan, pair, kept[pair.past]) for pair in self.plan.state)
+        return tuple(_held(self.plan, pair, states[pair.past]) for pair in self.plan.state)
 
-    def call(self, frame: Sequence[Array], kept: Kept) -> tuple[Results, Kept]:
+    def call(self, frame: Sequence[Array], held: Kept) -> tuple[Results, Kept]:
         """The results of one call and the states that it leaves; NoReferenceError where it fails."""
         plan = self.plan
         present = dict.fromkeys(pair.past for pair in plan.state)
@@ -149,20 +149,20 @@ class Reference:
         try:
             tensors = [plan.slots[slot].tensor for slot in plan.input_slots]
             given = {t.name: as_named(t, value, self.types) for t, value in zip(tensors, frame, strict=True)}
-            states = {past: kept[past] for past in present}
+            states = {past: held[past] for past in present}
             uncounted = [name for name in plan.output_names if name not in counting(plan)]
             wanted = [*uncounted, *present.values()]
-            found = [np.asarray(value) for value in self.session.run(wanted, {**given, **states})]
-            kept = {**kept, **dict(zip(present, found[len(uncounted) :], strict=True))}
-            values = dict(zip(uncounted, found, strict=False))
+            results_of_call = [np.asarray(value) for value in self.session.run(wanted, {**given, **states})]
+            held = {**held, **dict(zip(present, results_of_call[len(uncounted) :], strict=True))}
+            values = dict(zip(uncounted, results_of_call, strict=False))
             values |= counts_of(outputs_of(plan), values)
             results = Results(
                 tuple(as_held(tensor, values[name]) for name, tensor in outputs_of(plan)),
-                self.held(kept),
+                self.held(held),
             )
         except Exception as error:  # an operator or type that it does not have, an input that was frozen
             raise _refused(error) from None
-        return results, kept
+        return results, held
 
 
 def _refused(error: Exception) -> NoReferenceError:
@@ -173,7 +173,7 @@ def _refused(error: Exception) -> NoReferenceError:
 def reference_steps(source: Path, plan: ExecutionPlan, frames: Frames) -> Iterator[Results]:
     """ONNX Runtime's results, call by call; NoReferenceError where it cannot be asked."""
     reference = Reference.of(source, plan)
-    kept = reference.first()
+    states = reference.first()
     for frame in frames:
-        results, kept = reference.call(frame, kept)
+        results, states = reference.call(frame, states)
         yield results

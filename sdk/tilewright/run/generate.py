@@ -30,11 +30,11 @@ PROMPT_BYTES = 4096
 """TW_PROMPT_BYTES of harness/text.h: the prompt with a zero byte behind it."""
 
 
-def run_generation(simulator: Simulator, subject: Subject, target: Target, asked: RunOptions) -> Report:
+def run_generation(simulator: Simulator, subject: Subject, target: Target, options: RunOptions) -> Report:
     """The report of a text: `run` compares all calls, `run.text` has what was written."""
     require_tools(target)
-    assert asked.text is not None
-    plan, wish = subject.placed.plan, asked.text
+    assert options.text is not None
+    plan, wish = subject.placed.plan, options.text
     tokeniser = read_tokeniser(wish.tokenizer)
     ports = text_ports(plan, tokeniser)
     tokens = _prompt(tokeniser, ports, wish)
@@ -55,7 +55,7 @@ def run_generation(simulator: Simulator, subject: Subject, target: Target, asked
         frames = tuple(fed(plan, ports, token, at) for at, token in enumerate(written[: len(execution.steps)]))
         raw = [[array.tobytes() for array in frame] for frame in frames]
         called = Called(image, execution, simulator.fences(target), ())
-        report = judged(subject, fenced(simulator, subject, target, work, called, raw), frames, asked)
+        report = judged(subject, fenced(simulator, subject, target, work, called, raw), frames, options)
     assert report.run is not None
     told = TextReport(
         text=tokeniser.decode(written), prompt_tokens=execution.tokens[0], tokens=written,
@@ -68,10 +68,12 @@ def _same_choices(subject: Subject, ports: TextPorts, frames: Frames, execution:
     """Tokens that were written and that ONNX Runtime finds best behind the same text."""
     given, *tokens = execution.tokens
     try:
-        found = [one.outputs[ports.scores] for one in reference_steps(subject.source, subject.placed.plan, frames)]
+        every_score = [
+            one.outputs[ports.scores] for one in reference_steps(subject.source, subject.placed.plan, frames)
+        ]
     except NoReferenceError:
         return None
-    best = [int(scores.reshape(-1)[ports.scores_offset :].argmax()) for scores in found[given - 1 :]]
+    best = [int(scores.reshape(-1)[ports.scores_offset :].argmax()) for scores in every_score[given - 1 :]]
     return sum(ours == theirs for ours, theirs in zip(tokens[given:], best, strict=True))
 
 

@@ -70,10 +70,10 @@ STATE = "<state>"
 def state_range(image: Image) -> tuple[int, int]:
     """First address and bytes of what lives from call to call; zeros where there is nothing."""
     name, start = _symbol(image, STATE)
-    found = image.elf.symbol(name)
-    if found is None or not image.interface.state_bytes:
+    symbol = image.elf.symbol(name)
+    if symbol is None or not image.interface.state_bytes:
         return 0, 0
-    return found.address + start, image.interface.state_bytes if start else found.size_bytes
+    return symbol.address + start, image.interface.state_bytes if start else symbol.size_bytes
 
 
 def _symbol(image: Image, symbol: str) -> tuple[str, int]:
@@ -88,11 +88,11 @@ def _symbol(image: Image, symbol: str) -> tuple[str, int]:
 def locate(image: Image, symbol: str, offset: int, size_bytes: int) -> int:
     """Address of bytes inside a symbol; TilewrightError where the symbol is missing or too small."""
     name, start = _symbol(image, symbol)
-    found = image.elf.symbol(name)
-    if found is None:
+    array = image.elf.symbol(name)
+    if array is None:
         raise TilewrightError(f"the image has no symbol '{name}'", why="a dump or a fence refers to it")
-    if offset < 0 or start + offset + size_bytes > found.size_bytes:
+    if offset < 0 or start + offset + size_bytes > array.size_bytes:
         raise TilewrightError(
-            f"bytes {offset} to {offset + size_bytes} lie outside '{name}'", why=f"it holds {found.size_bytes} bytes"
+            f"bytes {offset} to {offset + size_bytes} lie outside '{name}'", why=f"it holds {array.size_bytes} bytes"
         )
-    return found.address + start + offset
+    return array.address + start + offset

@@ -105,8 +105,8 @@ INSTANCE = "tw_instance"
 
 def _streamed(text: str, prefix: str, inputs: int) -> tuple[tuple[int, int], ...]:
     """Rows and planes of every input that is handed over by rows; empty where none is."""
-    found = [[_macro(text, f"{prefix}_INPUT_{i}_{word}") for word in ("ROWS", "PLANES")] for i in range(inputs)]
-    return tuple((rows, planes) for rows, planes in found if rows is not None and planes is not None)
+    sizes = [[_macro(text, f"{prefix}_INPUT_{i}_{word}") for word in ("ROWS", "PLANES")] for i in range(inputs)]
+    return tuple((rows, planes) for rows, planes in sizes if rows is not None and planes is not None)
 
 
 def instance_of(interface: Interface) -> str:

@@ -43,13 +43,13 @@ def with_padding(tensor: Tensor, ours: Array, theirs: Array) -> Array:
 
 def counts_of(tensors: Iterable[tuple[str, Tensor]], values: Mapping[str, Array]) -> dict[str, Array]:
     """The counts that follow from the lengths of values that are not padded; `tensors` are those they stand for."""
-    found: dict[str, Array] = {}
+    count_of: dict[str, Array] = {}
     for name, tensor in tensors:
         if name in values and values[name].ndim == len(tensor.shape):
             for length in tensor.lengths:
                 count = min(values[name].shape[length.axis], tensor.shape[length.axis])
-                found.setdefault(length.count, np.array([count], np.int64))
-    return found
+                count_of.setdefault(length.count, np.array([count], np.int64))
+    return count_of
 
 
 def outputs_of(plan: ExecutionPlan) -> tuple[tuple[str, Tensor], ...]:

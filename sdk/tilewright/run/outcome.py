@@ -167,20 +167,20 @@ def _where(image: Image, address: int) -> str:
 
 def _sanitizer_error(image: Image, text: str, fence: FenceMap | None) -> TilewrightError:
     """What the sanitizers of the host found."""
-    undefined, found, access = _UBSAN.search(text), _ASAN.search(text), _ACCESS.search(text)
+    undefined, memory_fault, access = _UBSAN.search(text), _ASAN.search(text), _ACCESS.search(text)
     layer = _LAYER.search(text)
-    if found is None:
+    if memory_fault is None:
         assert undefined is not None
         return TilewrightError(f"'{image.model}' has undefined behaviour at {undefined[1]}", why=undefined[2])
     if access is None:
-        address = int(found[2] or "0", 16)
+        address = int(memory_fault[2] or "0", 16)
         return FenceError(f"'{image.model}' crashed at address {address:#x}", why=_where(image, address))
     verb = "store" if access[1] == "WRITE" else "load"
     fault = Fault(verb, 0, int(access[3], 16), int(access[2]), int(layer[1]) if layer else -1)
-    if found[1] == "use-after-poison":
+    if memory_fault[1] == "use-after-poison":
         return fence_error(image, fault, fence)
     return FenceError(
         f"{_layer_text(fault.instruction, '')} of '{image.model}' touched {_bytes(fault.size_bytes)} at "
         f"{fault.address:#x}",
-        why=f"the sanitizer calls it {found[1]}; {_where(image, fault.address)}",
+        why=f"the sanitizer calls it {memory_fault[1]}; {_where(image, fault.address)}",
     )

@@ -57,19 +57,19 @@ def with_states(plan: ExecutionPlan, inputs: Sequence[Array]) -> dict[int, Array
 
 def first_states(plan: ExecutionPlan) -> dict[str, tuple[Tensor, Array]]:
     """What the file's own states hold before the first call, by the input's name, with how we hold it."""
-    found: dict[str, tuple[Tensor, Array]] = {}
+    states: dict[str, tuple[Tensor, Array]] = {}
     for pair in plan.state:
         tensor, value = plan.slots[pair.state].tensor, first_value(plan, pair)
         name = pair.past or tensor.name
         if pair.part is None:
-            found[name] = (replace(tensor, name=name), value)
+            states[name] = (replace(tensor, name=name), value)
             continue
-        if name not in found:
+        if name not in states:
             whole = np.zeros(pair.part.shape, value.dtype)
-            found[name] = (replace(tensor, name=name, shape=whole.shape), whole)
-        box = pair.part.of(found[name][1])
+            states[name] = (replace(tensor, name=name, shape=whole.shape), whole)
+        box = pair.part.of(states[name][1])
         box[...] = value.reshape(box.shape)
-    return found
+    return states
 
 
 class Reference:

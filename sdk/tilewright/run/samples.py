@@ -38,46 +38,46 @@ class SampleSet:
         return [values[sample] for values in self.inputs]
 
 
-def read_set(plan: ExecutionPlan, asked: RunOptions) -> SampleSet | None:
+def read_set(plan: ExecutionPlan, options: RunOptions) -> SampleSet | None:
     """The samples that `--inputs` holds; None where it holds one of each input, or where there is no file.
 
     Samples lie along a first axis of their own, or along the input's first axis where that has extent 1. Class
     numbers stand in a file of their own, or beside the inputs as `labels`. UsageError for what is no set where one is
     asked for, and where arrays hold different numbers of samples.
     """
-    if asked.inputs is None:
+    if options.inputs is None:
         return None
     check_memory(plan)
-    arrays = read_arrays(asked.inputs)
+    arrays = read_arrays(options.inputs)
     tensors = [plan.slots[slot].tensor for slot in plan.input_slots]
     if UNNAMED in arrays and len(tensors) == 1:
         arrays = {tensors[0].name: arrays[UNNAMED]}
-    needed = asked.labels is not None or asked.predictions is not None or asked.against is not None
+    needed = options.labels is not None or options.predictions is not None or options.against is not None
     columns = {t.name: samples_of(t, arrays[t.name], 1 if needed else 2) for t in tensors if t.name in arrays}
     if not tensors or (not needed and all(values is None for values in columns.values())):
         return None
     for tensor in tensors:
         if columns.get(tensor.name) is None:
-            raise _no_samples(tensor, arrays, asked.inputs)
+            raise _no_samples(tensor, arrays, options.inputs)
     inputs = tuple(values for t in tensors if (values := columns[t.name]) is not None)
     for slot, tensor, values in zip(plan.input_slots, tensors, inputs, strict=True):
         if slot in (limits := input_limits(plan)):
-            check_limits(tensor.name, values, limits[slot], str(asked.inputs))
-    labels = arrays.get(LABELS) if LABELS not in columns and asked.labels is None else None
+            check_limits(tensor.name, values, limits[slot], str(options.inputs))
+    labels = arrays.get(LABELS) if LABELS not in columns and options.labels is None else None
     counts = {len(values) for values in inputs} | (set() if labels is None else {labels.size})
     if len(counts) != 1:
         raise UsageError(
-            f"{asked.inputs} holds different numbers of samples", why=", ".join(map(str, sorted(counts))),
-            fix="give as many of each input, and as many labels", file=str(asked.inputs),
+            f"{options.inputs} holds different numbers of samples", why=", ".join(map(str, sorted(counts))),
+            fix="give as many of each input, and as many labels", file=str(options.inputs),
         )  # fmt: skip
     count = counts.pop()
-    _check(plan, asked, count)
-    if asked.labels is not None:
-        labels = _labels(asked.labels, count)
+    _check(plan, options, count)
+    if options.labels is not None:
+        labels = _labels(options.labels, count)
     elif labels is not None:
-        labels = _class_numbers(labels, asked.inputs)
+        labels = _class_numbers(labels, options.inputs)
     if labels is not None:
-        _check_classes(labels, plan.slots[plan.output_slots[0]].tensor, asked.labels or asked.inputs)
+        _check_classes(labels, plan.slots[plan.output_slots[0]].tensor, options.labels or options.inputs)
     return SampleSet(count, inputs, labels)
 
 
@@ -140,22 +140,22 @@ def _no_samples(tensor: Tensor, arrays: dict[str, Array], file: Path) -> UsageEr
     )  # fmt: skip
 
 
-def _check(plan: ExecutionPlan, asked: RunOptions, count: int) -> None:
+def _check(plan: ExecutionPlan, options: RunOptions, count: int) -> None:
     """Refuse what has no meaning for a set, and outputs that no memory holds."""
     if plan.state:
         raise UsageError(
-            f"'{plan.name}' keeps state, and {asked.inputs} holds {count} samples",
+            f"'{plan.name}' keeps state, and {options.inputs} holds {count} samples",
             why="samples have nothing to do with each other, and a state goes on from call to call",
-            fix="give a sequence with --frames, or compile with --state none", file=str(asked.inputs),
+            fix="give a sequence with --frames, or compile with --state none", file=str(options.inputs),
         )  # fmt: skip
-    if asked.layers or asked.profile:
+    if options.layers or options.profile:
         raise UsageError(
-            f"{asked.inputs} holds {count} samples", why="--layers and --profile speak of one inference",
-            fix="give one sample to them", file=str(asked.inputs),
+            f"{options.inputs} holds {count} samples", why="--layers and --profile speak of one inference",
+            fix="give one sample to them", file=str(options.inputs),
         )  # fmt: skip
     tensors = [plan.slots[slot].tensor for slot in plan.output_slots]
-    if asked.predictions is not None:
-        check_file(asked.predictions, sum(tensor.elements for tensor in tensors))
+    if options.predictions is not None:
+        check_file(options.predictions, sum(tensor.elements for tensor in tensors))
     each = sum(tensor.size_bytes for tensor in tensors)
     if count * each > MOST_BYTES:
         raise UnsupportedError(
@@ -193,13 +193,13 @@ def _check_classes(labels: Array, tensor: Tensor, file: Path) -> None:
 def _labels(file: Path, count: int) -> Array:
     """The labels of a file of their own: the array `labels`, or the only one that there is."""
     arrays = read_arrays(file)
-    found = arrays.get(LABELS) if LABELS in arrays else next(iter(arrays.values()), None)
-    if found is None or (LABELS not in arrays and len(arrays) > 1):
+    numbers = arrays.get(LABELS) if LABELS in arrays else next(iter(arrays.values()), None)
+    if numbers is None or (LABELS not in arrays and len(arrays) > 1):
         raise UsageError(
             f"{file} does not say which array the labels are", why=f"it holds {', '.join(sorted(arrays)) or 'nothing'}",
             fix=f"name the array '{LABELS}'", file=str(file),
         )  # fmt: skip
-    labels = _class_numbers(found, file)
+    labels = _class_numbers(numbers, file)
     if labels.size != count:
         raise UsageError(
             f"{file} holds {labels.size} labels for {count} samples", why="each sample has one",

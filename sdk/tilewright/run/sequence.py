@@ -28,31 +28,31 @@ from tilewright.run.whole import check_calls, cut_frames, whole_differences
 from tilewright.target import Target
 
 
-def run_sequence(simulator: Simulator, subject: Subject, target: Target, asked: RunOptions) -> Report:
+def run_sequence(simulator: Simulator, subject: Subject, target: Target, options: RunOptions) -> Report:
     """The report of a sequence: `run` compares all calls, `run.frames` says where they differ and what they cost."""
     require_tools(target)
     plan = subject.placed.plan
-    assert asked.frames is not None
-    if subject.stream is not None and asked.sequence is not None:
-        frames = cut_frames(plan, subject.stream, asked.sequence)
+    assert options.frames is not None
+    if subject.stream is not None and options.sequence is not None:
+        frames = cut_frames(plan, subject.stream, options.sequence)
     else:
-        frames = read_frames(plan, asked.frames, asked.seed)
+        frames = read_frames(plan, options.frames, options.seed)
     if subject.stream is not None:
         check_calls(subject.stream, len(frames))
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
         calls = [[array.tobytes() for array in frame] for frame in frames]
         called = run_calls(simulator, subject, target, Path(folder), calls)
-        return judged(subject, called, frames, asked)
+        return judged(subject, called, frames, options)
 
 
-def judged(subject: Subject, called: Called, frames: Frames, asked: RunOptions) -> Report:
+def judged(subject: Subject, called: Called, frames: Frames, options: RunOptions) -> Report:
     """The report of calls that were made with these inputs: compared with NumPy's and ONNX Runtime's, and counted."""
     placed, plan = subject.placed, subject.placed.plan
     expected = tuple(numpy_steps(plan, frames))
     steps = [read_step(placed, step.outputs, step.state) for step in called.execution.steps]
-    found = _compared(plan, steps, expected, asked)
-    report = report_of_calls(subject, called, [one for _, one in found])
-    told = _told(subject, plan, frames, steps, found)
+    comparisons = _compared(plan, steps, expected, options)
+    report = report_of_calls(subject, called, [one for _, one in comparisons])
+    told = _told(subject, plan, frames, steps, comparisons)
     if costs := called.costs:
         worst = max(range(len(costs)), key=lambda call: costs[call])
         told = replace(told, mean_cost=called.mean_cost, worst_cost=costs[worst], worst_call=worst)
@@ -71,22 +71,22 @@ def numpy_steps(plan: ExecutionPlan, frames: Frames) -> Iterable[Results]:
 
 def read_step(placed: PlacedPlan, outputs: Sequence[bytes], state: bytes) -> Results:
     """One call as the target brought it back."""
-    found = []
+    arrays = []
     for slot, raw in zip(placed.plan.output_slots, outputs, strict=True):
         tensor = placed.plan.slots[slot].tensor
-        found.append(np.frombuffer(raw, tensor.dtype.numpy).reshape(tensor.shape))
-    return Results(tuple(found), tuple(read_states(placed, state)))
+        arrays.append(np.frombuffer(raw, tensor.dtype.numpy).reshape(tensor.shape))
+    return Results(tuple(arrays), tuple(read_states(placed, state)))
 
 
 def _compared(
-    plan: ExecutionPlan, steps: Sequence[Results], expected: Sequence[Results], asked: RunOptions
+    plan: ExecutionPlan, steps: Sequence[Results], expected: Sequence[Results], options: RunOptions
 ) -> list[tuple[str, Comparison]]:
     """Every tensor of every call, with the words that name it."""
-    found = []
+    comparisons = []
     for at, (ours, wanted) in enumerate(zip(steps, expected, strict=True)):
         for name, slot, a, b in _tensors(plan, ours, wanted):
-            found.append((_name(at, name), compare_slot(plan, slot, a, b, asked)))
-    return found
+            comparisons.append((_name(at, name), compare_slot(plan, slot, a, b, options)))
+    return comparisons
 
 
 def _tensors(plan: ExecutionPlan, ours: Results, other: Results) -> Iterable[tuple[str, int, Array, Array]]:
@@ -112,12 +112,12 @@ class _Against:
 
 def _told(
     subject: Subject, plan: ExecutionPlan, frames: Frames, steps: Sequence[Results],
-    found: Sequence[tuple[str, Comparison]],
+    comparisons: Sequence[tuple[str, Comparison]],
 ) -> FramesReport:  # fmt: skip
     against = _against(subject, plan, frames, steps)
     return FramesReport(
         calls=len(steps),
-        first_difference=next((name for name, one in found if not one.match), ""),
+        first_difference=next((name for name, one in comparisons if not one.match), ""),
         reference="" if against.missing else NAME,
         reference_missing=against.missing,
         reference_mismatches=against.mismatches,

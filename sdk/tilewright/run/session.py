@@ -41,17 +41,17 @@ CODED_PART = 0.1
 """The operator that codes rows, and by how much of the largest element other codes of them may move a result."""
 
 
-def run_project(subject: Subject, target: Target, asked: RunOptions) -> Report:
+def run_project(subject: Subject, target: Target, options: RunOptions) -> Report:
     """The report with `run`, `toolchain` and measured stack and code filled in. Differences are in it, not raised.
 
     UsageError where the target has no simulator.
     """
-    if subject.stream is not None and asked.frames is None:
-        asked = replace(asked, frames=calls_of(subject.stream), sequence=asked.inputs, inputs=None)
-    return simulator_of(target).run(subject, target, asked)
+    if subject.stream is not None and options.frames is None:
+        options = replace(options, frames=calls_of(subject.stream), sequence=options.inputs, inputs=None)
+    return simulator_of(target).run(subject, target, options)
 
 
-def run_images(simulator: Simulator, subject: Subject, target: Target, asked: RunOptions) -> Report:
+def run_images(simulator: Simulator, subject: Subject, target: Target, options: RunOptions) -> Report:
     """`run_project` where a simulator starts images, one inference a start.
 
     Where it has fences, every network is run once more inside them: FenceError where a layer touches what it did not
@@ -59,8 +59,8 @@ def run_images(simulator: Simulator, subject: Subject, target: Target, asked: Ru
     """
     require_tools(target)
     plan = subject.placed.plan
-    inputs = input_arrays(plan, asked.inputs, asked.seed)
-    expected = expected_outputs(plan, asked.expect) if asked.expect is not None else None
+    inputs = input_arrays(plan, options.inputs, options.seed)
+    expected = expected_outputs(plan, options.expect) if options.expect is not None else None
     slots = run_slots(plan, inputs)
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
         work = Path(folder)
@@ -71,33 +71,37 @@ def run_images(simulator: Simulator, subject: Subject, target: Target, asked: Ru
         keep_promises(subject.placed, image, execution)
         layers, inner = dict[int, Comparison](), dict[int, tuple[Inner, ...]]()
         counts, spans = execution.counts, tuple[Span, ...]()
-        if asked.layers or asked.profile or inside:
+        if options.layers or options.profile or inside:
             traced = build(
                 subject.project, plan.name, target, work / "traced", trace=True, fence=bool(inside), kit=subject.kit
             )
             if inside:
                 run_fenced(subject, traced, raw, execution, inside)
-            if asked.layers:
-                layers = compare_layers(subject.placed, traced, raw, slots, asked)
+            if options.layers:
+                layers = compare_layers(subject.placed, traced, raw, slots, options)
                 if has_chains(subject.placed):
                     tapped = build(
                         subject.project, plan.name, target, work / "tapped", trace=True, tap=True, kit=subject.kit
                     )
-                    inner = compare_inner(subject.placed, execute(tapped, raw).taps, slots, asked)
-            if asked.profile:
+                    inner = compare_inner(subject.placed, execute(tapped, raw).taps, slots, options)
+            if options.profile:
                 profiled = execute(traced, raw, count=True)
                 counts, spans = with_layers(counts, profiled.counts), profiled.spans
     against = expected if expected is not None else [slots[s] for s in plan.output_slots]
-    results = [compare_slot(plan, s, a, b, asked) for s, a, b in zip(plan.output_slots, outputs, against, strict=True)]
-    kept = read_states(subject.placed, execution.steps[0].state)
-    results += [compare_slot(plan, p.source, a, slots[p.source], asked) for p, a in zip(plan.state, kept, strict=True)]
+    results = [
+        compare_slot(plan, s, a, b, options) for s, a, b in zip(plan.output_slots, outputs, against, strict=True)
+    ]
+    states = read_states(subject.placed, execution.steps[0].state)
+    results += [
+        compare_slot(plan, p.source, a, slots[p.source], options) for p, a in zip(plan.state, states, strict=True)
+    ]
     report = with_inner(report_of(subject, image, execution, results, layers, counts, inside), inner)
-    if asked.inputs is None:
+    if options.inputs is None:
         report = with_drawn(report, plan)
-    if expected is None and asked.reference:
+    if expected is None and options.reference:
         report = with_reference(report, subject.source, plan, inputs)
     layers_found = with_cycles(report.layers, spans)
-    if asked.profile:
+    if options.profile:
         layers_found = with_tiles(layers_found, plan, spans)
     return with_simulator(with_slow(replace(report, layers=layers_found)), target)
 
@@ -159,26 +163,26 @@ def read_outputs(plan: ExecutionPlan, execution: Execution) -> list[Array]:
 
 def read_states(placed: PlacedPlan, raw: bytes) -> list[Array]:
     """What the states hold, as logical arrays, in the plan's order; `raw` are the bytes of their memory."""
-    found = []
+    arrays = []
     for slot in placed.plan.state_slots:
         tensor, at = placed.plan.slots[slot].tensor, placed.state_offsets[slot]
-        found.append(np.frombuffer(raw[at : at + tensor.size_bytes], tensor.dtype.numpy).reshape(tensor.shape))
-    return found
+        arrays.append(np.frombuffer(raw[at : at + tensor.size_bytes], tensor.dtype.numpy).reshape(tensor.shape))
+    return arrays
 
 
-def compare_slot(plan: ExecutionPlan, slot: int, actual: Array, expected: Array, asked: RunOptions) -> Comparison:
+def compare_slot(plan: ExecutionPlan, slot: int, actual: Array, expected: Array, options: RunOptions) -> Comparison:
     """One tensor against what it should be; a float that is dequantised from codes must be equal.
 
     Where rows are coded as they come, a float next to a tie falls to either code, and all that follows moves with it.
     """
     expected = with_padding(plan.slots[slot].tensor, actual, expected)
-    atol = asked.atol
+    atol = options.atol
     moving = expected.dtype.kind == "f" or expected.dtype == np.int8
     if moving and expected.size and any(one.call.node.op == CODED for one in plan.instructions):
         atol = max(atol, CODED_PART * float(np.abs(np.nan_to_num(expected.astype(np.float64))).max()))
         if expected.dtype == np.int8 and actual.dtype == np.int8:
             actual, expected = actual.astype(np.float32), expected.astype(np.float32)
-    return compare(actual, expected, atol=atol, rtol=asked.rtol, exact=_dequantised(plan, slot))
+    return compare(actual, expected, atol=atol, rtol=options.rtol, exact=_dequantised(plan, slot))
 
 
 def _dequantised(plan: ExecutionPlan, slot: int) -> bool:
@@ -191,7 +195,7 @@ def _dequantised(plan: ExecutionPlan, slot: int) -> bool:
 
 
 def compare_layers(
-    placed: PlacedPlan, image: Image, raw: Sequence[bytes], slots: Sequence[Array], asked: RunOptions
+    placed: PlacedPlan, image: Image, raw: Sequence[bytes], slots: Sequence[Array], options: RunOptions
 ) -> dict[int, Comparison]:
     """Every result that lies in the network's own memory, read back right after its instruction, where that has run."""
     plan = placed.plan
@@ -211,7 +215,7 @@ def compare_layers(
             continue
         where = plan.slots[slot]
         flat = np.frombuffer(dump.data, where.tensor.dtype.numpy)
-        result = compare_slot(plan, slot, where.layout.unpack(flat, where.tensor.shape), slots[slot], asked)
+        result = compare_slot(plan, slot, where.layout.unpack(flat, where.tensor.shape), slots[slot], options)
         known = compared.get(dump.instruction)
         if known is None or result.mismatches > known.mismatches:
             compared[dump.instruction] = result

@@ -136,12 +136,12 @@ def execute(
         tokens = (folder / "tokens.bin").read_bytes() if prompt else b""
         raw = (folder / "dump.bin").read_bytes() if dump else b""
         pieces = _split(raw, [entry.size_bytes for _, entry in entries])
-        found = {at: Dump(e.instruction, e.tensor, data) for (at, e), data in zip(entries, pieces, strict=True)}
+        dumps = {at: Dump(e.instruction, e.tensor, data) for (at, e), data in zip(entries, pieces, strict=True)}
         stack = read_result(folder).stack_bytes
         measured = paint and not dump and not fence
         cycles, spans = simulator.timed(folder) if count else (None, ())
         return Execution(
-            steps[0].outputs, tuple(found[at] for at in range(len(dump))), done.code or 0, counts,
+            steps[0].outputs, tuple(dumps[at] for at in range(len(dump))), done.code or 0, counts,
             stack if measured else None, done.output + done.errors,
             simulator.touched(image, folder) if fence else {},
             cycles, spans, tuple(_taps(folder)), steps, struct.unpack(f"<{len(tokens) // 4}I", tokens),

@@ -71,7 +71,7 @@ class Simulator(ABC):
     """While the core's own counter serves, its interrupts put frames on the stack, which is not measured then."""
 
     @abstractmethod
-    def run(self, subject: Subject, target: Target, asked: RunOptions) -> Report:
+    def run(self, subject: Subject, target: Target, options: RunOptions) -> Report:
         """The report of one run with `run`, `toolchain` and what was measured filled in."""
 
     def start(

@@ -40,21 +40,21 @@ def has_chains(placed: PlacedPlan) -> bool:
 
 
 def compare_inner(
-    placed: PlacedPlan, taps: Sequence[Tap], slots: Sequence[Array], asked: RunOptions
+    placed: PlacedPlan, taps: Sequence[Tap], slots: Sequence[Array], options: RunOptions
 ) -> dict[int, tuple[Inner, ...]]:
     """By instruction the tensors inside of its chain; `slots` are NumPy's values of the plan's tensors.
 
     MismatchError where a node was called for other rows than were planned, so that no comparison is silently empty.
     """
     return {
-        instruction.index: tuple(_compared(instruction, instruction.kernel.methods, taps, slots, asked))
+        instruction.index: tuple(_compared(instruction, instruction.kernel.methods, taps, slots, options))
         for instruction in placed.plan.instructions
         if isinstance(instruction.kernel.methods, RowChain)
     }
 
 
 def _compared(
-    instruction: Instruction, chain: RowChain, taps: Sequence[Tap], slots: Sequence[Array], asked: RunOptions
+    instruction: Instruction, chain: RowChain, taps: Sequence[Tap], slots: Sequence[Array], options: RunOptions
 ) -> Iterator[Inner]:
     values = chain_values(instruction.call, [None if s < 0 else slots[s] for s in instruction.inputs])
     for number, stage in enumerate(chain.stages[:-1]):
@@ -72,7 +72,7 @@ def _compared(
         layout = chain.whole_layouts[tensor.name]
         made_flat = _as_made(layout.pack(values[tensor.name]), own, row_elements(tensor))
         made, exact = layout.unpack(made_flat, tensor.shape), node.op == "DequantizeLinear"
-        result = compare(made, values[tensor.name], atol=asked.atol, rtol=asked.rtol, exact=exact)
+        result = compare(made, values[tensor.name], atol=options.atol, rtol=options.rtol, exact=exact)
         yield Inner(tensor.name, node.name, result)
 
 

@@ -16,7 +16,7 @@ from tilewright.run.counts import Span
 def with_tiles(layers: Sequence[LayerReport], plan: ExecutionPlan, spans: Sequence[Span]) -> tuple[LayerReport, ...]:
     """The layers with their tiles: bytes, modelled cycles, and measured ones where the simulator told spans."""
     chosen = platform(plan.platform)
-    found = []
+    layers_with_tiles = []
     for index, (row, instruction) in enumerate(zip(layers, plan.instructions, strict=True)):
         own = [span for span in spans if span.instruction == index and span.kind != "layer"]
         measured = _per_tile(own, _kernels_per_tile(instruction))
@@ -30,8 +30,8 @@ def with_tiles(layers: Sequence[LayerReport], plan: ExecutionPlan, spans: Sequen
             )
             for at, tile in enumerate(tiles)
         )  # fmt: skip
-        found.append(replace(row, profile=tuple(reports)))
-    return tuple(found)
+        layers_with_tiles.append(replace(row, profile=tuple(reports)))
+    return tuple(layers_with_tiles)
 
 
 def _kernels_per_tile(instruction: Instruction) -> list[int]:

@@ -57,24 +57,26 @@ def measure_bundle(subject: BundleSubject, target: Target) -> Report:
     return _measured(subject, each, image)
 
 
-def run_bundle(subject: BundleSubject, target: Target, asked: RunOptions) -> Report:
+def run_bundle(subject: BundleSubject, target: Target, options: RunOptions) -> Report:
     """Run and compare each network alone, then all in turn; differences are in the report, not raised."""
-    each = [run_project(one, target, asked) for one in subject.members]
+    each = [run_project(one, target, options) for one in subject.members]
     together = subject.together
-    calls = asked.frames if isinstance(asked.frames, int) else CALLS
-    frames = [read_frames(one.plan, calls, asked.seed + number) for number, one in enumerate(together.placed)]
+    calls = options.frames if isinstance(options.frames, int) else CALLS
+    frames = [read_frames(one.plan, calls, options.seed + number) for number, one in enumerate(together.placed)]
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
         image = build_together(subject.project, together.name, batches(together), target, Path(folder))
         given = [[array.tobytes() for one in frames for array in one[call]] for call in range(calls)]
         execution = execute(image, given[0], more=given[1:])
     steps = [list(_read(together, execution, call)) for call in range(calls)]
     wanted = list(numpy_turns(together, frames))
-    found = [one for call in range(calls) for one in _compared(together, call, steps[call], wanted[call], asked)]
+    comparisons = [
+        one for call in range(calls) for one in _compared(together, call, steps[call], wanted[call], options)
+    ]
     report = _measured(subject, each, image)
     sizes = image.sizes
     run = replace(
-        outcome([one for _, one in found], ()), text_bytes=sizes.text_bytes, rodata_bytes=sizes.rodata_bytes,
-        ram_bytes=sizes.ram_bytes, frames=_told(subject, frames, steps, found),
+        outcome([one for _, one in comparisons], ()), text_bytes=sizes.text_bytes, rodata_bytes=sizes.rodata_bytes,
+        ram_bytes=sizes.ram_bytes, frames=_told(subject, frames, steps, comparisons),
     )  # fmt: skip
     return with_simulator(replace(report, run=run), target)
 
@@ -93,17 +95,17 @@ def batches(together: Together) -> tuple[tuple[str, ...], ...]:
 def numpy_turns(together: Together, frames: Sequence[Frames]) -> Iterator[list[Results]]:
     """The results of every call of every network in turn, as the NumPy executor computes them with common states."""
     owners = {own: number for number, state in enumerate(together.states) for own in state.owners}
-    kept: dict[int, Array] = {}
+    held: dict[int, Array] = {}
     for call in range(len(frames[0])):
         results = []
         for network, placed in enumerate(together.placed):
             plan, numbers = placed.plan, [owners[network, n] for n in range(len(placed.plan.state))]
             for number, pair in zip(numbers, plan.state, strict=True):
-                kept.setdefault(number, first_value(plan, pair))
-            slots = run_slots(plan, frames[network][call], [kept[number] for number in numbers])
-            kept |= {number: slots[pair.source] for number, pair in zip(numbers, plan.state, strict=True)}
+                held.setdefault(number, first_value(plan, pair))
+            slots = run_slots(plan, frames[network][call], [held[number] for number in numbers])
+            held |= {number: slots[pair.source] for number, pair in zip(numbers, plan.state, strict=True)}
             results.append(Results(tuple(slots[slot] for slot in plan.output_slots), ()))
-        ends = [tuple(kept[owners[n, p]] for p in range(len(placed.plan.state))) for n, placed in _numbered(together)]
+        ends = [tuple(held[owners[n, p]] for p in range(len(placed.plan.state))) for n, placed in _numbered(together)]
         yield [replace(one, states=states) for one, states in zip(results, ends, strict=True)]
 
 
@@ -115,24 +117,24 @@ def _read(together: Together, execution: Execution, call: int) -> Iterator[Resul
     """What the target brought back of one call of every network."""
     step, at = execution.steps[call], 0
     for placed in together.placed:
-        found = []
+        results = []
         for slot in placed.plan.output_slots:
             tensor = placed.plan.slots[slot].tensor
-            found.append(np.frombuffer(step.outputs[at], tensor.dtype.numpy).reshape(tensor.shape))
+            results.append(np.frombuffer(step.outputs[at], tensor.dtype.numpy).reshape(tensor.shape))
             at += 1
-        yield Results(tuple(found), tuple(read_states(placed, step.state)))
+        yield Results(tuple(results), tuple(read_states(placed, step.state)))
 
 
 Named = tuple[str, Comparison]
 
 
 def _compared(
-    together: Together, call: int, ours: Sequence[Results], wanted: Sequence[Results], asked: RunOptions
+    together: Together, call: int, ours: Sequence[Results], wanted: Sequence[Results], options: RunOptions
 ) -> Iterator[Named]:
     """Every output and state of one call, with the words that name it."""
     for network, placed in enumerate(together.placed):
         for name, slot, a, b in _tensors(placed, ours[network], wanted[network]):
-            yield _name(call, placed, name), compare_slot(placed.plan, slot, a, b, asked)
+            yield _name(call, placed, name), compare_slot(placed.plan, slot, a, b, options)
 
 
 def _tensors(placed: PlacedPlan, ours: Results, other: Results) -> Iterator[tuple[str, int, Array, Array]]:
@@ -147,23 +149,23 @@ def _name(call: int, placed: PlacedPlan, tensor: str) -> str:
 
 
 def _told(
-    subject: BundleSubject, frames: Sequence[Frames], steps: Sequence[Sequence[Results]], found: Sequence[Named]
+    subject: BundleSubject, frames: Sequence[Frames], steps: Sequence[Sequence[Results]], comparisons: Sequence[Named]
 ) -> FramesReport:
     """Where the calls differ, from NumPy's and from ONNX Runtime's, which goes on from common states too."""
-    first = next((name for name, one in found if not one.match), "")
+    first = next((name for name, one in comparisons if not one.match), "")
     together, total, other = subject.together, 0, ""
     try:
         references = [Reference.of(one.source, one.placed.plan) for one in subject.members]
-        kept: dict[str, Array] = {}
+        held: dict[str, Array] = {}
         for one in references:
-            kept = {**one.first(), **kept}
+            held = {**one.first(), **held}
         for call, step in enumerate(steps):
             theirs = []
             for network, reference in enumerate(references):
-                result, kept = reference.call(frames[network][call], kept)
+                result, held = reference.call(frames[network][call], held)
                 theirs.append(result)
             theirs = [
-                replace(one, states=reference.held(kept)) for one, reference in zip(theirs, references, strict=True)
+                replace(one, states=reference.held(held)) for one, reference in zip(theirs, references, strict=True)
             ]
             for network, placed in _numbered(together):
                 for name, slot, a, given in _tensors(placed, step[network], theirs[network]):

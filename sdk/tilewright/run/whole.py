@@ -123,11 +123,11 @@ def _whole(source: Path, plan: ExecutionPlan, stream: Stream, frames: Frames) ->
             value = np.pad(value, rest)
         given[tensor.name] = value
     try:
-        found = [np.asarray(value) for value in reference.session.run(list(plan.output_names), given)]
+        outputs = [np.asarray(value) for value in reference.session.run(list(plan.output_names), given)]
     except Exception as error:
         raise NoReferenceError(f"the whole sequence cannot be computed: {str(error)[:200]}") from None
     held = []
-    for slot, value in zip(plan.output_slots, found, strict=True):
+    for slot, value in zip(plan.output_slots, outputs, strict=True):
         tensor = plan.slots[slot].tensor
         held.append(as_held(replace(tensor, shape=value.shape), value))
     return held

@@ -118,10 +118,10 @@ def _behind_conditions(
             if len(question) == 1:
                 reads = [(question[0], None), *((name, Guard(question[0], value)) for name, value in sides)]
         steps.append(Step(tuple(reads), each.writes))
-    found = guards_of_steps(steps, runtime(tuple(model.outputs)))
+    guards = guards_of_steps(steps, runtime(tuple(model.outputs)))
     return [
         replace(each, reads=tuple(dict.fromkeys((*each.reads, *(guard.slot for guard in sorted(own))))))
-        for each, own in zip(order_nodes, found, strict=True)
+        for each, own in zip(order_nodes, guards, strict=True)
     ]
 
 

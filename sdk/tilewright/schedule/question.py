@@ -56,4 +56,4 @@ class Question:
     @cached_property
     def placing(self) -> Placing:
         """How every plan of the network is placed."""
-        return Placing.asked(self.request.platform, self.request.options)
+        return Placing.of(self.request.platform, self.request.options)

@@ -29,7 +29,7 @@ def read_tokeniser(file: Path) -> Tokeniser:
     except OSError as error:
         raise UsageError(f"cannot read '{file}'", why=error.strerror or type(error).__name__) from None
     try:
-        found = _of_json(json.loads(raw)) if raw.lstrip()[:1] == b"{" else _of_table(raw)
+        tokeniser = _of_json(json.loads(raw)) if raw.lstrip()[:1] == b"{" else _of_table(raw)
     except UnsupportedError as error:
         error.why = f"{error.why} (in {file})"
         raise
@@ -38,9 +38,11 @@ def read_tokeniser(file: Path) -> Tokeniser:
             f"'{file}' is no tokeniser", why=f"neither tokenizer.json nor a table of llama2.c: {str(error)[:160]}",
             fix="name the tokeniser that the model was trained with", file=str(file),
         ) from None  # fmt: skip
-    if not 0 < len(found.pieces) <= MOST_TOKENS:
-        raise UnsupportedError(f"'{file}' has {len(found.pieces)} tokens", why=f"1 to {MOST_TOKENS} can be numbered")
-    return found
+    if not 0 < len(tokeniser.pieces) <= MOST_TOKENS:
+        raise UnsupportedError(
+            f"'{file}' has {len(tokeniser.pieces)} tokens", why=f"1 to {MOST_TOKENS} can be numbered"
+        )
+    return tokeniser
 
 
 @dataclass(frozen=True)

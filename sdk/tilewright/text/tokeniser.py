@@ -44,11 +44,11 @@ class Tokeniser:
         """The first token of each single character, tokens of bytes and of marks left out."""
         marks = {self.begin, self.end, self.unknown}
         of_bytes = range(0) if self.first_byte is None else range(self.first_byte, self.first_byte + 256)
-        found: dict[bytes, int] = {}
+        token_of: dict[bytes, int] = {}
         for token, piece in enumerate(self.pieces):
             if is_character(piece) and token not in marks and token not in of_bytes:
-                found.setdefault(piece, token)
-        return found
+                token_of.setdefault(piece, token)
+        return token_of
 
     def encode(self, text: str) -> tuple[int, ...]:
         """The tokens of a text, `begin` first; a character that nothing stands for is left out."""

@@ -104,9 +104,9 @@ def _solved(network: Network, work_limit: float) -> Choice | None:
             for name in option.names:
                 covering.setdefault(name, []).append((point, cut.compute_bytes))
     model.add(held == sum(pinned))
-    for found in covering.values():
-        model.add_exactly_one([point for point, _ in found])
-        model.add(sum(size * point for point, size in found) + held <= network.levels.capacity)
+    for points_of_node in covering.values():
+        model.add_exactly_one([point for point, _ in points_of_node])
+        model.add(sum(size * point for point, size in points_of_node) + held <= network.levels.capacity)
     resident = _home_level(network, model, points, cost)
     model.minimize(sum(cost))
     solver = cp_model.CpSolver()
@@ -124,13 +124,15 @@ def _solved(network: Network, work_limit: float) -> Choice | None:
         for cut, p in zip(option.cuts, ps, strict=True)
         if solver.boolean_value(p)
     ]
-    kept = frozenset(n for option, _ in taken for n in option.pinned)
-    there = frozenset(name for name, var in resident.items() if var is True or solver.boolean_value(var)) - kept
-    away = frozenset(resident) - there - kept
+    always = frozenset(n for option, _ in taken for n in option.pinned)
+    resident_now = (
+        frozenset(name for name, var in resident.items() if var is True or solver.boolean_value(var)) - always
+    )
+    away = frozenset(resident) - resident_now - always
     order = sorted(taken, key=lambda item: network.times[item[0].names[-1]])
     return Choice(
-        tuple(order), there, away, int(solver.objective_value), int(solver.best_objective_bound),
-        status == cp_model.OPTIMAL, kept,
+        tuple(order), resident_now, away, int(solver.objective_value), int(solver.best_objective_bound),
+        status == cp_model.OPTIMAL, always,
     )  # fmt: skip
 
 
@@ -148,19 +150,19 @@ def _home_level(network: Network, model: Any, points: Sequence[Sequence[Any]], c
     if roomy(network):
         return dict.fromkeys(network.constants, True) if fetch is not None else {}
     resident: dict[str, Any] = {}
-    kept: dict[str, Any] = {}
+    pinned: dict[str, Any] = {}
     pins: dict[str, list[Any]] = {}
     for option, variables in zip(network.options, points, strict=True):
         for name in option.pinned:
             pins.setdefault(name, []).extend(variables)
     for name, size in network.constants.items():
-        kept[name] = sum(pins.get(name, []))
+        pinned[name] = sum(pins.get(name, []))
         if fetch is None:
             continue
-        there = model.new_bool_var(f"resident {name}")
+        resident_var = model.new_bool_var(f"resident {name}")
         away = model.new_bool_var(f"streamed {name}")
-        model.add(there + away + kept[name] == 1)
-        resident[name] = there
+        model.add(resident_var + away + pinned[name] == 1)
+        resident[name] = resident_var
         wait = whole_copy_cycles(fetch, size)
         cost.append(wait * (BYTES_PER_CYCLE if network.objective == "cycles" else 1) * away)
     local = _local(network, points)
@@ -172,17 +174,17 @@ def _home_level(network: Network, model: Any, points: Sequence[Sequence[Any]], c
                 terms.append(live.size_bytes * (1 - sum(local.get(live.tensor, []))))
         for name, size in network.constants.items():
             if name in resident and moment == network.times[name]:
-                terms.append(size * (1 - resident[name] - kept[name]))
+                terms.append(size * (1 - resident[name] - pinned[name]))
         model.add(sum(terms) + staged <= network.home_capacity)
     return resident
 
 
 def _local(network: Network, points: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
     """Per tensor the points that keep it inside a chain."""
-    found: dict[str, list[Any]] = {}
+    variables_of: dict[str, list[Any]] = {}
     for option, variables in zip(network.options, points, strict=True):
         for stage in option.subject.stages[:-1]:
             local = stage.local()
             if local is not None:
-                found.setdefault(local.tensor, []).extend(variables)
-    return found
+                variables_of.setdefault(local.tensor, []).extend(variables)
+    return variables_of

@@ -58,11 +58,11 @@ def _stage(
 ) -> Stage:  # fmt: skip
     operands = []
     for operand in stage.operands:
-        found = placed.get(operand.key)
-        if found is None:
+        place = placed.get(operand.key)
+        if place is None:
             operands.append(replace(operand, offset=pinned.get(operand.key, 0), size=operand.bytes_of(_all(operand))))
         else:
-            operands.append(replace(operand, depth=found.depth, offset=found.offset, size=found.size))
+            operands.append(replace(operand, depth=place.depth, offset=place.offset, size=place.size))
     return replace(
         stage, operands=tuple(operands), scratch_offset=scratch_at,
         scratch_bytes=int(subject.scratch(number, _largest(subject, cut, number))),

@@ -67,12 +67,12 @@ def home_does_not_fit(levels: Hierarchy, needed: int, node: str, alive: str) -> 
     )
 
 
-def _sentence(found: Conflict) -> str:
+def _sentence(conflict: Conflict) -> str:
     """The rules with their reasons, and what they need."""
-    if not found.rules:
-        return f"even its smallest tile takes {found.smallest} bytes"
-    parts = [_spoken(rule) for rule in found.rules]
-    return f"its smallest tile takes {found.smallest} bytes, because " + ", and ".join(parts)
+    if not conflict.rules:
+        return f"even its smallest tile takes {conflict.smallest} bytes"
+    parts = [_spoken(rule) for rule in conflict.rules]
+    return f"its smallest tile takes {conflict.smallest} bytes, because " + ", and ".join(parts)
 
 
 def _spoken(rule: Rule) -> str:
@@ -86,13 +86,13 @@ def _own_rules(work: Work) -> list[Rule]:
     ruled = {rule.loop for rule in work.rules if rule.kind == "whole"}
     moved = {loop for operand in work.stage.operands for loop in operand.loops}
     results = {loop for o in work.stage.operands if o.kind == "output" for loop in o.loops}
-    found = []
+    rules = []
     for loop, extent in work.stage.extents.items():
         if extent == 1 or loop in ruled or loop in work.cuttable or loop not in moved or loop.endswith(".part"):
             continue
         why = "a sum over it ends inside one tile" if loop not in results else "the operator needs all of it at once"
-        found.append(Rule("whole", loop, 0, why))
-    return found
+        rules.append(Rule("whole", loop, 0, why))
+    return rules
 
 
 def _smallest(work: Work, levels: Hierarchy, rules: Sequence[Rule]) -> int:

@@ -25,9 +25,9 @@ def tile_or_fall_back(
     rebind: Callable[[Refusals], BoundGraph],
     levels: Sequence[MemoryLevel],
     most: Mapping[str, int | None],
-    asked: FallBack,
+    when: FallBack,
 ) -> TiledGraph:
-    """The graph cut; kernels of which no tile fits are refused and the graph is bound anew, where `asked` lets them.
+    """The graph cut; kernels of which no tile fits are refused and the graph is bound anew, where `when` lets them.
 
     `most` are bytes that the target has of each level. Raises DoesNotFit of `cut` where one may not give way.
     """
@@ -36,9 +36,9 @@ def tile_or_fall_back(
         try:
             return cut(graph)
         except DoesNotFit as error:
-            refusals = _refusals(graph, levels, most, asked)
+            refusals = _refusals(graph, levels, most, when)
             if not refusals:
-                raise _with_advice(error, graph, levels, asked) from None
+                raise _with_advice(error, graph, levels, when) from None
             refused |= refusals
             try:
                 graph = rebind(refused)
@@ -57,34 +57,34 @@ def gave_way(graph: BoundGraph) -> dict[str, str]:
 
 
 def _refusals(
-    graph: BoundGraph, levels: Sequence[MemoryLevel], most: Mapping[str, int | None], asked: FallBack
+    graph: BoundGraph, levels: Sequence[MemoryLevel], most: Mapping[str, int | None], when: FallBack
 ) -> dict[tuple[str, str], Refusal]:
     """Kernels that have no tile that fits, with the sentence; none where one of them may not give way."""
     whole = hierarchy(graph.platform, levels)
-    if whole is None or asked == "never":
+    if whole is None or when == "never":
         return {}
     name, refusals = whole.compute.name, dict[tuple[str, str], Refusal]()
     for work in works_of(graph).values():
         conflicting = conflict(work, whole)
         if conflicting is None:
             continue
-        if asked == "needed" and not _hopeless(conflicting, most.get(name)):
+        if when == "needed" and not _hopeless(conflicting, most.get(name)):
             return {}
         why = f"its smallest tile takes {conflicting.smallest:,} bytes and '{name}' has {whole.capacity:,}"
         refusals[work.name, work.kernel.name] = Refusal(why, too_large=True)
     return refusals
 
 
-def _hopeless(found: Conflict, most: int | None) -> bool:
+def _hopeless(conflict: Conflict, most: int | None) -> bool:
     """True where all that the target has of the level would not be enough."""
-    return most is not None and found.smallest > most
+    return most is not None and conflict.smallest > most
 
 
-def _with_advice(error: DoesNotFit, graph: BoundGraph, levels: Sequence[MemoryLevel], asked: FallBack) -> DoesNotFit:
+def _with_advice(error: DoesNotFit, graph: BoundGraph, levels: Sequence[MemoryLevel], when: FallBack) -> DoesNotFit:
     """The error with the other way out, where a kernel without tiles would take the node."""
     whole = hierarchy(graph.platform, levels)
     node = next((bound for bound in graph.nodes if bound.call.node.name == error.where.node), None)
-    if whole is None or node is None or whole.compute.name not in error.smallest or asked == "always":
+    if whole is None or node is None or whole.compute.name not in error.smallest or when == "always":
         return error
     others = [c.kernel for c in node.candidates if c.refusal is None and c.kernel is not node.kernel]
     if not others:

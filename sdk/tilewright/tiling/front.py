@@ -39,17 +39,17 @@ class _Row:
 
 def candidate_sizes(subject: Subject) -> dict[str, list[int]]:
     """Per loop that may be cut: ceil(extent / n) for every n, and what the kernel wishes, as its multiples allow."""
-    found = {}
+    sizes_of = {}
     for name in subject.cuttable:
         extent, step = subject.extents[name], subject.multiples.get(name, 1)
         sizes = {-(-extent // n) for n in range(1, extent + 1)}
         for of in subject.wishes.get(name, ()):
             sizes |= set(range(of, extent, of)) if extent // of <= 64 else {of << i for i in range(extent.bit_length())}
-        found[name] = sorted({min(extent, align_up(size, step)) for size in sizes})
-    while prod(map(len, found.values())) > MOST_CANDIDATES:
-        longest = max(found, key=lambda name: len(found[name]))
-        found[longest] = sorted({*found[longest][::2], found[longest][-1]})
-    return found
+        sizes_of[name] = sorted({min(extent, align_up(size, step)) for size in sizes})
+    while prod(map(len, sizes_of.values())) > MOST_CANDIDATES:
+        longest = max(sizes_of, key=lambda name: len(sizes_of[name]))
+        sizes_of[longest] = sorted({*sizes_of[longest][::2], sizes_of[longest][-1]})
+    return sizes_of
 
 
 def walked(
@@ -182,11 +182,11 @@ class _Operand:
     longest: tuple[Ints, ...]
     loops: frozenset[str]
 
-    def where(self, kept: Any) -> _Operand:
+    def where(self, mask: Any) -> _Operand:
         """Of some candidates only."""
         return _Operand(
-            self.size[kept], self.swept[kept], self.start[kept], self.runs[kept],
-            tuple(axis[kept] for axis in self.longest), self.loops,
+            self.size[mask], self.swept[mask], self.start[mask], self.runs[mask],
+            tuple(axis[mask] for axis in self.longest), self.loops,
         )  # fmt: skip
 
 
@@ -208,12 +208,12 @@ class _Tables:
         """Longest tile along each axis by operand key."""
         return {key: operand.longest for key, operand in self.operands.items()}
 
-    def where(self, kept: Any) -> _Tables:
+    def where(self, mask: Any) -> _Tables:
         """Of some candidates only."""
         return _Tables(
-            {n: v[kept] for n, v in self.trips.items()},
-            {key: operand.where(kept) for key, operand in self.operands.items()},
-            np.broadcast_to(self.fixed, kept.shape)[kept],
+            {n: v[mask] for n, v in self.trips.items()},
+            {key: operand.where(mask) for key, operand in self.operands.items()},
+            np.broadcast_to(self.fixed, mask.shape)[mask],
         )
 
 
@@ -384,7 +384,7 @@ def _near_front(used: Any, cycles: Any, traffic: Any, capacity: int, few: bool) 
     lean = traffic[by_bytes] <= np.minimum.accumulate(traffic[by_bytes])
     nearest = by_bytes[close | lean]
     low, high = int(used[nearest[0]]), int(used[nearest[-1]])
-    found: dict[int, None] = {}
+    places: dict[int, None] = {}
     for bound in np.unique(np.geomspace(max(low, 1), max(high, 1), thresholds).astype(np.int64).clip(low, high)):
         inside = nearest[used[nearest] <= bound]
         by_cycles = inside[np.lexsort((traffic[inside], cycles[inside]))]
@@ -393,5 +393,5 @@ def _near_front(used: Any, cycles: Any, traffic: Any, capacity: int, few: bool) 
         leanest = inside[np.lexsort((cycles[inside], traffic[inside]))][:1]
         amount = most if bound == high else others
         for place in (*by_cycles[:amount], *by_traffic[: amount // 2], *leanest):
-            found[int(place)] = None
-    return list(found)
+            places[int(place)] = None
+    return list(places)

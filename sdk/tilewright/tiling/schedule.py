@@ -213,9 +213,9 @@ class TileSchedule:
         """True where nothing is copied: the operand's home is the compute level itself."""
         return operand.home == self.compute_level
 
-    def _move(self, operand: Operand, found: Footprint, buffer: int) -> TileCopy:
+    def _move(self, operand: Operand, footprint: Footprint, buffer: int) -> TileCopy:
         return TileCopy(
-            operand.key, buffer, found.box, operand.transfer(found.box), operand.bytes_of(found.box),
+            operand.key, buffer, footprint.box, operand.transfer(footprint.box), operand.bytes_of(footprint.box),
             operand.offset + buffer * operand.size,
         )  # fmt: skip
 

@@ -118,7 +118,7 @@ def work_of(call: Call, kernel: Kernel, layouts: Mapping[str, Layout], constants
     """What may be cut of a bound node; PlatformError where a rule or a constant names a loop that is not there."""
     addressed = addressing(call, layouts)
     extents, cuttable = dict(addressed.extents), set(addressed.cuttable)
-    found = [
+    operands = [
         Operand(f"0.{b.kind[0]}.{b.name}", b.name, b.kind, b.index, b.tensor.name, b.accesses, b.tensor.dtype.bits,
                 b.axes)
         for b in addressed.operands
@@ -126,7 +126,7 @@ def work_of(call: Call, kernel: Kernel, layouts: Mapping[str, Layout], constants
     for index, constant in enumerate(constants):
         access, loop = _constant(call, kernel, constant, extents)
         extents |= loop
-        found.append(
+        operands.append(
             Operand(f"0.c.{constant.name}", constant.name, "constant", index, constant.name, (access,),
                     constant.dtype.bits, tuple(range(len(access.subscripts))))
         )  # fmt: skip
@@ -140,7 +140,7 @@ def work_of(call: Call, kernel: Kernel, layouts: Mapping[str, Layout], constants
             )  # fmt: skip
         if rule.kind == "whole":
             cuttable.discard(rule.loop)
-    stage = Stage(call.node.name, extents, tuple(found))
+    stage = Stage(call.node.name, extents, tuple(operands))
     loops = tuple(n for n in extents if n in cuttable)
     return Work(stage, call, kernel, Operands(call, layouts), loops, addressed.digits, rules)
 
@@ -270,11 +270,11 @@ def _merged(call: Call, nests: tuple[Nest, ...]) -> Merged:
             by_name.setdefault(access.tensor.name, []).append(access)
     extents = {loop: nests[0].space.extents[loop] for loop in nests[0].space.extents if loop in straight}
     merged: dict[str, tuple[Access, ...]] = {}
-    for name, found in by_name.items():
+    for name, same_name in by_name.items():
         if name not in names:
             continue
-        tensor = found[0].tensor
-        places = {_place(found[0], loop): loop for loop in straight}
+        tensor = same_name[0].tensor
+        places = {_place(same_name[0], loop): loop for loop in straight}
         subscripts = []
         for axis, size in enumerate(tensor.shape):
             loop = places.get(axis, f"{name}.{axis}")

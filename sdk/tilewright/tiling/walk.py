@@ -162,9 +162,9 @@ def _tiles(subject: Subject, number: int, operand: Operand, sizes: Mapping[str, 
     key = (operand.key, *(sizes[name] for name in loops), loops)
     if key not in subject.known:
         subject.known[key] = _made(subject, number, operand, sizes, loops)
-    found = subject.known[key]
-    assert isinstance(found, _Tiles)
-    return found
+    known = subject.known[key]
+    assert isinstance(known, _Tiles)
+    return known
 
 
 def _made(subject: Subject, number: int, operand: Operand, sizes: Mapping[str, int], loops: tuple[str, ...]) -> _Tiles:
@@ -190,9 +190,9 @@ def _axis(
     key = (operand.key, axis, *((name, sizes[name]) for name in own))
     if key not in subject.known:
         subject.known[key] = subject.chain.axis_lengths(number, operand, axis, {name: sizes[name] for name in own})
-    found = np.asarray(subject.known[key])
-    steps = iter(found.shape)
-    return found.reshape([next(steps) if name in own else 1 for name in loops])
+    known = np.asarray(subject.known[key])
+    steps = iter(known.shape)
+    return known.reshape([next(steps) if name in own else 1 for name in loops])
 
 
 def _changes(order: Sequence[str], trips: Sequence[int], moved: Sequence[str]) -> Any:

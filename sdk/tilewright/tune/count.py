@@ -152,8 +152,8 @@ class _Stop:
 def _compile(question: Question, order: Order, only_bind: bool = False) -> Compiled | None:
     """Kernels by a given order, whatever they take of memory."""
 
-    def after_binding(asked: Request = Depends(request)) -> Sequence[Move]:
-        return (_Stop(),) if only_bind else tuple(move for move in moves(asked) if move.stage != "binding")
+    def after_binding(request: Request = Depends(request)) -> Sequence[Move]:
+        return (_Stop(),) if only_bind else tuple(move for move in moves(request) if move.stage != "binding")
 
     run: Compiler[Compiled] = compiler.copy()
     run.dependency_overrides[moves] = after_binding

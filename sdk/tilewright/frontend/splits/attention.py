@@ -30,18 +30,20 @@ def _attend(parts: Parts, product: str, *, mask: int, past: int, bias: int) -> N
     count, width = parts.whole("num_heads"), parts.shape(1)[1]
     widths = tuple(int(each) for each in parts.numbers("qkv_hidden_sizes", (width // 3,) * 3))
     q, k, v = heads.cut(parts, product, -1, widths)
-    before, kept = heads.shared_past(parts, past)
-    sizes = heads.Sizes(batch, length, kept, length, parts.tensor(2).dtype if parts.input(2) else parts.tensor(0).dtype)
+    before, cached = heads.shared_past(parts, past)
+    sizes = heads.Sizes(
+        batch, length, cached, length, parts.tensor(2).dtype if parts.input(2) else parts.tensor(0).dtype
+    )
     one_way = bool(parts.whole("unidirectional", 0))
     scores = heads.added(parts, [
         parts.input(bias),
         heads.padding(parts, mask, sizes, parts.number("mask_filter_value", -10000.0)),
-        heads.causal(parts, sizes) if one_way and kept else "",
+        heads.causal(parts, sizes) if one_way and cached else "",
     ])  # fmt: skip
     present = (parts.fresh("keys"), parts.fresh("values")) if parts.output(1) else ("", "")
     heads.attend(
         parts, (q, k, v), (count, count), scores, past=before, present=present,
-        into=parts.output(0), is_causal=one_way and not kept,
+        into=parts.output(0), is_causal=one_way and not cached,
     )  # fmt: skip
     if parts.output(1):
         heads.shared_present(parts, present, parts.output(1))

@@ -60,10 +60,10 @@ def _zeros(parts: Parts, bits: int, shape: tuple[int, int]) -> Array:
     """A zero point for each block; floats where the file holds such."""
     if not parts.input(3):
         return np.full(shape, 1 << bits - 1, np.uint8)
-    found = parts.known(3, "its zero points")
-    if found.dtype.kind == "f":
-        return found.reshape(shape)
-    return unpacked(found.reshape(shape[0], -1), bits)[:, : shape[1]]
+    zeros = parts.known(3, "its zero points")
+    if zeros.dtype.kind == "f":
+        return zeros.reshape(shape)
+    return unpacked(zeros.reshape(shape[0], -1), bits)[:, : shape[1]]
 
 
 def _gather(parts: Parts) -> None:

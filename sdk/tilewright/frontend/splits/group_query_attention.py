@@ -73,13 +73,13 @@ def _turned(parts: Parts, q: str, k: str, counts: tuple[int, int], places: str) 
     if not parts.whole("do_rotary", 0):
         return q, k
     places = parts.input(9) or places
-    found = []
+    turned = []
     for name, count in zip((q, k), counts, strict=True):
         operands = (name, parts.input(7), parts.input(8), places)
         attributes: dict[str, Any] = {"num_heads": count, "interleaved": parts.whole("rotary_interleaved", 0)}
         depth = 2 * parts.shape(7)[1]
-        found.append(parts.op("RotaryEmbedding", *operands, rotary_embedding_dim=depth, **attributes))
-    return found[0], found[1]
+        turned.append(parts.op("RotaryEmbedding", *operands, rotary_embedding_dim=depth, **attributes))
+    return turned[0], turned[1]
 
 
 def _into_cache(parts: Parts, operands: tuple[str, str, str], counts: tuple[int, int]) -> None:

@@ -24,18 +24,18 @@ def _product(parts: Parts, targets: int) -> str:
     weights = np.asarray(parts.numbers("coefficients"), np.float32)
     if targets < 1 or weights.size != targets * width:
         raise parts.invalid(f"it has {weights.size} coefficients for {targets} targets of {width} features")
-    found = parts.op("MatMul", rows(parts), parts.constant(weights.reshape(targets, width).T, DType.F32))
+    product = parts.op("MatMul", rows(parts), parts.constant(weights.reshape(targets, width).T, DType.F32))
     offsets = parts.numbers("intercepts", ())
     if not offsets:
-        return found
+        return product
     if len(offsets) != targets:
         raise parts.invalid(f"it has {len(offsets)} intercepts for {targets} targets")
-    return parts.op("Add", found, parts.constant(offsets, DType.F32))
+    return parts.op("Add", product, parts.constant(offsets, DType.F32))
 
 
 def _regressor(parts: Parts) -> None:
-    found = _product(parts, parts.whole("targets", 1))
-    scores.transformed(parts, found, parts.text("post_transform", "NONE"), parts.output(0))
+    targets = _product(parts, parts.whole("targets", 1))
+    scores.transformed(parts, targets, parts.text("post_transform", "NONE"), parts.output(0))
 
 
 def _classifier(parts: Parts) -> None:
@@ -43,17 +43,17 @@ def _classifier(parts: Parts) -> None:
     assert isinstance(names, tuple)
     kind, width = parts.text("post_transform", "NONE"), parts.shape(0)[-1]
     targets = len(parts.numbers("coefficients")) // max(width, 1)
-    found, labels = _product(parts, targets), ("classlabels_ints", "classlabels_strings")
+    class_scores, labels = _product(parts, targets), ("classlabels_ints", "classlabels_strings")
     if targets == 1 and len(names) == 2:
-        scores.labels(parts, scores.above(parts, found, 0.0), *labels, 2)
+        scores.labels(parts, scores.above(parts, class_scores, 0.0), *labels, 2)
         if parts.output(1):
-            positive = scores.transformed(parts, found, kind)
+            positive = scores.transformed(parts, class_scores, kind)
             other = parts.op("Sub", parts.constant(1, DType.F32), positive)
             parts.op("Concat", other, positive, into=parts.output(1), axis=1)
         return
-    scores.labels(parts, scores.largest(parts, found), *labels, targets)
+    scores.labels(parts, scores.largest(parts, class_scores), *labels, targets)
     if parts.output(1):
-        scores.transformed(parts, found, kind, parts.output(1))
+        scores.transformed(parts, class_scores, kind, parts.output(1))
 
 
 SPLITS = {(ML, "LinearRegressor"): _regressor, (ML, "LinearClassifier"): _classifier}

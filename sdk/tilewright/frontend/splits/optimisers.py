@@ -27,10 +27,10 @@ def _times(parts: Parts, name: str, index: int, factor: float) -> str:
     return parts.op("Mul", name, parts.like(index, factor))
 
 
-def _mixed(parts: Parts, kept: int, factor: float, new: str, other: float, into: str) -> str:
+def _mixed(parts: Parts, old_factor: int, factor: float, new: str, other: float, into: str) -> str:
     """`factor * kept + other * new`."""
-    old = _times(parts, parts.input(kept), kept, factor)
-    return parts.op("Add", old, _times(parts, new, kept, other), into=into)
+    old = _times(parts, parts.input(old_factor), old_factor, factor)
+    return parts.op("Add", old, _times(parts, new, old_factor, other), into=into)
 
 
 def _adagrad(parts: Parts) -> None:
@@ -60,8 +60,8 @@ def _adam(parts: Parts) -> None:
         square = _mixed(parts, h, beta, squares, 1 - beta, parts.output(2 * len(groups) + place))
         below = parts.op("Add", parts.op("Sqrt", square), parts.like(x, parts.number("epsilon", 1e-6)))
         new = parts.op("Sub", parts.input(x), parts.op("Div", parts.op("Mul", rate, mean), below))
-        kept = parts.like(x, 1 - parts.number("norm_coefficient_post", 0.0))
-        parts.op("Mul", new, kept, into=parts.output(place))
+        decay = parts.like(x, 1 - parts.number("norm_coefficient_post", 0.0))
+        parts.op("Mul", new, decay, into=parts.output(place))
 
 
 def _momentum(parts: Parts) -> None:
@@ -91,10 +91,10 @@ def _estimating(parts: Parts) -> None:
     shifted = parts.op("Add", variance, parts.like(0, parts.number("epsilon", 1e-5)))
     normal = parts.op("Mul", parts.op("Div", centred, parts.op("Sqrt", shifted)), parts.reshape(parts.input(1), column))
     parts.op("Add", normal, parts.reshape(parts.input(2), column), into=parts.output(0))
-    kept = parts.number("momentum", 0.9)
-    for index, found in ((1, mean), (2, variance)):
+    momentum = parts.number("momentum", 0.9)
+    for index, estimate in ((1, mean), (2, variance)):
         if parts.output(index):
-            _mixed(parts, 2 + index, kept, parts.reshape(found, (channels,)), 1 - kept, parts.output(index))
+            _mixed(parts, 2 + index, momentum, parts.reshape(estimate, (channels,)), 1 - momentum, parts.output(index))
 
 
 SPLITS = {

@@ -7,8 +7,8 @@ from tilewright.model import DType
 
 
 def _has(parts: Parts) -> None:
-    there = parts.constant(bool(parts.input(0)), DType.BOOL)
-    parts.op("Identity", there, into=parts.output(0))
+    given = parts.constant(bool(parts.input(0)), DType.BOOL)
+    parts.op("Identity", given, into=parts.output(0))
 
 
 def _get(parts: Parts) -> None:

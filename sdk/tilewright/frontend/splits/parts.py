@@ -56,18 +56,18 @@ class Parts:
 
     def number(self, name: str, default: float | None = None) -> float:
         """An attribute that is a number; ModelError where it is none."""
-        found = self.node.attributes.get(name, default)
-        if found is None:
+        value = self.node.attributes.get(name, default)
+        if value is None:
             raise self.invalid(f"attribute '{name}' is missing")
-        if isinstance(found, int | float):
-            return found
+        if isinstance(value, int | float):
+            return value
         raise self.invalid(f"attribute '{name}' must be a number")
 
     def whole(self, name: str, default: int | None = None) -> int:
         """An attribute that is an integer."""
-        found = self.number(name, default)
-        if isinstance(found, int):
-            return found
+        value = self.number(name, default)
+        if isinstance(value, int):
+            return value
         raise self.invalid(f"attribute '{name}' must be an integer")
 
     def text(self, name: str, default: str = "") -> str:
@@ -76,17 +76,17 @@ class Parts:
 
     def numbers(self, name: str, default: Sequence[float] = ()) -> tuple[float, ...]:
         """An attribute that is a list of numbers."""
-        found = self.node.attributes.get(name, tuple(default))
-        if isinstance(found, tuple) and all(isinstance(each, int | float) for each in found):
-            return cast("tuple[float, ...]", found)
+        values = self.node.attributes.get(name, tuple(default))
+        if isinstance(values, tuple) and all(isinstance(each, int | float) for each in values):
+            return cast("tuple[float, ...]", values)
         raise self.invalid(f"attribute '{name}' must be a list of numbers")
 
     def stored(self, name: str) -> npt.ArrayLike | None:
         """An attribute that is a number or a tensor, None where it is missing."""
-        found = self.node.attributes.get(name)
-        if isinstance(found, Value):
-            return found.array
-        return found if isinstance(found, int | float) else None
+        value = self.node.attributes.get(name)
+        if isinstance(value, Value):
+            return value.array
+        return value if isinstance(value, int | float) else None
 
     def attributes(self, *names: str) -> dict[str, Any]:
         """Those attributes of the node that have these names."""

@@ -19,13 +19,13 @@ from tilewright.frontend.splits.whole_numbers import PACT
 @cache
 def rules() -> Mapping[tuple[str, str], Rule]:
     """Every rule by the domain and name of its operator, sorted."""
-    found: dict[tuple[str, str], Rule] = {}
+    every: dict[tuple[str, str], Rule] = {}
     package = tilewright.frontend.splits
     for name in sorted(info.name for info in iter_modules(package.__path__)):
         splits: Mapping[tuple[str, str], Rule] = getattr(import_module(f"{package.__name__}.{name}"), "SPLITS", {})
-        assert not found.keys() & splits.keys(), (name, found.keys() & splits.keys())
-        found |= splits
-    return dict(sorted(found.items()))
+        assert not every.keys() & splits.keys(), (name, every.keys() & splits.keys())
+        every |= splits
+    return dict(sorted(every.items()))
 
 
 @cache

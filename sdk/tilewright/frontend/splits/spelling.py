@@ -68,8 +68,8 @@ def _quantisation(
     scale, zero, dtype = quantisation
     scales = np.asarray(scale, np.float32).reshape(-1)
     shape = () if scales.size == 1 else (-1,)
-    found = parts.constant(scales.reshape(shape), DType.F32)
+    scale_name = parts.constant(scales.reshape(shape), DType.F32)
     if zero is None:
-        return (found,), axis
+        return (scale_name,), axis
     zeros = np.broadcast_to(np.asarray(zero).reshape(-1), scales.shape).reshape(shape)
-    return (found, parts.constant(zeros, dtype)), axis
+    return (scale_name, parts.constant(zeros, dtype)), axis

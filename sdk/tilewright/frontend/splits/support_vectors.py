@@ -79,18 +79,20 @@ def _classifier(parts: Parts) -> None:
         for first, second in ((one, other - 1), (other, one)):
             span = slice(starts[first], starts[first + 1])
             table[span, place] = weights.reshape(classes - 1, total)[second, span]
-    found = parts.op("MatMul", _kernels(parts, rows(parts), _vectors(parts, total)), parts.constant(table, DType.F32))
-    found = parts.op("Add", found, parts.constant(rho, DType.F32))
+    decisions = parts.op(
+        "MatMul", _kernels(parts, rows(parts), _vectors(parts, total)), parts.constant(table, DType.F32)
+    )
+    decisions = parts.op("Add", decisions, parts.constant(rho, DType.F32))
     if parts.numbers("prob_a", ()):
-        _probable(parts, found, classes)
+        _probable(parts, decisions, classes)
     else:
-        _voted(parts, found, pairs, classes)
+        _voted(parts, decisions, pairs, classes)
 
 
 _LABELS = ("classlabels_ints", "classlabels_strings")
 
 
-def _probable(parts: Parts, found: str, classes: int) -> None:
+def _probable(parts: Parts, decisions: str, classes: int) -> None:
     """Platt's probabilities, exactly; ONNX Runtime iterates towards them and ends within 0.0025.
 
     Those of more than two classes are no more than the end of such an iteration.
@@ -99,7 +101,7 @@ def _probable(parts: Parts, found: str, classes: int) -> None:
         why, fix = "its probabilities of more than two classes are iterated", "train with probability=False"
         raise parts.unsupported(why, fix)
     a, b = (_floats(parts, name)[:1] for name in ("prob_a", "prob_b"))
-    shifted = parts.op("Add", parts.op("Mul", found, parts.constant(a, DType.F32)), parts.constant(b, DType.F32))
+    shifted = parts.op("Add", parts.op("Mul", decisions, parts.constant(a, DType.F32)), parts.constant(b, DType.F32))
     first = parts.op("Sigmoid", parts.op("Neg", shifted))
     limits = (parts.constant(value, DType.F32) for value in (1e-7, 1 - 1e-7))
     first = parts.op("Clip", first, *limits)
@@ -109,12 +111,12 @@ def _probable(parts: Parts, found: str, classes: int) -> None:
         scores.transformed(parts, both, parts.text("post_transform", "NONE"), parts.output(1))
 
 
-def _voted(parts: Parts, found: str, pairs: list[tuple[int, int]], classes: int) -> None:
+def _voted(parts: Parts, decisions: str, pairs: list[tuple[int, int]], classes: int) -> None:
     """Every pair votes for one of its classes; the first of those with most votes is the label."""
     for_one, for_other = (np.zeros((len(pairs), classes), np.float32) for _ in range(2))
     for place, (one, other) in enumerate(pairs):
         for_one[place, one] = for_other[place, other] = 1
-    won = parts.op("Cast", parts.op("Greater", found, parts.constant(0, DType.F32)), to=1)
+    won = parts.op("Cast", parts.op("Greater", decisions, parts.constant(0, DType.F32)), to=1)
     lost = parts.op("Sub", parts.constant(1, DType.F32), won)
     votes = parts.op("Add", parts.op("MatMul", won, parts.constant(for_one, DType.F32)),
                      parts.op("MatMul", lost, parts.constant(for_other, DType.F32)))  # fmt: skip
@@ -122,8 +124,8 @@ def _voted(parts: Parts, found: str, pairs: list[tuple[int, int]], classes: int)
     if parts.output(1):
         kind = parts.text("post_transform", "NONE")
         if classes == 2:
-            found = parts.op("Concat", parts.op("Neg", found), found, axis=1)
-        scores.transformed(parts, found, kind, parts.output(1))
+            decisions = parts.op("Concat", parts.op("Neg", decisions), decisions, axis=1)
+        scores.transformed(parts, decisions, kind, parts.output(1))
 
 
 SPLITS = {(ML, "SVMRegressor"): _regressor, (ML, "SVMClassifier"): _classifier}

@@ -27,10 +27,10 @@ def _list(parts: Parts, name: str, count: int = -1) -> Numbers:
     stored = parts.stored(f"{name}_as_tensor")
     if stored is None:
         stored = parts.stored(name)
-    found = np.asarray(parts.numbers(name, ()) if stored is None else stored).reshape(-1)
-    if count >= 0 and found.size != count:
-        raise parts.invalid(f"attribute '{name}' has {found.size} values, the trees have {count}")
-    return found
+    values = np.asarray(parts.numbers(name, ()) if stored is None else stored).reshape(-1)
+    if count >= 0 and values.size != count:
+        raise parts.invalid(f"attribute '{name}' has {values.size} values, the trees have {count}")
+    return values
 
 
 def _forest(parts: Parts, prefix: str) -> Forest:
@@ -68,8 +68,8 @@ def _forest(parts: Parts, prefix: str) -> Forest:
     roots = [index for index in range(count) if index not in reached]
     if len(roots) != len(set(trees.tolist())):
         raise parts.invalid(f"its {len(set(trees.tolist()))} trees have {len(roots)} roots")
-    found: dict[int, Entries] = {index: tuple(leaf) for index, leaf in entries.items()}
-    return Forest(features.tolist(), splits.tolist(), kinds, passed, failed, found, roots)
+    leaves: dict[int, Entries] = {index: tuple(leaf) for index, leaf in entries.items()}
+    return Forest(features.tolist(), splits.tolist(), kinds, passed, failed, leaves, roots)
 
 
 def _aggregated(parts: Parts, forest: Forest, targets: int) -> str:
@@ -77,22 +77,22 @@ def _aggregated(parts: Parts, forest: Forest, targets: int) -> str:
     kind = parts.text("aggregate_function", "SUM")
     if kind not in ("SUM", "AVERAGE", "MIN", "MAX"):
         raise parts.invalid(f"attribute 'aggregate_function' is '{kind}'")
-    found = ensemble(parts, forest, targets, "SUM" if kind == "AVERAGE" else kind)
+    sums = ensemble(parts, forest, targets, "SUM" if kind == "AVERAGE" else kind)
     wide = parts.tensor(0).dtype is DType.F64
     dtype = DType.F64 if wide else DType.F32
     if kind == "AVERAGE":
-        found = parts.op("Div", found, parts.constant(len(forest.roots), dtype))
+        sums = parts.op("Div", sums, parts.constant(len(forest.roots), dtype))
     base = _list(parts, "base_values")
     if base.size in (1, targets) and base.any():
-        found = parts.op("Add", found, parts.constant(base, dtype))
+        sums = parts.op("Add", sums, parts.constant(base, dtype))
     elif base.size not in (0, 1, targets):
         raise parts.invalid(f"it has {base.size} base values for {targets} targets")
-    return parts.op("Cast", found, to=1) if wide else found
+    return parts.op("Cast", sums, to=1) if wide else sums
 
 
 def _regressor(parts: Parts) -> None:
-    found = _aggregated(parts, _forest(parts, "target"), parts.whole("n_targets", 1))
-    scores.transformed(parts, found, parts.text("post_transform", "NONE"), parts.output(0))
+    sums = _aggregated(parts, _forest(parts, "target"), parts.whole("n_targets", 1))
+    scores.transformed(parts, sums, parts.text("post_transform", "NONE"), parts.output(0))
 
 
 def _classifier(parts: Parts) -> None:
@@ -105,14 +105,14 @@ def _classifier(parts: Parts) -> None:
     if count == 2 and len(ids) == 1:
         _one_score(parts, forest, ids.pop(), kind)
         return
-    found = _aggregated(parts, forest, max(count, 1))
+    sums = _aggregated(parts, forest, max(count, 1))
     if count == 2:
-        parts_of = parts.slice(found, 1, 1, 2)
+        parts_of = parts.slice(sums, 1, 1, 2)
         scores.labels(parts, scores.above(parts, parts_of, 0.0), *_LABELS, count)
     else:
-        scores.labels(parts, scores.largest(parts, found), *_LABELS, count)
+        scores.labels(parts, scores.largest(parts, sums), *_LABELS, count)
     if parts.output(1):
-        scores.transformed(parts, found, kind, parts.output(1))
+        scores.transformed(parts, sums, kind, parts.output(1))
 
 
 _LABELS = ("classlabels_int64s", "classlabels_strings")
@@ -153,11 +153,11 @@ def _ensemble(parts: Parts) -> None:
     forest = Forest([*features.tolist(), *padding], [*splits.tolist(), *padding], [*kinds, *padding],
                     [*children[0], *padding], [*children[1], *padding], entries, roots)  # fmt: skip
     aggregate = ("AVERAGE", "SUM", "MIN", "MAX")[parts.whole("aggregate_function", 1) % 4]
-    found = ensemble(parts, forest, parts.whole("n_targets", 1), "SUM" if aggregate == "AVERAGE" else aggregate)
+    sums = ensemble(parts, forest, parts.whole("n_targets", 1), "SUM" if aggregate == "AVERAGE" else aggregate)
     if aggregate == "AVERAGE":
-        found = parts.op("Div", found, parts.like(0, len(roots)))
+        sums = parts.op("Div", sums, parts.like(0, len(roots)))
     kind = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")[parts.whole("post_transform", 0) % 5]
-    scores.transformed(parts, found, kind, parts.output(0))
+    scores.transformed(parts, sums, kind, parts.output(0))
 
 
 SPLITS = {

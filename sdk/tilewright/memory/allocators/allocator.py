@@ -61,7 +61,7 @@ class Allocator:
     whole: bool = False
 
 
-def found(packing: Packing, offsets: Sequence[int], bound: int) -> Found:
+def placed_at(packing: Packing, offsets: Sequence[int], bound: int) -> Found:
     """A result with its peak computed."""
     return Found(tuple(offsets), packing.peak(offsets), bound)
 
@@ -78,7 +78,7 @@ def close(task: Task, best: Found, decide: Callable[[Packing, int, float], Answe
         answer = decide(task.packing, capacity, left)
         left -= max(answer.work, LEAST_WORK)
         if answer.offsets is not None:
-            best = found(task.packing, answer.offsets, bound)
+            best = placed_at(task.packing, answer.offsets, bound)
         elif answer.impossible:
             bound = next_peak(task.packing, capacity)
         else:

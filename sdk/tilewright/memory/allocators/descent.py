@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from tilewright.memory.allocators import canonical, cp_sat, greedy
-from tilewright.memory.allocators.allocator import Allocator, Found, Task, found
+from tilewright.memory.allocators.allocator import Allocator, Found, Task, placed_at
 from tilewright.memory.allocators.first_fit import first_fit
 from tilewright.memory.bound import next_peak
 from tilewright.memory.packing import Packing
@@ -34,7 +34,7 @@ def climb(task: Task, best: Found) -> Found:
             continue
         order, offsets, peak = changed, placed, packing.peak(placed)
         if peak < best.peak:
-            best = found(packing, offsets, best.bound)
+            best = placed_at(packing, offsets, best.bound)
     return best
 
 
@@ -57,7 +57,7 @@ def descend(task: Task, best: Found) -> Found:
             if answer.impossible:
                 bound = next_peak(task.packing, max(bound, capacity))
             if answer.offsets is not None:
-                best = found(task.packing, answer.offsets, bound)
+                best = placed_at(task.packing, answer.offsets, bound)
             if answer.offsets is not None or left <= 0:
                 break
         seed += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tilewright.memory.allocators.allocator import Allocator, Found, Task, found
+from tilewright.memory.allocators.allocator import Allocator, Found, Task, placed_at
 from tilewright.memory.allocators.first_fit import first_fit
 from tilewright.memory.allocators.sweep import sweep
 from tilewright.memory.packing import Packing
@@ -44,20 +44,20 @@ def place(task: Task) -> Found:
         swept = _swept(task)
         if swept is not None and (swept.peak <= task.enough or swept.cut_off):
             return swept
-    best = found(task.packing, _certain(task.packing), task.bound)
+    best = placed_at(task.packing, _certain(task.packing), task.bound)
     for order in orders(task.packing):
         if best.peak <= task.enough:
             break
         offsets = first_fit(task.packing, order, best.peak - 1)
         if offsets is not None:
-            best = found(task.packing, offsets, task.bound)
+            best = placed_at(task.packing, offsets, task.bound)
     return best
 
 
 def _swept(task: Task) -> Found | None:
     """The better sweep, to be taken as it is where the packing is too crowded for more; None where there is a pin."""
     tried = [sweep(task.packing), sweep(task.packing, backwards=True)]
-    results = [found(task.packing, offsets, task.bound) for offsets in tried if offsets is not None]
+    results = [placed_at(task.packing, offsets, task.bound) for offsets in tried if offsets is not None]
     best = min(results, key=lambda each: each.peak, default=None)
     too_many = task.packing.crowd > TOO_CROWDED
     return None if best is None else replace(best, cut_off=too_many and best.peak > task.enough)

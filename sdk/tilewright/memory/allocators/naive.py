@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.memory.allocators.allocator import Allocator, Found, Task, found
+from tilewright.memory.allocators.allocator import Allocator, Found, Task, placed_at
 from tilewright.memory.packing import Packing
 
 
@@ -16,7 +16,7 @@ def place(task: Task) -> Found:
             continue
         offsets.append(-(-top // item.align) * item.align)
         top = offsets[-1] + item.size
-    return found(packing, offsets, task.bound)
+    return placed_at(packing, offsets, task.bound)
 
 
 def ground(packing: Packing) -> int:

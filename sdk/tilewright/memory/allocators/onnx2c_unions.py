@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tilewright.memory.allocators.allocator import Allocator, Found, Task, found
+from tilewright.memory.allocators.allocator import Allocator, Found, Task, placed_at
 from tilewright.memory.allocators.naive import ground
 
 
@@ -29,7 +29,7 @@ def place(task: Task) -> Found:
         for index in union:
             offsets[index] = start
         top = start + max(packing.items[index].size for index in union)
-    return found(packing, offsets, task.bound)
+    return placed_at(packing, offsets, task.bound)
 
 
 ALLOCATOR = Allocator("onnx2c_unions", "as onnx2c does: unions as large as their largest tensor", place, whole=True)

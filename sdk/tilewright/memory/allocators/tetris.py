@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from tilewright.memory.allocators.allocator import Allocator, Found, Task, found
+from tilewright.memory.allocators.allocator import Allocator, Found, Task, placed_at
 from tilewright.memory.allocators.naive import ground
 
 SEED = 1996080121  # the one that Deeploy fixes
@@ -23,7 +23,7 @@ def place(task: Task) -> Found:
         below = [rival for rival in packing.rivals[index] if offsets[rival.other] >= 0]
         top = max((offsets[rival.other] + rival.high for rival in below), default=0)
         offsets[index] = -(-max(top, ground(packing), 0) // item.align) * item.align
-    return found(packing, offsets, task.bound)
+    return placed_at(packing, offsets, task.bound)
 
 
 ALLOCATOR = Allocator("tetris", "as Deeploy's TetrisRandom does: shuffled, stacked, no hole filled", place, whole=True)

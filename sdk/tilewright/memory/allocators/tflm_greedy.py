@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.memory.allocators.allocator import Allocator, Found, Task, found
+from tilewright.memory.allocators.allocator import Allocator, Found, Task, placed_at
 from tilewright.memory.allocators.first_fit import first_fit
 
 
@@ -11,7 +11,7 @@ def place(task: Task) -> Found:
     items = task.packing.items
     offsets = first_fit(task.packing, sorted(range(len(items)), key=lambda i: (-items[i].size, items[i].lower)))
     assert offsets is not None, "first fit without a limit places everything"
-    return found(task.packing, offsets, task.bound)
+    return placed_at(task.packing, offsets, task.bound)
 
 
 ALLOCATOR = Allocator("tflm_greedy", "as TFLM does: decreasing size, first gap", place, whole=True)

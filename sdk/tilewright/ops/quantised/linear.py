@@ -94,8 +94,8 @@ def requantisation(call: Call) -> Requantisation:
 
 def by_channel(call: Call, weights: Array) -> Array:
     """Constant weights as [output channel, everything that one result sums over]; those of a stack side by side."""
-    found = products(call).by_channel(call.node, weights)
-    return np.moveaxis(weights, -1, 0).reshape(weights.shape[-1], -1) if found is None else found
+    own_rows = products(call).by_channel(call.node, weights)
+    return np.moveaxis(weights, -1, 0).reshape(weights.shape[-1], -1) if own_rows is None else own_rows
 
 
 @remembered

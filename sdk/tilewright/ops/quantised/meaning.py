@@ -83,17 +83,17 @@ def _all_quantised(call: Call) -> bool:
 def _brought_to_one_scale(call: Call, arrays: Arrays) -> list[Array | None]:
     """The operands, those of another scale than the result's requantised to it."""
     target = call.outputs[0]
-    found: list[Array | None] = []
+    brought: list[Array | None] = []
     for index, array in enumerate(arrays):
         tensor = call.optional(index)
         meaning = tensor.quantisation if tensor is not None else None
         if tensor is None or array is None or meaning is None or target.quantisation is None:
-            found.append(array)
+            brought.append(array)
         elif meaning == target.quantisation and tensor.dtype is target.dtype:
-            found.append(array)
+            brought.append(array)
         else:
-            found.append(quantise(dequantise(array, meaning), target.quantisation, target.dtype))
-    return found
+            brought.append(quantise(dequantise(array, meaning), target.quantisation, target.dtype))
+    return brought
 
 
 def evaluate_literally(operator: Operator, call: Call, arrays: Arrays) -> tuple[Array, ...]:

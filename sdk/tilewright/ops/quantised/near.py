@@ -56,8 +56,8 @@ def _remembered(
     a, b = (np.arange(dtype.range[0], dtype.range[1] + 1, dtype=np.int64) for dtype, _ in (left, right))
     for bits, limit in WORDS:
         form = problem.below(bits, limit)
-        if form is not None and (found := _listing(form, a[:, None], b[None, :], problem.codes)) is not None:
-            return found
+        if form is not None and (listing := _listing(form, a[:, None], b[None, :], problem.codes)) is not None:
+            return listing
     return None
 
 
@@ -72,6 +72,6 @@ def _listing(form: PairForm, a: Integers, b: Integers, codes: Integers) -> NearF
     fraction = word & ((1 << form.shift) - 1)
     window = int(fraction[places].min(initial=(1 << form.shift) - 1))
     first, second = (np.broadcast_to(part, codes.shape)[places] & 255 for part in (a, b))
-    found = NearForm(form, window, tuple(sorted((first << 8 | second).tolist())))
+    listing = NearForm(form, window, tuple(sorted((first << 8 | second).tolist())))
     looked_up = float((fraction >= window).mean())
-    return found if looked_up <= _MOST_LOOKED_UP and np.array_equal(found.apply(a, b), codes) else None
+    return listing if looked_up <= _MOST_LOOKED_UP and np.array_equal(listing.apply(a, b), codes) else None

@@ -57,12 +57,14 @@ def interpolates(call: Call) -> bool:
 def resize_form(call: Call) -> ResizeForm | None:
     """The integer form of an interpolation; None where it extrapolates."""
     resize = resizing(real_call(call, DType.F32, call.constants))
-    found = [(axis, taps) for axis in range(len(call.shape())) if (taps := resize.taps(axis)) is not None]
-    if any(taps.outside.any() for _, taps in found):
+    taps_of_axes = [(axis, taps) for axis in range(len(call.shape())) if (taps := resize.taps(axis)) is not None]
+    if any(taps.outside.any() for _, taps in taps_of_axes):
         return None
-    short = all(_is_short(taps.weights) for _, taps in found)
-    bits = _SHORT if short else min(24, _SUM_BITS // max(len(found), 1))
-    axes = tuple(ResizeAxis(axis, taps.positions.astype(np.int64), _whole(taps.weights, bits)) for axis, taps in found)
+    short = all(_is_short(taps.weights) for _, taps in taps_of_axes)
+    bits = _SHORT if short else min(24, _SUM_BITS // max(len(taps_of_axes), 1))
+    axes = tuple(
+        ResizeAxis(axis, taps.positions.astype(np.int64), _whole(taps.weights, bits)) for axis, taps in taps_of_axes
+    )
     # Common factors of two go, so that a resize by two has weights 1 and 3.
     saved = [_trailing_zeros(each.weights) if short else 0 for each in axes]
     axes = tuple(ResizeAxis(a.axis, a.positions, a.weights >> s) for a, s in zip(axes, saved, strict=True))
@@ -71,11 +73,11 @@ def resize_form(call: Call) -> ResizeForm | None:
     zero = the_quantisation(x).zero_point[0]
     widest = max(abs(limit - zero) for limit in x.dtype.range)
     reach = widest * prod(int(np.abs(each.weights).sum(axis=1).max(initial=0)) for each in axes)
-    kept = total
-    while kept > 0 and (reach >> (total - kept)) + 1 >= 1 << 30:
-        kept -= 1
-    bound = np.asarray([(reach >> (total - kept)) + 1], np.int64)
-    return ResizeForm(axes, total, kept, Bounds(-bound, bound))
+    remaining = total
+    while remaining > 0 and (reach >> (total - remaining)) + 1 >= 1 << 30:
+        remaining -= 1
+    bound = np.asarray([(reach >> (total - remaining)) + 1], np.int64)
+    return ResizeForm(axes, total, remaining, Bounds(-bound, bound))
 
 
 def _whole(weights: Array, bits: int) -> Integers:

@@ -80,5 +80,5 @@ def evaluate_softmax(_: Operator, call: Call, arrays: Sequence[Array | None]) ->
     powers = form.exponentials[wide.max(axis=axis, keepdims=True) - wide]
     total = powers.sum(axis=axis, keepdims=True) << form.fraction_bits
     rounded = divide_half_even(powers * form.factor, total)
-    found: Array = np.clip(rounded + form.zero_point, form.low, form.high).astype(call.outputs[0].dtype.numpy)
-    return found
+    results: Array = np.clip(rounded + form.zero_point, form.low, form.high).astype(call.outputs[0].dtype.numpy)
+    return results

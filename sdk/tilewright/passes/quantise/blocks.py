@@ -28,16 +28,16 @@ def keep_blocks(graph: Graph) -> None:
     for node in graph.nodes:
         if node.op != "MatMul" or node.domain or node.clamp:
             continue
-        found = _weights(graph, writers, node.inputs[1])
+        packed = _weights(graph, writers, node.inputs[1])
         shape, before = graph.tensors[node.inputs[0]].shape, graph.tensors[node.inputs[0]].dtype
-        if found is None or before is not DType.F32 or len(shape) < 1:
+        if packed is None or before is not DType.F32 or len(shape) < 1:
             continue
         add, bias = _bias(graph, readers, node)
         last = node if add is None else add
         changed[node.name] = None
         changed[last.name] = Node(
-            last.name, "MatMulBlocks", (node.inputs[0], found.codes, found.scale, found.zero, bias), last.outputs,
-            {"block_size": found.block}, DOMAIN,
+            last.name, "MatMulBlocks", (node.inputs[0], packed.codes, packed.scale, packed.zero, bias), last.outputs,
+            {"block_size": packed.block}, DOMAIN,
         )  # fmt: skip
     graph.nodes = [new for node in graph.nodes if (new := changed.get(node.name, node)) is not None]
 

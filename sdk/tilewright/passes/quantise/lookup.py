@@ -59,9 +59,9 @@ def _quantises(node: Node) -> bool:
 
 def _lookup(graph: Graph, last: Node, chain: _Chain, writers: Mapping[str, Node]) -> Node | None:
     """The Lookup that takes the chain's place; None where a step has no constant scale, or no code for every value."""
-    found = read_quantisation(graph, last)
+    meaning = read_quantisation(graph, last)
     result, root = graph.tensors[last.outputs[0]], graph.tensors[chain.root]
-    if found is None or found[0].axis is not None or max(found[1].bits, root.dtype.bits) > 8:
+    if meaning is None or meaning[0].axis is not None or max(meaning[1].bits, root.dtype.bits) > 8:
         return None
     low, high = root.dtype.range
     values: dict[str, Array] = {chain.root: np.arange(low, high + 1).astype(root.dtype.numpy)}
@@ -69,7 +69,7 @@ def _lookup(graph: Graph, last: Node, chain: _Chain, writers: Mapping[str, Node]
     if table is None or table.shape != (high - low + 1,) or result.shape != root.shape:
         return None
     lookup = graph.node(f"{last.name}_table", "Lookup", (chain.root,), last.outputs, {"table": table})
-    graph.tensors[result.name] = replace(result, dtype=found[1], quantisation=found[0])
+    graph.tensors[result.name] = replace(result, dtype=meaning[1], quantisation=meaning[0])
     return lookup
 
 
@@ -113,10 +113,10 @@ def _chain(
     while True:
         if len(roots) == 1 and _closed(graph, nodes, last, readers) and _pays(graph, nodes, last):
             best = _Chain(next(iter(roots)), tuple(nodes.values()))
-        found = [root for root in roots - fixed if root in writers and _quantises(writers[root])]
-        if not found or len(nodes) >= _MOST_NODES:
+        quantised = [root for root in roots - fixed if root in writers and _quantises(writers[root])]
+        if not quantised or len(nodes) >= _MOST_NODES:
             return best
-        latest = max(found, key=lambda root: order[writers[root].name])
+        latest = max(quantised, key=lambda root: order[writers[root].name])
         before = None if latest in graph.outputs else _segment(graph, writers[latest], writers)
         if before is None:
             fixed.add(latest)
@@ -162,10 +162,10 @@ def _value(graph: Graph, name: str, values: dict[str, Array], writers: Mapping[s
     if any(value is None and operand for value, operand in zip(operands, node.inputs, strict=True)):
         return None
     if isinstance(codes_of(node), Converts):
-        found, (x, *_) = read_quantisation(graph, node), operands
-        if found is None or found[0].axis is not None or x is None:
+        meaning, (x, *_) = read_quantisation(graph, node), operands
+        if meaning is None or meaning[0].axis is not None or x is None:
             return None
-        values[name] = quantise(x, *found) if node.op == "QuantizeLinear" else dequantise(x, found[0])
+        values[name] = quantise(x, *meaning) if node.op == "QuantizeLinear" else dequantise(x, meaning[0])
         return values[name]
     operator = find(node.op)
     assert operator is not None, node.op

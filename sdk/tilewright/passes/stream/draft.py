@@ -90,9 +90,9 @@ class Draft:
         values = {place: self.constants[name] for place, name in enumerate(node.inputs) if name in self.constants}
         call = call_of(node, inputs, (), values, self.model.opset)
         assert call.operator is not None
-        for name, found in zip(node.outputs, call.operator.infer(call), strict=False):
+        for name, kind in zip(node.outputs, call.operator.infer(call), strict=False):
             if name:
-                self.tensors[name] = replace(self.tensors[name], shape=found.shape)
+                self.tensors[name] = replace(self.tensors[name], shape=kind.shape)
 
     @staticmethod
     def sized(tensor: Tensor, axis: int, frames: int) -> Tensor:

@@ -19,15 +19,15 @@ def each_frame(draft: Draft, call: Call) -> None:
     """Each frame by itself; operands that come at other times are delayed to the last of them."""
     node = call.node
     axes = {at: draft.timed[name].axis for at, name in enumerate(node.inputs) if name in draft.timed}
-    found = result_axes(call, axes)
+    time_axes = result_axes(call, axes)
     rates = {(draft.timed[node.inputs[at]].rate, draft.timed[node.inputs[at]].frames) for at in axes}
-    if found is None or len(rates) != 1 or len({call.shape(at)[axis] for at, axis in axes.items()}) != 1:
+    if time_axes is None or len(rates) != 1 or len({call.shape(at)[axis] for at, axis in axes.items()}) != 1:
         raise refused(call, "one frame of its result needs others than that frame of its operands")
     names = draft.aligned(node.inputs)
     operands = [draft.timed[name] for name in names if name in draft.timed]
     draft.emit(replace(node, inputs=names))
     last = operands[0].delay
-    for name, axis in zip([name for name in node.outputs if name], found, strict=True):
+    for name, axis in zip([name for name in node.outputs if name], time_axes, strict=True):
         length = draft.model.tensors[name].shape[axis]
         draft.timed[name] = Timed(
             axis, operands[0].frames, operands[0].rate, length, last, max(one.settled for one in operands),

@@ -47,8 +47,8 @@ def recurrent(draft: Draft, call: Call) -> None:
     while inputs and not inputs[-1]:
         inputs.pop()
     draft.emit(replace(node, inputs=tuple(inputs), outputs=tuple(outputs)))
-    found = [axis for axis in range(4) if axis == (1 if call.integer("layout", 0) else 0)]
-    draft.timed[node.outputs[0]] = replace(x, axis=found[0], length=call.outputs[0].shape[found[0]])
+    time_axes = [axis for axis in range(4) if axis == (1 if call.integer("layout", 0) else 0)]
+    draft.timed[node.outputs[0]] = replace(x, axis=time_axes[0], length=call.outputs[0].shape[time_axes[0]])
 
 
 def _memory(draft: Draft, call: Call, place: int, first: Array | None) -> tuple[str, str]:

@@ -31,8 +31,8 @@ class Timed:
 
     def late(self, frames: int) -> Timed:
         """The same so many frames later."""
-        found = replace(self, delay=self.delay + frames)
-        return found if found.delay <= 0 else replace(found, clean=False, before=None)
+        later = replace(self, delay=self.delay + frames)
+        return later if later.delay <= 0 else replace(later, clean=False, before=None)
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ def shifted(x: Timed, reach: Reach, node: str, length: int, axis: int) -> Shift:
     delay = (late + more) // stride
     if delay < 0:
         more, delay = more - delay * stride, 0
-    kept = reach.span + 1 - stride + more
+    window = reach.span + 1 - stride + more
     settled = 0 if x.clean else -(-(x.settled + reach.before) // stride)
     result = Timed(
         axis, x.frames // stride, x.rate * stride, length, delay, settled, clean=x.clean and delay == 0
     )  # fmt: skip
-    return Shift(kept, more - more % stride, result)
+    return Shift(window, more - more % stride, result)

@@ -101,12 +101,12 @@ def cut(draft: Draft, call: Call) -> None:
         raise refused(call, "it takes every so many frames, or cuts along other axes too")
     start = int(call.constants[1].reshape(-1)[place])
     start = max(0, min(length, start + length if start < 0 else start))
-    kept = call.outputs[0].shape[x.axis]
-    if length - start - kept > max(0, x.tail(draft.total)):
+    frames = call.outputs[0].shape[x.axis]
+    if length - start - frames > max(0, x.tail(draft.total)):
         raise refused(call, "it takes a part of the sequence whose end only the whole one has")
     draft.emit(Node(node.name, "Identity", node.inputs[:1], node.outputs))
     draft.timed[node.outputs[0]] = replace(
-        x.late(start), settled=max(0, x.settled - start), length=kept
+        x.late(start), settled=max(0, x.settled - start), length=frames
     )  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def _without_padding(call: Call, place: int) -> dict[str, Attribute]:
     seen = call.operator.window(call)
     begins, ends = list(seen.begins), list(seen.ends)
     begins[place] = ends[place] = 0
-    kept = {
+    attributes = {
         name: value for name, value in call.node.attributes.items() if name not in ("auto_pad", "pads", "ceil_mode")
     }
-    return {**kept, "pads": (*begins, *ends)}
+    return {**attributes, "pads": (*begins, *ends)}

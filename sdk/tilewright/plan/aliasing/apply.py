@@ -171,13 +171,13 @@ def _assembled(
 
 def _cut(parts: Sequence[Part], begin: int, end: int) -> tuple[Part, ...]:
     """Bytes [begin, end) of a content, counted from `begin`."""
-    found = []
+    pieces = []
     for part in islice(parts, bisect_right(parts, begin, key=lambda part: part.end), None):
         low, high = max(part.start, begin), min(part.end, end)
         if low >= high:
             break
-        found.append(Part(low - begin, high - begin, part.origin, part.at + low - part.start))
-    return tuple(found)
+        pieces.append(Part(low - begin, high - begin, part.origin, part.at + low - part.start))
+    return tuple(pieces)
 
 
 def _copies(plan: ExecutionPlan, instruction: Instruction, left: Sequence[_Place]) -> tuple[PartCopy, ...] | None:

@@ -29,15 +29,15 @@ def same_kind(a: Tensor, b: Tensor) -> bool:
     return (a.dtype, a.quantisation) == (b.dtype, b.quantisation) and a.dtype.bits % 8 == 0
 
 
-def start_of(found: Range, outer: tuple[Layout, Shape], inner: Layout) -> int | None:
+def start_of(part: Range, outer: tuple[Layout, Shape], inner: Layout) -> int | None:
     """Elements from the start of the larger tensor to that of the range; None where it is not one run in one order."""
-    large, small = outer[0].axis_strides(outer[1]), inner.axis_strides(found.shape)
-    if large is None or small is None or 0 in found.shape:
+    large, small = outer[0].axis_strides(outer[1]), inner.axis_strides(part.shape)
+    if large is None or small is None or 0 in part.shape:
         return None
-    for size, a, b in zip(found.shape, large, small, strict=True):
+    for size, a, b in zip(part.shape, large, small, strict=True):
         if size > 1 and a != b:
             return None
-    return sum(low * stride for low, stride in zip(found.low, large, strict=True))
+    return sum(low * stride for low, stride in zip(part.low, large, strict=True))
 
 
 def gaps(taken: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:

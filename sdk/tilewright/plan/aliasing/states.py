@@ -34,23 +34,23 @@ class Settled:
     copied: tuple[Copied, ...]
 
 
-def settle_states(plan: ExecutionPlan, asked: Collection[str] | None = None) -> Settled:
-    """Every state in place that can be, of those whose names are `asked`; None asks for all."""
+def settle_states(plan: ExecutionPlan, wanted: Collection[str] | None = None) -> Settled:
+    """Every state in place that can be, of those whose names are `wanted`; None asks for all."""
     if not plan.state:
         return Settled(plan, ())
     apart = states_apart(plan)
     uses, pairs, copied = _Uses(apart), list[StatePair](), list[Copied]()
     for pair in apart.state:
         name = plan.slots[pair.state].tensor.name
-        if asked is not None and name not in asked:
-            found: tuple[int, ...] | Copied = Copied(name, "it was asked for two places")
+        if wanted is not None and name not in wanted:
+            within: tuple[int, ...] | Copied = Copied(name, "it was asked for two places")
         else:
-            found = _within(uses, pair)
-        if isinstance(found, Copied):
-            copied.append(found)
+            within = _within(uses, pair)
+        if isinstance(within, Copied):
+            copied.append(within)
             pairs.append(pair)
         else:
-            pairs.append(replace(pair, within=found))
+            pairs.append(replace(pair, within=within))
     return Settled(replace(plan, state=tuple(pairs)), tuple(copied))
 
 
@@ -100,8 +100,8 @@ class _Uses:
 def _tiles(plan: ExecutionPlan) -> dict[int, TileSchedule]:
     """The schedule that carries an instruction out, its own or that of its chain."""
     own = {i.name: i.schedule for i in plan.instructions if i.schedule is not None}
-    found = {i.index: own.get(i.fused_into or i.name) for i in plan.instructions if i.aliasing is None}
-    return {index: schedule for index, schedule in found.items() if schedule is not None}
+    schedule_of = {i.index: own.get(i.fused_into or i.name) for i in plan.instructions if i.aliasing is None}
+    return {index: schedule for index, schedule in schedule_of.items() if schedule is not None}
 
 
 def _within(uses: _Uses, pair: StatePair) -> tuple[int, ...] | Copied:
@@ -203,5 +203,5 @@ def names_in_place(plan: ExecutionPlan) -> frozenset[str]:
 
 def state_roots(plan: ExecutionPlan) -> Mapping[int, int]:
     """The state in whose bytes a storage lies, by its first slot; states themselves too."""
-    found = {pair.state: pair.state for pair in plan.state}
-    return found | {slot: pair.state for pair in plan.state for slot in pair.within if view_root(plan, slot) == slot}
+    roots = {pair.state: pair.state for pair in plan.state}
+    return roots | {slot: pair.state for pair in plan.state for slot in pair.within if view_root(plan, slot) == slot}

@@ -166,8 +166,8 @@ def why_slow(layer: LayerReport) -> str:
 
 def _slow(layer: LayerReport) -> Cell | None:
     """Of a chain of rows its slowest node."""
-    found = [slow for slow in (layer.slow, *(one.slow for one in layer.members)) if slow is not None]
-    most = max(found, key=lambda one: one.times, default=None)
+    slow_paths = [slow for slow in (layer.slow, *(one.slow for one in layer.members)) if slow is not None]
+    most = max(slow_paths, key=lambda one: one.times, default=None)
     return None if most is None else Cell(most.factor, most.times, title=str(most))
 
 
@@ -202,12 +202,12 @@ def _error(layer: LayerReport) -> Cell | None:
 
 def _best(layers: Sequence[LayerReport], counts: Sequence[int | None]) -> dict[str, float]:
     """The least cost of a multiply-accumulate by operator, where several layers outside of chains can be compared."""
-    found: dict[str, list[float]] = {}
+    rates_of: dict[str, list[float]] = {}
     for group in chains(layers).values():
         layer, count = layers[group[-1]], counts[group[-1]]
         if len(group) == 1 and not layer.nodes and count and layer.macs:
-            found.setdefault(layer.op, []).append(count / layer.macs)
-    return {op: min(rates) for op, rates in found.items() if len(rates) > 1}
+            rates_of.setdefault(layer.op, []).append(count / layer.macs)
+    return {op: min(rates) for op, rates in rates_of.items() if len(rates) > 1}
 
 
 def _filled(column: _Column, count: int) -> bool:
@@ -278,17 +278,17 @@ def _colourings(layers: Sequence[LayerReport], counts: Sequence[int | None], uni
         return Colouring(label, tuple(values), tuple(texts), chain)
 
     total = sum(count or 0 for count in counts)
-    found = [of(unit, counts, ["" if c is None else percent(c, total) for c in counts], True)] if unit else []
+    colourings = [of(unit, counts, ["" if c is None else percent(c, total) for c in counts], True)] if unit else []
     macs = [layer.macs for layer in layers]
-    found.append(of("multiply-accumulates", macs, [percent(m, sum(macs)) for m in macs], False))
+    colourings.append(of("multiply-accumulates", macs, [percent(m, sum(macs)) for m in macs], False))
     sizes = [_result(layer) for layer in layers]
-    found.append(of("bytes of the result", sizes, [f"{number(size)} B" for size in sizes], False))
+    colourings.append(of("bytes of the result", sizes, [f"{number(size)} B" for size in sizes], False))
     moved = [_moved(layer) for layer in layers]
     if any(moved):
-        found.append(of("bytes moved", moved, ["" if m is None else f"{number(m)} B" for m in moved], True))
+        colourings.append(of("bytes moved", moved, ["" if m is None else f"{number(m)} B" for m in moved], True))
     errors = [_error(layer) for layer in layers]
     if any(errors):
-        found.append(
+        colourings.append(
             of("error", [e.value if e else None for e in errors], [e.text if e else "" for e in errors], False)
         )
-    return [one for one in found if any(value is not None for value in one.values)]
+    return [one for one in colourings if any(value is not None for value in one.values)]

@@ -87,9 +87,9 @@ def _names(models: Sequence[str]) -> dict[str, str]:
     """A network's folder or file, whichever tells it from the others."""
     stems = {model: PurePath(model).with_suffix("").as_posix() for model in models}
     short = short_names(list(stems.values()))
-    found = {model: short[stem] for model, stem in stems.items()}
+    by_model = {model: short[stem] for model, stem in stems.items()}
     common = {model: PurePath(stem).name for model, stem in stems.items()}
-    return common if len(set(common.values())) == len(models) else found
+    return common if len(set(common.values())) == len(models) else by_model
 
 
 def _many(count: int, what: str) -> str:

@@ -13,14 +13,14 @@ def bytes_in_use(buffers: Sequence[BufferReport], steps: int) -> list[int]:
     for buffer in sorted(buffers, key=lambda b: b.offset):
         for step in range(buffer.first, buffer.last + 1):
             alive[step].append(buffer)
-    found = []
+    totals = []
     for row in alive:
         total = end = 0
         for buffer in row:
             total += max(0, buffer.offset + buffer.size - max(end, buffer.offset))
             end = max(end, buffer.offset + buffer.size)
-        found.append(total)
-    return found
+        totals.append(total)
+    return totals
 
 
 def overlaps(buffers: Sequence[BufferReport]) -> Iterator[tuple[int, int]]:

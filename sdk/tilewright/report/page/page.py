@@ -74,8 +74,8 @@ class Page:
 def page_of(report: Report) -> Page:
     """What the page of a report shows."""
     short = short_names([layer.name for layer in report.layers])
-    found = (memory_view(name, m, report.layers, short, scale_of(m)) for name, m in report.memory.items())
-    maps = tuple(view for view in found if view is not None)
+    views = (memory_view(name, m, report.layers, short, scale_of(m)) for name, m in report.memory.items())
+    maps = tuple(view for view in views if view is not None)
     costs, times = cost_table(report, short), timeline(report.layers, short)
     fits = all(level.fits for level in report.memory.values())
     return Page(
@@ -124,24 +124,24 @@ def level_card(name: str, level: MemoryReport) -> LevelCard:
 def _figures(report: Report, costs: CostTable) -> list[Figure]:
     """What one wants to know first."""
     model, run = report.model, report.run
-    found = []
+    figures = []
     if run is not None:
         note = f"{number(run.elements)} elements compared"
-        found.append(Figure("outputs", "match" if run.match else "differ", "", note, run.match))
+        figures.append(Figure("outputs", "match" if run.match else "differ", "", note, run.match))
         if run.accuracy is not None:
-            found.append(Figure("accuracy", f"{100 * run.accuracy:.2f}", "%", accuracy_note(run)))
+            figures.append(Figure("accuracy", f"{100 * run.accuracy:.2f}", "%", accuracy_note(run)))
     if costs.unit:
         rate = f", {costs.total / model.macs:.2f} per MAC" if model.macs else ""
-        found.append(Figure(costs.unit, round_count(costs.total), "", f"{number(costs.total)}{rate}"))
+        figures.append(Figure(costs.unit, round_count(costs.total), "", f"{number(costs.total)}{rate}"))
     note = f"{number(model.nodes)} nodes, {round_bytes(model.parameter_bytes)} of parameters"
-    return [*found, Figure("multiply-accumulates", round_count(model.macs), "", note)]
+    return [*figures, Figure("multiply-accumulates", round_count(model.macs), "", note)]
 
 
 def _facts(report: Report) -> tuple[tuple[str, str], ...]:
     model = report.model
     tensors = [
-        (label, ", ".join(f"{printable(t.name)} {t.dtype} {'x'.join(map(str, t.shape)) or 'scalar'}" for t in found))
-        for label, found in (("inputs", model.inputs), ("outputs", model.outputs))
+        (label, ", ".join(f"{printable(t.name)} {t.dtype} {'x'.join(map(str, t.shape)) or 'scalar'}" for t in ports))
+        for label, ports in (("inputs", model.inputs), ("outputs", model.outputs))
     ]
     saved = [f"{p.name} {number(p.saved_bytes)} B" for p in report.passes if p.saved_bytes]
     return (

@@ -38,9 +38,9 @@ def render_difference(old: Report, new: Report) -> str:
 
 def _fill(template: str, scripts: Sequence[str], page: object) -> str:
     """A template with what it shows; all that it prints is escaped but the style, the scripts and the data."""
-    found = _lookup().get_template(template)
+    page_template = _lookup().get_template(template)
     script = "".join(_file(f"{name}.js") for name in scripts)
-    text: str = found.render_unicode(style=_file("page.css"), script=script, page=page)
+    text: str = page_template.render_unicode(style=_file("page.css"), script=script, page=page)
     return text
 
 

@@ -50,8 +50,8 @@ class Timeline:
 def timeline(layers: Sequence[LayerReport], short: Mapping[str, str]) -> Timeline | None:
     """The timeline of a report, None where no layer runs in tiles."""
     measured = any(tile.measured for layer in layers for tile in layer.profile)
-    found = [(index, spans_of(layer, measured)) for index, layer in enumerate(layers)]
-    known = [(index, spans) for index, spans in found if spans is not None and spans.length]
+    rows = [(index, spans_of(layer, measured)) for index, layer in enumerate(layers)]
+    known = [(index, spans) for index, spans in rows if spans is not None and spans.length]
     if not any(spans.tiles for _, spans in known):
         return None
     total = sum(spans.length for _, spans in known)

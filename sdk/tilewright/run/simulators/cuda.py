@@ -12,9 +12,9 @@ from tilewright.target import Target
 class Cuda(Simulator):
     """Warms up, captures, replays and compares; there is no image."""
 
-    def run(self, subject: Subject, target: Target, asked: RunOptions) -> Report:
+    def run(self, subject: Subject, target: Target, options: RunOptions) -> Report:
         """The report with `run` and `toolchain` filled in."""
-        return run_on_gpu(subject, target, asked)
+        return run_on_gpu(subject, target, options)
 
 
 SIMULATOR = Cuda()

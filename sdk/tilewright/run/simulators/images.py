@@ -16,14 +16,14 @@ from tilewright.target import Target
 class ImageSimulator(Simulator):
     """Builds the project with the harness, starts it, and compares what it computed."""
 
-    def run(self, subject: Subject, target: Target, asked: RunOptions) -> Report:
+    def run(self, subject: Subject, target: Target, options: RunOptions) -> Report:
         """Run once, or a sequence, or a set of samples, and compare; counted, fenced and profiled as the simulator can
         and as was asked."""
-        if asked.text is not None:
-            return run_generation(self, subject, target, asked)
-        if asked.frames is not None:
-            return run_sequence(self, subject, target, asked)
-        samples = read_set(subject.placed.plan, asked)
+        if options.text is not None:
+            return run_generation(self, subject, target, options)
+        if options.frames is not None:
+            return run_sequence(self, subject, target, options)
+        samples = read_set(subject.placed.plan, options)
         if samples is not None:
-            return run_samples(self, subject, target, asked, samples)
-        return run_images(self, subject, target, asked)
+            return run_samples(self, subject, target, options, samples)
+        return run_images(self, subject, target, options)

@@ -12,7 +12,7 @@ from tilewright.target import Target
 class NoSimulator(Simulator):
     """Runs nothing; images are built and measured."""
 
-    def run(self, subject: Subject, target: Target, asked: RunOptions) -> Report:
+    def run(self, subject: Subject, target: Target, options: RunOptions) -> Report:
         """UsageError: there is nothing that could."""
         raise UsageError(
             f"target '{target.name}' has no simulator",
