@@ -43,15 +43,24 @@ def check_text(path: Path, text: str) -> Iterator[str]:
 def check_tree(path: Path, tree: ast.Module) -> Iterator[str]:
     """Functions that are too long, bare excepts, and names that say nothing."""
     for node in ast.walk(tree):
-        name = node.arg if isinstance(node, ast.arg) else node.id if isinstance(node, ast.Name) else ""
-        if name in NO_NAMES and path.parts[0] != "tests":
-            yield f"{path}:{getattr(node, 'lineno', 1)}: '{name}' does not say what it holds"
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             if lines > FUNCTION_LINES:
                 yield f"{path}:{node.lineno}: {node.name} has {lines} lines, at most {FUNCTION_LINES}"
+            if path.parts[0] != "tests":
+                yield from (
+                    f"{path}:{node.lineno}: '{name}' of {node.name} does not say what it holds"
+                    for name in _locals(node) & NO_NAMES
+                )
         if isinstance(node, ast.ExceptHandler) and node.type is None:
             yield f"{path}:{node.lineno}: bare except"
+
+
+def _locals(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+    """Parameters and names that a function gives values."""
+    named = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+    stored = (node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    return frozenset(named | {node.id for node in stored})
 
 
 def main() -> int:

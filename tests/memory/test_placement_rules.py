@@ -211,13 +211,13 @@ def test_a_gap_that_is_closed_is_proved() -> None:
     asked: list[int] = []
 
     def answer(task: Task) -> Found:
-        from tilewright.memory.allocators.allocator import Answer, close, found
+        from tilewright.memory.allocators.allocator import Answer, close, placed_at
 
         def decide(packing: object, capacity: int, effort: float) -> Answer:
             asked.append(capacity)
             return Answer(None, True, 0.0)
 
-        return close(task, found(task.packing, [0, 4], 8), decide)
+        return close(task, placed_at(task.packing, [0, 4], 8), decide)
 
     packing = normalise(PlacementProblem((Buffer("a", 0, 1, 4, 4), Buffer("b", 0, 1, 4, 4))))
     assert packing.unit == 4
