@@ -34,7 +34,7 @@ def test_bash_offers_what_fits(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert offered(file, "tilewright", "check", "m.onnx", "--bud") == {"--budget"}
     assert offered(file, "tilewright", "check", "-t", "ho") >= {"host"}
     assert "host,qemu_pulp" in offered(file, "tilewright", "check", "-t", "host,qemu_p")
-    assert offered(file, "tilewright", "compile", "--io", "") == {"arena", "caller"}
+    assert offered(file, "tilewright", "compile", "--io", "") == {"arena", "caller", "stream"}
     assert {"generic", "cortex_m"} <= offered(file, "tilewright", "conform", "")
     assert offered(file, "tilewright", "check", "") == set()  # then bash offers files
     assert offered(file, "tilewright", "--completion", "") == {"bash", "zsh", "fish"}
@@ -50,13 +50,13 @@ def test_fish_offers_what_fits(tmp_path: Path, capsys: pytest.CaptureFixture[str
             return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
         assert "compile\twrite the C project" in told("tilewright ")
-        assert {line.split()[0] for line in told("tilewright compile --io ").splitlines()} == {"arena", "caller"}
+        assert {line.split()[0] for line in told("tilewright compile --io ").splitlines()} == {"arena", "caller", "stream"}
         assert "host" in told("tilewright run m.onnx -t ").split()
 
 
 def test_zsh_takes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = script("zsh", tmp_path, capsys)
-    assert "'--io[where inputs and outputs live]:VALUE:_values -s , name arena caller'" in file.read_text()
+    assert "'--io[where inputs and outputs live]:VALUE:_values -s , name arena caller stream'" in file.read_text()
     if shutil.which("zsh"):
         code = f"autoload -U compinit && compinit -D -u && source {file} && print -r -- $_comps[tilewright]"
         done = subprocess.run(["zsh", "-f", "-c", code], capture_output=True, text=True, check=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.platform import Call, Constant, KernelMethods, Operands
+from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE, clamp_text
 from tilewright.platforms.generic.kernels.two_operands import TwoOperands, operand_constants, two_operands
 from tilewright.platforms.generic.platform import PLATFORM
@@ -30,7 +30,7 @@ def refused(call: Call) -> str | None:
 
 @PLATFORM.kernel(
     "MatMul", types="f32, f32 -> f32", template="product_f32.c.mako", layout=("axes", "like"),
-    sources=["vectorised.h"], numerics="1e-5", preference=5,
+    sources=["vectorised.h"], numerics="1e-5", preference=5, requires=Needs(has=("fpu",)),
 )  # fmt: skip
 class ProductF32(KernelMethods):
     """Float matrix product of two operands."""
