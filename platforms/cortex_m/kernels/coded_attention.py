@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from tilewright.numerics import literal
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.coded_attention import CodedAttention as Portable
 from tilewright.platforms.generic.kernels.coded_attention import CodedContext
-from tilewright.platforms.generic.kernels.float_text import _end
 
 PORTABLE = Portable()
 QUERY, SHARE = 32000, 32767
@@ -71,6 +71,6 @@ class CodedAttentionDsp(KernelMethods):
         call = operands.call
         size = PORTABLE.context(operands)
         share = min(SHARE, ((1 << 31) - 1) // (128 * size.rows))
-        factor = _end(call.real("scale") * call.real("k_unit") * LOG2_E * 2048 / QUERY)
-        unit = _end(call.real("v_unit") / share * (1 << 20))
+        factor = literal(DType.F32, call.real("scale") * call.real("k_unit") * LOG2_E * 2048 / QUERY)
+        unit = literal(DType.F32, call.real("v_unit") / share * (1 << 20))
         return DspContext(size, factor, unit, share, size.depth <= HELD)
