@@ -34,7 +34,7 @@ def folders(words: list[str]) -> list[Path]:
     """Folders of networks with their test vectors; the trained ones by `TILEWRIGHT_MODELS` or beside the checkout."""
     named = os.environ.get("TILEWRIGHT_MODELS")
     trained = Path(named) if named else ROOT.parent / "shared" / "models"
-    every = [path.parent for place in (SEEDED, trained) for path in sorted(place.glob("*/model.onnx"))]
+    every = [path.parent for place in (SEEDED, trained) for path in sorted(place.glob("*/inputs.npz"))]
     return [path for path in every if not words or any(word in label(path) for word in words)]
 
 

@@ -148,8 +148,9 @@ def check_network(
     optimize: Literal["speed", "size", "balanced"] = "balanced",
     first: Sequence[str] = (),
 ) -> Compiled:
-    """The same for a network of any nodes, each carried out by itself; a proof of their smallest arena would take longer
-    than all the rest.
+    """The same for a network of any nodes, each carried out by itself.
+
+    A proof of their smallest arena would take longer than all the rest.
     """
     board_or_skip(board)
     target = load_target(board)

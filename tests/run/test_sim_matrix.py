@@ -12,7 +12,7 @@ from tilewright.compile import compile_model
 from tilewright.options import CompileOptions
 from tilewright.target import load_target, missing_tools
 
-NETWORKS = sorted(path.parent.name for path in MODELS.glob("*/model.onnx"))
+NETWORKS = sorted(path.parent.name for path in MODELS.glob("*/inputs.npz"))
 ALIKE = ("qemu_mps2_an500", "qemu_mps2_an505")
 """Their integer C is that of the Cortex-M4: the compiler's core and the board are all that differs."""
 BOTH = ("digits_int8", "odd_mobile_int8")

@@ -10,6 +10,8 @@ from tilewright.ops.operator import Call, Operator, TensorType
 from tilewright.ops.torch import Torch
 
 DOMAIN = "tilewright"
+ROW_SOURCES = frozenset(("Relayout", "InputRows"))
+"""Operators of ours that hand rows on as they are, and at which a chain of rows may begin."""
 
 
 def infer(call: Call) -> tuple[TensorType, ...]:

@@ -11,11 +11,8 @@ from tilewright.model import Array, Node
 from tilewright.ops.transpose import permutation
 from tilewright.passes.edit import Edit
 from tilewright.passes.filled_rows import cone_of
+from tilewright.passes.quantise.kinds import moves
 
-MOVES = frozenset(
-    {"Concat", "Expand", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Tile", "Transpose", "Unsqueeze"}
-)  # fmt: skip
-"""Operators that compute nothing: what they make of numbered elements says where each of a tensor goes."""
 MOST_ELEMENTS = 1 << 22
 
 
@@ -39,10 +36,10 @@ def cached_rows(edit: Edit, operand: str, held: Collection[str], opset: int, *, 
         for node in cone.nodes:
             at, factor = _factor(edit, node)
             scale *= factor
-            moves = replace(node, op="Identity", inputs=(node.inputs[at],), attributes={}) if factor != 1 else node
-            if moves.op not in MOVES or moves.domain:
+            moving = replace(node, op="Identity", inputs=(node.inputs[at],), attributes={}) if factor != 1 else node
+            if moves(moving) is None or moving.domain:
                 return _as_it_is(edit, operand, turned)
-            nodes.append(moves)
+            nodes.append(moving)
         if len(source.shape) == 4 and source.elements <= MOST_ELEMENTS and edit.is_float(source.name):
             numbers: Array = np.arange(source.elements, dtype=np.float32).reshape(source.shape)
             shown = replace(cone, nodes=tuple(nodes)).carried_out(edit, opset, {source.name: numbers})

@@ -19,7 +19,7 @@ from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.nest import Access
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.real import real_call, the_quantisation
-from tilewright.ops.relayout import DOMAIN
+from tilewright.ops.relayout import DOMAIN, ROW_SOURCES
 from tilewright.ops.window import Window
 
 AXIS = 2
@@ -82,7 +82,7 @@ def row_wise(call: Call) -> RowWise | str:
         return f"elements of {y.dtype.bits} bits do not lie in windows of rows"
     if call.node.op == "Lookup" and not call.node.domain:
         return RowWise(call, {0: ALIKE}, None)
-    if call.node.op in ("Relayout", "InputRows") and call.node.domain == DOMAIN:
+    if call.node.op in ROW_SOURCES and call.node.domain == DOMAIN:
         return RowWise(call, {0: ALIKE}, None, whole=True)
     try:
         nests = _real(call).nests
