@@ -148,10 +148,7 @@ def check_network(
     optimize: Literal["speed", "size", "balanced"] = "balanced",
     first: Sequence[str] = (),
 ) -> Compiled:
-    """The same for a network of any nodes, each carried out by itself.
-
-    A proof of their smallest arena would take longer than all the rest.
-    """
+    """The same for any nodes, each carried out by itself; a proof of their smallest arena would take too long."""
     board_or_skip(board)
     target = load_target(board)
     options = CompileOptions(optimize=optimize, allocator="greedy", disabled_passes=frozenset({"row_chains"}))
@@ -390,7 +387,7 @@ def fenced(
     for layer in layers:
         network.add(layer)
     target = load_target(board)
-    options = CompileOptions(optimize=optimize, allocator="greedy")
+    options = CompileOptions(optimize=optimize, allocator="greedy", disabled_passes=frozenset({"row_chains"}))
     done = compile_model(network.save(work / "layers.onnx"), options, target, pipeline=preferring(first))
     project = work / "project"
     project.mkdir()
