@@ -392,7 +392,7 @@ def fenced(
     project = work / "project"
     project.mkdir()
     write(done, project)
-    image = build(project, "layers", target, work / "work", trace=True, fence=True, sanitize=sanitize)
+    image = build(project, done.artifacts.interface, target, work / "work", trace=True, fence=True, sanitize=sanitize)
     feeds = network.feeds("random")
     ended = execute(image, [array.tobytes() for array in feeds.values()], fence=fence_map(done.placed))
     assert ended.exit_code == 0

@@ -49,7 +49,7 @@ def tiles(model: Path, kibibytes: int) -> list[Tile]:
     with tempfile.TemporaryDirectory() as name:
         project = Path(name)
         write(done, project)
-        image = build(project, done.plan.name, target, project / "work", trace=True)
+        image = build(project, done.artifacts.interface, target, project / "work", trace=True)
         rng = np.random.default_rng(1)
         tensors = [done.plan.slots[slot].tensor for slot in done.plan.input_slots]
         inputs = [random_values(tensor, rng).tobytes() for tensor in tensors]

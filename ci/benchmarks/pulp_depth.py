@@ -45,7 +45,7 @@ def run(model: Path, kibibytes: int, *, double: bool) -> Run | None:
     with tempfile.TemporaryDirectory() as name:
         project = Path(name)
         write(done, project)
-        image = build(project, done.plan.name, with_sizes(target, done.request.levels), project / "work")
+        image = build(project, done.artifacts.interface, with_sizes(target, done.request.levels), project / "work")
         rng = np.random.default_rng(1)
         tensors = [done.plan.slots[slot].tensor for slot in done.plan.input_slots]
         answer = execute(image, [random_values(tensor, rng).tobytes() for tensor in tensors], count=True)

@@ -73,7 +73,8 @@ def measure(kibibytes: int) -> Measured:
         write(done, folder / "project")
         codes = np.random.default_rng(1).integers(-128, 128, (1, SIDE, SIDE, CHANNELS)).astype(np.int8)
         sized = with_sizes(target, done.request.levels)
-        images = [build(folder / "project", done.plan.name, sized, folder / str(t), trace=t) for t in (False, True)]
+        project, called = folder / "project", done.artifacts.interface
+        images = [build(project, called, sized, folder / str(t), trace=t) for t in (False, True)]
         plain, traced = (execute(image, [codes.tobytes()], count=True) for image in images)
         slots = run_slots(done.plan, [codes])
     wanted = [slots[slot].tobytes() for slot in done.plan.output_slots]

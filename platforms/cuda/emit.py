@@ -18,6 +18,7 @@ from tilewright.emitting import (
     ExecutionPlan,
     Function,
     Instruction,
+    Interface,
     Parts,
     PlacedPlan,
     align_up,
@@ -129,7 +130,10 @@ def emit(placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str]
     text, functions = _network(placed.plan, layout_of(placed))
     frozen = sum(packed(s.constant.dtype, s.constant.values).nbytes for s in placed.plan.frozen_slots)
     files = {NETWORK: text, STAND_IN: (TEMPLATES / STAND_IN).read_text(encoding="utf-8")}
-    return Artifacts(placed.plan.name, files, Parts(code=NETWORK), frozen, functions)
+    plan = placed.plan
+    ports = (plan.input_slots, plan.output_slots)
+    inputs, outputs = (tuple(plan.slots[slot].tensor.size_bytes for slot in slots) for slots in ports)
+    return Artifacts(files, Parts(code=NETWORK), Interface(plan.name, inputs, outputs), frozen, functions)
 
 
 def emit_network(plan: ExecutionPlan, layout: BufferLayout) -> str:

@@ -58,7 +58,7 @@ class Bundle:
     def subject(self, project: Path) -> BundleSubject:
         """What is run of it, where its project is written."""
         members = tuple(
-            Subject(one.placed, one.report, one.request.source, project, share)
+            Subject(one.placed, one.report, one.request.source, project, one.artifacts.interface, share)
             for one, share in zip(self.members, self.artifacts.shares, strict=True)
         )
         return BundleSubject(members, self.together, dict(self.artifacts.levels), self.report, project)

@@ -351,7 +351,8 @@ def run_model(compiled: Compiled, target: Target, options: RunOptions, project: 
 
     sized = with_sizes(target, compiled.request.levels)
     subject = Subject(
-        compiled.placed, compiled.report, compiled.request.source, project, stream=compiled.model.stream
+        compiled.placed, compiled.report, compiled.request.source, project, compiled.artifacts.interface,
+        stream=compiled.model.stream
     )  # fmt: skip
     return run_project(subject, sized, options)
 

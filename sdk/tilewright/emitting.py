@@ -13,6 +13,7 @@ which kernels never notice. Only modules that a platform names as its emitter im
 from tilewright.codegen.artifacts import Artifacts, Parts
 from tilewright.codegen.comments import safe, shape_text
 from tilewright.codegen.functions import Function
+from tilewright.codegen.interface import Interface
 from tilewright.codegen.parameters import parameters
 from tilewright.codegen.render import render
 from tilewright.memory.buffer_layout import BufferLayout, layout_of
@@ -23,6 +24,6 @@ from tilewright.sizes import align_up
 from tilewright.version import VERSION
 
 __all__ = [
-    "VERSION", "Artifacts", "BufferLayout", "ExecutionPlan", "Function", "Instruction", "Parts", "PlacedPlan",
-    "align_up", "layout_of", "parameters", "render", "safe", "shape_text", "view_root", "view_shift",
+    "VERSION", "Artifacts", "BufferLayout", "ExecutionPlan", "Function", "Instruction", "Interface", "Parts",
+    "PlacedPlan", "align_up", "layout_of", "parameters", "render", "safe", "shape_text", "view_root", "view_shift",
 ]  # fmt: skip

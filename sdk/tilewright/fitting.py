@@ -83,7 +83,7 @@ def measured(compiled: Compiled, report: Report, target: Target) -> Report:
     """The report with what a build says of code and stack; memories of the target may be too small for the image."""
     with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
         write(compiled, Path(folder))
-        return measure(report, Path(folder), roomy(target))
+        return measure(report, Path(folder), compiled.artifacts.interface, roomy(target))
 
 
 def roomy(target: Target) -> Target:

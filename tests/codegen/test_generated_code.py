@@ -57,7 +57,7 @@ def test_it_touches_only_what_it_declares(name: str, io: str, network: Network, 
     target = tilewright.load_target("host")
     image = build(
         tmp_path / "c",
-        stages.plan.name,
+        stages.artifacts.interface,
         target,
         tmp_path / "b",
         trace=True,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from tilewright.conformance.node_cases import LOOSE, Verdict, collect, judge
+import onnx.parser
+from tilewright.conformance.node_cases import LOOSE, Case, Verdict, cause_of, collect, judge
 from tilewright.conformance.program import STRICT
-from tilewright.conformance.table import page, reason
+from tilewright.conformance.table import page
+from tilewright.errors import UnsupportedError
 from tilewright.plugins import platform
 
 SEED, COUNT = 20, 170
@@ -28,17 +30,21 @@ def test_a_sample_passes_or_is_refused_with_node_and_reason(tmp_path: Path) -> N
 
 
 def test_the_page_counts_and_explains() -> None:
-    refused = "node 'X/Det_0' (Det): no; see `tilewright ops` for what is supported"
+    refused = UnsupportedError("node 'X/Det_0' (Det)", why="'z' is no", fix="see `tilewright ops`", node="X/Det_0")
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["": 18]> g (float[2,2] x) => (float y) {y = Det(x)}'
+    )
+    case = Case("b", "node", "Det", model, (), 0.0, 0.0)
     verdicts = [
         Verdict("a", "node", "Det", "passes", frozen=("axes",)),
-        Verdict("b", "node", "Det", "refused", refused),
+        Verdict("b", "node", "Det", "refused", str(refused), cause_of(refused, case)),
         Verdict("c", "node", "Det", "wrong", "output 0 differs"),
     ]
     text = page(verdicts)
     assert "| node tests | 3 | 1 | 1 | 0 | 1 | 1 |" in text
     assert "- `c` (Det): output 0 differs" in text
-    assert "1: node (Det): no" in text
-    assert reason(refused) == "node (Det): no"
+    assert "| 1: node (Det): 'z' is no |" in text
+    assert cause_of(UnsupportedError("node 'X/Det_0': input 'x' is no", node="X/Det_0"), case) == "node: input is no"
 
 
 def test_the_page_says_whom_we_follow_where_implementations_differ() -> None:

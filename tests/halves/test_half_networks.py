@@ -39,7 +39,7 @@ def compiled(model: onnx.ModelProto, target: Target, folder: Path) -> Compiled:
 def outputs(done: Compiled, target: Target, folder: Path, inputs: list[Array]) -> list[Array]:
     """What the board computes, inside its fence where it has one."""
     plan = done.placed.plan
-    image = build(folder, plan.name, target, folder / "work", trace=target.plugin)
+    image = build(folder, done.artifacts.interface, target, folder / "work", trace=target.plugin)
     fence = fence_map(done.placed) if target.plugin else None
     execution = execute(image, [array.tobytes() for array in inputs], fence=fence)
     if fence is not None:

@@ -157,7 +157,7 @@ def test_networks_stay_below_their_counts(
     done = compile_model(network(name).model, CompileOptions(quantized_io=True, optimize=optimize), target)
     (tmp_path / "project").mkdir()
     write(done, tmp_path / "project")
-    image = build(tmp_path / "project", name, target, tmp_path / "work")
+    image = build(tmp_path / "project", done.artifacts.interface, target, tmp_path / "work")
     counts = execute(image, [bytes(size) for size in image.interface.inputs], count=True).counts
     assert counts is not None
     assert counts.instructions <= most

@@ -42,7 +42,7 @@ def compiled(model: Path, regions: Path, target: str) -> Compiled:
 def image_of(found: Compiled, folder: Path, target: str) -> Image:
     folder.mkdir()
     write(found, folder)
-    return build(folder, found.plan.name, tilewright.load_target(target), folder / "build")
+    return build(folder, found.artifacts.interface, tilewright.load_target(target), folder / "build")
 
 
 def outputs(image: Image, files: NetworkFiles) -> NDArray[Any]:

@@ -48,7 +48,7 @@ def run(
     (work / "project").mkdir()
     write(done, work / "project")
     sized = with_sizes(target, done.request.levels)
-    image = build(work / "project", done.plan.name, sized, work / "work", trace=profile)
+    image = build(work / "project", done.artifacts.interface, sized, work / "work", trace=profile)
     rng = np.random.default_rng(7)
     tensors = [done.plan.slots[slot].tensor for slot in done.plan.input_slots]
     inputs = [rng.integers(*t.dtype.range, t.shape, endpoint=True).astype(t.dtype.numpy) for t in tensors]
@@ -137,7 +137,7 @@ def test_a_missing_simulator_is_named_with_the_place_that_has_it(
     target = load_target(board)
     done = compile_model(trained("ad_int8").model, CompileOptions(), target)
     write(done, tmp_path)
-    image = build(tmp_path, done.plan.name, target, tmp_path / "work")
+    image = build(tmp_path, done.artifacts.interface, target, tmp_path / "work")
     monkeypatch.setenv("PATH", "/nowhere")
     inputs = [bytes(size) for size in image.interface.inputs]
     with pytest.raises(ToolMissing, match=r"gvsoc is not installed.*published at https://github.com/gvsoc") as refused:

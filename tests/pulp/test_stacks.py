@@ -45,7 +45,7 @@ def stack_addresses(done: Compiled, work: Path) -> dict[str, int]:
     (work / "project").mkdir()
     write(done, work / "project")
     target = with_sizes(load_target(BOARD), done.request.levels)
-    image = build(work / "project", done.plan.name, target, work / "work")
+    image = build(work / "project", done.artifacts.interface, target, work / "work")
     text = (image.work / f"{done.plan.name}.map").read_text()
     return {name: int(at, 16) for at, name in re.findall(r"(0x[0-9a-f]+) +(__core_stacks|__stack_top) = ", text)}
 
@@ -95,7 +95,7 @@ def test_a_measured_report_counts_the_stacks_once(tmp_path: Path, trained: Calla
     if missing := [tool for tool, _ in missing_tools(load_target(BOARD)) if tool != "gvsoc"]:
         pytest.skip(f"{missing[0]} is not installed")
     write(done, tmp_path)
-    report = measure(done.report, tmp_path, load_target(BOARD))
+    report = measure(done.report, tmp_path, done.artifacts.interface, load_target(BOARD))
     assert (report.memory["l1"].stack, report.memory["l2"].stack) == (STACKS, None)
     assert "8,240" in memory_table(report)
 

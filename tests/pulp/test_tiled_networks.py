@@ -58,7 +58,7 @@ def inputs_of(done: Compiled, seed: int) -> list[NDArray[np.generic]]:
 
 def runs_equal(done: Compiled, project: Path, work: Path, flags: Sequence[str], *, fence: bool = False) -> bool:
     """True where the cluster's outputs are those of the semantics in NumPy, bit for bit."""
-    image = build(project, done.plan.name, load_target("qemu_pulp"), work, extra_flags=flags, fence=fence)
+    image = build(project, done.artifacts.interface, load_target("qemu_pulp"), work, extra_flags=flags, fence=fence)
     inputs = inputs_of(done, 5)
     slots = run_slots(done.plan, inputs)
     expected = [slots[slot].tobytes() for slot in done.plan.output_slots]
@@ -156,7 +156,9 @@ def test_cores_may_not_read_l2(tmp_path: Path, trained: Callable[[str], Files]) 
 
 def test_layers_stay_inside_their_own_bytes_of_l2(tmp_path: Path, trained: Callable[[str], Files]) -> None:
     done = compiled(trained("dscnn_int8").model, 16 * 1024, tmp_path / "project")
-    image = build(tmp_path / "project", done.plan.name, load_target("qemu_pulp"), tmp_path / "work", trace=True)
+    image = build(
+        tmp_path / "project", done.artifacts.interface, load_target("qemu_pulp"), tmp_path / "work", trace=True
+    )
     inputs = [array.tobytes() for array in inputs_of(done, 1)]
     assert execute(image, inputs, fence=fence_map(done.placed)).outputs == execute(image, inputs).outputs
 

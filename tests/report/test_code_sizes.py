@@ -10,6 +10,7 @@ from code_tables import Built, Library, core
 from tilewright.codegen.artifacts import Artifacts, Parts
 from tilewright.codegen.c_tokens import UNROLLED, count_tokens
 from tilewright.codegen.code_counts import FunctionText, count
+from tilewright.codegen.interface import Interface
 from tilewright.compile import compile_model
 from tilewright.options import CompileOptions
 from tilewright.report.allowance import estimate
@@ -80,7 +81,7 @@ def test_elements_of_a_table_are_no_code() -> None:
 
 def test_functions_are_counted_where_they_are_emitted() -> None:
     counted = [function for text in TEXTS for function in count(text)]
-    artifacts = Artifacts("net", {}, Parts(code=""), 0, (), counts=tuple(counted))
+    artifacts = Artifacts({}, Parts(code=""), Interface("net", (), ()), 0, (), counts=tuple(counted))
     counts = LayerCounts.of(artifacts)
     assert set(counts.layers) == {("convi8", 0), ("softmax", 1), ("run", 0)}
     assert counts.names == {"float", "tilewright_helper", "memcpy", "expf"}

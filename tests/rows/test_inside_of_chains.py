@@ -32,7 +32,7 @@ def tapped(tmp_path_factory: pytest.TempPathFactory) -> Subject:
     project.mkdir()
     write(compiled, project)
     inputs = input_arrays(compiled.plan, None, 1)
-    image = build(project, compiled.plan.name, load_target("host"), folder / "work", trace=True, tap=True)
+    image = build(project, compiled.artifacts.interface, load_target("host"), folder / "work", trace=True, tap=True)
     return compiled, execute(image, [a.tobytes() for a in inputs]).taps, run_slots(compiled.plan, inputs)
 
 

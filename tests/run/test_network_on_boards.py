@@ -56,7 +56,7 @@ def test_digits_stays_inside_its_declared_bytes(
     inputs, outputs = files.arrays()
     done = compiled(files.model, board, io, tmp_path / "project")
     target = load_target(board)
-    image = build(tmp_path / "project", "digits", target, tmp_path / "work", trace=True, fence=True,
+    image = build(tmp_path / "project", done.artifacts.interface, target, tmp_path / "work", trace=True, fence=True,
                   sanitize=board == "host")  # fmt: skip
     (result,) = execute(image, [array.tobytes() for array in inputs.values()], fence=fence_map(done.placed)).outputs
     (expected,) = outputs.values()
@@ -72,7 +72,7 @@ def test_more_than_the_report_promises_of_a_level_is_refused(
     done = compiled(files.model, board, "arena", project)
     inputs, _ = files.arrays()
     raw = [array.tobytes() for array in inputs.values()]
-    image = build(project, "digits_int8", load_target(board), tmp_path / "work", trace=True)
+    image = build(project, done.artifacts.interface, load_target(board), tmp_path / "work", trace=True)
     touched = execute(image, raw, fence=fence_map(done.placed)).touched
     memory = done.report.memory
     ram, constants = memory["ram"].worst_case - (memory["ram"].stack or 0), memory["flash"].constants
@@ -96,7 +96,9 @@ def test_a_layer_that_leaves_its_bytes_is_caught(tmp_path: Path, network: Callab
     last = f"digits_arena + {done.placed.arena_bytes - 4}"
     moved = re.sub(r"digits_arena \+ (\d+)", lambda _: last, body, count=1)
     source.write_text(head + run + moved)
-    image = build(tmp_path / "project", "digits", load_target("qemu_mps2_an386"), tmp_path / "work", trace=True)
+    image = build(
+        tmp_path / "project", done.artifacts.interface, load_target("qemu_mps2_an386"), tmp_path / "work", trace=True
+    )
     (inputs, _) = files.arrays()
     with pytest.raises(FenceError, match=r"layer 0 'conv0' of 'digits' read .* that it did not declare"):
         execute(image, [array.tobytes() for array in inputs.values()], fence=fence_map(done.placed))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tilewright.codegen.interface import Interface
 from tilewright.errors import DoesNotFit, FenceError, TilewrightError, ToolMissing, UsageError
 from tilewright.run.build import build
 from tilewright.run.fence import FenceMap, FenceRange
@@ -17,6 +18,7 @@ from tilewright.run.simulate import DumpEntry, execute
 from tilewright.target import known_targets, load_target, missing_tools
 
 TINY = Path(__file__).parent / "tiny"
+CALLED = Interface("tiny", inputs=(16,), outputs=(64,), arena_bytes=96)
 WEIGHTS = np.array([1, -2, 3, -4, 5, -6, 7, -8, 9, -10, 11, -12, 13, -14, 15, -16], np.int8)
 X = np.arange(16, dtype=np.int8)
 SUM = (X + WEIGHTS).astype(np.int8)
@@ -51,7 +53,7 @@ class Images:
         if key not in self.known:
             flags = [f"-DFAULT_{fault}"] if fault else []
             work = self.folder / str(len(self.known))
-            self.known[key] = build(TINY, "tiny", target, work, trace=trace, fence=fence, extra_flags=flags)
+            self.known[key] = build(TINY, CALLED, target, work, trace=trace, fence=fence, extra_flags=flags)
         return self.known[key]
 
 
@@ -187,7 +189,7 @@ def test_a_missing_c_library_is_named_with_its_package(image: Images, tmp_path: 
         target, library_flags=("--specs=absent.specs",), libraries={"absent.specs": "picolibc-riscv64-unknown-elf"}
     )
     with pytest.raises(ToolMissing, match=r"absent.specs is not installed: .* package 'picolibc-riscv64-unknown-elf'"):
-        build(TINY, "tiny", without, tmp_path)
+        build(TINY, CALLED, without, tmp_path)
 
 
 def test_a_board_of_the_users_own_that_is_too_small(image: Images, tmp_path: Path) -> None:
@@ -197,5 +199,5 @@ def test_a_board_of_the_users_own_that_is_too_small(image: Images, tmp_path: Pat
     text = (board / "target.toml").read_text()
     (board / "target.toml").write_text(text.replace('0x20000000\nsize = "4M"', '0x20000000\nsize = "8K"'))
     with pytest.raises(DoesNotFit, match=r"ram is \d+ bytes too small") as info:
-        build(TINY, "tiny", load_target(str(board)), tmp_path / "work")
+        build(TINY, CALLED, load_target(str(board)), tmp_path / "work")
     assert 8192 < info.value.smallest["ram"] < 16384

@@ -63,7 +63,9 @@ def test_tiles_write_over_the_state_that_they_read(nodes: list[onnx.NodeProto], 
         states = [slots[pair.source] for pair in plan.state]
         wanted.append((slots[plan.output_slots[0]], states[0]))
     for number, flags in enumerate(((), ("-DTW_DMA_EARLY",))):  # copies as late, and as early, as they may be
-        image = build(tmp_path / "project", plan.name, board, tmp_path / f"{number}", extra_flags=flags)
+        image = build(
+            tmp_path / "project", compiled.artifacts.interface, board, tmp_path / f"{number}", extra_flags=flags
+        )
         steps = execute(image, [calls[0].tobytes()], more=[[call.tobytes()] for call in calls[1:]]).steps
         for step, (y, state) in zip(steps, wanted, strict=True):
             assert step.state[: state.nbytes] == state.tobytes()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from tilewright.codegen.code_counts import FunctionCounts
+from tilewright.codegen.interface import Interface
 
 Piece = str | Callable[[], Iterator[str]]
 """A text, or what gives it piece by piece when it is wanted."""
@@ -64,8 +65,8 @@ class Parts:
 
 @dataclass(frozen=True)
 class Artifacts:
-    """The generated project. `files` maps a relative path with `/` to text; `model` is the prefix of all symbols.
-    `parts` are what those texts were put together from.
+    """The generated project. `files` maps a relative path with `/` to text.
+    `parts` are what those texts were put together from, `interface` is how its C is called.
 
     `blobs` are binary files beside the code: weights that it reads at run time. `binaries` are those that the build
     takes in, each as what gives its bytes in parts. `runtime_bytes` of weights lie in RAM.
@@ -74,9 +75,9 @@ class Artifacts:
     platform's own emitter writes another language.
     """
 
-    model: str
     files: Mapping[str, str]
     parts: Parts
+    interface: Interface
     constant_bytes: int
     functions: tuple[str, ...]
     blobs: Mapping[str, bytes] = field(default_factory=dict)
@@ -85,6 +86,11 @@ class Artifacts:
     table_bytes: int = 0
     wide_core: bool = False
     counts: tuple[FunctionCounts, ...] = ()
+
+    @property
+    def model(self) -> str:
+        """The prefix of all symbols."""
+        return self.interface.model
 
     def pieces(self, path: str) -> Iterator[str]:
         """The text of a file, in parts where it is long."""

@@ -25,6 +25,7 @@ from tilewright.codegen.emit import (
     ports_text,
 )
 from tilewright.codegen.functions import render_functions
+from tilewright.codegen.interface import Interface
 from tilewright.codegen.network_text import FastMemory, Level, NetworkText
 from tilewright.codegen.render import render
 from tilewright.codegen.shared import Shared
@@ -77,12 +78,13 @@ def emit_bundle(
     binaries = {_binary_path(shown): partial(pieces, lay_out(constants))} if shown.binary else {}
     own = Parts(f"src/{shown.name}.c", _weights_path(shown))
     project = Artifacts(
-        shown.name, Texts(texts), own, constant_bytes, (), binaries=binaries, table_bytes=tables,
+        Texts(texts), own, Interface(shown.name, (), ()), constant_bytes, (), binaries=binaries, table_bytes=tables,
         wide_core=any(bool(one.limits) for one in shown.networks),
     )  # fmt: skip
+    interfaces = [shown.interface(one) for one in shown.networks]
     networks = tuple(
-        replace(project, model=one.name, parts=replace(part, weights=_weights_path(shown)), functions=names)
-        for one, part, (_, names, _) in zip(shown.networks, parts, members, strict=True)
+        replace(project, parts=replace(part, weights=_weights_path(shown)), interface=own, functions=names)
+        for own, part, (_, names, _) in zip(interfaces, parts, members, strict=True)
     )
     return BundleArtifacts(project, networks, tuple(shares), rows)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilewright.codegen.build_names import cmake_name
 from tilewright.codegen.constant_array import ConstantArray
+from tilewright.codegen.interface import Interface
 from tilewright.codegen.network_text import FastMemory, Level, NetworkText
 
 
@@ -45,6 +46,20 @@ class BundleText:
     concurrent: tuple[tuple[str, str], ...]
     fast: FastMemory | None = None
     settling: bool = False
+
+    def interface(self, network: NetworkText) -> Interface:
+        """How one of the networks is called."""
+        alone = network.interface
+        others_bytes = self.arena_bytes + self.state_bytes - alone.arena_bytes - alone.state_bytes
+        return replace(
+            alone,
+            kit=self.name,
+            arena_bytes=self.arena_bytes,
+            state_bytes=self.state_bytes,
+            align=self.align,
+            foreign_ram_bytes=max(0, others_bytes),
+            foreign_constant_bytes=max(0, self.constant_bytes - network.constant_bytes) if self.binary else 0,
+        )
 
     @property
     def cmake(self) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tilewright.codegen.blob import Blob
 from tilewright.codegen.build_names import cmake_name
 from tilewright.codegen.constant_array import ConstantArray
+from tilewright.codegen.interface import Interface
 from tilewright.codegen.limits import Limits
 from tilewright.codegen.pointers import memories_of
 from tilewright.codegen.states import StatesText
@@ -127,6 +128,22 @@ class NetworkText:
     def owner(self) -> str:
         """The prefix of the memory: the network's own, or that of its bundle."""
         return self.kit or self.name
+
+    @property
+    def interface(self) -> Interface:
+        """How the network is called where it has memory of its own."""
+        return Interface(
+            self.name,
+            tuple(port.size_bytes for port in self.inputs),
+            tuple(port.size_bytes for port in self.outputs),
+            takes_pointers=self.io != "arena",
+            blobs=tuple(text.blob.size_bytes for text in self.blobs),
+            context=self.context,
+            arena_bytes=self.arena_bytes,
+            state_bytes=self.states.size_bytes if self.states is not None else 0,
+            align=self.align,
+            streamed=tuple((port.rows, port.planes) for port in self.inputs) if self.io == "stream" else (),
+        )
 
     @property
     def cmake(self) -> str:

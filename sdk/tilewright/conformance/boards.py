@@ -116,10 +116,11 @@ def together(models: Sequence[Model]) -> Model:
 
 def _built(placed: PlacedPlan, platform: Platform, target: Target, work: Path) -> Image:
     project = work / "project"
-    for path, text in emit(placed, platform.memory, ()).files.items():
+    artifacts = emit(placed, platform.memory, ())
+    for path, text in artifacts.files.items():
         (project / path).parent.mkdir(parents=True, exist_ok=True)
         (project / path).write_text(text, encoding="utf-8")
-    return build(project, NAME, target, work / "work")
+    return build(project, artifacts.interface, target, work / "work")
 
 
 def _run(

@@ -47,6 +47,7 @@ class Case:
 class Verdict:
     """How a case ended: `passes`, `refused` with the reason, or `wrong` with what differs.
 
+    `cause` is why it was refused without the names of its own nodes and tensors, so that equal causes count together.
     `frozen` are the inputs that were made constants, `folded` is true where nothing was left for run time.
     """
 
@@ -55,6 +56,7 @@ class Verdict:
     operator: str
     result: str
     reason: str = ""
+    cause: str = ""
     frozen: tuple[str, ...] = ()
     folded: bool = False
 
@@ -242,6 +244,17 @@ def _difference(got: Array, wanted: Array, case: Case) -> str:
     return f"differs in {count}, first at {list(place)}: {got[place]}, not {wanted[place]}"
 
 
+def cause_of(error: TilewrightError, case: Case) -> str:
+    """What an error says and why, without the names of the case's own nodes and tensors."""
+    nodes = case.model.graph.node
+    tensors = (name for node in nodes for name in (*node.input, *node.output))
+    names = {error.where.node, error.where.tensor, *(node.name for node in nodes), *tensors}
+    text = f"{error.what}: {error.why}" if error.why else error.what
+    for name in sorted(filter(None, names), key=len, reverse=True):
+        text = text.replace(f" '{name}'", "")
+    return text
+
+
 def judge(cases: Sequence[Case], platform: Platform, folder: Path, flags: Sequence[str] = ("-O1",)) -> list[Verdict]:
     """Every case compiled, run and compared."""
     prepared: list[Prepared] = []
@@ -253,11 +266,11 @@ def judge(cases: Sequence[Case], platform: Platform, folder: Path, flags: Sequen
             # a broken template or an error that is no refusal is a fault of ours
             refused = isinstance(error, UnsupportedError) and not isinstance(error, PlatformError)
             result, why = ("refused", str(error)) if refused else ("wrong", f"{type(error).__name__}: {error}")
-            verdicts[case.name] = Verdict(case.name, case.group, case.operator, result, why)
+            verdicts[case.name] = Verdict(case.name, case.group, case.operator, result, why, cause_of(error, case))
     outcomes = run_batch([p.subject for p in prepared], folder, flags=flags)
     for item, outcome in zip(prepared, outcomes, strict=True):
         case, why = item.case, compare(item, outcome)
         folded = not item.subject.inputs
         result = "wrong" if why else "passes"
-        verdicts[case.name] = Verdict(case.name, case.group, case.operator, result, why, item.frozen, folded)
+        verdicts[case.name] = Verdict(case.name, case.group, case.operator, result, why, "", item.frozen, folded)
     return [verdicts[case.name] for case in cases]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -79,18 +78,10 @@ def _by_operator(verdicts: Sequence[Verdict]) -> list[str]:
     ]
     for operator in sorted({v.operator for v in verdicts}):
         mine = [v for v in verdicts if v.operator == operator]
-        reasons = Counter(reason(v.reason) for v in mine if v.result == "refused")
+        reasons = Counter(v.cause for v in mine if v.result == "refused")
         text = "<br>".join(f"{count}: {_cell(why)}" for why, count in sorted(reasons.items()))
         lines.append(f"| {operator or '-'} | {_counts(mine)} | {text} |")
     return lines
-
-
-def reason(text: str) -> str:
-    """A refusal without the names of the case's own nodes and tensors, so that equal reasons count together."""
-    text = re.sub(r"'([^']*/)?[A-Za-z]+_\d+'", "'...'", text)
-    text = re.sub(r"(node|tensor|input|output) '[^']*'", r"\1", text)
-    text = re.sub(r"(operator '\w+'.*? is not supported): .*", r"\1", text)
-    return re.sub(r"; see `?'?tilewright ops.*", "", text)
 
 
 def _cell(text: str) -> str:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tilewright.codegen.interface import Interface
 from tilewright.errors import DoesNotFit, TilewrightError, ToolMissing, UsageError
 from tilewright.run.elf import ElfFile, Sizes, aliases, mapped_sizes, read_elf
+from tilewright.run.glue import INSTANCE, glue_code, text_code
 from tilewright.run.image import Image, Toolchain
-from tilewright.run.interface import INSTANCE, Interface, glue_code, read_interface, text_code
 from tilewright.run.simulator import simulator_of
 from tilewright.run.stack import StackBound, bound_beside, join_aliases, read_call_graph, stack_bound
 from tilewright.run.together_code import common_interface, together_code
@@ -30,7 +31,7 @@ TAP = "TILEWRIGHT_ROW_TAPS"
 
 def build(
     project: Path,
-    model: str,
+    interface: Interface,
     target: Target,
     work: Path,
     *,
@@ -40,28 +41,26 @@ def build(
     sanitize: bool = False,
     tap: bool = False,
     extra_flags: Sequence[str] = (),
-    kit: str = "",
     positions: int = 0,
 ) -> Image:
-    """Compile and link `project/src` for `target`, writing only into `work`.
+    """Compile and link `project/src`, called by its `interface`, for `target`, writing only into `work`.
 
     `trace` compiles the calls around every plan instruction in, `fence` lets the start-up code set the core's memory
     protection, `sanitize` adds the address and undefined-behaviour sanitizers, `tap` (with trace) takes out the rows
-    that chains keep to themselves; `kit` is the bundle that the project is of. With `positions` the image writes text
-    of at most so many tokens. ToolMissing, DoesNotFit where a memory
-    of the target overflows, TilewrightError where the compiler refuses the code.
+    that chains keep to themselves. With `positions` the image writes text of at most so many tokens.
+    ToolMissing, DoesNotFit where a memory of the target overflows, TilewrightError where the compiler refuses the code.
     """
-    interface = read_interface(project, model, kit)
     switches = _Switches(compiler, trace, fence, sanitize, tap, tuple(extra_flags), positions)
     glue = glue_code(interface) + (text_code(interface) if positions else "")
     return _built(project, interface, glue, target, work, switches)
 
 
-def build_together(project: Path, kit: str, batches: Sequence[Sequence[str]], target: Target, work: Path) -> Image:
+def build_together(
+    project: Path, kit: str, batches: Sequence[Sequence[Interface]], target: Target, work: Path
+) -> Image:
     """One image that runs all networks of a bundle, batch by batch; those of one are all given their inputs first."""
-    parts = [[read_interface(project, network, kit) for network in batch] for batch in batches]
-    interface = common_interface(kit, [one for batch in parts for one in batch])
-    return _built(project, interface, together_code(interface, parts), target, work, _Switches())
+    interface = common_interface(kit, [one for batch in batches for one in batch])
+    return _built(project, interface, together_code(interface, batches), target, work, _Switches())
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,13 @@ def _sources(project: Path, model: str, kit: str) -> list[Path]:
     if kit:
         return sorted(file for file in (project / "src").iterdir() if file.suffix in (".c", ".S"))
     names = (f"{model}.c", f"{model}_weights.c", f"{model}_weights.S")
-    return [project / "src" / name for name in names if (project / "src" / name).is_file()]
+    files = [project / "src" / name for name in names if (project / "src" / name).is_file()]
+    if not files:
+        raise UsageError(
+            f"{project} holds no project of the model '{model}'",
+            why=f"it has no file src/{model}.c", fix="compile the model into this folder first", file=str(project),
+        )  # fmt: skip
+    return files
 
 
 def _bounds(objects: Sequence[Path], model: str) -> tuple[StackBound, StackBound]:

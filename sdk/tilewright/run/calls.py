@@ -43,8 +43,7 @@ def run_calls(
     simulator: Simulator, subject: Subject, target: Target, work: Path, calls: Sequence[Sequence[bytes]]
 ) -> Called:
     """Build the project in `work` and run all calls; FenceError where more is touched than is declared or promised."""
-    name = subject.placed.plan.name
-    image = build(subject.project, name, target, work / "plain", kit=subject.kit)
+    image = build(subject.project, subject.interface, target, work / "plain")
     first, *more = calls
     execution, fences = execute(image, first, more=more, count=simulator.counts(image)), simulator.fences(target)
     keep_promises(subject.placed, image, execution)
@@ -56,8 +55,8 @@ def fenced(
 ) -> Called:
     """The calls with their costs, once the first of them have been run inside the fences too."""
     if called.fences:
-        name, (first, *more) = subject.placed.plan.name, calls
-        traced = build(subject.project, name, target, work / "traced", trace=True, fence=True, kit=subject.kit)
+        first, *more = calls
+        traced = build(subject.project, subject.interface, target, work / "traced", trace=True, fence=True)
         run_fenced(subject, traced, first, called.execution, called.fences, more[: FENCED - 1])
     return replace(called, costs=_costs(simulator, called.image, called.execution))
 

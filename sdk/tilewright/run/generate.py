@@ -42,7 +42,7 @@ def run_generation(simulator: Simulator, subject: Subject, target: Target, optio
     blank = [array.tobytes() for array in fed(plan, ports, 0, 0)]
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
         work = Path(folder)
-        image = build(subject.project, plan.name, target, work / "plain", positions=ports.positions)
+        image = build(subject.project, subject.interface, target, work / "plain", positions=ports.positions)
         execution = execute(
             image, blank, more=[blank] * (calls - 1), count=simulator.counts(image), prompt=_asked_in_bytes(wish),
             tell=wish.tell,

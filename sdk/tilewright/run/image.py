@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from tilewright.codegen.interface import Interface
 from tilewright.errors import TilewrightError
 from tilewright.run.elf import ElfFile, Sizes
-from tilewright.run.interface import INSTANCE, Interface
+from tilewright.run.glue import INSTANCE
 from tilewright.run.stack import StackBound
 from tilewright.sizes import align_up
 from tilewright.target import Target

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from tilewright.codegen.interface import Interface
 from tilewright.memory.needs import Amount, MemoryReport, Places, Program, with_program
 from tilewright.plugins import platform
 from tilewright.report.allowance import STACK_OF_LIBRARIES, declared_stack
@@ -17,11 +18,10 @@ from tilewright.run.stack import StackBound
 from tilewright.target import Target
 
 
-def measure(report: Report, project: Path, target: Target, kit: str = "") -> Report:
-    """Build a written project, or a network of the bundle `kit`, without running it; the report with what was
-    measured."""
+def measure(report: Report, project: Path, interface: Interface, target: Target) -> Report:
+    """Build a written project, called by its `interface`, without running it; the report with what was measured."""
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
-        image = build(project, report.model.name, target, Path(folder), kit=kit)
+        image = build(project, interface, target, Path(folder))
     return replace(
         report,
         toolchain=toolchain(image),

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from tilewright.errors import FenceError
 from tilewright.memory.needs import MemoryReport
 from tilewright.memory.placed import PlacedPlan
+from tilewright.run.glue import caller_memory
 from tilewright.run.image import Image, arena_range, state_range
-from tilewright.run.interface import caller_memory
 from tilewright.run.simulate import Execution
 from tilewright.run.simulator import simulator_of
 

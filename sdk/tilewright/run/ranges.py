@@ -9,8 +9,8 @@ from tilewright.memory.placed import PlacedPlan
 from tilewright.plan.guards import guards_of
 from tilewright.plan.plan import Instruction
 from tilewright.run.fence import FenceMap, FenceRange
+from tilewright.run.glue import caller_memory
 from tilewright.run.image import STATE
-from tilewright.run.interface import caller_memory
 
 STATE_COPY = "the state of the next call"
 """What copies states behind the last instruction, as if it were one more."""

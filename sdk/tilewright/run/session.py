@@ -64,7 +64,7 @@ def run_images(simulator: Simulator, subject: Subject, target: Target, options: 
     slots = run_slots(plan, inputs)
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
         work = Path(folder)
-        image = build(subject.project, plan.name, target, work / "plain", kit=subject.kit)
+        image = build(subject.project, subject.interface, target, work / "plain")
         raw = [np_bytes(array) for array in inputs]
         execution, inside = execute(image, raw, count=simulator.counts(image)), simulator.fences(target)
         outputs = read_outputs(plan, execution)
@@ -72,17 +72,13 @@ def run_images(simulator: Simulator, subject: Subject, target: Target, options: 
         layers, inner = dict[int, Comparison](), dict[int, tuple[Inner, ...]]()
         counts, spans = execution.counts, tuple[Span, ...]()
         if options.layers or options.profile or inside:
-            traced = build(
-                subject.project, plan.name, target, work / "traced", trace=True, fence=bool(inside), kit=subject.kit
-            )
+            traced = build(subject.project, subject.interface, target, work / "traced", trace=True, fence=bool(inside))
             if inside:
                 run_fenced(subject, traced, raw, execution, inside)
             if options.layers:
                 layers = compare_layers(subject.placed, traced, raw, slots, options)
                 if has_chains(subject.placed):
-                    tapped = build(
-                        subject.project, plan.name, target, work / "tapped", trace=True, tap=True, kit=subject.kit
-                    )
+                    tapped = build(subject.project, subject.interface, target, work / "tapped", trace=True, tap=True)
                     inner = compare_inner(subject.placed, execute(tapped, raw).taps, slots, options)
             if options.profile:
                 profiled = execute(traced, raw, count=True)

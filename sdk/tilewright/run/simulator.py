@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
+from tilewright.codegen.interface import Interface
 from tilewright.codegen.shared import Shared
 from tilewright.errors import PlatformError, UsageError
 from tilewright.memory.placed import PlacedPlan
@@ -35,7 +36,8 @@ from tilewright.target import Target
 
 @dataclass(frozen=True)
 class Subject:
-    """What is run: the placed plan, the report of its compilation, where the model and the C project lie.
+    """What is run: the placed plan, the report of its compilation, where the model and the C project lie, and
+    how its C is called.
 
     `shared` is what it takes of the bundle that the project is of, None where it is of one network. A network of a
     `stream` is compared with what it gives for the whole sequence.
@@ -45,13 +47,9 @@ class Subject:
     report: Report
     source: Path
     project: Path
+    interface: Interface
     shared: Shared | None = None
     stream: Stream | None = None
-
-    @property
-    def kit(self) -> str:
-        """The bundle's prefix in C; empty where there is none."""
-        return self.shared.kit if self.shared is not None else ""
 
 
 class Simulator(ABC):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tilewright.codegen.interface import Interface
 from tilewright.memory.needs import Amount, MemoryReport, Places, Program, with_program
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.together import Together
@@ -51,9 +52,9 @@ class BundleSubject:
 
 def measure_bundle(subject: BundleSubject, target: Target) -> Report:
     """Build every network of a written project and all together; the report with what was measured."""
-    each = [measure(one.report, subject.project, target, kit=one.kit) for one in subject.members]
+    each = [measure(one.report, subject.project, one.interface, target) for one in subject.members]
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
-        image = build_together(subject.project, subject.together.name, batches(subject.together), target, Path(folder))
+        image = build_together(subject.project, subject.together.name, batches(subject), target, Path(folder))
     return _measured(subject, each, image)
 
 
@@ -64,7 +65,7 @@ def run_bundle(subject: BundleSubject, target: Target, options: RunOptions) -> R
     calls = options.frames if isinstance(options.frames, int) else CALLS
     frames = [read_frames(one.plan, calls, options.seed + number) for number, one in enumerate(together.placed)]
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
-        image = build_together(subject.project, together.name, batches(together), target, Path(folder))
+        image = build_together(subject.project, together.name, batches(subject), target, Path(folder))
         given = [[array.tobytes() for one in frames for array in one[call]] for call in range(calls)]
         execution = execute(image, given[0], more=given[1:])
     steps = [list(_read(together, execution, call)) for call in range(calls)]
@@ -81,15 +82,15 @@ def run_bundle(subject: BundleSubject, target: Target, options: RunOptions) -> R
     return with_simulator(replace(report, run=run), target)
 
 
-def batches(together: Together) -> tuple[tuple[str, ...], ...]:
+def batches(subject: BundleSubject) -> tuple[tuple[Interface, ...], ...]:
     """The networks in order, those together of which each may run beside all others."""
-    groups: list[list[int]] = []
+    together, groups = subject.together, list[list[int]]()
     for number in range(len(together.placed)):
         if groups and all((other, number) in together.concurrent for other in groups[-1]):
             groups[-1].append(number)
         else:
             groups.append([number])
-    return tuple(tuple(together.placed[n].plan.name for n in group) for group in groups)
+    return tuple(tuple(subject.members[n].interface for n in group) for group in groups)
 
 
 def numpy_turns(together: Together, frames: Sequence[Frames]) -> Iterator[list[Results]]:

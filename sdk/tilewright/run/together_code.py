@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tilewright.run.interface import Interface, caller_memory, index_code
+from tilewright.codegen.interface import Interface
+from tilewright.run.glue import caller_memory, index_code
 
 _MOVE = """
 static void tw_move(void *to, const void *from, uint32_t size_bytes)
@@ -21,7 +22,7 @@ static void tw_move(void *to, const void *from, uint32_t size_bytes)
 def common_interface(kit: str, parts: Sequence[Interface]) -> Interface:
     """The inputs and outputs of all networks, one after the other."""
     return replace(
-        parts[0], model=kit, prefix=kit.upper(), takes_pointers=True,
+        parts[0], model=kit, takes_pointers=True,
         inputs=tuple(size for one in parts for size in one.inputs),
         outputs=tuple(size for one in parts for size in one.outputs),
         foreign_ram_bytes=0, foreign_constant_bytes=0,

@@ -179,7 +179,7 @@ def count_round(question: Question, number: int) -> Round | None:
             project = Path(folder) / "project"
             project.mkdir()
             write(compiled, project)
-            image = build(project, plan.name, target, Path(folder) / "build", trace=True)
+            image = build(project, compiled.artifacts.interface, target, Path(folder) / "build", trace=True)
             raw = [array.tobytes() for array in input_arrays(plan, None, 0)]
             done = execute(image, raw, count=True, timeout=SLOWEST_SECONDS)
     except DoesNotFit:

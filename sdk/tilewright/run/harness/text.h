@@ -1,4 +1,4 @@
-/* The tokeniser and the sampler of the model behind plain names, written for one model by run/interface.py. */
+/* The tokeniser and the sampler of the model behind plain names, written for one model by run/glue.py. */
 #ifndef TW_TEXT_H
 #define TW_TEXT_H
 

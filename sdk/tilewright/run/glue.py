@@ -1,112 +1,11 @@
-"""What the test image needs to know of a generated project: its public header, read as text."""
+"""C that puts a generated network behind the plain names of the test image."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from pathlib import Path
-
-from tilewright.errors import UsageError
-
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-@dataclass(frozen=True)
-class Interface:
-    """Bytes of each input and output of a model.
-
-    `has_init` says that it must be initialised, `takes_pointers` that inputs and outputs are the caller's memory.
-    `blobs` are the bytes of weights that are loaded at run time, `state_bytes` live from call to call. `context`:
-    every call takes an instance, whose first `arena_bytes` are the arena, a multiple of `align`. `kit` is the prefix of
-    a bundle whose memory the network uses, empty where it has its own; of that memory `foreign_ram_bytes`, and of an
-    assembler file with the constants of all `foreign_constant_bytes`, are of no use to this network.
-    """
-
-    model: str
-    prefix: str
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-    has_init: bool
-    takes_pointers: bool = False
-    blobs: tuple[int, ...] = ()
-    context: bool = False
-    arena_bytes: int = 0
-    state_bytes: int = 0
-    align: int = 1
-    kit: str = ""
-    foreign_ram_bytes: int = 0
-    foreign_constant_bytes: int = 0
-    streamed: tuple[tuple[int, int], ...] = ()
-
-    @property
-    def owner(self) -> str:
-        """The prefix of arena and states."""
-        return self.kit or self.model
-
-    @property
-    def trace_macro(self) -> str:
-        """The macro under which the code calls the trace function."""
-        return f"{self.model.upper()}_TRACE"
-
-
-def read_interface(project: Path, model: str, kit: str = "") -> Interface:
-    """Read `src/<model>.h`; UsageError where the folder is no project of that model.
-
-    Where it is part of the bundle `kit`, arena and states are that one's.
-    """
-    if not _IDENTIFIER.fullmatch(model):
-        raise UsageError(f"'{model}' is no model name", why="it is no C identifier")
-    header = project / "src" / f"{model}.h"
-    try:
-        text = header.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"{project} holds no project of the model '{model}'",
-            why=f"{header} cannot be read",
-            fix="compile the model into this folder first",
-            file=str(header),
-        ) from error
-    prefix = model.upper() if _macro(text, f"{model.upper()}_INPUT_COUNT") is not None else model
-    has_init = re.search(rf"\b{model}_init\s*\(\s*void\s*\)", text) is not None
-    plain = rf"\b{model}_run\s*\(\s*(?:void|{model}_context \*context)\s*\)"
-    takes_pointers = re.search(plain, text) is None
-    context = re.search(rf"\b{model}_run\s*\(\s*{model}_context \*", text) is not None
-    memory, owner = (text, prefix) if not kit else ((project / "src" / f"{kit}.h").read_text("utf-8"), kit.upper())
-    inputs, outputs = (_bytes(text, prefix, kind, header) for kind in ("INPUT", "OUTPUT"))
-    blobs = _bytes(text, prefix, "BLOB", header) if f"{prefix}_BLOB_COUNT" in text else ()
-
-    def of_others(*words: str) -> int:
-        macros = [(_macro(memory, f"{owner}_{word}") or 0) - (_macro(text, f"{prefix}_{word}") or 0) for word in words]
-        return max(0, sum(macros)) if kit else 0
-
-    in_assembler = (project / "src" / f"{kit}_weights.S").is_file()
-    return Interface(
-        model,
-        prefix,
-        inputs,
-        outputs,
-        has_init,
-        takes_pointers,
-        blobs,
-        context,
-        _macro(memory, f"{owner}_ARENA_BYTES") or 0,
-        _macro(memory, f"{owner}_STATE_BYTES") or 0,
-        _macro(memory, f"{owner}_ARENA_ALIGN") or 1,
-        kit,
-        of_others("ARENA_BYTES", "STATE_BYTES"),
-        of_others("CONSTANT_BYTES") if in_assembler else 0,
-        _streamed(text, prefix, len(inputs)),
-    )
-
+from tilewright.codegen.interface import Interface
 
 INSTANCE = "tw_instance"
 """The test image's instance of a network that takes one; its arena is the first member."""
-
-
-def _streamed(text: str, prefix: str, inputs: int) -> tuple[tuple[int, int], ...]:
-    """Rows and planes of every input that is handed over by rows; empty where none is."""
-    sizes = [[_macro(text, f"{prefix}_INPUT_{i}_{word}") for word in ("ROWS", "PLANES")] for i in range(inputs)]
-    return tuple((rows, planes) for rows, planes in sizes if rows is not None and planes is not None)
 
 
 def instance_of(interface: Interface) -> str:
@@ -117,26 +16,6 @@ def instance_of(interface: Interface) -> str:
 def caller_memory(parameter: str) -> str:
     """Symbol of the test image's memory for `input_0`, `output_0`, ... where the model takes pointers."""
     return f"tw_memory_{parameter}"
-
-
-def _bytes(text: str, prefix: str, kind: str, header: Path) -> tuple[int, ...]:
-    """The byte macros of all inputs or outputs."""
-    count = _macro(text, f"{prefix}_{kind}_COUNT")
-    sizes = [_macro(text, f"{prefix}_{kind}_{index}_BYTES") for index in range(count or 0)]
-    if count is None or None in sizes:
-        raise UsageError(
-            f"{header} does not say the bytes of every {kind.lower()}",
-            why=f"{prefix}_{kind}_COUNT or a {prefix}_{kind}_N_BYTES is no number",
-            fix="compile the model again",
-            file=str(header),
-        )
-    return tuple(size for size in sizes if size is not None)
-
-
-def _macro(text: str, name: str) -> int | None:
-    """Value of `#define name number`; None where it is missing or no number."""
-    match = re.search(rf"^\s*#\s*define\s+{name}\s+\(?\s*(\d+)[uUlL]*\s*\)?\s*(?:/\*.*)?$", text, re.MULTILINE)
-    return int(match[1]) if match else None
 
 
 def glue_code(interface: Interface) -> str:
@@ -178,7 +57,7 @@ def index_code(interface: Interface) -> list[str]:
 
 def text_code(interface: Interface) -> str:
     """C that puts tokeniser and sampler behind the plain names of the test image."""
-    model, upper = interface.model, interface.prefix
+    model, upper = interface.model, interface.upper
     return f"""
 #include "text.h"
 #include "{model}_text.h"
@@ -215,16 +94,13 @@ int tw_choose(float temperature, float top_p, uint32_t *random)
 
 
 def _initialise(interface: Interface) -> list[str]:
-    """C that initialises the model and loads its weights from `blob_N.bin`; what is missing of a file stays zero."""
-    first = f"{interface.model}_init()" if interface.has_init else "0"
-    if interface.state_bytes:
-        reset = f"{interface.owner}_reset({instance_of(interface)})"
-        first = f"{first} != 0 ? -1 : {reset}" if interface.has_init else reset
+    """C that resets states and loads weights from `blob_N.bin`; what is missing of a file stays zero."""
+    first = f"{interface.owner}_reset({instance_of(interface)})" if interface.state_bytes else "0"
     if not interface.blobs:
         return [f"int tw_init(void) {{ return {first}; }}"]
     given = f"{instance_of(interface)}, " if interface.context else ""
     lines = [
-        f"static uint8_t tw_blob_{i}[{size}] __attribute__((aligned({interface.prefix}_BLOB_ALIGN)));"
+        f"static uint8_t tw_blob_{i}[{size}] __attribute__((aligned({interface.upper}_BLOB_ALIGN)));"
         for i, size in enumerate(interface.blobs)
     ]
     lines += ["int tw_init(void)", "{", f"    int status = {first};", "    tw_file file;"]
@@ -262,7 +138,7 @@ def _run(interface: Interface) -> list[str]:
     if interface.streamed:
         lines += _ROWS
         for i, (size, (rows, planes)) in enumerate(zip(interface.inputs, interface.streamed, strict=True)):
-            of_one = f"{interface.prefix}_INPUT_{i}"
+            of_one = f"{interface.upper}_INPUT_{i}"
             element = f"{of_one}_BYTES / {of_one}_ELEMENTS"
             sources.append(f"    struct tw_rows at_{i} = {{{places[i]}, 0, {rows}, {planes}, {size}, {element}}};")
             sources.append(f"    const tilewright_rows from_{i} = {{tw_next_rows, &at_{i}}};")
