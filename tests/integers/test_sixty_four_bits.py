@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -36,7 +37,30 @@ ACCEPTED = [
 def test_what_is_accepted_is_exact_and_defined(tmp_path: Path) -> None:
     sums = [-LARGEST, -LARGEST + 1, -(1 << 30) - 1, -2, -1, 0, 1, 2, 3, 6, 12345, (1 << 30) + 1, LARGEST - 1, LARGEST]
     assert [too_wide(one) for one in ACCEPTED] == [None] * len(ACCEPTED)
-    cases = [f"int64_t code = {requantise(one).c('acc')};" for one in ACCEPTED]
+    wanted = codes(ACCEPTED, sums)
+    assert in_c(ACCEPTED, sums, tmp_path) == wanted
+    assert len(set(wanted)) > len(ACCEPTED)
+
+
+@pytest.mark.parametrize("bits", [1, 2, 6, 17, 30])
+def test_a_sum_that_is_only_shifted_stays_inside_32_bits(bits: int, tmp_path: Path) -> None:
+    half = 1 << (bits - 1)
+    largest = LARGEST - half - 1  # the least sum is one further from zero
+    sums = sorted({sign * n + near for n in (0, half, 2 * half, 3 * half) for near in (-1, 0, 1) for sign in (-1, 1)})
+    sums = [-largest, *(n for n in sums if abs(n) <= largest), largest]
+    narrow, wide = (proof(Fraction(1, 1 << bits), largest=limit) for limit in (largest, largest + 1))
+    assert "int64_t" not in requantise(narrow).c("acc")
+    assert "int64_t" in requantise(wide).c("acc")
+    assert in_c([narrow], sums, tmp_path) == codes([narrow], sums)
+
+
+def codes(proofs: Sequence[Proof], sums: Sequence[int]) -> list[int]:
+    return [int(one.requantisation.apply(np.asarray([value]))[0]) for one in proofs for value in sums]
+
+
+def in_c(proofs: Sequence[Proof], sums: Sequence[int], folder: Path) -> list[int]:
+    """What the printed expressions give for all sums, where nothing is undefined."""
+    cases = [f"int64_t code = {requantise(one).c('acc')};" for one in proofs]
     functions = [
         f"static int64_t code{i}(int32_t acc)\n{{\n    {case}\n"
         f"    return code < -32768 ? -32768 : code > 32767 ? 32767 : code;\n}}\n"
@@ -51,14 +75,12 @@ def test_what_is_accepted_is_exact_and_defined(tmp_path: Path) -> None:
          f"static const int32_t sums[] = {{{listed}}};", "int main(void)", "{", "    int i;", *prints,
          "    return 0;", "}"]
     )  # fmt: skip
-    (tmp_path / "main.c").write_text(main)
+    (folder / "main.c").write_text(main)
     flags = ["-std=gnu99", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover=all"]
-    subprocess.run(["gcc", *flags, tmp_path / "main.c", "-o", tmp_path / "program"], check=True)
-    done = subprocess.run([tmp_path / "program"], capture_output=True, text=True)
+    subprocess.run(["gcc", *flags, folder / "main.c", "-o", folder / "program"], check=True)
+    done = subprocess.run([folder / "program"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    wanted = [int(one.requantisation.apply(np.asarray([value]))[0]) for one in ACCEPTED for value in sums]
-    assert [int(line) for line in done.stdout.split()] == wanted
-    assert len(set(wanted)) > len(ACCEPTED)
+    return [int(line) for line in done.stdout.split()]
 
 
 @pytest.mark.parametrize(

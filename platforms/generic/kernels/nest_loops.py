@@ -152,8 +152,11 @@ class _Builder:
         y = f"{self.nest.out.tensor.name}[{place}]"
         if self.codes is not None:
             low, high = self.codes.low, self.codes.high
-            limited = f"code < {low} ? {low} : code > {high} ? {high} : code"
-            return [f"const int32_t code = (int32_t)({value});", f"{y} = ({self.codes.y_type})({limited});"]
+            return [
+                f"int32_t code = (int32_t)({value});",
+                f"code = code < {low} ? {low} : code;",  # one by one: gcc narrows the value of a double choice first
+                f"{y} = ({self.codes.y_type})(code > {high} ? {high} : code);",
+            ]
         if self.out_kind.bits == 4:
             return store_nibble(self.nest.out.tensor.name, place, value)
         if self.clamp is None or not self.out_kind.is_float:

@@ -134,7 +134,8 @@ class MultiplyHigh(Requantiser):
 class RoundedDivision(Requantiser):
     """`zero_point + round_half_even((sum * 2^bits + residue) * numerator / denominator)` in 64 bits.
 
-    `denominator` is named `exponent` and counts bits where it is a power of two, else `divisor`.
+    `denominator` is named `exponent` and counts bits where it is a power of two, else `divisor`. `narrow`: nothing is
+    multiplied, one power of two serves all channels, and the sum with half of it stays inside 32 bits.
     """
 
     zero_point: int
@@ -142,6 +143,7 @@ class RoundedDivision(Requantiser):
     residue: Channelwise
     numerator: Channelwise
     denominator: Channelwise
+    narrow: bool = False
 
     @property
     def numbers(self) -> tuple[Channelwise, ...]:
@@ -154,7 +156,10 @@ class RoundedDivision(Requantiser):
         return self.denominator.name == "exponent"
 
     def c(self, accumulator: str, channel: str = "0", held: Mapping[str, str] = NOTHING) -> str:
-        """See `Requantiser.c`; an int64_t within 31 bits."""
+        """See `Requantiser.c`; within 31 bits."""
+        if self.narrow:
+            total, bits = f"(int32_t)({accumulator})", self.denominator.values[0]
+            return f"{self.zero_point} + (({total} + {(1 << bits - 1) - 1} + ({total} >> {bits} & 1)) >> {bits})"
         numerator, denominator, residue = (number.c(channel, held) for number in self.numbers)
         wide = f"(int64_t)({accumulator})"
         if self.bits:
@@ -165,10 +170,11 @@ class RoundedDivision(Requantiser):
     def apply(self, sums: Integers, axis: int = -1) -> Integers:
         """See `Requantiser.apply`."""
         shape = [1] * sums.ndim
-        channels = max(len(number.values) for number in self.numbers)
+        used = (self.numerator, self.denominator, self.residue)
+        channels = max(len(number.values) for number in used)
         if channels > 1:
             shape[axis] = channels
-        numerator, denominator, residue = (number.spread(channels).reshape(shape) for number in self.numbers)
+        numerator, denominator, residue = (number.spread(channels).reshape(shape) for number in used)
         divisor = np.int64(1) << denominator if self.by_shift else denominator
         quotient = divide_half_even((sums * (1 << self.bits) + residue) * numerator, divisor)
         codes: Integers = np.clip(quotient + self.zero_point, self.low, self.high).astype(np.int64)
@@ -206,8 +212,16 @@ def requantise(proof: Proof, shift_type: DType = DType.I8) -> Requantiser:
         below = _number("divisor", DType.I64, denominator)
     return RoundedDivision(
         exact.low, exact.high, exact.zero_point, exact.bits, _number("residue", DType.I32, residue),
-        _number("numerator", DType.I64, numerator), below,
+        _number("numerator", DType.I64, numerator), below, _shifts_alone(proof, numerator, denominator),
     )  # fmt: skip
+
+
+def _shifts_alone(proof: Proof, numerator: Integers, denominator: Integers) -> bool:
+    """True where sums of 32 bits are divided by one of 2, 4, ... and their rounding leaves no 32 bits."""
+    divisor = int(denominator[0])
+    power = divisor > 1 and divisor & (divisor - 1) == 0 and bool((denominator == divisor).all())
+    plain = proof.requantisation.bits == 0 and bool((numerator == 1).all())
+    return power and plain and proof.bounds.largest + divisor // 2 < 1 << 31
 
 
 def _number(name: str, dtype: DType, values: Array) -> Channelwise:
