@@ -61,6 +61,8 @@ class Feature(Enum):
     """Tensors that live from call to call: `--state`."""
     KERNELS_APART = "kernels apart"
     """Kernels as C functions that this machine's compiler builds one by one: `tilewright conform`."""
+    SKIPPING = "skipping"
+    """Instructions that do not run where a condition makes their results needless: one branch of an If."""
 
 
 @dataclass(frozen=True)

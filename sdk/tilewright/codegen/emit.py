@@ -16,6 +16,7 @@ from tilewright.codegen.binary_weights import LARGE_BYTES, assembly, pieces
 from tilewright.codegen.binary_weights import lay_out as lay_out_binary
 from tilewright.codegen.blob import Blob, WeightRegion, blob_bytes, constant_texts, identity, lay_out
 from tilewright.codegen.c_types import C_TYPES, constant_type, literal, packed
+from tilewright.codegen.choices import left_to_do
 from tilewright.codegen.code_counts import FunctionCounts, FunctionText, count
 from tilewright.codegen.comments import constant_comment, layer_comment, port_comment, safe
 from tilewright.codegen.constant_array import ConstantArray
@@ -246,9 +247,13 @@ def calls_text(placed: PlacedPlan, functions: Functions, memories: Memories) -> 
     for call in functions.calls:
         index = call.instruction.index
         told = layer_comment(placed, call.instruction)
-        line = line_of.setdefault(index, CallLine(index, (), told, _guard(placed, guards[index], memories)))
-        if call.function:
-            line_of[index] = replace(line, statements=(*line.statements, call.text))
+        line = line_of.setdefault(index, CallLine(index, (), told))
+        if call.always:
+            line_of[index] = replace(line, first=(*line.first, call.text))
+        elif call.function:
+            own = guards[index] | (left_to_do(placed, call.instruction) or frozenset())
+            guard = _guard(placed, own, memories)
+            line_of[index] = replace(line, statements=(*line.statements, call.text), guard=guard)
     return tuple(line_of.values())
 
 

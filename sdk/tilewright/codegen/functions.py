@@ -9,6 +9,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from tilewright.codegen.c_types import constant_address
+from tilewright.codegen.choices import left_to_do
 from tilewright.codegen.code_counts import FunctionCounts, FunctionText, count
 from tilewright.codegen.parameters import parameters, parameters_of
 from tilewright.codegen.pointers import Memories, Pointer, address, caller_name, pointer
@@ -45,11 +46,15 @@ class Function:
 
 @dataclass(frozen=True)
 class LayerCall:
-    """A call of a layer function in the plan's order; `function` is empty for no call at all."""
+    """A call of a layer function in the plan's order; `function` is empty for no call at all.
+
+    One that is made `always` is for all layers, and runs whether its instruction does or not.
+    """
 
     instruction: Instruction
     function: str
     arguments: tuple[Pointer, ...]
+    always: bool = False
 
     @property
     def text(self) -> str:
@@ -136,6 +141,9 @@ def render_functions(
         if instruction.aliasing is not None:
             calls += _aliasing_calls(placed, instruction, instruction.aliasing, prefix, memories, moved)
             continue
+        if left_to_do(placed, instruction) is None:
+            calls.append(LayerCall(instruction, "", ()))
+            continue
         kernel, call = instruction.kernel, instruction.call
         listed = parameters(plan, instruction)
         restrict = not kernel.in_place(call) and not instruction.overlaps
@@ -160,7 +168,7 @@ def render_functions(
             arguments = _arguments(placed, instruction, prefix, memories, moved)
             calls.append(LayerCall(instruction, name, arguments))
     staged = staging(placed, prefix, memories, elsewhere or {})
-    early = [LayerCall(one.instruction, one.function.name, (Pointer(one.argument),)) for one in staged]
+    early = [LayerCall(one.instruction, one.function.name, (Pointer(one.argument),), one.once) for one in staged]
     calls = sorted([*early, *calls], key=lambda call: call.instruction.index)  # stable: copies before their layer
     functions = (*texts.functions.values(), *layers, *(one.function for one in staged))
     table_bytes += sum(one.table_bytes for one in staged)

@@ -53,13 +53,14 @@ class Port:
 class CallLine:
     """The statements of one instruction in `run`; none where its operands and results are the same bytes.
 
-    With a `guard`, a condition in C, they are only reached where it holds.
+    With a `guard`, a condition in C, they are only reached where it holds; those that come `first` always are.
     """
 
     index: int
     statements: tuple[str, ...]
     comment: str
     guard: str = ""
+    first: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -33,12 +33,13 @@ class Copied:
 
 @dataclass(frozen=True)
 class Staging:
-    """One function that copies constants, where it is called, and the bytes of its table."""
+    """One function that copies constants, where it is called, and the bytes of its table; `once` for all layers."""
 
     instruction: Instruction
     function: FunctionText
     argument: str
     table_bytes: int
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def staging(placed: PlacedPlan, prefix: str, memories: Memories, elsewhere: Mapp
         function = FunctionText(text.name, render(TEMPLATE, m=text))
         size_bytes = text.copies.size_bytes
         argument = arena if placed.arena_bytes else fast or "NULL"
-        texts.append(Staging(plan.instructions[0], function, argument, size_bytes))
+        texts.append(Staging(plan.instructions[0], function, argument, size_bytes, once=True))
     for instruction in plan.instructions:
         if instruction.name in streamed:
             name = f"{prefix}_fetch{instruction.index}"

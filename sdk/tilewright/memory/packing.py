@@ -118,11 +118,15 @@ class Packing:
         return (capacity + item.padding) // self.unit - item.size
 
     def is_rectangles(self) -> bool:
-        """Whether every two items alive together simply exclude each other: no odd views, no permitted overlaps."""
-        return not self.savings and all(
-            rival.low == -item.size and rival.high == self.items[rival.other].size
-            for item, rivals in zip(self.items, self.rivals, strict=True)
-            for rival in rivals
+        """Whether every two items alive together simply exclude each other: no odd views, no pauses, no overlaps."""
+        return (
+            not self.savings
+            and not any(_pauses(item) for item in self.items)
+            and all(
+                rival.low == -item.size and rival.high == self.items[rival.other].size
+                for item, rivals in zip(self.items, self.rivals, strict=True)
+                for rival in rivals
+            )
         )
 
     def select(self, chosen: Sequence[int]) -> Packing:
@@ -188,6 +192,16 @@ def alive_together(packing: Packing) -> list[list[int]]:
     if alive:
         sets.append(alive)
     return sets
+
+
+def _pauses(item: Item) -> bool:
+    """True where none of an item's buffers is alive at some moment of its life."""
+    end = item.lower
+    for member in sorted(item.members, key=lambda member: member.lower):
+        if member.lower > end:
+            return True
+        end = max(end, member.upper)
+    return False
 
 
 def _unit(problem: PlacementProblem, buffers: Mapping[str, Buffer], roots: Mapping[str, tuple[str, int]]) -> int:

@@ -11,10 +11,12 @@ from tilewright.memory.placed import PlacedPlan, Region
 from tilewright.memory.problem import Buffer, Overlap, PlacementProblem, View
 from tilewright.memory.states import STATE, place_states, state_regions
 from tilewright.plan.aliasing.alias_sets import view_shift
+from tilewright.plan.exclusive import stretches
+from tilewright.plan.guards import guards_of
 from tilewright.plan.liveness import Storage, storages
 from tilewright.plan.overlap import overlaps
 from tilewright.plan.plan import ExecutionPlan, FrozenSlot
-from tilewright.platform import Platform
+from tilewright.platform import Feature, Platform
 from tilewright.sizes import align_up
 
 
@@ -38,7 +40,8 @@ def place_plan(
     """
     level = next(candidate for candidate in platform.memory if candidate.name == (plan.home or platform.compute_in))
     outside = frozenset((*plan.input_slots, *plan.output_slots)) if io != "arena" else frozenset()
-    groups = storages(plan, in_place=in_place, pinned=outside)
+    guards = guards_of(plan) if platform.can(Feature.SKIPPING) else ()
+    groups = storages(plan, in_place=in_place, pinned=outside, guards=guards)
     states = [group for group in groups if group.kind == STATE]
     inside = [group for group in groups if group.kind != STATE and not outside.intersection(group.members)]
     buffers = (*_buffers(plan, inside, level.align), *_copies(plan, level.align, level.name))
@@ -80,8 +83,21 @@ def _name(group: Storage) -> str:
     return f"slot{group.root}"
 
 
+def _names(group: Storage) -> tuple[str, ...]:
+    """The names of the buffers of a storage: one for every stretch of its life."""
+    return (_name(group), *(f"{_name(group)}.{number}" for number in range(1, len(_stretches(group)))))
+
+
+def _stretches(group: Storage) -> tuple[tuple[int, int], ...]:
+    return stretches(group.first, group.last, group.pauses)
+
+
 def _buffers(plan: ExecutionPlan, groups: Sequence[Storage], align: int) -> tuple[Buffer, ...]:
-    buffers = [Buffer(_name(g), g.first, g.last + 1, align_up(max(g.size_bytes, 1), align), align) for g in groups]
+    buffers = [
+        Buffer(name, low, high, align_up(max(group.size_bytes, 1), align), align)
+        for group in groups
+        for name, (low, high) in zip(_names(group), _stretches(group), strict=True)
+    ]
     for instruction in plan.instructions:
         if instruction.scratch_bytes:
             size = align_up(instruction.scratch_bytes, align)
@@ -90,7 +106,7 @@ def _buffers(plan: ExecutionPlan, groups: Sequence[Storage], align: int) -> tupl
 
 
 def _permitted(plan: ExecutionPlan, groups: Sequence[Storage]) -> tuple[Overlap, ...]:
-    return tuple(Overlap(_name(earlier), _name(later), gap) for earlier, later, gap in overlaps(plan, groups))
+    return tuple(Overlap(_names(earlier)[-1], _name(later), gap) for earlier, later, gap in overlaps(plan, groups))
 
 
 def copied_constants(plan: ExecutionPlan, level: str) -> tuple[FrozenSlot, ...]:
@@ -130,8 +146,9 @@ def _lives_of_copies(plan: ExecutionPlan) -> Callable[[FrozenSlot], tuple[int, i
 
 
 def _views(groups: Sequence[Storage]) -> tuple[View, ...]:
-    """Storages that lie in another one's bytes."""
-    return tuple(View(_name(g), f"slot{g.within[0]}", g.within[1]) for g in groups if g.within is not None)
+    """Storages that lie in another one's bytes, and lives that go on after a pause."""
+    views = [View(_name(g), f"slot{g.within[0]}", g.within[1]) for g in groups if g.within is not None]
+    return (*views, *(View(name, _name(g), 0, resumes=True) for g in groups for name in _names(g)[1:]))
 
 
 def _live_set(groups: Sequence[Storage], align: int) -> int:
@@ -140,7 +157,7 @@ def _live_set(groups: Sequence[Storage], align: int) -> int:
     for group in groups:
         home, start = group.within or (group.root, 0)
         end = start + align_up(max(group.size_bytes, 1), align)
-        spans.append(Span(home, start, end, group.first, group.last + 1))
+        spans += [Span(home, start, end, low, high) for low, high in _stretches(group)]
     return max(covered(spans).values(), default=0)
 
 
@@ -149,8 +166,9 @@ def _regions(
 ) -> tuple[Region, ...]:
     kinds = {"input": "io", "output": "io", "io": "io", "activation": "activations"}
     regions = [
-        Region(plan.slots[g.root].tensor.name, level, offsets[_name(g)], g.size_bytes, g.first, g.last, kinds[g.kind])
+        Region(plan.slots[g.root].tensor.name, level, offsets[_name(g)], g.size_bytes, low, high - 1, kinds[g.kind])
         for g in groups
+        for low, high in _stretches(g)
     ]
     for i in plan.instructions:
         if i.scratch_bytes:

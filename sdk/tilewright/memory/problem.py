@@ -41,11 +41,13 @@ class View:
     """Buffer `name` shows the bytes of buffer `of` from `shift` on: offset(name) = offset(of) + shift, no own memory.
 
     A reshape or slice is a view of its input; a part that is written into a concatenation is a view of the result.
+    One that `resumes` is a later part of one life: in between nobody has to keep the bytes.
     """
 
     name: str
     of: str
     shift: int = 0
+    resumes: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from tilewright.errors import UsageError
 from tilewright.memory.problem import Buffer, PlacementProblem, View
@@ -84,17 +84,19 @@ def _resolve_views(problem: PlacementProblem, buffers: Mapping[str, Buffer]) -> 
                 tensor=name,
             )
         roots[name] = (at, shift)
-    _check_lives(buffers, roots)
+    _check_lives(buffers, roots, {view.name for view in problem.views if view.resumes})
     return roots
 
 
-def _check_lives(buffers: Mapping[str, Buffer], roots: Mapping[str, tuple[str, int]]) -> None:
-    """Refuses views with a time between them at which none of those that share the bytes is alive."""
+def _check_lives(
+    buffers: Mapping[str, Buffer], roots: Mapping[str, tuple[str, int]], resuming: Collection[str]
+) -> None:
+    """Refuses views with a time between them at which none of those that share the bytes is alive; not `resuming`."""
     latest: dict[str, Buffer] = {}
     for name in sorted(roots, key=lambda name: (buffers[name].lower, name)):
         buffer, root = buffers[name], roots[name][0]
         before = latest.get(root, buffer)
-        if buffer.lower > before.upper:
+        if buffer.lower > before.upper and name not in resuming:
             view, other = (buffer, before) if name != root else (before, buffer)
             raise UsageError(
                 f"view '{view.name}' lives in [{view.lower}, {view.upper}) but '{other.name}' in "

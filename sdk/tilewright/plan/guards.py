@@ -64,30 +64,56 @@ def guards_of_steps(steps: Sequence[Step[Key]], results: Iterable[Key]) -> tuple
 
 
 def guards_of(plan: ExecutionPlan) -> Guards:
-    """The guards of every instruction; none in plans that copy tiles, or constants, ahead of their use."""
-    if any(i.schedule is not None for i in plan.instructions) or any(slot.home for slot in plan.frozen_slots):
-        return (frozenset[Guard[int]](),) * len(plan.instructions)
+    """The guards of every instruction; those that are computed together, as one sweep or chain, have them together."""
     results = (*plan.output_slots, *(slot for pair in plan.state for slot in (pair.source, *pair.within)))
-    swept = {index for low, high in plan.groups for index in range(low, high)}
-    steps = [_step(plan, instruction, instruction.index in swept) for instruction in plan.instructions]
-    return guards_of_steps(steps, [view_root(plan, slot) for slot in results])
+    units = _units(plan)
+    steps = [_step(plan, unit) for unit in units]
+    guards: list[frozenset[Guard[int]]] = [frozenset()] * len(plan.instructions)
+    for unit, own in zip(units, guards_of_steps(steps, [view_root(plan, slot) for slot in results]), strict=True):
+        for instruction in unit:
+            guards[instruction.index] = own
+    return tuple(guards)
 
 
-def _step(plan: ExecutionPlan, instruction: Instruction, swept: bool) -> Step[int]:
-    """An instruction; one of a sweep, and one that only says where bytes lie, is bound."""
-    roots = [view_root(plan, slot) if slot >= 0 else -1 for slot in instruction.inputs]
-    reads = [
-        (root, Guard(roots[0], operand == 1) if operand and roots[0] >= 0 and _chooses(instruction.call) else None)
-        for operand, root in enumerate(roots)
-        if root >= 0
-    ]
-    writes = tuple(view_root(plan, slot) for slot in instruction.outputs)
-    return Step(tuple(reads), writes, swept or instruction.aliasing is not None)
+def _units(plan: ExecutionPlan) -> list[tuple[Instruction, ...]]:
+    """The instructions one by one, those of a group together."""
+    units, at = list[tuple[Instruction, ...]](), 0
+    for low, high in (*plan.groups, (len(plan.instructions),) * 2):
+        units += [(instruction,) for instruction in plan.instructions[at:low]]
+        if low < high:
+            units.append(plan.instructions[low:high])
+        at = high
+    return units
 
 
-def _chooses(call: Call) -> bool:
+def _step(plan: ExecutionPlan, unit: Sequence[Instruction]) -> Step[int]:
+    """Instructions that run together; what only says where bytes lie is bound."""
+    writes = tuple(view_root(plan, slot) for instruction in unit for slot in instruction.outputs)
+    reads = tuple(
+        (view_root(plan, slot), guard)
+        for instruction in unit
+        for slot, guard in zip(instruction.inputs, choice_guards(plan, instruction), strict=True)
+        if slot >= 0 and view_root(plan, slot) not in writes
+    )
+    return Step(reads, writes, any(instruction.aliasing is not None for instruction in unit))
+
+
+def choice_guards(plan: ExecutionPlan, instruction: Instruction) -> tuple[Guard[int] | None, ...]:
+    """For every operand the condition under which its values are looked at, None where they always are."""
+    if not chooses(instruction.call) or instruction.inputs[0] < 0:
+        return (None,) * len(instruction.inputs)
+    condition = view_root(plan, instruction.inputs[0])
+    return tuple(Guard(condition, operand == 1) if operand else None for operand in range(len(instruction.inputs)))
+
+
+def chooses(call: Call) -> bool:
     """True where operand 0 is one condition that says which of the other two is the result."""
     return call.node.op == "Where" and not call.node.domain and not call.chain and call.tensor(0).elements == 1
+
+
+def contradict(some: frozenset[Guard[Key]], others: frozenset[Guard[Key]]) -> bool:
+    """True where no call meets both: one asks of a condition what the other excludes."""
+    return any(Guard(guard.slot, not guard.value) in others for guard in some)
 
 
 def skipped(guards: Guards, values: Sequence[Array]) -> frozenset[int]:

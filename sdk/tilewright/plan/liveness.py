@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 from tilewright.intervals import Shelves
 from tilewright.plan.aliasing.alias_sets import bases_of, relations_of, view_shift
+from tilewright.plan.choices import Choices
+from tilewright.plan.exclusive import pauses
+from tilewright.plan.guards import Guards
 from tilewright.plan.plan import ExecutionPlan, Instruction
 
 
@@ -20,7 +23,8 @@ class Storage:
 
     `kind` is activation, input, output, io or state.
 
-    `within` is (root of another storage, byte offset) where that one's bytes are shown: the hull of an alias set.
+    `within` is (root of another storage, byte offset) where that one's bytes are shown: the hull of an alias set. In
+    `pauses`, runs of instructions [low, high), others may have the bytes: a call that runs those reads nothing here.
     """
 
     root: int
@@ -30,6 +34,7 @@ class Storage:
     last: int
     kind: str
     within: tuple[int, int] | None = None
+    pauses: tuple[tuple[int, int], ...] = ()
 
 
 Bases = dict[int, tuple[int, int]]
@@ -49,9 +54,13 @@ def last_use(plan: ExecutionPlan) -> tuple[int, ...]:
 
 
 def storages(
-    plan: ExecutionPlan, *, in_place: bool = True, pinned: frozenset[int] = frozenset()
+    plan: ExecutionPlan, *, in_place: bool = True, pinned: frozenset[int] = frozenset(), guards: Guards = ()
 ) -> tuple[Storage, ...]:
-    """Every storage of the plan. `pinned` are slots whose memory is not ours to write over (the caller's inputs)."""
+    """Every storage of the plan. `pinned` are slots whose memory is not ours to write over (the caller's inputs).
+
+    `guards` are those under which the code runs the instructions; without them every one runs.
+    """
+    choices = Choices(plan, guards) if any(guards) else None
     root = list(range(len(plan.slots)))
     for slot in plan.slots:
         if slot.storage is not None:
@@ -61,6 +70,9 @@ def storages(
     bases = bases_of(relations_of(plan, root))
     if in_place:
         _merge_in_place(plan, root, first, last, pinned, bases)
+        first, last = _extents(plan, root)
+    if in_place and choices is not None:
+        _merge_choices(plan, root, choices, pinned, bases)
         first, last = _extents(plan, root)
     members: dict[int, list[int]] = {}
     for slot in plan.slots:
@@ -77,7 +89,13 @@ def storages(
         )
         if head in states:
             kind = "state"
-        groups_of_slots.append(Storage(head, tuple(group), sizes[head], first[head], last[head], kind, hulls.get(head)))
+        between: tuple[tuple[int, int], ...] = ()
+        if choices is not None and head not in bases and kind != "state" and not pinned.intersection(group):
+            needed = [choices.values[slot].needed(guards) for slot in group if slot in choices.values]
+            between = pauses(needed, first[head], last[head])
+        groups_of_slots.append(
+            Storage(head, tuple(group), sizes[head], first[head], last[head], kind, hulls.get(head), between)
+        )
     return tuple(groups_of_slots)
 
 
@@ -213,6 +231,34 @@ def _merge_in_place(
             if target in outputs:
                 outputs.add(head)
             break
+
+
+def _merge_choices(
+    plan: ExecutionPlan, root: list[int], choices: Choices, pinned: frozenset[int], bases: Bases
+) -> None:
+    """Let both operands of a choice lie where its result lies, so that what is taken is there already."""
+    fixed = {root[slot] for slot in (*pinned, *plan.state_slots)}
+    inputs, outputs = ({root[slot] for slot in slots} for slots in (plan.input_slots, plan.output_slots))
+    members: dict[int, list[int]] = {}
+    for slot, head in enumerate(root):
+        members.setdefault(head, []).append(slot)
+    for choice in choices.choices:
+        pairs, target = choice.kernel.in_place(choice.call), choice.outputs[0]
+        for operand in (1, 2):
+            source = choice.inputs[operand]
+            if source < 0 or (operand, 0) not in pairs or {root[source], root[target]} & (fixed | bases.keys()):
+                continue
+            head, home = sorted((root[source], root[target]))
+            alike = plan.slots[source].layout == plan.slots[target].layout and not view_shift(plan, source)
+            apart = len({head, home} & inputs) + len({head, home} & outputs) > 1
+            if head == home or not alike or apart or not choices.free(members[head], members[home]):
+                continue
+            for slot in members[home]:
+                root[slot] = head
+            members[head] += members.pop(home)
+            for ends in (inputs, outputs):
+                if home in ends:
+                    ends.add(head)
 
 
 class _Merging:

@@ -11,6 +11,7 @@ from tilewright.binding.candidates import Refusals
 from tilewright.binding.graph import BoundGraph, Candidate
 from tilewright.binding.order import Order
 from tilewright.errors import StateError, UsageError
+from tilewright.memory.check_guards import check_guards
 from tilewright.memory.check_states import check_states
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Model
@@ -22,6 +23,7 @@ from tilewright.plan.check import check as check_plan
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.plan.recompute import again
 from tilewright.plan.schedule import schedule_batches, with_groups
+from tilewright.platform_facts import Feature
 from tilewright.rows.check import check
 from tilewright.rows.links import Links, with_chains
 from tilewright.schedule.decisions import Again, Decisions, RowChain
@@ -130,6 +132,8 @@ class Deployment:
         question = self.question
         placed = question.placing.place(self.plan, question.allocator, question.effort, self.decisions.offsets)
         check_states(placed)
+        if question.request.platform.can(Feature.SKIPPING):
+            check_guards(placed)
         return placed
 
     # ----------------------------- deployments that differ in one decision; those that follow it are open again

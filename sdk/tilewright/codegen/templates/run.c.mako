@@ -25,6 +25,9 @@ int ${m.name}_run(${m.run_parameters})
 % for call in m.calls:
     /* ${call.index}: ${call.comment} */
     ${m.upper}_MARK(${call.index}, 0);
+% for statement in call.first:
+    ${statement};
+% endfor
 % if call.guard:
     if (${call.guard}) {
 % for statement in call.statements:
