@@ -100,14 +100,27 @@ def with_smallest(
     `report` is the one that the error is about.
     """
 
+    def ask(own: CompileOptions) -> Report:
+        try:
+            return answered(source, own, target)[1]
+        except ToolMissing:
+            return compile_model(source, replace(own, measure=False), target).report
+
+    return with_smallest_of(error, ask, options, target, report)
+
+
+def with_smallest_of(
+    error: DoesNotFit, ask: Callable[[CompileOptions], Report], options: CompileOptions, target: Target,
+    report: Report | None = None,
+) -> DoesNotFit:  # fmt: skip
+    """The same of whatever `ask` compiles with other sizes: one network, or several in one image."""
+
     def report_at(sizes: Mapping[str, int]) -> Report | None:
         own = replace(options, level_sizes={**options.level_sizes, **sizes}, budgets={}, dump_dir=None)
         try:
-            _, report_now = answered(source, own, target)
+            report_now = ask(own)
         except DoesNotFit:
             return None
-        except ToolMissing:
-            report_now = compile_model(source, replace(own, measure=False), target).report
         return report_now if overflow(report_now, {}) is None else None
 
     chosen = platform(target.platform)

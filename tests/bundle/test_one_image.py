@@ -104,6 +104,28 @@ def test_a_network_that_writes_over_another_is_seen(models: Path, capsys: pytest
     assert "the first that does is call 0, 'y' of wake" in str(error)
 
 
+def test_files_of_an_earlier_image_go_and_those_of_others_stay(models: Path) -> None:
+    out = models / "kit"
+    for names in ("prefill decode", "wake command"):
+        files = [str(models / f"{name}.onnx") for name in names.split()]
+        assert main(["compile", *files, "--bundle", "kit", "-t", "host", "-o", str(out), "--force"]) == 0
+        if names == "prefill decode":
+            (out / "src" / "prefill.h").write_text("/* mine now */")
+            (out / "src" / "own.c").write_text("int own;")
+    assert {file.stem for file in (out / "src").glob("*.c")} == {"own", "kit", "kit_weights", "wake", "command"}
+    assert (out / "src" / "prefill.h").read_text() == "/* mine now */"
+    assert not {name for name in load(out).files if "prefill" in name or "decode" in name}
+
+
+def test_an_image_that_does_not_fit_names_the_smallest_sizes(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(models / f"{name}.onnx") for name in ("wake", "command")]
+    words = ["compile", *files, "--bundle", "kit", "-t", "qemu_pulp", "-o", str(models / "kit"), "--set"]
+    assert main([*words, "l2=9K"]) == 4
+    size = int(capsys.readouterr().err.rpartition("smallest that fits: l2=")[2].partition(",")[0])
+    assert main([*words, f"l2={size}"]) == 0
+    assert main([*words, f"l2={size - 8}"]) == 4
+
+
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize("weights", ["c", "bin"])
 def test_the_library_is_plain_c(models: Path, compiler: str, weights: str) -> None:

@@ -13,7 +13,7 @@ from tilewright.commands.comparing import mismatch, project_folder
 from tilewright.commands.pages import write_rows
 from tilewright.commands.progress import stages, watched
 from tilewright.commands.streams import terminal_width
-from tilewright.errors import UsageError
+from tilewright.errors import DoesNotFit, UsageError
 
 if TYPE_CHECKING:
     from tilewright.bundle import Bundle, BundleWish
@@ -52,7 +52,7 @@ def bundle_wish(arguments: argparse.Namespace) -> BundleWish | None:
 def compile_together(arguments: argparse.Namespace, wish: BundleWish) -> Answer:
     """Compile, check that all of it fits, and write."""
     from tilewright.output.staged import staged
-    from tilewright.output.written import protection
+    from tilewright.output.written import listed, protection, remove_obsolete
     from tilewright.report.terminal import render
 
     options = compile_options(arguments, measure=arguments.measure)
@@ -65,6 +65,7 @@ def compile_together(arguments: argparse.Namespace, wish: BundleWish) -> Answer:
             raise UsageError(f"{option} and --bundle", why="it is made of one network", fix="leave one of them out")
     target = target_for(arguments.target, options)
     bundle = _compiled(arguments, options, target, wish)
+    before = listed(arguments.output)
     with staged(arguments.output, protection(arguments.output, force=arguments.force)) as folder:
         _write(bundle, folder)
         report = bundle.report
@@ -74,8 +75,9 @@ def compile_together(arguments: argparse.Namespace, wish: BundleWish) -> Answer:
 
             report = measure_bundle(bundle.subject(folder), roomy(target))
         if error := overflow(report, options.budgets):
-            raise error
-        report = _finish(report, arguments.output, folder)
+            raise _with_smallest(error, arguments, options, target, wish)
+        report = _finish(report, folder)
+    remove_obsolete(arguments.output, before)
     parts = [explanation(one, options) for one in bundle.members] if arguments.explain else []
     return Answer(
         "\n\n".join([*parts, render(_short(report), terminal_width()) + f"written to {arguments.output}"]),
@@ -87,6 +89,7 @@ def run_together(
     arguments: argparse.Namespace, wish: BundleWish, options: CompileOptions, running: RunOptions
 ) -> Answer:
     """Compile, build, run every network alone and all in turn; a difference is an answer with an error."""
+    from tilewright.output.written import listed, remove_obsolete
     from tilewright.report.envelope import Row, error_json
     from tilewright.report.terminal import render
     from tilewright.run.together import run_bundle
@@ -99,11 +102,14 @@ def run_together(
     target = target_for(arguments.target, options)
     bundle = _compiled(arguments, options, target, wish)
     if error := overflow(bundle.report, options.budgets, sure=True):
-        raise error
+        raise _with_smallest(error, arguments, options, target, wish)
+    before = listed(arguments.output) if arguments.output is not None else {}
     with project_folder(arguments.output, arguments.force) as folder:
         _write(bundle, folder)
         report = run_bundle(bundle.subject(folder), target, running)
-        report = _finish(report, arguments.output, folder)
+        report = _finish(report, folder)
+    if arguments.output is not None:
+        remove_obsolete(arguments.output, before)
     parts = [explanation(one, options) for one in bundle.members] if arguments.explain else []
     failure = overflow(report, options.budgets) or next(filter(None, map(mismatch, (*report.networks, report))), None)
     write_rows(arguments.html, [Row(one.target, one, None, source=one.model.name) for one in report.networks])
@@ -115,9 +121,25 @@ def _compiled(arguments: argparse.Namespace, options: CompileOptions, target: Ta
     from tilewright.bundle import compile_bundle
 
     with stages(arguments.quiet) as stage:
-        bundle = compile_bundle(arguments.models, options, target, wish, pipeline=watched(stage))
+        try:
+            bundle = compile_bundle(arguments.models, options, target, wish, pipeline=watched(stage))
+        except DoesNotFit as error:
+            raise _with_smallest(error, arguments, options, target, wish) from None
     tell([f"{one.plan.name}: {note}" for one in bundle.members for note in one.model.notes])
     return bundle
+
+
+def _with_smallest(
+    error: DoesNotFit, arguments: argparse.Namespace, options: CompileOptions, target: Target, wish: BundleWish
+) -> DoesNotFit:
+    """The error with the smallest sizes with which the image fits, as estimated."""
+    from tilewright.bundle import compile_bundle
+    from tilewright.fitting import with_smallest_of
+
+    return with_smallest_of(
+        error, lambda own: compile_bundle(arguments.models, own, target, wish).report,
+        replace(options, measure=False), target,
+    )  # fmt: skip
 
 
 def _write(bundle: Bundle, folder: Path) -> None:
@@ -126,12 +148,12 @@ def _write(bundle: Bundle, folder: Path) -> None:
     write_files(bundle.artifacts.project, folder)
 
 
-def _finish(report: Report, output: Path | None, folder: Path) -> Report:
+def _finish(report: Report, folder: Path) -> Report:
     """The report as it is written beside the project."""
-    from tilewright.output.written import hashes, listed
+    from tilewright.output.written import hashes
     from tilewright.report.build import dumps
 
-    report = replace(report, files={**(listed(output) if output else {}), **hashes(folder)})
+    report = replace(report, files=hashes(folder))
     (folder / "report.json").write_text(dumps(report.to_json()), encoding="utf-8")
     return report
 

@@ -32,6 +32,19 @@ def listed(folder: Path) -> dict[str, str]:
     return {str(name): str(value) for name, value in files.items()} if isinstance(files, Mapping) else {}
 
 
+def remove_obsolete(folder: Path, before: Mapping[str, str]) -> None:
+    """Remove what an earlier report listed, by relative path, and the folder's own does not.
+
+    Files that were changed since, and those that lie elsewhere by a link or by their name, stay.
+    """
+    now, root = listed(folder), folder.resolve()
+    for name, digest in before.items():
+        path = folder / name
+        inside = not path.is_symlink() and root in path.resolve().parents
+        if name not in now and inside and path.is_file() and _digest(path) == digest:
+            path.unlink()
+
+
 def protection(folder: Path, *, force: bool, recognised: Recognised = lambda name, place: False) -> Refusal | None:
     """Why a file of this folder must not be replaced: it is somebody else's, or was changed; `force` replaces all."""
     if force:
