@@ -50,3 +50,27 @@ def coded_attention(r: Draw, op: str) -> Sketch:
     q = Drawn(reals(r, (1, heads, queries, depth)).astype(np.float32), "fixed")
     operands = (q, caches[0], most[0], caches[1], most[1], fixed([r.randint(0, rows)], False))
     return Sketch(op, operands, {"scale": 0.5, "k_unit": 1 / 127, "v_unit": 1 / 127})
+
+
+def coded_lstm(r: Draw, op: str) -> Sketch:
+    """One or two directions, one scale for all rows or many, with biases and first states or without."""
+    steps, batch, inputs, hidden = (r.randint(1, most) for most in (3, 2, 13, 9))
+    kind, direction = r.choice((np.int8, np.uint8)), r.choice(("forward", "reverse", "bidirectional"))
+    count, draw = 2 if direction == "bidirectional" else 1, np.random.default_rng(r.getrandbits(32))
+    limits = np.iinfo(kind)
+
+    def scales() -> Drawn:
+        drawn = draw.uniform(1e-4, 0.05, (count, 4 * hidden)) * r.choice((0, 1)) + draw.uniform(1e-4, 0.05)
+        return Drawn(drawn.astype(np.float32), "fixed", True)
+
+    x = Drawn(draw.integers(limits.min, limits.max + 1, (steps, batch, inputs)).astype(kind), "fixed")
+    scale = Drawn(np.array(r.choice((0.0, 1e-9, 0.01, 0.3, 40.0, 1e6, 3e38)), np.float32), "fixed")
+    zero = Drawn(np.array(r.randint(limits.min, limits.max), kind), "fixed")
+    operands: list[Drawn | None] = [x, scale, zero]
+    for width in (inputs, hidden):
+        operands += [Drawn(_codes(r, count, 4 * hidden, width), "fixed", True), scales()]
+    bias = Drawn(reals(r, (count, 8 * hidden)).astype(np.float32), "fixed", True)
+    operands.append(bias if r.random() < 0.7 else None)
+    if r.random() < 0.5:
+        operands += [Drawn(reals(r, (count, batch, hidden)).astype(np.float32), "fixed") for _ in range(2)]
+    return Sketch(op, tuple(operands), {"direction": direction}, 3)

@@ -17,7 +17,7 @@ from tilewright.ops.registry import named
 FAMILIES: Mapping[str, d.Sketcher] = {
     "along": d.along(), "attention": m.attention, "blocks": m.blocks, "broadcast": d.broadcast, "cache": m.cache,
     "cast": d.cast, "clip": d.clip, "code_product": c.code_product, "code_rows": c.code_rows,
-    "coded_attention": c.coded_attention, "concat": m.concat,
+    "coded_attention": c.coded_attention, "coded_lstm": c.coded_lstm, "concat": m.concat,
     "conv": d.conv, "conv_integer": d.conv_integer, "conv_transpose": d.conv_transpose, "cut": m.cut,
     "dynamic": m.dynamic, "expand": m.expand, "gather": m.gather, "gemm": d.gemm, "image": d.image,
     "layer_norm": d.layer_norm, "matmul": d.matmul, "matmul_integer": d.matmul_integer,
