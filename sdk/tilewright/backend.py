@@ -20,6 +20,7 @@ from tilewright.conformance.node_cases import Case
 from tilewright.conformance.node_cases import prepare as prepare_case
 from tilewright.conformance.program import run_batch
 from tilewright.errors import MismatchError, UnsupportedError
+from tilewright.frontend.values import ONNX_TYPE
 from tilewright.plugins import platform
 from tilewright.run.lengths import without_padding
 
@@ -44,7 +45,11 @@ class CompiledModel(BackendRep):
             raise MismatchError("the compiled model did not run", why=outcome.failure)
         names = [value.name for value in self._model.graph.output]
         results = without_padding(prepared.subject.outputs, outcome.runs[0])
-        return namedtupledict("Outputs", names)(*results[: len(names)])
+        typed = [
+            array.astype(onnx.helper.tensor_dtype_to_np_dtype(ONNX_TYPE[tensor.dtype]))  # four bits have types there
+            for tensor, array in zip(prepared.subject.outputs, results, strict=True)
+        ]
+        return namedtupledict("Outputs", names)(*typed[: len(names)])
 
 
 def _listed(model: onnx.ModelProto, inputs: Any) -> tuple[np.ndarray, ...]:

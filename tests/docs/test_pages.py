@@ -19,6 +19,7 @@ NEEDS = {
     "decisions_file": (),
     "state": (),
     "bundles": (),
+    "backend": ("gcc",),
     "language_model": (),
     "streaming": (),
 }  # fmt: skip

@@ -111,6 +111,19 @@ def test_training_mode_is_refused(made: onnx.NodeProto) -> None:
     assert str(caught.value) == text
 
 
+def test_dropping_nothing_is_no_training() -> None:
+    made = node("Dropout", "x r t", "y mask", "n")
+    constants = {"r": np.float32(0), "t": np.bool_(True)}
+    proto = onnx_model([made], CUBE, ["y", "mask"], constants, types={"mask": onnx.TensorProto.BOOL})
+    model = load(proto)
+    feeds = random_feeds(model)
+    for name, expected in reference(proto, feeds).items():
+        np.testing.assert_array_equal(execute(model, feeds)[name], expected)
+    proto = onnx_model([made], CUBE | {"t": []}, ["y"], {"r": np.float32(0)}, types={"t": onnx.TensorProto.BOOL})
+    with pytest.raises(UnsupportedNode, match="whether it trains is not known at compile time: 't' is computed at run"):
+        load(proto)
+
+
 @pytest.mark.parametrize("op", ["Dropout", "BatchNormalization"])
 def test_before_opset_7_inference_is_an_attribute(op: str) -> None:
     constants = {name: np.array([1.0, 0.5, 2.0], np.float32) for name in "sbmv"} if op == "BatchNormalization" else {}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import onnx
+import onnx.reference
 import pytest
 from graphs import execute, node, onnx_model, reference
 from onnx import helper
@@ -270,3 +271,54 @@ def test_every_rule_has_a_case() -> None:
     twins = {"GatherND", "LayerNormalization", "Pad", "Range", "SimplifiedLayerNormalization", "Trilu"}
     alike = {"NhwcConv", "NhwcFusedConv", "TransposeMatMul", "QLinearGlobalAveragePool"}
     assert named - tried - twins - alike == {"DynamicQuantizeLSTM", "QLinearReduceMean"}
+
+
+ROIS: Arrays = {
+    "x": real(1, 3, 7, 9),
+    "r": np.array([[0, 0, 8, 6], [1.5, -3, 12, 5.25], [4, 4, 4.2, 4.1], [20, 20, 22, 22]], np.float32),
+    "b": np.zeros(4, np.int64),
+}
+BATCH: Arrays = {"x": real(2, 3, 7, 9), "b": np.array([1, 0, 1, 1], np.int64)}
+CONV_KEYS = ("strides", "pads", "dilations", "group")
+PIXELS = "coordinate_transformation_mode"
+
+
+@pytest.mark.parametrize("mode", ["avg", "max"])
+@pytest.mark.parametrize(
+    ("feeds", "attributes"),
+    [
+        (ROIS, {"sampling_ratio": 2, "output_height": 3, "output_width": 2}),
+        (ROIS | BATCH, {"sampling_ratio": 3, PIXELS: "output_half_pixel", "spatial_scale": 0.5, "output_width": 4}),
+    ],
+    ids=["one image", "a batch"],
+)
+def test_roi_align_is_that_of_the_runtime(mode: str, feeds: Arrays, attributes: dict[str, Any]) -> None:
+    made = node("RoiAlign", "x r b", "y", "n", mode=mode, **attributes)
+    types = {"b": INT64}
+    proto = onnx_model([made], {name: array.shape for name, array in feeds.items()}, ["y"], {}, 16, types=types)
+    np.testing.assert_allclose(execute(load(proto), feeds)["y"], reference(proto, feeds)["y"], rtol=1e-4, atol=2e-5)
+
+
+def test_regions_that_decide_the_number_of_samples_are_refused() -> None:
+    made = node("RoiAlign", "x r b", "y", "n")
+    proto = onnx_model([made], {name: v.shape for name, v in ROIS.items()}, ["y"], {}, 16, types={"b": INT64})
+    with pytest.raises(UnsupportedNode, match=r"how many samples a cell has \(sampling_ratio 0\); set sampling_ratio"):
+        load(proto)
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [{}, {"strides": [2, 1], "pads": [1, 0, 2, 1], "dilations": [1, 2]}, {"group": 2, "offset_group": 2}],
+    ids=["plain", "strides, pads, dilations", "groups"],
+)
+def test_deformed_convolutions_are_those_of_the_standard(attributes: dict[str, Any]) -> None:
+    plain = onnx.helper.make_node("Conv", ["x", "w"], ["y"], **{k: v for k, v in attributes.items() if k in CONV_KEYS})
+    feeds: Arrays = {"x": real(2, 4, 6, 7), "w": real(6, 4 // attributes.get("group", 1), 3, 2), "b": real(6)}
+    shape = {name: feeds[name].shape for name in "xw"}
+    rows, columns = reference(onnx_model([plain], shape, ["y"]), {name: feeds[name] for name in "xw"})["y"].shape[2:]
+    groups = attributes.get("offset_group", 1)
+    feeds |= {"o": 2 * real(2, groups * 12, rows, columns), "m": real(2, groups * 6, rows, columns)}
+    made = node("DeformConv", "x w o b m", "y", "n", **attributes)
+    proto = onnx_model([made], {name: array.shape for name, array in feeds.items()}, ["y"], {}, 22)
+    want: Any = onnx.reference.ReferenceEvaluator(proto).run(None, feeds)
+    np.testing.assert_allclose(execute(load(proto), feeds)["y"], want[0], rtol=1e-4, atol=2e-5)

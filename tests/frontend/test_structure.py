@@ -148,6 +148,20 @@ def test_opsets_out_of_range_are_refused(version: int, fix: str) -> None:
         load(proto)
 
 
+def test_an_old_opset_is_read_where_its_operators_mean_the_same() -> None:
+    graph = onnx_model(
+        [node("MatMul", "x w", "y"), node("Softsign", "y", "z")],
+        {"x": [2, 3]},
+        ["z"],
+        {"w": np.eye(3, dtype=np.float32)},
+    )
+    graph.opset_import[0].version = 1
+    assert [made.op for made in load(graph).nodes] == ["MatMul", "Softsign"]
+    graph.graph.node.append(node("Relu", "z", "v"))  # opset 6 gave it another form
+    with pytest.raises(UnsupportedError, match="the model uses opset 1"):
+        load(graph)
+
+
 @pytest.mark.parametrize(
     ("made", "text"),
     [

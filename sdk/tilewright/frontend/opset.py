@@ -196,11 +196,25 @@ def _recurrent(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
 def _dropout(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
     if node.version < 7 and not _number(node, "is_test", 0):
         raise _training(node)
-    if len(node.inputs) > 2 and node.inputs[2]:
-        training = around.constants.get(node.inputs[2])
-        if training is None or bool(np.any(training)):
+    if len(node.inputs) > 2 and node.inputs[2] and np.any(_decided(node, around, 2, "whether it trains")):
+        drops = len(node.inputs) < 2 or not node.inputs[1] or np.any(_decided(node, around, 1, "its ratio"))
+        if drops:
             raise _training(node)
     return (replace(node.with_attributes(ratio=None, seed=None, is_test=None), inputs=node.inputs[:1]),)
+
+
+def _decided(node: RawNode, around: Surroundings, index: int, what: str) -> Array:
+    """The value of an input that a node must know; UnsupportedNode where it is computed at run time."""
+    name = node.inputs[index]
+    if name in around.constants:
+        return around.constants[name]
+    raise UnsupportedNode(
+        f"{node.where()}: {what} is not known at compile time",
+        why=f"{quoted(name)} is computed at run time",
+        fix="give it as an initialiser, or freeze it with --freeze",
+        node=node.label,
+        tensor=name,
+    )
 
 
 def _batch_normalization(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:

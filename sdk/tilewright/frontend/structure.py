@@ -73,11 +73,25 @@ def check_opsets(proto: onnx.ModelProto, file: str) -> dict[str, int]:
     if "" not in opsets and any(domain_name(node.domain) == "" for node in nodes_within(proto.graph.node)):
         raise _invalid("the model is invalid", "it imports no version of the standard operators (opset)", file)
     version = opsets.get("", newest)
-    if not OPSET_OLDEST <= version <= newest:
+    if version > newest or (version < OPSET_OLDEST and not _as_in_oldest(proto, version)):
         fix = "export it again with opset 17" if version < OPSET_OLDEST else "upgrade the onnx package, or export lower"
         why = f"opsets {OPSET_OLDEST} to {newest} are read"
         raise UnsupportedError(f"the model uses opset {version}", why=why, fix=fix, file=file)
     return opsets
+
+
+def _as_in_oldest(proto: onnx.ModelProto, version: int) -> bool:
+    """True where every standard operator of the model means the same in the oldest opset that we read."""
+    import onnx
+
+    def meaning(op: str, opset: int) -> int:
+        return int(onnx.defs.get_schema(op, opset, "").since_version)
+
+    used = {node.op_type for node in nodes_within(proto.graph.node) if domain_name(node.domain) == ""}
+    try:
+        return all(meaning(op, version) == meaning(op, OPSET_OLDEST) for op in used)
+    except onnx.defs.SchemaError:
+        return False
 
 
 def check_functions(proto: onnx.ModelProto, file: str) -> None:
