@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -12,7 +13,11 @@ from make_odd import Sketch
 from row_networks import chains_of, inverted_residual
 from tilewright.binding.order import by_cost
 from tilewright.compile import Compiled, compile_model
+from tilewright.memory.heights import moments_at_peak
+from tilewright.memory.placed import PlacedPlan
+from tilewright.memory.placing import Placing
 from tilewright.options import CompileOptions, Optimize
+from tilewright.plan.plan import ExecutionPlan
 from tilewright.report.explain import explain
 from tilewright.report.header import header
 from tilewright.rows.links import Links
@@ -103,6 +108,29 @@ def test_nodes_of_one_form_are_priced_once(tmp_path: Path) -> None:
                 for c in links.chains(path) if c.kernel is not None]  # fmt: skip
         assert [(price.rows, price.scratch_bytes, price.cost) for price in links.prices(path)] == made
     assert 2 <= links.priced == len(paths) / 2
+
+
+def test_what_cannot_be_better_is_not_placed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bound that says so never lies above what a placement reaches, and decides nothing."""
+    peaks: list[tuple[int, int]] = []
+    bounds: list[tuple[int, int]] = []
+    place, least = Placing.place, Placing.least
+
+    def placing(self: Placing, plan: ExecutionPlan, *given: Any, **named: Any) -> PlacedPlan:
+        placed = place(self, plan, *given, **named)
+        peaks.append((placed.solution.peak, len(moments_at_peak(placed))))
+        bounds.append(least(self, plan))
+        return placed
+
+    monkeypatch.setattr(Placing, "place", placing)
+    chosen = compiled(tmp_path, "qemu_mps2_an386", "size")
+    placed = len(peaks)
+    assert all(bound <= peak for bound, peak in zip(bounds, peaks, strict=True))
+    monkeypatch.setattr(Placing, "least", lambda self, plan: (0, 0))
+    same = compiled(tmp_path, "qemu_mps2_an386", "size")
+    assert same.report.memory == chosen.report.memory
+    assert [chain.call.node.name for chain in chains_of(same)] == [chain.call.node.name for chain in chains_of(chosen)]
+    assert len(peaks) - placed > placed
 
 
 def test_what_the_search_left_out_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from tilewright.layout import Layout
 from tilewright.model import Model
@@ -44,6 +45,11 @@ class BoundNode:
     candidates: tuple[Candidate, ...] = ()
     parts: tuple[BoundNode, ...] = ()
     rows: int = 0
+
+    @cached_property
+    def cost(self) -> float:
+        """Estimated instructions; 0 for a view."""
+        return 0.0 if self.kernel is None else self.kernel.cost(self.call)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,12 @@ def live_bound(packing: Packing) -> int:
     earlier, so that a moment saves at most, for each later (each earlier) buffer, the smaller of its size and the sum
     of its savings.
     """
-    best = max((packing.top(item, item.pinned) for item in packing.items if item.pinned is not None), default=0)
+    pinned = max((packing.top(item, item.pinned) for item in packing.items if item.pinned is not None), default=0)
+    return max(pinned, max(live_bounds(packing).values(), default=0))
+
+
+def live_bounds(packing: Packing) -> dict[int, int]:
+    """The same for the moments at which it changes, in order; each holds until the next."""
     saved = _saved(packing)
     spans = [
         Span(i, member.shift, member.shift + member.size, member.lower, member.upper)
@@ -26,14 +31,15 @@ def live_bound(packing: Packing) -> int:
     ]
     waiting = sorted((b.lower, -b.padding, b.upper) for item in packing.items for b in item.members)[::-1]
     paddings: list[tuple[int, int]] = []
+    bounds = {}
     for moment, units in covered(spans).items():
         while waiting and waiting[-1][0] <= moment:
             heapq.heappush(paddings, waiting.pop()[1:])
-        while paddings[0][1] <= moment:
+        while paddings and paddings[0][1] <= moment:
             heapq.heappop(paddings)
-        padding = -paddings[0][0]
-        best = max(best, (units - saved.get(moment, 0)) * packing.unit - padding)
-    return best
+        padding = -paddings[0][0] if paddings else 0
+        bounds[moment] = (units - saved.get(moment, 0)) * packing.unit - padding
+    return bounds
 
 
 def next_peak(packing: Packing, above: int) -> int:

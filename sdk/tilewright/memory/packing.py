@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from tilewright.memory.problem import Buffer, PlacementProblem
 from tilewright.memory.validate import validate
@@ -41,8 +42,7 @@ class Item:
     pinned: int | None
 
 
-@dataclass(frozen=True)
-class Rival:
+class Rival(NamedTuple):
     """The offset of an item may not lie strictly between offset(other) + low and offset(other) + high."""
 
     other: int
@@ -316,6 +316,8 @@ def _shared(earlier: int, later: int, gap: int) -> int:
 
 def _merged(intervals: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Open intervals of whole numbers, united where they overlap; empty ones vanish."""
+    if len(intervals) == 1:  # as nearly all are
+        return [(low, high) for low, high in intervals if high - low >= 2]
     united: list[tuple[int, int]] = []
     for low, high in sorted(set(intervals)):
         if high - low < 2:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tilewright.memory.placed import PlacedPlan
-from tilewright.memory.planner import place_plan
+from tilewright.memory.planner import least_peak, place_plan
 from tilewright.options import CompileOptions, InputOutput
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.platform import Platform
@@ -43,6 +43,10 @@ class Placing:
     def peak(self, plan: ExecutionPlan, allocator: str = "greedy") -> int:
         """Bytes of the home level that the placed plan takes."""
         return self.place(plan, allocator).solution.peak
+
+    def least(self, plan: ExecutionPlan) -> tuple[int, int]:
+        """Bytes that no placement of the plan stays below, and at how many instructions at least they are in use."""
+        return least_peak(plan, self.platform, io=self.io, in_place=self.in_place, overlap=self.overlap)
 
     def outside(self, plan: ExecutionPlan) -> frozenset[int]:
         """Slots whose memory is the caller's."""

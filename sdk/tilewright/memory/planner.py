@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from tilewright.intervals import Span, covered
+from tilewright.memory.bound import live_bounds
 from tilewright.memory.given import given_placement
+from tilewright.memory.packing import normalise
 from tilewright.memory.place import place
 from tilewright.memory.placed import PlacedPlan, Region
 from tilewright.memory.problem import Buffer, Overlap, PlacementProblem, View
@@ -16,7 +18,7 @@ from tilewright.plan.guards import guards_of
 from tilewright.plan.liveness import Storage, storages
 from tilewright.plan.overlap import overlaps
 from tilewright.plan.plan import ExecutionPlan, FrozenSlot
-from tilewright.platform import Feature, Platform
+from tilewright.platform import Feature, MemoryLevel, Platform
 from tilewright.sizes import align_up
 
 
@@ -38,14 +40,10 @@ def place_plan(
     `given` offsets in bytes, by name of a buffer, are checked and taken instead of the allocator's; UsageError where
     they are wrong.
     """
-    level = next(candidate for candidate in platform.memory if candidate.name == (plan.home or platform.compute_in))
-    outside = frozenset((*plan.input_slots, *plan.output_slots)) if io != "arena" else frozenset()
-    guards = guards_of(plan) if platform.can(Feature.SKIPPING) else ()
-    groups = storages(plan, in_place=in_place, pinned=outside, guards=guards)
+    level = _home(plan, platform)
+    groups, inside = _stored(plan, platform, io, in_place)
     states = [group for group in groups if group.kind == STATE]
-    inside = [group for group in groups if group.kind != STATE and not outside.intersection(group.members)]
-    buffers = (*_buffers(plan, inside, level.align), *_copies(plan, level.align, level.name))
-    problem = PlacementProblem(buffers, capacity, _permitted(plan, inside) if overlap else (), _views(inside))
+    problem = _problem(plan, inside, level, overlap, capacity)
     if given is None:
         solution = place(problem, allocator=allocator, effort=effort)
     else:
@@ -77,6 +75,37 @@ def place_plan(
         state_offsets=state_offsets,
         state_bytes=state_bytes,
     )
+
+
+def least_peak(
+    plan: ExecutionPlan, platform: Platform, *, io: str = "arena", in_place: bool = True, overlap: bool = True
+) -> tuple[int, int]:
+    """Bytes that no placement of the plan stays below, and at how many instructions at least they are then in use."""
+    problem = _problem(plan, _stored(plan, platform, io, in_place)[1], _home(plan, platform), overlap)
+    bounds = live_bounds(normalise(problem))
+    most = max(bounds.values(), default=0)
+    return most, sum(bound == most for bound in bounds.values())
+
+
+def _home(plan: ExecutionPlan, platform: Platform) -> MemoryLevel:
+    return next(candidate for candidate in platform.memory if candidate.name == (plan.home or platform.compute_in))
+
+
+def _stored(
+    plan: ExecutionPlan, platform: Platform, io: str, in_place: bool
+) -> tuple[tuple[Storage, ...], list[Storage]]:
+    """All storages of a plan, and those that lie in the arena."""
+    outside = frozenset((*plan.input_slots, *plan.output_slots)) if io != "arena" else frozenset()
+    guards = guards_of(plan) if platform.can(Feature.SKIPPING) else ()
+    groups = storages(plan, in_place=in_place, pinned=outside, guards=guards)
+    return groups, [group for group in groups if group.kind != STATE and not outside.intersection(group.members)]
+
+
+def _problem(
+    plan: ExecutionPlan, inside: Sequence[Storage], level: MemoryLevel, overlap: bool, capacity: int | None = None
+) -> PlacementProblem:
+    buffers = (*_buffers(plan, inside, level.align), *_copies(plan, level.align, level.name))
+    return PlacementProblem(buffers, capacity, _permitted(plan, inside) if overlap else (), _views(inside))
 
 
 def _name(group: Storage) -> str:

@@ -108,7 +108,17 @@ class Deployment:
     @cached_property
     def placed(self) -> PlacedPlan:
         """The plan with an offset for every byte, found quickly; of the outline where that is all there is."""
-        return self.question.placing.place(self.plan if _beyond_outline(self.decisions) else self.outline)
+        return self.question.placing.place(self._ranges)
+
+    @property
+    def least(self) -> tuple[int, int]:
+        """Bytes that it takes however it is placed, and at how many instructions at least it is then as full."""
+        return self.question.placing.least(self._ranges)
+
+    @property
+    def _ranges(self) -> ExecutionPlan:
+        """The plan that has its live ranges: the outline where that is all there is."""
+        return self.plan if _beyond_outline(self.decisions) else self.outline
 
     @property
     def peak(self) -> int:

@@ -139,11 +139,16 @@ def after(
 def _best(offer: Offer, against: Deployment, purse: Purse, carry: Carry) -> Deployment:
     """The best candidate where it reaches the goal, else what it is compared with."""
     best: tuple[tuple[float, ...], Deployment] | None = None
+    held: tuple[float, ...] = ()
     for candidate in map(carry, offer.candidates):
         if offer.goal == "any":
             return candidate
         if not purse.pays(candidate):
             break
+        if offer.goal == "towards":
+            held = held or _price(offer, against)
+            if (*candidate.least, offer.work(candidate)) >= (held if best is None else min(held, best[0])):
+                continue  # however it is placed, it is no better
         price = (*_price(offer, candidate), offer.work(candidate))
         if best is None or price < best[0]:
             best = (price, candidate)

@@ -14,11 +14,8 @@ def lowest_place(packing: Packing, offsets: Sequence[int], index: int) -> int:
     item = packing.items[index]
     if item.pinned is not None:
         return item.pinned
-    taken = sorted(
-        (offsets[rival.other] + rival.low, offsets[rival.other] + rival.high)
-        for rival in packing.rivals[index]
-        if offsets[rival.other] >= 0
-    )
+    taken = [(at + low, at + high) for other, low, high in packing.rivals[index] if (at := offsets[other]) >= 0]
+    taken.sort()
     align, place = item.align, 0
     for low, high in taken:
         if place <= low:

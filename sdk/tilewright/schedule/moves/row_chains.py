@@ -71,7 +71,7 @@ class _Chains:
         self.start = start
         request = start.question.request
         self.links = Links(start.bound, request.kernels, start.question.order)
-        self.most_added = share * sum(map(_cost, start.bound.nodes))
+        self.most_added = share * sum(bound.cost for bound in start.bound.nodes)
         self.paths = list(self.links.paths())
         self.through: dict[str, list[tuple[str, ...]]] = {}
         for path in self.paths:
@@ -169,7 +169,7 @@ class _Chains:
                 self.left_out = f"chains of more than {MADE:,} forms were not priced"
                 break
             calls = [self.links.bound[name].call for name in path]
-            alive, apart = live.with_chain(calls), sum(_cost(self.links.bound[name]) for name in path)
+            alive, apart = live.with_chain(calls), sum(self.links.bound[name].cost for name in path)
             for price in self.links.prices(path):
                 if alive + price.scratch_bytes < below:
                     lowerings.append(_Lowering(alive + price.scratch_bytes, price.cost - apart, path, price.rows))
@@ -260,10 +260,6 @@ def _names_at(now: Deployment, moments: Sequence[int]) -> set[str]:
     return {each.node.name for call in calls for each in call.chain or (call,)}
 
 
-def _cost(bound: BoundNode) -> float:
-    return 0.0 if bound.kernel is None else bound.kernel.cost(bound.call)
-
-
 def _added_by(chain: BoundNode) -> float:
     """Instructions that a chain needs more than its nodes apart."""
-    return _cost(chain) - sum(map(_cost, chain.parts))
+    return chain.cost - sum(part.cost for part in chain.parts)
