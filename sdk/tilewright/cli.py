@@ -42,6 +42,7 @@ VERBS = (
     "diff",
     "export-torch",
     "import-torch",
+    "convert",
     "ops",
     "targets",
     "platforms",

@@ -18,6 +18,7 @@ NEEDS = {
     "regions": (),
     "decisions_file": (),
     "state": (),
+    "tflite": (),
     "bundles": (),
     "backend": ("gcc",),
     "language_model": (),

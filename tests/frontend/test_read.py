@@ -38,7 +38,9 @@ def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
     path = tmp_path / "none.onnx"
     with pytest.raises(UsageError) as caught:
         load(path)
-    assert str(caught.value) == f"cannot read the model '{path}': there is no such file; give an .onnx file"
+    assert (
+        str(caught.value) == f"cannot read the model '{path}': there is no such file; give an .onnx or a .tflite file"
+    )
     assert caught.value.code == 2
     with pytest.raises(UsageError, match="it is a folder"):
         load(tmp_path)
@@ -58,7 +60,6 @@ def test_a_pipe_is_not_read(tmp_path: Path) -> None:
         (b"", "the file is empty"),
         (b"PK\x03\x04rest", "it is a zip archive (a PyTorch or Keras file?)"),
         (b"\x1f\x8brest", "it is a gzip archive"),
-        (b"\x1c\x00\x00\x00TFL3rest", "it is a TensorFlow Lite file"),
         (b"version https://git-lfs.github.com/spec/v1\n", "it is a Git LFS pointer, not the model itself"),
         (b'{"a": 1}', "it is a text file (JSON?)"),
         (b"\xff\xff\xff\xff", "the file is damaged or cut off, its 4 bytes are no valid protobuf"),

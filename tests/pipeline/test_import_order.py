@@ -23,8 +23,8 @@ ORDER = (
     # what operators mean; what platforms, simulators and targets declare
     "ops", "kernel", "kernel_check", "platform_facts", "platform", "plugins", "simulators", "targets", "target",
     # the stages, in the order of the flow
-    "frontend", "passes", "binding", "rows", "tiling", "plan", "memory", "schedule", "codegen", "numerics", "operators",
-    "emitting", "platforms",
+    "tflite", "frontend", "passes", "binding", "rows", "tiling", "plan", "memory", "schedule", "codegen", "numerics",
+    "operators", "emitting", "platforms",
     # what is told of them, and where they run
     "report", "graphs", "run",
     # the flow itself, and what is built on it

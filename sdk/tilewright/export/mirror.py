@@ -13,6 +13,7 @@ from tilewright.binding.graph import BoundGraph
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.export.pytorch import PyTorchOptions, emit
 from tilewright.export.torch_constants import ConstantBinding
+from tilewright.frontend.read import read
 from tilewright.model import Array, Shape
 from tilewright.safetensors import TensorFile
 
@@ -50,8 +51,6 @@ def return_weights(source: Path, weights: TensorFile, graph: BoundGraph) -> byte
     `graph` is the one that the mirror was written from. UsageError where the weights belong to another model or do not
     fit; UnsupportedError for a changed constant that no initialiser holds as it is, because a pass computed it.
     """
-    import onnx
-
     module = emit(graph, PyTorchOptions())
     known = weights.metadata.get("model_sha256", module.sha256)
     if known != module.sha256:
@@ -59,7 +58,7 @@ def return_weights(source: Path, weights: TensorFile, graph: BoundGraph) -> byte
             f"the weights belong to another model than '{source}'", why=f"they were made for sha256 {known[:16]}...",
             fix="give the model that the module was exported from", file=str(source),
         )  # fmt: skip
-    proto = onnx.load(str(source))
+    proto = read(source).proto
     stored = _stored_tensors(proto.graph)
     for binding in module.constants:
         if binding.attribute in weights.arrays:

@@ -1,14 +1,16 @@
-"""Reads a model file into a protobuf message, external data included, and its SHA-256."""
+"""Reads a model file, ONNX or TensorFlow Lite, into an ONNX message, external data included, and its SHA-256."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tilewright.errors import ModelError, UsageError
+from tilewright.errors import ModelError, TilewrightError, UsageError
 from tilewright.frontend.external import embed
+from tilewright.tflite.convert import to_onnx
+from tilewright.tflite.file import is_tflite
 
 if TYPE_CHECKING:
     import onnx
@@ -20,7 +22,6 @@ _KNOWN_FORMATS = (
     (0, b"PK\x03\x04", "it is a zip archive (a PyTorch or Keras file?)"),
     (0, b"\x1f\x8b", "it is a gzip archive"),
     (0, b"\x89HDF", "it is an HDF5 file (Keras?)"),
-    (4, b"TFL3", "it is a TensorFlow Lite file"),
     (4, b"ORTM", "it is in ONNX Runtime's own format"),
     (0, b"<", "it is a text file (XML or HTML)"),
     (0, b"{", "it is a text file (JSON?)"),
@@ -56,6 +57,16 @@ def read(source: Path | bytes | onnx.ModelProto) -> Source:
     return _complete(proto, digest, source, str(source))
 
 
+def openable(path: Path) -> str | bytes:
+    """What a runtime of ONNX opens: the path of an ONNX file, the converted model of a TensorFlow Lite file."""
+    with path.open("rb") as file:
+        start = file.read(8)
+    if not is_tflite(start):
+        return str(path)
+    model: bytes = read(path).proto.SerializeToString()
+    return model
+
+
 def _complete(proto: onnx.ModelProto, digest: hashlib._Hash, path: Path | None, file: str) -> Source:
     for data in embed(proto, path.parent if path else None, FILE_LIMIT_BYTES, file):
         digest.update(data)
@@ -66,7 +77,9 @@ def _content(path: Path) -> bytes:
     try:
         if not path.is_file():
             why = "it is a folder" if path.is_dir() else "there is no such file"
-            raise UsageError(f"cannot read the model '{path}'", why=why, fix="give an .onnx file", file=str(path))
+            raise UsageError(
+                f"cannot read the model '{path}'", why=why, fix="give an .onnx or a .tflite file", file=str(path)
+            )
         size = path.stat().st_size
         if size > FILE_LIMIT_BYTES:
             raise ModelError(
@@ -79,7 +92,7 @@ def _content(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise UsageError(
-            f"cannot read the model '{path}'", why=why, fix="give an .onnx file", file=str(path)
+            f"cannot read the model '{path}'", why=why, fix="give an .onnx or a .tflite file", file=str(path)
         ) from error
 
 
@@ -93,6 +106,8 @@ def _parse(content: bytes, file: str) -> onnx.ModelProto:
 
     if not content:
         raise damaged("the file is empty")
+    if is_tflite(content):
+        return _converted(content, file)
     for offset, magic, why in _KNOWN_FORMATS:
         if content.startswith(magic, offset):
             raise damaged(why)
@@ -104,3 +119,12 @@ def _parse(content: bytes, file: str) -> onnx.ModelProto:
     if not proto.HasField("graph"):
         raise damaged("the file is damaged or cut off, it holds no graph")
     return proto
+
+
+def _converted(content: bytes, file: str) -> onnx.ModelProto:
+    """A TensorFlow Lite file; an error names the file."""
+    try:
+        return to_onnx(content, Path(file).stem or "model")
+    except TilewrightError as error:
+        error.where = replace(error.where, file=file)
+        raise

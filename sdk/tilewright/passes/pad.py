@@ -36,7 +36,7 @@ def apply(model: Model) -> Model:
 def _margin(edit: Edit, pad: Node) -> Margin | None:
     """What a Pad adds; None where it does anything else than widen the spatial axes by one value."""
     pads, value = _spatial_pads(edit, pad), _pad_value(edit, pad)
-    if pads is None or value is None or edit.tensors[pad.inputs[0]].quantisation is not None:
+    if pads is None or value is None or not _same_codes(edit, pad):
         return None
     return Margin(pads, value, _least(edit, pad.inputs[0]))
 
@@ -56,11 +56,22 @@ def _spatial_pads(edit: Edit, pad: Node) -> tuple[int, ...] | None:
     return (*full[2:rank], *full[rank + 2 :])
 
 
+def _same_codes(edit: Edit, pad: Node) -> bool:
+    """True for real numbers, and for codes that stand for the same numbers before and behind the Pad."""
+    before, behind = (edit.tensors[name] for name in (pad.inputs[0], pad.outputs[0]))
+    return (before.quantisation, before.dtype) == (behind.quantisation, behind.dtype)
+
+
 def _pad_value(edit: Edit, pad: Node) -> float | None:
+    """The real number that a Pad fills with; None where it is computed."""
+    meaning = edit.tensors[pad.inputs[0]].quantisation
     if len(pad.inputs) < 3 or not pad.inputs[2]:
-        return 0.0
+        return 0.0 if meaning is None else None
     value = edit.constant(pad, 2)
-    return None if value is None or value.size != 1 else float(value.reshape(-1)[0])
+    if value is None or value.size != 1:
+        return None
+    number = value.reshape(-1)[0]
+    return float(number) if meaning is None else (int(number) - meaning.zero_point[0]) * meaning.scale[0]
 
 
 def _least(edit: Edit, tensor: str) -> float:

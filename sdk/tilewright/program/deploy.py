@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.codegen.generator import Generator, emitter, generator
+from tilewright.frontend.read import read
 from tilewright.memory.placed import PlacedPlan
 from tilewright.pipeline import Compiler, Depends
 from tilewright.platform import Feature, MemoryLevel
@@ -53,7 +54,5 @@ def with_program(pipeline: Compiler[T], schema: Schema) -> Compiler[T]:
 
 
 def _names_in(source: Path) -> list[str]:
-    """The names of the nodes in an ONNX file; loading has folded some of them away."""
-    import onnx
-
-    return [node.name for node in onnx.load(str(source), load_external_data=False).graph.node if node.name]
+    """The names of the nodes in a model file; loading has folded some of them away."""
+    return [node.name for node in read(source).proto.graph.node if node.name]

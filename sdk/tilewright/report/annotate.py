@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from tilewright.errors import ModelError, UsageError
 from tilewright.report.build import LayerReport, Report, ResultReport
 from tilewright.report.text import number, printable
+from tilewright.tflite.convert import to_onnx
+from tilewright.tflite.file import is_tflite
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -26,11 +28,16 @@ def annotate(report: Report, file: Path) -> bytes:
 
     content = file.read_bytes()
     try:
-        model = onnx.load_model_from_string(content)
-        onnx.load_external_data_for_model(model, str(file.parent))
+        if is_tflite(content):
+            model = to_onnx(content, file.stem)
+        else:
+            model = onnx.load_model_from_string(content)
+            onnx.load_external_data_for_model(model, str(file.parent))
     except Exception as error:
         raise ModelError(f"'{file.name}' cannot be read", why=str(error), file=str(file)) from error
-    if report.model.sha256 != hashlib.sha256(content).hexdigest() and not model_has_data_outside(content):
+    if report.model.sha256 != hashlib.sha256(content).hexdigest() and (
+        is_tflite(content) or not model_has_data_outside(content)
+    ):
         raise UsageError(
             f"'{file.name}' is not the model of this report",
             why=f"the report is of '{report.model.name}' with sha256 {report.model.sha256[:12]}",

@@ -11,6 +11,7 @@ import numpy as np
 
 from tilewright.arrays import read_arrays
 from tilewright.errors import UnsupportedError, UsageError
+from tilewright.frontend.read import openable
 from tilewright.model import Array, Tensor
 from tilewright.plan.execute import check_memory
 from tilewright.plan.plan import ExecutionPlan, StatePair
@@ -127,7 +128,7 @@ class Reference:
         options.log_severity_level = 4
         try:
             session = onnxruntime.InferenceSession(
-                str(source), sess_options=options, providers=["CPUExecutionProvider"]
+                openable(source), sess_options=options, providers=["CPUExecutionProvider"]
             )
             return Reference(plan, session, {entry.name: entry.type for entry in session.get_inputs()})
         except Exception as error:

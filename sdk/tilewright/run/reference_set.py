@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from tilewright.arrays import UNNAMED, read_arrays
+from tilewright.frontend.read import openable
 from tilewright.model import Array
 from tilewright.run.reference import NAME, NoReferenceError
 
@@ -22,7 +23,9 @@ def reference_set(source: Path, inputs: Path) -> dict[str, Array]:
     options.log_severity_level = 4
     arrays = read_arrays(inputs)
     try:
-        session = onnxruntime.InferenceSession(str(source), sess_options=options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(
+            openable(source), sess_options=options, providers=["CPUExecutionProvider"]
+        )
         entries = session.get_inputs()
         if UNNAMED in arrays and len(entries) == 1:
             arrays = {entries[0].name: arrays[UNNAMED]}

@@ -1,0 +1,1 @@
+"""From a TensorFlow Lite file to an ONNX model with QuantizeLinear and DequantizeLinear, which the frontend reads."""

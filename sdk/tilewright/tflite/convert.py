@@ -1,0 +1,110 @@
+"""A TensorFlow Lite file as an ONNX model: quantised tensors between QuantizeLinear and DequantizeLinear.
+
+Inputs and outputs have the names, shapes and element types of the file: codes where the file has codes. What lives from
+call to call is an input and an output of the graph, named in the metadata `tilewright.state`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tilewright.errors import ModelError, TilewrightError, UnsupportedNode
+from tilewright.ieee import ieee
+from tilewright.model import DType
+from tilewright.tflite.file import FileOperator, read_network
+from tilewright.tflite.registry import operators
+from tilewright.tflite.writer import Writer
+from tilewright.version import VERSION
+
+if TYPE_CHECKING:
+    import onnx
+
+OPSETS = (20, 21)
+"""The second has codes of 4 and 16 bits; ONNX Runtime's optimiser does not keep the type of codes of 8 bits in it."""
+IR_VERSION = 10
+STATE_METADATA = "tilewright.state"
+
+
+@ieee
+def to_onnx(content: bytes, name: str = "network") -> onnx.ModelProto:
+    """The model of the bytes of a file. ModelError for a damaged file, UnsupportedError for what ONNX cannot say."""
+    from onnx import helper
+
+    writer = Writer(read_network(content))
+    graph = writer.graph
+    inputs = []
+    for index in graph.inputs:
+        if writer.tensor(index).dtype is None or (index, False) in writer.reals:
+            raise ModelError("the TensorFlow Lite file is damaged", why=f"input {index} is none or is there twice")
+        writer.given(index, writer.names[index])
+        inputs.append(_value(writer, index, writer.names[index]))
+    for operator in graph.operators:
+        _write(writer, operator)
+    writer.label = ""
+    outputs: list[onnx.ValueInfoProto] = []
+    for index in graph.outputs:
+        label = writer.names[index] if index not in graph.inputs else writer.fresh(f"{writer.names[index]}/copy")
+        if label in [value.name for value in outputs]:
+            label = writer.fresh(label)
+        writer.result(index, label)
+        outputs.append(_value(writer, index, label))
+    pairs = []
+    for key, state in writer.states.items():
+        present = writer.fresh(f"{state.past}/next")
+        if key in writer.next:
+            writer.result(state.index, present, writer.next[key])
+        else:
+            writer.result(writer.assigned[key], present)
+        inputs.append(_value(writer, state.index, state.past))
+        outputs.append(_value(writer, state.index, present))
+        pairs.append((state.past, present))
+        if state.initial.any():
+            writer.initialisers.append(_initial(state.initial, state.past))
+    wide = any(tensor.dtype in (DType.I4, DType.I16) and tensor.scales is not None for tensor in graph.tensors)
+    made = helper.make_graph(writer.nodes, name, inputs, outputs, writer.initialisers)
+    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSETS[wide])], ir_version=IR_VERSION)
+    model.producer_name, model.producer_version = "tilewright", VERSION
+    if pairs:
+        helper.set_model_props(model, {STATE_METADATA: ",".join(f"{_quoted(a)}={_quoted(b)}" for a, b in pairs)})
+    return model
+
+
+def _write(writer: Writer, operator: FileOperator) -> None:
+    """The nodes of one operator; an error names it."""
+    family = None if operator.custom else operators().get(operator.name)
+    if family is None:
+        kind = "custom operator" if operator.custom else "operator"
+        raise UnsupportedNode(
+            f"{kind} {operator.name} is not supported", why="nothing here says what it computes in ONNX",
+            fix="cut the network before it, or convert it to ONNX with operators of your own", node=operator.label,
+        )  # fmt: skip
+    writer.label = operator.label
+    try:
+        family(writer, operator)
+    except TilewrightError:
+        raise
+    except (ArithmeticError, LookupError, ValueError, TypeError) as error:
+        raise ModelError(
+            f"operator '{operator.label}' is damaged",
+            why=f"its operands and options do not go together ({' '.join(str(error).split())[:160]})",
+            fix="convert or download it again", node=operator.label,
+        ) from error  # fmt: skip
+
+
+def _value(writer: Writer, index: int, name: str) -> onnx.ValueInfoProto:
+    from onnx import helper
+
+    tensor = writer.tensor(index)
+    assert tensor.dtype is not None, tensor.name
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(tensor.dtype.numpy), tensor.shape)
+
+
+def _initial(value: object, name: str) -> onnx.TensorProto:
+    import numpy as np
+    from onnx import numpy_helper
+
+    return numpy_helper.from_array(np.asarray(value), name)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

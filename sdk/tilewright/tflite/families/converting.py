@@ -1,0 +1,35 @@
+"""Operators that change the type: real numbers to codes and back, and casts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tilewright.model import DType
+from tilewright.tflite.file import FileOperator
+from tilewright.tflite.writer import Writer
+
+
+def quantise(writer: Writer, operator: FileOperator) -> None:
+    """QUANTIZE, also of codes under another scale; DEQUANTIZE."""
+    (real,), first = writer.together(operator)
+    writer.define(operator.outputs[0], real, first)
+
+
+def dequantise(writer: Writer, operator: FileOperator) -> None:
+    """DEQUANTIZE; weights of 16-bit floats become those of 32 bits here."""
+    x = writer.tensor(operator.inputs[0])
+    if x.dtype is DType.F16 and x.data is not None:
+        writer.define(operator.outputs[0], writer.constant(f"{x.name}/value", x.data.astype(np.float32)))
+    elif x.dtype is DType.F16:
+        writer.define(operator.outputs[0], writer.op("Cast", writer.value(operator.inputs[0]), to=1))
+    else:
+        quantise(writer, operator)
+
+
+def cast(writer: Writer, operator: FileOperator) -> None:
+    """CAST; of codes it takes the numbers that the codes are."""
+    x, y = operator.inputs[0], operator.outputs[0]
+    writer.define(y, writer.cast(writer.value(x), y))
+
+
+OPERATORS = {"QUANTIZE": quantise, "DEQUANTIZE": dequantise, "CAST": cast}

@@ -1,0 +1,114 @@
+"""UNIDIRECTIONAL_SEQUENCE_LSTM and SVDF: layers with tensors that live from call to call."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tilewright.errors import UnsupportedNode
+from tilewright.tflite import schema
+from tilewright.tflite.families.convolution import bias
+from tilewright.tflite.file import FileOperator
+from tilewright.tflite.writer import Writer, operand
+
+GATES = (0, 3, 1, 2)
+"""ONNX's order of gates, input, output, forget, cell, as places in TensorFlow Lite's: input, forget, cell, output."""
+WEIGHTS, RECURRENT, PEEPHOLES, BIASES, PROJECTION, STATES, NORMS = 1, 5, 9, 12, 16, 18, 20
+
+
+def lstm(writer: Writer, operator: FileOperator) -> None:
+    """UNIDIRECTIONAL_SEQUENCE_LSTM without peepholes, projection and norms: ONNX's LSTM in real numbers.
+
+    Hochreiter, Schmidhuber: Long short-term memory, 1997.
+    """
+    options = schema.Recurrent
+    _refuse(operator)
+    x, y, hidden, cell = operator.inputs[0], operator.outputs[0], operator.inputs[STATES], operator.inputs[STATES + 1]
+    units = writer.tensor(hidden).shape[-1]
+    time_major = operator.integer(options.TIME_MAJOR)
+    real = writer.value(x)
+    if not time_major:
+        real = writer.op("Transpose", real, perm=(1, 0, 2))
+    gates = []
+    for begin in (WEIGHTS, RECURRENT):
+        joined = writer.op("Concat", *(writer.value(operator.inputs[begin + gate]) for gate in GATES), axis=0)
+        gates.append(writer.op("Unsqueeze", joined, writer.numbers("axis", [0])))
+    sums = [_gate_bias(writer, operator, BIASES + gate, x, operator.inputs[WEIGHTS + gate], units) for gate in GATES]
+    zeros = writer.constant("zeros", np.zeros(4 * units, np.float32))
+    start = writer.op("Unsqueeze", writer.op("Concat", *sums, zeros, axis=0), writer.numbers("axis", [0]))
+    held = []
+    for index in (hidden, cell):
+        writer.keep_variable(index)
+        held.append(writer.op("Unsqueeze", writer.value(index), writer.numbers("axis", [0])))
+    names = [writer.fresh(f"{writer.names[y]}/{part}") for part in ("sequence", "hidden", "cell")]
+    writer.ops("LSTM", (real, *gates, start, "", *held), names, {"hidden_size": units})
+    shape = writer.tensor(y).shape
+    sequence = writer.op("Squeeze", names[0], writer.numbers("axis", [1]))
+    if not time_major:
+        sequence = writer.op("Transpose", sequence, perm=(1, 0, 2))
+    writer.define(y, sequence)
+    for index, name in ((hidden, names[1]), (cell, names[2])):
+        writer.keep_next(index, writer.op("Reshape", name, writer.numbers("shape", writer.tensor(index).shape)))
+    assert len(shape) == 3, operator.label
+
+
+def _gate_bias(writer: Writer, operator: FileOperator, place: int, x: int, w: int, units: int) -> str:
+    held = bias(writer, operator, place, x, w)
+    return held[0] if held else writer.constant("zeros", np.zeros(units, np.float32))
+
+
+def _refuse(operator: FileOperator) -> None:
+    """UnsupportedNode for forms whose numbers ONNX's LSTM does not give."""
+
+    def given(begin: int, count: int) -> bool:
+        return any(operand(operator, place) >= 0 for place in range(begin, begin + count))
+
+    options, why = schema.Recurrent, ""
+    if operand(operator, WEIGHTS) < 0:
+        why = "its input gate is coupled with its forget gate"
+    elif given(PEEPHOLES, 3):
+        why = "its gates look at the cell"
+    elif given(PROJECTION, 2):
+        why = "its result is projected"
+    elif given(NORMS, 4):
+        why = "its gates are normalised"
+    elif operator.real(options.CELL_CLIP) or operator.real(options.PROJECTION_CLIP):
+        why = f"its cell is limited to {operator.real(options.CELL_CLIP):g}, which ONNX's LSTM does not do"
+    elif operator.integer(options.DIAGONAL):
+        why = "its recurrent weights are diagonal"
+    elif operator.integer(options.LSTM_ACTIVATION) not in (schema.Activation.TANH, schema.Activation.NONE):
+        why = "its activation is not tanh"
+    if why:
+        raise UnsupportedNode(
+            f"operator '{operator.label}' cannot be converted", why=why, fix="convert a plain LSTM",
+            node=operator.label,
+        )  # fmt: skip
+
+
+def svdf(writer: Writer, operator: FileOperator) -> None:
+    """SVDF: a product over features now, another over the last calls. Nakkiran et al.: Compressing deep neural
+    networks using a rank-constrained topology, 2015. The second is a convolution in groups over the state.
+    """
+    x, feature, time = operator.inputs[:3]
+    state, y = operator.inputs[4], operator.outputs[0]
+    filters, memory = writer.tensor(time).shape
+    batch, rank = writer.tensor(x).shape[0], operator.integer(schema.Recurrent.RANK)
+    units = filters // max(rank, 1)
+    held = writer.tensor(state)
+    writer.keep_variable(state)
+    past = writer.op("Reshape", writer.value(state), writer.numbers("shape", (batch, filters, memory)))
+    cut = [writer.numbers("cut", [number]) for number in (1, memory, 2)]
+    older = writer.op("Slice", past, *cut)
+    now = writer.coded_like(state, writer.op("Gemm", writer.value(x), writer.value(feature), transB=1))
+    now = writer.op("Reshape", now, writer.numbers("shape", (batch, filters, 1)))
+    window = writer.coded_like(state, writer.op("Concat", older, now, axis=2))
+    weights = writer.tensor(time)
+    assert weights.data is not None, operator.label
+    kernel = writer.parameters(time, weights.data.reshape(units, rank, memory), 0)
+    operands = [window, kernel, *bias(writer, operator, 3, state, time)]
+    real = writer.op("Conv", *operands, group=units, kernel_shape=[memory])
+    writer.define(y, real, activation=operator.integer(schema.Recurrent.SVDF_ACTIVATION))
+    writer.reshape_defined(y, writer.tensor(y).shape)
+    writer.keep_next(state, writer.op("Reshape", window, writer.numbers("shape", held.shape)))
+
+
+OPERATORS = {"UNIDIRECTIONAL_SEQUENCE_LSTM": lstm, "SVDF": svdf}
