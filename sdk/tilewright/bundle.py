@@ -37,10 +37,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class BundleWish:
-    """The bundle's name in C, and groups of networks, by name, of which any may run while another does."""
+    """The bundle's name in C, and groups of networks, by name, of which any may run while another does.
+
+    `more` are C files, without their ending, that the caller puts beside its own and that are built with them.
+    """
 
     name: str
     concurrent: tuple[tuple[str, ...], ...] = ()
+    more: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ def compile_bundle(
     request = compiled[0].request
     together = place_together(wish.name, [one.placed for one in compiled], _pairs(wish, names))
     check_together(together)
-    artifacts = emit_bundle(together, request.levels, target.flags, options.weights)
+    artifacts = emit_bundle(together, request.levels, target.flags, options.weights, wish.more)
     members = tuple(
         replace(one, placed=placed, artifacts=artifact)
         for one, placed, artifact in zip(compiled, together.placed, artifacts.networks, strict=True)

@@ -38,6 +38,7 @@ VERBS = (
     "run",
     "memory",
     "tune",
+    "train",
     "report",
     "diff",
     "export-torch",

@@ -21,6 +21,7 @@ NEEDS = {
     "tflite": (),
     "bundles": (),
     "backend": ("gcc",),
+    "training": (),
     "language_model": (),
     "streaming": (),
 }  # fmt: skip

@@ -110,6 +110,24 @@ class NestLoops(KernelMethods):
         """Bytes of the chain's intermediates."""
         return scratch_bytes(operands.call, nests_of(operands.call))
 
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """Operands that are read once for each result, at its own place, when all else of it is computed.
+
+        Such is the addend of a product: what a step of training takes its weights from.
+        """
+        nests = nests_of(call)
+        if len(nests) != 1 or not nests[0].after or not direct(nests[0]):
+            return ()
+        nest, names = nests[0], operand_names(call)
+        read = [access.tensor.name for access in (*nest.ins, *nest.after)]
+        return tuple(
+            (names.index(access.tensor.name), 0)
+            for access in nest.after
+            if read.count(access.tensor.name) == 1
+            and access.subscripts == nest.out.subscripts
+            and (access.tensor.shape, access.tensor.dtype) == (nest.out.tensor.shape, nest.out.tensor.dtype)
+        )
+
     def context(self, operands: Operands) -> NestContext:
         """The printed loops."""
         call = operands.call

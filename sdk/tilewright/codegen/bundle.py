@@ -56,9 +56,13 @@ class BundleArtifacts:
 
 @ieee
 def emit_bundle(
-    kit: Together, levels: Sequence[MemoryLevel], flags: Sequence[str], weights: Weights = "c"
+    kit: Together,
+    levels: Sequence[MemoryLevel],
+    flags: Sequence[str],
+    weights: Weights = "c",
+    more: tuple[str, ...] = (),
 ) -> BundleArtifacts:
-    """Render the project; arguments are those of `emit`, for all networks at once."""
+    """Render the project; arguments are those of `emit`, for all networks at once. `more` C files are built with it."""
     constants, shares = _constants(kit)
     members = [
         _member(placed, levels, flags, share) for placed, share in zip(kit.placed, shares, strict=True)
@@ -67,6 +71,7 @@ def emit_bundle(
     constant_bytes = tables + sum(packed(one.dtype, one.values).nbytes for one in constants)
     rows = common_levels(kit, levels, constant_bytes, tables)
     shown = _bundle(kit, [one for one, _, _ in members], constants, constant_bytes, rows, flags, weights)
+    shown = replace(shown, more=more)
     parts = [parts_of(one) for one in shown.networks]
     models = "".join(placed.plan.sha256 for placed in kit.placed)
     build = build_number(models, constants, lambda number, elements: _files(shown, parts, number, elements))

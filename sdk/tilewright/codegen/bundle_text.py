@@ -24,7 +24,7 @@ class StateText:
 class BundleText:
     """The memory and the constants of several networks. `sections` are those networks, `bases` where each one's arena
     begins in the common one. `fast` holds the tiles of all. `settling`: some network keeps constants where others
-    write.
+    write. `more` are C files, without their ending, that the caller puts beside these.
     """
 
     name: str
@@ -46,6 +46,7 @@ class BundleText:
     concurrent: tuple[tuple[str, str], ...]
     fast: FastMemory | None = None
     settling: bool = False
+    more: tuple[str, ...] = ()
 
     def interface(self, network: NetworkText) -> Interface:
         """How one of the networks is called."""

@@ -9,11 +9,25 @@ from math import inf, isnan
 import numpy as np
 
 from tilewright.model import Array, DType
+from tilewright.ops.activation_gradients import (
+    celu,
+    clip_slope,
+    elu,
+    gelu,
+    hard_sigmoid,
+    leaky_relu,
+    prelu,
+    selu,
+    shrink,
+    swish,
+    thresholded_relu,
+)
 from tilewright.ops.check import NUMBERS, broadcast_shape, given, same_type, typed
 from tilewright.ops.clamp import clamped, the_number
 from tilewright.ops.codes import Pairwise, Passes, Table
 from tilewright.ops.elementwise import Choose, elementwise, pointwise, present
 from tilewright.ops.facts import Limits
+from tilewright.ops.gradient import by_slope
 from tilewright.ops.index.body import Body, body
 from tilewright.ops.index.nest import Nest
 from tilewright.ops.index.scalars import clip
@@ -115,35 +129,64 @@ OPERATORS = (
         codes=Table(),
         torch=Torch("F.leaky_relu({0}, {alpha})", (("alpha", 0.01),)),
         batchable=True,
+        gradient=leaky_relu,
     ),
     elementwise(
         "ThresholdedRelu",
         _with("thresholded_relu", alpha=1.0),
         codes=Table(),
         torch=Torch("F.threshold({0}, {alpha}, 0.0)", (("alpha", 1.0),)),
+        gradient=thresholded_relu,
     ),
-    elementwise("Elu", _with("elu", alpha=1.0), codes=Table(), torch=Torch("F.elu({0}, {alpha})", (("alpha", 1.0),))),
+    elementwise(
+        "Elu",
+        _with("elu", alpha=1.0),
+        codes=Table(),
+        torch=Torch("F.elu({0}, {alpha})", (("alpha", 1.0),)),
+        gradient=elu,
+    ),
     elementwise(
         "Selu",
         _with("selu", alpha=SELU_ALPHA, gamma=SELU_GAMMA),
         codes=Table(),
         torch=Torch("{gamma} * F.elu({0}, {alpha})", (("alpha", 1.6732632423543772), ("gamma", 1.0507009873554805))),
+        gradient=selu,
     ),
-    elementwise("Celu", _celu, codes=Table(), torch=Torch("F.celu({0}, {alpha})", (("alpha", 1.0),))),
-    elementwise("Gelu", _gelu, codes=Table(), torch=Torch(writer="gelu")),
+    elementwise(
+        "Celu",
+        _celu,
+        codes=Table(),
+        torch=Torch("F.celu({0}, {alpha})", (("alpha", 1.0),)),
+        gradient=celu,
+    ),
+    elementwise(
+        "Gelu",
+        _gelu,
+        codes=Table(),
+        torch=Torch(writer="gelu"),
+        gradient=by_slope(gelu),
+    ),
     elementwise(
         "HardSigmoid",
         _with("hard_sigmoid", alpha=0.2, beta=0.5),
         codes=Table(),
         torch=Torch("torch.clamp({alpha} * {0} + {beta}, 0, 1)", (("alpha", 0.2), ("beta", 0.5))),
+        gradient=hard_sigmoid,
     ),
     elementwise(
         "Swish",
         _with("swish", alpha=1.0),
         codes=Table(),
         torch=Torch("{0} * torch.sigmoid({alpha} * {0})", (("alpha", 1.0),)),
+        gradient=by_slope(swish),
     ),
-    elementwise("Shrink", _with("shrink", lambd=0.5, bias=0.0), accepts=NUMBERS, codes=Table()),
+    elementwise(
+        "Shrink",
+        _with("shrink", lambd=0.5, bias=0.0),
+        accepts=NUMBERS,
+        codes=Table(),
+        gradient=shrink,
+    ),
     Operator(
         "Clip",
         _infer_clip,
@@ -157,6 +200,7 @@ OPERATORS = (
         sketch="clip",
         limit=_limit,
         batchable=True,
+        gradient=clip_slope,
     ),
     elementwise(
         "PRelu",
@@ -166,5 +210,6 @@ OPERATORS = (
         codes=Pairwise(),
         torch=Torch("torch.where({0} < 0, {1} * {0}, {0})", layer=True),
         sketch="prelu",
+        gradient=prelu,
     ),
 )

@@ -10,7 +10,7 @@ from tilewright.ops.codes import Pairwise, Passes
 from tilewright.ops.elementwise import elementwise
 from tilewright.ops.facts import Limits, Reads
 from tilewright.ops.index.body import Body, body
-from tilewright.ops.operator import Call, TensorType, of_one
+from tilewright.ops.operator import Adjoint, Call, TensorType, of_one
 from tilewright.ops.torch import Torch
 
 PAIR = ("a", "b")
@@ -58,6 +58,48 @@ def _lower(call: Call) -> Limits | None:
     return Limits(bounds[0], bounds[1], inf) if bounds else None
 
 
+def _back(a: Adjoint, name: str, index: int) -> str:
+    return a.unbroadcast(name, a.shape(index))
+
+
+def _passes(a: Adjoint, index: int) -> str:
+    return _back(a, a.dy, index)
+
+
+def _difference(a: Adjoint, index: int) -> str:
+    passed = _back(a, a.dy, index)
+    return a.op("Neg", passed) if index else passed
+
+
+def _product(a: Adjoint, index: int) -> str:
+    return _back(a, a.mul(a.dy, a.x(1 - index)), index)
+
+
+def _quotient(a: Adjoint, index: int) -> str:
+    """`dy / b` to the dividend, `-dy * y / b` to the divisor."""
+    return _back(a, a.div(a.dy if index == 0 else a.op("Neg", a.mul(a.dy, a.y)), a.x(1)), index)
+
+
+def _power(a: Adjoint, index: int) -> str:
+    """`dy * b * pow(x, b - 1)` to the base, `dy * y * log(x)` to the exponent."""
+    if index == 0:
+        slope = a.mul(a.x(1), a.op("Pow", a.x(), a.sub(a.x(1), a.number(1))))
+    else:
+        slope = a.mul(a.y, a.op("Log", a.x()))
+    return _back(a, a.mul(a.dy, slope), index)
+
+
+def _chosen(a: Adjoint, index: int) -> str:
+    """The gradient goes where the result comes from, in equal parts to operands that are equal."""
+    chosen = [a.op("CastLike", a.op("Equal", a.x(place), a.y), a.y) for place in range(len(a.call.inputs))]
+    shared = a.div(a.dy, a.op("Sum", *chosen))
+    return _back(a, a.mul(shared, chosen[index]), index)
+
+
+def _average(a: Adjoint, index: int) -> str:
+    return _back(a, a.mul(a.dy, a.number(1 / len(a.call.inputs))), index)
+
+
 OPERATORS = (
     elementwise(
         "Add",
@@ -69,6 +111,7 @@ OPERATORS = (
         clamps=True,
         torch=Torch("{0} + {1}"),
         batchable=True,
+        gradient=_passes,
     ),
     elementwise(
         "Sub",
@@ -80,6 +123,7 @@ OPERATORS = (
         clamps=True,
         torch=Torch("{0} - {1}"),
         batchable=True,
+        gradient=_difference,
     ),
     elementwise(
         "Mul",
@@ -91,6 +135,7 @@ OPERATORS = (
         clamps=True,
         torch=Torch("{0} * {1}"),
         batchable=True,
+        gradient=_product,
     ),
     elementwise(
         "Div",
@@ -102,10 +147,18 @@ OPERATORS = (
         torch=Torch(writer="divide"),
         reads=_reads_divisor,
         batchable=True,
+        gradient=_quotient,
     ),
     elementwise("Mod", _mod, accepts=NUMBERS, operands=PAIR, torch=Torch(writer="mod"), reads=_reads_divisor),
     elementwise(
-        "Pow", "pow", operands=PAIR, rule=_infer_pow, codes=Pairwise(), torch=Torch("{0} ** {1}"), batchable=True
+        "Pow",
+        "pow",
+        operands=PAIR,
+        rule=_infer_pow,
+        codes=Pairwise(),
+        torch=Torch("{0} ** {1}"),
+        batchable=True,
+        gradient=_power,
     ),
     elementwise(
         "Min",
@@ -120,6 +173,7 @@ OPERATORS = (
         keeps=of_one,
         limit=_upper,
         batchable=True,
+        gradient=_chosen,
     ),
     elementwise(
         "Max",
@@ -134,7 +188,24 @@ OPERATORS = (
         keeps=of_one,
         limit=_lower,
         batchable=True,
+        gradient=_chosen,
     ),
-    elementwise("Sum", "sum", operands=MANY, least=1, torch=Torch("{0} + {1}", folds=True), keeps=of_one),
-    elementwise("Mean", "mean", operands=MANY, least=1, torch=Torch(writer="mean"), keeps=of_one),
+    elementwise(
+        "Sum",
+        "sum",
+        operands=MANY,
+        least=1,
+        torch=Torch("{0} + {1}", folds=True),
+        keeps=of_one,
+        gradient=_passes,
+    ),
+    elementwise(
+        "Mean",
+        "mean",
+        operands=MANY,
+        least=1,
+        torch=Torch(writer="mean"),
+        keeps=of_one,
+        gradient=_average,
+    ),
 )

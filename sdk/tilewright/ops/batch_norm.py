@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tilewright.model import Array
+from tilewright.ops import norm_gradients
 from tilewright.ops.check import given, ranked, shaped, typed, widened
 from tilewright.ops.clamp import clamped
 from tilewright.ops.index.body import body
@@ -65,5 +66,6 @@ OPERATORS = (
         torch=Torch(writer="batch_norm", layer=True, statistics=(3, 4)),
         required_results=1,
         sketch="normalised_by_four",
+        gradient=norm_gradients.batch_norm,
     ),
 )

@@ -15,7 +15,7 @@ from tilewright.ops.index.body import body
 from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, element_type, given, result
-from tilewright.ops.operator import Call, Operator, TensorType, always
+from tilewright.ops.operator import Adjoint, Call, Operator, TensorType, always
 from tilewright.ops.torch import Torch
 
 
@@ -85,6 +85,12 @@ def _cast_nests(call: Call) -> tuple[Nest, ...]:
     return (Nest(space, y[*loops], (x[*loops],), body("cast")),)
 
 
+def _gradient(a: Adjoint, index: int) -> str:
+    """Back in the operand's type, between floating-point types alone."""
+    flows = index == 0 and a.call.tensor(0).dtype.is_float and a.call.outputs[0].dtype.is_float
+    return a.op("CastLike", a.dy, a.x()) if flows else ""
+
+
 OPERATORS = (
     Operator(
         "Cast",
@@ -96,7 +102,17 @@ OPERATORS = (
         torch=Torch(writer="cast"),
         sketch="cast",
         keeps=always,
+        gradient=_gradient,
     ),
-    Operator("CastLike", _cast_like, _converted, ("x", "like"), nests=_cast_nests, passes=Passes(), keeps=always),
+    Operator(
+        "CastLike",
+        _cast_like,
+        _converted,
+        ("x", "like"),
+        nests=_cast_nests,
+        passes=Passes(),
+        keeps=always,
+        gradient=_gradient,
+    ),
     Operator("BitCast", _bit_cast, _bits, ("x",), sketch="cast"),
 )

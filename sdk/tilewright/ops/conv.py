@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 
 from tilewright.model import Array, Attribute, DType
+from tilewright.ops import product_gradients
 from tilewright.ops.check import BYTES, given, ranked, same_type, shaped, typed, widened
 from tilewright.ops.clamp import clamped
 from tilewright.ops.codes import Products
@@ -18,7 +19,7 @@ from tilewright.ops.index.build import operand, spatial
 from tilewright.ops.index.build import window as subscripts
 from tilewright.ops.index.fast import last_axes
 from tilewright.ops.index.nest import Nest, Space, Tensor
-from tilewright.ops.operator import Call, Operator, TensorType, remembered
+from tilewright.ops.operator import Adjoint, Call, Operator, TensorType, remembered
 from tilewright.ops.torch import Torch
 from tilewright.ops.window import Window, padded, tap_view, window_view
 from tilewright.ops.window_attributes import per_axis, read_window, with_margin
@@ -144,6 +145,11 @@ def _margin(call: Call, around: Margin) -> dict[str, Attribute] | None:
     return with_margin(call, around) if around.value == 0 else None
 
 
+def _gradient(a: Adjoint, index: int) -> str:
+    window = conv_window(a.call)
+    return product_gradients.conv(a, index, window.strides, window.dilations, window.begins)
+
+
 INTEGER_OPERANDS = ("x", "w", "x_zero_point", "w_zero_point")
 
 CODES = Products(
@@ -165,6 +171,7 @@ OPERATORS = (
         torch=Torch(writer="conv", layer=True),
         sketch="conv",
         margin=_margin,
+        gradient=_gradient,
     ),
     Operator(
         "ConvInteger", _infer_integer, _evaluate_integer, INTEGER_OPERANDS, nests=_integer_nests, sketch="conv_integer"

@@ -10,6 +10,7 @@ from math import prod
 import numpy as np
 
 from tilewright.model import Array, Node, Shape
+from tilewright.ops import product_gradients
 from tilewright.ops.check import given, ranked, same_type, shaped, typed, widened
 from tilewright.ops.clamp import clamped
 from tilewright.ops.codes import Products
@@ -18,7 +19,7 @@ from tilewright.ops.index.body import body, combine, finish
 from tilewright.ops.index.build import operand, spatial
 from tilewright.ops.index.fast import last_axes
 from tilewright.ops.index.nest import Nest, Space, Tensor
-from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.operator import Adjoint, Call, Operator, TensorType
 from tilewright.ops.torch import Torch
 from tilewright.ops.window import within
 from tilewright.ops.window_attributes import auto_pad, declared_pads, per_axis
@@ -177,6 +178,11 @@ def _by_channel(node: Node, weights: Array) -> Array:
     return split.transpose(0, 2, 1, 3).reshape(groups * weights.shape[1], -1)
 
 
+def _gradient(a: Adjoint, index: int) -> str:
+    place = spread(a.call)
+    return product_gradients.conv_transpose(a, index, place.strides, place.dilations, place.begins, place.outs)
+
+
 CODES = Products(
     result_axis=1,
     weight_axis=lambda node, rank: 1,
@@ -195,5 +201,6 @@ OPERATORS = (
         clamps=True,
         torch=Torch(writer="conv_transpose", layer=True),
         sketch="conv_transpose",
+        gradient=_gradient,
     ),
 )

@@ -15,7 +15,7 @@ from tilewright.ops.facts import Limits, Reads
 from tilewright.ops.index.body import Body, body
 from tilewright.ops.index.build import axes, broadcast, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
-from tilewright.ops.operator import Call, Operator, ShapeRule, TensorType
+from tilewright.ops.operator import Call, Operator, Rule, ShapeRule, TensorType
 from tilewright.ops.torch import Torch
 
 Choose = Callable[[Call], Body]
@@ -82,6 +82,7 @@ def elementwise(
     keeps: Callable[[Call], bool] | None = None,
     reads: Callable[[Call, int], Reads | None] | None = None,
     limit: Callable[[Call], Limits | None] | None = None,
+    gradient: Rule | None = None,
 ) -> Operator:
     """An operator whose every element is one body of the elements of its operands.
 
@@ -112,5 +113,6 @@ def elementwise(
     operator = Operator(
         name, infer, evaluate, operands, nests=nests, codes=codes, passes=passes, clamps=clamps, overwrites=overwrites,
         batchable=batchable, torch=torch, sketch=drawn, keeps=keeps, reads=reads, limit=limit,
+        gradient=gradient,
     )  # fmt: skip
     return operator

@@ -69,6 +69,7 @@ OPERATORS = (
         torch=Torch(writer="expand"),
         sketch="expand",
         keeps=always,
+        gradient=lambda a, index: "" if index else a.unbroadcast(a.dy, a.shape()),
     ),
     Operator(
         "Tile",

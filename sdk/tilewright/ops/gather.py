@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from tilewright.model import Array
@@ -12,7 +14,7 @@ from tilewright.ops.index.nest import Nest, Subscript
 from tilewright.ops.index.table import Table
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, checked_indices, given, needs_index, one_axis, result
-from tilewright.ops.operator import Call, Kind, Operator, TensorType
+from tilewright.ops.operator import Adjoint, Call, Kind, Operator, TensorType
 from tilewright.ops.torch import Torch
 
 
@@ -138,6 +140,34 @@ def reads_axes(call: Call, operand: int) -> Reads | None:
     return indices(size, f"indices of axes of which the smallest has {size} elements")
 
 
+def _gather_gradient(a: Adjoint, index: int) -> str:
+    """The slices of the gradient are added where they were taken; of an embedding these are its rows."""
+    if index:
+        return ""
+    axis, shape, count = gather_axis(a.call), a.shape(0), prod(a.shape(1))
+    zeros = a.expand(a.number([0]), shape)
+    if axis == 0:
+        rows, dy = a.reshape(a.x(1), (count, 1)), a.reshape(a.dy, (count, *shape[1:]))
+        return a.op("ScatterND", zeros, rows, dy, reduction="add")
+    before, behind = shape[:axis], shape[axis + 1 :]
+    places = a.reshape(a.x(1), (*(1,) * axis, count, *(1,) * len(behind)))
+    full = (*before, count, *behind)
+    return a.op("ScatterElements", zeros, a.expand(places, full), a.reshape(a.dy, full), axis=axis, reduction="add")
+
+
+def _elements_gradient(a: Adjoint, index: int) -> str:
+    if index:
+        return ""
+    zeros = a.expand(a.number([0]), a.shape(0))
+    return a.op("ScatterElements", zeros, a.x(1), a.dy, axis=gather_axis(a.call), reduction="add")
+
+
+def _nd_gradient(a: Adjoint, index: int) -> str:
+    if index or a.call.integer("batch_dims", 0):
+        return ""
+    return a.op("ScatterND", a.expand(a.number([0]), a.shape(0)), a.x(1), a.dy, reduction="add")
+
+
 OPERATORS = (
     Operator(
         "Gather",
@@ -150,6 +180,7 @@ OPERATORS = (
         sketch="gather",
         copies=_copies,
         reads=reads_axis,
+        gradient=_gather_gradient,
     ),
     Operator(
         "GatherElements",
@@ -161,6 +192,7 @@ OPERATORS = (
         torch=Torch(writer="gather_elements"),
         sketch="gather",
         reads=reads_axis,
+        gradient=_elements_gradient,
     ),
     Operator(
         "GatherND",
@@ -171,5 +203,6 @@ OPERATORS = (
         codes=Moves(),
         sketch="tuples",
         reads=reads_axes,
+        gradient=_nd_gradient,
     ),
 )

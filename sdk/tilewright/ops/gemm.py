@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tilewright.model import Array, Node
+from tilewright.ops import product_gradients
 from tilewright.ops.check import FLOATS, SIGNED, UNSIGNED, broadcast_shape, given, ranked, same_type, typed, widened
 from tilewright.ops.clamp import clamped
 from tilewright.ops.codes import Products
@@ -106,5 +107,6 @@ OPERATORS = (
         clamps=True,
         torch=Torch(writer="gemm", layer=True),
         sketch="gemm",
+        gradient=product_gradients.gemm,
     ),
 )

@@ -7,7 +7,7 @@ from tilewright.ops.check import BOOLEANS, FLOATS, NUMBERS, SIGNED, UNSIGNED, br
 from tilewright.ops.codes import Passes
 from tilewright.ops.elementwise import elementwise
 from tilewright.ops.index.body import Body, body
-from tilewright.ops.operator import Call, TensorType
+from tilewright.ops.operator import Adjoint, Call, TensorType
 from tilewright.ops.torch import Torch
 
 PAIR = ("a", "b")
@@ -31,6 +31,14 @@ def _infer_where(call: Call) -> tuple[TensorType, ...]:
         typed(call, index, NUMBERS | BOOLEANS)
     dtype = same_type(call, 1, 2)
     return (TensorType(dtype, broadcast_shape(call, call.shape(0), call.shape(1), call.shape(2))),)
+
+
+def _where_gradient(a: Adjoint, index: int) -> str:
+    if index == 0:
+        return ""
+    zero = a.number(0)
+    branches = (a.dy, zero) if index == 1 else (zero, a.dy)
+    return a.unbroadcast(a.op("Where", a.x(0), *branches), a.shape(index))
 
 
 OPERATORS = (
@@ -64,5 +72,6 @@ OPERATORS = (
         passes=Passes(data=(1, 2), whole=False),
         torch=Torch(writer="where"),
         sketch="where",
+        gradient=_where_gradient,
     ),
 )

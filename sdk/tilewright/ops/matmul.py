@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tilewright.model import Array, DType, Node, Shape
+from tilewright.ops import product_gradients
 from tilewright.ops.check import (
     BYTES,
     FLOATS,
@@ -160,6 +161,7 @@ OPERATORS = (
         clamps=True,
         torch=Torch("{0} @ {1}", layer=True),
         sketch="matmul",
+        gradient=product_gradients.matmul,
     ),
     Operator(
         "MatMulInteger",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tilewright.model import Array, DType, Shape
+from tilewright.ops import norm_gradients
 from tilewright.ops.check import broadcast_shape, given, one_axis, ranked, shaped, typed, widened
 from tilewright.ops.clamp import clamped
 from tilewright.ops.index.affine import Affine
@@ -218,6 +219,7 @@ OPERATORS = (
         torch=Torch(writer="layer_norm", layer=True),
         sketch="layer_norm",
         required_results=1,
+        gradient=lambda a, index: norm_gradients.layer_norm(a, index, _first_axis(a.call)),
     ),
     Operator(
         "RMSNormalization",
@@ -227,6 +229,7 @@ OPERATORS = (
         nests=_rms_nests,
         torch=Torch(writer="rms_norm", layer=True),
         sketch="layer_norm",
+        gradient=lambda a, index: norm_gradients.rms_norm(a, index, _first_axis(a.call)),
     ),
     Operator(
         "InstanceNormalization",

@@ -17,6 +17,7 @@ from tilewright.errors import ModelError, TilewrightError, UnsupportedNode, Usag
 from tilewright.model import Array, Attribute, DType, Node, Shape, Tensor
 from tilewright.ops.codes import Codes, Moves, Passes
 from tilewright.ops.facts import Lengths, Limits, Margin, Range, Reads
+from tilewright.ops.gradient import AdjointOf
 from tilewright.ops.torch import Torch
 from tilewright.ops.window import Window
 
@@ -186,6 +187,9 @@ ShapeRule = Callable[[Call], tuple[TensorType, ...]]
 Evaluate = Callable[[Call, Sequence[Array | None]], tuple[Array, ...]]
 Nests = Callable[[Call], "tuple[Nest, ...]"]
 Gap = Callable[[Call], "tuple[str, str] | None"]
+Adjoint = AdjointOf[Call]
+Rule = Callable[[Adjoint, int], str]
+"""The gradient of operand `index`, of that operand's type and shape; "" where none flows there."""
 
 
 @dataclass(frozen=True)
@@ -215,6 +219,7 @@ class Operator:
     `products` counts the multiply-accumulates of an operator that has no index maps. `lengths` says of a call what data
     decides of the shape of its results, None where that is known. The node then gets the attribute `bound`, the extent
     of these axes, and its last result is a count: how many elements there are no padding.
+    `gradient` is the rule by which the gradient of a loss passes the operator; None where it has none of its own.
     """
 
     name: str
@@ -245,6 +250,7 @@ class Operator:
     required_results: int | None = None
     products: Callable[[Call], int] | None = None
     lengths: Callable[[Call], Lengths | None] | None = None
+    gradient: Rule | None = None
 
     def operand(self, index: int) -> str:
         """The name that nests give to operand `index`."""

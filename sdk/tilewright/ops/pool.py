@@ -9,6 +9,7 @@ from math import inf
 import numpy as np
 
 from tilewright.model import Array, Attribute, DType
+from tilewright.ops import norm_gradients
 from tilewright.ops.check import FLOATS, Types, given, ranked, typed, widened
 from tilewright.ops.clamp import clamped
 from tilewright.ops.codes import Mean, Moves
@@ -17,7 +18,7 @@ from tilewright.ops.index.body import Body, Combine, Finish, body, combine, fini
 from tilewright.ops.index.build import indices, operand, spatial
 from tilewright.ops.index.build import window as subscripts
 from tilewright.ops.index.nest import Access, Nest, Space, Tensor
-from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.operator import Adjoint, Call, Operator, TensorType
 from tilewright.ops.torch import Torch
 from tilewright.ops.window import Window, covered, padded, reaching, tap_view
 from tilewright.ops.window_attributes import read_window, with_margin
@@ -230,6 +231,11 @@ def _margin_of_mean(call: Call, around: Margin) -> dict[str, Attribute] | None:
     return {**attributes, "count_include_pad": 1}
 
 
+def _average_gradient(a: Adjoint, index: int) -> str:
+    window, counted = pool_window(a.call), bool(a.call.integer("count_include_pad", 0))
+    return norm_gradients.average_pool(a, index, window, covered(window, a.shape(0)[2:], padding=counted))
+
+
 _infer_max = partial(_infer, accepts=MAX_TYPES)
 
 OPERATORS = (
@@ -248,6 +254,7 @@ OPERATORS = (
         keeps=_keeps,
         margin=_margin_of_max,
         required_results=1,
+        gradient=norm_gradients.max_pool,
     ),
     Operator(
         "GlobalMaxPool",
@@ -273,6 +280,7 @@ OPERATORS = (
         sketch="pool",
         keeps=_keeps,
         margin=_margin_of_mean,
+        gradient=_average_gradient,
     ),
     Operator(
         "GlobalAveragePool",
@@ -284,6 +292,7 @@ OPERATORS = (
         clamps=True,
         torch=Torch(writer="average_pool"),
         sketch="image",
+        gradient=_average_gradient,
     ),
     Operator("LpPool", _infer, _evaluate_norm, ("x",), nests=_norm_nests, window=pool_window, sketch="pool"),
     Operator("GlobalLpPool", _infer, _evaluate_norm, ("x",), nests=_norm_nests, sketch="image"),

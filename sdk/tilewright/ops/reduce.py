@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.model import Array, DType
+from tilewright.ops import norm_gradients
 from tilewright.ops.cast import convert
 from tilewright.ops.check import widened
 from tilewright.ops.clamp import clamped
@@ -227,7 +228,7 @@ def _operator(name: str) -> Operator:
     torch = Torch(_TORCH[name], writer="reduction") if name in _TORCH else None
     return Operator(
         name, _infer, _evaluate, ("x", "axes"), nests=_nests, gap=_gap, codes=_CODES.get(name), torch=torch,
-        sketch="reduce",
+        sketch="reduce", gradient=lambda a, index: norm_gradients.reduction(a, index, reduced_axes(a.call)),
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import body, combine, finish
 from tilewright.ops.index.build import axes, indices, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
-from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.operator import Adjoint, Call, Operator, TensorType
 from tilewright.ops.torch import Torch
 
 
@@ -130,6 +130,16 @@ def _hardmax_nests(call: Call) -> tuple[Nest, ...]:
     )
 
 
+def _softmax_gradient(a: Adjoint, index: int) -> str:
+    """`(dy - sum(dy * y)) * y`."""
+    return a.mul(a.sub(a.dy, a.sum(a.mul(a.dy, a.y), reduced_axes(a.call))), a.y)
+
+
+def _log_softmax_gradient(a: Adjoint, index: int) -> str:
+    """`dy - sum(dy) * exp(y)`."""
+    return a.sub(a.dy, a.mul(a.sum(a.dy, reduced_axes(a.call)), a.op("Exp", a.y)))
+
+
 OPERATORS = (
     Operator(
         "Softmax",
@@ -140,6 +150,7 @@ OPERATORS = (
         codes=Exponentials(),
         torch=Torch(writer="softmax"),
         sketch="along",
+        gradient=_softmax_gradient,
     ),
     Operator(
         "LogSoftmax",
@@ -149,6 +160,7 @@ OPERATORS = (
         nests=_log_softmax_nests,
         torch=Torch(writer="softmax"),
         sketch="along",
+        gradient=_log_softmax_gradient,
     ),
     Operator("Hardmax", infer, _evaluating(hardmax_rows), ("x",), nests=_hardmax_nests, sketch="along"),
 )

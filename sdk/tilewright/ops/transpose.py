@@ -7,7 +7,7 @@ from tilewright.ops.codes import Moves
 from tilewright.ops.index.nest import Nest
 from tilewright.ops.moves import moved
 from tilewright.ops.operands import Arrays, given, result, some_axes
-from tilewright.ops.operator import Call, Kind, Operator, TensorType
+from tilewright.ops.operator import Adjoint, Call, Kind, Operator, TensorType
 from tilewright.ops.torch import Torch
 
 
@@ -39,6 +39,11 @@ def _keeps(call: Call) -> bool:
     return moving == sorted(moving)
 
 
+def _gradient(a: Adjoint, index: int) -> str:
+    perm = permutation(a.call)
+    return a.transpose(a.dy, [perm.index(axis) for axis in range(len(perm))])
+
+
 OPERATORS = (
     Operator(
         "Transpose",
@@ -51,5 +56,6 @@ OPERATORS = (
         torch=Torch(writer="transpose"),
         sketch="transpose",
         keeps=_keeps,
+        gradient=_gradient,
     ),
 )

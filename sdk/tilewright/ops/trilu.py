@@ -9,7 +9,7 @@ from tilewright.ops.index.body import body
 from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, integer_scalar, same, zero_code
-from tilewright.ops.operator import Call, Operator, TensorType
+from tilewright.ops.operator import Adjoint, Call, Operator, TensorType
 from tilewright.ops.torch import Torch
 
 
@@ -50,4 +50,22 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     return (Nest(space, Tensor("y", shape, x.dtype)[*loops], choice, body("where")),)
 
 
-OPERATORS = (Operator("Trilu", _infer, _evaluate, ("x", "k"), nests=_nests, torch=Torch(writer="trilu")),)
+def _gradient(a: Adjoint, index: int) -> str:
+    """The same triangle of the gradient."""
+    if index:
+        return ""
+    further = [a.x(1)] if a.call.optional(1) is not None else []
+    return a.op("Trilu", a.dy, *further, upper=a.call.integer("upper", 1))
+
+
+OPERATORS = (
+    Operator(
+        "Trilu",
+        _infer,
+        _evaluate,
+        ("x", "k"),
+        nests=_nests,
+        torch=Torch(writer="trilu"),
+        gradient=_gradient,
+    ),
+)

@@ -19,7 +19,7 @@ from tilewright.report.calls import FramesReport, StateReport, TextReport
 from tilewright.report.codec import Json, damaged, from_plain, to_plain
 from tilewright.report.data_set import DataSetReport
 from tilewright.report.page.plot import MemoryPlot, memory_plot
-from tilewright.report.sharing import BundleReport
+from tilewright.report.sharing import BundleReport, TrainingReport
 from tilewright.report.slow import FasterReport, SlowReport
 from tilewright.report.tile_times import TileReport, TimelineReport
 
@@ -278,6 +278,7 @@ class Report:
 
     `files` are those that were written beside it, each with its SHA-256: what tells them from files of somebody else.
     Of several networks in one image `memory` counts all, `bundle` says what they share, `networks` each one by itself.
+    `training` is told of a network that learns.
     """
 
     tool: ToolReport
@@ -292,12 +293,16 @@ class Report:
     files: Mapping[str, str] = field(default_factory=dict, compare=False)
     bundle: BundleReport | None = None
     networks: tuple[Report, ...] = ()
+    training: TrainingReport | None = None
 
     def to_json(self) -> dict[str, Json]:
         """The JSON object of schema `tilewright/report/1`."""
         plain = to_plain(self)
         assert isinstance(plain, dict)
-        empty = {"files": not self.files, "bundle": self.bundle is None, "networks": not self.networks}
+        empty = {
+            "files": not self.files, "bundle": self.bundle is None, "networks": not self.networks,
+            "training": self.training is None,
+        }  # fmt: skip
         return {"schema": SCHEMA, **{key: plain[key] for key in _ORDER if not empty.get(key)}}
 
     def to_dataframe(self) -> Any:
@@ -353,7 +358,7 @@ _NESTED = (
 )  # fmt: skip
 """What of a layer is no single figure or word."""
 _ORDER = ("tool", "toolchain", "model", "platform", "target", "memory", "passes", "layers", "run", "bundle", "networks",
-          "files")  # fmt: skip
+          "training", "files")  # fmt: skip
 
 
 def dumps(value: Json) -> str:

@@ -37,3 +37,20 @@ class BundleReport:
     arrays: int
     shared_arrays: int
     saved_bytes: int
+
+
+@dataclass(frozen=True)
+class TrainingReport:
+    """A network that learns. A step and an inference need `step_bytes` and `infer_bytes` of arena, beside the states.
+
+    `losses` are those of the steps that ran in the simulator, one by one.
+    """
+
+    loss: str
+    update: str
+    optimizer: str
+    parameters: tuple[str, ...]
+    parameter_bytes: int
+    step_bytes: int
+    infer_bytes: int
+    losses: tuple[float | None, ...] = ()

@@ -3,7 +3,7 @@ cmake_minimum_required(VERSION 3.16)
 project(${m.cmake} C${" ASM" if m.binary else ""})
 
 add_library(${m.cmake} STATIC src/${m.name}.c src/${m.name}_weights.${"S" if m.binary else "c"}
-  ${" ".join(f"src/{one.name}.c" for one in m.networks)})
+  ${" ".join(f"src/{one}.c" for one in (*(each.name for each in m.networks), *m.more))})
 add_library(${m.cmake}::${m.cmake} ALIAS ${m.cmake})
 set_target_properties(${m.cmake} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON)
 target_include_directories(${m.cmake} PUBLIC "<%text>$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/src></%text>")

@@ -2,9 +2,9 @@
 CC ?= cc
 AR ?= ar
 CFLAGS ?= ${m.flags}
-OBJECTS = ${m.name}.o ${m.name}_weights.o ${" ".join(f"{one.name}.o" for one in m.networks)}
+OBJECTS = ${m.name}.o ${m.name}_weights.o ${" ".join(f"{one}.o" for one in (*(each.name for each in m.networks), *m.more))}
 HEADERS = src/${m.name}.h src/${m.name}_internal.h \
-${" ".join(f"src/{one.name}.h src/{one.name}_internal.h" for one in m.networks)}
+${" ".join([*(f"src/{one.name}.h src/{one.name}_internal.h" for one in m.networks), *(f"src/{one}.h" for one in m.more)])}
 
 lib${m.name}.a: $(OBJECTS)
 	$(AR) rcs $@ $(OBJECTS)

@@ -108,6 +108,8 @@ def _within(uses: _Uses, pair: StatePair) -> tuple[int, ...] | Copied:
     """The slots that lie in the bytes of the state, the last first; or what keeps the source out of them."""
     plan, name = uses.plan, uses.plan.slots[pair.state].tensor.name
     source = uses.root[pair.source]
+    if source == pair.state and not view_shift(plan, pair.source):
+        return (pair.source,)  # nothing changes it
     if source in uses.kept or uses.sources.count(source) > 1:
         return Copied(name, f"its next value '{plan.slots[source].tensor.name}' is an output or another state")
     refused = _refused(uses, pair, source)

@@ -1,0 +1,208 @@
+"""Write a network that learns: a step of training and an inference with common parameters; try it in the simulator."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tilewright.commands.answer import Answer
+from tilewright.commands.common import (
+    add_compilation,
+    add_force,
+    compile_options,
+    existing,
+    overflow,
+    path,
+    seconds,
+    target_for,
+    tell,
+    tolerance,
+    whole,
+)
+from tilewright.commands.comparing import mismatch
+from tilewright.commands.progress import stages, watched
+from tilewright.commands.streams import terminal_width
+from tilewright.errors import UsageError
+
+if TYPE_CHECKING:
+    from tilewright.bundle import Bundle
+    from tilewright.gradient.simulated import Trained
+    from tilewright.gradient.training import Training, TrainingWish
+    from tilewright.options import CompileOptions
+    from tilewright.report.build import Report
+    from tilewright.report.sharing import TrainingReport
+    from tilewright.target import Target
+
+SUMMARY = "write a network that learns on the device"
+OPTIMISERS = ("sgd", "momentum", "adam")
+SHOWN = 5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """MODEL, target, output folder, what is learnt and how."""
+    add_compilation(parser)
+    parser.add_argument("-t", "--target", metavar="TARGET", required=True, help="a target's name or folder")
+    parser.add_argument("-o", "--output", metavar="DIR", type=path, required=True, help="folder for the C project")
+    add_force(parser)
+    group = parser.add_argument_group("training")
+    group.add_argument(
+        "--loss", metavar="NAME", default="cross_entropy", help="cross_entropy, mse, bce, or output:NAME of the network"
+    )
+    group.add_argument(
+        "--update", metavar="NAME,...", default="all", help="last, bias, all, or parameters by their names in the file"
+    )
+    group.add_argument("--optimizer", choices=OPTIMISERS, default="sgd", help="how parameters take their step")
+    group.add_argument("--learning-rate", metavar="R", type=seconds, default=0.01, help="the length of a step")
+    group.add_argument("--momentum", metavar="M", type=tolerance, default=0.9, help="what momentum keeps of a step")
+    group = parser.add_argument_group("in the simulator")
+    group.add_argument("--run", metavar="N", type=whole, help="make so many steps and compare each with NumPy's")
+    group.add_argument("--data", metavar="FILE.npz", type=path, help="samples and targets by name; default: drawn ones")
+    group.add_argument("--seed", metavar="N", type=whole, default=0, help="seed of drawn samples")
+    group.add_argument("--atol", metavar="A", type=tolerance, default=1e-4, help="absolute tolerance of floats")
+    group.add_argument("--rtol", metavar="R", type=tolerance, default=1e-4, help="relative tolerance of floats")
+
+
+def execute(arguments: argparse.Namespace) -> Answer:
+    """Differentiate, compile both networks into one image, write; train in the simulator where that is asked for."""
+    from tilewright.compile import write_files
+    from tilewright.output.staged import staged
+    from tilewright.output.written import hashes, listed, protection
+    from tilewright.report.build import dumps
+    from tilewright.report.envelope import error_json
+    from tilewright.report.terminal import render
+
+    options = compile_options(arguments)
+    _refuse(options)
+    existing(arguments.model)
+    existing(arguments.data)
+    target = target_for(arguments.target, options)
+    made = _training(arguments, options)
+    with staged(arguments.output, protection(arguments.output, force=arguments.force)) as folder:
+        bundle = _bundle(arguments, made, options, target, folder)
+        write_files(bundle.artifacts.project, folder)
+        report, failure, curve = bundle.report, None, tuple[float, ...]()
+        if error := overflow(report, options.budgets, sure=True):
+            raise error
+        if arguments.run is not None or arguments.data is not None:
+            done = _simulated(arguments, made, bundle, target, folder)
+            report = _with_run(bundle, done.report)
+            failure, curve = mismatch(done.report), done.losses
+        report = replace(report, training=_report(arguments, made, bundle, curve))
+        report = replace(report, files={**listed(arguments.output), **hashes(folder)})
+        (folder / "report.json").write_text(dumps(report.to_json()), encoding="utf-8")
+    short = replace(report, run=None, networks=tuple(replace(one, layers=()) for one in bundle.report.networks))
+    assert report.training is not None
+    text = [render(short, terminal_width()), _told(report.training), *_steps(curve, report, failure is None)]
+    text.append(f"written to {arguments.output}")
+    answer = error_json(failure, report=report) if failure else report.to_json()
+    return Answer("\n".join(text), answer, failure)
+
+
+def _refuse(options: CompileOptions) -> None:
+    if options.io != "arena":
+        raise UsageError(
+            f"--io {options.io} and train", why="a step takes its inputs from the arena", fix="leave it out"
+        )
+    if options.state.pairs or options.state.auto or options.state.initial:
+        raise UsageError("--state and train", why="parameters are the states of a training", fix="leave it out")
+
+
+def _wish(arguments: argparse.Namespace) -> TrainingWish:
+    from tilewright.gradient.optimisers import Optimiser
+    from tilewright.gradient.training import TrainingWish
+
+    optimiser = Optimiser(arguments.optimizer, arguments.learning_rate, arguments.momentum)
+    return TrainingWish(arguments.loss, arguments.update, optimiser)
+
+
+def _training(arguments: argparse.Namespace, options: CompileOptions) -> Training:
+    from tilewright.compile import model_name
+    from tilewright.frontend.load import frozen_inputs, load
+    from tilewright.gradient.training import training
+
+    model = load(
+        arguments.model, shapes=options.shapes, frozen=frozen_inputs(options.freeze), name=model_name(arguments.model),
+        bounds=options.bounds,
+    )  # fmt: skip
+    tell(model.notes)
+    return training(model, _wish(arguments))
+
+
+def _bundle(
+    arguments: argparse.Namespace, made: Training, options: CompileOptions, target: Target, folder: Path
+) -> Bundle:
+    """Both networks as files of the project, compiled into one image, with the functions of a training beside them."""
+    import onnx
+
+    from tilewright.bundle import BundleWish, compile_bundle
+    from tilewright.codegen.training import source_of, with_training
+    from tilewright.gradient.to_onnx import to_onnx
+
+    sources = [folder / f"{one.name}.onnx" for one in (made.step, made.infer)]
+    for one, source in zip((made.step, made.infer), sources, strict=True):
+        onnx.save(to_onnx(one), source)
+    plain = replace(options, shapes={}, freeze={}, bounds={})
+    wish = BundleWish(made.name, more=(source_of(made.name),))
+    with stages(arguments.quiet) as stage:
+        bundle = compile_bundle(sources, plain, target, wish, pipeline=watched(stage))
+    step, infer = (one.plan for one in bundle.members)
+    project = with_training(bundle.artifacts.project, made.name, step, infer, made.target)
+    return replace(bundle, artifacts=replace(bundle.artifacts, project=project))
+
+
+def _simulated(arguments: argparse.Namespace, made: Training, bundle: Bundle, target: Target, folder: Path) -> Trained:
+    from tilewright.gradient.data import drawn, frames_of
+    from tilewright.gradient.simulated import trained
+    from tilewright.options import RunOptions
+
+    if arguments.run == 0:
+        raise UsageError("--run 0", why="no step is none to compare", fix="leave it out, or give a number of steps")
+    plan = bundle.members[0].plan
+    if arguments.data is not None:
+        frames = frames_of(plan, arguments.data, arguments.run)
+    else:
+        frames = drawn(plan, made.target, made.classes, arguments.run, arguments.seed)
+    running = RunOptions(atol=arguments.atol, rtol=arguments.rtol, seed=arguments.seed)
+    return trained(bundle.subject(folder).members[0], target, frames, running)
+
+
+def _with_run(bundle: Bundle, step: Report) -> Report:
+    """The bundle's report with what the steps have shown."""
+    return replace(bundle.report, networks=(step, *bundle.report.networks[1:]), run=step.run, toolchain=step.toolchain)
+
+
+def _report(arguments: argparse.Namespace, made: Training, bundle: Bundle, losses: tuple[float, ...]) -> TrainingReport:
+    from tilewright.report.sharing import TrainingReport
+
+    size = sum(made.step.tensors[name].size_bytes for name in made.parameters)
+    step, infer = (one.arena_bytes for one in bundle.together.alone)
+    return TrainingReport(
+        arguments.loss, arguments.update, arguments.optimizer, made.parameters, size, step, infer, losses
+    )
+
+
+def _told(training: TrainingReport) -> str:
+    """What is learnt, and what a step needs beside it."""
+    return (
+        f"{len(training.parameters)} parameters of {training.parameter_bytes:,} B are updated; "
+        f"a step needs {training.step_bytes:,} B beside the states, an inference {training.infer_bytes:,} B"
+    )
+
+
+def _steps(losses: Sequence[float], report: Report, same: bool) -> list[str]:
+    """The losses of the first and the last steps, and what they were compared with."""
+    if not losses:
+        return []
+    first = " ".join(f"{loss:.6f}" for loss in losses[:SHOWN])
+    last = " ".join(f"{loss:.6f}" for loss in losses[SHOWN:][-SHOWN:])
+    frames = report.run.frames if report.run is not None else None
+    lines = [f"loss of {len(losses)} steps: {first}" + (f" ... {last}" if last else "")]
+    if same and frames is not None:
+        other = f" and {frames.reference}'s" if frames.reference else ""
+        lines.append(f"every step's loss and parameters are NumPy's{other}")
+    if frames is not None and frames.mean_cost is not None:
+        lines.append(f"{frames.mean_cost:,} instructions or cycles a step")
+    return lines
