@@ -228,6 +228,6 @@ def test_a_quantised_network_is_refused() -> None:
 def test_data_that_does_not_fit_is_refused(
     learner: Path, arrays: dict[str, np.ndarray], text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    np.savez(learner / "data.npz", **arrays)
+    np.savez(learner / "data.npz", **arrays)  # type: ignore[arg-type]
     assert train(learner, "--data", str(learner / "data.npz"), "--update", "last") == 2
     assert text in capsys.readouterr().err
