@@ -12,13 +12,13 @@ import onnx
 import pytest
 from gradient.networks import values
 from graphs import node, onnx_model
-from models.training import Array, Convolution, Dense, Layer, Relu, run, softmax
 from tilewright.cli import main
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.frontend.load import load
 from tilewright.gradient.network import Network
 from tilewright.gradient.optimisers import Optimiser
 from tilewright.gradient.training import Training, TrainingWish, training
+from training import Array, Convolution, Dense, Layer, Relu, run, softmax
 
 STEPS, RATE, BATCH = 100, 0.05, 2
 DIGITS = Path("tests/models/digits/model.onnx")
