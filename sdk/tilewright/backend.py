@@ -20,6 +20,7 @@ from tilewright.conformance.node_cases import Case
 from tilewright.conformance.node_cases import prepare as prepare_case
 from tilewright.conformance.program import run_batch
 from tilewright.errors import MismatchError, UnsupportedError
+from tilewright.frontend.names import quoted
 from tilewright.frontend.values import ONNX_TYPE
 from tilewright.plugins import platform
 from tilewright.run.lengths import without_padding
@@ -55,6 +56,11 @@ class CompiledModel(BackendRep):
 def _listed(model: onnx.ModelProto, inputs: Any) -> tuple[np.ndarray, ...]:
     """One array for each input that no initialiser gives, from a list, a mapping by name, or one array."""
     stored = {tensor.name for tensor in model.graph.initializer}
+    for value in model.graph.input:
+        if not value.type.HasField("tensor_type"):
+            kind = value.type.WhichOneof("value")
+            what, why = f"input {quoted(value.name)} cannot be used", f"it is not a tensor ({kind})"
+            raise _refused(UnsupportedError(what, why=why, fix="export the model with tensors only"))
     names = [value.name for value in model.graph.input if value.name not in stored]
     if isinstance(inputs, Mapping):
         inputs = [inputs[name] for name in names]

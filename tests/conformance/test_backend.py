@@ -38,6 +38,14 @@ def test_what_is_refused_says_why() -> None:
         tilewright.backend.run_model(proto, [np.array(["a", "b"])])
 
 
+def test_a_sequence_is_refused() -> None:
+    proto = onnx_model([node("SequenceLength", "s", "y")], {"s": [1]}, ["y"])
+    part = onnx.helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, [None])
+    proto.graph.input[0].type.CopyFrom(onnx.helper.make_sequence_type_proto(part))
+    with pytest.raises(unittest.SkipTest, match=r"input 's' cannot be used: it is not a tensor \(sequence_type\)"):
+        tilewright.backend.run_model(proto, [[np.zeros(2), np.zeros(3)]])
+
+
 def test_another_device_is_refused() -> None:
     assert not tilewright.backend.supports_device("CUDA")
     with pytest.raises(unittest.SkipTest, match="there is no device 'CUDA' here; give CPU"):
