@@ -196,10 +196,22 @@ def test_losses_are_what_their_names_say() -> None:
         np.testing.assert_allclose(loss, expected[kind], rtol=1e-5)
 
 
+def test_an_autoencoder_is_held_against_its_input() -> None:
+    nodes = [node("MatMul", "x w", "m"), node("Tanh", "m", "y")]
+    proto = onnx_model(nodes, {"x": (2, 3)}, ["y"], {"w": np.eye(3, dtype=np.float32)})
+    found = training(load(proto, name="net"), TrainingWish("mse:x"))
+    assert (found.step.given, found.target) == (("x",), "")
+    x = np.random.default_rng(4).standard_normal((2, 3)).astype(np.float32)
+    known = values(Network(found.step), {"x": x, "w": np.eye(3, dtype=np.float32)})
+    np.testing.assert_allclose(known[found.step.results[0]], np.square(np.tanh(x) - x).mean(), rtol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("wish", "kind", "text"),
     [
-        (TrainingWish("hinge"), UsageError, "--loss 'hinge' is not known; take one of cross_entropy, mse, bce, output"),
+        (TrainingWish("hinge"), UsageError, "--loss 'hinge' is not known; take one of cross_entropy, mse, bce"),
+        (TrainingWish("mse:x"), UsageError, "the input 'x' is f32[2, 1, 8, 8]: the output is f32[2, 5]"),
+        (TrainingWish("mse:z"), UsageError, "--loss: there is no input 'z'"),
         (TrainingWish("output:z"), UsageError, "--loss output:z: there is no such output"),
         (TrainingWish("output:y"), UnsupportedError, "the loss 'y' is f32[2, 5]: a gradient is of one number"),
         (TrainingWish(update="w9"), UsageError, "--update: 'w9' is no parameter; "),

@@ -50,11 +50,17 @@ END = node("Relu", "h_out", "y", "end")
         ([node("Mul", "h half", "m", "decay"), node("Add", "m z", "h_out", "add")], ""),
         ([node("ScatterND", "h places x", "h_out", "write")], ""),
         ([node("Slice", "h one all axis", "s", "cut"), node("Concat", "s x", "h_out", axis=0)], ""),
+        ([node("Gemm", "z z h", "h_out", "step")], ""),
+        ([node("Gemm", "h z h", "h_out", "step")], "'step' may write an element"),
+        ([node("Identity", "h", "h_out", "same")], ""),
         ([node("Transpose", "h", "t", "turn"), node("Add", "h t", "h_out", "add")], "'add' may write an element"),
         ([node("Transpose", "h", "h_out", "turn")], "'h_out_out_copy' may write an element"),
         ([node("Add", "h z", "h_out", "add"), node("Sub", "h_out h", "d", "less")], "'less' reads the old value"),
     ],
-    ids=["elementwise", "chain", "scatter", "shift", "two orders", "turned", "late reader"],
+    ids=[
+        "elementwise", "chain", "scatter", "shift", "addend", "factor", "unchanged", "two orders", "turned",
+        "late reader",
+    ],
 )  # fmt: skip
 def test_a_state_is_written_where_it_lies_unless_somebody_still_reads_it(nodes: list[onnx.NodeProto], why: str) -> None:
     also = ["d"] if any("d" in each.output for each in nodes) else []

@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_force(parser)
     group = parser.add_argument_group("training")
     group.add_argument(
-        "--loss", metavar="NAME", default="cross_entropy", help="cross_entropy, mse, bce, or output:NAME of the network"
+        "--loss", metavar="NAME", default="cross_entropy", help="cross_entropy, mse, bce, mse:INPUT, or output:NAME"
     )
     group.add_argument(
         "--update", metavar="NAME,...", default="all", help="last, bias, all, or parameters by their names in the file"
@@ -57,6 +57,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--optimizer", choices=OPTIMISERS, default="sgd", help="how parameters take their step")
     group.add_argument("--learning-rate", metavar="R", type=seconds, default=0.01, help="the length of a step")
     group.add_argument("--momentum", metavar="M", type=tolerance, default=0.9, help="what momentum keeps of a step")
+    group.add_argument(
+        "--work", metavar="F", type=tolerance, default=1.0,
+        help="compute results again instead of keeping them, at most so many times the work of a plain step",
+    )  # fmt: skip
     group = parser.add_argument_group("in the simulator")
     group.add_argument("--run", metavar="N", type=whole, help="make so many steps and compare each with NumPy's")
     group.add_argument("--data", metavar="FILE.npz", type=path, help="samples and targets by name; default: drawn ones")
@@ -115,7 +119,7 @@ def _wish(arguments: argparse.Namespace) -> TrainingWish:
     from tilewright.gradient.training import TrainingWish
 
     optimiser = Optimiser(arguments.optimizer, arguments.learning_rate, arguments.momentum)
-    return TrainingWish(arguments.loss, arguments.update, optimiser)
+    return TrainingWish(arguments.loss, arguments.update, optimiser, arguments.work)
 
 
 def _training(arguments: argparse.Namespace, options: CompileOptions) -> Training:
@@ -180,7 +184,7 @@ def _report(arguments: argparse.Namespace, made: Training, bundle: Bundle, losse
     size = sum(made.step.tensors[name].size_bytes for name in made.parameters)
     step, infer = (one.arena_bytes for one in bundle.together.alone)
     return TrainingReport(
-        arguments.loss, arguments.update, arguments.optimizer, made.parameters, size, step, infer, losses
+        arguments.loss, arguments.update, arguments.optimizer, made.parameters, size, step, infer, made.work, losses
     )
 
 
@@ -189,6 +193,7 @@ def _told(training: TrainingReport) -> str:
     return (
         f"{len(training.parameters)} parameters of {training.parameter_bytes:,} B are updated; "
         f"a step needs {training.step_bytes:,} B beside the states, an inference {training.infer_bytes:,} B"
+        + (f"; a step does {training.work:.3f} times the work of one that keeps all" if training.work > 1 else "")
     )
 
 

@@ -83,7 +83,7 @@ def _pass(network: Network, node: Node, gradients: dict[str, str], reached: Coll
             continue
         call = network.call(current)
         adjoint = Adjoint(call, gradients[name], network)
-        for index, operand in enumerate(node.inputs):
+        for index, operand in reversed(list(enumerate(node.inputs))):  # weights first: then the operand may go
             if operand in reached and network.tensor(operand).dtype.is_float:
                 part = _part(adjoint, index, result)
                 if part:

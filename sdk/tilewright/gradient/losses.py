@@ -40,8 +40,11 @@ def add_loss(network: Network, kind: str) -> Loss:
             raise UsageError(f"--loss {kind}: there is no such output", fix=nearest(name, network.outputs))
         network.outputs = [name]
         return Loss(name)
-    if kind not in KINDS:
-        raise UsageError(f"--loss {quoted(kind)} is not known", fix=f"take one of {', '.join(KINDS)}, {OUTPUT}NAME")
+    kind, _, given = kind.partition(":")
+    if kind not in KINDS or (given and kind == KINDS[0]):
+        raise UsageError(
+            f"--loss {quoted(kind)} is not known", fix=f"take one of {', '.join(KINDS)}, mse:INPUT, {OUTPUT}NAME"
+        )
     if len(network.outputs) != 1:
         raise UnsupportedError(
             f"--loss {kind} is of one output, the network has {len(network.outputs)}",
@@ -50,7 +53,7 @@ def add_loss(network: Network, kind: str) -> Loss:
     output = network.outputs[0]
     if not network.tensor(output).dtype.is_float:
         raise UnsupportedError(f"the output {quoted(output)} holds no floating-point numbers", tensor=output)
-    loss = {"cross_entropy": _cross_entropy, "mse": _squares, "bce": _binary}[kind](network, output)
+    loss = {"cross_entropy": _cross_entropy, "mse": _squares, "bce": _binary}[kind](network, output, given)
     network.outputs = [loss.name]
     return loss
 
@@ -65,7 +68,24 @@ def _before(network: Network, output: str, op: str) -> str:
     return last.inputs[0] if last is not None and last.op == op and not last.domain else output
 
 
-def _cross_entropy(network: Network, output: str) -> Loss:
+def _target(network: Network, like: str, given: str) -> tuple[str, str]:
+    """What an output is held against, and the new input that takes it: none where it is one of the network's own."""
+    tensor = network.tensor(like)
+    if not given:
+        made = network.add_input("target", tensor.dtype, tensor.shape)
+        return made, made
+    if given not in network.inputs:
+        raise UsageError(f"--loss: there is no input {quoted(given)}", fix=nearest(given, network.inputs))
+    known = network.tensor(given)
+    if (known.dtype, known.elements) != (tensor.dtype, tensor.elements):
+        raise UsageError(
+            f"--loss: the input {quoted(given)} is {known.dtype.value}{list(known.shape)}",
+            why=f"the output is {tensor.dtype.value}{list(tensor.shape)}", fix="leave the input out", tensor=given,
+        )  # fmt: skip
+    return network.node("Reshape", (given, network.constant(np.asarray(tensor.shape, np.int64)))), ""
+
+
+def _cross_entropy(network: Network, output: str, given: str) -> Loss:
     """Mean over the batch of the negative logarithm of the target class's probability; targets are class numbers."""
     scores = _before(network, _before(network, output, "Softmax"), "LogSoftmax")
     shape = network.tensor(scores).shape
@@ -85,19 +105,18 @@ def _cross_entropy(network: Network, output: str) -> Loss:
     return Loss(network.append("Mul", (total, network.number(-1 / rows, scores)), into="loss"), target, classes)
 
 
-def _squares(network: Network, output: str) -> Loss:
+def _squares(network: Network, output: str, given: str) -> Loss:
     """Mean of squared differences."""
-    shape = network.tensor(output).shape
-    target = network.add_input("target", network.tensor(output).dtype, shape)
-    difference = network.node("Sub", (output, target))
+    wanted, target = _target(network, output, given)
+    difference = network.node("Sub", (output, wanted))
     return Loss(_mean(network, network.node("Mul", (difference, difference))), target)
 
 
-def _binary(network: Network, output: str) -> Loss:
+def _binary(network: Network, output: str, given: str) -> Loss:
     """Mean of `softplus(z) - z * target` for the scores z before the Sigmoid; targets lie between 0 and 1."""
     scores = _before(network, output, "Sigmoid")
-    target = network.add_input("target", network.tensor(output).dtype, network.tensor(scores).shape)
-    right = network.node("Mul", (scores, target))
+    wanted, target = _target(network, scores, given)
+    right = network.node("Mul", (scores, wanted))
     return Loss(_mean(network, network.node("Sub", (network.node("Softplus", (scores,)), right))), target)
 
 

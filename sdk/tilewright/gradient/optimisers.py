@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -63,7 +63,11 @@ def _kept(network: Network, name: str, like: str) -> str:
 
 
 def _descend(network: Network, name: str, direction: str, rate: float) -> None:
-    """`name - rate * direction`; where that is one product of matrices it is added within the product."""
+    """`name - rate * direction`; where that is one product of matrices it is added within the product.
+
+    So no gradient is stored, but the operands of the product live until the old weights are no longer read. A gradient
+    that is smaller than the larger of them is stored instead.
+    """
     product = _product(network, direction)
     if product is not None:
         node, shape = product
@@ -90,4 +94,7 @@ def _product(network: Network, direction: str) -> tuple[Node, tuple[int, ...]] |
         node = writers.get(node.inputs[0])
     if node is None or node.op != "Gemm" or len(node.inputs) > 2:
         return None
-    return replace(node), network.tensor(node.outputs[0]).shape
+    made = network.tensor(node.outputs[0])
+    if made.elements < max(network.tensor(name).elements for name in node.inputs):
+        return None
+    return node, made.shape

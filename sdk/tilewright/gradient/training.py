@@ -11,17 +11,22 @@ from tilewright.gradient.losses import add_loss
 from tilewright.gradient.network import Network
 from tilewright.gradient.optimisers import Optimiser
 from tilewright.gradient.parameters import chosen
+from tilewright.gradient.recompute import recomputed
 from tilewright.model import DType, Model
 from tilewright.passes import batch_norm, dead, fold, identity
 
 
 @dataclass(frozen=True)
 class TrainingWish:
-    """What is asked: the loss, the parameters that are updated, in the words of the options, and the optimiser."""
+    """What is asked: the loss, the parameters that are updated, in the words of the options, and the optimiser.
+
+    Within `work` times that of a plain step results may be computed twice that would else be kept.
+    """
 
     loss: str = "cross_entropy"
     update: str = "all"
     optimiser: Optimiser = field(default_factory=Optimiser)
+    work: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,8 @@ class Training:
     """`step` takes the inputs and the target and gives the loss; `infer` takes the inputs and gives the outputs.
 
     Parameters that are updated are states of both; both names begin with `name`. `target` is "" where the network has
-    a loss of its own; `classes` is how many classes it may name, 0 where it is none of them.
+    a loss of its own; `classes` is how many classes it may name, 0 where it is none of them. A step
+    does `work` times the multiply-accumulates of one that keeps all it needs.
     """
 
     name: str
@@ -38,6 +44,7 @@ class Training:
     parameters: tuple[str, ...]
     target: str
     classes: int
+    work: float
 
 
 def training(model: Model, wish: TrainingWish) -> Training:
@@ -50,6 +57,7 @@ def training(model: Model, wish: TrainingWish) -> Training:
         raise UnsupportedError("the network cannot be trained", why="its loss is no float32", fix="train it in float32")
     names = chosen(network, wish.update)
     first = {name: network.constants[name] for name in names}
+    forward = {node.name for node in network.nodes}
     for name, value in first.items():
         network.become_state(name, value)
     wish.optimiser.begin(network)
@@ -59,8 +67,9 @@ def training(model: Model, wish: TrainingWish) -> Training:
         infer.become_state(name, value)
         infer.move_state(name, "Identity", (name,))
     step = dead.apply(network.model(f"{model.name}_step"))
+    done = recomputed(step, sum(node.name in forward for node in step.nodes), wish.work)
     learnt = dead.apply(infer.model(f"{model.name}_infer"))
-    return Training(model.name, step, learnt, names, loss.target, loss.classes)
+    return Training(model.name, done.model, learnt, names, loss.target, loss.classes, done.work)
 
 
 def _refuse(model: Model) -> None:

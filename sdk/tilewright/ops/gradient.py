@@ -128,9 +128,11 @@ class AdjointOf(Generic[C]):
         return self.op("Reshape", name, self.integers(list(shape)))
 
     def transpose(self, name: str, permutation: Sequence[int]) -> str:
-        """The tensor with its axes in another order; itself where that is the same order."""
-        if list(permutation) == list(range(len(permutation))):
-            return name
+        """The tensor with its axes in another order; a Reshape where those that are longer than 1 keep theirs."""
+        shape = self.shape_of(name)
+        moving = [axis for axis in permutation if shape[axis] != 1]
+        if moving == sorted(moving):
+            return self.reshape(name, [shape[axis] for axis in permutation])
         return self.op("Transpose", name, perm=tuple(permutation))
 
     def sum(self, name: str, axes: Sequence[int], *, keeps: bool = True) -> str:

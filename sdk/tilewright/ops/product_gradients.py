@@ -102,13 +102,17 @@ def correlated(a: Adjoint, wide: str, narrow: str, weights: Shape, steps: tuple[
     """The gradient of weights [narrow channels, wide channels of a group, *kernel].
 
     `narrow` slides over `wide` as weights do: batches are the channels that are summed over, strides and dilations
-    change places. What a stride never reaches lets more positions be computed than there are taps; they are cut.
+    change places. What a stride never reaches lets more positions be computed than there are taps; they are cut. Of one
+    image and one tap it is a product of matrices.
     """
     strides, dilations, begins = steps
     groups, (batch, _, *sizes) = a.call.integer("group", 1), a.shape_of(wide)
     results, inside, kernel = weights[0], weights[1], weights[2:]
     outs = a.shape_of(narrow)[2:]
     rank = len(kernel)
+    if batch == groups == 1 and prod(kernel) == 1 and tuple(sizes) == outs and not any(begins):
+        rows, columns = a.reshape(narrow, (results, prod(outs))), a.reshape(wide, (inside, prod(outs)))
+        return a.reshape(a.op("Gemm", rows, columns, transB=1), weights)
     spatial = tuple(range(3, 3 + rank))
     moved = a.transpose(a.reshape(wide, (batch, groups, inside, *sizes)), (2, 1, 0, *spatial))
     moved = a.reshape(moved, (inside, groups * batch, *sizes))

@@ -194,6 +194,6 @@ OPERATORS = (
         torch=Torch("F.relu({0})"),
         limit=lambda call: Limits(0, 0.0, inf),
         batchable=True,
-        gradient=by_slope(lambda a: a.op("Sign", a.y)),
+        gradient=lambda a, index: a.where(a.op("Greater", a.y, a.number(0)), a.dy),
     ),
 )

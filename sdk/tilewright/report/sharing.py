@@ -43,7 +43,8 @@ class BundleReport:
 class TrainingReport:
     """A network that learns. A step and an inference need `step_bytes` and `infer_bytes` of arena, beside the states.
 
-    `losses` are those of the steps that ran in the simulator, one by one.
+    A step does `work` times the multiply-accumulates of one that computes nothing twice. `losses` are those of
+    the steps that ran in the simulator, one by one.
     """
 
     loss: str
@@ -53,4 +54,5 @@ class TrainingReport:
     parameter_bytes: int
     step_bytes: int
     infer_bytes: int
+    work: float = 1.0
     losses: tuple[float | None, ...] = ()

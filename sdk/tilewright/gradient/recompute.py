@@ -1,0 +1,217 @@
+"""Store or compute again: what a step keeps of its forward half for the backward one, against work.
+
+A result of the forward half is either kept until the backward half has read it, or computed a second time right before
+that, from what is kept or computed again itself (Griewank and Walther, ACM TOMS 26, 2000; Chen and others, arXiv
+1604.06174). Which ones is chosen greedily by live bytes at the worst moment, one price after the other, within a limit
+of work. Bytes are those of a plan without in-place writes but of elementwise results, so they are a guide for the
+choice alone: what a step needs is what the planner places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from tilewright.frontend.names import unique
+from tilewright.model import Model, Node, Tensor
+from tilewright.ops.operator import Kind
+from tilewright.ops.registry import call_of, find
+
+CROWDED = 16
+"""The power to which the bytes of a moment count: high enough that the worst decide, and that all of them count."""
+
+PAIRED = 48
+"""Of so many results all pairs are looked at."""
+
+
+@dataclass(frozen=True)
+class Recomputation:
+    """The step with some results computed twice; `work` is that of the plain step times so much."""
+
+    model: Model
+    repeated: tuple[str, ...]
+    work: float
+
+
+def recomputed(model: Model, forward: int, limit: float) -> Recomputation:
+    """The step, of which the first `forward` nodes are the forward half, within `limit` times its work."""
+    model = model.replace(nodes=_early(model, forward))
+    search = _Search(model, forward)
+    best = chosen = frozenset[str]()
+    while limit > 1 and (better := search.better(chosen, search.plain * (limit - 1))) is not None:
+        chosen = better
+        if search.price(chosen).peak < search.price(best).peak:
+            best = chosen
+    nodes = search.nodes(best)
+    made = model.replace(nodes=nodes, tensors={**model.tensors, **search.twins})
+    return Recomputation(made, tuple(sorted(best)), 1 + search.price(best).added / max(search.plain, 1))
+
+
+@dataclass(frozen=True)
+class _Price:
+    """Live bytes at the worst moment, `crowding` of all moments in which the worst count most, and work done twice."""
+
+    peak: int
+    crowding: float
+    added: float
+
+
+class _Search:
+    """One step: which results could be computed again, and what a choice of them costs in bytes and in work."""
+
+    def __init__(self, model: Model, forward: int) -> None:
+        self.model, self.forward = model, forward
+        self.producer = {name: node for node in model.nodes[:forward] for name in node.outputs if name}
+        late = {name for node in model.nodes[forward:] for name in node.inputs}
+        self.twins: dict[str, Tensor] = {}
+        self._twin_of: dict[str, str] = {}
+        taken = set(model.tensors)
+        for name, node in self.producer.items():
+            if len(node.outputs) == 1 and name not in model.outputs:
+                twin = unique(f"{name}/again", taken)
+                self._twin_of[name] = twin
+                self.twins[twin] = replace(model.tensors[name], name=twin)
+        self.candidates = tuple(
+            name for name in self._twin_of if name in late and model.tensors[name].size_bytes >= self._worth(model)
+        )
+        self._passing = frozenset(self._twin_of) - late
+        """What the backward half never reads: made again where something behind it is, not kept for that."""
+        self._work = {node.name: _work(model, node) for node in model.nodes}
+        self.plain = self.work(model.nodes)
+        self._scale = max(_alive(model.tensors, model, model.nodes))
+        self._prices: dict[frozenset[str], _Price] = {}
+        self._all = {**model.tensors, **self.twins}
+
+    @staticmethod
+    def _worth(model: Model) -> int:
+        """Results smaller than this share of the largest one are kept in any case."""
+        return max(tensor.size_bytes for tensor in model.tensors.values()) // 64
+
+    def better(self, chosen: frozenset[str], most: float) -> frozenset[str] | None:
+        """The choice with one result more, or two where one does not help, that makes moments least crowded for its
+        work; None where none does."""
+        others = [name for name in self.candidates if name not in chosen]
+        for count in (1, 2):
+            if count == 2 and len(others) > PAIRED:
+                break
+            offers = self._offers(chosen, (frozenset(some) for some in combinations(others, count)), most)
+            if offers:
+                return chosen | frozenset(max(offers)[1])
+        return None
+
+    def _offers(
+        self, chosen: frozenset[str], added: Iterable[frozenset[str]], most: float
+    ) -> list[tuple[float, list[str]]]:
+        now, offers = self.price(chosen), []
+        for some in added:
+            price = self.price(chosen | some)
+            if price.crowding < now.crowding and price.added <= most:
+                offers.append(((now.crowding - price.crowding) / (price.added - now.added + 1), sorted(some)))
+        return offers
+
+    def price(self, chosen: frozenset[str]) -> _Price:
+        """What a choice costs."""
+        if chosen not in self._prices:
+            nodes = self.nodes(chosen)
+            alive = _alive(self._all, self.model, nodes)
+            crowding = sum((size / self._scale) ** CROWDED for size in alive)
+            self._prices[chosen] = _Price(max(alive), crowding, self.work(nodes) - self.plain)
+        return self._prices[chosen]
+
+    def work(self, nodes: Sequence[Node]) -> float:
+        """Multiply-accumulates of nodes; elements of those that make none count a little."""
+        return sum(self._work.get(node.name.removesuffix("/again"), 0.0) for node in nodes)
+
+    def nodes(self, chosen: Collection[str]) -> tuple[Node, ...]:
+        """All nodes in order, each chosen result made again right before the first backward node that reads it."""
+        order = list(self.model.nodes[: self.forward])
+        made, again = set[str](), self._passing.union(chosen)
+        for node in self.model.nodes[self.forward :]:
+            for name in node.inputs:
+                self._again(name, again, made, order)
+            order.append(replace(node, inputs=self._renamed(node, again)))
+        return tuple(order)
+
+    def _renamed(self, node: Node, again: Collection[str]) -> tuple[str, ...]:
+        return tuple(self._twin_of[name] if name in again else name for name in node.inputs)
+
+    def _again(self, name: str, again: Collection[str], made: set[str], order: list[Node]) -> None:
+        if name not in again or name in made:
+            return
+        made.add(name)
+        node = self.producer[name]
+        for source in node.inputs:
+            self._again(source, again, made, order)
+        inputs, outputs = self._renamed(node, again), (self._twin_of[name],)
+        order.append(replace(node, name=f"{node.name}/again", inputs=inputs, outputs=outputs))
+
+
+def _early(model: Model, forward: int) -> tuple[Node, ...]:
+    """The nodes, with what makes little of a result, e.g. the mask of a Relu, where that is first read backwards."""
+    late = list(model.nodes[forward:])
+    for node in model.nodes[forward:]:
+        read = [name for name in node.inputs if name and name not in model.constants]
+        if len(read) != 1 or 4 * sum(model.tensors[name].size_bytes for name in node.outputs) > _bytes(model, read[0]):
+            continue
+        place = next(at for at, other in enumerate(late) if read[0] in (*other.inputs, *other.outputs))
+        if read[0] not in late[place].outputs:
+            late.remove(node)
+            late.insert(place, node)
+    return (*model.nodes[:forward], *late)
+
+
+def _bytes(model: Model, name: str) -> int:
+    return model.tensors[name].size_bytes
+
+
+def _work(model: Model, node: Node) -> float:
+    known = {at: model.constants[name] for at, name in enumerate(node.inputs) if name in model.constants}
+    inputs = [model.tensors[name] if name else None for name in node.inputs]
+    call = call_of(node, inputs, [model.tensors[name] for name in node.outputs if name], known, model.opset)
+    if _is_view(node):
+        return 0.0
+    products = [nest.points for nest in call.nests if nest.body.name == "mul" and nest.combine.name == "add"]
+    return float(sum(products)) or sum(tensor.elements for tensor in call.outputs) / 4
+
+
+def _alive(tensors: Mapping[str, Tensor], model: Model, nodes: Sequence[Node]) -> list[int]:
+    """Bytes alive at every node; an elementwise result takes the place of an operand of its size that dies there."""
+    root: dict[str, str] = {}
+    last: dict[str, int] = {}
+    for at, node in enumerate(nodes):
+        view = _is_view(node)
+        for name in node.outputs:
+            root[name] = root.get(node.inputs[0], node.inputs[0]) if view else name
+        for name in (*node.inputs, *node.outputs):
+            last[root.get(name, name)] = at
+    outside = {*model.inputs, *model.constants, *(root.get(name, name) for name in model.outputs)}
+    alive, moments = 0, list[int]()
+    held = dict[str, int]()
+    for at, node in enumerate(nodes):
+        dying = [name for name in {root.get(name, name) for name in node.inputs} if last[name] == at and name in held]
+        for name in node.outputs:
+            if not name or root[name] != name or name in outside:
+                continue
+            size = tensors[name].size_bytes
+            heir = next((one for one in dying if held[one] == size and _overwrites(node)), None)
+            if heir is not None:
+                dying.remove(heir)
+                held.pop(heir)
+            else:
+                alive += size
+            held[name] = size
+        moments.append(alive)
+        for name in [*dying, *(one for one in node.outputs if one in held and last[one] == at)]:
+            alive -= held.pop(name)
+    return moments
+
+
+def _is_view(node: Node) -> bool:
+    operator = find(node.op, node.domain)
+    return operator is not None and operator.kind is Kind.VIEW
+
+
+def _overwrites(node: Node) -> bool:
+    operator = find(node.op, node.domain)
+    return operator is not None and (operator.overwrites or operator.batchable or operator.sketch == "unary")
