@@ -117,6 +117,7 @@ class Tensor:
     """Name, element type and static shape of a value that flows through the network.
 
     `lengths` are the axes of which data decides the length: their extent in `shape` is the most there can be.
+    `tells_end` marks an output that no file has: whether a loop ended at its bound though data asks for more turns.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Tensor:
     shape: Shape
     quantisation: Quantisation | None = None
     lengths: tuple[Length, ...] = ()
+    tells_end: bool = False
 
     @property
     def elements(self) -> int:

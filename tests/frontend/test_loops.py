@@ -123,6 +123,46 @@ def test_a_loop_that_has_ended_stays_so_where_its_condition_would_hold_again() -
         np.testing.assert_array_equal(execute(model, feeds)["y"], 2.0 ** min(last + 1, 6))
 
 
+def test_an_output_of_its_own_says_that_a_loop_ended_at_its_bound() -> None:
+    model = load(asked("n yes x", yes=np.bool_(True)), bounds={"loop": 3})
+    assert model.outputs == ("y", "loop_cut")
+    assert [model.tensors[name].tells_end for name in model.outputs] == [False, True]
+    for turns, factor, cut in ((0, 0.5, False), (3, 0.5, False), (4, 0.5, True), (9, 6.0, False)):
+        found = execute(model, {"x": np.full((2, 3), factor, np.float32), "n": np.array(turns)})
+        assert found["loop_cut"] == [cut]
+
+
+def inner_loop() -> onnx.NodeProto:
+    """A Loop over `v` whose turns are `m`."""
+    scalars = [helper.make_tensor_value_info(name, kind, []) for name, kind in (("j", 7), ("more", 9), ("on", 9))]
+    values = [helper.make_tensor_value_info(name, 1, None) for name in ("u", "left")]
+    steps = [node("Identity", "more", "on"), node("Add", "u u", "left")]
+    inside = helper.make_graph(steps, "inner", [*scalars[:2], values[0]], [scalars[2], values[1]])
+    return node("Loop", "m - v", "out", "inner", body=inside)
+
+
+def test_the_outer_loop_tells_of_an_inner_one_where_that_runs() -> None:
+    proto = loop(body([inner_loop(), node("Identity", "again", "go")], "go out"), "n - x")
+    proto.graph.input.extend(helper.make_tensor_value_info(name, TensorProto.INT64, []) for name in "nm")
+    model = load(proto, bounds={"n": 2, "m": 3})
+    assert model.outputs == ("y", "loop_cut")
+    for outer, inner, cut in ((2, 3, False), (3, 3, True), (1, 4, True), (0, 4, False)):
+        feeds = {"x": np.ones((2, 3), np.float32), "n": np.array(outer), "m": np.array(inner)}
+        assert execute(model, feeds)["loop_cut"] == [cut]
+
+
+def test_a_loop_in_a_branch_tells_its_end_where_the_branch_is_taken() -> None:
+    value = helper.make_tensor_value_info("out", 1, None)
+    sides = [helper.make_graph([each], "side", [], [value]) for each in (inner_loop(), node("Neg", "v", "out"))]
+    nodes = [node("Identity", "x", "v"), node("If", "c", "y", "if", then_branch=sides[0], else_branch=sides[1])]
+    types = {"c": TensorProto.BOOL, "m": TensorProto.INT64}
+    model = load(onnx_model(nodes, {"x": [2], "c": [1], "m": []}, ["y"], types=types), bounds={"m": 3})
+    assert model.outputs == ("y", "if/inner_cut")
+    for taken, turns, cut in ((True, 3, False), (True, 4, True), (False, 4, False)):
+        feeds = {"x": np.ones(2, np.float32), "c": np.array([taken]), "m": np.array(turns)}
+        assert execute(model, feeds)["if/inner_cut"] == [cut]
+
+
 def test_turns_without_a_bound_are_refused() -> None:
     fix = "say how often it may at the most with --bound loop=N, or freeze the input that decides with --freeze"
     told = f"node 'loop' (Loop): how often it turns is computed at run time; {fix}"

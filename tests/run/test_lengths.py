@@ -12,6 +12,7 @@ import numpy.typing as npt
 import onnx
 import onnxruntime
 import pytest
+from frontend.test_loops import asked
 from graphs import node, onnx_model
 from onnx import TensorProto, helper
 from tilewright.cli import main
@@ -203,3 +204,17 @@ def test_no_operator_of_a_file_has_a_bound_of_its_own() -> None:
         load(proto)
     with pytest.raises(UnsupportedNode):
         load(onnx_model([node("NonZero", "x", "y"), node("ReduceSum", "y", "z")], {"x": [4]}, ["z"]))
+
+
+def test_a_loop_that_ends_at_its_bound_is_an_error_whatever_is_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, inputs, expected = tmp_path / "m.onnx", tmp_path / "in.npz", tmp_path / "out.npz"
+    onnx.save(asked("n - x"), file)
+    command = ["run", str(file), "-t", "host", "--bound", "loop=2", "--inputs", str(inputs)]
+    for turns, code in ((2, 0), (3, 5)):
+        np.savez(inputs, x=np.ones((2, 3), np.float32), n=np.array(turns))
+        assert main(command) == code
+    assert "data asks for more turns: output 'loop_cut' is 1" in capsys.readouterr().err
+    np.savez(expected, y=np.full((2, 3), 2, np.float32))
+    assert main([*command, "--expect", str(expected)]) == 5

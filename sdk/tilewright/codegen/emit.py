@@ -321,7 +321,9 @@ def _constants(placed: PlacedPlan, blobs: Sequence[Blob]) -> tuple[ConstantArray
 
 
 def _padding(tensor: Tensor, outputs: Sequence[str]) -> str:
-    """Which output says how much of a tensor is no padding, as the end of a comment."""
+    """Which output says how much of a tensor is no padding, or what else it tells, as the end of a comment."""
+    if tensor.tells_end:
+        return "; 1 where data asks for more turns than the bound, which the loop has not made"
     return "".join(
         f"; along axis {length.axis} the first elements are there, as many as output {outputs.index(length.count)} says"
         for length in tensor.lengths

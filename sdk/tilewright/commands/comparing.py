@@ -20,6 +20,13 @@ def mismatch(report: Report) -> MismatchError | None:
     run = report.run
     if run is None:
         return None
+    if run.cut_loops and not _differs(run):
+        return MismatchError(
+            f"a loop of '{report.model.name}' ended at its bound on '{report.target}'",
+            why=f"data asks for more turns: output '{run.cut_loops[0]}' is 1, and the results are not the model's",
+            fix="raise its --bound",
+            tensor=run.cut_loops[0],
+        )
     if run.frames is not None and (error := _sequence(report, run.frames)) is not None:
         return error
     if not run.match and run.mismatches:
@@ -37,6 +44,11 @@ def mismatch(report: Report) -> MismatchError | None:
             fix="find each layer's error under 'layers' in report.json",
         )
     return None if run.reference is None else _unexplained(report, run.reference)
+
+
+def _differs(run: RunReport) -> bool:
+    """True where the target computed something else than NumPy, a layer or a call included."""
+    return not run.match or (run.frames is not None and bool(run.frames.first_difference))
 
 
 def _sequence(report: Report, frames: FramesReport) -> MismatchError | None:

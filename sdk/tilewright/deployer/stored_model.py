@@ -25,7 +25,7 @@ def model_out(model: Model, arrays: Arrays, prefix: str) -> dict[str, Any]:
     tensors = {
         t.name: [t.dtype.value, list(t.shape), None if t.quantisation is None else
                  [list(t.quantisation.scale), list(t.quantisation.zero_point), t.quantisation.axis],
-                 [[length.axis, length.count] for length in t.lengths]]
+                 [[length.axis, length.count] for length in t.lengths], t.tells_end]
         for t in model.tensors.values()
     }  # fmt: skip
     nodes = [
@@ -45,10 +45,10 @@ def model_out(model: Model, arrays: Arrays, prefix: str) -> dict[str, Any]:
 def model_in(entry: Any, arrays: Arrays, prefix: str) -> Model:
     """The model that `model_out` wrote; KeyError, TypeError or ValueError where something is missing or wrong."""
     tensors = {}
-    for name, (dtype, shape, codes, lengths) in entry["tensors"].items():
+    for name, (dtype, shape, codes, lengths, tells_end) in entry["tensors"].items():
         meaning = None if codes is None else Quantisation(tuple(codes[0]), tuple(codes[1]), codes[2])
         extents, bounds = tuple(int(extent) for extent in shape), tuple(Length(int(a), str(c)) for a, c in lengths)
-        tensors[name] = Tensor(name, DType(dtype), extents, meaning, bounds)
+        tensors[name] = Tensor(name, DType(dtype), extents, meaning, bounds, bool(tells_end))
     nodes = tuple(
         Node(
             n["name"], n["op"], tuple(n["inputs"]), tuple(n["outputs"]),

@@ -42,19 +42,29 @@ def branched(node: RawNode, graph: Surroundings) -> tuple[RawNode, ...]:
     branches = [node.attributes.get(name) for name in ("then_branch", "else_branch")]
     condition = graph.constants.get(node.inputs[0]) if node.inputs else None
     if condition is not None and condition.size == 1:
-        return _instantiated(branches[0 if condition.reshape(-1)[0] else 1], node, node.outputs, graph)
+        return _instantiated(branches[0 if condition.reshape(-1)[0] else 1], node, node.outputs, node.under, graph)
     if not node.inputs:
         raise invalid(node, "its condition is missing")
     results = [tuple(graph.fresh(f"{node.label}/{name}") for name in node.outputs) for _ in branches]
-    nodes = [_instantiated(body, node, names, graph) for body, names in zip(branches, results, strict=True)]
+    nodes = [
+        _instantiated(body, node, names, (*node.under, (node.inputs[0], taken)), graph)
+        for body, names, taken in zip(branches, results, (True, False), strict=True)
+    ]
     choice = RawNode(node.name, JOINED, (node.inputs[0], *results[0], *results[1]), node.outputs, opsets=node.opsets)
     return (*nodes[0], *nodes[1], choice)
 
 
-def _instantiated(body: object, node: RawNode, outputs: tuple[str, ...], graph: Surroundings) -> tuple[RawNode, ...]:
+def _instantiated(
+    body: object,
+    node: RawNode,
+    outputs: tuple[str, ...],
+    under: tuple[tuple[str, bool], ...],
+    graph: Surroundings,
+) -> tuple[RawNode, ...]:
     if not isinstance(body, Body):
         raise invalid(node, "a branch is missing")
-    nodes, constants = instantiate(body, RawNode(node.name, node.op, (), outputs), {}, graph.fresh)
+    call = RawNode(node.name, node.op, (), outputs, loop=node.loop, under=under)
+    nodes, constants = instantiate(body, call, {}, graph.fresh)
     for name, value in constants.items():
         graph.add_constant(name, value.dtype, value.array)
     return nodes

@@ -47,6 +47,8 @@ def instantiate(
         return replace(
             node,
             name=f"{call.label}/{node.label}",
+            loop=call.loop,
+            under=call.under,
             inputs=tuple(scope.get(name, name) for name in node.inputs),
             outputs=tuple(scope.get(name, name) for name in node.outputs),
             attributes={name: value for name, value in attributes.items() if value is not None},

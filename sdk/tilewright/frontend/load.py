@@ -23,6 +23,7 @@ from tilewright.frontend.states import named_pairs, with_states
 from tilewright.frontend.stored import forget_types, retype_inputs, take_out
 from tilewright.frontend.structure import check_structure, run_checker
 from tilewright.frontend.text import check_text
+from tilewright.frontend.turns import telling_ends
 from tilewright.ieee import ieee
 from tilewright.model import Array, Model, Node
 from tilewright.ops.registry import find
@@ -126,6 +127,8 @@ def _build(
     for name, value in {**constants, **body.constants}.items():
         graph.add_constant(name, value.dtype, value.array)
     graph.walk(body.nodes)
+    telling, ends = telling_ends(graph)
+    graph.walk(telling)
     for name in body.outputs:
         if name in graph.tensors and not graph.tensors[name].elements:
             why, fix = (
@@ -137,13 +140,15 @@ def _build(
             _compute(name, graph)
     inputs = tuple(tensor.name for tensor in settled.tensors if tensor.name not in settled.frozen)
     counts = dict.fromkeys(length.count for name in body.outputs for length in graph.tensors[name].lengths)
+    ends = tuple(name for name in ends if name not in graph.constants)
+    graph.tensors.update({name: replace(graph.tensors[name], tells_end=True) for name in ends})
     model = Model(
         "model",
         tuple(graph.nodes),
         graph.tensors,
         graph.constants,
         inputs,
-        (*body.outputs, *(name for name in counts if name not in body.outputs)),
+        (*body.outputs, *(name for name in counts if name not in body.outputs), *ends),
         OPSET,
         notes=(*settled.notes, *graph.notes),
     )

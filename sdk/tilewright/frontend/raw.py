@@ -71,7 +71,11 @@ RawAttribute = Attribute | Value | Reference | Body
 
 @dataclass(frozen=True)
 class RawNode:
-    """A node of the file. `opsets` is the version of each domain where it was written."""
+    """A node of the file. `opsets` is the version of each domain where it was written.
+
+    `loop` is the outermost Loop that it is a copy out of, and `under` the conditions, from the outside in, that must
+    have these values for it to mean anything.
+    """
 
     name: str
     op: str
@@ -80,6 +84,8 @@ class RawNode:
     attributes: Mapping[str, RawAttribute] = field(default_factory=dict)
     domain: str = ""
     opsets: Mapping[str, int] = field(default_factory=dict)
+    loop: str = ""
+    under: tuple[tuple[str, bool], ...] = ()
 
     @property
     def version(self) -> int:

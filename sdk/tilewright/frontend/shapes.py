@@ -21,7 +21,7 @@ from tilewright.frontend.opset import Surroundings, invalid, normalise
 from tilewright.frontend.raw import Body, RawNode, Reference, Value
 from tilewright.frontend.scales import check_scales
 from tilewright.frontend.splits.registry import split
-from tilewright.frontend.turns import COUNTED, measured_turns
+from tilewright.frontend.turns import COUNTED, End, measured_turns
 from tilewright.frontend.types import check_types
 from tilewright.frontend.unroll import scanned, unrolled
 from tilewright.frontend.values import BYTE_LIMIT, check_size
@@ -51,7 +51,7 @@ class Graph:
 
     `bounds` are the most elements where data decides, by the name of a node or tensor, of which loops
     `used` some; `counts` the tensors that say how many there are, by the node that makes them, and `zeros` those whose
-    padding is zero.
+    padding is zero. `ends` say which loops have ended at their bound.
     """
 
     tensors: dict[str, Tensor]
@@ -64,6 +64,7 @@ class Graph:
     used: set[str] = field(default_factory=set)
     counts: dict[str, str] = field(default_factory=dict)
     zeros: set[str] = field(default_factory=set)
+    ends: list[End] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     _node_names: set[str] = field(default_factory=set)

@@ -7,7 +7,7 @@ gives are zeros behind those that there are.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -26,11 +26,24 @@ MOST_TURNS = 1000
 _OPSETS = {"": 17}
 
 
+@dataclass(frozen=True)
+class End:
+    """That a loop may end at its bound: `beyond` says that data asks for one more turn.
+
+    It means something where every condition of `under` has its value. `loop` is the outermost one around it.
+    """
+
+    loop: str
+    beyond: str
+    under: tuple[tuple[str, bool], ...]
+
+
 class Surroundings(Protocol):
     """The graph that a loop stands in, as far as it has been walked."""
 
     bounds: Mapping[str, int]
     used: set[str]
+    ends: list[End]
 
     @property
     def tensors(self) -> Mapping[str, Tensor]:
@@ -77,7 +90,7 @@ def asking(
     """The nodes that say whether a turn is asked for, and their result; `trips` and `condition` where they are data."""
     before = node.attributes.get(GOING, ())
     assert isinstance(before, tuple)
-    nodes, terms = list[RawNode](), [str(before[-1])] if before else list[str]()
+    nodes, terms = list[RawNode](), list[str]()
 
     def add(op: str, *operands: str) -> str:
         result = graph.fresh(f"{node.label}/{turn}/asked")
@@ -94,10 +107,45 @@ def asking(
         terms.append(add("Reshape", condition, scalar))
     while len(terms) > 1:
         terms = [add("And", terms[0], terms[1]), *terms[2:]]
+    if before and terms:  # a choice, not And: then a turn that is not asked for computes no condition either
+        no = graph.fresh(f"{node.label}/no")
+        graph.add_constant(no, DType.BOOL, np.array(False))
+        terms = [add("Where", str(before[-1]), terms[0], no)]
     if not terms:
+        if before:
+            return (), str(before[-1])
         terms = [graph.fresh(f"{node.label}/{turn}/asked")]
         graph.add_constant(terms[0], DType.BOOL, np.array(True))
     return tuple(nodes), terms[0]
+
+
+def note_end(node: RawNode, beyond: str, graph: Surroundings) -> None:
+    """Note what says that data asks for a turn beyond the bound, where the loop runs at all."""
+    graph.ends.append(End(node.loop or node.label, beyond, node.under))
+
+
+def telling_ends(graph: Surroundings) -> tuple[tuple[RawNode, ...], tuple[str, ...]]:
+    """The nodes of one more output for every loop that may end at a bound, itself or by one inside, and their names."""
+    nodes, flags = list[RawNode](), dict[str, str]()
+
+    def add(op: str, loop: str, *operands: str) -> str:
+        result = graph.fresh(f"{loop}/cut")
+        nodes.append(RawNode(result, op, operands, (result,), opsets=_OPSETS))
+        return result
+
+    no, shape = graph.fresh("no turn"), graph.fresh("one element")
+    if graph.ends:
+        graph.add_constant(no, DType.BOOL, np.array(False))
+        graph.add_constant(shape, DType.I64, np.array([1], np.int64))
+    for end in graph.ends:
+        flag = end.beyond
+        for condition, value in reversed(end.under):  # choices, so that what is under a condition runs only then
+            flag = add("Where", end.loop, condition, *((flag, no) if value else (no, flag)))
+        flag = add("Reshape", end.loop, flag, shape)
+        flags[end.loop] = add("Or", end.loop, flags[end.loop], flag) if end.loop in flags else flag
+    names = {loop: graph.fresh(f"{loop}_cut") for loop in flags}
+    nodes += [RawNode(to, "Identity", (flags[loop],), (to,), opsets=_OPSETS) for loop, to in names.items()]
+    return tuple(nodes), tuple(names.values())
 
 
 def taken(node: RawNode, pending: Sequence[str], carried: Sequence[str], graph: Surroundings) -> tuple[RawNode, ...]:

@@ -11,7 +11,7 @@ from tilewright.frontend.expand import instantiate
 from tilewright.frontend.names import printable
 from tilewright.frontend.opset import invalid
 from tilewright.frontend.raw import Body, RawAttribute, RawNode
-from tilewright.frontend.turns import GOING, PENDING, Surroundings, asking, most_turns, taken, turns_made
+from tilewright.frontend.turns import GOING, PENDING, Surroundings, asking, most_turns, note_end, taken, turns_made
 from tilewright.model import DType
 
 # what a loop carries from turn to turn; no attribute of a file has such a name, the checker knows those of a Loop
@@ -43,7 +43,9 @@ def unrolled(node: RawNode, graph: Surroundings) -> tuple[RawNode, ...]:
         return _ended(node, carried, before, scans, graph)
     decided = bool(going) or bool(trips and limit is None) or bool(condition and again is None)
     if decided and turn >= most_turns(node, limit, graph):
-        return _ended(node, carried, before, scans, graph)
+        tests, go = asking(node, turn, "" if limit is not None else trips, "" if again else condition, graph)
+        note_end(node, go, graph)
+        return (*tests, *_ended(node, carried, before, scans, graph))
     if turn == 0:
         body = _with_constants_once(node, body, graph)
     tests, go = asking(node, turn, "" if limit is not None else trips, "" if again else condition, graph)
@@ -51,7 +53,9 @@ def unrolled(node: RawNode, graph: Surroundings) -> tuple[RawNode, ...]:
     graph.add_constant(count, DType.I64, np.array(turn, np.int64))
     graph.add_constant(yes, DType.BOOL, np.array(True))
     results = tuple(graph.fresh(f"{node.label}/{turn}/{name}") for name in body.outputs)
-    call = RawNode(f"{node.label}/{turn}", "Loop", (count, yes, *carried), results)
+    under = (*node.under, (go, True)) if decided else node.under
+    outermost = node.loop or node.label
+    call = RawNode(f"{node.label}/{turn}", "Loop", (count, yes, *carried), results, loop=outermost, under=under)
     nodes, _ = instantiate(body, call, {}, graph.fresh)
     state: dict[str, RawAttribute] = {_TURN: turn + 1, _MADE: (*before, *results[1 + len(carried) :])}
     given = (trips, results[0] if condition else "", *results[1 : 1 + len(carried)])
@@ -134,7 +138,8 @@ def scanned(node: RawNode, graph: Surroundings) -> tuple[RawNode, ...]:
             parts.append(graph.fresh(f"{name}/{turn}"))
             nodes.append(RawNode(parts[-1], "Gather", (name, index), (parts[-1],), {"axis": axis}, opsets=_OPSETS))
         results = tuple(graph.fresh(f"{node.label}/{turn}/{name}") for name in body.outputs)
-        call = RawNode(f"{node.label}/{turn}", "Scan", (*state, *parts), results)
+        loop = node.loop or node.label
+        call = RawNode(f"{node.label}/{turn}", "Scan", (*state, *parts), results, loop=loop, under=node.under)
         nodes += instantiate(body, call, {}, graph.fresh)[0]
         state = list(results[: len(state)])
         made.append(results[len(state) :])

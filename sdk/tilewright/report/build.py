@@ -242,8 +242,8 @@ class RunReport:
     watched every access of a further run: `hardware` (the core's memory protection), `plugin` (the bytes that each
     layer declares). `counter` names what counted the instructions: `plugin`, `icount` or `callgrind`.
     `reference_missing` says why there is no comparison with another implementation, where one was asked for. `drawn`
-    says of inputs that were drawn at random within limits of the network's what these are. `simulated_by` names the
-    board that stood in for a chip or a core.
+    says of inputs drawn at random within limits of the network's what these are. `simulated_by` names the board that
+    stood in for a chip or a core, `cut_loops` the outputs that say that data asks for more turns than a bound.
     """
 
     match: bool
@@ -267,6 +267,7 @@ class RunReport:
     reference_missing: str = ""
     drawn: tuple[str, ...] = ()
     simulated_by: str = ""
+    cut_loops: tuple[str, ...] = ()
     frames: FramesReport | None = None
     data_set: DataSetReport | None = None
     text: TextReport | None = None

@@ -77,6 +77,7 @@ def run_lines(run: RunReport, stateful: bool = True) -> str:
     elif run.reference_missing:
         lines.append(f"NumPy is compared with nothing: {run.reference_missing}")
     lines += run.drawn
+    lines += [f"'{name}' is 1: data asks for more turns than the bound of its loop" for name in run.cut_loops]
     if run.simulated_by:
         lines.append(f"simulated by {run.simulated_by}, with the memory of the chip")
     if run.frames is not None:

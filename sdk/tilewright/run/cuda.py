@@ -24,6 +24,7 @@ from tilewright.run.cuda_bulk import AT_ONCE, run_set
 from tilewright.run.cuda_executor import CUDAGraphExecutor
 from tilewright.run.cuda_library import build_library, find_compiler
 from tilewright.run.inputs import expected_outputs, input_arrays
+from tilewright.run.lengths import cut_loops
 from tilewright.run.samples import SampleSet, expected_set, numpy_set, progress_bar, read_set
 from tilewright.run.session import compare_slot, with_drawn, with_reference
 from tilewright.run.simulator import Subject
@@ -54,7 +55,7 @@ def run_on_gpu(subject: Subject, target: Target, options: RunOptions) -> Report:
     for instruction, values in zip(plan.instructions, steps, strict=False):
         for slot, value in zip(instruction.outputs, values, strict=True):
             layers[instruction.index] = compare_slot(plan, slot, value, slots[slot], options)
-    report = _report(subject, _toolchain(target, subject.project), results, layers)
+    report = _report(subject, _toolchain(target, subject.project), results, layers, outputs)
     if options.inputs is None:
         report = with_drawn(report, plan)
     if expected is None and options.reference:
@@ -80,7 +81,7 @@ def _run_samples(subject: Subject, target: Target, options: RunOptions, samples:
         compare_slot(plan, slot, a[: len(b)], b, options)
         for slot, a, b in zip(plan.output_slots, outputs, expected, strict=True)
     ]
-    report = _report(subject, _toolchain(target, subject.project), results, {})
+    report = _report(subject, _toolchain(target, subject.project), results, {}, outputs)
     return with_data_set(report, plan, options, samples, outputs, len(expected[0]))
 
 
@@ -114,7 +115,9 @@ def _report(
     toolchain: ToolchainReport,
     results: Sequence[Comparison],
     layers: Mapping[int, Comparison],
+    outputs: Sequence[Array],
 ) -> Report:
-    run = outcome(results, layers.values())
+    cut = cut_loops(subject.placed.plan, [[output.tobytes() for output in outputs]])
+    run = replace(outcome(results, layers.values()), cut_loops=cut)
     rows = tuple(compared(row, layers.get(index)) for index, row in enumerate(subject.report.layers))
     return replace(subject.report, run=run, toolchain=toolchain, layers=rows)

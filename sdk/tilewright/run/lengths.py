@@ -42,9 +42,14 @@ def with_padding(tensor: Tensor, ours: Array, theirs: Array) -> Array:
 
 
 def counts_of(tensors: Iterable[tuple[str, Tensor]], values: Mapping[str, Array]) -> dict[str, Array]:
-    """The counts that follow from the lengths of values that are not padded; `tensors` are those they stand for."""
+    """The counts that follow from the lengths of values that are not padded; `tensors` are those they stand for.
+
+    No loop of another runtime has ended at a bound.
+    """
     count_of: dict[str, Array] = {}
     for name, tensor in tensors:
+        if tensor.tells_end:
+            count_of[name] = np.zeros(tensor.shape, tensor.dtype.numpy)
         if name in values and values[name].ndim == len(tensor.shape):
             for length in tensor.lengths:
                 count = min(values[name].shape[length.axis], tensor.shape[length.axis])
@@ -59,8 +64,16 @@ def outputs_of(plan: ExecutionPlan) -> tuple[tuple[str, Tensor], ...]:
 
 
 def counting(plan: ExecutionPlan) -> frozenset[str]:
-    """The outputs that say how long others are; no file has them."""
-    return frozenset(length.count for _, tensor in outputs_of(plan) for length in tensor.lengths)
+    """The outputs that say how long others are, or that a loop ended at its bound; no file has them."""
+    outputs = outputs_of(plan)
+    ends = frozenset(name for name, tensor in outputs if tensor.tells_end)
+    return ends | frozenset(length.count for _, tensor in outputs for length in tensor.lengths)
+
+
+def cut_loops(plan: ExecutionPlan, calls: Iterable[Sequence[bytes]]) -> tuple[str, ...]:
+    """The outputs that say in one of the calls that data asks for more turns of a loop than its bound."""
+    ends = [at for at, (_, tensor) in enumerate(outputs_of(plan)) if tensor.tells_end]
+    return tuple(plan.output_names[at] for at in ends if any(any(outputs[at]) for outputs in calls))
 
 
 def shortened(tensor: Tensor, value: Array) -> Tensor:

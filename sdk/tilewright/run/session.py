@@ -24,7 +24,7 @@ from tilewright.run.counts import Counts, Span
 from tilewright.run.cycles import load_model
 from tilewright.run.image import STATE, Image
 from tilewright.run.inputs import drawn_sentences, expected_outputs, input_arrays
-from tilewright.run.lengths import with_padding
+from tilewright.run.lengths import cut_loops, with_padding
 from tilewright.run.measure import measured_memory, toolchain
 from tilewright.run.promises import keep_levels, keep_promises
 from tilewright.run.ranges import fence_map
@@ -241,6 +241,7 @@ def report_of(
         counter=counts.counter if counts else None,
         modelled_cycles=counts.modelled_cycles if counts else None,
         cycle_model=cycle_model(image.target) if counts else "",
+        cut_loops=cut_loops(subject.placed.plan, [step.outputs for step in execution.steps]),
     )
     return replace(
         subject.report,
