@@ -52,7 +52,7 @@ class Constant:
 
     `along` names loops, outermost first, whose steps own equal parts of the values one after the other: weights
     packed [oc][kh][kw][ic] are `along=("oc",)`, a tile of output channels needs only its part. Without it it needs all.
-    A `shared` one lies in one place with an equal one of another node that is shared too.
+    Equal ones of several nodes lie in one place.
     """
 
     name: str
@@ -60,7 +60,6 @@ class Constant:
     values: Array
     align: int = 4
     along: tuple[str, ...] = ()
-    shared: bool = False
 
     @property
     def size_bytes(self) -> int:

@@ -7,6 +7,7 @@ import pytest
 from graphs import node, onnx_model
 from plan.plans import model_of, plan_of
 from tilewright.errors import UsageError
+from tilewright.plan.constants import with_own_constants
 from tilewright.program.network import connected, region_of
 from tilewright.program.placement import weight_regions
 from tilewright.program.schema import CompileMode, Connection, Region, Schema, schema_from
@@ -50,6 +51,8 @@ def test_a_regions_own_mode_comes_before_its_familys() -> None:
 def test_weights_of_a_region_are_mapped_or_in_ram() -> None:
     nodes = [node("MatMul", "x w", "a", "one"), node("MatMul", "a v", "b", "two"), node("MatMul", "b u", "y", "three")]
     plan = plan_of(onnx_model(nodes, {"x": (4, 4)}, ["y"], {"w": WEIGHTS, "v": WEIGHTS, "u": WEIGHTS}), passes=False)
+    assert len(plan.frozen_slots) < 3
+    plan = with_own_constants(plan)
     owners = {slot.node: slot.index for slot in plan.frozen_slots}
     schema = modes(
         A={"nodes": ["one"], "compile_mode": "export"}, B={"nodes": ["two"], "compile_mode": "runtime"},

@@ -50,7 +50,7 @@ class CodedAttentionDsp(KernelMethods):
         """Those of the portable kernel, and powers of 2 in steps of 1/64 and of 1/2048, 32768 for 1."""
         tables = (("coarse", 64, 64), ("fine", 32, 2048))
         powers = (
-            Constant(name, DType.U16, np.rint(32768 * 2.0 ** (-np.arange(size) / steps)).astype(np.uint16), shared=True)
+            Constant(name, DType.U16, np.rint(32768 * 2.0 ** (-np.arange(size) / steps)).astype(np.uint16))
             for name, size, steps in tables
         )
         return (*PORTABLE.constants(operands), *powers)

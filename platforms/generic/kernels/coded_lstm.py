@@ -58,7 +58,7 @@ def lstm_constants(
     weights = Constant("w", dtype, np.concatenate(parts, axis=-1).astype(dtype.numpy).reshape(-1))
     columns = [numbers.starts, numbers.multipliers, *([] if numbers.ratios is None else [numbers.ratios])]
     table = np.concatenate([by_unit(each) for each in columns], axis=-1).astype(np.int32)
-    curve = Constant("curve", DType.I16, lstm_curve().astype(np.int16), shared=True)
+    curve = Constant("curve", DType.I16, lstm_curve().astype(np.int16))
     return (weights, Constant("table", DType.I32, table.reshape(-1)), curve,
             *constants_by_name(operands, 0, 1, 2, 8, 9))  # fmt: skip
 

@@ -82,8 +82,8 @@ def weights_of(call: Call, codes: int, factors: int) -> tuple[Constant, ...]:
     rows, shares = call.constants[codes], call.constants[factors]
     laid = packed(rows) if four else rows.reshape(-1)
     return (
-        Constant("w", DType.U8 if four else DType.I8, laid, shared=True),
-        Constant("factors", DType.I8, shares.reshape(-1), shared=True),
+        Constant("w", DType.U8 if four else DType.I8, laid),
+        Constant("factors", DType.I8, shares.reshape(-1)),
     )
 
 

@@ -10,6 +10,7 @@ from tilewright.binding.graph import BoundNode
 from tilewright.ieee import ieee
 from tilewright.model import Array, Model, State, Tensor
 from tilewright.ops.requantize import quantise
+from tilewright.plan.constants import Constants
 from tilewright.plan.plan import ExecutionPlan, FrozenSlot, Instruction, Slot, StatePair
 from tilewright.tiling.tiled_graph import TiledGraph
 
@@ -40,7 +41,7 @@ def build(tiled: TiledGraph, *, constants: bool = True) -> ExecutionPlan:
     graph = tiled.graph
     slots = _Slots(tiled)
     inputs = {name: slots.add(graph.model.tensors[name]) for name in graph.model.inputs}
-    frozen: list[FrozenSlot] = []
+    frozen = Constants()
     instructions: list[Instruction] = []
     for bound in graph.nodes:
         if bound.kernel is None:
@@ -54,7 +55,7 @@ def build(tiled: TiledGraph, *, constants: bool = True) -> ExecutionPlan:
         name=graph.model.name,
         instructions=tuple(instructions),
         slots=tuple(slots.slots),
-        frozen_slots=tuple(frozen),
+        frozen_slots=tuple(frozen.slots),
         input_slots=tuple(inputs[name] for name in graph.model.given),
         output_slots=tuple(made[name] for name in results),
         output_names=results,
@@ -100,18 +101,8 @@ def _chains(instructions: Sequence[Instruction]) -> tuple[tuple[int, int], ...]:
     return tuple((low, last + 1) for last, low in sorted(first.items()))
 
 
-def _are_one(one: FrozenSlot, other: FrozenSlot) -> bool:
-    """True for constants of one content that may lie in one place, read where they rest."""
-    a, b = one.constant, other.constant
-    if not (a.shared and b.shared) or one.home or other.home:
-        return False
-    return (a.dtype, a.align, a.values.shape) == (b.dtype, b.align, b.values.shape) and bool(
-        (a.values == b.values).all()
-    )
-
-
 def _instruction(
-    tiled: TiledGraph, bound: BoundNode, slots: _Slots, frozen: list[FrozenSlot], index: int, constants: bool
+    tiled: TiledGraph, bound: BoundNode, slots: _Slots, frozen: Constants, index: int, constants: bool
 ) -> Instruction:
     call, kernel = bound.call, bound.kernel
     assert kernel is not None
@@ -124,10 +115,7 @@ def _instruction(
     for constant in kernel.constants(operands) if constants else ():
         home = tiled.constant_homes.get((call.node.name, constant.name), "")
         streamed = bool(home) and call.node.name in tiled.streamed
-        made = FrozenSlot(len(frozen), call.node.name, constant, home, streamed)
-        equal = next((slot.index for slot in frozen if _are_one(slot, made)), made.index)
-        frozen.extend([made] if equal == made.index else [])
-        numbers.append(equal)
+        numbers.append(frozen.add(FrozenSlot(-1, call.node.name, constant, home, streamed)))
     tiles = call.node.name in tiled.schedules or call.node.name in tiled.fused
     return Instruction(
         index=index,

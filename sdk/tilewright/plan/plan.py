@@ -34,7 +34,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class FrozenSlot:
-    """A numbered constant; `node` is the node that reads it, `constant` its bytes.
+    """A numbered constant; `node` is the first node that reads it, `constant` its bytes.
 
     `home` is the level that it is copied to, "" where it is read where it rests; a `streamed` one is copied before
     every run of its node, any other once, when the network is set up.

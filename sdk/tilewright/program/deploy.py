@@ -7,6 +7,7 @@ the firmware that the generated code reads where the caller put it. runtime: RAM
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ from tilewright.codegen.generator import Generator, emitter, generator
 from tilewright.frontend.read import read
 from tilewright.memory.placed import PlacedPlan
 from tilewright.pipeline import Compiler, Depends
+from tilewright.plan.constants import with_own_constants
 from tilewright.platform import Feature, MemoryLevel
 from tilewright.program.network import check_folded
 from tilewright.program.placement import refuse_regions, weight_regions
@@ -40,6 +42,7 @@ def with_program(pipeline: Compiler[T], schema: Schema) -> Compiler[T]:
         """Write the code with the weights of each region in their place."""
 
         def write(placed: PlacedPlan, levels: Sequence[MemoryLevel], flags: Sequence[str]) -> Artifacts:
+            placed = replace(placed, plan=with_own_constants(placed.plan))
             regions = weight_regions(placed.plan, schema)
             if not request.platform.can(Feature.REGIONS):
                 refuse_regions(regions, request.platform.name)

@@ -1,0 +1,35 @@
+"""Equal constants of several nodes lie in one place, unless weights are told apart by node."""
+
+from __future__ import annotations
+
+import numpy as np
+from graphs import node, onnx_model
+from plan.test_guards import plan_of
+from tilewright.model import Array
+from tilewright.plan.constants import with_own_constants
+from tilewright.plan.plan import ExecutionPlan
+
+W = np.arange(4096, dtype=np.float32).reshape(64, 64)
+
+
+def products(*weights: Array) -> ExecutionPlan:
+    names = ["x", *(f"r{at}" for at in range(len(weights)))]
+    nodes = [node("MatMul", f"{names[at]} w{at}", names[at + 1], f"n{at}") for at in range(len(weights))]
+    held = {f"w{at}": value for at, value in enumerate(weights)}
+    return plan_of(onnx_model(nodes, {"x": [2, 64]}, [names[-1]], held))
+
+
+def test_equal_weights_of_two_nodes_are_one_constant_and_others_are_not() -> None:
+    other = W.copy()
+    other[0, 1] += 1
+    plan = products(W, W.copy(), other)
+    one, two, three = (instruction.frozen for instruction in plan.instructions)
+    assert one == two
+    assert not set(one) & set(three)
+
+
+def test_nodes_have_constants_of_their_own_where_asked() -> None:
+    plan = with_own_constants(products(W, W, W))
+    read = [index for instruction in plan.instructions for index in instruction.frozen]
+    assert sorted(read) == [slot.index for slot in plan.frozen_slots]
+    assert {plan.frozen_slots[i.frozen[0]].node for i in plan.instructions} == {i.name for i in plan.instructions}
