@@ -20,6 +20,7 @@ from league_record import Cell, Record, cell_of, read
 from tilewright.compile import compile_model, run_model, write
 from tilewright.errors import TilewrightError
 from tilewright.options import CompileOptions, RunOptions
+from tilewright.report.blame import overflow
 from tilewright.target import load_target, missing_tools
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -31,6 +32,8 @@ def played(network: Ready, name: str) -> Cell:
     options = CompileOptions(shapes=network.shapes, freeze=network.freeze, quantized_io=network.codes, measure=True)
     try:
         compiled = compile_model(network.path, options, target)
+        if too_large := overflow(compiled.report, {}, sure=True):
+            raise too_large
         with tempfile.TemporaryDirectory() as folder:
             write(compiled, Path(folder))
             running = RunOptions(inputs=None if network.codes else network.inputs, profile=True)

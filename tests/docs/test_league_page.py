@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import league_page
@@ -10,6 +11,7 @@ import pytest
 from league import played
 from league_networks.catalogue import league, ready
 from league_record import Cell, Layer, Record, read
+from tilewright.target import load_target
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -34,6 +36,18 @@ def test_the_page_names_what_is_slower_on_the_larger_core_and_what_is_dear() -> 
     assert (loss.kernel, loss.above) == ("RealCodes", 1_400)
     assert "150.0 a result: `Add_1` of net" in league_page.page(record)
     assert "**no**" in league_page.page(record)
+
+
+def test_a_network_that_is_too_large_is_told_before_it_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = load_target("qemu_mps2_an386")
+    flash = replace(board.memories["flash"], size=8_000)
+    small = replace(board, memories={**board.memories, "flash": flash})
+    monkeypatch.setattr("league.load_target", lambda name: small)
+    network = ready("wake_word_int8", tmp_path)
+    assert network is not None
+    assert "does not fit on 'qemu_mps2_an386': flash needs" in played(network, small.name).refused
 
 
 def test_a_drawn_network_plays(tmp_path: Path) -> None:

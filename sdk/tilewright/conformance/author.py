@@ -85,7 +85,7 @@ def examine(
     outcomes = _run(drawn, platform, folder) if target is None else _simulated(drawn, platform, target)
     rows = []
     for key, group in grouped.items():
-        mine = [a for a in drawn if (a.kernel.platform, a.kernel.name) == key]
+        mine = [a for a in drawn if (a.kernel.platform, a.kernel.name) == key and outcomes[a.subject.name]]
         faults = [fault for a in mine for fault in judge(a, outcomes[a.subject.name])]
         counts: dict[str, int] = {}
         for attempt in mine:
@@ -141,9 +141,9 @@ def _run(drawn: Sequence[Attempt], platform: Platform, folder: Path) -> dict[str
 
 
 def _simulated(drawn: Sequence[Attempt], platform: Platform, target: Target) -> dict[str, list[Outcome]]:
-    """The outcome of every attempt by name, on a board."""
+    """The outcome of every attempt by name, on a board; none where the platform's emitter refuses it."""
     outcomes = run_on_board(drawn, on_board(platform, target), platform, target)
-    return {attempt.subject.name: [outcome] for attempt, outcome in zip(drawn, outcomes, strict=True)}
+    return {a.subject.name: [outcome] if outcome else [] for a, outcome in zip(drawn, outcomes, strict=True)}
 
 
 def _shares(attempt: Attempt) -> bool:

@@ -17,7 +17,7 @@ from tilewright.codegen.emit import emit
 from tilewright.conformance.kernels import Attempt
 from tilewright.conformance.program import Outcome, unpack
 from tilewright.conformance.subject import ALLOCATOR
-from tilewright.errors import TilewrightError
+from tilewright.errors import TilewrightError, UnsupportedNode
 from tilewright.frontend.shapes import OPSET
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
@@ -28,8 +28,11 @@ from tilewright.plan.build import build as build_plan
 from tilewright.platform import Kernel, Platform
 from tilewright.plugins import kernels_of
 from tilewright.run.build import build
+from tilewright.run.cuda import replayed_results
 from tilewright.run.image import Image
 from tilewright.run.simulate import execute
+from tilewright.run.simulator import simulator_of
+from tilewright.run.simulators.cuda import Cuda
 from tilewright.schedule.tile import tile
 from tilewright.target import Target
 
@@ -39,6 +42,10 @@ AT_ONCE = 32
 AIMS = get_args(Optimize)
 
 
+class _NotWrittenError(TilewrightError):
+    """The platform's emitter has no words for a call."""
+
+
 def on_board(platform: Platform, target: Target) -> tuple[Kernel, ...]:
     """All kernels of the platform as the target's core sees them, those for one aim of optimisation too."""
     return tuple(kernel.on_core(target.capabilities, AIMS) for kernel in kernels_of(platform))
@@ -46,8 +53,13 @@ def on_board(platform: Platform, target: Target) -> tuple[Kernel, ...]:
 
 def run_on_board(
     drawn: Sequence[Attempt], kernels: Sequence[Kernel], platform: Platform, target: Target
-) -> list[Outcome]:
-    """What every call gives on the board; an image that fails is taken apart, so that one does not hide the others."""
+) -> list[Outcome | None]:
+    """What every call gives on the board, nothing where the platform's emitter refuses to write it.
+
+    An image that fails is taken apart, so that one call does not hide the others.
+    """
+    if not drawn:
+        return []
     if len(drawn) > AT_ONCE:
         return [
             outcome
@@ -55,10 +67,10 @@ def run_on_board(
             for outcome in run_on_board(drawn[at : at + AT_ONCE], kernels, platform, target)
         ]
     try:
-        return _together(drawn, kernels, platform, target)
+        return [*_together(drawn, kernels, platform, target)]
     except TilewrightError as error:
         if len(drawn) == 1:
-            return [Outcome(failure=str(error))]
+            return [None if isinstance(error, _NotWrittenError) else Outcome(failure=str(error))]
     half = len(drawn) // 2
     return [
         outcome for part in (drawn[:half], drawn[half:]) for outcome in run_on_board(part, kernels, platform, target)
@@ -67,15 +79,21 @@ def run_on_board(
 
 def _together(drawn: Sequence[Attempt], kernels: Sequence[Kernel], platform: Platform, target: Target) -> list[Outcome]:
     placed = _placed(drawn, kernels, platform)
-    with TemporaryDirectory() as name:
-        image = _built(placed, platform, target, Path(name))
-        rounds = max(len(one.subject.runs) for one in drawn)
-        results_of: list[list[tuple[Array, ...]]] = [[] for _ in drawn]
-        for number in range(rounds):
-            arrays = [array for one in drawn for array in one.subject.runs[min(number, len(one.subject.runs) - 1)]]
-            for mine, one, results in zip(results_of, drawn, _run(image, placed, arrays, drawn), strict=True):
-                if number < len(one.subject.runs):
-                    mine.append(results)
+    rounds = max(len(one.subject.runs) for one in drawn)
+    arrays = [[array for one in drawn for array in one.subject.runs[n % len(one.subject.runs)]] for n in range(rounds)]
+    if isinstance(simulator_of(target), Cuda):
+        made = _replayed(placed, target, arrays)
+    else:
+        with TemporaryDirectory() as name:
+            image = _built(placed, platform, target, Path(name))
+            made = [_run(image, placed, given) for given in arrays]
+    results_of: list[list[tuple[Array, ...]]] = [[] for _ in drawn]
+    for number, results in enumerate(made):
+        values = iter(results)
+        for mine, one in zip(results_of, drawn, strict=True):
+            own = tuple(next(values) for _ in one.subject.outputs)
+            if number < len(one.subject.runs):
+                mine.append(own)
     return [Outcome(tuple(mine)) for mine in results_of]
 
 
@@ -114,6 +132,14 @@ def together(models: Sequence[Model]) -> Model:
     return Model(NAME, tuple(nodes), tensors, constants, tuple(inputs), tuple(outputs), OPSET)
 
 
+def _replayed(placed: PlacedPlan, target: Target, rounds: Sequence[Sequence[Array]]) -> Sequence[Sequence[Array]]:
+    """Every result of each round, by the library of a platform that has no images."""
+    try:
+        return replayed_results(placed, target, rounds)
+    except UnsupportedNode as error:
+        raise _NotWrittenError(str(error)) from None
+
+
 def _built(placed: PlacedPlan, platform: Platform, target: Target, work: Path) -> Image:
     project = work / "project"
     artifacts = emit(placed, platform.memory, ())
@@ -123,14 +149,11 @@ def _built(placed: PlacedPlan, platform: Platform, target: Target, work: Path) -
     return build(project, artifacts.interface, target, work / "work")
 
 
-def _run(
-    image: Image, placed: PlacedPlan, arrays: Sequence[Array], drawn: Sequence[Attempt]
-) -> list[tuple[Array, ...]]:
-    """Results by call."""
+def _run(image: Image, placed: PlacedPlan, arrays: Sequence[Array]) -> list[Array]:
+    """Every result of one run."""
     plan = placed.plan
     given = [plan.slots[slot].tensor for slot in plan.input_slots]
     inputs = [packed(t.dtype, np.ascontiguousarray(a)).tobytes() for t, a in zip(given, arrays, strict=True)]
     made = [plan.slots[slot].tensor for slot in plan.output_slots]
     raw = execute(image, inputs).outputs
-    values = iter([unpack(tensor, data) for tensor, data in zip(made, raw, strict=True)])
-    return [tuple(next(values) for _ in one.subject.outputs) for one in drawn]
+    return [unpack(tensor, data) for tensor, data in zip(made, raw, strict=True)]

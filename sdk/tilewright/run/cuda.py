@@ -14,6 +14,7 @@ import numpy as np
 
 from tilewright.errors import MismatchError
 from tilewright.memory.buffer_layout import layout_of
+from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Array
 from tilewright.options import RunOptions
 from tilewright.plan.execute import run_slots
@@ -21,7 +22,7 @@ from tilewright.report.build import Report, ToolchainReport
 from tilewright.run.classes import with_data_set
 from tilewright.run.compare import Comparison, compared, outcome
 from tilewright.run.cuda_bulk import AT_ONCE, run_set
-from tilewright.run.cuda_executor import CUDAGraphExecutor
+from tilewright.run.cuda_executor import CUDAGraphExecutor, build_plan
 from tilewright.run.cuda_library import build_library, find_compiler
 from tilewright.run.inputs import expected_outputs, input_arrays
 from tilewright.run.lengths import cut_loops
@@ -61,6 +62,15 @@ def run_on_gpu(subject: Subject, target: Target, options: RunOptions) -> Report:
     if expected is None and options.reference:
         report = with_reference(report, subject.source, plan, inputs)
     return report
+
+
+def replayed_results(placed: PlacedPlan, target: Target, rounds: Sequence[Sequence[Array]]) -> list[tuple[Array, ...]]:
+    """The outputs of a plan for each round of inputs; MismatchError where a replay differs from the eager call."""
+    plan, layout = placed.plan, layout_of(placed)
+    with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
+        library = build_plan(plan, layout, target, Path(folder))
+        with CUDAGraphExecutor(plan, layout=layout, library=library, poison=True) as executor:
+            return [_same_replays(executor, inputs) for inputs in rounds]
 
 
 def _run_samples(subject: Subject, target: Target, options: RunOptions, samples: SampleSet) -> Report:
