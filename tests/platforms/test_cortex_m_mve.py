@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+import pytest
 from board_layers import (
     CONVS,
     DENSE,
@@ -12,11 +13,13 @@ from board_layers import (
     EXTREMES,
     ODD_CONVS,
     ODD_DEPTHWISE,
+    Layer,
     check,
     check_network,
     kernels,
     sums,
 )
+from tilewright.platforms.cortex_m.kernels import matrix_i8
 
 BOARD = "qemu_mps3_an547"
 
@@ -38,6 +41,23 @@ def test_depthwise_layers_by_gathered_windows(tmp_path: Path) -> None:
     taken = kernels(check([*DEPTHWISE, *ODD_DEPTHWISE], BOARD, tmp_path, EXTREMES, first=("DepthwiseColumnsMve",)))
     named = {name for name, kernel in taken.items() if kernel == "DepthwiseColumnsMve"}
     assert named >= {"same", "valid", "stride", *(layer.name for layer in ODD_DEPTHWISE)}
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_depthwise_layers_of_any_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: bool) -> None:
+    if own:
+        monkeypatch.setattr(matrix_i8, "is_own", lambda call: True)
+    windows = (
+        Layer("five", (1, 24, 6, 7), (24, 1, 5, 5), x_zero=3, attributes={"pads": [2, 2, 2, 2], "group": 24}),
+        Layer("seven", (1, 16, 9, 8), (16, 1, 7, 7), weights="-127", attributes={"pads": [3, 3, 3, 3], "group": 16}),
+        Layer("valid_five", (1, 17, 6, 9), (17, 1, 5, 5), weights="127", attributes={"group": 17}),
+        Layer("ragged", (1, 33, 11), (33, 1, 3), attributes={"pads": [3, 3], "dilations": [3], "group": 33}),
+        Layer("apart", (1, 16, 7, 9), (16, 1, 2, 3), x_zero=9,
+              attributes={"pads": [2, 4, 0, 0], "dilations": [2, 2], "strides": [1, 2], "group": 16}),
+        Layer("unlike", (1, 32, 4, 5), (32, 1, 3, 5), spread=600.0, attributes={"pads": [1, 2, 1, 2], "group": 32}),
+    )  # fmt: skip
+    taken = kernels(check(windows, BOARD, tmp_path, EXTREMES, first=("DepthwiseWindowMve",)))
+    assert {taken[layer.name] for layer in windows} == {"DepthwiseWindowMve"}
 
 
 def test_sums_of_codes_in_vectors(tmp_path: Path) -> None:
