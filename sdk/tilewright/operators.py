@@ -10,6 +10,9 @@ from tilewright.ops.attention_rule import heads as attention_heads
 from tilewright.ops.attention_rule import rotated as rotary_heads
 from tilewright.ops.attention_rule import scale as attention_scale
 from tilewright.ops.bounded import has_bound, length_bound
+from tilewright.ops.coded_attention import BLOCK as ATTENTION_BLOCK
+from tilewright.ops.coded_attention import attention_units
+from tilewright.ops.coded_attention import power_tables as attention_powers
 from tilewright.ops.coded_lstm import LstmNumbers, LstmSizes, lstm_numbers, lstm_sizes
 from tilewright.ops.coded_lstm import curve as lstm_curve
 from tilewright.ops.codes import AsIntegers, Converts, Mean, Moves, Pairwise
@@ -38,11 +41,11 @@ from tilewright.ops.topk import top_axis
 from tilewright.tiling.stages import Addressing, Boxed, addressing, relayout_nest, straight_loops
 
 __all__ = [
-    "Addressing", "AsIntegers", "AttentionHeads", "Boxed", "Converts", "LstmNumbers", "LstmSizes", "Mean", "Moves",
-    "Pairwise", "RecurrentActivation", "RecurrentCell", "addressing", "all_operators", "attention_heads",
-    "attention_scale", "code_block", "compress_axis", "conv_window", "dft_axis", "dft_length", "frames",
-    "gather_axis", "grid_sampling", "has_bound", "length_bound", "lstm_curve", "lstm_numbers", "lstm_sizes",
-    "names_with", "newest_first", "one_axis", "pool_window", "pooled_shape", "put_axis", "recurrent_cell",
-    "relayout_nest", "remembered", "rotary_heads", "running_axis", "sequence_axes", "shift_axis", "straight_loops",
-    "suppression_limits", "top_axis", "top_count", "transposed_window", "unmapped",
+    "ATTENTION_BLOCK", "Addressing", "AsIntegers", "AttentionHeads", "Boxed", "Converts", "LstmNumbers", "LstmSizes",
+    "Mean", "Moves", "Pairwise", "RecurrentActivation", "RecurrentCell", "addressing", "all_operators",
+    "attention_heads", "attention_powers", "attention_scale", "attention_units", "code_block", "compress_axis",
+    "conv_window", "dft_axis", "dft_length", "frames", "gather_axis", "grid_sampling", "has_bound", "length_bound",
+    "lstm_curve", "lstm_numbers", "lstm_sizes", "names_with", "newest_first", "one_axis", "pool_window", "pooled_shape",
+    "put_axis", "recurrent_cell", "relayout_nest", "remembered", "rotary_heads", "running_axis", "sequence_axes",
+    "shift_axis", "straight_loops", "suppression_limits", "top_axis", "top_count", "transposed_window", "unmapped",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from tilewright.options import CompileOptions, RunOptions
 from tilewright.report.build import LayerReport, RunReport
 from tilewright.run.compare import Comparison, compare, compared, outcome
 from tilewright.run.fence import PlacedRange, nearest
-from tilewright.run.session import compare_slot
+from tilewright.run.slot_comparison import compare_slot
 from tilewright.target import load_target
 
 

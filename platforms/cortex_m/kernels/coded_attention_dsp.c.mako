@@ -1,111 +1,156 @@
 <%
-s = k.size
-pairs = s.depth // 2
-def pair(n):
-    return f"x{n}" if k.held else f"query[{n}]"
+pairs = k.depth // 2
+held = k.depth <= 8
+one_by_one = k.queries % 2
+two_by_two = k.queries // 2
 %>\
-TILEWRIGHT_IN_ORDER void ${f.name}(${f.parameters})
+/* Scores of one query; gives the highest, or the one before where that is higher. */
+TILEWRIGHT_IN_ORDER int32_t ${f.name}_scores(const int8_t *key, const int16_t *query, const int32_t *factor, int32_t *score, int rows, int32_t high)
 {
-    float *const score = (float *)scratch;
-    uint32_t *const query = (uint32_t *)scratch + ${s.rows};
-    uint16_t *const share = (uint16_t *)(query + ${pairs}), *const wide = share + ${s.rows + s.rows % 2};
-    const int64_t asked = length[0];
-    const int count = asked < 0 ? 0 : asked > ${s.rows} ? ${s.rows} : (int)asked;
-    float widest = 1e-30f, widening;
-    for (int j = 0; j < count; j++) {
-        widest = v_most[j] > widest ? v_most[j] : widest;
-    }
-    widening = ${k.share}.0f / widest;
-    for (int j = 0; j < count; j++) {
-        wide[j] = (uint16_t)(v_most[j] * widening);
-    }
-    for (int line = 0; line < ${s.heads * s.queries}; line++) {
-        const float *const from = q + line * ${s.depth};
-        const int8_t *key = k + line / ${s.queries} * ${s.rows * s.depth};
-        const int8_t *const values = v + line / ${s.queries} * ${s.rows * s.value_depth};
-        float *const out = y + line * ${s.value_depth};
-        float most = 1e-30f, high = -INFINITY, factor, unit;
-        uint32_t total = 0;
-        for (int e = 0; e < ${s.depth}; e++) {
-            const float size = from[e] < 0 ? -from[e] : from[e];
-            most = size > most ? size : most;
-        }
-        factor = 32000.0f / most;
-        for (int e = 0; e < ${s.depth}; e += 4) {
-            int32_t whole[4];
-            for (int i = 0; i < 4; i++) {
-                const float scaled = from[e + i] * factor;
-                whole[i] = (int32_t)(scaled < 0 ? scaled - 0.5f : scaled + 0.5f);
-            }
-            query[e / 2] = tilewright_bottoms((uint32_t)whole[0], (uint32_t)whole[2]);
-            query[e / 2 + 1] = tilewright_bottoms((uint32_t)whole[1], (uint32_t)whole[3]);
-        }
-        factor = most * ${k.factor};
-        {
-% if k.held:
-            const uint32_t ${", ".join(f"x{n} = query[{n}]" for n in range(pairs))};
+% if held:
+    const uint32_t ${", ".join(f"x{n} = tilewright_load(query + {2 * n})" for n in range(pairs))};
 % endif
-            TILEWRIGHT_UNROLL_FOUR
-            for (int j = 0; j < count; j++) {
-                int32_t sum = 0;
-                float found;
-% if k.held:
+    TILEWRIGHT_UNROLL_FOUR
+    for (int j = 0; j < rows; j++) {
+        int32_t sum = 0;
+% if held:
 % for n in range(0, pairs, 2):
-                const uint32_t word${n} = tilewright_load(key + ${2 * n});
+        const uint32_t word${n} = tilewright_load(key + ${2 * n});
 % endfor
+        const int32_t part = *factor++;
 % for n in range(0, pairs, 2):
-                sum = tilewright_smlad(tilewright_even(word${n}), x${n}, sum);
-                sum = tilewright_smlad(tilewright_odd(word${n}), x${n + 1}, sum);
+        sum = tilewright_smlad(tilewright_even(word${n}), x${n}, sum);
+        sum = tilewright_smlad(tilewright_odd(word${n}), x${n + 1}, sum);
 % endfor
 % else:
-                for (int n = 0; n < ${pairs}; n += 2) {
-                    const uint32_t word = tilewright_load(key + 2 * n);
-                    sum = tilewright_smlad(tilewright_even(word), query[n], sum);
-                    sum = tilewright_smlad(tilewright_odd(word), query[n + 1], sum);
-                }
-% endif
-                key += ${s.depth};
-                found = (float)sum * k_most[j];
-                score[j] = found;
-                high = found > high ? found : high;
-            }
-        }
+        const int32_t part = *factor++;
         TILEWRIGHT_UNROLL_FOUR
-        for (int j = 0; j < count; j++) {
-            const float steps = (high - score[j]) * factor; /* of 1/2048, as a power of 2 */
-            const uint32_t step = steps < ${31 * 2048 - 1}.0f ? (uint32_t)steps : ${31 * 2048 - 1}u;
-            const uint32_t power = (uint32_t)coarse[step >> 5 & 63] * fine[step & 31] >> (step >> 11); /* 2^30 is 1 */
-            total += power >> 10;
-            share[j] = (uint16_t)(((power >> 15) * wide[j] + 16384) >> 15);
+        for (int n = 0; n < ${k.depth}; n += 4) {
+            const uint32_t word = tilewright_load(key + n);
+            sum = tilewright_smlad(tilewright_even(word), tilewright_load(query + n), sum);
+            sum = tilewright_smlad(tilewright_odd(word), tilewright_load(query + n + 2), sum);
         }
-        unit = total != 0 ? widest * ${k.unit} / (float)total : 0;
-        for (int e = 0; e < ${s.value_depth}; e += 4) {
-            const int8_t *value = values + e;
-            int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
-            const uint16_t *shares = share;
-            TILEWRIGHT_UNROLL_FOUR
-            for (int pairs = count / 2; pairs != 0; pairs--) {
-                const uint32_t both = tilewright_load(shares);
-                const uint32_t a = tilewright_load(value), b = tilewright_load(value + ${s.value_depth});
-                const uint32_t even_a = tilewright_even(a), even_b = tilewright_even(b);
-                const uint32_t odd_a = tilewright_odd(a), odd_b = tilewright_odd(b);
-                sum0 = tilewright_smlad(tilewright_bottoms(even_a, even_b), both, sum0);
-                sum2 = tilewright_smlad(tilewright_tops(even_a, even_b), both, sum2);
-                sum1 = tilewright_smlad(tilewright_bottoms(odd_a, odd_b), both, sum1);
-                sum3 = tilewright_smlad(tilewright_tops(odd_a, odd_b), both, sum3);
-                value += ${2 * s.value_depth};
-                shares += 2;
-            }
-            if (count % 2 != 0) {
-                sum0 += value[0] * *shares;
-                sum1 += value[1] * *shares;
-                sum2 += value[2] * *shares;
-                sum3 += value[3] * *shares;
-            }
-            out[e] = (float)sum0 * unit;
-            out[e + 1] = (float)sum1 * unit;
-            out[e + 2] = (float)sum2 * unit;
-            out[e + 3] = (float)sum3 * unit;
+% endif
+        key += ${k.depth};
+        sum = tilewright_high(sum, part);
+        *score++ = sum;
+        high = sum > high ? sum : high;
+    }
+    return high;
+}
+
+/* Every second of `share` for the scores of one query; gives the sum of their powers. */
+TILEWRIGHT_IN_ORDER uint32_t ${f.name}_shares(const int32_t *score, int32_t high, int32_t shift, const int32_t *factor, const uint16_t *coarse, const uint16_t *fine, uint16_t *share, int rows)
+{
+    uint32_t total = 0;
+    TILEWRIGHT_UNROLL_FOUR
+    for (int j = 0; j < rows; j++) {
+        uint32_t low = (uint32_t)*score++, part = (uint32_t)*factor++, step, first, second, power;
+        TILEWRIGHT_BOTH(low, part);
+        step = tilewright_step(((uint32_t)high - low) >> shift);
+        first = step >> 5 & 63;
+        second = step & 31;
+        TILEWRIGHT_BOTH(first, second);
+        first = coarse[first];
+        second = fine[second];
+        TILEWRIGHT_BOTH(first, second);
+        power = first * second >> (step >> 11);
+        total += power >> ${k.total_shift};
+        *share = (uint16_t)tilewright_near_high((int32_t)power, (int32_t)part);
+        share += 2;
+    }
+    return total;
+}
+
+% for queries in sorted({2} & {2 * bool(two_by_two)} | {1} & {one_by_one}, reverse=True):
+/* Adds the values of a block to the sums of ${"two queries" if queries == 2 else "a query"}. */
+TILEWRIGHT_IN_ORDER void ${f.name}_sums_of_${queries}(const int8_t *values, const uint32_t *shares, int rows, float *y)
+{
+    for (int e = 0; e < ${k.value_depth}; e += 4) {
+        const int8_t *value = values + e;
+        const uint32_t *share = shares;
+% for line in range(queries):
+% for n in range(4):
+        int32_t sum${line}${n} = (int32_t)tilewright_load(y + e${f" + {line * k.value_depth + n}" if line or n else ""});
+% endfor
+% endfor
+        TILEWRIGHT_UNROLL_EIGHT
+        for (int j = 0; j < rows; j++) {
+            const uint32_t word = tilewright_load(value), both = *share++;
+            const uint32_t odd = tilewright_odd(word), even = tilewright_even(word);
+            value += ${k.value_depth};
+% for line, half in zip(range(queries), "bt"):
+            sum${line}0 = tilewright_smlab${half}(even, both, sum${line}0);
+            sum${line}1 = tilewright_smlab${half}(odd, both, sum${line}1);
+            sum${line}2 = tilewright_smlat${half}(even, both, sum${line}2);
+            sum${line}3 = tilewright_smlat${half}(odd, both, sum${line}3);
+% endfor
         }
+% for line in range(queries):
+% for n in range(4):
+        memcpy(y + e${f" + {line * k.value_depth + n}" if line or n else ""}, &sum${line}${n}, sizeof sum${line}${n});
+% endfor
+% endfor
+    }
+}
+
+% endfor
+/* A block of rows for one query: its shares, with the sums of before made less where a score is higher. */
+static void ${f.name}_line(const int8_t *key, const int16_t *query, const int32_t *factors, int32_t *score, int rows, int32_t *line, float *sums, const uint16_t *coarse, const uint16_t *fine, uint16_t *share)
+{
+    const int32_t high = ${f.name}_scores(key, query, factors, score, rows, line[1]);
+    if (high > line[1]) {
+        tilewright_attention_raise(line, high, sums, ${k.value_depth}, coarse, fine);
+    }
+    line[2] = (int32_t)((uint32_t)line[2] + ${f.name}_shares(score, high + (int32_t)((uint32_t)1 << line[0] >> 1), line[0], factors + ${k.block}, coarse, fine, share, rows));
+}
+
+static void ${f.name}(${f.parameters})
+{
+    int32_t *const factors = (int32_t *)scratch, *const score = factors + ${2 * k.block};
+    uint32_t *const shares = (uint32_t *)(score + ${k.block}); /* of two queries */
+    int32_t *const lines = (int32_t *)(shares + ${k.block}); /* shift, highest score and sum of powers of each */
+    int16_t *const queries = (int16_t *)(lines + ${3 * k.lines});
+    const int64_t asked = length[0];
+    const int count = asked < 0 ? 0 : asked > ${k.rows} ? ${k.rows} : (int)asked;
+    const float most_key = tilewright_attention_most(k_most, count, 1e-20f);
+    const float most_value = tilewright_attention_most(v_most, count, 1e-30f);
+    const float key_ratio = 1073741824.0f / most_key, value_ratio = ${4 * k.share}.0f / most_value;
+    memset(y, 0, ${4 * k.lines * k.value_depth});
+    for (int line = 0; line < ${k.lines}; line++) {
+        lines[3 * line] = tilewright_attention_query(q + line * ${k.depth}, ${k.depth}, most_key * ${k.factor}, ${k.query}.0f, 1, queries + line * ${k.depth});
+        lines[3 * line + 1] = INT32_MIN / 2;
+        lines[3 * line + 2] = 0;
+    }
+    for (int begin = 0; begin < count; begin += ${k.block}) {
+        const int rows = count - begin < ${k.block} ? count - begin : ${k.block};
+        for (int j = 0; j < rows; j++) {
+            factors[j] = tilewright_attention_factor(k_most[begin + j], key_ratio);
+            factors[${k.block} + j] = tilewright_attention_factor(v_most[begin + j], value_ratio);
+        }
+        for (int head = 0; head < ${k.heads}; head++) {
+            const int8_t *const keys = k + (head * ${k.rows} + begin) * ${k.depth};
+            const int8_t *const values = v + (head * ${k.rows} + begin) * ${k.value_depth};
+            for (int of = 0; of < ${k.queries}; of += 2) {
+                const int line = head * ${k.queries} + of;
+                float *const sums = y + line * ${k.value_depth};
+                ${f.name}_line(keys, queries + line * ${k.depth}, factors, score, rows, lines + 3 * line, sums, coarse, fine, (uint16_t *)shares);
+% if two_by_two and one_by_one:
+                if (of == ${k.queries - 1}) {
+                    ${f.name}_sums_of_1(values, shares, rows, sums);
+                    break;
+                }
+% elif one_by_one:
+                ${f.name}_sums_of_1(values, shares, rows, sums);
+% endif
+% if two_by_two:
+                ${f.name}_line(keys, queries + (line + 1) * ${k.depth}, factors, score, rows, lines + 3 * line + 3, sums + ${k.value_depth}, coarse, fine, (uint16_t *)shares + 1);
+                ${f.name}_sums_of_2(values, shares, rows, sums);
+% endif
+            }
+        }
+    }
+    for (int line = 0; count != 0 && line < ${k.lines}; line++) {
+        tilewright_attention_results(lines + 3 * line, most_value * ${k.unit}, y + line * ${k.value_depth}, ${k.value_depth});
     }
 }

@@ -154,7 +154,7 @@ def work(call: Call) -> DepthwiseWork:
 
 @PLATFORM.kernel(
     "Conv", types=matrix_i8.TYPES, template="depthwise_i8.c.mako", layout="channels_last",
-    sources=["dsp.h", "depthwise_i8.h"], preference=30, requires=Needs(has=("dsp",)),
+    sources=["dsp.h", "halves.h", "depthwise_i8.h"], preference=30, requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class DepthwiseDsp(KernelMethods):
     """Integer depthwise convolution with pairs of inputs along one axis, stride 1 or 2 there."""

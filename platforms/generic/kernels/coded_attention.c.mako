@@ -1,47 +1,57 @@
 static void ${f.name}(${f.parameters})
 {
-    float *const weight = (float *)scratch, *const query = weight + ${k.rows};
+    int32_t *const key_factor = (int32_t *)scratch, *const value_factor = key_factor + ${k.block};
+    int32_t *const score = value_factor + ${k.block}, *const sums = score + ${k.block};
+    int32_t *const lines = sums + ${k.value_depth}; /* shift, highest score and sum of powers of each */
+    int16_t *const queries = (int16_t *)(lines + ${3 * k.lines});
     const int64_t asked = length[0];
     const int count = asked < 0 ? 0 : asked > ${k.rows} ? ${k.rows} : (int)asked;
-    for (int line = 0; line < ${k.heads * k.queries}; line++) {
-        const int8_t *key = k + line / ${k.queries} * ${k.rows * k.depth};
-        const int8_t *const values = v + line / ${k.queries} * ${k.rows * k.value_depth};
-        float *const out = y + line * ${k.value_depth};
-        float high = -INFINITY, total = 0, share;
-        for (int e = 0; e < ${k.depth}; e++) {
-            query[e] = q[line * ${k.depth} + e] * ${k.factor};
+    const float most_key = tilewright_attention_most(k_most, count, 1e-20f);
+    const float most_value = tilewright_attention_most(v_most, count, 1e-30f);
+    const float key_ratio = 1073741824.0f / most_key, value_ratio = ${4 * k.share}.0f / most_value;
+    memset(y, 0, ${4 * k.lines * k.value_depth});
+    for (int line = 0; line < ${k.lines}; line++) {
+        lines[3 * line] = tilewright_attention_query(q + line * ${k.depth}, ${k.depth}, most_key * ${k.factor}, ${k.query}.0f, 0, queries + line * ${k.depth});
+        lines[3 * line + 1] = INT32_MIN / 2;
+        lines[3 * line + 2] = 0;
+    }
+    for (int begin = 0; begin < count; begin += ${k.block}) {
+        const int rows = count - begin < ${k.block} ? count - begin : ${k.block};
+        for (int j = 0; j < rows; j++) {
+            key_factor[j] = tilewright_attention_factor(k_most[begin + j], key_ratio);
+            value_factor[j] = tilewright_attention_factor(v_most[begin + j], value_ratio);
         }
-        for (int j = 0; j < count; j++) {
-            float score = 0;
-            for (int e = 0; e < ${k.depth}; e++) {
-                score += query[e] * (float)key[e];
+        for (int line = 0; line < ${k.lines}; line++) {
+            const int16_t *const query = queries + line * ${k.depth};
+            const int8_t *const keys = k + (line / ${k.queries} * ${k.rows} + begin) * ${k.depth};
+            const int8_t *const values = v + (line / ${k.queries} * ${k.rows} + begin) * ${k.value_depth};
+            int32_t *const state = lines + 3 * line, high = state[1];
+            uint32_t total = 0;
+            for (int j = 0; j < rows; j++) {
+                int32_t sum = 0;
+                for (int e = 0; e < ${k.depth}; e++) {
+                    sum += query[e] * keys[j * ${k.depth} + e];
+                }
+                score[j] = (int32_t)((int64_t)sum * key_factor[j] >> 32);
+                high = score[j] > high ? score[j] : high;
             }
-            key += ${k.depth};
-            score *= k_most[j];
-            weight[j] = score;
-            high = score > high || score != score ? score : high;
-        }
-        for (int j = 0; j < count; j++) {
-            const float power = expf(weight[j] - high);
-            total += power;
-            weight[j] = power * v_most[j];
-        }
-        share = total == 0 ? 0 : ${k.v_unit} / total;
-% for begin in range(0, k.value_depth, 4):
-<% columns = range(begin, min(begin + 4, k.value_depth)) %>\
-        {
-            const int8_t *value = values${f" + {begin}" if begin else ""};
-            float ${", ".join(f"sum{c - begin} = 0" for c in columns)};
-            for (int j = 0; j < count; j++) {
-% for c in columns:
-                sum${c - begin} += weight[j] * (float)value[${c - begin}];
-% endfor
-                value += ${k.value_depth};
+            if (high > state[1]) {
+                tilewright_attention_raise(state, high, y + line * ${k.value_depth}, ${k.value_depth}, coarse, fine);
             }
-% for c in columns:
-            out[${c}] = sum${c - begin} * share;
-% endfor
+            memcpy(sums, y + line * ${k.value_depth}, ${4 * k.value_depth});
+            for (int j = 0; j < rows; j++) {
+                const uint32_t power = tilewright_attention_power(coarse, fine, tilewright_attention_step(high, score[j], state[0]));
+                const int32_t share = (int32_t)(((int64_t)power * value_factor[j] + 2147483648LL) >> 32);
+                total += power >> ${k.total_shift};
+                for (int e = 0; e < ${k.value_depth}; e++) {
+                    sums[e] += share * values[j * ${k.value_depth} + e];
+                }
+            }
+            state[2] = (int32_t)((uint32_t)state[2] + total);
+            memcpy(y + line * ${k.value_depth}, sums, ${4 * k.value_depth});
         }
-% endfor
+    }
+    for (int line = 0; count != 0 && line < ${k.lines}; line++) {
+        tilewright_attention_results(lines + 3 * line, most_value * ${k.unit}, y + line * ${k.value_depth}, ${k.value_depth});
     }
 }

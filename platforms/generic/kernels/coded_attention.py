@@ -1,9 +1,10 @@
-"""Attention over caches of codes: one row of scores at a time, and only as many rows as there are."""
+"""Attention over caches of codes: one pass over them, in blocks of rows, and only as many rows as there are."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tilewright.operators import ATTENTION_BLOCK, attention_powers, attention_units
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import constants_by_name, empty
 from tilewright.platforms.generic.kernels.nest_expressions import literal
@@ -12,20 +13,30 @@ from tilewright.platforms.generic.platform import PLATFORM
 
 @dataclass(frozen=True)
 class CodedContext:
-    """Sizes, the factor of queries and that of values."""
+    """Sizes, rows of a block, and the whole numbers that stand for 1 (AttentionUnits)."""
 
     heads: int
     queries: int
     rows: int
     depth: int
     value_depth: int
+    block: int
+    query: int
+    share: int
+    total_shift: int
     factor: str
-    v_unit: str
+    unit: str
+
+    @property
+    def lines(self) -> int:
+        """Queries of all heads."""
+        return self.heads * self.queries
 
 
 @PLATFORM.kernel(
-    "CodedAttention", types="f32, i8, f32, i8, f32, i64 -> f32", template="coded_attention.c.mako", numerics="1e-4"
-)
+    "CodedAttention", types="f32, i8, f32, i8, f32, i64 -> f32", template="coded_attention.c.mako", numerics="exact",
+    sources=["coded_attention.h"],
+)  # fmt: skip
 class CodedAttention(KernelMethods):
     """Rows are read as they lie; a row's largest element multiplies its score and its share."""
 
@@ -34,24 +45,27 @@ class CodedAttention(KernelMethods):
         return empty(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """Constant operands."""
-        return constants_by_name(operands, *range(len(operands.call.inputs)))
+        """Constant operands, and powers of 2 in steps of 1/64 and of 1/2048."""
+        powers = zip(("coarse", "fine"), attention_powers(), strict=True)
+        tables = (Constant(name, DType.U16, table) for name, table in powers)
+        return (*constants_by_name(operands, *range(len(operands.call.inputs))), *tables)
 
     def scratch(self, operands: Operands) -> int:
-        """One row of scores and one query."""
-        call = operands.call
-        return 4 * (call.shape(1)[2] + call.shape(0)[3])
+        """A block's factors and scores, sums of a line, three numbers of every line and its query."""
+        size = self.context(operands)
+        return 4 * (3 * size.block + size.value_depth + 3 * size.lines) + 2 * size.lines * size.depth
 
     def cost(self, call: Call) -> float:
-        """Two products for each score, and its power of e."""
+        """Two products for each score, and its power."""
         (_, heads, queries, depth), rows = call.shape(0), call.shape(1)[2]
-        return heads * queries * rows * (5.0 * (depth + call.shape(3)[3]) + 70)
+        return heads * queries * rows * (5.0 * (depth + call.shape(3)[3]) + 40)
 
     def context(self, operands: Operands) -> CodedContext:
         """Sizes and factors."""
         call = operands.call
         _, heads, queries, depth = call.shape(0)
+        units = attention_units(call)
         return CodedContext(
-            heads, queries, call.shape(1)[2], depth, call.shape(3)[3],
-            literal(DType.F32, call.real("scale") * call.real("k_unit")), literal(DType.F32, call.real("v_unit")),
+            heads, queries, call.shape(1)[2], depth, call.shape(3)[3], ATTENTION_BLOCK, units.query, units.share,
+            units.total_shift, literal(DType.F32, float(units.factor)), literal(DType.F32, float(units.unit)),
         )  # fmt: skip

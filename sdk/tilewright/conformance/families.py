@@ -31,7 +31,7 @@ FAMILIES: Mapping[str, d.Sketcher] = {
     "unary": d.unary, "unpool": m.unpool, "variadic": d.variadic, "where": d.where, "windowed": m.windowed,
 }  # fmt: skip
 """Operators that name none are covered by the cases of the standard."""
-UNSETTLED = frozenset(("attention", "coded_attention", "resize", "sampled", "spectrum", "squares"))
+UNSETTLED = frozenset(("attention", "resize", "sampled", "spectrum", "squares"))
 """Where infinities meet weights of zero or each other, in an order that neither the standard nor a kernel promises."""
 
 

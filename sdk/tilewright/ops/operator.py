@@ -218,7 +218,8 @@ class Operator:
     an evaluation beyond one for each element, and `required_results` the first outputs that cannot be omitted.
     `products` counts the multiply-accumulates of an operator that has no index maps. `lengths` says of a call what data
     decides of the shape of its results, None where that is known. The node then gets the attribute `bound`, the extent
-    of these axes, and its last result is a count: how many elements there are no padding.
+    of these axes, and its last result is a count: how many elements there are no padding. `error` says how far its
+    results may lie from those of the standard operators that it was made of, for these operands.
     `gradient` is the rule by which the gradient of a loss passes the operator; None where it has none of its own.
     """
 
@@ -251,6 +252,7 @@ class Operator:
     products: Callable[[Call], int] | None = None
     lengths: Callable[[Call], Lengths | None] | None = None
     gradient: Rule | None = None
+    error: Callable[[Call, Sequence[Array | None]], float] | None = None
 
     def operand(self, index: int) -> str:
         """The name that nests give to operand `index`."""

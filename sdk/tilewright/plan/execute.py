@@ -111,10 +111,11 @@ def first_value(plan: ExecutionPlan, pair: StatePair) -> Array:
     return np.zeros(tensor.shape, tensor.dtype.numpy) if pair.initial is None else np.array(pair.initial)
 
 
-def run_slots(plan: ExecutionPlan, inputs: Sequence[Array], states: Sequence[Array] | None = None) -> tuple[Array, ...]:
-    """Every slot's logical value after one run. `inputs` in the model's order, of the model's shapes and types;
-    `states` are what the states hold before it, by default their first values.
-    """
+def values_before(
+    plan: ExecutionPlan, inputs: Sequence[Array], states: Sequence[Array] | None = None
+) -> dict[int, Array]:
+    """What a run reads, by slot: inputs in the model's order, of the model's shapes and types, and the states, by
+    default their first values."""
     check_memory(plan)
     if len(inputs) != len(plan.input_slots):
         raise UsageError(f"the plan takes {len(plan.input_slots)} inputs", why=f"{len(inputs)} were given")
@@ -130,7 +131,12 @@ def run_slots(plan: ExecutionPlan, inputs: Sequence[Array], states: Sequence[Arr
             )
         values[slot] = array
     before = [first_value(plan, pair) for pair in plan.state] if states is None else states
-    values |= dict(zip(plan.state_slots, before, strict=True))
+    return values | dict(zip(plan.state_slots, before, strict=True))
+
+
+def run_slots(plan: ExecutionPlan, inputs: Sequence[Array], states: Sequence[Array] | None = None) -> tuple[Array, ...]:
+    """Every slot's logical value after one run on what `values_before` takes."""
+    values = values_before(plan, inputs, states)
     Interpreter(plan, values).interpret(plan.instructions)
     return tuple(slot_value(plan, values, slot.index) for slot in plan.slots)
 

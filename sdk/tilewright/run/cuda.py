@@ -27,8 +27,9 @@ from tilewright.run.cuda_library import build_library, find_compiler
 from tilewright.run.inputs import expected_outputs, input_arrays
 from tilewright.run.lengths import cut_loops
 from tilewright.run.samples import SampleSet, expected_set, numpy_set, progress_bar, read_set
-from tilewright.run.session import compare_slot, with_drawn, with_reference
+from tilewright.run.session import with_drawn, with_reference
 from tilewright.run.simulator import Subject
+from tilewright.run.slot_comparison import compare_slot
 from tilewright.run.tool import start
 from tilewright.target import Target
 

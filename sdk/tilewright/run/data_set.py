@@ -15,9 +15,10 @@ from tilewright.run.calls import report_of_calls, run_calls
 from tilewright.run.classes import with_data_set
 from tilewright.run.image import Image
 from tilewright.run.samples import COMPARED, SampleSet, expected_set, numpy_set, progress_bar
-from tilewright.run.session import compare_slot, with_reference, with_simulator
+from tilewright.run.session import with_reference, with_simulator
 from tilewright.run.simulate import execute
 from tilewright.run.simulator import Simulator, Subject
+from tilewright.run.slot_comparison import compare_slot
 from tilewright.run.tool import require_tools
 from tilewright.target import Target
 

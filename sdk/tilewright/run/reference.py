@@ -208,7 +208,8 @@ class _Comparison:
         self, call: Call, arrays: Sequence[Array | None], tensor: Tensor, ours: Array, theirs: Array
     ) -> _Verdict:
         """What becomes of the differences of one result: exact arithmetic decides, else the distance from a tie."""
-        wrong = differing(ours, theirs)
+        own = call.operator.error if call.operator is not None else None
+        wrong = differing(ours, theirs, 0.0 if own is None else own(call, arrays))
         if not wrong or tensor.quantisation is None or call.operator is None:
             return _Verdict(wrong)
         places = np.flatnonzero(ours != theirs)
@@ -256,15 +257,15 @@ def as_named(tensor: Tensor, value: Array, types: Mapping[str, str]) -> Array:
 
 
 @ieee
-def differing(ours: Array, theirs: Array) -> int:
-    """Elements that differ: integers at all, floats by more than the tolerance."""
+def differing(ours: Array, theirs: Array, error: float = 0.0) -> int:
+    """Elements that differ: integers at all, floats by more than the tolerance, which `error` widens."""
     if ours.dtype.kind in "iub":
         return int(np.count_nonzero(ours != theirs))
     left, right = ours.astype(np.float64), theirs.astype(np.float64)
     scale = float(np.max(np.abs(right[np.isfinite(right)]), initial=0.0))
     with np.errstate(invalid="ignore"):
         relative = BFLOAT16_TOLERANCE if ours.dtype == DType.BF16.numpy else FLOAT_TOLERANCE
-        tolerance: float | Array = relative * scale + 1e-6
+        tolerance: float | Array = relative * scale + 1e-6 + error
         if ours.dtype == np.float16:
             tolerance = np.maximum(tolerance, HALF_STEPS * np.spacing(np.abs(theirs)).astype(np.float64))
         same = (left == right) | (np.isnan(left) & np.isnan(right)) | (np.abs(left - right) <= tolerance)

@@ -21,8 +21,10 @@ from tilewright.run.compare import Comparison
 from tilewright.run.frames import Frames, Results, read_frames, reference_steps
 from tilewright.run.lengths import with_padding
 from tilewright.run.reference import NAME, NoReferenceError, differing
-from tilewright.run.session import compare_slot, read_states
+from tilewright.run.session import read_states, results_by_slot
 from tilewright.run.simulator import Simulator, Subject
+from tilewright.run.slot_comparison import compare_slot
+from tilewright.run.ties import has_ties, read_slots
 from tilewright.run.tool import require_tools
 from tilewright.run.whole import check_calls, cut_frames, whole_differences
 from tilewright.target import Target
@@ -48,8 +50,8 @@ def run_sequence(simulator: Simulator, subject: Subject, target: Target, options
 def judged(subject: Subject, called: Called, frames: Frames, options: RunOptions) -> Report:
     """The report of calls that were made with these inputs: compared with NumPy's and ONNX Runtime's, and counted."""
     placed, plan = subject.placed, subject.placed.plan
-    expected = tuple(numpy_steps(plan, frames))
     steps = [read_step(placed, step.outputs, step.state) for step in called.execution.steps]
+    expected = tuple(read_steps(plan, frames, steps, options) if has_ties(plan) else numpy_steps(plan, frames))
     comparisons = _compared(plan, steps, expected, options)
     report = report_of_calls(subject, called, [one for _, one in comparisons])
     told = _told(subject, plan, frames, steps, comparisons)
@@ -67,6 +69,17 @@ def numpy_steps(plan: ExecutionPlan, frames: Frames) -> Iterable[Results]:
         slots = run_slots(plan, frame, states)
         states = [slots[pair.source] for pair in plan.state]
         yield Results(tuple(slots[slot] for slot in plan.output_slots), tuple(states))
+
+
+def read_steps(plan: ExecutionPlan, frames: Frames, steps: Sequence[Results], options: RunOptions) -> Iterable[Results]:
+    """The results of every call from the states that the target had before it, with ties read as it did."""
+    states = [first_value(plan, pair) for pair in plan.state]
+    for frame, step in zip(frames, steps, strict=True):
+        slots = read_slots(plan, frame, states, results_by_slot(plan, step.outputs, step.states), options)
+        states = list(step.states)
+        yield Results(
+            tuple(slots[slot] for slot in plan.output_slots), tuple(slots[pair.source] for pair in plan.state)
+        )
 
 
 def read_step(placed: PlacedPlan, outputs: Sequence[bytes], state: bytes) -> Results:

@@ -13,32 +13,29 @@ from tilewright.errors import FenceError
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Array
 from tilewright.options import RunOptions
-from tilewright.plan.execute import run_slots
 from tilewright.plan.guards import guards_of, skipped
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.report.build import LayerReport, Report
 from tilewright.report.costs import with_slow
 from tilewright.run.build import build
-from tilewright.run.compare import Comparison, compare, compared, outcome
+from tilewright.run.compare import Comparison, compared, outcome
 from tilewright.run.counts import Counts, Span
 from tilewright.run.cycles import load_model
 from tilewright.run.image import STATE, Image
 from tilewright.run.inputs import drawn_sentences, expected_outputs, input_arrays
-from tilewright.run.lengths import cut_loops, with_padding
+from tilewright.run.lengths import cut_loops
 from tilewright.run.measure import measured_memory, toolchain
 from tilewright.run.promises import keep_levels, keep_promises
 from tilewright.run.ranges import fence_map
 from tilewright.run.simulate import DumpEntry, Execution, execute
 from tilewright.run.simulator import Simulator, Subject, simulator_of
+from tilewright.run.slot_comparison import compare_slot
 from tilewright.run.taps import Inner, compare_inner, has_chains
+from tilewright.run.ties import read_slots
 from tilewright.run.tile_profile import with_tiles
 from tilewright.run.tool import require_tools
 from tilewright.run.whole import calls_of
 from tilewright.target import Target
-
-CODED = "RowCodes"
-CODED_PART = 0.1
-"""The operator that codes rows, and by how much of the largest element other codes of them may move a result."""
 
 
 def run_project(subject: Subject, target: Target, options: RunOptions) -> Report:
@@ -61,13 +58,13 @@ def run_images(simulator: Simulator, subject: Subject, target: Target, options: 
     plan = subject.placed.plan
     inputs = input_arrays(plan, options.inputs, options.seed)
     expected = expected_outputs(plan, options.expect) if options.expect is not None else None
-    slots = run_slots(plan, inputs)
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
         work = Path(folder)
         image = build(subject.project, subject.interface, target, work / "plain")
         raw = [np_bytes(array) for array in inputs]
         execution, inside = execute(image, raw, count=simulator.counts(image)), simulator.fences(target)
-        outputs = read_outputs(plan, execution)
+        outputs, states = read_outputs(plan, execution), read_states(subject.placed, execution.steps[0].state)
+        slots = read_slots(plan, inputs, None, results_by_slot(plan, outputs, states), options)
         keep_promises(subject.placed, image, execution)
         layers, inner = dict[int, Comparison](), dict[int, tuple[Inner, ...]]()
         counts, spans = execution.counts, tuple[Span, ...]()
@@ -87,7 +84,6 @@ def run_images(simulator: Simulator, subject: Subject, target: Target, options: 
     results = [
         compare_slot(plan, s, a, b, options) for s, a, b in zip(plan.output_slots, outputs, against, strict=True)
     ]
-    states = read_states(subject.placed, execution.steps[0].state)
     results += [
         compare_slot(plan, p.source, a, slots[p.source], options) for p, a in zip(plan.state, states, strict=True)
     ]
@@ -166,28 +162,10 @@ def read_states(placed: PlacedPlan, raw: bytes) -> list[Array]:
     return arrays
 
 
-def compare_slot(plan: ExecutionPlan, slot: int, actual: Array, expected: Array, options: RunOptions) -> Comparison:
-    """One tensor against what it should be; a float that is dequantised from codes must be equal.
-
-    Where rows are coded as they come, a float next to a tie falls to either code, and all that follows moves with it.
-    """
-    expected = with_padding(plan.slots[slot].tensor, actual, expected)
-    atol = options.atol
-    moving = expected.dtype.kind == "f" or expected.dtype == np.int8
-    if moving and expected.size and any(one.call.node.op == CODED for one in plan.instructions):
-        atol = max(atol, CODED_PART * float(np.abs(np.nan_to_num(expected.astype(np.float64))).max()))
-        if expected.dtype == np.int8 and actual.dtype == np.int8:
-            actual, expected = actual.astype(np.float32), expected.astype(np.float32)
-    return compare(actual, expected, atol=atol, rtol=options.rtol, exact=_dequantised(plan, slot))
-
-
-def _dequantised(plan: ExecutionPlan, slot: int) -> bool:
-    """True for a float tensor that a DequantizeLinear makes, also through views."""
-    at = plan.slots[slot]
-    while at.storage is not None:
-        at = plan.slots[at.storage[0]]
-    maker = next((i for i in plan.instructions if at.index in i.outputs), None)
-    return maker is not None and maker.call.node.op == "DequantizeLinear"
+def results_by_slot(plan: ExecutionPlan, outputs: Sequence[Array], states: Sequence[Array]) -> dict[int, Array]:
+    """What a call of the target gave, by the slots of the plan."""
+    last = zip((pair.source for pair in plan.state), states, strict=True)
+    return dict(last) | dict(zip(plan.output_slots, outputs, strict=True))
 
 
 def compare_layers(

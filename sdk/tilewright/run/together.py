@@ -30,9 +30,10 @@ from tilewright.run.image import Image
 from tilewright.run.lengths import with_padding
 from tilewright.run.measure import beside_data, measure, toolchain
 from tilewright.run.reference import NAME, NoReferenceError, differing
-from tilewright.run.session import compare_slot, read_states, run_project, with_simulator
+from tilewright.run.session import read_states, run_project, with_simulator
 from tilewright.run.simulate import Execution, execute
 from tilewright.run.simulator import Subject
+from tilewright.run.slot_comparison import compare_slot
 from tilewright.target import Target
 
 CALLS = 3
