@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tilewright.codegen import constant_array
-from tilewright.codegen.c_types import initialiser, initialiser_pieces
+from tilewright.codegen.c_types import initialiser, initialiser_pieces, literal
 from tilewright.compile import compile_model, write
 from tilewright.model import DType
 from tilewright.options import CompileOptions
@@ -42,6 +42,11 @@ def test_any_bits_of_a_float_come_back(patterns: list[int]) -> None:
     array = array[np.isfinite(array)]
     found = words(initialiser(DType.F32, array)) if array.size else []
     assert found == [f"{float(v):.8e}f" for v in array]
+
+
+@pytest.mark.parametrize("value", [0.0002053316927425155, 0.00028720298744770885, 0.1, 3.4028235e38, -1e-45])
+def test_a_double_is_written_as_the_nearest_float(value: float) -> None:
+    assert np.float32(float(literal(DType.F32, value).removesuffix("f"))) == np.float32(value)
 
 
 @pytest.mark.parametrize("kind", [DType.F16, DType.BF16])

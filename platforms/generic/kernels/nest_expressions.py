@@ -90,13 +90,14 @@ def literal(dtype: DType, value: float | int) -> str:
     """A parameter as C: a float literal of the computing type, or an integer."""
     if not dtype.is_float:
         return str(int(value)) if abs(int(value)) < 1 << 31 else c_literal(dtype, int(value))
+    if dtype is not DType.F64:
+        return c_literal(DType.F32, value)
     if value != value:
         return "NAN"
     if value in (float("inf"), float("-inf")):
         return "INFINITY" if value > 0 else "-INFINITY"
-    text = f"{float(value):.9g}" if dtype is not DType.F64 else f"{float(value):.17g}"
-    text = text if "." in text or "e" in text else text + ".0"
-    return text if dtype is DType.F64 else text + "f"
+    text = f"{float(value):.17g}"
+    return text if "." in text or "e" in text else text + ".0"
 
 
 def computing(dtype: DType) -> DType:

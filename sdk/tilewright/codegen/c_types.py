@@ -20,6 +20,7 @@ C_TYPES = {
 
 _HALVES = {DType.F16: "f16", DType.BF16: "bf16"}
 _LINES_AT_ONCE = 4096
+FLOAT_MOST = float(np.finfo(np.float32).max)
 
 
 def is_half(dtype: DType) -> bool:
@@ -92,6 +93,8 @@ def _float(value: float, dtype: DType) -> str:
     if dtype is DType.F64:
         return f"{value:.17e}"
     text = f"{value:.9g}"
+    if abs(value) < FLOAT_MOST and np.float32(float(text)) != np.float32(value):
+        text = f"{float(np.float32(value)):.9g}"  # nine digits of a double may be nearer to another float than it is
     if "e" not in text and "." not in text:
         text += ".0"
     return text + "f"

@@ -45,7 +45,7 @@ def code_rows(r: Draw, op: str) -> Sketch:
 def coded_attention(r: Draw, op: str) -> Sketch:
     """Queries over some of the rows of two caches, or over none."""
     heads, queries = r.randint(1, 3), r.randint(1, 4)
-    rows, depth, width = r.choice((1, 2, 5, 70)), r.choice((1, 3, 4, 8, 20)), r.choice((1, 4, 8))
+    rows, depth, width = r.choice((1, 2, 5, 8, 70, 72)), r.choice((1, 3, 4, 8, 20, 24)), r.choice((1, 4, 8))
     most = [Drawn(np.abs(reals(r, (1, 1, rows, 1))).astype(np.float32), "fixed") for _ in range(2)]
     caches = [Drawn(_codes(r, 1, heads, rows, size), "fixed") for size in (depth, width)]
     q = Drawn(reals(r, (1, heads, queries, depth)).astype(np.float32), "fixed")
