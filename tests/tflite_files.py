@@ -20,6 +20,13 @@ CODES = {
     "HARD_SWISH": 117, "WHILE": 119, "BATCH_MATMUL": 126, "CALL_ONCE": 129, "VAR_HANDLE": 142, "READ_VARIABLE": 143,
     "ASSIGN_VARIABLE": 144,
 }  # fmt: skip
+OPTIONS = {
+    "ADD": 11, "AVERAGE_POOL_2D": 5, "CONCATENATION": 10, "CONV_2D": 1, "DEPTHWISE_CONV_2D": 2, "DEPTH_TO_SPACE": 94,
+    "FULLY_CONNECTED": 8, "MAX_POOL_2D": 5, "MUL": 21, "SUB": 28, "SOFTMAX": 9, "SPACE_TO_DEPTH": 19, "SVDF": 6,
+    "MEAN": 27, "UNIDIRECTIONAL_SEQUENCE_LSTM": 71, "STRIDED_SLICE": 32, "SPLIT": 35, "TRANSPOSE_CONV": 49, "PACK": 59,
+    "LEAKY_RELU": 75, "CALL_ONCE": 103, "VAR_HANDLE": 111, "RESIZE_NEAREST_NEIGHBOR": 74, "RESIZE_BILINEAR": 15,
+}  # fmt: skip
+"""Numbers of the union `BuiltinOptions`."""
 TYPES = {"float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "int8": 9}
 RESOURCE = 13
 
@@ -116,7 +123,9 @@ class _Builder:
             (slot, "o", self.text(value)) if kind == "s" else (slot, kind, value) for slot, kind, value in op.options
         ])  # fmt: skip
         lists = [(1, "o", self.numbers(op.inputs, "i4")), (2, "o", self.numbers(op.outputs, "i4"))]
-        return self.table([(0, "I", self.codes.index(key)), *lists, (3, "B", 1), (4, "o", options)])
+        return self.table(
+            [(0, "I", self.codes.index(key)), *lists, (3, "B", OPTIONS.get(op.name, 0)), (4, "o", options)]
+        )
 
     def graph(self, graph: G, prefix: str) -> int:
         tensors = self.offsets([self.tensor(tensor, f"{prefix}{n}") for n, tensor in enumerate(graph.tensors)])
@@ -189,6 +198,6 @@ def streaming() -> bytes:
         Op("CONCATENATION", [2, 0], [3], [(0, "i", 1)]), Op("STRIDED_SLICE", [3, 4, 5, 6], [7]),
         Op("ASSIGN_VARIABLE", [1, 7], []), Op("DEPTHWISE_CONV_2D", [3, 8, 9], [10], [(0, "b", 1), *one, (3, "i", 1)]),
         Op("CONV_2D", [10, 11, 12], [13], [(0, "b", 1), *one, (3, "b", 1)]), Op("RESHAPE", [13, 14], [15]),
-        Op("FULLY_CONNECTED", [15, 16, 17], [18]), Op("SOFTMAX", [18], [19], [(0, "f", 1.0)]),
+        Op("FULLY_CONNECTED", [15, 16, 17], [18]), Op("LOGISTIC", [18], [19]),
     ]  # fmt: skip
     return written(G(tensors, ops, [0], [19]))

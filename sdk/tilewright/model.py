@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -92,13 +92,21 @@ def restored(array: Array) -> Array:
     return array.view(DType.BF16.numpy) if array.dtype == np.dtype("V2") else array
 
 
+Numerics = Literal["exact", "tflm"]
+"""How real numbers become codes: correctly rounded, or as TensorFlow Lite Micro does (`ops/quantised/twice.py`)."""
+
+
 @dataclass(frozen=True)
 class Quantisation:
-    """`real = scale * (code - zero_point)`, one pair or one pair per index of `axis`. Scales are float32 values."""
+    """`real = scale * (code - zero_point)`, one pair or one pair per index of `axis`. Scales are float32 values.
+
+    `numerics` says how operators make such codes.
+    """
 
     scale: tuple[float, ...]
     zero_point: tuple[int, ...]
     axis: int | None = None
+    numerics: Numerics = "exact"
 
 
 @dataclass(frozen=True)
@@ -239,6 +247,7 @@ class Model:
     `opset` is the version of the default domain after normalisation. `notes` are sentences about what the frontend
     chose for the user, e.g. a batch size. `states` are pairs of `inputs` and `outputs` that the caller never sees.
     `stream` says what a streaming network is of the whole sequence, None where the network is as in the file.
+    `numerics` is what lowering gives to the quantisation of its tensors.
     """
 
     name: str
@@ -253,6 +262,7 @@ class Model:
     notes: tuple[str, ...] = ()
     states: tuple[State, ...] = ()
     stream: Stream | None = None
+    numerics: Numerics = "exact"
 
     @property
     def given(self) -> tuple[str, ...]:

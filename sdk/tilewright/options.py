@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from tilewright.errors import UsageError
-from tilewright.model import Shape
+from tilewright.model import Numerics, Shape
 from tilewright.sizes import parse_size
 from tilewright.text.sampler import Sampling
 
@@ -77,7 +77,7 @@ class CompileOptions:
     takes the file from 256 KiB on. `state` says what lives from call to call. `stream` asks for the streaming form of a
     network over a whole sequence. `tokenizer` is a file of tokens: the project gets text in and out.
     `bounds` are the most elements that are kept where data decides how many there are,
-    by the name of a node, a tensor or a dimension.
+    by the name of a node, a tensor or a dimension. `numerics` says how real numbers become codes.
     """
 
     level_sizes: Mapping[str, int] = field(default_factory=dict)
@@ -99,6 +99,7 @@ class CompileOptions:
     decisions: Path | None = None
     fall_back: FallBack = "needed"
     weights: Weights = "auto"
+    numerics: Numerics = "exact"
     state: StateWish = StateWish()
     stream: StreamWish | None = None
     tokenizer: Path | None = None
@@ -109,6 +110,7 @@ class CompileOptions:
         _one_of("io", self.io, get_args(InputOutput))
         _one_of("optimize", self.optimize, get_args(Optimize))
         _one_of("fall_back", self.fall_back, get_args(FallBack))
+        _one_of("numerics", self.numerics, get_args(Numerics))
         _one_of("weights", self.weights, get_args(Weights))
         if self.tokenizer is not None and (self.context or self.io != "arena"):
             raise UsageError(

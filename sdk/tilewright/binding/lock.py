@@ -57,6 +57,7 @@ def _options_text(options: CompileOptions) -> str:
     """The options that change nodes or kernels, as the command line spells them."""
     words = [f"--optimize {options.optimize}"]
     words += ["--quantized-io"] if options.quantized_io else []
+    words += [f"--numerics {options.numerics}"] if options.numerics != "exact" else []
     words += ["--integer-only"] if options.integer_only else []
     words += [f"--shape {name}={','.join(map(str, shape))}" for name, shape in sorted(options.shapes.items())]
     words += [f"--freeze {name}={_digest(path)}" for name, path in sorted(options.freeze.items())]

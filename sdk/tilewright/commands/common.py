@@ -108,6 +108,7 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
     )
     group.add_argument("--context", action="store_true", help="several instances of the network may exist")
     group.add_argument("--quantized-io", action="store_true", help="keep integers at the border of the network")
+    group.add_argument("--numerics", choices=("exact", "tflm"), default="exact", help="how results become codes")
     group.add_argument("--integer-only", action="store_true", help="refuse a network that computes in floats")
     group.add_argument("--allocator", metavar="NAME", default="auto", help=f"how buffers are placed: {ALLOCATORS}")
     group.add_argument("--optimize", choices=("speed", "size", "balanced"), default="balanced", help="what to favour")
@@ -162,6 +163,7 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
         io=arguments.io,
         quantized_io=arguments.quantized_io,
         integer_only=arguments.integer_only,
+        numerics=arguments.numerics,
         allocator=arguments.allocator,
         optimize=arguments.optimize,
         disabled_passes=frozenset(arguments.without_pass),

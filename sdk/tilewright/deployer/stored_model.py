@@ -8,7 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.model import Array, Attribute, Clamp, DType, Length, Model, Node, Part, Quantisation, State, Tensor
+from tilewright.model import (
+    Array,
+    Attribute,
+    Clamp,
+    DType,
+    Length,
+    Model,
+    Node,
+    Numerics,
+    Part,
+    Quantisation,
+    State,
+    Tensor,
+)
 
 Arrays = dict[str, Array]
 """Arrays by the key that the JSON names them with."""
@@ -24,7 +37,8 @@ def model_out(model: Model, arrays: Arrays, prefix: str) -> dict[str, Any]:
         arrays[f"{prefix}/{name}"] = value
     tensors = {
         t.name: [t.dtype.value, list(t.shape), None if t.quantisation is None else
-                 [list(t.quantisation.scale), list(t.quantisation.zero_point), t.quantisation.axis],
+                 [list(t.quantisation.scale), list(t.quantisation.zero_point), t.quantisation.axis,
+                  t.quantisation.numerics],
                  [[length.axis, length.count] for length in t.lengths], t.tells_end]
         for t in model.tensors.values()
     }  # fmt: skip
@@ -42,11 +56,16 @@ def model_out(model: Model, arrays: Arrays, prefix: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _quantisation_in(codes: Any) -> Quantisation:
+    numerics: Numerics = "tflm" if codes[3:] == ["tflm"] else "exact"
+    return Quantisation(tuple(codes[0]), tuple(codes[1]), codes[2], numerics)
+
+
 def model_in(entry: Any, arrays: Arrays, prefix: str) -> Model:
     """The model that `model_out` wrote; KeyError, TypeError or ValueError where something is missing or wrong."""
     tensors = {}
     for name, (dtype, shape, codes, lengths, tells_end) in entry["tensors"].items():
-        meaning = None if codes is None else Quantisation(tuple(codes[0]), tuple(codes[1]), codes[2])
+        meaning = None if codes is None else _quantisation_in(codes)
         extents, bounds = tuple(int(extent) for extent in shape), tuple(Length(int(a), str(c)) for a, c in lengths)
         tensors[name] = Tensor(name, DType(dtype), extents, meaning, bounds, bool(tells_end))
     nodes = tuple(

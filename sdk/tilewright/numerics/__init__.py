@@ -38,6 +38,7 @@ from tilewright.numerics.requantise import (
     MultiplyHigh,
     Requantiser,
     RoundedDivision,
+    RoundedTwice,
     requantise,
     too_wide,
 )
@@ -65,7 +66,7 @@ from tilewright.ops.requantize import Integers, Requantisation
 __all__ = [
     "C_TYPES", "HALF_EVEN", "Accumulator", "Bounds", "Channelwise", "Integers", "MultiplyHigh",
     "NearForm", "PairForm", "Proof", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm", "RoundedDivision",
-    "SoftmaxForm",
+    "RoundedTwice", "SoftmaxForm",
     "accumulator", "by_channel", "centred", "channel_axis", "channels", "code_limits", "constant_address",
     "constant_type", "initialiser", "interpolates", "is_half", "literal", "loaded", "lookup_table", "mean_proof",
     "minus", "near_form",

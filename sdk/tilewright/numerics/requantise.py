@@ -1,17 +1,18 @@
 """A requantisation as a value: the numbers that make codes of exact sums, in NumPy and in C.
 
-`requantise(proof)` gives one of two forms. Both compute, for every sum within the proof's bounds, the very code
+`requantise(proof)` gives one of these forms. They compute, for every sum within the proof's bounds, the very code
 
     clamp(zero_point + round_half_even(sum * multiplier), low, high)
 
 `MultiplyHigh` where a 32-bit form was proved: a high half of a product, one addition, one shift. `RoundedDivision`
 where there is none: an exact 64-bit product and its quotient, ties to the even one, by the functions of `HALF_EVEN`.
+`RoundedTwice` where codes are those of TensorFlow Lite Micro and have no 32-bit form.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -21,7 +22,8 @@ import numpy as np
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.model import Array, DType
 from tilewright.ops.quantised.proof import FixedPoint, Proof
-from tilewright.ops.requantize import Integers, divide_half_even
+from tilewright.ops.quantised.twice import Twice
+from tilewright.ops.requantize import Integers, Requantisation, Rule, divide_half_even
 from tilewright.platform import Constant
 
 HALF_EVEN = str(Path(__file__).with_name("half_even.h"))
@@ -181,10 +183,56 @@ class RoundedDivision(Requantiser):
         return codes
 
 
+@dataclass(frozen=True)
+class RoundedTwice(Requantiser):
+    """`zero_point + ((sum * multiplier + 2^(30 + right) + (sum < 0 ? -half : half)) >> (31 + right))` in 64 bits.
+
+    The product of a `Twice`: `half` is 2^30 where there is a shift to the right, else 0. The sum is written out twice.
+    """
+
+    zero_point: int
+    multiplier: Channelwise
+    right: Channelwise
+    half: Channelwise
+
+    @property
+    def numbers(self) -> tuple[Channelwise, ...]:
+        """Multiplier, shift to the right, and the part of the addend that has the sign of the sum."""
+        return (self.multiplier, self.right, self.half)
+
+    def c(self, accumulator: str, channel: str = "0", held: Mapping[str, str] = NOTHING) -> str:
+        """See `Requantiser.c`; an int64_t within 32 bits."""
+        multiplier, right, half = (number.c(channel, held) for number in self.numbers)
+        product = f"(int64_t)({accumulator}) * {multiplier}"
+        signed = f"(({accumulator}) < 0 ? -{half} : {half})"
+        return f"{self.zero_point} + (({product} + ((int64_t)1 << (30 + {right})) + {signed}) >> (31 + {right}))"
+
+    def apply(self, sums: Integers, axis: int = -1) -> Integers:
+        """See `Requantiser.apply`."""
+        shape = [1] * sums.ndim
+        channels = max(len(number.values) for number in self.numbers)
+        if channels > 1:
+            shape[axis] = channels
+        multiplier, right, half = (number.spread(channels).reshape(shape) for number in self.numbers)
+        rounded = sums * multiplier + (np.int64(1) << (30 + right)) + np.where(sums < 0, -half, half)
+        codes: Integers = np.clip((rounded >> (31 + right)) + self.zero_point, self.low, self.high)
+        return codes
+
+
+def _too_wide_for(proof: Proof, rule: Rule) -> str | None:
+    if not isinstance(rule, Twice):
+        return "the mean of codes has no 32-bit form"
+    if proof.bounds.largest << max(rule.shift, 0) >= 1 << 30:
+        return "a sum leaves 31 bits behind its shift"
+    return None
+
+
 def too_wide(proof: Proof) -> str | None:
     """None, or why even the exact sequence does not fit into 64 bits: a kernel refuses such a node."""
     if proof.fixed is not None:
         return None
+    if proof.requantisation.rules:
+        return next((why for rule in proof.requantisation.rules if (why := _too_wide_for(proof, rule))), None)
     _, numerator, denominator = proof.requantisation.rational()
     top = ((proof.bounds.largest + 1) << proof.requantisation.bits) * max(abs(int(n)) for n in numerator.tolist())
     if top >= 1 << LARGEST_EXPONENT or max(int(d) for d in denominator.tolist()) >= 1 << LARGEST_EXPONENT:
@@ -204,6 +252,8 @@ def requantise(proof: Proof, shift_type: DType = DType.I8) -> Requantiser:
             _number("addend", DType.I32, fixed.addend), _number("shift", shift_type, fixed.shift),
         )  # fmt: skip
     exact = proof.requantisation
+    if twice := [rule for rule in exact.rules if isinstance(rule, Twice)]:
+        return _rounded_twice(exact, twice, shift_type)
     residue, numerator, denominator = exact.rational()
     divisors = [int(d) for d in denominator.tolist()]
     if all(d & (d - 1) == 0 for d in divisors):
@@ -222,6 +272,16 @@ def _shifts_alone(proof: Proof, numerator: Integers, denominator: Integers) -> b
     power = divisor > 1 and divisor & (divisor - 1) == 0 and bool((denominator == divisor).all())
     plain = proof.requantisation.bits == 0 and bool((numerator == 1).all())
     return power and plain and proof.bounds.largest + divisor // 2 < 1 << 31
+
+
+def _rounded_twice(exact: Requantisation, rules: Sequence[Twice], shift_type: DType) -> RoundedTwice:
+    multipliers = np.asarray([rule.multiplier << max(rule.shift, 0) for rule in rules], np.int64)
+    rights = np.asarray([max(-rule.shift, 0) for rule in rules], np.int64)
+    width = DType.I64 if int(multipliers.max()) >= 1 << 31 else DType.I32
+    return RoundedTwice(
+        exact.low, exact.high, exact.zero_point, _number("multiplier", width, multipliers),
+        _number("right", shift_type, rights), _number("half", DType.I32, np.where(rights > 0, 1 << 30, 0)),
+    )  # fmt: skip
 
 
 def _number(name: str, dtype: DType, values: Array) -> Channelwise:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -51,11 +52,26 @@ def float32_multipliers(
     return tuple(Fraction(float(value)) for value in ratio)
 
 
+class Rule(Protocol):
+    """A rounding that is not the exact one: a monotone function of sums, without zero point and limits."""
+
+    @property
+    def value(self) -> Fraction:
+        """The multiplier that it is near to."""
+
+    def apply(self, sums: Integers) -> Integers:
+        """The rounded products."""
+
+    def first_sum(self, result: int) -> int:
+        """The smallest sum whose product is at least `result`."""
+
+
 @dataclass(frozen=True)
 class Requantisation:
     """From accumulators to codes: one exact multiplier for all channels, or one for each.
 
     `residues` add a fraction of an accumulator unit to each channel, in units of 2**-16; empty where there is none.
+    `rules` take the place of the exact products where there are any; the multipliers are then theirs.
     """
 
     multipliers: tuple[Fraction, ...]
@@ -63,6 +79,12 @@ class Requantisation:
     low: int
     high: int
     residues: tuple[int, ...] = ()
+    rules: tuple[Rule, ...] = ()
+
+    @staticmethod
+    def by(rules: Sequence[Rule], zero_point: int, low: int, high: int) -> Requantisation:
+        """The requantisation of these rules, one for all channels or one for each."""
+        return Requantisation(tuple(rule.value for rule in rules), zero_point, low, high, (), tuple(rules))
 
     @property
     def channels(self) -> int:
@@ -85,6 +107,8 @@ class Requantisation:
 
     def apply(self, acc: Integers, axis: int = -1) -> Integers:
         """Codes of the accumulators `acc`, whose dimension `axis` counts channels where there are several."""
+        if self.rules:
+            return self._by_rules(acc, axis)
         shape = [1] * acc.ndim
         if self.channels > 1:
             shape[axis] = self.channels
@@ -98,6 +122,17 @@ class Requantisation:
         scaled = (acc * (1 << self.bits) + residue) * numerator
         rounded = divide_half_even(scaled, denominator)
         codes: Integers = np.clip(rounded + self.zero_point, self.low, self.high).astype(np.int64)
+        return codes
+
+    def _by_rules(self, acc: Integers, axis: int) -> Integers:
+        rounded = np.empty(acc.shape, np.int64)
+        if len(self.rules) == 1:
+            rounded[...] = self.rules[0].apply(acc)
+        else:
+            sums, results = np.moveaxis(acc, axis, 0), np.moveaxis(rounded, axis, 0)
+            for channel, rule in enumerate(self.rules):
+                results[channel] = rule.apply(sums[channel])
+        codes: Integers = np.clip(rounded + self.zero_point, self.low, self.high)
         return codes
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from tilewright.frontend.names import unique
 from tilewright.frontend.prune import prune
-from tilewright.model import Array, DType, Model, Node, Quantisation, Tensor
+from tilewright.model import Array, DType, Model, Node, Tensor
 from tilewright.ops.codes import Converts, Moves
 from tilewright.ops.quantised.lookup import lookup_table
 from tilewright.ops.registry import call_of, codes_of
@@ -39,7 +39,7 @@ def signed(tensor: Tensor) -> Tensor:
     meaning = tensor.quantisation
     assert meaning is not None, tensor.name
     zeros = tuple(zero - OFFSET for zero in meaning.zero_point)
-    return replace(tensor, dtype=DType.I8, quantisation=Quantisation(meaning.scale, zeros, meaning.axis))
+    return replace(tensor, dtype=DType.I8, quantisation=replace(meaning, zero_point=zeros))
 
 
 def less_offset(codes: Array) -> Array:

@@ -18,7 +18,7 @@ from tilewright.plan.plan import ExecutionPlan, StatePair
 from tilewright.run.inputs import random_values
 from tilewright.run.lengths import counting, counts_of, outputs_of
 from tilewright.run.limits import check_limits, input_limits
-from tilewright.run.reference import NAME, NoReferenceError, as_held, as_named, first_states
+from tilewright.run.reference import NAME, NoReferenceError, as_held, as_named, first_states, refuse_other_numerics
 
 MOST_BYTES = 1 << 30
 """What the inputs and results of all calls may take together."""
@@ -123,6 +123,7 @@ class Reference:
             import onnxruntime
         except ImportError:
             raise NoReferenceError(f"{NAME} is not installed") from None
+        refuse_other_numerics(plan)
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.log_severity_level = 4

@@ -34,6 +34,12 @@ class NoReferenceError(Exception):
     """ONNX Runtime cannot be asked; the text says why."""
 
 
+def refuse_other_numerics(plan: ExecutionPlan) -> None:
+    """NoReferenceError for codes that are made in another way than ONNX says."""
+    if any(slot.tensor.quantisation and slot.tensor.quantisation.numerics != "exact" for slot in plan.slots):
+        raise NoReferenceError(f"codes are those of TensorFlow Lite Micro, {NAME} computes others")
+
+
 def compare_with_reference(
     source: Path, plan: ExecutionPlan, inputs: Sequence[Array]
 ) -> tuple[ReferenceReport | None, str]:
@@ -78,6 +84,7 @@ class Reference:
     def __init__(self, source: Path, plan: ExecutionPlan, inputs: Sequence[Array]) -> None:
         from tilewright.frontend.cut import tensor_names
 
+        refuse_other_numerics(plan)
         self.source, self.plan = source, plan
         self.given = {plan.slots[s].tensor.name: (plan.slots[s].tensor, value)
                       for s, value in with_states(plan, inputs).items()}  # fmt: skip

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tilewright.model import Model
 from tilewright.options import MEMORY_PASSES, CompileOptions
 from tilewright.passes.driver import run as run_passes
 from tilewright.passes.input_rows import streamed_inputs
+from tilewright.passes.quantise.known import require_known
 from tilewright.passes.quantise.lower import integer_border, integer_states, lower
 from tilewright.passes.quantise.report import require_integers
 from tilewright.passes.states import split_states
@@ -15,13 +18,15 @@ from tilewright.schedule.question import Lowered
 
 def lowered(loaded: Model, options: CompileOptions) -> Lowered:
     """Quantised patterns as integers; then fold, fuse, cancel, as far as the options let them."""
-    integers = integer_states(lower(loaded))
+    integers = integer_states(lower(replace(loaded, numerics=options.numerics)))
     if options.stream is not None:
         integers = streamed(integers, options.stream)
     if options.quantized_io:
         integers = integer_border(integers)
     if options.io == "stream":
         integers = streamed_inputs(integers)
+    if options.numerics == "tflm":
+        require_known(integers)
     if options.integer_only:
         require_integers(integers)
     if "state" not in options.disabled_passes:

@@ -33,7 +33,7 @@ class Writer:
         self.initialisers: list[onnx.TensorProto] = []
         self.taken: set[str] = set()
         self.label = ""  # of the operator that is written
-        self.names = [self.fresh(tensor.name) for tensor in self.graph.tensors]
+        self.names = ["" if tensor.dtype is None else self.fresh(tensor.name) for tensor in self.graph.tensors]
         self.reals: dict[tuple[int, bool], str] = {}
         self.coded: dict[int, str] = {}
         self.variables: dict[int, str] = {}

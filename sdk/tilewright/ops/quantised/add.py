@@ -20,7 +20,7 @@ import numpy.typing as npt
 from tilewright.model import Array, Clamp, DType, Node, Quantisation, Tensor
 from tilewright.ops.codes import Pairwise
 from tilewright.ops.operator import Call, Operator
-from tilewright.ops.quantised.meaning import evaluate_literally
+from tilewright.ops.quantised.meaning import evaluate_by_element
 from tilewright.ops.quantised.real import code_limits, the_quantisation
 from tilewright.ops.requantize import Integers
 
@@ -111,7 +111,7 @@ def _every_pair(operator: Operator, call: Call, a: Integers, b: Integers) -> Int
     output = replace(call.outputs[0], shape=(a.size, b.size))
     arrays = a.astype(first.dtype.numpy)[:, None], b.astype(second.dtype.numpy)[None, :]
     every = replace(call, inputs=inputs, outputs=(output,), constants={})
-    return evaluate_literally(operator, every, arrays)[0].astype(np.int64)
+    return evaluate_by_element(operator, every, arrays)[0].astype(np.int64)
 
 
 @dataclass(frozen=True)

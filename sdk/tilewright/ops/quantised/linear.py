@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tilewright.model import Array, DType, Tensor
+from tilewright.model import Array, DType, Quantisation, Tensor
 from tilewright.ops.codes import Products
 from tilewright.ops.operator import Call, Operator, remembered
 from tilewright.ops.quantised.proof import Bounds, Proof, prove
 from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
+from tilewright.ops.quantised.twice import Twice
 from tilewright.ops.requantize import (
     RESIDUE_BITS,
     Integers,
@@ -83,6 +84,8 @@ def split_bias(call: Call) -> tuple[Integers, Integers | None]:
 def requantisation(call: Call) -> Requantisation:
     """From the sums of a Conv, ConvTranspose, Gemm or MatMul to the codes of its result, per channel."""
     x, w, y = (the_quantisation(t) for t in (call.tensor(0), call.tensor(1), call.outputs[0]))
+    if y.numerics == "tflm":
+        return _rounded_twice(call, x, w, y)
     multipliers = float32_multipliers(x.scale[0], w.scale, y.scale[0])
     if len(multipliers) > 1 and channels(call) != len(multipliers):
         repeat = channels(call) // len(multipliers)
@@ -90,6 +93,16 @@ def requantisation(call: Call) -> Requantisation:
     _, residue = split_bias(call)
     residues = () if residue is None else tuple(int(r) for r in residue)
     return Requantisation(multipliers, y.zero_point[0], *code_limits(call, call.outputs[0]), residues)
+
+
+def _rounded_twice(call: Call, x: Quantisation, w: Quantisation, y: Quantisation) -> Requantisation:
+    """As TensorFlow Lite Micro does: scales are float32 widened to float64, from left to right."""
+    if split_bias(call)[1] is not None:
+        raise call.unsupported("its bias counts no whole units of its sum", "use --numerics exact")
+    rules = tuple(Twice.of(x.scale[0] * scale / y.scale[0]) for scale in w.scale)
+    if len(rules) > 1 and channels(call) != len(rules):
+        rules *= channels(call) // len(rules)
+    return Requantisation.by(rules, y.zero_point[0], *code_limits(call, call.outputs[0]))
 
 
 def by_channel(call: Call, weights: Array) -> Array:

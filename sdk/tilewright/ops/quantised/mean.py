@@ -20,6 +20,7 @@ from tilewright.ops.pool import average_pool_sum
 from tilewright.ops.quantised.linear import centred
 from tilewright.ops.quantised.proof import Bounds, Proof, prove
 from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
+from tilewright.ops.quantised.twice import RawMean, mean_multiplier
 from tilewright.ops.requantize import Integers, Requantisation, float32_multipliers
 
 
@@ -32,6 +33,12 @@ def fact(call: Call) -> Mean:
 def mean_requantisation(call: Call, count: int) -> Requantisation:
     """From the sum of `count` centred codes to the code of their mean (of their sum for ReduceSum)."""
     x, y = the_quantisation(call.tensor(0)), the_quantisation(call.outputs[0])
+    if y.numerics == "tflm":
+        limits = code_limits(call, call.outputs[0])
+        if not fact(call).windows:
+            rule = mean_multiplier(x.scale[0], y.scale[0], count if fact(call).divides else 1)
+            return Requantisation.by((rule,), y.zero_point[0], *limits)
+        return Requantisation.by((RawMean(count, x.zero_point[0]),), y.zero_point[0], *limits)
     (ratio,) = float32_multipliers(x.scale[0], (1.0,), y.scale[0])
     divisor = count if fact(call).divides else 1
     return Requantisation((ratio / Fraction(divisor),), y.zero_point[0], *code_limits(call, call.outputs[0]))

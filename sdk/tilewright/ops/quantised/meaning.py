@@ -20,6 +20,7 @@ from tilewright.ops.quantised.mean import evaluate_mean
 from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
 from tilewright.ops.quantised.resize import evaluate_resize, resize_form
 from tilewright.ops.quantised.softmax import evaluate_softmax
+from tilewright.ops.quantised.twice_elements import element_twice, requantised_twice
 from tilewright.ops.requantize import dequantise, quantise
 
 Arrays = Sequence[Array | None]
@@ -55,7 +56,7 @@ def evaluate_requantise(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     """QuantizeLinear of a tensor that is codes already: the codes of its real values under the result's scale."""
     codes, target = arrays[0], call.outputs[0]
     assert codes is not None, "operand 0 is missing"
-    return (quantise(dequantise(codes, the_quantisation(call.tensor(0))), the_quantisation(target), target.dtype),)
+    return (requantised(codes, the_quantisation(call.tensor(0)), the_quantisation(target), target.dtype),)
 
 
 def _is_quantised(call: Call) -> bool:
@@ -73,6 +74,14 @@ def evaluate_codes(operator: Operator, call: Call, arrays: Arrays) -> tuple[Arra
         plain = replace(call, node=replace(call.node, clamp=None))
         moved = operator.evaluate(plain, _brought_to_one_scale(call, arrays))
         return tuple(_limited(call, tensor, code) for tensor, code in zip(call.outputs, moved, strict=False))
+    return evaluate_by_element(operator, call, arrays)
+
+
+def evaluate_by_element(operator: Operator, call: Call, arrays: Arrays) -> tuple[Array, ...]:
+    """Codes of a function of one or two codes, under the contract of its result."""
+    meaning = call.outputs[0].quantisation
+    if meaning is not None and meaning.numerics == "tflm":
+        return (element_twice(call, arrays),)
     return evaluate_literally(operator, call, arrays)
 
 
@@ -92,7 +101,7 @@ def _brought_to_one_scale(call: Call, arrays: Arrays) -> list[Array | None]:
         elif meaning == target.quantisation and tensor.dtype is target.dtype:
             brought.append(array)
         else:
-            brought.append(quantise(dequantise(array, meaning), target.quantisation, target.dtype))
+            brought.append(requantised(array, meaning, target.quantisation, target.dtype))
     return brought
 
 
@@ -156,4 +165,11 @@ def requantisation_table(source: Tensor, target: Tensor) -> Array:
     low, high = source.dtype.range
     codes = np.arange(low, high + 1).astype(source.dtype.numpy)
     meaning: Quantisation = the_quantisation(source)
-    return quantise(dequantise(codes, meaning), the_quantisation(target), target.dtype)
+    return requantised(codes, meaning, the_quantisation(target), target.dtype)
+
+
+def requantised(codes: Array, source: Quantisation, target: Quantisation, dtype: DType) -> Array:
+    """The codes of the same numbers under another scale."""
+    if target.numerics == "tflm":
+        return requantised_twice(codes, source, target, dtype)
+    return quantise(dequantise(codes, source), target, dtype)

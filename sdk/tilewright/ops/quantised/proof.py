@@ -103,6 +103,10 @@ def thresholds(requantisation: Requantisation) -> Array:
 
     Only for positive multipliers; a multiplier of zero has no thresholds.
     """
+    if requantisation.rules:
+        wanted = range(requantisation.low + 1 - requantisation.zero_point,
+                       requantisation.high + 1 - requantisation.zero_point)  # fmt: skip
+        return np.asarray([[rule.first_sum(step) for step in wanted] for rule in requantisation.rules], np.int64)
     residue, numerator, denominator = requantisation.rational()
     steps = np.arange(requantisation.low + 1, requantisation.high + 1, dtype=np.int64) - requantisation.zero_point
     largest = int(np.abs(steps).max(initial=0)) * 2 + 2

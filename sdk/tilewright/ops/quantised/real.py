@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tilewright.model import Array, DType, Quantisation, Tensor
 from tilewright.ops.operator import Call
+from tilewright.ops.quantised.twice import limits_of
 from tilewright.ops.requantize import code_of
 
 
@@ -38,6 +39,8 @@ def code_limits(call: Call, tensor: Tensor) -> tuple[int, int]:
     if clamp is None:
         return tensor.dtype.range
     meaning = the_quantisation(tensor)
+    if meaning.numerics == "tflm":
+        return limits_of(clamp, meaning, tensor.dtype.range)
     low, high = (
         code_of(limit, meaning.scale[0], meaning.zero_point[0], tensor.dtype) for limit in (clamp.low, clamp.high)
     )

@@ -136,7 +136,8 @@ def read_quantisation(graph: Graph, node: Node) -> tuple[Quantisation, DType] | 
             node=node.name,
         )
     zeros = np.broadcast_to(zeros, (scale.size,))
-    return Quantisation(tuple(scale.reshape(-1).tolist()), tuple(int(z) for z in zeros), axis), dtype
+    codes = tuple(scale.reshape(-1).tolist()), tuple(int(z) for z in zeros)
+    return Quantisation(*codes, axis, graph.model.numerics), dtype
 
 
 _OUTPUT_TYPES = {2: DType.U8, 3: DType.I8, 4: DType.U16, 5: DType.I16, 21: DType.U4, 22: DType.I4}

@@ -32,7 +32,8 @@ def lower(model: Model) -> Model:
     graph = Graph(model)
     keep_blocks(graph)
     hoist(graph)
-    make_tables(graph)
+    if model.numerics == "exact":  # a chain's steps each round in their own way under other contracts
+        make_tables(graph)
     Fusion(graph).run()
     _drop_unused(graph)
     return _checked(graph.finish())

@@ -1,0 +1,210 @@
+"""The second contract of rounding, `--numerics tflm`: the integers of TensorFlow Lite Micro's reference kernels.
+
+A multiplier is 31 bits and a shift; the high half of a doubled product is rounded, then what the shift leaves, ties
+away from zero. Both roundings together are one multiplication, one addend that depends on the sign, and one shift:
+
+    t = (sum * multiplier + 2^(30 + right) + (sum >= 0 ? 2^30 : -2^30)) >> (31 + right)       right = -shift >= 1
+
+Functions are gemmlowp's fixed point, evaluated for every code when the network is compiled.
+Sources: tensorflow/lite/kernels/internal/common.cc (MultiplyByQuantizedMultiplier), quantization_util.cc,
+reference/add.h, reference/integer_ops/{mul,logistic,tanh,mean}.h; gemmlowp/fixedpoint/fixedpoint.h.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, frexp
+
+import numpy as np
+
+from tilewright.model import Array, Clamp, Quantisation
+from tilewright.ops.requantize import Integers
+
+ADD_BITS = 20
+"""Fraction bits under the operands of Add and Sub."""
+
+
+@dataclass(frozen=True)
+class Twice:
+    """`sum * multiplier * 2^(shift - 31)`, rounded twice; the multiplier is 0 or of 31 bits."""
+
+    multiplier: int
+    shift: int
+
+    @staticmethod
+    def of(real: float) -> Twice:
+        """QuantizeMultiplier of a number that is not negative."""
+        if real == 0:
+            return Twice(0, 0)
+        fraction, shift = frexp(real)
+        multiplier = floor(fraction * (1 << 31) + 0.5)
+        if multiplier == 1 << 31:
+            multiplier, shift = multiplier // 2, shift + 1
+        return Twice(0, 0) if shift < -31 else Twice(multiplier, shift)
+
+    @property
+    def value(self) -> Fraction:
+        """The number that is multiplied with."""
+        return Fraction(self.multiplier) * Fraction(2) ** (self.shift - 31)
+
+    def apply(self, sums: Integers) -> Integers:
+        """The rounded products of sums that fit 31 bits less the shift to the left."""
+        left, right = max(self.shift, 0), max(-self.shift, 0)
+        product = (sums << left) * self.multiplier
+        if not right:
+            return np.asarray((product + (1 << 30)) >> 31)
+        sign = np.where(sums >= 0, 1 << 30, -(1 << 30))
+        return np.asarray((product + (1 << (30 + right)) + sign) >> (31 + right))
+
+    def first_sum(self, result: int) -> int:
+        """The smallest sum whose rounded product is at least `result`; the multiplier is not 0."""
+        right = max(-self.shift, 0)
+        high = result if not right else (result << right) - (1 << (right - 1)) + (result <= 0)
+        return -(-((high << 31) - (1 << 30)) // (self.multiplier << max(self.shift, 0)))
+
+
+@dataclass(frozen=True)
+class RawMean:
+    """The mean of `count` codes, summed as they are, ties away from zero; sums are given less the zero point."""
+
+    count: int
+    zero_point: int
+
+    @property
+    def value(self) -> Fraction:
+        """One over the count."""
+        return Fraction(1, self.count)
+
+    def apply(self, sums: Integers) -> Integers:
+        """The mean less the zero point, for sums of codes less it."""
+        raw, half = sums + self.count * self.zero_point, self.count // 2
+        mean = np.where(raw > 0, (raw + half) // self.count, -((half - raw) // self.count))
+        return np.asarray(mean - self.zero_point)
+
+    def first_sum(self, result: int) -> int:
+        """The smallest sum whose mean is at least `result`."""
+        code, half = result + self.zero_point, self.count // 2
+        raw = self.count * code - half if code >= 1 else self.count * (code - 1) + half + 1
+        return raw - self.count * self.zero_point
+
+
+def half_away(value: Array) -> Array:
+    """The nearest whole numbers, ties away from zero."""
+    return np.asarray(np.where(value >= 0, np.floor(value + 0.5), -np.floor(-value + 0.5)))
+
+
+def limits_of(clamp: Clamp, meaning: Quantisation, codes: tuple[int, int]) -> tuple[int, int]:
+    """CalculateActivationRangeQuantized: limits over a float32 scale, ties away from zero."""
+    scale, zero = np.float32(meaning.scale[0]), meaning.zero_point[0]
+    low, high = (
+        side if np.isinf(limit) else int(half_away(np.asarray(np.float32(limit) / scale))) + zero
+        for limit, side in zip((clamp.low, clamp.high), codes, strict=True)
+    )
+    low = max(codes[0], min(low, codes[1]))
+    return low, max(low, min(high, codes[1]))
+
+
+def added(a: Integers, b: Integers, scales: tuple[float, float, float], sign: int) -> Integers:
+    """Add (`sign` 1) or Sub (-1) of centred codes, in steps of the result."""
+    doubled = 2 * max(scales[:2])
+    left, right = (
+        Twice.of(scale / doubled).apply(codes << ADD_BITS) for scale, codes in zip(scales[:2], (a, b), strict=True)
+    )
+    return Twice.of(doubled / ((1 << ADD_BITS) * scales[2])).apply(left + sign * right)
+
+
+def mean_multiplier(source: float, target: float, count: int) -> Twice:
+    """The multiplier of a Mean over `count` codes: the count is divided out of as many bits as there are."""
+    whole = Twice.of(source / target)
+    shift = min(count.bit_length() - 1, 32, 31 + whole.shift)
+    return Twice((whole.multiplier << shift) // count, whole.shift - shift)
+
+
+# --------------------------------------------------------------------------------------- gemmlowp's fixed point
+_INT32 = (1 << 31) - 1
+_EXP_FACTORS = (
+    (-2, 1672461947), (-1, 1302514674), (0, 790015084), (1, 290630308), (2, 39332535), (3, 720401), (4, 242),
+)  # fmt: skip
+"""exp(-2^k) in Q0.31."""
+
+
+def _high(a: Integers, b: Integers | int) -> Integers:
+    """SaturatingRoundingDoublingHighMul: the product over 2^31, cut towards zero behind a half with its sign."""
+    product = a * b
+    nudged = product + np.where(product >= 0, 1 << 30, 1 - (1 << 30))
+    return np.where(nudged >= 0, nudged >> 31, -((-nudged) >> 31)).astype(np.int64)
+
+
+def _over(x: Integers, exponent: int) -> Integers:
+    """RoundingDivideByPOT: ties away from zero."""
+    mask = (1 << exponent) - 1
+    return np.asarray((x >> exponent) + ((x & mask) > (mask >> 1) + (x < 0)))
+
+
+def _times(x: Integers, exponent: int) -> Integers:
+    """SaturatingRoundingMultiplyByPOT."""
+    if exponent < 0:
+        return _over(x, -exponent)
+    limited: Integers = np.clip(x << exponent, -_INT32 - 1, _INT32)
+    return limited
+
+
+def _exp_on_interval(a: Integers) -> Integers:
+    """exp of Q0.31 in [-1/4, 0)."""
+    x = a + (1 << 28)
+    x2 = _high(x, x)
+    x3, x4 = _high(x2, x), _high(x2, x2)
+    series = _times(_high(_times(x4, -2) + x3, 715827883) + x2, -1)
+    return np.asarray(1895147668 + _high(x + series, 1895147668))
+
+
+def exp_of_negative(a: Integers, whole_bits: int) -> Integers:
+    """exp of numbers up to 0 with `whole_bits` bits before the point, in Q0.31."""
+    fraction_bits = 31 - whole_bits
+    quarter = 1 << (fraction_bits - 2)
+    part = (a & (quarter - 1)) - quarter
+    result, rest = _exp_on_interval(_times(part, whole_bits)), part - a
+    for exponent, factor in _EXP_FACTORS:
+        if whole_bits > exponent:
+            result = np.where(rest & (1 << (fraction_bits + exponent)), _high(result, factor), result)
+    if whole_bits > 5:
+        result = np.where(a < -(1 << (fraction_bits + 5)), 0, result)
+    return np.where(a == 0, _INT32, result).astype(np.int64)
+
+
+def _newton(a: Integers) -> Integers:
+    """1 / ((1 + a) / 2) of Q0.31 in [0, 1], in Q2.29, by three steps."""
+    total = a + _INT32
+    half = (total + 1) // 2  # half of the sum, ties away from zero; it is not negative
+    x = 1515870810 + _high(half, -1010580540)
+    for _ in range(3):
+        x = x + _times(_high(x, (1 << 29) - _high(half, x)), 2)
+    return x
+
+
+def _radius(whole_bits: int, left: int) -> int:
+    """The largest input that does not leave the fixed point."""
+    return floor(((1 << whole_bits) - 1) * (1 << (31 - whole_bits)) / (1 << left))
+
+
+def logistic(centred: Integers, scale: float) -> Integers:
+    """Sigmoid of 8-bit codes less their zero point, as a code of scale 1/256 and zero point -128."""
+    fraction, shift = frexp(scale * (1 << 27))
+    x = Twice(floor(fraction * (1 << 31) + 0.5), shift).apply(centred)
+    inverse = _times(_newton(exp_of_negative(-np.abs(x), 4)), 1)
+    value = np.where(x == 0, 1 << 30, np.where(x > 0, inverse, _INT32 - inverse))
+    return _outside(centred, _radius(4, shift), np.clip(_over(value, 23) - 128, -128, 127), -128)
+
+
+def tanh(centred: Integers, scale: float) -> Integers:
+    """Tanh of 8-bit codes less their zero point, as a code of scale 1/128 and zero point 0."""
+    fraction, shift = frexp(scale * (1 << 27))
+    x = Twice(floor(fraction * (1 << 31) + 0.5), shift).apply(centred)
+    value = _times(_newton(exp_of_negative(-np.abs(x), 5)) - (1 << 29), 2)
+    signed = np.where(x == 0, 0, np.where(x > 0, value, -value))
+    return _outside(centred, _radius(4, shift), np.clip(_over(signed, 24), -128, 127), -128)
+
+
+def _outside(centred: Integers, radius: int, inside: Array, lowest: int) -> Integers:
+    return np.where(centred <= -radius, lowest, np.where(centred >= radius, 127, inside)).astype(np.int64)

@@ -1,0 +1,195 @@
+"""`--numerics tflm`: the integers of TensorFlow Lite Micro, against its two roundings written out and its wheel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tflite_files import T, single
+from tilewright.cli import main
+from tilewright.errors import UnsupportedError
+from tilewright.frontend.load import load
+from tilewright.model import Array, Model
+from tilewright.numerics import RoundedTwice, requantise
+from tilewright.ops.quantised.proof import Bounds, prove, thresholds
+from tilewright.ops.quantised.twice import RawMean, Twice
+from tilewright.ops.registry import call_of
+from tilewright.ops.requantize import Requantisation
+from tilewright.passes.driver import run as passes
+from tilewright.passes.quantise.known import require_known
+from tilewright.passes.quantise.lower import lower
+
+RNG = np.random.default_rng(9)
+EVERY = np.arange(-128, 128).astype(np.int8).reshape(1, -1)
+
+
+def twice_in_steps(total: int, multiplier: int, shift: int) -> int:
+    """The high half of the doubled product, rounded, then its shift to the right, ties away from zero."""
+    product = (total << max(shift, 0)) * multiplier
+    nudged = product + (1 << 30 if product >= 0 else 1 - (1 << 30))
+    high = abs(nudged) // (1 << 31) * (1 if nudged >= 0 else -1)
+    right = max(-shift, 0)
+    rest, mask = high & ((1 << right) - 1), (1 << right) - 1
+    return (high >> right) + (rest > (mask >> 1) + (high < 0))
+
+
+@pytest.mark.parametrize("shift", [2, 0, -1, -6, -12])
+def test_one_multiplication_is_the_two_roundings_and_its_thresholds_are_theirs(shift: int) -> None:
+    for _ in range(40):
+        twice = Twice(int(RNG.integers(1 << 30, 1 << 31)), shift)
+        for result in (-129, -2, -1, 0, 1, 2, 127):
+            first = twice.first_sum(result)
+            for total in (first - 1, first):
+                steps = twice_in_steps(total, twice.multiplier, shift)
+                assert (steps >= result) == (total >= first)
+                assert twice.apply(np.asarray([total]))[0] == steps
+
+
+def test_a_mean_of_codes_has_ties_away_from_zero() -> None:
+    for count, zero in ((4, 0), (3, -7), (6, 100)):
+        rule, sums = RawMean(count, zero), np.arange(-130 * count, 130 * count) - count * zero
+        raw = sums + count * zero
+        expected = np.sign(raw) * ((np.abs(raw) + count // 2) // count) - zero
+        assert np.array_equal(rule.apply(sums), expected)
+        for result in range(-120 - zero, 120 - zero):
+            assert rule.first_sum(result) == sums[expected >= result][0]
+
+
+@pytest.mark.parametrize("low", [-128, 3])
+def test_a_form_of_either_kind_gives_the_codes_of_the_rule(low: int) -> None:
+    rules = [Twice.of(float(real)) for real in RNG.uniform(0.0005, 0.02, 6)]
+    wanted = Requantisation.by(rules, 3, low, 127)
+    bounds = Bounds(np.full(6, -400_000, np.int64), np.full(6, 400_000, np.int64))
+    proof = prove(wanted, bounds)
+    edges = np.asarray(thresholds(wanted))
+    sums = np.concatenate([edges - 1, edges], axis=1).T.clip(-400_000, 400_000)
+    form = requantise(proof)
+    assert np.array_equal(form.apply(sums), wanted.apply(sums))
+    assert isinstance(form, RoundedTwice) == (low == -128)  # codes of one sign need no addend by sign
+
+
+def test_large_multipliers_are_shifted_to_the_left() -> None:
+    wanted = Requantisation.by([Twice.of(real) for real in (0.011, 0.73, 2.6)], -4, -128, 127)
+    sums = np.arange(-3000, 3000)[:, None] + np.zeros(3, np.int64)
+    form = requantise(prove(wanted, Bounds(np.full(3, -3000, np.int64), np.full(3, 3000, np.int64))))
+    assert isinstance(form, RoundedTwice)
+    assert np.array_equal(form.apply(sums), wanted.apply(sums))
+
+
+def lowered(content: bytes) -> Model:
+    """The model under the contract, all of whose nodes are known."""
+    model = lower(replace(load(content), numerics="tflm"))
+    require_known(model)
+    return passes(model)[0]
+
+
+def codes_of(model: Model, inputs: Mapping[str, Array]) -> list[Array]:
+    """What the semantics gives, node after node."""
+    values = {**model.constants, **inputs}
+    for node in model.nodes:
+        operands = tuple(model.tensors[name] if name else None for name in node.inputs)
+        constants = {i: model.constants[name] for i, name in enumerate(node.inputs) if name in model.constants}
+        call = call_of(node, operands, tuple(model.tensors[name] for name in node.outputs), constants, model.opset)
+        assert call.operator is not None
+        results = call.operator.evaluate(call, [values[name] if name else None for name in node.inputs])
+        values.update(zip(node.outputs, results, strict=False))
+    return [values[name] for name in model.outputs]
+
+
+def at_thresholds() -> tuple[bytes, tuple[Array, ...]]:
+    """A product whose sums are its biases: one below and at every threshold, where random data hides differences."""
+    twice = Twice.of(float(np.float32(0.05)) * float(np.float32(0.07)) / float(np.float32(0.3)))
+    sums = np.asarray([twice.first_sum(code - 9) - below for code in range(-127, 128) for below in (0, 1)], np.int32)
+    rows = np.full((sums.size, 4), 100, np.int8)  # inputs at the zero point leave the biases, others reach far
+    tensors = [
+        T((1, 4), "int8", 0.05, 5),
+        T(rows.shape, "int8", 0.07, data=rows),
+        T(sums.shape, "int32", 0.05 * 0.07, data=sums),
+    ]
+    content = single("FULLY_CONNECTED", tensors, [T((1, sums.size), "int8", 0.3, 9)], [(0, "b", 0)])
+    return content, (np.full((1, 4), 5, np.int8),)
+
+
+def test_codes_step_where_the_thresholds_are() -> None:
+    content, inputs = at_thresholds()
+    (codes,) = codes_of(lowered(content), {"t0": inputs[0]})
+    steps = np.arange(-127, 128)
+    assert np.array_equal(codes.reshape(-1, 2), np.stack([steps, steps - 1], 1))
+
+
+PAIR = tuple(part.reshape(1, -1).astype(np.int8) for part in np.meshgrid(EVERY, EVERY))
+IMAGE = RNG.integers(-128, 128, (1, 5, 6, 8)).astype(np.int8)
+AXES = T((2,), "int32", data=np.asarray([1, 2]))
+WINDOW = [(0, "b", 0), (1, "i", 1), (2, "i", 1), (3, "i", 3), (4, "i", 2)]
+CASES = {
+    "thresholds": at_thresholds(),
+    "add": (single("ADD", [T(PAIR[0].shape, "int8", 0.11, 4), T(PAIR[0].shape, "int8", 0.07, -9)],
+                   [T(PAIR[0].shape, "int8", 0.13, 1)], [(0, "b", 1)]), PAIR),
+    "mean": (single("MEAN", [T(IMAGE.shape, "int8", 0.3, 4), AXES], [T((1, 8), "int8", 0.2, 7)]), (IMAGE,)),
+    "average": (single("AVERAGE_POOL_2D", [T(IMAGE.shape, "int8", 0.3, 4)], [T(IMAGE.shape, "int8", 0.3, 4)], WINDOW),
+                (IMAGE,)),
+    "logistic": (single("LOGISTIC", [T(EVERY.shape, "int8", 0.09, 4)], [T(EVERY.shape, "int8", 1 / 256, -128)]),
+                 (EVERY,)),
+    "tanh": (single("TANH", [T(EVERY.shape, "int8", 0.03, 4)], [T(EVERY.shape, "int8", 1 / 128)]), (EVERY,)),
+    "leaky": (single("LEAKY_RELU", [T(EVERY.shape, "int8", 0.03, 4)], [T(EVERY.shape, "int8", 0.02, -3)],
+                     [(0, "f", 0.1)]), (EVERY,)),
+    "quantise": (single("QUANTIZE", [T(EVERY.shape, "int8", 0.03, 4)], [T(EVERY.shape, "int8", 0.021, 5)]), (EVERY,)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_codes_are_those_of_the_kernels(case: str) -> None:
+    runtime = pytest.importorskip("tflite_micro", reason="tflite-micro is not installed").runtime
+    content, inputs = CASES[case]
+    interpreter = runtime.Interpreter.from_bytes(content, arena_size=1 << 21)
+    for index, value in enumerate(inputs):
+        interpreter.set_input(value, index)
+    interpreter.invoke()
+    (codes,) = codes_of(lowered(content), {f"t{index}": value for index, value in enumerate(inputs)})
+    assert np.array_equal(codes, interpreter.get_output(0))
+
+
+def test_codes_of_functions_are_recorded() -> None:
+    """Sums over all codes, as the wheel 0.dev20261023182759 gave them."""
+    sums = {case: int(codes_of(lowered(CASES[case][0]), {f"t{n}": v for n, v in enumerate(CASES[case][1])})[0]
+                      .astype(np.int64).sum()) for case in RECORDED}  # fmt: skip
+    assert sums == RECORDED
+
+
+RECORDED = {
+    "thresholds": -255,
+    "add": 2053429,
+    "mean": 87,
+    "average": 1244,
+    "logistic": -1206,
+    "tanh": -1172,
+    "leaky": 8342,
+    "quantise": -294,
+}
+
+
+def test_the_generated_code_steps_there_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "net.tflite"
+    file.write_bytes(at_thresholds()[0])
+    np.savez(tmp_path / "zero.npz", t0=np.full((1, 4), 5, np.int8))
+    inputs = ["--inputs", str(tmp_path / "zero.npz")]
+    assert main(["run", str(file), "-t", "host", "--numerics", "tflm", *inputs]) == 0
+    told = capsys.readouterr().out
+    assert "exact_sequence" in told
+    assert "codes are those of TensorFlow Lite Micro, onnxruntime computes others" in told
+
+
+def test_what_is_not_known_is_refused(tmp_path: Path) -> None:
+    content = single("SOFTMAX", [T((1, 4), "int8", 0.1)], [T((1, 4), "int8", 1 / 256, -128)], [(0, "f", 1.0)])
+    with pytest.raises(UnsupportedError) as caught:
+        lowered(content)
+    why = "--numerics tflm does not have it: how the kernels compute it is not known here; use --numerics exact"
+    assert str(caught.value) == f"node 'SOFTMAX_0/Softmax' (Softmax): {why}"
+    with pytest.raises(UnsupportedError, match="codes are made of floats; --quantized-io takes codes in"):
+        lowered(single("QUANTIZE", [T((1, 4))], [T((1, 4), "int8", 0.1)]))
+    file = tmp_path / "net.tflite"
+    file.write_bytes(single("RELU", [T((1, 4))], [T((1, 4))]))
+    assert main(["check", str(file), "-t", "host", "--numerics", "tflm"]) == 3
