@@ -44,6 +44,7 @@ VERBS = (
     "export-torch",
     "import-torch",
     "convert",
+    "quantize",
     "ops",
     "targets",
     "platforms",

@@ -35,7 +35,7 @@ def to_onnx(model: Model) -> onnx.ModelProto:
         model.name,
         [_value(model.tensors[name]) for name in model.inputs],
         [_value(model.tensors[name]) for name in model.outputs],
-        [numpy_helper.from_array(np.ascontiguousarray(value), name) for name, value in stored.items()],
+        [numpy_helper.from_array(np.asarray(value, order="C"), name) for name, value in stored.items()],
     )
     opsets = [helper.make_opsetid("", model.opset)]
     opsets += [helper.make_opsetid(domain, 1) for domain in sorted({node.domain for node in model.nodes} - {""})]

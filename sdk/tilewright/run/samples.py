@@ -38,8 +38,9 @@ class SampleSet:
         return [values[sample] for values in self.inputs]
 
 
-def read_set(plan: ExecutionPlan, options: RunOptions) -> SampleSet | None:
-    """The samples that `--inputs` holds; None where it holds one of each input, or where there is no file.
+def read_set(plan: ExecutionPlan, options: RunOptions, *, one: bool = False) -> SampleSet | None:
+    """The samples that `--inputs` holds; None where it holds one of each input, unless `one` sample is a set as well,
+    or where there is no file.
 
     Samples lie along a first axis of their own, or along the input's first axis where that has extent 1. Class
     numbers stand in a file of their own, or beside the inputs as `labels`. UsageError for what is no set where one is
@@ -52,7 +53,7 @@ def read_set(plan: ExecutionPlan, options: RunOptions) -> SampleSet | None:
     tensors = [plan.slots[slot].tensor for slot in plan.input_slots]
     if UNNAMED in arrays and len(tensors) == 1:
         arrays = {tensors[0].name: arrays[UNNAMED]}
-    needed = options.labels is not None or options.predictions is not None or options.against is not None
+    needed = one or options.labels is not None or options.predictions is not None or options.against is not None
     columns = {t.name: samples_of(t, arrays[t.name], 1 if needed else 2) for t in tensors if t.name in arrays}
     if not tensors or (not needed and all(values is None for values in columns.values())):
         return None

@@ -1,0 +1,66 @@
+"""Write a float network in integers of 8 bits: standard ONNX with QuantizeLinear and DequantizeLinear.
+
+Ranges are those with which the outputs over the calibration samples are nearest to the float network's.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tilewright.commands.answer import Answer
+from tilewright.commands.common import existing, path, shape_pairs, tell
+from tilewright.commands.progress import stages
+
+SUMMARY = "write a float network in integers, ranges measured on samples"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """MODEL, the samples, the file."""
+    parser.add_argument("model", metavar="MODEL", type=path, help="the network in floats, an ONNX file")
+    parser.add_argument("-o", "--output", metavar="FILE.onnx", type=path, required=True, help="the file to write")
+    parser.add_argument(
+        "--calibrate", metavar="FILE.npz", type=path, required=True,
+        help="samples by input, stacked along a first axis; 100 to 500 that are like the real ones",
+    )  # fmt: skip
+    parser.add_argument("--labels", metavar="FILE.npz", type=path, help="class numbers of the samples")
+    parser.add_argument(
+        "--shape",
+        dest="shapes",
+        metavar="INPUT=1,3,96,96",
+        action="append",
+        default=[],
+        help="static shape of an input",
+    )
+    parser.add_argument(
+        "--explain", action="store_true", help="for each tensor its range, and every one that was tried"
+    )
+
+
+def execute(arguments: argparse.Namespace) -> Answer:
+    """Load, quantise, write the file, tell how right it is."""
+    from tilewright.errors import UsageError
+    from tilewright.frontend.load import load
+    from tilewright.output.staged import write_bytes
+    from tilewright.quantiser.static.quantise import quantised
+    from tilewright.quantiser.static.samples import divided, read_samples
+    from tilewright.quantiser.static.told import answer, explained, lines
+
+    output: Path = arguments.output
+    if output.suffix != ".onnx":
+        raise UsageError(f"-o {output}", why="an ONNX file ends in .onnx", fix=f"write {output.with_suffix('.onnx')}")
+    for file in (arguments.model, arguments.calibrate, arguments.labels):
+        existing(file)
+    with stages(arguments.quiet) as stage:
+        stage("reading")
+        model = load(arguments.model, shapes=shape_pairs(arguments.shapes))
+        tell(model.notes)
+        division = divided(read_samples(model, arguments.calibrate, arguments.labels))
+        stage("quantising")
+        result = quantised(model, division)
+    write_bytes(output, result.content)
+    measured, held_out = division.measured.count, division.held_out.count
+    text = lines(result, held_out, measured)
+    if arguments.explain:
+        text.insert(0, explained(result) + "\n")
+    return Answer("\n".join([*text, f"written to {output}"]), answer(result, str(output), held_out, measured))

@@ -1,0 +1,76 @@
+"""The whole road: prepare, measure, choose ranges, correct biases, write, and tell how right it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tilewright.gradient.to_onnx import to_onnx
+from tilewright.model import Array, Model
+from tilewright.quantiser.static.accuracy import Integers, Score, integers_of, scores
+from tilewright.quantiser.static.bias import corrected
+from tilewright.quantiser.static.masks import with_finite_masks
+from tilewright.quantiser.static.network import prepared
+from tilewright.quantiser.static.pairs import with_forms
+from tilewright.quantiser.static.points import Points, points_of
+from tilewright.quantiser.static.samples import Division, Samples
+from tilewright.quantiser.static.search import Judge, Searched, ranges_of, searched
+from tilewright.quantiser.static.statistics import Statistics, measured
+from tilewright.quantiser.static.trial import session_of
+from tilewright.quantiser.static.write import Choice, written
+
+TRIALS = 64
+"""Samples of a trial; ranges are measured on all that are not held out."""
+
+
+@dataclass(frozen=True)
+class Quantised:
+    """A network in codes: the file, what was chosen and tried, and what it is worth on samples that are held out."""
+
+    content: bytes
+    model: Model
+    points: Points
+    choice: Choice
+    search: Searched
+    statistics: Mapping[str, Statistics]
+    bias_corrected: bool
+    error: float
+    without_form: tuple[str, ...]
+    integers: Integers
+    scores: tuple[Score, ...]
+
+
+def quantised(model: Model, division: Division) -> Quantised:
+    """The float network in codes of eight bits. UnsupportedError where it cannot be."""
+    real = prepared(model)
+    points = points_of(real)
+    real, statistics = with_finite_masks(real, statistics_of(real, points, division.measured))
+    judge = Judge(real, division.measured.first(TRIALS))
+    search = searched(real, points, ranges_of(points, statistics), judge)
+    choice, without = with_forms(real, points, search.choice)
+    plain = judge.of(written(real, points, choice))
+    better = corrected(real, points, choice, judge.samples)
+    error = judge.of(written(better, points, choice))
+    final = better if error < plain else real
+    result = written(final, points, choice)
+    content = to_onnx(result.model).SerializeToString(deterministic=True)
+    integers = integers_of(content)
+    return Quantised(
+        content, real, points, choice, search, statistics, final is better, min(error, plain), without, integers,
+        scores(real, result.model, integers, division.held_out),
+    )  # fmt: skip
+
+
+def statistics_of(model: Model, points: Points, samples: Samples) -> dict[str, Statistics]:
+    """What values the coded tensors take over the samples."""
+    names = [name for group in points.groups if not group.probabilities for name in group.sources]
+    live = [name for name in names if name not in model.constants]
+    given = [name for name in live if name in model.inputs]
+    session = session_of(model, [name for name in live if name not in given])
+
+    def run() -> Iterator[Mapping[str, Array]]:
+        for number, values in enumerate(session.over(samples)):
+            call = samples.call(number)
+            yield {**values, **{name: call[name] for name in given}}
+
+    return measured(run, names, model.constants)

@@ -1,0 +1,103 @@
+"""What quantising tells: how right the network is, and of every tensor its range, what it loses, and what was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tilewright.quantiser.static.accuracy import Score
+from tilewright.quantiser.static.quantise import Quantised
+from tilewright.quantiser.static.statistics import merged
+from tilewright.quantiser.static.trial import decibels
+from tilewright.report.text import UNKNOWN, table
+
+if TYPE_CHECKING:
+    from tilewright.report.codec import Json
+
+SCHEMA = "tilewright/quantize/1"
+
+
+def score_table(scores: Sequence[Score]) -> str:
+    """A row per network."""
+    heads = ("network", "samples", "correct", "classes as float", "signal to noise")
+    rows = [
+        (one.name, str(one.samples), _share(one.accuracy), _share(one.agreement), _db(one.signal_to_noise_db))
+        for one in scores
+    ]
+    return table(heads, rows, right=range(1, len(heads)))
+
+
+def explained(result: Quantised) -> str:
+    """Every group of tensors: its range, the share of values beyond it, the noise of its codes, what was tried."""
+    heads = ("tensor", "shares with", "codes", "range", "by", "clipped", "signal to noise", "tried: at the outputs")
+    rows = []
+    for group in result.points.groups:
+        coding, tried = result.choice.codings[group.name], result.search.tried[group.name]
+        more = str(len(group.tensors) - 1) if len(group.tensors) > 1 else ""
+        span = f"{coding.range.low:.4g} .. {coding.range.high:.4g}"
+        clipped, noise = losses(result, group.name)
+        trials = ", ".join(f"{one.candidate.method} {decibels(one.error):.1f}" for one in tried)
+        row = (group.name, more, coding.dtype.value, span, result.search.methods[group.name])
+        rows.append((*row, _share(clipped), _db(noise), trials))
+    return table(heads, rows, right=(5, 6))
+
+
+def losses(result: Quantised, name: str) -> tuple[float | None, float | None]:
+    """The share of a group's values that are clipped, and the signal to noise of its codes in dB."""
+    group = next(one for one in result.points.groups if one.name == name)
+    if group.probabilities:
+        return None, None
+    statistics = merged([result.statistics[source] for source in group.sources])
+    coding = result.choice.codings[name]
+    return statistics.clipped(coding.range), decibels(statistics.noise_to_signal(coding.range, coding.scale))
+
+
+def lines(result: Quantised, held_out: int, measured: int) -> list[str]:
+    """What is said of every run."""
+    told = [
+        f"ranges and biases from {measured} samples; the figures are of {held_out} that are held out, every fifth",
+        score_table(result.scores),
+    ]
+    if result.integers.float_tensors:
+        names = ", ".join(f"'{name}'" for name in result.integers.float_tensors[:4])
+        told.append(f"{len(result.integers.float_tensors)} tensors stay floats: {names}")
+    if result.integers.real_nodes:
+        names = ", ".join(f"'{name}'" for name in result.integers.real_nodes[:4])
+        told.append(f"{len(result.integers.real_nodes)} nodes compute codes on real numbers: {names}")
+    return told
+
+
+def answer(result: Quantised, file: str, held_out: int, measured: int) -> Json:
+    """The same as JSON."""
+    groups: list[Json] = []
+    for group in result.points.groups:
+        coding, tried = result.choice.codings[group.name], result.search.tried[group.name]
+        clipped, noise = losses(result, group.name)
+        groups.append({
+            "tensors": list(group.tensors), "codes": coding.dtype.value, "scale": coding.scale,
+            "zero_point": coding.zero_point, "method": result.search.methods[group.name], "clipped": clipped,
+            "signal_to_noise_db": noise,
+            "tried": [
+                {"method": one.candidate.method, "low": one.candidate.span.low, "high": one.candidate.span.high,
+                 "signal_to_noise_db": decibels(one.error)} for one in tried
+            ],
+        })  # fmt: skip
+    scores: list[Json] = [
+        {
+            "network": one.name, "samples": one.samples, "accuracy": one.accuracy, "agreement": one.agreement,
+            "signal_to_noise_db": one.signal_to_noise_db,
+        } for one in result.scores
+    ]  # fmt: skip
+    return {
+        "schema": SCHEMA, "file": file, "samples": {"measured": measured, "held_out": held_out}, "scores": scores,
+        "bias_corrected": result.bias_corrected, "groups": groups,
+        "float_tensors": list(result.integers.float_tensors), "real_nodes": list(result.integers.real_nodes),
+    }  # fmt: skip
+
+
+def _share(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{value:.2%}"
+
+
+def _db(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{value:.1f} dB"

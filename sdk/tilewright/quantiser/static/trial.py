@@ -1,0 +1,128 @@
+"""What a network in codes gives, by ONNX Runtime, with other scales and biases tried on one session.
+
+Scales, zero points and biases are initialisers that are inputs as well, so that a trial is a run and builds nothing.
+One thread and no optimisation: the same samples give the same numbers on every machine of one kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.errors import ToolMissing, UnsupportedError
+from tilewright.frontend.values import ONNX_TYPE
+from tilewright.gradient.to_onnx import to_onnx
+from tilewright.model import Array, Model
+from tilewright.quantiser.static.codes import Coding
+from tilewright.quantiser.static.samples import Samples
+from tilewright.quantiser.static.statistics import MASKED
+
+if TYPE_CHECKING:
+    import onnx
+
+SOFTMAX = ("Softmax", "LogSoftmax")
+Reals = npt.NDArray[np.float64]
+
+
+class Session:
+    """A network in ONNX Runtime; `names` are the tensors that it gives, a run may change constants that are inputs."""
+
+    def __init__(self, proto: onnx.ModelProto, names: Sequence[str]) -> None:
+        try:
+            import onnxruntime
+        except ImportError:
+            raise ToolMissing(
+                "onnxruntime is not installed", why="it computes the network while ranges are measured",
+                fix="pip install 'tilewright[verify]'",
+            ) from None  # fmt: skip
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 4
+        self.names = list(names)
+        try:
+            self._session: Any = onnxruntime.InferenceSession(
+                proto.SerializeToString(), sess_options=options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:
+            raise _refused(error) from None
+
+    def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """The tensors of one call, by name."""
+        try:
+            values = self._session.run(self.names, dict(inputs))
+        except Exception as error:
+            raise _refused(error) from None
+        return dict(zip(self.names, map(np.asarray, values), strict=True))
+
+    def over(self, samples: Samples, changed: Mapping[str, Array] | None = None) -> Iterator[dict[str, Array]]:
+        """The tensors of every sample."""
+        for number in range(samples.count):
+            yield self.run({**samples.call(number), **(changed or {})})
+
+
+def _refused(error: Exception) -> UnsupportedError:
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return UnsupportedError(
+        "ONNX Runtime cannot compute the network", why=lines[0][:200],
+        fix="quantise a form in standard operators that it has",
+    )  # fmt: skip
+
+
+def session_of(model: Model, names: Sequence[str], variable: Sequence[str] = ()) -> Session:
+    """A session that gives these tensors, and takes the constants in `variable` as inputs too."""
+    from onnx import helper
+
+    proto = to_onnx(model)
+    known = {value.name for value in proto.graph.output}
+    for name in dict.fromkeys(names):
+        if name not in known:
+            tensor = model.tensors[name]
+            proto.graph.output.append(helper.make_tensor_value_info(name, ONNX_TYPE[tensor.dtype], tensor.shape))
+    for name in variable:
+        tensor = model.tensors[name]
+        proto.graph.input.append(helper.make_tensor_value_info(name, ONNX_TYPE[tensor.dtype], tensor.shape))
+    return Session(proto, list(dict.fromkeys(names)))
+
+
+def judged(model: Model, samples: Samples) -> dict[str, bool]:
+    """The tensors by which a result is judged: the outputs, or what the Softmax of one was made of (True)."""
+    writers, names = model.producers(), dict[str, bool]()
+    before = [writers[name].inputs[0] for name in model.outputs if writers[name].op in SOFTMAX]
+    values = session_of(model, before).run(samples.call(0)) if before else {}
+    for name in model.outputs:
+        writer = writers.get(name)
+        peeled = writer is not None and writer.op in SOFTMAX and writer.inputs[0] in writers
+        peeled = peeled and writer is not None and bool((values[writer.inputs[0]] > MASKED).all())
+        if peeled and writer is not None:
+            names[writer.inputs[0]] = True
+        elif model.tensors[name].dtype.is_float:
+            names[name] = False
+    return names
+
+
+def centred(value: Array, peeled: bool) -> Reals:
+    """A judged tensor; less its mean along the last axis where Softmax takes that away."""
+    reals = value.astype(np.float64)
+    return reals - reals.mean(axis=-1, keepdims=True) if peeled else reals
+
+
+def noise_to_signal(reals: Sequence[Reals], coded: Sequence[Reals]) -> float:
+    """The energy of the differences over that of the signal, over all samples."""
+    noise = sum(float(np.square(a - b).sum()) for a, b in zip(reals, coded, strict=True))
+    signal = sum(float(np.square(a).sum()) for a in reals)
+    return noise / signal if signal else float(noise > 0)
+
+
+def decibels(ratio: float) -> float:
+    """A ratio of noise to signal as signal to noise in dB; 200 where there is no noise."""
+    return 200.0 if ratio <= 1e-20 else -10.0 * float(np.log10(ratio))
+
+
+def scale_arrays(names: tuple[str, str], coding: Coding) -> dict[str, Array]:
+    """Scale and zero point of a coding by the names that they have in a session."""
+    zero = np.array(coding.zero_point, coding.dtype.numpy)
+    return {names[0]: np.array(coding.scale, np.float32), names[1]: zero}

@@ -1,0 +1,188 @@
+"""`tilewright quantize`: float networks in codes of 8 bits, with ranges measured on samples."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from graphs import node, onnx_model
+from network_files import session
+from tilewright.cli import main
+from tilewright.frontend.load import load
+from tilewright.model import Array, DType, Model
+from tilewright.quantiser.static.codes import Range, coded_weights, coding
+from tilewright.quantiser.static.inside import inside
+from tilewright.quantiser.static.network import prepared
+from tilewright.quantiser.static.points import points_of
+from tilewright.quantiser.static.quantise import Quantised, quantised
+from tilewright.quantiser.static.samples import Samples, divided
+from tilewright.quantiser.static.statistics import candidates, measured
+
+DIGITS = Path(__file__).parents[1] / "models" / "digits"
+RANDOM = np.random.default_rng(5)
+KERNEL = RANDOM.standard_normal((4, 4, 3, 3)).astype(np.float32)
+SQUARE = RANDOM.standard_normal((4, 4)).astype(np.float32)
+ROW = RANDOM.standard_normal(4).astype(np.float32)
+
+
+def small(nodes: list[onnx.NodeProto], **constants: Array) -> Model:
+    """A network x[1, 4, 8, 8] -> y."""
+    return load(onnx_model(nodes, {"x": (1, 4, 8, 8)}, ["y"], constants))
+
+
+def decibels(result: Quantised) -> float:
+    """What the target's integers reach."""
+    reached = result.scores[2].signal_to_noise_db
+    assert reached is not None
+    return reached
+
+
+def drawn(count: int = 10) -> Samples:
+    values = np.random.default_rng(3).standard_normal((count, 1, 4, 8, 8))
+    return Samples({"x": values.astype(np.float32)}, None)
+
+
+def test_the_command_writes_a_network_of_integers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    images, out, told = np.load(DIGITS / "samples.npz")["input"], tmp_path / "q.onnx", tmp_path / "told.json"
+    (sample,) = np.load(DIGITS / "inputs.npz").values()
+    np.savez(tmp_path / "x.npz", input=images, labels=classes_of_digits(images))
+    words = ["quantize", str(DIGITS / "model.onnx"), "--calibrate", str(tmp_path / "x.npz"), "-o", str(out), "-q"]
+    assert main([*words, "--json", str(told), "--explain"]) == 0
+    text = capsys.readouterr().out
+    assert "ranges and biases from 13 samples; the figures are of 3 that are held out, every fifth" in text
+    assert "min/max" in text
+    assert text.endswith(f"written to {out}\n")
+    answer = json.loads(told.read_text())
+    assert answer["schema"] == "tilewright/quantize/1"
+    real, theirs, ours = answer["scores"]
+    assert real["accuracy"] == ours["accuracy"] == 1.0
+    assert ours["signal_to_noise_db"] > 35
+    assert abs(theirs["signal_to_noise_db"] - ours["signal_to_noise_db"]) < 1
+    assert (answer["float_tensors"], answer["real_nodes"]) == ([], [])
+    onnx.checker.check_model(onnx.load(out), full_check=True)
+    assert np.abs(session(onnx.load(out)).run(None, {"input": sample})[0] - sample_of_float(sample)).max() < 0.02
+    assert main(["quantize", str(out), *words[2:]]) == 3
+    assert "is quantised already" in capsys.readouterr().err
+    assert main([*words[:4], "-o", str(tmp_path / "q.txt")]) == 2
+    assert "an ONNX file ends in .onnx" in capsys.readouterr().err
+
+
+def classes_of_digits(images: Array) -> Array:
+    """The float network's classes."""
+    return np.asarray([int(sample_of_float(image[None]).argmax()) for image in images])
+
+
+def sample_of_float(image: Array) -> Array:
+    return np.asarray(session(onnx.load(DIGITS / "model.onnx")).run(None, {"input": image})[0])
+
+
+def test_the_same_samples_give_the_same_file() -> None:
+    model = small([node("Conv", "x w", "y")], w=KERNEL)
+    assert quantised(model, divided(drawn())).content == quantised(model, divided(drawn())).content
+
+
+@pytest.mark.parametrize(
+    ("values", "labels", "said"),
+    [
+        ({"input": np.zeros((4, 1, 8, 8), np.float32)}, None, "holds too few samples to calibrate with: it holds 4"),
+        ({"input": np.full((9, 1, 8, 8), np.nan, np.float32)}, None, "holds a value that is not finite: sample 0"),
+        ({"other": np.zeros((9, 1, 8, 8), np.float32)}, None, "holds no array for the input 'input'"),
+        ({"input": np.zeros((9, 1, 8, 9), np.float32)}, None, "N samples of it are float32[N, 1, 8, 8]"),
+        ({"input": np.zeros((9, 1, 8, 8), np.float32)}, np.zeros(8, int), "holds 8 labels for 9 samples"),
+        ({"input": np.zeros((9, 1, 8, 8), np.float32)}, np.full(9, 10), "label 10 of sample 0"),
+    ],
+)
+def test_samples_that_do_not_match_are_refused(
+    values: dict[str, Array], labels: Array | None, said: str, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    np.savez(tmp_path / "x.npz", allow_pickle=False, **values)
+    words = [
+        "quantize",
+        str(DIGITS / "model.onnx"),
+        "--calibrate",
+        str(tmp_path / "x.npz"),
+        "-o",
+        str(tmp_path / "q.onnx"),
+    ]
+    if labels is not None:
+        np.savez(tmp_path / "y.npz", labels=labels)
+        words += ["--labels", str(tmp_path / "y.npz")]
+    assert main([*words, "-q"]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "q.onnx").exists()
+
+
+def test_what_an_operator_takes_into_itself_has_no_codes() -> None:
+    gate = [node("Conv", "x w", "c"), node("Sigmoid", "c", "s"), node("Mul", "c s", "y")]
+    limited = [node("Conv", "x w", "c"), node("Relu", "c", "r"), node("Sigmoid", "r", "y")]
+    product = [node("MatMul", "x w", "c"), node("Add", "c b", "a"), node("Relu", "a", "y")]
+    pair = [node("Conv", "x w", "c"), node("Conv", "x w", "d"), node("Add", "c d", "a"), node("Relu", "a", "y")]
+    forked = [
+        node("Sigmoid", "x", "s"),
+        node("Exp", "s", "e"),
+        node("Tanh", "s", "t"),
+        node("Concat", "e t", "y", axis=1),
+    ]
+    pads = {"pads": [1, 1, 1, 1]}
+    for each in (*gate[:1], *limited[:1], *pair[:2]):
+        each.attribute.append(onnx.helper.make_attribute("pads", pads["pads"]))
+    assert inside(small(gate, w=KERNEL)) == {"s"}
+    assert inside(small(limited, w=KERNEL)) == {"c"}
+    assert inside(small([product[0], *product[1:]], w=np.resize(SQUARE, (8, 8)), b=np.resize(ROW, 8))) == {"c", "a"}
+    assert inside(small(pair, w=KERNEL)) == {"a"}
+    assert inside(small(forked)) == frozenset()
+
+
+def test_what_moves_shares_its_scale_and_softmax_has_its_own() -> None:
+    nodes = [
+        node("Conv", "x w", "c"), node("MaxPool", "c", "p", kernel_shape=[1, 1]), node("Relu", "x", "r"),
+        node("Slice", "r starts ends axes", "t"), node("Concat", "p t", "k", axis=1), node("Softmax", "k", "y"),
+    ]  # fmt: skip
+    bounds = {"starts": np.array([0, 0]), "ends": np.array([6, 6]), "axes": np.array([2, 3])}
+    points = points_of(small(nodes, w=KERNEL, **bounds))
+    shared = {frozenset(group.tensors): (group.sources, group.probabilities) for group in points.groups}
+    assert shared == {
+        frozenset("x"): (("x",), False), frozenset("cprtk"): (("c", "r"), False), frozenset("y"): (("y",), True),
+    }  # fmt: skip
+
+
+def test_a_normalisation_goes_into_the_weights() -> None:
+    nodes = [node("Conv", "x w", "c"), node("BatchNormalization", "c g b m v", "y")]
+    model = small(nodes, w=KERNEL, g=ROW, b=ROW, m=ROW, v=np.square(ROW) + 1)
+    real = prepared(model)
+    assert [each.op for each in real.nodes] == ["Conv"]
+    result = quantised(model, divided(drawn()))
+    assert [group.tensors for group in result.points.groups] == [("x",), ("y",)]
+    assert result.scores[2].signal_to_noise_db == pytest.approx(result.scores[1].signal_to_noise_db, abs=0.1)
+    assert decibels(result) > 30
+
+
+def test_sums_of_two_tensors_are_integers_and_masked_values_cost_no_range() -> None:
+    mask = np.where(np.tri(8, dtype=bool), 0, -np.inf).astype(np.float32)
+    nodes = [node("MatMul", "x w", "c"), node("Add", "c mask", "a"), node("Softmax", "a", "y")]
+    result = quantised(small(nodes, w=np.resize(SQUARE, (8, 8)), mask=mask), divided(drawn()))
+    assert (result.integers.float_tensors, result.integers.real_nodes, result.without_form) == ((), (), ())
+    assert result.choice.codings["a"].range.low > -60
+    assert decibels(result) > 25
+    (values,) = result.integers.outputs(drawn(1))[0]
+    assert values[0, :, ~np.tri(8, dtype=bool)].max() < 1 / 256
+
+
+def test_ranges_and_codes() -> None:
+    byte = coding(Range(0.0, 2.55), DType.I8)
+    assert (byte.zero_point, round(byte.scale, 6), round(byte.range.high, 5)) == (-128, 0.01, 2.55)
+    word = coding(Range(-3.0, 1.0), DType.I16)
+    assert (word.zero_point, word.scale) == (0, float(np.float32(3 / 32767)))
+    assert coding(Range(0.0, 0.0), DType.I8).scale == 1.0
+    weights = coded_weights(np.array([[1.0, -0.5], [0.0, 0.0]], np.float32), 0, DType.I8)
+    assert weights.codes.tolist() == [[127, -64], [0, 0]]
+    assert weights.scales.tolist() == [np.float32(1 / 127), 1.0]
+    rare = np.concatenate([np.linspace(-1, 1, 40000), [50.0]]).astype(np.float32)
+    by = {one.method: one.span for one in candidates(measured(lambda: [{"t": rare}], ["t"], {})["t"])}
+    assert by["min/max"] == Range(-1.0, 50.0)
+    assert by["percentile 99.99%"].high < 2
+    assert by["MSE"].high < 50
