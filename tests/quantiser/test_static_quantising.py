@@ -14,6 +14,7 @@ from tilewright.cli import main
 from tilewright.frontend.load import load
 from tilewright.model import Array, DType, Model
 from tilewright.quantiser.static.codes import Range, coded_weights, coding
+from tilewright.quantiser.static.equalise import pairs_of
 from tilewright.quantiser.static.inside import inside
 from tilewright.quantiser.static.network import prepared
 from tilewright.quantiser.static.points import points_of
@@ -159,6 +160,23 @@ def test_a_normalisation_goes_into_the_weights() -> None:
     assert [group.tensors for group in result.points.groups] == [("x",), ("y",)]
     assert result.scores[2].signal_to_noise_db == pytest.approx(result.scores[1].signal_to_noise_db, abs=0.1)
     assert decibels(result) > 30
+
+
+def test_layers_of_unlike_channels_are_equalised_and_a_bias_behind_a_product_stays_exact() -> None:
+    random, sizes = np.random.default_rng(7), np.geomspace(1, 500, 16).astype(np.float32)
+    nodes = [
+        node("MatMul", "x w", "m"), node("Add", "m b", "a"), node("Relu", "a", "r"), node("MatMul", "r v", "y"),
+    ]  # fmt: skip
+    w = random.standard_normal((8, 16)).astype(np.float32) * sizes
+    v = random.standard_normal((16, 8)).astype(np.float32) / sizes[:, None]
+    model = small(nodes, w=w, v=v, b=random.standard_normal(16).astype(np.float32) * sizes)
+    points = points_of(prepared(model))
+    assert [group.tensors for group in points.groups] == [("x",), ("r",), ("y",)]
+    (pair,) = pairs_of(model, points)
+    assert (pair.first.addend, pair.tensor, pair.axis) == ("b", "r", 0)
+    result = quantised(model, divided(drawn()))
+    assert result.equalised
+    assert decibels(result) > 32
 
 
 def test_sums_of_two_tensors_are_integers_and_masked_values_cost_no_range() -> None:

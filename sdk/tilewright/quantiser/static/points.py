@@ -63,7 +63,7 @@ def points_of(model: Model) -> Points:
     """Where the network gets codes."""
     hidden = inside(model)
     weighted = weighted_of(model, hidden)
-    weights = {(one.node, 1) for one in weighted}
+    weights, hidden = {(one.node, 1) for one in weighted}, hidden | {one.addend for one in weighted}
     union = _Union()
     coded = set[str]()
     for node in model.nodes:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright.gradient.to_onnx import to_onnx
 from tilewright.model import Array, Model
 from tilewright.quantiser.static.accuracy import Integers, Score, integers_of, scores
 from tilewright.quantiser.static.bias import corrected
+from tilewright.quantiser.static.equalise import equalised, pairs_of
 from tilewright.quantiser.static.masks import with_finite_masks
 from tilewright.quantiser.static.network import prepared
 from tilewright.quantiser.static.pairs import with_forms
 from tilewright.quantiser.static.points import Points, points_of
 from tilewright.quantiser.static.samples import Division, Samples
-from tilewright.quantiser.static.search import Judge, Searched, ranges_of, searched
-from tilewright.quantiser.static.statistics import Statistics, measured
+from tilewright.quantiser.static.search import Judge, Searched, ranges_of, searched, widest_choice
+from tilewright.quantiser.static.statistics import Run, Statistics, extremes, measured
 from tilewright.quantiser.static.trial import session_of
 from tilewright.quantiser.static.write import Choice, written
 
@@ -33,6 +34,7 @@ class Quantised:
     choice: Choice
     search: Searched
     statistics: Mapping[str, Statistics]
+    equalised: bool
     bias_corrected: bool
     error: float
     without_form: tuple[str, ...]
@@ -44,8 +46,9 @@ def quantised(model: Model, division: Division) -> Quantised:
     """The float network in codes of eight bits. UnsupportedError where it cannot be."""
     real = prepared(model)
     points = points_of(real)
-    real, statistics = with_finite_masks(real, statistics_of(real, points, division.measured))
     judge = Judge(real, division.measured.first(TRIALS))
+    real, was_equalised = nearest_equalised(real, points, judge)
+    real, statistics = with_finite_masks(real, statistics_of(real, points, division.measured))
     search = searched(real, points, ranges_of(points, statistics), judge)
     choice, without = with_forms(real, points, search.choice)
     plain = judge.of(written(real, points, choice))
@@ -56,14 +59,33 @@ def quantised(model: Model, division: Division) -> Quantised:
     content = to_onnx(result.model).SerializeToString(deterministic=True)
     integers = integers_of(content)
     return Quantised(
-        content, real, points, choice, search, statistics, final is better, min(error, plain), without, integers,
-        scores(real, result.model, integers, division.held_out),
+        content, real, points, choice, search, statistics, was_equalised, final is better, min(error, plain), without,
+        integers, scores(real, result.model, integers, division.held_out),
     )  # fmt: skip
 
 
 def statistics_of(model: Model, points: Points, samples: Samples) -> dict[str, Statistics]:
     """What values the coded tensors take over the samples."""
-    names = [name for group in points.groups if not group.probabilities for name in group.sources]
+    names = _measured_names(points)
+    return measured(_values(model, names, samples), names, model.constants)
+
+
+def nearest_equalised(model: Model, points: Points, judge: Judge) -> tuple[Model, bool]:
+    """The network, or a form of it with equalised channels, which codes of the plain ranges move least."""
+    names, errors = _measured_names(points), list[tuple[float, Model]]()
+    for form in (model, *equalised(model, pairs_of(model, points), judge.samples)):
+        spans = extremes(_values(form, names, judge.samples), names, form.constants)
+        errors.append((judge.of(written(form, points, widest_choice(points, spans))), form))
+    best = min(errors, key=lambda one: one[0])[1]
+    return best, best is not model
+
+
+def _measured_names(points: Points) -> list[str]:
+    return [name for group in points.groups if not group.probabilities for name in group.sources]
+
+
+def _values(model: Model, names: Sequence[str], samples: Samples) -> Run:
+    """A function that gives the values of these tensors, sample by sample."""
     live = [name for name in names if name not in model.constants]
     given = [name for name in live if name in model.inputs]
     session = session_of(model, [name for name in live if name not in given])
@@ -73,4 +95,4 @@ def statistics_of(model: Model, points: Points, samples: Samples) -> dict[str, S
             call = samples.call(number)
             yield {**values, **{name: call[name] for name in given}}
 
-    return measured(run, names, model.constants)
+    return run

@@ -82,6 +82,17 @@ def ranges_of(points: Points, statistics: Mapping[str, Statistics]) -> dict[str,
     }
 
 
+def widest_choice(points: Points, spans: Mapping[str, Range]) -> Choice:
+    """Every group with the range of all its values."""
+    codings = dict[str, Coding]()
+    for group in points.groups:
+        span = Range(0.0, 0.0)
+        for name in () if group.probabilities else group.sources:
+            span = span.joined(spans[name])
+        codings[group.name] = coding_of(group, span)
+    return Choice(codings)
+
+
 def coding_of(group: Group, span: Range, dtype: DType = DType.I8) -> Coding:
     """The codes of a group with this range."""
     return PROBABILITIES if group.probabilities and dtype is DType.I8 else coding(span, dtype)

@@ -61,16 +61,22 @@ class Candidate:
 
 def measured(run: Run, names: Sequence[str], constants: Mapping[str, Array]) -> dict[str, Statistics]:
     """The statistics of these tensors; `run` gives the values of a sample at a time and is called twice."""
-    spans = {name: _span(constants[name]) for name in names if name in constants}
-    for values in run():
-        for name, value in values.items():
-            span = _span(value)
-            spans[name] = spans[name].joined(span) if name in spans else span
+    spans = extremes(run, names, constants)
     counts = {name: _counts(constants[name], spans[name]) for name in spans if name in constants}
     for values in run():
         for name, value in values.items():
             counts[name] = counts.get(name, 0.0) + _counts(value, spans[name])
     return {name: Statistics(spans[name], counts[name]) for name in names}
+
+
+def extremes(run: Run, names: Sequence[str], constants: Mapping[str, Array]) -> dict[str, Range]:
+    """The range of each tensor from its least to its greatest value."""
+    spans = {name: _span(constants[name]) for name in names if name in constants}
+    for values in run():
+        for name, value in values.items():
+            span = _span(value)
+            spans[name] = spans[name].joined(span) if name in spans else span
+    return spans
 
 
 def of_constant(values: Array) -> Statistics:

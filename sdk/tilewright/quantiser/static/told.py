@@ -90,7 +90,7 @@ def answer(result: Quantised, file: str, held_out: int, measured: int) -> Json:
     ]  # fmt: skip
     return {
         "schema": SCHEMA, "file": file, "samples": {"measured": measured, "held_out": held_out}, "scores": scores,
-        "bias_corrected": result.bias_corrected, "groups": groups,
+        "equalised": result.equalised, "bias_corrected": result.bias_corrected, "groups": groups,
         "float_tensors": list(result.integers.float_tensors), "real_nodes": list(result.integers.real_nodes),
     }  # fmt: skip
 
