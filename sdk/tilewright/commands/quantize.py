@@ -33,6 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="static shape of an input",
     )
     parser.add_argument(
+        "--drop", metavar="1%", help="what codes may cost of the right answers; 16 bits where they help, else exit 5"
+    )
+    parser.add_argument(
         "--explain", action="store_true", help="for each tensor its range, and every one that was tried"
     )
 
@@ -42,7 +45,8 @@ def execute(arguments: argparse.Namespace) -> Answer:
     from tilewright.errors import UsageError
     from tilewright.frontend.load import load
     from tilewright.output.staged import write_bytes
-    from tilewright.quantiser.static.quantise import quantised
+    from tilewright.quantiser.static.drop import check_resolution, share, within
+    from tilewright.quantiser.static.quantise import Types, basis_of, built
     from tilewright.quantiser.static.samples import divided, read_samples
     from tilewright.quantiser.static.told import answer, explained, lines
 
@@ -56,8 +60,16 @@ def execute(arguments: argparse.Namespace) -> Answer:
         model = load(arguments.model, shapes=shape_pairs(arguments.shapes))
         tell(model.notes)
         division = divided(read_samples(model, arguments.calibrate, arguments.labels))
-        stage("quantising")
-        result = quantised(model, division)
+        allowed = None if arguments.drop is None else share(arguments.drop)
+        if allowed is not None:
+            check_resolution(arguments.drop, allowed, division)
+        stage("choosing ranges")
+        basis = basis_of(model, division)
+        stage("checking on samples that are held out")
+        if allowed is None:
+            result = built(basis, Types(), division.held_out)
+        else:
+            result = within(basis, division, allowed, arguments.drop)
     write_bytes(output, result.content)
     measured, held_out = division.measured.count, division.held_out.count
     text = lines(result, held_out, measured)

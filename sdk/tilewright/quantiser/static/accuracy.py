@@ -72,8 +72,8 @@ def scores(model: Model, coded: Model, integers: Integers, samples: Samples) -> 
     ours = integers.outputs(samples)
     return (
         _score("float (ONNX Runtime)", model, real, None, samples),
-        _score("int8 (ONNX Runtime)", model, theirs, real, samples),
-        _score("int8 (target's integers)", model, ours, real, samples),
+        _score("codes (ONNX Runtime)", model, theirs, real, samples),
+        _score("codes (target's integers)", model, ours, real, samples),
     )
 
 
@@ -92,10 +92,10 @@ def _score(
         return Score(name, samples.count, accuracy, None, None)
     theirs = classes(real)
     agreement = None if numbers is None or theirs is None else float((numbers == theirs).mean())
-    return Score(name, samples.count, accuracy, agreement, decibels(_noise(model, outputs, real)))
+    return Score(name, samples.count, accuracy, agreement, decibels(noise_of(model, outputs, real)))
 
 
-def _noise(model: Model, outputs: list[list[Array]], real: list[list[Array]]) -> float:
+def noise_of(model: Model, outputs: list[list[Array]], real: list[list[Array]]) -> float:
     """Noise over signal of the outputs."""
     places = [place for place, name in enumerate(model.outputs) if model.tensors[name].dtype.is_float]
     each = []

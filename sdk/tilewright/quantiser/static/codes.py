@@ -12,6 +12,9 @@ from tilewright.ops.requantize import quantise
 SMALLEST = 1e-12
 """Below this a range counts as none: its scale would have no inverse in float32."""
 
+SPREAD = 2.0**-16
+"""The least scale of a layer's channels beside the largest."""
+
 
 @dataclass(frozen=True)
 class Range:
@@ -73,14 +76,19 @@ class Weights:
         return np.asarray(self.codes.astype(np.float32) * _spread(self.scales, self.axis, self.codes.ndim), np.float32)
 
 
-def coded_weights(values: Array, axis: int | None, dtype: DType) -> Weights:
-    """The nearest symmetric codes. Of four bits each channel's scale is the one with the least square error."""
+def coded_weights(values: Array, axis: int | None, dtype: DType, least: Array | float = 0.0) -> Weights:
+    """The nearest symmetric codes. Of four bits each channel's scale is the one with the least square error.
+
+    No scale is below `least`, nor below 2**-16 of the largest: such a channel is nothing beside the others.
+    """
     greatest = dtype.range[1]
     others = tuple(place for place in range(values.ndim) if place != axis) if axis is not None else None
     largest = np.abs(values).max(axis=others)
-    scales = np.where(largest > SMALLEST, largest / greatest, 1.0).astype(np.float32)
+    unused = largest.max() if largest.max() > SMALLEST else float(greatest)
+    scales = np.where(largest > SMALLEST, largest, unused).astype(np.float32) / np.float32(greatest)
     if dtype.bits == 4:
         scales = _least_error(values, scales, axis, dtype)
+    scales = np.maximum(scales, np.maximum(scales.max() * SPREAD, least)).astype(np.float32)
     return Weights(_codes(values, scales, axis, dtype), scales, axis, dtype)
 
 

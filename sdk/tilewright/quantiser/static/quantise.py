@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright.gradient.to_onnx import to_onnx
-from tilewright.model import Array, Model
+from tilewright.model import Array, DType, Model
 from tilewright.quantiser.static.accuracy import Integers, Score, integers_of, scores
 from tilewright.quantiser.static.bias import corrected
 from tilewright.quantiser.static.equalise import equalised, pairs_of
@@ -15,8 +15,8 @@ from tilewright.quantiser.static.network import prepared
 from tilewright.quantiser.static.pairs import with_forms
 from tilewright.quantiser.static.points import Points, points_of
 from tilewright.quantiser.static.samples import Division, Samples
-from tilewright.quantiser.static.search import Judge, Searched, ranges_of, searched, widest_choice
-from tilewright.quantiser.static.statistics import Run, Statistics, extremes, measured
+from tilewright.quantiser.static.search import Judge, Searched, coding_of, ranges_of, searched, widest_choice
+from tilewright.quantiser.static.statistics import Run, Statistics, extremes, measured, merged
 from tilewright.quantiser.static.trial import session_of
 from tilewright.quantiser.static.write import Choice, written
 
@@ -25,18 +25,35 @@ TRIALS = 64
 
 
 @dataclass(frozen=True)
+class Basis:
+    """What is measured once, whatever types the codes get: the float network as it is coded, and its ranges."""
+
+    model: Model
+    points: Points
+    search: Searched
+    statistics: Mapping[str, Statistics]
+    judge: Judge
+    equalised: bool
+
+
+@dataclass(frozen=True)
+class Types:
+    """What is not of eight bits: groups of activations in 16, and layers with weights of 4."""
+
+    wide: frozenset[str] = frozenset()
+    narrow: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
 class Quantised:
     """A network in codes: the file, what was chosen and tried, and what it is worth on samples that are held out."""
 
     content: bytes
-    model: Model
-    points: Points
+    coded: Model
+    basis: Basis
+    types: Types
     choice: Choice
-    search: Searched
-    statistics: Mapping[str, Statistics]
-    equalised: bool
     bias_corrected: bool
-    error: float
     without_form: tuple[str, ...]
     integers: Integers
     scores: tuple[Score, ...]
@@ -44,24 +61,43 @@ class Quantised:
 
 def quantised(model: Model, division: Division) -> Quantised:
     """The float network in codes of eight bits. UnsupportedError where it cannot be."""
+    return built(basis_of(model, division), Types(), division.held_out)
+
+
+def basis_of(model: Model, division: Division) -> Basis:
+    """Prepare and measure the network, and choose its ranges."""
     real = prepared(model)
     points = points_of(real)
     judge = Judge(real, division.measured.first(TRIALS))
     real, was_equalised = nearest_equalised(real, points, judge)
     real, statistics = with_finite_masks(real, statistics_of(real, points, division.measured))
     search = searched(real, points, ranges_of(points, statistics), judge)
-    choice, without = with_forms(real, points, search.choice)
-    plain = judge.of(written(real, points, choice))
-    better = corrected(real, points, choice, judge.samples)
-    error = judge.of(written(better, points, choice))
-    final = better if error < plain else real
+    return Basis(real, points, search, statistics, judge, was_equalised)
+
+
+def choice_of(basis: Basis, types: Types) -> tuple[Choice, tuple[str, ...]]:
+    """The codes with these types; nodes on two tensors that have no integer form. 16 bits hold all values measured."""
+    codings = dict(basis.search.choice.codings)
+    for group in basis.points.groups:
+        if group.name in types.wide:
+            span = merged([basis.statistics[name] for name in group.sources]).span
+            codings[group.name] = coding_of(group, span, DType.I16)
+    weights = dict.fromkeys(types.narrow, DType.I4)
+    return with_forms(basis.model, basis.points, Choice(codings, weights))
+
+
+def built(basis: Basis, types: Types, samples: Samples) -> Quantised:
+    """The network with codes of these types, with figures of these samples."""
+    choice, without = choice_of(basis, types)
+    judge, points = basis.judge, basis.points
+    plain = judge.of(written(basis.model, points, choice))
+    better = corrected(basis.model, points, choice, judge.samples)
+    final = better if judge.of(written(better, points, choice)) < plain else basis.model
     result = written(final, points, choice)
     content = to_onnx(result.model).SerializeToString(deterministic=True)
     integers = integers_of(content)
-    return Quantised(
-        content, real, points, choice, search, statistics, was_equalised, final is better, min(error, plain), without,
-        integers, scores(real, result.model, integers, division.held_out),
-    )  # fmt: skip
+    figures = scores(basis.model, result.model, integers, samples)
+    return Quantised(content, result.model, basis, types, choice, final is better, without, integers, figures)
 
 
 def statistics_of(model: Model, points: Points, samples: Samples) -> dict[str, Statistics]:

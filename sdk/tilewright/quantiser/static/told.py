@@ -31,23 +31,23 @@ def explained(result: Quantised) -> str:
     """Every group of tensors: its range, the share of values beyond it, the noise of its codes, what was tried."""
     heads = ("tensor", "shares with", "codes", "range", "by", "clipped", "signal to noise", "tried: at the outputs")
     rows = []
-    for group in result.points.groups:
-        coding, tried = result.choice.codings[group.name], result.search.tried[group.name]
+    for group in result.basis.points.groups:
+        coding, tried = result.choice.codings[group.name], result.basis.search.tried[group.name]
         more = str(len(group.tensors) - 1) if len(group.tensors) > 1 else ""
         span = f"{coding.range.low:.4g} .. {coding.range.high:.4g}"
         clipped, noise = losses(result, group.name)
         trials = ", ".join(f"{one.candidate.method} {decibels(one.error):.1f}" for one in tried)
-        row = (group.name, more, coding.dtype.value, span, result.search.methods[group.name])
+        row = (group.name, more, coding.dtype.value, span, result.basis.search.methods[group.name])
         rows.append((*row, _share(clipped), _db(noise), trials))
     return table(heads, rows, right=(5, 6))
 
 
 def losses(result: Quantised, name: str) -> tuple[float | None, float | None]:
     """The share of a group's values that are clipped, and the signal to noise of its codes in dB."""
-    group = next(one for one in result.points.groups if one.name == name)
+    group = next(one for one in result.basis.points.groups if one.name == name)
     if group.probabilities:
         return None, None
-    statistics = merged([result.statistics[source] for source in group.sources])
+    statistics = merged([result.basis.statistics[source] for source in group.sources])
     coding = result.choice.codings[name]
     return statistics.clipped(coding.range), decibels(statistics.noise_to_signal(coding.range, coding.scale))
 
@@ -70,12 +70,12 @@ def lines(result: Quantised, held_out: int, measured: int) -> list[str]:
 def answer(result: Quantised, file: str, held_out: int, measured: int) -> Json:
     """The same as JSON."""
     groups: list[Json] = []
-    for group in result.points.groups:
-        coding, tried = result.choice.codings[group.name], result.search.tried[group.name]
+    for group in result.basis.points.groups:
+        coding, tried = result.choice.codings[group.name], result.basis.search.tried[group.name]
         clipped, noise = losses(result, group.name)
         groups.append({
             "tensors": list(group.tensors), "codes": coding.dtype.value, "scale": coding.scale,
-            "zero_point": coding.zero_point, "method": result.search.methods[group.name], "clipped": clipped,
+            "zero_point": coding.zero_point, "method": result.basis.search.methods[group.name], "clipped": clipped,
             "signal_to_noise_db": noise,
             "tried": [
                 {"method": one.candidate.method, "low": one.candidate.span.low, "high": one.candidate.span.high,
@@ -90,7 +90,7 @@ def answer(result: Quantised, file: str, held_out: int, measured: int) -> Json:
     ]  # fmt: skip
     return {
         "schema": SCHEMA, "file": file, "samples": {"measured": measured, "held_out": held_out}, "scores": scores,
-        "equalised": result.equalised, "bias_corrected": result.bias_corrected, "groups": groups,
+        "equalised": result.basis.equalised, "bias_corrected": result.bias_corrected, "groups": groups,
         "float_tensors": list(result.integers.float_tensors), "real_nodes": list(result.integers.real_nodes),
     }  # fmt: skip
 

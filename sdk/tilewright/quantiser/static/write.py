@@ -12,6 +12,9 @@ from tilewright.ops.requantize import quantise
 from tilewright.quantiser.static.codes import Coding, coded_bias, coded_weights
 from tilewright.quantiser.static.points import Points, Weighted
 
+MOST_UNITS = 2.0**30
+"""What a bias may be in units of the accumulator."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -114,19 +117,38 @@ class _Writing:
     def _weights(self, node: Node, one: Weighted) -> tuple[str, ...]:
         """The operands of a sum of products: weights and bias as codes."""
         dtype = self.choice.weights.get(node.name, DType.I8)
-        coded = coded_weights(self.model.constants[one.weights], one.axis, dtype)
+        coded = coded_weights(self.model.constants[one.weights], one.axis, dtype, self._least_scale(node, one))
         real = self._dequantised(f"{node.name}_weights", coded.codes, coded.scales, one.axis, dtype)
         source = self._operand(node.inputs[0])
-        if not one.bias:
-            return (source, real, *node.inputs[2:])
-        values = self.model.constants[one.bias]
         group = self.group_of.get(node.inputs[0])
-        if self.float_bias or group is None or values.ndim != 1:
-            return (source, real, *node.inputs[2:])
-        units = np.float32(self.choice.codings[group.name].scale) * np.broadcast_to(coded.scales, values.shape)
-        codes = coded_bias(values, units.astype(np.float64))
-        bias = self._dequantised(f"{node.name}_bias", codes, units.astype(np.float32), 0, DType.I32)
-        return (source, real, bias, *node.inputs[3:])
+        bias = one.bias or one.addend
+        if bias and group is not None and not self.float_bias:
+            units = np.float32(self.choice.codings[group.name].scale) * coded.scales
+            read = self._bias(node, bias, units.astype(np.float32))
+            if one.bias:
+                return (source, real, read, *node.inputs[3:])
+            self.reals[bias] = read
+        return (source, real, *node.inputs[2:])
+
+    def _bias(self, node: Node, name: str, units: Array) -> str:
+        """A bias as codes of 32 bits in units of the accumulator."""
+        values = self.model.constants[name]
+        long = [axis for axis, size in enumerate(values.shape) if size > 1]
+        units = (
+            units.reshape(-1) if len(long) == 1 and units.size == values.size else units.max(keepdims=True).reshape(())
+        )
+        axis = long[0] if units.ndim else None
+        spread = units if axis is None else units.reshape([-1 if at == axis else 1 for at in range(values.ndim)])
+        return self._dequantised(f"{node.name}_bias", coded_bias(values, spread), units, axis, DType.I32)
+
+    def _least_scale(self, node: Node, one: Weighted) -> Array | float:
+        """The least scale of each channel with which its bias is a whole number of 30 bits."""
+        name, group = one.bias or one.addend, self.group_of.get(node.inputs[0])
+        if not name or group is None or one.axis is None:
+            return 0.0
+        biases = np.abs(self.model.constants[name].reshape(-1)).astype(np.float64)
+        channels = self.model.tensors[one.weights].shape[one.axis]
+        return np.broadcast_to(biases, (channels,)) / (self.choice.codings[group.name].scale * MOST_UNITS)
 
     def _dequantised(self, name: str, codes: Array, scales: Array, axis: int | None, dtype: DType) -> str:
         """A constant in codes, as what reads it sees it."""
