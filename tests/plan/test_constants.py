@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from graphs import node, onnx_model
+from onnx import TensorProto
 from plan.test_guards import plan_of
 from tilewright.model import Array
 from tilewright.plan.constants import with_own_constants
@@ -26,6 +27,14 @@ def test_equal_weights_of_two_nodes_are_one_constant_and_others_are_not() -> Non
     one, two, three = (instruction.frozen for instruction in plan.instructions)
     assert one == two
     assert not set(one) & set(three)
+
+
+def test_two_equal_constants_of_one_node_keep_their_parameters() -> None:
+    zeros = np.zeros(3, np.float32)
+    choice = onnx_model([node("Where", "c a b", "y")], {"c": [2, 3]}, ["y"], {"a": zeros, "b": zeros},
+                        types={"c": TensorProto.BOOL})  # fmt: skip
+    (instruction,) = plan_of(choice, passes=False).instructions
+    assert len(set(instruction.frozen)) == 2
 
 
 def test_nodes_have_constants_of_their_own_where_asked() -> None:

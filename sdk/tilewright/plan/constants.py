@@ -37,11 +37,11 @@ class Constants:
 
 
 def _key(slot: FrozenSlot) -> Hashable:
-    """What equal constants have in common: type, alignment, the parts that tiles own, and some of their bytes."""
+    """What equal constants have in common: their parameter's name, type, alignment, parts of tiles, some bytes."""
     constant = slot.constant
     some = constant.values.reshape(-1)[:: max(1, constant.values.size // _LOOKED_AT)]
-    return (constant.dtype, constant.align, constant.along, constant.values.shape, constant.values.dtype.str,
-            some.tobytes())  # fmt: skip
+    kind = (constant.name, constant.dtype, constant.align, constant.along)
+    return (*kind, constant.values.shape, constant.values.dtype.str, some.tobytes())
 
 
 def with_own_constants(plan: ExecutionPlan) -> ExecutionPlan:
