@@ -172,6 +172,15 @@ class TextWish:
 
 
 @dataclass(frozen=True)
+class ReadingWish:
+    """A text that a language model is to foresee, and the file in floats that it came of or is."""
+
+    tokenizer: Path
+    text: Path
+    floats: Path
+
+
+@dataclass(frozen=True)
 class RunOptions:
     """What may be asked of `run` beside the compilation.
 
@@ -181,7 +190,7 @@ class RunOptions:
     `reference` off leaves out the comparison of NumPy with ONNX Runtime.
     Inputs with a first axis of samples are a data set: `labels` is a file of class numbers, `against` what another
     network gave, and `predictions` the .csv or .npz file that what this one gives is written to.
-    `text` has a language model write, whose calls are compared as those of `frames` are.
+    `text` has a language model write, whose calls are compared as those of `frames` are; `reading` has it foresee one.
     `sequence` is an .npz file of whole sequences, which a streaming network is given some frames a call.
     """
 
@@ -198,6 +207,7 @@ class RunOptions:
     against: Against | None = None
     predictions: Path | None = None
     text: TextWish | None = None
+    reading: ReadingWish | None = None
     sequence: Path | None = None
 
     def __post_init__(self) -> None:

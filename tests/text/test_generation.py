@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from letters_network import VOCABULARY, Sizes, shapes, step
 from tilewright.cli import main
 from tilewright.codegen.text import text_ports
 from tilewright.compile import Compiled, compile_model, run_model, write
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
-from tilewright.options import CompileOptions, RunOptions, StateWish, TextWish
+from tilewright.options import CompileOptions, ReadingWish, RunOptions, StateWish, TextWish
 from tilewright.report.build import Report
 from tilewright.target import load_target
 from tilewright.text.read import read_tokeniser
@@ -34,10 +36,10 @@ int main(void)
 """
 
 
-def _compiled(folder: Path) -> tuple[Compiled, Path]:
+def _compiled(folder: Path, deviation: float = 0.7) -> tuple[Compiled, Path]:
     """A small model of drawn weights as a project, and its tokeniser."""
     draw = np.random.default_rng(4)
-    weights = {name: draw.normal(0, 0.7, shape).astype(np.float32) for name, shape in shapes(SIZES).items()}
+    weights = {name: draw.normal(0, deviation, shape).astype(np.float32) for name, shape in shapes(SIZES).items()}
     onnx.save(step(SIZES, weights, "drawn"), folder / "drawn.onnx")
     vocabulary = {letter: number for number, letter in enumerate(VOCABULARY)}
     (folder / "tokenizer.json").write_text(json.dumps({"model": {"type": "BPE", "vocab": vocabulary, "merges": []}}))
@@ -49,6 +51,46 @@ def _compiled(folder: Path) -> tuple[Compiled, Path]:
 
 def _run(folder: Path, wish: TextWish, compiled: Compiled) -> Report:
     return run_model(compiled, load_target("host"), RunOptions(text=wish), folder)
+
+
+def _foreseen(model: Path, text: str) -> list[float]:
+    """The logarithm of the probability of every token but the first, by ONNX Runtime alone."""
+    session = onnxruntime.InferenceSession(model)
+    states = {one.name: np.zeros(one.shape, np.float32) for one in session.get_inputs() if "past" in one.name}
+    tokens, logarithms = [VOCABULARY.index(letter) for letter in text], []
+    for at, (token, following) in enumerate(pairwise(tokens)):
+        results = session.run(None, {"token": np.array([token]), "pos": np.array([at]), **states})
+        named = dict(zip([one.name for one in session.get_outputs()], results, strict=True))
+        states = {name: named[name.replace("past", "present")] for name in states}
+        scores = named["logits"].reshape(-1).astype(np.float64)
+        logarithms.append(float(scores[following] - np.log(np.exp(scores).sum())))
+    return logarithms
+
+
+@pytest.mark.parametrize("deviation", [0.7, 0.0])
+def test_how_well_a_text_is_foreseen(tmp_path: Path, deviation: float) -> None:
+    compiled, tokenizer = _compiled(tmp_path, deviation)
+    text, model = "ab c, and what else there is of it", tmp_path / "drawn.onnx"
+    (tmp_path / "text.txt").write_text(text)
+    wish = ReadingWish(tokenizer, tmp_path / "text.txt", model)
+    report = run_model(compiled, load_target("host"), RunOptions(reading=wish), tmp_path)
+    assert report.run is not None
+    assert (told := report.run.reading) is not None
+    pieces = [_foreseen(model, text[:24]), _foreseen(model, text[24:])]
+    expected = np.exp(-np.mean(pieces[0] + pieces[1])) if deviation else len(VOCABULARY)
+    assert (told.tokens, told.same_choices) == (32, 32)
+    assert told.perplexity == pytest.approx(expected, rel=1e-4)
+    assert told.float_perplexity == pytest.approx(expected, rel=1e-4)
+    assert Report.from_json(report.to_json()).run == report.run
+
+
+@pytest.mark.parametrize("text", [b"\xff\xfe", b"a"])
+def test_what_is_no_text_is_not_foreseen(tmp_path: Path, text: bytes) -> None:
+    compiled, tokenizer = _compiled(tmp_path)
+    (tmp_path / "text.txt").write_bytes(text)
+    wish = ReadingWish(tokenizer, tmp_path / "text.txt", tmp_path / "drawn.onnx")
+    with pytest.raises(UsageError, match=r"--text text\.txt"):
+        run_model(compiled, load_target("host"), RunOptions(reading=wish), tmp_path)
 
 
 def test_a_model_writes_and_every_step_is_compared(tmp_path: Path) -> None:

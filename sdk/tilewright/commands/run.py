@@ -32,7 +32,7 @@ from tilewright.commands.pages import add_html, write_rows
 from tilewright.commands.progress import silent, stages, watched
 from tilewright.commands.streams import terminal_width
 from tilewright.commands.sweeping import Question, add_sweep, folders_of, rows_of
-from tilewright.commands.texts import add_text, text_wish
+from tilewright.commands.texts import add_text, reading_wish, text_wish
 from tilewright.errors import DoesNotFit, TilewrightError, UsageError
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ def _asked(arguments: argparse.Namespace, text: TextWish | None) -> RunOptions:
         arguments.inputs, arguments.expect, arguments.layers, arguments.profile, arguments.atol, arguments.rtol,
         arguments.seed, frames=_frames(arguments.frames), labels=arguments.labels,
         against=None if other is None else Against(other, other.name), predictions=arguments.predictions, text=text,
+        reading=reading_wish(arguments),
     )  # fmt: skip
     for file in (running.inputs, running.expect, running.labels, other):
         existing(file)

@@ -15,7 +15,7 @@ from typing import Any
 
 from tilewright.errors import StateError, ToolMissing
 from tilewright.memory.needs import MemoryReport
-from tilewright.report.calls import FramesReport, StateReport, TextReport
+from tilewright.report.calls import FramesReport, ReadingReport, StateReport, TextReport
 from tilewright.report.codec import Json, damaged, from_plain, to_plain
 from tilewright.report.data_set import DataSetReport
 from tilewright.report.page.plot import MemoryPlot, memory_plot
@@ -271,6 +271,7 @@ class RunReport:
     frames: FramesReport | None = None
     data_set: DataSetReport | None = None
     text: TextReport | None = None
+    reading: ReadingReport | None = None
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,17 @@ class TextReport:
 
 
 @dataclass(frozen=True)
+class ReadingReport:
+    """How well a language model foresees `tokens` tokens of a text: its perplexity in the target's arithmetic, that of
+    the file in floats, and how often both have the same best token; None where that file cannot be run."""
+
+    tokens: int
+    perplexity: float
+    float_perplexity: float | None = None
+    same_choices: int | None = None
+
+
+@dataclass(frozen=True)
 class FramesReport:
     """Calls one after the other. `first_difference` names the first call and tensor that differ from NumPy's, whose
     states go on by themselves; `reference_first` and the elements that differ are those of another implementation.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tilewright.errors import DoesNotFit
 from tilewright.memory.needs import ALL_PARTS, MemoryReport
 from tilewright.report.build import ReferenceReport, Report, RunReport, ToolchainReport
-from tilewright.report.calls import FramesReport, TextReport
+from tilewright.report.calls import FramesReport, ReadingReport, TextReport
 from tilewright.report.data_set import data_set_lines
 from tilewright.report.envelope import Row
 from tilewright.report.styled import drawn
@@ -84,6 +84,8 @@ def run_lines(run: RunReport, stateful: bool = True) -> str:
         lines += _frames_lines(run.frames, stateful)
     if run.text is not None:
         lines += _text_lines(run, run.text)
+    if run.reading is not None:
+        lines += _reading_lines(run.reading)
     if run.samples is not None:
         lines += [printable(line, 1000) for line in data_set_lines(run.samples, run.accuracy, run.data_set)]
     counted = [("instructions", run.instructions), ("cycles", run.cycles)]
@@ -127,6 +129,18 @@ def _text_lines(run: RunReport, text: TextReport) -> list[str]:
         lines.append(f"{1e8 / cost:.1f} tokens a second for each 100 MHz, on average")
     lines.append(f"beside the network: tables of the tokeniser, {number(text.tokeniser_bytes)} B of read-only memory")
     return lines
+
+
+def _reading_lines(reading: ReadingReport) -> list[str]:
+    """How well a text is foreseen, and how the file in floats does it."""
+    line = f"perplexity of the text: {reading.perplexity:.3f} a token, {number(reading.tokens)} tokens"
+    if reading.float_perplexity is None or reading.same_choices is None:
+        return [line]
+    return [
+        line,
+        f"the file in floats: {reading.float_perplexity:.3f}, with the same best token in "
+        f"{number(reading.same_choices)} of {number(reading.tokens)}",
+    ]
 
 
 def _reference_lines(reference: ReferenceReport) -> list[str]:

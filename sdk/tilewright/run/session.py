@@ -25,6 +25,7 @@ from tilewright.run.image import STATE, Image
 from tilewright.run.inputs import drawn_sentences, expected_outputs, input_arrays
 from tilewright.run.lengths import cut_loops
 from tilewright.run.measure import measured_memory, toolchain
+from tilewright.run.perplexity import with_reading
 from tilewright.run.promises import keep_levels, keep_promises
 from tilewright.run.ranges import fence_map
 from tilewright.run.simulate import DumpEntry, Execution, execute
@@ -45,7 +46,8 @@ def run_project(subject: Subject, target: Target, options: RunOptions) -> Report
     """
     if subject.stream is not None and options.frames is None:
         options = replace(options, frames=calls_of(subject.stream), sequence=options.inputs, inputs=None)
-    return simulator_of(target).run(subject, target, options)
+    report = simulator_of(target).run(subject, target, options)
+    return report if options.reading is None else with_reading(report, subject, options.reading)
 
 
 def run_images(simulator: Simulator, subject: Subject, target: Target, options: RunOptions) -> Report:
