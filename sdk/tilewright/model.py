@@ -200,22 +200,58 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Window:
+    """A state that holds `older` entries of `axis` more than the one in the file, the pair `past` and `present`.
+
+    They are the oldest ones of the call before: behind all others where `newest_first`, else in front of them.
+    """
+
+    past: str
+    present: str
+    axis: int
+    older: int
+    newest_first: bool
+
+    def of(self, held: Array) -> Array:
+        """What the file has of a value of the state."""
+        return self._cut(held, 0, -self.older) if self.newest_first else self._cut(held, self.older, None)
+
+    def first(self, value: Array) -> Array:
+        """The state before the first call, from that of the file."""
+        if self.newest_first:
+            return np.concatenate([value, self._cut(value, -self.older, None)], self.axis)
+        return np.concatenate([self._cut(value, 0, self.older), value], self.axis)
+
+    def after(self, before: Array, value: Array) -> Array:
+        """The state behind a call, from those of the file before and behind it."""
+        if self.newest_first:
+            return np.concatenate([self._cut(value, 0, self.older), before], self.axis)
+        return np.concatenate([before, self._cut(value, -self.older, None)], self.axis)
+
+    def _cut(self, value: Array, low: int, high: int | None) -> Array:
+        return value[(slice(None),) * self.axis + (slice(low, high),)]
+
+
+@dataclass(frozen=True)
 class State:
     """An input and an output of equal type and shape that are one tensor between calls.
 
     `initial` is what the first call reads, in the element type that the file gives the input; None for zeros. A state
-    that is a `part` of one in the file says of which, and where; axes of one index may be missing in its own shape.
+    that is a `part` of one in the file says of which, and where; axes of one index may be missing in its own shape. One
+    that is a wider `window` than that of the file says by what.
     """
 
     past: str
     present: str
     initial: Array | None = field(default=None, compare=False)
     part: Part | None = None
+    window: Window | None = None
 
     @property
     def in_file(self) -> tuple[str, str]:
         """The input and the output as the file names them."""
-        return (self.past, self.present) if self.part is None else (self.part.past, self.part.present)
+        of = self.part or self.window
+        return (self.past, self.present) if of is None else (of.past, of.present)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,10 @@ import pytest
 from graphs import node, onnx_model
 from on_host import run_on_host
 from state.networks import loaded, placed
+from tilewright.deployer.stored_model import model_in, model_out
 from tilewright.frontend.load import load
 from tilewright.memory.placed import PlacedPlan
+from tilewright.model import Array, Window
 from tilewright.options import StateWish
 from tilewright.passes.driver import run as run_passes
 from tilewright.plan.execute import first_value, run_slots
@@ -22,13 +24,15 @@ _VALUES: dict[str, object] = {
     "w": np.random.default_rng(1).standard_normal((2, 3, 3, 2)).astype(np.float32), "n0": np.array([0]),
     "n1": np.array([1]), "n2": np.array([2]), "last": np.array([9]), "minus": np.array([-2]), "axis": np.array([2]),
     "behind": np.array([0, 0, 0, 0, 0, 0, 1, 0]), "filled": np.array(0.5, np.float32),
+    "far": np.array([1, 3, 40, 5]),
     "place": np.array([[[[0, c, 3, f] for f in range(5)] for c in range(3)]]),
 }  # fmt: skip
 _JOINED = node("Concat", "h x", "all", axis=2)
 _END = node("ReduceSum", "all", "y", "end", keepdims=0)
 FORMS: dict[str, tuple[list[onnx.NodeProto], tuple[str, ...]]] = {
-    "joined, then cut": ([_JOINED, node("Slice", "all n1 last axis", "h_out", "cut"), _END],
-                         ("Concat", "Shift", "ReduceSum")),
+    "joined, then cut": ([_JOINED, node("Slice", "all n1 last axis", "h_out", "cut"), _END], ("Shift", "ReduceSum")),
+    "joined in front": ([node("Concat", "x h", "all", axis=2), node("Slice", "all n0 n4 axis", "h_out", "cut"), _END],
+                        ("Shift", "ReduceSum")),
     "cut, then joined": ([node("Slice", "h n1 last axis", "s", "cut"), node("Concat", "s x", "h_out", "join", axis=2),
                           node("ReduceSum", "h_out", "y", "end", keepdims=0)], ("Shift", "ReduceSum")),
     "newest first": ([node("Slice", "h n0 n3 axis", "s", "cut"), node("Concat", "x s", "h_out", "join", axis=2),
@@ -47,7 +51,7 @@ FORMS: dict[str, tuple[list[onnx.NodeProto], tuple[str, ...]]] = {
 
 
 def _network(nodes: Sequence[onnx.NodeProto]) -> onnx.ModelProto:
-    values = {**_VALUES, "n3": np.array([3])}
+    values = {**_VALUES, "n3": np.array([3]), "n4": np.array([4])}
     if any("xs" in each.input for each in nodes):
         nodes = [node("Reshape", "x flat", "xs", "flat"), *nodes]
         values["flat"] = np.array([1, 3, 5])
@@ -101,3 +105,33 @@ def test_every_form_moves_on_in_place(tmp_path: Path) -> None:
 def test_what_is_no_window_stays_as_it_is(nodes: list[onnx.NodeProto]) -> None:
     found = loaded(_network([*nodes, node("ReduceSum", "h_out", "y", "end", keepdims=0)]), "h=h_out", split=False)
     assert all(each.op != "Shift" for each in found.nodes)
+
+
+@pytest.mark.parametrize("form", ["joined, then cut", "joined in front"])
+def test_a_state_that_holds_what_comes_too_says_what_the_file_has_of_it(form: str) -> None:
+    model = loaded(_network(FORMS[form][0]), "h=h_out")
+    (state,) = model.states
+    assert (model.tensors["h"].shape, state.in_file) == ((1, 3, 5, 5), ("h", "h_out"))
+    arrays = dict[str, Array]()
+    assert model_in(model_out(model, arrays, "m"), arrays, "m").states == model.states
+
+
+def test_a_wider_window_is_that_of_the_file_and_its_oldest_entries() -> None:
+    for first, before, after, whole in (
+        (False, [0, 1, 2, 3], [2, 3, 8, 9], [0, 1, 2, 3, 8, 9]),
+        (True, [3, 2, 1, 0], [9, 8, 3, 2], [9, 8, 3, 2, 1, 0]),
+    ):
+        window, (old, new) = Window("h", "h_out", 0, 2, first), (np.asarray(each) for each in (before, after))
+        assert window.after(old, new).tolist() == whole
+        assert window.of(window.after(old, new)).tolist() == after
+        assert window.of(window.first(old)).tolist() == before
+
+
+def test_a_state_stays_narrow_where_that_takes_fewer_bytes() -> None:
+    wide = [node("Concat", "h x", "all", axis=2), node("Slice", "all n1 last axis", "h_out", "cut"),
+            node("ReduceSum", "all", "s", "sum", keepdims=1), node("Expand", "s far", "e", "expand"),
+            node("Relu", "e", "f", "relu"), node("ReduceSum", "f", "y", "end", keepdims=0)]  # fmt: skip
+    model = _network(wide)
+    found = loaded(model, "h=h_out")
+    assert found.tensors["h"].shape == (1, 3, 4, 5)
+    assert any(each.op == "Concat" for each in found.nodes)

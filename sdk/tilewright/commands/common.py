@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 ALLOCATORS = "auto, canonical, cp_sat, descent, greedy, naive, onnx2c_unions, tetris, tflm_greedy"
 PASSES = (
-    "activation, batch_norm, cached_attention, canonical, chain, dead, dense, fold, hot_rows, identity, one_hot, pad, "
-    "pool, prescale, readers, scalar, signed_codes, transposed, windows; in memory in_place, kernels, overlap, "
-    "recompute, reorder, row_chains, state, views; in tiles double_buffering, pinning, tile_fusion"
+    "activation, batch_norm, cached_attention, canonical, chain, dead, dense, depthwise, fold, hot_rows, identity, "
+    "one_hot, pad, pool, prescale, readers, scalar, signed_codes, transposed, windows; in memory in_place, kernels, "
+    "overlap, recompute, reorder, row_chains, state, views; in tiles double_buffering, pinning, tile_fusion"
 )
 """What options take, said here so that help imports nothing; a test holds them against what is there."""
 _LOG = logging.getLogger("tilewright")

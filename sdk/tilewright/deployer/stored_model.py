@@ -21,6 +21,7 @@ from tilewright.model import (
     Quantisation,
     State,
     Tensor,
+    Window,
 )
 
 Arrays = dict[str, Array]
@@ -92,14 +93,18 @@ def _state_out(state: State, arrays: Arrays, key: str) -> dict[str, Any]:
         arrays[key] = state.initial
     part = None if state.part is None else list(astuple(state.part))
     initial = None if state.initial is None else key
-    return {"past": state.past, "present": state.present, "initial": initial, "part": part}
+    window = None if state.window is None else list(astuple(state.window))
+    return {"past": state.past, "present": state.present, "initial": initial, "part": part, "window": window}
 
 
 def _state_in(entry: Any, arrays: Arrays) -> State:
-    initial, part = entry["initial"], entry["part"]
+    initial, part, window = entry["initial"], entry["part"], entry.get("window")
     return State(
         entry["past"], entry["present"], None if initial is None else arrays[initial],
         None if part is None else Part(str(part[0]), str(part[1]), *(tuple(map(int, axes)) for axes in part[2:])),
+        None if window is None else Window(
+            str(window[0]), str(window[1]), int(window[2]), int(window[3]), newest_first=bool(window[4])
+        ),
     )  # fmt: skip
 
 

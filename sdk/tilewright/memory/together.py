@@ -13,7 +13,7 @@ from itertools import combinations, permutations
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.memory.placed import PlacedPlan, Region
 from tilewright.memory.states import STATE
-from tilewright.model import Array, DType, Shape
+from tilewright.model import Array, DType, Shape, Window
 from tilewright.plan.liveness import Storage
 from tilewright.plan.plan import StatePair
 from tilewright.sizes import align_up
@@ -200,9 +200,9 @@ def _states(
 
 def _hold_same_parts(alone: Sequence[PlacedPlan], owners: Sequence[_Own]) -> None:
     """A state of which one network takes parts and another takes others, or none, is no one tensor."""
-    boxes: dict[str, dict[int, set[tuple[Shape, Shape] | None]]] = {}
+    boxes: dict[str, dict[int, set[Window | tuple[Shape, Shape] | None]]] = {}
     for own in owners:
-        box = None if own.pair.part is None else (own.pair.part.low, own.pair.part.high)
+        box = own.pair.window if own.pair.part is None else (own.pair.part.low, own.pair.part.high)
         boxes.setdefault(own.pair.past, {}).setdefault(own.network, set()).add(box)
     for past, by_network in boxes.items():
         forms = list(by_network.items())
@@ -211,8 +211,8 @@ def _hold_same_parts(alone: Sequence[PlacedPlan], owners: Sequence[_Own]) -> Non
                 raise UsageError(
                     f"state '{past}' is not the same in '{alone[forms[0][0]].plan.name}' and "
                     f"'{alone[network].plan.name}'",
-                    why="one of them keeps parts of it as states of their own",
-                    fix="give --without-pass state", tensor=past,
+                    why="one of them keeps parts of it as states of their own, or a wider window",
+                    fix="give --without-pass state --without-pass windows", tensor=past,
                 )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from tilewright.passes import (
     chain,
     dead,
     dense,
+    depthwise,
     fold,
     hot_rows,
     identity,
@@ -80,6 +81,7 @@ PASSES: tuple[Pass, ...] = (
     cached_attention,
     one_hot,
     transposed,
+    depthwise,
     windows,
     readers,
 )

@@ -2,6 +2,7 @@
 is put together.
 
 Exporters write `whole = Concat(past, new)`, `Conv(whole)`, `present = whole[k:]`, or take the slice first, or pad it.
+Where it saves memory, the state is `whole` (`wider_windows.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from tilewright.model import Model, Node, State
 from tilewright.ops.relayout import DOMAIN
 from tilewright.passes.edit import Edit
 from tilewright.passes.stretch import Stretch, concat_axis, cut, stretch_of
+from tilewright.passes.wider_windows import widened
 
 name = "windows"
 
@@ -32,7 +34,7 @@ def apply(model: Model) -> Model:
     for node in edit.nodes():
         if node.op == "Conv" and not node.domain:
             _taps(edit, node)
-    return edit.result()
+    return widened(edit.result())
 
 
 def _before_joining(edit: Edit, node: Node, present: set[str]) -> None:

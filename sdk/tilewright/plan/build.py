@@ -73,7 +73,7 @@ def _pair(model: Model, state: State, inputs: Mapping[str, int], made: Mapping[s
     past, present = state.in_file
     return StatePair(
         inputs[state.past], made[state.present], initial=first_value(model.tensors[state.past], state), past=past,
-        present=present, part=state.part,
+        present=present, part=state.part, window=state.window,
     )  # fmt: skip
 
 

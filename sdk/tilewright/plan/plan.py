@@ -12,7 +12,7 @@ from functools import cached_property
 
 from tilewright.errors import UsageError
 from tilewright.layout import Layout
-from tilewright.model import Array, Attribute, Part, Shape, Tensor
+from tilewright.model import Array, Attribute, Part, Shape, Tensor, Window
 from tilewright.ops.operator import Call
 from tilewright.platform import Constant, Kernel
 from tilewright.tiling.schedule import TileSchedule
@@ -125,7 +125,7 @@ class StatePair:
 
     `within` are slots that lie in the bytes of the state, the source among them: then the next value is written over
     the last one, and nothing is copied. `initial` is what the first run reads, in the slot's own type; None for zero.
-    `past` and `present` are the input and the output in the file, of which a `part` may be meant.
+    `past` and `present` are the input and the output in the file, of which a `part` may be meant, or a wider `window`.
     """
 
     state: int
@@ -135,6 +135,7 @@ class StatePair:
     past: str = ""
     present: str = ""
     part: Part | None = None
+    window: Window | None = None
 
     @property
     def in_place(self) -> bool:

@@ -94,9 +94,11 @@ def _check_size(plan: ExecutionPlan, calls: int) -> None:
         )  # fmt: skip
 
 
-def _held(plan: ExecutionPlan, pair: StatePair, value: Array) -> Array:
-    """A state of the file, or the part of it that is meant, as we hold it."""
+def _held(plan: ExecutionPlan, pair: StatePair, before: Array, value: Array) -> Array:
+    """A state of the file behind a call, or the part of it that is meant, as we hold it."""
     tensor = plan.slots[pair.state].tensor
+    if pair.window is not None:
+        value = pair.window.after(before, value)
     return as_held(tensor, value if pair.part is None else pair.part.of(value).reshape(tensor.shape))
 
 
@@ -139,9 +141,9 @@ class Reference:
         """The states before the first call, by the inputs of the file."""
         return {name: as_named(t, value, self.types) for name, (t, value) in first_states(self.plan).items()}
 
-    def held(self, states: Kept) -> tuple[Array, ...]:
-        """The states as the plan holds them."""
-        return tuple(_held(self.plan, pair, states[pair.past]) for pair in self.plan.state)
+    def held(self, before: Kept, states: Kept) -> tuple[Array, ...]:
+        """The states behind a call as the plan holds them."""
+        return tuple(_held(self.plan, pair, before[pair.past], states[pair.past]) for pair in self.plan.state)
 
     def call(self, frame: Sequence[Array], held: Kept) -> tuple[Results, Kept]:
         """The results of one call and the states that it leaves; NoReferenceError where it fails."""
@@ -155,12 +157,12 @@ class Reference:
             uncounted = [name for name in plan.output_names if name not in counting(plan)]
             wanted = [*uncounted, *present.values()]
             results_of_call = [np.asarray(value) for value in self.session.run(wanted, {**given, **states})]
-            held = {**held, **dict(zip(present, results_of_call[len(uncounted) :], strict=True))}
+            before, held = held, {**held, **dict(zip(present, results_of_call[len(uncounted) :], strict=True))}
             values = dict(zip(uncounted, results_of_call, strict=False))
             values |= counts_of(outputs_of(plan), values)
             results = Results(
                 tuple(as_held(tensor, values[name]) for name, tensor in outputs_of(plan)),
-                self.held(held),
+                self.held(before, held),
             )
         except Exception as error:  # an operator or type that it does not have, an input that was frozen
             raise _refused(error) from None

@@ -67,14 +67,17 @@ def first_states(plan: ExecutionPlan) -> dict[str, tuple[Tensor, Array]]:
     for pair in plan.state:
         tensor, value = plan.slots[pair.state].tensor, first_value(plan, pair)
         name = pair.past or tensor.name
-        if pair.part is None:
+        if pair.window is not None:
+            value = pair.window.of(value)
+            states[name] = (replace(tensor, name=name, shape=value.shape), value)
+        elif pair.part is None:
             states[name] = (replace(tensor, name=name), value)
-            continue
-        if name not in states:
-            whole = np.zeros(pair.part.shape, value.dtype)
-            states[name] = (replace(tensor, name=name, shape=whole.shape), whole)
-        box = pair.part.of(states[name][1])
-        box[...] = value.reshape(box.shape)
+        else:
+            if name not in states:
+                whole = np.zeros(pair.part.shape, value.dtype)
+                states[name] = (replace(tensor, name=name, shape=whole.shape), whole)
+            box = pair.part.of(states[name][1])
+            box[...] = value.reshape(box.shape)
     return states
 
 

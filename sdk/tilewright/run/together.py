@@ -162,12 +162,13 @@ def _told(
         for one in references:
             held = {**one.first(), **held}
         for call, step in enumerate(steps):
-            theirs = []
+            theirs, before = [], held
             for network, reference in enumerate(references):
                 result, held = reference.call(frames[network][call], held)
                 theirs.append(result)
             theirs = [
-                replace(one, states=reference.held(held)) for one, reference in zip(theirs, references, strict=True)
+                replace(one, states=reference.held(before, held))
+                for one, reference in zip(theirs, references, strict=True)
             ]
             for network, placed in _numbered(together):
                 for name, slot, a, given in _tensors(placed, step[network], theirs[network]):
