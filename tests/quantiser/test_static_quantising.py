@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -11,16 +12,20 @@ import pytest
 from graphs import node, onnx_model
 from network_files import session
 from tilewright.cli import main
+from tilewright.compile import compile_model
 from tilewright.frontend.load import load
 from tilewright.model import Array, DType, Model
+from tilewright.options import CompileOptions
 from tilewright.quantiser.static.codes import Range, coded_weights, coding
+from tilewright.quantiser.static.costs import PACKED, needs, report_of
 from tilewright.quantiser.static.equalise import pairs_of
 from tilewright.quantiser.static.inside import inside
 from tilewright.quantiser.static.network import prepared
 from tilewright.quantiser.static.points import points_of
-from tilewright.quantiser.static.quantise import Quantised, quantised
+from tilewright.quantiser.static.quantise import Basis, Quantised, Types, basis_of, quantised
 from tilewright.quantiser.static.samples import Samples, divided
 from tilewright.quantiser.static.statistics import candidates, measured
+from tilewright.target import load_target
 
 DIGITS = Path(__file__).parents[1] / "models" / "digits"
 RANDOM = np.random.default_rng(5)
@@ -212,11 +217,60 @@ def test_a_promise_is_kept_with_16_bits_or_tells_the_layers_to_blame(
         assert "i16" in {group["codes"] for group in told["groups"]}
         assert told["scores"][2]["agreement"] >= 0.96
     elif code == 5:
-        assert "--drop 4% is not kept: codes of 8 bits lose" in said
+        assert "--drop 4% is not kept: codes lose" in said
         assert "of 30 samples that are held out" in said
         assert "dB with 16 bits)" in said
     else:
         assert "of 30 samples that are held out one is 3.33%; give 501 samples or more" in said
+
+
+@pytest.mark.parametrize(
+    ("budget", "code", "said"),
+    [
+        ("flash={base-8000}", 0, "4-bit layers"),
+        ("flash={base},cycles=100M", 0, "16-bit tensors"),
+        ("flash=2K", 4, "no types of layers fit the budget: flash needs"),
+        ("rom=2K", 2, "target 'host' has no level of this name; its words are ram, flash, cycles"),
+        ("ram", 2, "there is no NAME=SIZE in it"),
+    ],
+)
+def test_a_budget_chooses_types(
+    budget: str, code: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    basis = wide_basis()
+    flash = needs(report_of(basis, Types(), load_target("host")))["flash"]
+    onnx.save(wide_network(), tmp_path / "m.onnx")
+    np.savez(tmp_path / "x.npz", x=drawn_rows())
+    words = ["quantize", str(tmp_path / "m.onnx"), "--calibrate", str(tmp_path / "x.npz"), "-t", "host", "-q"]
+    limit = budget.replace("{base-8000}", str(flash - 8000)).replace("{base}", str(flash + 4000))
+    assert main([*words, "-o", str(tmp_path / "q.onnx"), "--budget", limit]) == code
+    told = capsys.readouterr()
+    assert said in told.out + told.err
+    if code == 0:
+        types = {tensor.data_type for tensor in onnx.load(tmp_path / "q.onnx").graph.initializer}
+        assert (onnx.TensorProto.INT4 in types) == ("cycles" not in budget)
+        assert (onnx.TensorProto.INT16 in types) == ("cycles" in budget)
+        report = compile_model(
+            tmp_path / "q.onnx", PACKED if "cycles" not in budget else CompileOptions(), load_target("host")
+        ).report
+        assert needs(report)["flash"] <= flash + (4000 if "cycles" in budget else -8000)
+
+
+def wide_network() -> onnx.ModelProto:
+    """Two products with 28,800 weights."""
+    random = np.random.default_rng(1)
+    weights = {"w": random.standard_normal((64, 400)), "v": random.standard_normal((400, 8))}
+    nodes = [node("MatMul", "x w", "a"), node("Relu", "a", "r"), node("MatMul", "r v", "y")]
+    return onnx_model(nodes, {"x": (1, 64)}, ["y"], {name: each.astype(np.float32) for name, each in weights.items()})
+
+
+def drawn_rows() -> Array:
+    return np.random.default_rng(2).standard_normal((20, 1, 64)).astype(np.float32)
+
+
+@cache
+def wide_basis() -> Basis:
+    return basis_of(load(wide_network()), divided(Samples({"x": drawn_rows()}, None)))
 
 
 def test_ranges_and_codes() -> None:

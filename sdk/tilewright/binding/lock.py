@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from tilewright.binding.candidates import accepting
-from tilewright.binding.order import Order, Orders, by_cost, by_counts
+from tilewright.binding.order import Order, Orders, by_cost, by_counts, packed_first
 from tilewright.errors import StateError, UsageError
 from tilewright.model import Model
 from tilewright.options import CompileOptions
@@ -142,7 +142,7 @@ def order_of(options: CompileOptions, target: Target, kernels: Sequence[Kernel])
     """
     file = options.lock
     if file is None:
-        return lambda model: by_cost
+        return lambda model: packed_first if options.optimize == "size" else by_cost
 
     def locked(model: Model) -> Order:
         lock = load_lock(file)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from tilewright.binding.graph import Candidate
+from tilewright.kernel import Kernel
 from tilewright.model import Model
 from tilewright.ops.operator import Call
 
@@ -44,6 +45,17 @@ def _sorted(call: Call, group: Sequence[Candidate]) -> Iterator[Candidate]:
     cheapest = iter([at for _, at in sorted(known)])
     for at, cost in enumerate(costs):
         yield group[at if cost is None else next(cheapest)]
+
+
+def packed_first(call: Call, accepted: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """By cost, but first what is written for weights of four bits alone: others hold them in eight."""
+    ordered = by_cost(call, accepted)
+    return tuple(sorted(ordered, key=lambda c: not _packed(c.kernel)))
+
+
+def _packed(kernel: Kernel) -> bool:
+    operands = kernel.types[0]
+    return len(operands) > 1 and set(operands[1].rstrip("?").split("|")) <= {"qi4", "qu4"}
 
 
 def by_counts(counts: Counts) -> Order:

@@ -32,6 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="static shape of an input",
     )
+    parser.add_argument("-t", "--target", metavar="TARGET", help="where the budget holds")
+    parser.add_argument(
+        "--budget", metavar="ram=64K,flash=256K,cycles=10M", action="append", default=[],
+        help="what the network may need there: weights of 4 bits and tensors of 16 as it allows; exit 4 when none fit",
+    )  # fmt: skip
     parser.add_argument(
         "--drop", metavar="1%", help="what codes may cost of the right answers; 16 bits where they help, else exit 5"
     )
@@ -45,16 +50,21 @@ def execute(arguments: argparse.Namespace) -> Answer:
     from tilewright.errors import UsageError
     from tilewright.frontend.load import load
     from tilewright.output.staged import write_bytes
-    from tilewright.quantiser.static.drop import check_resolution, share, within
+    from tilewright.quantiser.static.budget import budget_of, within_budget
+    from tilewright.quantiser.static.drop import check_kept, check_resolution, share, within
     from tilewright.quantiser.static.quantise import Types, basis_of, built
     from tilewright.quantiser.static.samples import divided, read_samples
-    from tilewright.quantiser.static.told import answer, explained, lines
+    from tilewright.quantiser.static.told import answer, explained, front_lines, lines
+    from tilewright.target import load_target
 
     output: Path = arguments.output
     if output.suffix != ".onnx":
         raise UsageError(f"-o {output}", why="an ONNX file ends in .onnx", fix=f"write {output.with_suffix('.onnx')}")
     for file in (arguments.model, arguments.calibrate, arguments.labels):
         existing(file)
+    budget = budget_of(arguments.budget) if arguments.budget else None
+    if (budget is None) != (arguments.target is None):
+        raise UsageError("--budget and -t", why="a budget holds on a target", fix="give both or none")
     with stages(arguments.quiet) as stage:
         stage("reading")
         model = load(arguments.model, shapes=shape_pairs(arguments.shapes))
@@ -65,14 +75,22 @@ def execute(arguments: argparse.Namespace) -> Answer:
             check_resolution(arguments.drop, allowed, division)
         stage("choosing ranges")
         basis = basis_of(model, division)
+        front = None
+        if budget is not None:
+            stage(f"choosing types for {arguments.target}")
+            front = within_budget(basis, division.measured, budget, load_target(arguments.target))
         stage("checking on samples that are held out")
-        if allowed is None:
+        if front is not None:
+            result = built(basis, front.taken.types, division.held_out)
+            if allowed is not None:
+                check_kept(result, basis, division, allowed, arguments.drop)
+        elif allowed is None:
             result = built(basis, Types(), division.held_out)
         else:
             result = within(basis, division, allowed, arguments.drop)
     write_bytes(output, result.content)
     measured, held_out = division.measured.count, division.held_out.count
-    text = lines(result, held_out, measured)
+    text = [*(front_lines(front) if front is not None else ()), *lines(result, held_out, measured)]
     if arguments.explain:
         text.insert(0, explained(result) + "\n")
     return Answer("\n".join([*text, f"written to {output}"]), answer(result, str(output), held_out, measured))

@@ -9,7 +9,7 @@ import numpy as np
 from tilewright.errors import UnsupportedNode
 from tilewright.frontend.states import METADATA
 from tilewright.frontend.values import ONNX_TYPE
-from tilewright.model import Attribute, Model, Node, Tensor
+from tilewright.model import Array, Attribute, DType, Model, Node, Tensor
 
 if TYPE_CHECKING:
     import onnx
@@ -23,7 +23,7 @@ def to_onnx(model: Model) -> onnx.ModelProto:
     UnsupportedNode for a node with a limit that is part of it, or codes: such networks are no longer as in a file.
     """
     import onnx
-    from onnx import helper, numpy_helper
+    from onnx import helper
 
     for node in model.nodes:
         coded = any(name and model.tensors[name].quantisation for name in (*node.inputs, *node.outputs))
@@ -35,7 +35,7 @@ def to_onnx(model: Model) -> onnx.ModelProto:
         model.name,
         [_value(model.tensors[name]) for name in model.inputs],
         [_value(model.tensors[name]) for name in model.outputs],
-        [numpy_helper.from_array(np.asarray(value, order="C"), name) for name, value in stored.items()],
+        [_constant(name, value, model.tensors[name].dtype) for name, value in stored.items()],
     )
     opsets = [helper.make_opsetid("", model.opset)]
     opsets += [helper.make_opsetid(domain, 1) for domain in sorted({node.domain for node in model.nodes} - {""})]
@@ -45,6 +45,15 @@ def to_onnx(model: Model) -> onnx.ModelProto:
         proto.metadata_props.add(key=METADATA, value=",".join(f"{_quoted(a)}={_quoted(b)}" for a, b in pairs))
     onnx.checker.check_model(proto)
     return proto
+
+
+def _constant(name: str, value: Array, dtype: DType) -> onnx.TensorProto:
+    """A constant; one of four bits is held in eight here, and packed in the file."""
+    from onnx import helper, numpy_helper
+
+    if dtype.bits == 4:
+        return helper.make_tensor(name, ONNX_TYPE[dtype], value.shape, value.reshape(-1).tolist())
+    return numpy_helper.from_array(np.asarray(value, order="C"), name)
 
 
 def _quoted(name: str) -> str:

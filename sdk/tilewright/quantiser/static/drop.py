@@ -72,6 +72,13 @@ def within(basis: Basis, division: Division, allowed: float, text: str) -> Quant
     raise _missed(text, loss, best, division, ranked)
 
 
+def check_kept(result: Quantised, basis: Basis, division: Division, allowed: float, text: str) -> None:
+    """MismatchError where types that a budget chose do not keep the promise."""
+    loss = loss_of(result.scores)
+    if loss is not None and loss > allowed:
+        raise _missed(text, loss, loss, division, by_activations(Measure(basis, division.measured)))
+
+
 def _missed(
     text: str, loss: float, best: float, division: Division, ranked: Sequence[Sensitivity]
 ) -> MismatchError:  # fmt: skip
@@ -79,7 +86,7 @@ def _missed(
     also = f", and {best:.2%} with 16 bits where they help" if best < loss else ""
     return MismatchError(
         f"--drop {text} is not kept",
-        why=f"codes of 8 bits lose {loss:.2%} of {division.held_out.count} samples that are held out{also}; most of it "
+        why=f"codes lose {loss:.2%} of {division.held_out.count} samples that are held out{also}; most of it "
         f"comes from {blamed or 'no single layer'}",
         fix="give more samples that are like the real ones, allow more, or train with quantisation",
     )

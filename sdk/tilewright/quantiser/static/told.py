@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tilewright.quantiser.static.accuracy import Score
+from tilewright.quantiser.static.budget import Front, front_rows
 from tilewright.quantiser.static.quantise import Quantised
 from tilewright.quantiser.static.statistics import merged
 from tilewright.quantiser.static.trial import decibels
@@ -65,6 +66,15 @@ def lines(result: Quantised, held_out: int, measured: int) -> list[str]:
         names = ", ".join(f"'{name}'" for name in result.integers.real_nodes[:4])
         told.append(f"{len(result.integers.real_nodes)} nodes compute codes on real numbers: {names}")
     return told
+
+
+def front_lines(front: Front) -> list[str]:
+    """Choices between the smallest network and the one taken, and what that needs as it is compiled."""
+    heads = (*front.taken.needs, "4-bit layers", "16-bit tensors", "signal to noise", "")
+    measured = ", ".join(f"{name} {value:,}" for name, value in front.measured.items())
+    how = " with --optimize size --without-pass kernels" if front.taken.types.narrow else ""
+    text = table(heads, front_rows(front), right=range(len(heads) - 1))
+    return ["expected of types between the smallest network and the one taken:", text, f"compiled{how}: {measured}", ""]
 
 
 def answer(result: Quantised, file: str, held_out: int, measured: int) -> Json:
