@@ -1,4 +1,5 @@
 """What was measured of networks before: a file for each, named after a hash of the C, the compiler and its flags.
+Of builds the bytes of every level, of objects what each function takes.
 
 The folder is no part of the repository. Without it everything is measured, to the same figures.
 """
@@ -15,7 +16,7 @@ from code_tables import Built, Library
 from tilewright.report.code_sizes import LayerCounts
 
 FOLDER = Path(__file__).parents[1] / ".code-sizes"
-_FORM = "3"
+_FORM = "5"
 """To be raised when what is measured of a network changes."""
 
 
@@ -39,6 +40,23 @@ def remember(key: str, built: Built) -> Built:
     part.write_text(json.dumps(values, default=sorted), encoding="utf-8")
     part.replace(FOLDER / f"{key}.json")
     return built
+
+
+def remembered_levels(key: str) -> dict[str, int] | None:
+    """Bytes of every memory level of a build; None where nothing was built under this name."""
+    file = FOLDER / f"{key}.levels.json"
+    if not file.is_file():
+        return None
+    return {name: int(size) for name, size in json.loads(file.read_text(encoding="utf-8")).items()}
+
+
+def remember_levels(key: str, levels: Mapping[str, int]) -> Mapping[str, int]:
+    """Keep the bytes of every memory level of a build."""
+    FOLDER.mkdir(exist_ok=True)
+    part = FOLDER / f"{key}.levels.part"
+    part.write_text(json.dumps(dict(levels)), encoding="utf-8")
+    part.replace(FOLDER / f"{key}.levels.json")
+    return levels
 
 
 def _built(values: dict[str, Any], counts: LayerCounts) -> Built:

@@ -11,7 +11,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, log
+from math import ceil, hypot, log, sqrt
 
 from tilewright.codegen.c_tokens import UNROLLED
 from tilewright.codegen.wide_operations import operation_of
@@ -19,6 +19,7 @@ from tilewright.report.code_sizes import (
     ALWAYS,
     HANDS,
     RUN,
+    SMALL,
     CoreSizes,
     KernelSizes,
     LayerCounts,
@@ -26,16 +27,18 @@ from tilewright.report.code_sizes import (
     is_library,
 )
 
-STEPS = 3
+STEPS = 5
 """Steps of the stack of a kernel over the size of its layers."""
-FEW, WIDER = 4, 1.25
-"""A kernel that fewer networks show than this may take so much more than the most that was seen."""
-LEAST_PERCENT = 105
-"""What the sums of a table are multiplied by at least: layers that were not measured differ."""
+FEW = 4
+"""The middle of so many networks is typical, of fewer the mean; fewer do not show what joining layers does."""
+THOUGHT_SPREAD, THOUGHT_AS = 0.25, 3
+"""Spread that a kernel is thought to have before it is measured, counted as that of so many networks."""
 SPARE_PERCENT = 108
 """Of the stack of every network that is measured so much is told."""
-SMALL = 24
-"""Bytes that are added to sizes before their spread is taken: those of a few instructions do not matter."""
+
+
+Steps = tuple[tuple[int, int], ...]
+"""Bytes of stack that are enough up to so many tokens."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +100,20 @@ def core(cells: Sequence[Built], before: CoreSizes | None = None, forms: Mapping
     sizes = CoreSizes(cells[0].flags, {**known.kernels, **kernels}, shared, library.linked, library.parts, silent)
     whole = [cell for cell in cells if cell.whole]
     sizes = replace(sizes, kernels=_deep_enough(sizes, whole))
-    joined = max((100 * cell.code / sizes.code_bytes(cell.counts) for cell in whole), default=0)
-    return replace(sizes, code_percent=max(LEAST_PERCENT, known.code_percent, ceil(joined)))
+    if len(whole) < FEW:
+        return replace(sizes, code_percent=known.code_percent, joined_spread=known.joined_spread)
+    joined = [100 * cell.code / _apart(cell) for cell in whole]
+    middle = statistics.median(joined)
+    above = [one - middle for one in joined if one >= middle]
+    sizes = replace(sizes, code_percent=ceil(middle), joined_spread=ceil(hypot(*above) / sqrt(len(above))))
+    return replace(sizes, kernels=_wide_enough(sizes, whole))
+
+
+def _apart(cell: Built) -> int:
+    """Bytes of a network with its layers apart, and of what it takes from libraries."""
+    needed = frozenset[str]().union(*cell.library.linked.values())
+    library = sum(cell.library.parts[part][0] for part in needed)
+    return sum(cell.functions.values()) + library + cell.counts.constants
 
 
 def _of(name: str, cells: Sequence[Built]) -> Sequence[Built]:
@@ -128,7 +143,7 @@ def _library(cells: Sequence[Built], known: CoreSizes) -> Library:
 def _kernel(name: str, cells: Sequence[Built]) -> KernelSizes:
     """What a kernel takes in the networks that have it."""
     bytes_of: list[int] = []
-    counts: list[list[int]] = []
+    counts: list[tuple[int, ...]] = []
     stacks: list[tuple[tuple[int, ...], int]] = []
     calls: set[str] = set()
     for cell in cells:
@@ -137,25 +152,47 @@ def _kernel(name: str, cells: Sequence[Built]) -> KernelSizes:
             continue
         mine = {function: layer_of(function, cell.model) for function in cell.functions}
         bytes_of.append(sum(cell.functions[function] for function, layer in mine.items() if layer in layers))
-        counts.append([sum(column) for column in zip(*layers.values(), strict=True)])
-        calls |= cell.calls.get(name, frozenset())
+        counts.append(cell.counts.tokens_of(name))
+        calls |= cell.calls.get(name, frozenset()) - cell.counts.names  # what C names is counted by its name
         for layer, tokens in layers.items():
             deep = [depth for function, depth in cell.depths.items() if layer_of(function, cell.model) == layer]
             own = {RUN: cell.frame, HANDS: _hands(cell)}
             stacks.append((tokens, own[name] if name in own else max(deep, default=0)))
     at = min(range(len(UNROLLED)), key=lambda at: (_spread(bytes_of, [row[at] for row in counts]), at))
     densities = [1000 * size / max(1, row[at]) for size, row in zip(bytes_of, counts, strict=True)]
-    few = len(densities) < FEW
-    most = max(densities) * (WIDER if few else 1)
-    typical = max(densities) if few else statistics.median(densities)
-    steps = _steps([(tokens[at], size) for tokens, size in stacks])
+    typical = statistics.mean(densities) if len(densities) < FEW else statistics.median(densities)
+    spread = _deviation([(size, typical * row[at] / 1000) for size, row in zip(bytes_of, counts, strict=True)])
+    deepest = [
+        (limit, _steps([(tokens[place], size) for tokens, size in stacks])) for place, limit in enumerate(UNROLLED)
+    ]
+    stack_unrolled, steps = min(deepest, key=lambda pair: _too_deep(pair, stacks))
     beside = any(name in cell.beside for cell in cells)
-    return KernelSizes(UNROLLED[at], round(typical), -int(-most // 1), steps, frozenset(calls), beside)
+    return KernelSizes(
+        UNROLLED[at], round(typical), ceil(100 * spread), steps, frozenset(calls), beside, stack_unrolled=stack_unrolled
+    )
+
+
+def _too_deep(limit_and_steps: tuple[int, Steps], stacks: Sequence[tuple[tuple[int, ...], int]]) -> float:
+    """How much more stack than layers take is told of them by the steps of a limit."""
+    limit, steps = limit_and_steps
+    at = UNROLLED.index(limit)
+    told = [next(size for most, size in steps if tokens[at] <= most) for tokens, _ in stacks]
+    return round(sum(log((more + SMALL) / (size + SMALL)) for more, (_, size) in zip(told, stacks, strict=True)), 3)
 
 
 def _spread(sizes: Sequence[int], tokens: Sequence[int]) -> float:
     ratios = [log((size + SMALL) / (count + SMALL)) for size, count in zip(sizes, tokens, strict=True)]
     return round(statistics.pstdev(ratios), 2)
+
+
+def _deviation(pairs: Sequence[tuple[float, float]]) -> float:
+    """Standard deviation of a network's bytes from those that are typical, as a share of these; wider where few are
+    known.
+    """
+    count = len(pairs)
+    squares = sum(log((size + SMALL) / (typical + SMALL)) ** 2 for size, typical in pairs)
+    variance = (squares + THOUGHT_AS * THOUGHT_SPREAD**2) / (count - 1 + THOUGHT_AS)
+    return sqrt(variance * (1 + 1 / count))
 
 
 def _hands(cell: Built) -> int:
@@ -168,7 +205,7 @@ def _hands(cell: Built) -> int:
     return max(0, cell.core_bound - max(below, default=0))
 
 
-def _steps(stacks: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+def _steps(stacks: Sequence[tuple[int, int]]) -> Steps:
     """Bytes of stack that are enough up to so many tokens: the most of all layers up to there."""
     ordered = sorted(stacks)
     deepest_until: list[tuple[int, int]] = []
@@ -191,19 +228,35 @@ def _deep_enough(sizes: CoreSizes, cells: Sequence[Built]) -> Mapping[str, Kerne
         wanted = (cell.bound * SPARE_PERCENT // 100, cell.core_bound * SPARE_PERCENT // 100)
         for beside, lacking in ((False, wanted[0] - mine), (True, wanted[1] - others)):
             layers = [
-                (kernels[name].stack_bytes(kernels[name].tokens(counts)), name, kernels[name].tokens(counts))
+                (kernels[name].stack_bytes(counts), name, counts)
                 for (name, _), counts in cell.counts.layers.items()
                 if kernels[name].beside == beside and name not in (RUN, HANDS)
             ]  # fmt: skip
             if lacking > 0 and layers:
-                _, name, tokens = max(layers)
-                kernels[name] = _deeper(kernels[name], tokens, lacking)
+                _, name, counts = max(layers)
+                kernels[name] = _deeper(kernels[name], counts, lacking)
     return kernels
 
 
-def _deeper(kernel: KernelSizes, tokens: int, more: int) -> KernelSizes:
+def _wide_enough(sizes: CoreSizes, cells: Sequence[Built]) -> Mapping[str, KernelSizes]:
+    """The kernels with a spread under which no network takes more code than is told: the least certain one gets it."""
+    kernels = dict(sizes.kernels)
+    for cell in cells:
+        names = {name for name, _ in cell.counts.layers}
+        tokens = {name: kernels[name].tokens(cell.counts.tokens_of(name)) for name in names}
+        doubt = {
+            name: kernels[name].spread * (count * kernels[name].typical / 1000 + SMALL)
+            for name, count in tokens.items()
+        }
+        name = max(doubt, key=lambda name: (doubt[name], name))
+        while replace(sizes, kernels=kernels).code_bytes(cell.counts) < cell.code:
+            kernels[name] = replace(kernels[name], spread=kernels[name].spread + 1)
+    return kernels
+
+
+def _deeper(kernel: KernelSizes, counts: tuple[int, ...], more: int) -> KernelSizes:
     """The kernel with more stack from layers of so many tokens on."""
-    enough = kernel.stack_bytes(tokens) + more
+    tokens, enough = counts[UNROLLED.index(kernel.stack_unrolled)], kernel.stack_bytes(counts) + more
     steps = [(most, max(size, enough) if tokens <= most else size) for most, size in kernel.stack]
     if tokens > kernel.stack[-1][0]:
         steps.append((tokens, enough))
@@ -228,11 +281,13 @@ def _shared(cells: Sequence[Built], known: CoreSizes) -> dict[str, int]:
 def toml(platform: str, cores: Iterable[CoreSizes]) -> str:
     """The file as it is committed."""
     lines = [f"# Written by: python ci/measure_code.py {platform}"]
-    lines += ["# typical, most: bytes of code for 1,000 tokens of C; stack: [tokens of a layer, bytes up to there]"]
+    lines += ["# typical: bytes of code for 1,000 tokens of C; spread: its standard deviation in hundredths"]
+    lines += ["# stack: [tokens of a layer, bytes up to there]"]
     lines += ["# form: of its C when it was measured; missing: kernels that are not known, or in another form"]
     lines += ["# shared: bytes that a name brings; parts: [bytes, variables] of what functions of the library link"]
     for sizes in cores:
         lines += ["", "[[core]]", f'flags = "{sizes.flags}"', f"code_percent = {sizes.code_percent}"]
+        lines += [f"joined_spread = {sizes.joined_spread}"]
         lines += [f"known = {_names(sizes.known)}", f"missing = {_names(sizes.missing)}", "[core.kernels]"]
         lines += [f"{name} = {{ {_fields(kernel)} }}" for name, kernel in sorted(sizes.kernels.items())]
         lines += ["[core.shared]", *(f"{name} = {size}" for name, size in sorted(sizes.shared.items()))]
@@ -243,8 +298,9 @@ def toml(platform: str, cores: Iterable[CoreSizes]) -> str:
 
 def _fields(kernel: KernelSizes) -> str:
     stack = ", ".join(str(list(step)) for step in kernel.stack)
-    text = f"unrolled = {kernel.unrolled}, typical = {kernel.typical}, most = {kernel.most}, stack = [{stack}]"
+    text = f"unrolled = {kernel.unrolled}, typical = {kernel.typical}, spread = {kernel.spread}, stack = [{stack}]"
     text += f", library = {_names(kernel.library)}" if kernel.library else ""
+    text += f", stack_unrolled = {kernel.stack_unrolled}" if kernel.stack_unrolled != kernel.unrolled else ""
     text += ", beside = true" if kernel.beside else ""
     return text + (f', form = "{kernel.form}"' if kernel.form else "")
 

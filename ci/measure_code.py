@@ -2,8 +2,9 @@
 
 PYTHONPATH=tests/models python ci/measure_code.py cortex_m riscv     the tables of these platforms, or of all
 PYTHONPATH=tests/models python ci/measure_code.py --note             only names what a table does not know
+PYTHONPATH=tests/models python ci/measure_code.py --again BOARD      all that the networks hold anew, on this core alone
 Only kernels are measured that a table does not know, or that have another form than when they were measured; remove a
-core from the file to measure all of it. What is only named counts as the largest, or as it was and a tenth more.
+core from the file to measure all of it. What is only named counts as the densest, or as it was, and is less certain.
 Networks of tests/models, and drawn ones, are compiled for each core of the platform with their layers kept apart, so
 that every function's bytes belong to one kernel; then once more as they ship, for what layers take when they are
 joined. Nothing is linked but the functions of libraries, each by itself, to see what comes with it. Run it after
@@ -17,7 +18,7 @@ import re
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
@@ -50,7 +51,11 @@ CORES = {
     "pulp_l3": ("qemu_pulp_l3",),
 }
 """Targets whose cores are measured; others take the figures of the one that is most like theirs."""
+NOTE, AGAIN = "--note", "--again"
 _CONSTANT = (".ARM.ex", ".rodata", ".srodata", ".data", ".sdata")
+_CAST = re.compile(r"\((?:const )?[a-z]\w*(?: \*)?\)")
+_UNUSED = "_version"
+"""What no build keeps where nobody asks for it."""
 _VARIABLE = (".data", ".sdata", ".bss", ".sbss", "COMMON")
 
 
@@ -143,7 +148,7 @@ def compiled(source: Path, target: Target) -> Compiling:
     for symbol in elf.symbols:
         if symbol.kind == "code" and symbol.name not in merged:
             functions[symbol.name.split(".")[0]] += symbol.size_bytes
-    code = sum(part.size_bytes for part in elf.sections if part.kind != "data")
+    code = sum(part.size_bytes for part in elf.sections if part.kind != "data" and not part.name.endswith(_UNUSED))
     return Compiling(functions, join_aliases(read_call_graph([source.with_suffix(".ci")]), merged), code)
 
 
@@ -160,11 +165,28 @@ def tables(done: Compiled) -> int:
 
 
 def apart(code: str, model: str) -> str:
-    """The same C with no layer compiled into the function that calls it; what only a layer calls joins it as ever."""
-    head = re.compile(
-        rf"^([A-Za-z_][^;=(\n]*\b{model}_(?:[a-z0-9]+_|layer|fetch)\d+(?:_core)?\([^;\n]*)$", re.MULTILINE
-    )
-    return head.sub(r"__attribute__((noinline)) \1", code)
+    """The same C with every call of a layer in a function of its own, into which the layer is compiled as it would be
+    into the caller; a layer that is called in another way is compiled by itself. What only a layer calls joins it.
+    """
+    head, run, rest = code.partition(f"int {model}_run(")
+    body, end, tail = rest.partition("\n}\n")
+    calls: list[str] = []
+    layer = rf"{model}_(?:[a-z0-9]+_|layer|fetch)\d+"
+
+    def step(call: re.Match[str]) -> str:
+        if re.search(rf"\b(?!{model}_)[a-z]\w*\b", _CAST.sub("", call[3])):  # a variable of the caller
+            return call[0]
+        calls.append(call[2])
+        steps.append(
+            f"static __attribute__((noinline)) void {call[2]}_step{len(calls)}(void)\n{{\n    {call[2]}{call[3]}\n}}\n"
+        )
+        return f"{call[1]}{call[2]}_step{len(calls)}();"
+
+    steps: list[str] = []
+    body = re.sub(rf"^( +)({layer})(\(.*\);)$", step, body, flags=re.MULTILINE)
+    joins = "|".join(map(re.escape, sorted(set(calls)))) or " "
+    alone = re.compile(rf"^([A-Za-z_][^;=(\n]*\b(?!(?:{joins})\(){layer}(?:_core)?\([^;\n]*)$", re.MULTILINE)
+    return alone.sub(r"__attribute__((noinline)) \1", head) + "\n".join(steps) + run + body + end + tail
 
 
 def depths(graph: CallGraph) -> dict[str, int]:
@@ -256,17 +278,21 @@ def alone(board: str, function: str) -> dict[str, tuple[int, int]]:
     return {part: sizes for part, sizes in sizes_of.items() if any(sizes)}
 
 
-def table(name: str, board: str, models: Sequence[Path], pool: ProcessPoolExecutor, *, note: bool) -> CoreSizes:
+def table(name: str, board: str, models: Sequence[Path], pool: ProcessPoolExecutor, how: str) -> CoreSizes:
     """The table of a core: that which there is, with what it does not know or knows as it was measured now."""
     target = load_target(board)
     before = known_cores(name).get(" ".join(target.cpu_flags))
     today = forms(name, target.capabilities)
     wanted = frozenset(today) if before is None else not_measured(before, today)
     cells: list[Built] = []
-    if wanted and not note:
-        networks = pool.map(of_network, models, [board] * len(models), [wanted] * len(models))
+    if how == AGAIN or (wanted and how != NOTE):
+        compiled = wanted if how != AGAIN else frozenset(today)
+        networks = pool.map(of_network, models, [board] * len(models), [compiled] * len(models))
         cells = [cell for cell in networks if cell is not None]
-        rest = sorted(wanted - {kernel for cell in cells for kernel, _ in cell.counts.layers})
+        measured = {kernel for cell in cells for kernel, _ in cell.counts.layers}
+        if how == AGAIN and before is not None:
+            before = without(before, measured)
+        rest = sorted(wanted - measured)
         cells += [cell for drawn in pool.map(of_nodes, [board] * len(rest), rest) for cell in drawn]
     sizes = core(cells, before, today) if cells else before
     if sizes is None:
@@ -280,13 +306,22 @@ def table(name: str, board: str, models: Sequence[Path], pool: ProcessPoolExecut
     return replace(sizes, missing=missing)
 
 
+def without(sizes: CoreSizes, kernels: Collection[str]) -> CoreSizes:
+    """A table that has forgotten these kernels."""
+    return replace(sizes, kernels={name: kernel for name, kernel in sizes.kernels.items() if name not in kernels})
+
+
 def main(words: list[str]) -> int:
     """Write the tables of the platforms."""
-    note, names = "--note" in words, [word for word in words if not word.startswith("-")]
+    how = next((word for word in words if word.startswith("-")), "")
+    names = [word for word in words if not word.startswith("-")] or list(CORES)
     with tempfile.TemporaryDirectory() as drawn, ProcessPoolExecutor(int(os.environ.get("JOBS") or 2)) as pool:
-        models = [] if note else list(networks(Path(drawn)))
-        for name in names or CORES:
-            cores = [table(name, board, models, pool, note=note) for board in CORES[name]]
+        models = [] if how == NOTE else list(networks(Path(drawn)))
+        for name, boards in CORES.items():
+            if not {name, *boards} & set(names):
+                continue
+            hows = [how if {name, board} & set(names) else NOTE for board in boards]
+            cores = [table(name, board, models, pool, own) for board, own in zip(boards, hows, strict=True)]
             (ROOT / "platforms" / name / FILE).write_text(toml(name, cores), encoding="utf-8")
     return 0
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from benchmarks.told import odd, told
 from conftest import NetworkFiles
+from tilewright.cli import main
 from tilewright.errors import DoesNotFit
 from tilewright.fitting import LARGE, fitted, smallest_size
 from tilewright.memory.needs import Amount, MemoryReport, Places, Program, verdict_of, with_program
@@ -136,3 +137,18 @@ def test_stack_and_code_take_the_place_of_those_before_them() -> None:
     assert (found["ram"].stack, found["ram"].total) == (100, 8 + 100 + 3)
     assert found["flash"].total == 5 + 70 + 3  # the variables' first values rest beside the code
     assert {row.certainty for row in found.values()} == {"measured"}
+
+
+def test_all_commands_decide_the_same_at_the_border(network: Find, tmp_path: Path) -> None:
+    board, model = "qemu_mps2_an386", network("digits_int8").model
+    if missing := missing_tools(load_target(board)):
+        pytest.skip(f"{missing[0][0]} is not installed")
+    estimated = fitted(model, CompileOptions(), load_target(board)).report.memory["flash"].total
+    built = fitted(model, CompileOptions(measure=True), load_target(board)).report.memory["flash"].total
+    assert built + 8 < estimated
+    exits = {}
+    for budget in (built - 1, built, estimated - 1, estimated):
+        words = [str(model), "-t", board, "--budget", f"flash={budget}", "--quiet"]
+        out = ["-o", str(tmp_path / str(budget))]
+        exits[budget] = [main(["check", *words]), main(["compile", *words, *out]), main(["run", *words])]
+    assert exits == {built - 1: [4] * 3, built: [0] * 3, estimated - 1: [0] * 3, estimated: [0] * 3}

@@ -8,7 +8,7 @@ bash ci/bench sizes:all,drawn=200,record    writes docs/sizes.json and its table
 bash ci/bench sizes:smallest                the smallest sizes too: each fits, one step less does not, for both --io
 
 A level is refuted where a build takes more of it than was estimated: then there is a size that fits by the one and not
-by the other. The excess is of the whole level.
+by the other. The excess is of the whole level. What a build took is remembered by its C, compiler and flags.
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ import statistics
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 from benchmarks.sizes_page import Level, record
-from tilewright.compile import compile_model
+from code_cache import key_of, remember_levels, remembered_levels
+from measure_code import compiler
+from tilewright.compile import Compiled, compile_model
 from tilewright.conformance.graphs import network
 from tilewright.errors import DoesNotFit, TilewrightError
 from tilewright.fitting import LARGE, fitted, measured
 from tilewright.options import CompileOptions, InputOutput
-from tilewright.target import known_targets, load_target, missing_tools
+from tilewright.target import Target, known_targets, load_target, missing_tools
 
 TITLE = "estimated bytes against built ones (excess over the whole level), and the smallest sizes that are named"
 ROOT = Path(__file__).parents[2]
@@ -121,10 +123,22 @@ def _ratios(model: Path, board: str) -> list[tuple[str, float]] | None:
     sizes = {name: LARGE for name in target.memories if name not in ("l1", "l2")}
     try:
         done = compile_model(model, CompileOptions(level_sizes=sizes), target)
-        built = measured(done, done.report, target).memory
+        built = levels_built(done, target)
     except TilewrightError:
         return None
-    return [(name, row.total / max(1, built[name].total)) for name, row in done.report.memory.items() if row.estimated]
+    return [(name, row.total / max(1, built[name])) for name, row in done.report.memory.items() if row.estimated]
+
+
+def levels_built(done: Compiled, target: Target) -> Mapping[str, int]:
+    """Bytes of every memory level as a build tells them."""
+    files = done.artifacts.files
+    key = key_of(
+        "\0".join(path + files[path] for path in sorted(files)),
+        (compiler(target), *target.flags, *target.library_flags),
+    )
+    return remembered_levels(key) or remember_levels(
+        key, {name: row.total for name, row in measured(done, done.report, target).memory.items()}
+    )
 
 
 def _smallest(cells: Iterable[Cell]) -> list[Row]:

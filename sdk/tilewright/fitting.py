@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from tilewright.tiling.hierarchy import hierarchy
 
 LARGE = 1 << 30
 """Bytes of a level that is to be large enough for anything."""
+DOUBT = 0.25
+"""Share by which an estimate may be too small, for the question whether a build is to tell."""
 
 ReportAt = Callable[[Mapping[str, int]], Report | None]
 """The report with these sizes of levels instead of those asked for; None where the network does not fit."""
@@ -44,30 +47,56 @@ def fitted(
 ) -> Fitted:
     """Compile, and build where `options.measure` asks for it. DoesNotFit where no plan can be made at all.
 
-    Errors name the smallest sizes that fit, each given the sizes of the other levels.
+    What is in doubt by an estimate is built too where its compiler is here, so that all commands decide the same.
+    Errors name the smallest sizes that fit, each given the sizes of the other levels, as builds tell them.
     """
+    exact = replace(options, measure=True)
     try:
         compiled, report = answered(source, options, target, pipeline)
+        if _in_doubt(report, options):
+            with suppress(ToolMissing):
+                compiled, report = built(compiled, source, options, target, pipeline)
     except DoesNotFit as error:
-        raise with_smallest(error, source, options, target) from None
+        raise with_smallest(error, source, exact, target) from None
     short = overflow(report, options.budgets)
-    return Fitted(compiled, report, short and with_smallest(short, source, options, target, report))
+    return Fitted(compiled, report, short and with_smallest(short, source, exact, target, report))
 
 
 def answered(
     source: Path, options: CompileOptions, target: Target, pipeline: Compiler[Compiled] | None = None,
     *, in_doubt: bool = False,
 ) -> tuple[Compiled, Report]:  # fmt: skip
-    """A compilation and its report, measured where `options.measure` asks for it; `in_doubt` only what may not fit.
-
-    Tiles are cut anew where a build tells that the program leaves them less, or more, than was estimated.
-    """
+    """A compilation and its report, measured where `options.measure` asks for it; `in_doubt` only where an
+    estimate decides."""
     compiled = compile_model(source, options, target, pipeline=pipeline)
-    report = compiled.report
-    sure = overflow(report, options.budgets, sure=True) is not None
-    if sure or not options.measure or (in_doubt and overflow(report, options.budgets) is None):
-        return compiled, report
-    report, left = measured(compiled, report, target), 0
+    sure = overflow(compiled.report, options.budgets, sure=True) is not None
+    if not options.measure or (not _in_doubt(compiled.report, options) if in_doubt else sure):
+        return compiled, compiled.report
+    return built(compiled, source, options, target, pipeline)
+
+
+def _in_doubt(report: Report, options: CompileOptions) -> bool:
+    """True where a level fits or not only if an estimate is right: it does not fit by an estimate alone, or does and
+    would not if that were `DOUBT` too small.
+    """
+    if overflow(report, options.budgets, sure=True) is not None:
+        return False
+    for name, level in report.memory.items():
+        limits = [limit for limit in (level.size, options.budgets.get(name)) if limit is not None]
+        estimated = level.total - level.surely
+        if estimated and limits and level.surely <= min(limits) < level.total + DOUBT * estimated:
+            return True
+    return False
+
+
+def built(
+    compiled: Compiled, source: Path, options: CompileOptions, target: Target, pipeline: Compiler[Compiled] | None
+) -> tuple[Compiled, Report]:
+    """A compilation and its report as a build measures it.
+
+    Tiles are cut anew where the build tells that the program leaves them less, or more, than was estimated.
+    """
+    report, left = measured(compiled, compiled.report, target), 0
     for _ in range(ROOM_TRIES):
         if not (left := lacking_room(compiled, report, left)):
             break

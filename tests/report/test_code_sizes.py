@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -61,9 +62,9 @@ TEXTS = (
 CORE = CoreSizes(
     "-mcpu=any",
     {
-        "convi8": KernelSizes(100, 2000, 3000, ((20, 64), (100, 96))),
-        "softmax": KernelSizes(0, 1000, 1000, ((100, 200),), frozenset({"__addsf3"})),
-        "run": KernelSizes(0, 100, 100, ((9, 24),)),
+        "convi8": KernelSizes(100, 2000, 0, ((20, 64), (100, 96))),
+        "softmax": KernelSizes(0, 1000, 0, ((100, 200),), frozenset({"__addsf3"})),
+        "run": KernelSizes(0, 100, 0, ((9, 24),)),
     },
     {"always": 20, "tilewright_helper": 30},
     {"expf": frozenset({"exp", "error"}), "__addsf3": frozenset({"addsf3"}), "logf": frozenset({"log", "error"})},
@@ -116,10 +117,14 @@ static void net_any_0(int *y)
 
 
 def test_loops_count_as_often_as_they_are_written() -> None:
-    once, *more = count_tokens(LOOPS)
+    once, *more, words = count_tokens(LOOPS)
     head, loop, inner = 8, 12, 5  # names, numbers, operators and opening brackets of the lines
     assert once == head + loop + inner + 6
     assert more == [head + 2 * (loop + inner)] * len(more)
+    assert words == once
+    whole, part = (count_tokens(f"for (int i = 0; i < {turns}; i++) {{\n y[i] = x[i];\n}}\n") for turns in (800, 804))
+    assert whole[:-1] == part[:-1] == (whole[0],) * (len(UNROLLED) - 1)
+    assert whole[-1] - part[-1] == 3 * (part[-1] - 6)
     assert count_tokens("") == (0,) * len(UNROLLED)
 
 
@@ -129,12 +134,15 @@ def of(*layers: tuple[str, int], names: tuple[str, ...] = ()) -> LayerCounts:
     return LayerCounts(counts, frozenset(names))
 
 
-def test_kernels_count_what_is_typical_and_the_excess_of_several_less_than_its_sum() -> None:
+def test_kernels_count_what_is_typical_and_the_doubt_of_several_less_than_its_sum() -> None:
     one = of(("convi8", 100), ("convi8", 50), ("run", 1000))
-    assert CORE.code_bytes(one) == 20 + 300 + 150 + 100
-    core = replace(CORE, kernels={**CORE.kernels, "mean": KernelSizes(0, 1000, 3000, ((0, 0),))})
-    assert core.code_bytes(of(("convi8", 300), ("mean", 200))) == 20 + 600 + 200 + 500  # 300 and 400 at right angles
-    assert replace(CORE, percent=110).code_bytes(one) == 627
+    assert CORE.code_bytes(one) == 20 + 300 + 100
+    unsure = {"convi8": replace(CORE.kernels["convi8"], spread=30), "mean": KernelSizes(0, 1000, 40, ((0, 0),))}
+    core = replace(CORE, kernels={**CORE.kernels, **unsure})
+    both = of(("convi8", 488), ("mean", 976))  # 1,000 bytes each with those that are always added
+    assert core.code_bytes(both) == 20 + 976 + 976 + 1250  # 2.5 times 500: 300 and 400 at right angles
+    assert replace(CORE, percent=110).code_bytes(one) == 462
+    assert replace(CORE, joined_spread=10).code_bytes(one) == 420 + ceil(2.5 * 42)
 
 
 def test_what_several_layers_link_is_counted_once() -> None:
@@ -145,22 +153,22 @@ def test_what_several_layers_link_is_counted_once() -> None:
 
 
 def test_a_stack_is_as_deep_as_the_deepest_layer_of_that_size() -> None:
-    assert CORE.stack_bytes(of(("convi8", 20), ("run", 5))) == (115, 0)  # 24 and 64, and three tenths more
-    assert CORE.stack_bytes(of(("convi8", 21), ("run", 5))) == (156, 0)
-    assert CORE.stack_bytes(of(("convi8", 999), ("softmax", 1), ("run", 5))) == (292, 0)
+    assert CORE.stack_bytes(of(("convi8", 20), ("run", 5))) == (106, 0)  # 24 and 64, and a fifth more
+    assert CORE.stack_bytes(of(("convi8", 21), ("run", 5))) == (144, 0)
+    assert CORE.stack_bytes(of(("convi8", 999), ("softmax", 1), ("run", 5))) == (269, 0)
     beside = {
-        "core": KernelSizes(0, 1, 1, ((9, 16),), beside=True),
-        "pool": KernelSizes(0, 1, 1, ((9, 64),), beside=True),
+        "core": KernelSizes(0, 1, 0, ((9, 16),), beside=True),
+        "pool": KernelSizes(0, 1, 0, ((9, 64),), beside=True),
     }
     handed = replace(CORE, kernels={**CORE.kernels, **beside})
-    assert handed.stack_bytes(of(("core", 1), ("pool", 1), ("convi8", 1), ("run", 5))) == (115, 104)
+    assert handed.stack_bytes(of(("core", 1), ("pool", 1), ("convi8", 1), ("run", 5))) == (106, 96)
 
 
-def test_what_was_never_measured_counts_as_the_largest() -> None:
+def test_what_was_never_measured_counts_as_the_densest_and_is_in_doubt() -> None:
     text = of(("newkernel", 100), names=("tanhf",))
-    assert CORE.code_bytes(text) == 20 + 300 + 416 + 100
-    assert CORE.stack_bytes(text) == (260, 0)
-    assert CORE.stack_bytes(of(("convi8", 1), names=("tilewright_other",))) == (260, 0)
+    assert CORE.code_bytes(text) == 20 + 200 + 416 + 100 + ceil(2.5 * 0.6 * 224)
+    assert CORE.stack_bytes(text) == (240, 0)
+    assert CORE.stack_bytes(of(("convi8", 1), names=("tilewright_other",))) == (240, 0)
 
 
 def test_a_kernel_links_what_its_operations_call() -> None:
@@ -169,8 +177,46 @@ def test_a_kernel_links_what_its_operations_call() -> None:
     core = replace(CORE, kernels=kernels, parts=parts, library={**CORE.library, "__divsf3": frozenset({"divsf3"})})
     able = of(("divides", 1))
     assert core.code_bytes(able) == 20 + 1100
-    assert core.code_bytes(replace(able, operations={"divides": frozenset({"order"})})) == 20 + 100
-    assert core.code_bytes(replace(able, operations={"divides": frozenset({"divide floats"})})) == 20 + 1100
+    assert core.code_bytes(replace(able, operations={"divides": frozenset({"order"})})) == 20
+    assert core.code_bytes(replace(able, operations={"divides": frozenset({"add floats"})})) == 20 + 100
+    assert core.code_bytes(replace(able, operations={"divides": frozenset({"divide floats"})})) == 20 + 1000
+
+
+BLOCK = """static inline __attribute__((always_inline)) void net_block_0_four(int *k)
+{
+    __asm__("lw a0, 0(a1)");
+}
+
+static void net_block_0(int *k)
+{
+    tilewright_used(k);
+    net_block_0_four(k);
+}
+"""
+HELPERS = """
+static void tilewright_used(int *k)
+{
+#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD == 0
+    tilewright_below(k);
+#else
+    rintf(k[0]);
+#endif
+}
+
+static void tilewright_unused(int *k)
+{
+    memset(k, 0, 4);
+}
+"""
+
+
+def test_only_what_a_layer_reaches_is_counted_and_all_that_lies_in_it() -> None:
+    texts = (FunctionText("", HELPERS), FunctionText("net_block_0", BLOCK, "block", 0))
+    counted = tuple(function for text in texts for function in count(text))
+    counts = LayerCounts.of(Artifacts({}, Parts(code=""), Interface("net", (), ()), 0, (), counts=counted))
+    assert counts.names - {"defined"} == {"tilewright_used", "tilewright_below"}
+    inside = [function.tokens[0] for function in counted if function.kernel == "block"]
+    assert counts.layers["block", 0][0] == sum(inside) > max(inside)
 
 
 def test_a_platform_without_a_table_keeps_its_allowance() -> None:
@@ -220,6 +266,8 @@ def test_nobody_measured_has_more_than_the_table_says() -> None:
     ]  # fmt: skip
     table = core(cells)
     for cell in cells:
-        assert cell.code <= table.code_bytes(cell.counts) <= cell.code + 100
+        assert (
+            cell.code <= table.code_bytes(cell.counts) <= 1.5 * cell.code
+        )  # of five networks a kernel is not yet known well
         assert cell.bound <= table.stack_bytes(cell.counts)[0]
     assert table.kernels["convi8"].library == {"memset"}

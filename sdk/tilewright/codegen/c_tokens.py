@@ -2,7 +2,8 @@
 
 A loop whose bounds are literals costs nothing where it never runs and its body alone where it runs once. Where all
 turns together have few tokens the compiler writes them one after the other; how few differs by kernel, so a function
-has one count for every limit of `UNROLLED`.
+has one count for every limit of `UNROLLED`. Or it computes elements of a byte side by side, where the innermost loop
+runs in whole words: there the body stands four times.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-UNROLLED = (0, 100, 400, 800, 1500)
+WORDS = -8
+"""Stands for loops that are not written out, but compute eight elements of a byte in a turn if that divides theirs."""
+UNROLLED = (0, 100, 400, 800, 1500, WORDS)
 """Tokens that all turns of a loop may have together to be written one after the other."""
+_SIDE_BY_SIDE = 4
 _LOOP_TOKENS = 6
 """Of a loop that stays one: its counter, its test, its jump."""
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|[-+*/%<>=!&|^~?:]+|\[|\(|\{")
@@ -25,18 +29,20 @@ class _Block:
     head: int
     turns: int | None
     inside: list[int]
+    innermost: bool = True
 
     def counts(self) -> list[int]:
         """Tokens of the block for every limit."""
         if self.turns is None:
             return [self.head + tokens for tokens in self.inside]
-        return [_of_loop(self.turns, tokens, limit) for tokens, limit in zip(self.inside, UNROLLED, strict=True)]
+        wide = self.innermost and self.turns % -WORDS == 0
+        return [_of_loop(self.turns, tokens, limit, wide) for tokens, limit in zip(self.inside, UNROLLED, strict=True)]
 
 
-def _of_loop(turns: int, body: int, limit: int) -> int:
+def _of_loop(turns: int, body: int, limit: int, wide: bool) -> int:
     if turns * body <= limit or turns <= 1:
         return turns * body
-    return body + _LOOP_TOKENS
+    return body * (_SIDE_BY_SIDE if wide and limit == WORDS else 1) + _LOOP_TOKENS
 
 
 def count_tokens(function: str) -> tuple[int, ...]:
@@ -47,6 +53,7 @@ def count_tokens(function: str) -> tuple[int, ...]:
             _close(blocks)
             line = line[1:].strip()
         if line.count("{") > line.count("}"):
+            blocks[-1].innermost = False
             blocks.append(_Block(len(_TOKEN.findall(line)), _turns(line), [0] * len(UNROLLED)))
         else:
             tokens = len(_TOKEN.findall(line))

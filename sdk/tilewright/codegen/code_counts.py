@@ -7,7 +7,9 @@ nowhere else, so the words of every text are looked through here, once.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import prod
 
 from tilewright.codegen.c_tokens import count_tokens
@@ -16,6 +18,8 @@ from tilewright.codegen.wide_operations import Operation, operations
 _CALL_OR_TYPE = re.compile(r"\b([a-z]\w*)\(|\b(float|double|int64_t|uint64_t)\b")
 _TABLE = re.compile(r"static const (\w+) \w+((?:\[\d+\])*) = \{([^;{}]*)")
 _ELEMENTS = re.compile(r"(static const [\w ]+(?:\[\w*\])+ = \{)[^;]*\}")
+_WIDER_FLOATS = re.compile(r"(#if [^\n]*FLT_EVAL_METHOD == 0[^\n]*\n[^#]*)#else\n[^#]*(?=#endif)")
+"""What only compilers take that compute floats in wider types; those of microcontrollers do not."""
 _ELEMENT = {"int8_t": 1, "uint8_t": 1, "int16_t": 2, "uint16_t": 2, "int32_t": 4, "uint32_t": 4, "float": 4, "int": 4}
 _DECLARED = re.compile(r"([a-z]\w*)\([^()]*\)\s*$")
 _KEYWORDS = frozenset({"if", "for", "while", "switch", "return", "sizeof", "volatile"})
@@ -41,7 +45,7 @@ class FunctionCounts:
     """One C function without comments, every white space one character: `characters` of it, `beside` of the
     declarations before it. `tokens` are those of `count_tokens`, `table_bytes` those of tables inside it. `names` are
     the functions that it calls and the wide types that it computes in; `in_floats` that floats are among them;
-    `inlined` that its machine code is its callers'. `operations` are those on wide types that it may hold.
+    `operations` are those on wide types that it may hold. `repeated` says how often it calls what it calls again.
     """
 
     kernel: str
@@ -50,28 +54,30 @@ class FunctionCounts:
     beside: int
     names: frozenset[str]
     in_floats: bool
-    inlined: bool
     tokens: tuple[int, ...]
     table_bytes: int
     function: str = ""
     operations: frozenset[Operation] = frozenset()
+    repeated: Mapping[str, int] = field(default_factory=dict)
 
 
 def count(code: FunctionText) -> tuple[FunctionCounts, ...]:
     """The functions of a text, each of which ends with a brace in the first column."""
     counts = []
-    for whole in _without_comments(code.text).split("\n}\n"):
+    for whole in _WIDER_FLOATS.sub(r"\1", _without_comments(code.text)).split("\n}\n"):
         text = _without_tables(whole)
         signature = text.partition("\n{\n")[0]
         start = _start(signature)
         declarations, function = text[:start], text[start:]
-        names = {name for pair in _CALL_OR_TYPE.findall(text) for name in pair if name} - _KEYWORDS
+        used = Counter(name for pair in _CALL_OR_TYPE.findall(text) for name in pair if name)
+        names = used.keys() - _KEYWORDS
+        repeated = {name: used[name] for name in sorted(names) if used[name] > 1}
         kernel = "core" if code.kernel == "layer" and f"{code.name}_core" in signature else code.kernel
         counts.append(
             FunctionCounts(
                 kernel, code.number, _length(function), _length(declarations), frozenset(names), "float" in text,
-                "always_inline" in signature, count_tokens(function), sum(map(_table_bytes, _TABLE.finditer(whole))),
-                _name(signature[start:]), operations(function),
+                count_tokens(function), sum(map(_table_bytes, _TABLE.finditer(whole))),
+                _name(signature[start:]), operations(function), repeated,
             )
         )  # fmt: skip
     return tuple(counts)

@@ -19,6 +19,8 @@ from tilewright.target import Target
 
 STACK_OF_LIBRARIES = 128
 """Bytes for functions of the C library and of the compiler's own, of which no call graph tells: listings show 104."""
+STACK_TO_SPARE = 64
+"""Bytes beside an estimated stack where no library is called: a frame of nothing can be another's eight registers."""
 VARIABLES = 64
 """Variables of libraries where nothing was measured."""
 
@@ -40,12 +42,9 @@ def estimate(platform: Platform, artifacts: Artifacts, target: Target) -> Estima
     sizes = sizes_for(platform.name, " ".join(target.cpu_flags), counts)
     if sizes is None:
         return Estimate(_declared_code(platform, artifacts), VARIABLES, platform.allowance.stack_bytes * (1 + cores))
-    mine, others = (_of_stack(size) for size in sizes.stack_bytes(counts))
+    spare = STACK_OF_LIBRARIES if sizes.calls_libraries(counts) else STACK_TO_SPARE
+    mine, others = (align_up(size, 8) + spare for size in sizes.stack_bytes(counts))
     return Estimate(sizes.code_bytes(counts), sizes.variable_bytes(counts), mine + cores * others, sizes.basis)
-
-
-def _of_stack(size: int) -> int:
-    return align_up(size, 8) + STACK_OF_LIBRARIES
 
 
 def _declared_code(platform: Platform, artifacts: Artifacts) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import takewhile
-from math import ceil, sqrt
+from math import ceil, hypot
 from pathlib import Path
 from typing import Any, get_args
 
@@ -28,10 +28,18 @@ RUN = "run"
 HANDS = "core"
 """Stands for the functions by which other cores call the kernels of a layer."""
 ALWAYS = "always"
-STACK_PERCENT = 130
+STACK_PERCENT = 120
 """What the deepest layer of a table is multiplied by: other shapes need more registers."""
-OLD_PERCENT = 110
-"""What the figures of a kernel are multiplied by whose C is another one since it was measured."""
+DEVIATIONS = 2.5
+"""So many standard deviations of all layers together are added to what is typical of them."""
+COPIED = 100
+"""Layers of at most so many tokens are compiled into every one of their calls."""
+SMALL = 24
+"""Bytes that are added to a kernel's before its spread is taken: those of a few instructions do not matter."""
+OLD_PERCENT = 10
+"""Spread that a kernel has beside its own where its C has changed since it was measured; its stack grows by as much."""
+NEW_PERCENT = 60
+"""Spread of a kernel that was never measured, around the densest of those that were."""
 NEAREST_PERCENT = 103
 """What the figures of a core are multiplied by for one that resembles it but was not measured."""
 
@@ -39,58 +47,78 @@ NEAREST_PERCENT = 103
 @dataclass(frozen=True)
 class LayerCounts:
     """What code sizes follow from: tokens of every layer by (kernel in lower case, number), the names that any function
-    of the network calls, bytes of tables inside functions, and the operations on wide types of every kernel.
+    of the network calls, bytes of tables inside functions, and the operations on wide types of every kernel. `copies`:
+    how often the code of a layer stands in the network, where that is more than once.
     """
 
     layers: Mapping[tuple[str, int], tuple[int, ...]]
     names: frozenset[str]
     constants: int = 0
     operations: Mapping[str, frozenset[Operation]] = field(default_factory=dict)
+    copies: Mapping[tuple[str, int], int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, artifacts: Artifacts) -> LayerCounts:
         """Those of a project; `run` stands for the function that calls the layers."""
         layers: dict[tuple[str, int], tuple[int, ...]] = {}
         for function in artifacts.counts:
-            if function.kernel and not function.inlined:
+            if function.kernel:
                 layer = (function.kernel, function.number)
                 before = layers.get(layer, (0,) * len(UNROLLED))
                 layers[layer] = tuple(map(sum, zip(before, function.tokens, strict=True)))
-        used = frozenset[str]().union(*(function.names for function in artifacts.counts))
+        used = names_used(artifacts.counts)
         names = frozenset(name for name in used if not name.startswith(f"{artifacts.model}_"))
         constants = sum(function.table_bytes for function in artifacts.counts)
-        return cls(layers, names, constants, operations_by_kernel(artifacts.counts))
+        calls = {name: often for function in artifacts.counts for name, often in function.repeated.items()}
+        copies = {
+            (function.kernel, function.number): calls[function.function] for function in artifacts.counts
+            if function.kernel and function.function in calls and function.tokens[0] <= COPIED
+        }  # fmt: skip
+        return cls(layers, names, constants, operations_by_kernel(artifacts.counts), copies)
+
+    def tokens_of(self, kernel: str) -> tuple[int, ...]:
+        """Tokens of all layers of a kernel, as often as their code stands in the network."""
+        mine = (
+            [count * self.copies.get(layer, 1) for count in by_limit]
+            for layer, by_limit in self.layers.items()
+            if layer[0] == kernel
+        )
+        return tuple(map(sum, zip(*mine, strict=True)))
 
 
 @dataclass(frozen=True)
 class KernelSizes:
     """Bytes that a kernel takes on a core.
 
-    `typical` and `most` are bytes of code for 1,000 tokens of all its layers in one network, loops unrolled up to
-    `unrolled` tokens. `stack`: bytes below the function that calls it, by the tokens of a layer up to which they are
-    enough; of RUN and HANDS those of the function itself. `library`: functions of libraries that the C does not name.
-    `beside`: it runs on cores that are handed it. `form` names the C that was measured.
+    `typical` are bytes of code for 1,000 tokens of all its layers in one network, loops unrolled up to `unrolled`
+    tokens; `spread` is their standard deviation over networks, in hundredths. `stack`: bytes below the function that
+    calls it, by the tokens of a layer up to which they are enough, loops unrolled up to `stack_unrolled`; of RUN and
+    HANDS those of the function itself.
+    `library`: functions of libraries that the C does not name. `beside`: it runs on cores that are handed it. `form`
+    names the C that was measured.
     """
 
     unrolled: int
     typical: int
-    most: int
+    spread: int
     stack: tuple[tuple[int, int], ...]
     library: frozenset[str] = frozenset()
     beside: bool = False
     form: str = ""
+    stack_unrolled: int = 0
 
     def tokens(self, by_limit: tuple[int, ...]) -> int:
         """The count of a layer that its code follows."""
         return by_limit[UNROLLED.index(self.unrolled)]
 
-    def larger(self, percent: int) -> KernelSizes:
-        """The kernel with so much of its code and stack."""
-        stack = tuple((tokens, size * percent // 100) for tokens, size in self.stack)
-        return replace(self, typical=self.typical * percent // 100, most=self.most * percent // 100, stack=stack)
+    def aged(self) -> KernelSizes:
+        """The kernel as it may be by now: its C is another one since it was measured."""
+        stack = tuple((tokens, size * (100 + OLD_PERCENT) // 100) for tokens, size in self.stack)
+        return replace(self, spread=ceil(hypot(self.spread, OLD_PERCENT)), stack=stack)
 
-    def stack_bytes(self, tokens: int) -> int:
+    def stack_bytes(self, by_limit: tuple[int, ...]) -> int:
         """Stack of a layer; of one that is larger than those measured the most."""
+        tokens = by_limit[UNROLLED.index(self.stack_unrolled)]
         return next((size for most, size in self.stack if tokens <= most), self.stack[-1][1])
 
 
@@ -100,7 +128,8 @@ class CoreSizes:
 
     `shared`: bytes that a used name brings; `library`: for a function of a library the parts that are linked with
     it; `parts`: bytes of each with its constants, and of its variables; `known`: names that bring nothing.
-    `code_percent` is what the compiler makes of the sum when it joins layers, `percent` what another core may take.
+    `code_percent` is what the compiler makes of the sum when it joins layers, `joined_spread` the standard deviation of
+    that over networks; `percent` what another core may take.
     `missing` are kernels that nobody measured in the form that they have.
     """
 
@@ -111,25 +140,27 @@ class CoreSizes:
     parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     known: frozenset[str] = frozenset()
     code_percent: int = 100
+    joined_spread: int = 0
     percent: int = 100
     basis: str = ""
     missing: frozenset[str] = frozenset()
 
-    def of_layers(self, counts: LayerCounts) -> int:
-        """Machine code of all layers: what is typical, and of the kernels' largest excesses the root of the squares."""
-        tokens: dict[str, int] = {}
-        for (kernel, _), by_limit in counts.layers.items():
-            tokens[kernel] = tokens.get(kernel, 0) + self._of(kernel).tokens(by_limit)
-        typical = sum(count * self._of(kernel).typical for kernel, count in tokens.items())
-        excesses = (count * (self._of(kernel).most - self._of(kernel).typical) for kernel, count in tokens.items())
-        return ceil((typical + sqrt(sum(excess**2 for excess in excesses))) / 1000)
+    def of_layers(self, counts: LayerCounts) -> tuple[float, float]:
+        """Machine code of all layers where each kernel is typical, and the standard deviation of the sum."""
+        kernels = sorted({kernel for kernel, _ in counts.layers})
+        tokens = {kernel: self._of(kernel).tokens(counts.tokens_of(kernel)) for kernel in kernels}
+        typical = {kernel: count * self._of(kernel).typical / 1000 for kernel, count in tokens.items()}
+        spreads = (self._of(kernel).spread / 100 * (size + SMALL) for kernel, size in typical.items())
+        return sum(typical.values()), hypot(*spreads)
 
     def code_bytes(self, counts: LayerCounts) -> int:
         """Machine code of a network with the constants that it and its libraries bring."""
+        typical, deviation = self.of_layers(counts)
         shared = self.shared.get(ALWAYS, 0) + sum(self.shared.get(name, 0) for name in counts.names)
         library = sum(self.parts[part][0] for part in self._linked(counts)) + self._unknown(counts)
-        total = self.of_layers(counts) + shared + library + counts.constants
-        return -(-total * self.code_percent * self.percent // 10_000)
+        total = (typical + shared + library + counts.constants) * self.code_percent / 100
+        deviation = hypot(deviation, (typical + shared) * self.joined_spread / 100)
+        return ceil((total + DEVIATIONS * deviation) * self.percent / 100)
 
     def variable_bytes(self, counts: LayerCounts) -> int:
         """Variables of the libraries of a network."""
@@ -141,7 +172,7 @@ class CoreSizes:
         mine, others = 0, 0
         for (kernel, _), by_limit in counts.layers.items():
             known = self._of(kernel)
-            size = known.stack_bytes(known.tokens(by_limit))
+            size = known.stack_bytes(by_limit)
             if kernel in own:
                 own[kernel] = max(own[kernel], size)
             elif known.beside:
@@ -154,27 +185,37 @@ class CoreSizes:
         mine, others = own[RUN] + mine, own[HANDS] + others
         return -(-mine * percent // 10_000), -(-others * percent // 10_000)
 
+    def calls_libraries(self, counts: LayerCounts) -> bool:
+        """Whether a network may call a function without C of ours, as far as its kernels are known."""
+        kernels = {kernel for kernel, _ in counts.layers}
+        new = kernels - self.kernels.keys() or any(is_library(name) or is_helper(name) for name in self._new(counts))
+        return bool(new) or bool(self._called(counts) & self.library.keys())
+
     def _of(self, kernel: str) -> KernelSizes:
         """The kernel's sizes; one that was never measured counts as the largest."""
         known = self.kernels.get(kernel)
         if known is None:
             return self._largest()
-        return known.larger(OLD_PERCENT) if kernel in self.missing else known
+        return known.aged() if kernel in self.missing else known
 
     def _largest(self) -> KernelSizes:
-        density = max(sizes.most for sizes in self.kernels.values())
+        density = max(sizes.typical for sizes in self.kernels.values())
         deepest = max(sizes.stack[-1][1] for sizes in self.kernels.values())
         library = frozenset().union(*(sizes.library for sizes in self.kernels.values()))
         beside = any(sizes.beside for sizes in self.kernels.values())
-        return KernelSizes(0, density, density, ((0, deepest),), library, beside)
+        return KernelSizes(0, density, NEW_PERCENT, ((0, deepest),), library, beside)
 
     def _linked(self, counts: LayerCounts) -> frozenset[str]:
         """Parts of libraries that a network needs."""
+        return frozenset().union(*(self.library.get(name, frozenset()) for name in self._called(counts)))
+
+    def _called(self, counts: LayerCounts) -> set[str]:
+        """Names that the C calls and functions of libraries that its kernels do."""
         called = set(counts.names)
         for kernel in {kernel for kernel, _ in counts.layers}:
             able = {None, *counts.operations.get(kernel, get_args(Operation))}
             called |= {name for name in self._of(kernel).library if operation_of(name) in able}
-        return frozenset().union(*(self.library.get(name, frozenset()) for name in called))
+        return called
 
     def _new(self, counts: LayerCounts) -> frozenset[str]:
         """Names that were never seen."""
@@ -185,6 +226,19 @@ class CoreSizes:
         linked = max((sum(self.parts[part][0] for part in parts) for parts in self.library.values()), default=0)
         helper = max((size for name, size in self.shared.items() if is_helper(name)), default=0)
         return sum(linked if is_library(name) else helper if is_helper(name) else 0 for name in self._new(counts))
+
+
+def names_used(functions: Iterable[FunctionCounts]) -> frozenset[str]:
+    """What layers call and compute in, and what those functions of ours do that they reach; others are left out of
+    the machine code.
+    """
+    shared = {function.function: function for function in functions if not function.kernel}
+    reached, waiting = set[str](), [function for function in functions if function.kernel]
+    while waiting:
+        names = waiting.pop().names - reached
+        reached |= names
+        waiting += [shared[name] for name in names & shared.keys()]
+    return frozenset(reached)
 
 
 def operations_by_kernel(functions: Iterable[FunctionCounts]) -> dict[str, frozenset[Operation]]:
@@ -264,6 +318,7 @@ def _core(table: Mapping[str, Any]) -> CoreSizes:
         {name: (size, variables) for name, (size, variables) in table["parts"].items()},
         frozenset(table["known"]),
         table["code_percent"],
+        table["joined_spread"],
         missing=frozenset(table["missing"]),
     )
 
@@ -274,9 +329,10 @@ def _kernel(table: Mapping[str, Any]) -> KernelSizes:
     return KernelSizes(
         table["unrolled"],
         table["typical"],
-        table["most"],
+        table["spread"],
         stack,
         library,
         table.get("beside", False),
         table.get("form", ""),
+        table.get("stack_unrolled", table["unrolled"]),
     )
