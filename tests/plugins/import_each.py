@@ -50,20 +50,26 @@ def edges(names: Iterable[str]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     plain, dynamic = builtins.__import__, importlib.import_module
 
-    def note(importer: str, imported: str) -> None:
-        parts = imported.split(".")
-        found.setdefault(importer, set()).update(".".join(parts[:end]) for end in range(1, len(parts) + 1))
+    def note(*imported: str) -> None:
+        """What the innermost module imports whose body runs: a function may be called by another than its own."""
+        frame = sys._getframe(2)
+        while frame.f_code.co_name != "<module>":
+            if frame.f_back is None:
+                return
+            frame = frame.f_back
+        for name in imported:
+            parts = name.split(".")
+            found.setdefault(frame.f_globals["__name__"], set()).update(
+                ".".join(parts[:end]) for end in range(1, len(parts) + 1)
+            )
 
     def traced(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
-        importer = (globals or {}).get("__name__", "")
         full = resolve_name("." * level + name, (globals or {}).get("__package__") or "") if level else name
-        note(importer, full)
-        for member in fromlist or ():
-            note(importer, f"{full}.{member}")
+        note(full, *(f"{full}.{member}" for member in fromlist or ()))
         return plain(name, globals, locals, fromlist, level)
 
     def imported(name: str, package: str | None = None) -> Any:
-        note(sys._getframe(1).f_globals.get("__name__", ""), resolve_name(name, package))
+        note(resolve_name(name, package))
         return dynamic(name, package)
 
     builtins.__import__, importlib.import_module = traced, imported
