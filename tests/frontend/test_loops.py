@@ -215,6 +215,27 @@ def test_a_scan_is_its_turns() -> None:
         assert [each.op for each in load(proto).nodes].count("Add") == 4
 
 
+def summed_by_batch(lengths: str, **constants: Any) -> onnx.ModelProto:
+    """A Scan of opset 8 over 2 sequences of 4 rows."""
+    kinds = [helper.make_tensor_value_info(name, 1, [3]) for name in ("total", "row")]
+    made = [helper.make_tensor_value_info(name, 1, [3]) for name in ("more", "scaled")]
+    steps = [node("Add", "total row", "more"), node("Mul", "more more", "scaled")]
+    inside = helper.make_graph(steps, "body", kinds, made)
+    scan = node("Scan", f"{lengths} s x", "last all", "scan", body=inside, num_scan_inputs=1, directions=[1])
+    return onnx_model([scan], {"s": [2, 3], "x": [2, 4, 3]}, ["last", "all"], constants, opset=8)
+
+
+def test_a_scan_of_opset_8_is_one_for_each_element_of_its_batch() -> None:
+    same_as_onnx_runtime(summed_by_batch("-"))
+    same_as_onnx_runtime(summed_by_batch("n", n=np.array([4, 4])))
+    with pytest.raises(UnsupportedNode, match="it makes fewer turns for some sequences"):
+        load(summed_by_batch("n", n=np.array([4, 2])))
+    wrong = summed_by_batch("-")
+    wrong.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1
+    with pytest.raises(ModelError, match="do not have one batch and one number of turns"):
+        load(wrong)
+
+
 def test_what_is_no_scan_is_refused() -> None:
     row = helper.make_tensor_value_info("row", 1, [3])
     inside = helper.make_graph(

@@ -11,6 +11,7 @@ from tilewright.frontend.expand import instantiate
 from tilewright.frontend.names import printable
 from tilewright.frontend.opset import invalid
 from tilewright.frontend.raw import Body, RawAttribute, RawNode
+from tilewright.frontend.scan_batches import by_batch
 from tilewright.frontend.turns import GOING, PENDING, Surroundings, asking, most_turns, note_end, taken, turns_made
 from tilewright.model import DType
 
@@ -117,8 +118,7 @@ def scanned(node: RawNode, graph: Surroundings) -> tuple[RawNode, ...]:
     if not isinstance(body, Body) or not isinstance(count, int) or not 1 <= count <= len(node.inputs):
         raise invalid(node, "attribute 'body' or 'num_scan_inputs' is missing")
     if node.version < 9:
-        why, fix = "before opset 9 a Scan had a batch axis", "export the model with opset 9 or newer"
-        raise UnsupportedNode(node.where(), why=why, fix=fix, node=node.label)
+        return by_batch(node, body, count, graph)
     state, read = list(node.inputs[: len(node.inputs) - count]), node.inputs[len(node.inputs) - count :]
     given = len(body.outputs) - len(state)
     if len(body.inputs) != len(node.inputs) or given < 0 or len(node.outputs) != len(body.outputs):
