@@ -62,3 +62,29 @@ def test_functions_are_near_everywhere_and_right_at_the_ends(flags: tuple[str, .
         assert np.isnan(result[-3]), name
         if name in ENDS:
             assert tuple(result[-2:].tolist()) == ENDS[name], name
+
+
+def distributions(x: npt.NDArray[np.float32]) -> Reals:
+    """Softmax of rows in double, of differences in float."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        raised = np.exp((x - x.max(axis=1, keepdims=True)).astype(np.float64))
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("flags", [("-O2",), ("-O1", "-U__SSE2__")], ids=["vectors", "branches"])
+def test_distributions_are_near_and_keep_what_is_no_number(flags: tuple[str, ...], tmp_path: Path) -> None:
+    given = np.random.default_rng(1).normal(0, 20, (9, 37)).astype(np.float32)
+    given[1, 5:] = -np.inf  # a mask
+    given[2] = [*range(36), 300]  # the largest comes last
+    given[3, 0], given[4, 9], given[5, 7], given[6] = np.nan, np.nan, np.inf, -np.inf
+    given[7] = np.linspace(-3e38, 3e38, 37)
+    path = tmp_path / "distributions.onnx"
+    onnx.save(onnx_model([node("Softmax", "x", "y", "y")], {"x": [9, 37]}, ["y"], opset=17), path)
+    compiled = compile_model(path, CompileOptions(), load_target("host"))
+    assert {i.kernel.name for i in compiled.plan.instructions if i.kernel is not None} == {"SoftmaxF32"}
+    made = subject(compiled.placed, platform("generic"), [[given]])
+    (outcome,) = run_batch([made], tmp_path, flags=(*flags, *STRICT))
+    assert not outcome.failure
+    ((result,),) = outcome.runs
+    smallest = float(np.finfo(np.float32).smallest_normal)
+    np.testing.assert_allclose(result, distributions(given), rtol=1e-6, atol=smallest)

@@ -1,13 +1,4 @@
-<%def name="horner(names, variable)">${"(" * (len(names) - 1)}${names[0]}${"".join(f" * {variable} + {name})" for name in names[1:])}</%def>\
-<%def name="exponential(indent)">\
-${indent}const float limited = power < ${k.farthest} ? power : ${k.farthest};
-${indent}const float whole = TILEWRIGHT_WHOLE(limited * ${k.turns});
-${indent}const float rest = (limited - whole * ${k.high_part}) + whole * ${k.low_part};
-${indent}const float curve = ${horner(k.exponential, "rest")} * rest * rest - rest;
-${indent}const uint32_t bits = (uint32_t)(127 - (int32_t)whole) << 23;
-${indent}float scale;
-${indent}memcpy(&scale, &bits, sizeof scale);
-</%def>\
+<%namespace name="parts" file="/exponential_f32.c.mako"/>\
 ${k.attribute} TILEWRIGHT_SIDE_BY_SIDE ${f.storage} void ${f.name}(${f.parameters})
 {
     TILEWRIGHT_EACH_ALONE
@@ -19,17 +10,17 @@ ${k.attribute} TILEWRIGHT_SIDE_BY_SIDE ${f.storage} void ${f.name}(${f.parameter
         float lost;
         if (TILEWRIGHT_ONE_SIDE && near < 1.0f) {
             const float square = near * near;
-            lost = -(${horner(k.error_near, "square")} * near);
+            lost = -(${parts.horner(k.error_near, "square")} * near);
         } else {
-            const float power = ${horner(k.error, "near")} * near;
+            const float power = ${parts.horner(k.error, "near")} * near;
             /* exp(-power) = 2^-whole * exp(-rest) */
-${exponential("            ")}\
+${parts.exponential(k.exponential, "            ")}\
             lost = scale * curve + (scale - 1.0f);
         }
 % else:
         const float power = ${k.function.power};
         /* exp(-power) = 2^-whole * exp(-rest) */
-${exponential("        ")}\
+${parts.exponential(k.exponential, "        ")}\
 % if "lost" in k.function.value:
         const float lost = scale * curve + (scale - 1.0f);
 % endif

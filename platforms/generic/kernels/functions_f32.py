@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
 
-import numpy as np
 from tilewright.numerics import literal
 from tilewright.platform import Call, DType, KernelMethods, Needs, Operands
+from tilewright.platforms.generic.kernels.exponential_f32 import Exponential, coefficients, exponential
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
 from tilewright.platforms.generic.platform import PLATFORM
 
-EXPONENTIAL = (
-    0.4999999701976776, -0.1666654348373413, 0.04166720062494278, -0.008366547524929047, 0.0013882514322176576,
-)  # fmt: skip
-"""`exp(-r) - 1 = -r + r^2 * (these, from the lowest power on)` within 1.4e-8 of itself for |r| up to half of log 2.
-
-Minimax by least squares, whose weights are raised where the error is largest; so are those below.
-"""
 ERROR_POWER = (
     1.128379225730896, 0.6366164684295654, 0.10281441360712051, -0.01932172104716301, 0.0002057222736766562,
     0.0012517423601821065, -0.00038099917583167553, 4.070773138664663e-05,
 )  # fmt: skip
-"""`erf(t) = 1 - exp(-t * (these, from the lowest power on))` within 3.6e-8 of itself up to ERROR_END, where it is 1."""
+"""`erf(t) = 1 - exp(-t * (these, from the lowest power on))` within 3.6e-8 of itself up to ERROR_END, where it is 1.
+
+Minimax by least squares, whose weights are raised where the error is largest; so are those below.
+"""
 ERROR_NEAR = (
     1.1283791065216064, -0.37612324953079224, 0.11280179768800735, -0.02671131119132042, 0.004917551297694445,
     -0.0005631420644931495,
 )  # fmt: skip
 """`erf(t) = t * (these, from the lowest power of t^2 on)` within 4e-8 of itself up to 1, where most values are."""
 ERROR_END = 3.95
-FARTHEST = 88.0
-"""From here on the exponential is below the smallest normal number and becomes 0."""
-HIGH_PART = 0.693359375
-"""Of log 2, with so few bits that its multiples up to 127 are exact; the rest of it is subtracted after."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +47,7 @@ class FunctionContext:
     error: tuple[str, ...]
     error_near: tuple[str, ...]
     error_end: str
-    farthest: str
-    turns: str
-    high_part: str
-    low_part: str
-    exponential: tuple[str, ...]
+    exponential: Exponential
 
 
 _SIGNED = "(t < 0.0f ? -({0}) : t > 0.0f ? {0} : t)"
@@ -81,10 +68,6 @@ FUNCTIONS = {
     "selu": Function("a", "fabsf(t)", "{q} * (t < 0.0f ? {p} * lost : a)"),
 }
 """By the names of `tilewright.ops.index.body`; p and q are its parameters, no `power` stands for that of erf."""
-
-
-def _texts(values: tuple[float, ...]) -> tuple[str, ...]:
-    return tuple(literal(DType.F32, value) for value in reversed(values))
 
 
 @PLATFORM.kernel(
@@ -118,12 +101,8 @@ class FunctionsF32(KernelMethods):
             attribute=ATTRIBUTE,
             elements=operands.call.outputs[0].elements,
             function=Function(form.t.format(**parameters), form.power, form.value.format(**parameters)),
-            error=() if form.power else _texts(ERROR_POWER),
-            error_near=_texts(ERROR_NEAR),
+            error=() if form.power else coefficients(ERROR_POWER),
+            error_near=coefficients(ERROR_NEAR),
             error_end=literal(DType.F32, ERROR_END),
-            farthest=literal(DType.F32, FARTHEST),
-            turns=literal(DType.F32, 1 / log(2)),
-            high_part=literal(DType.F32, HIGH_PART),
-            low_part=literal(DType.F32, float(np.float32(HIGH_PART - log(2)))),
-            exponential=_texts(EXPONENTIAL),
+            exponential=exponential(),
         )

@@ -1,0 +1,10 @@
+<%def name="horner(names, variable)">${"(" * (len(names) - 1)}${names[0]}${"".join(f" * {variable} + {name})" for name in names[1:])}</%def>\
+<%def name="exponential(e, indent)">\
+${indent}const float limited = power < ${e.farthest} ? power : ${e.farthest};
+${indent}const float whole = TILEWRIGHT_WHOLE(limited * ${e.turns});
+${indent}const float rest = (limited - whole * ${e.high_part}) + whole * ${e.low_part};
+${indent}const float curve = ${horner(e.curve, "rest")} * rest * rest - rest;
+${indent}const uint32_t bits = (uint32_t)(127 - (int32_t)whole) << 23;
+${indent}float scale;
+${indent}memcpy(&scale, &bits, sizeof scale);
+</%def>\
