@@ -1,8 +1,14 @@
+<%
+held = k.depth <= 16
+together = 4 if k.value_depth % 4 == 0 else 1
+def place(e):
+    return f"sums + e + {e}" if e else "sums + e"
+%>\
 static void ${f.name}(${f.parameters})
 {
     int32_t *const key_factor = (int32_t *)scratch, *const value_factor = key_factor + ${k.block};
-    int32_t *const score = value_factor + ${k.block}, *const sums = score + ${k.block};
-    int32_t *const lines = sums + ${k.value_depth}; /* shift, highest score and sum of powers of each */
+    int32_t *const score = value_factor + ${k.block};
+    int32_t *const lines = score + ${k.block}; /* shift, highest score and sum of powers of each */
     int16_t *const queries = (int16_t *)(lines + ${3 * k.lines});
     const int64_t asked = length[0];
     const int count = asked < 0 ? 0 : asked > ${k.rows} ? ${k.rows} : (int)asked;
@@ -23,32 +29,52 @@ static void ${f.name}(${f.parameters})
         }
         for (int line = 0; line < ${k.lines}; line++) {
             const int16_t *const query = queries + line * ${k.depth};
-            const int8_t *const keys = k + (line / ${k.queries} * ${k.rows} + begin) * ${k.depth};
+            const int8_t *key = k + (line / ${k.queries} * ${k.rows} + begin) * ${k.depth};
             const int8_t *const values = v + (line / ${k.queries} * ${k.rows} + begin) * ${k.value_depth};
+            float *const sums = y + line * ${k.value_depth};
             int32_t *const state = lines + 3 * line, high = state[1];
             uint32_t total = 0;
+% if held:
+            const int32_t ${", ".join(f"x{e} = query[{e}]" for e in range(k.depth))};
+% endif
             for (int j = 0; j < rows; j++) {
+% if held:
+                const int32_t sum = ${" + ".join(f"x{e} * key[{e}]" for e in range(k.depth))};
+% else:
                 int32_t sum = 0;
                 for (int e = 0; e < ${k.depth}; e++) {
-                    sum += query[e] * keys[j * ${k.depth} + e];
+                    sum += query[e] * key[e];
                 }
+% endif
+                key += ${k.depth};
                 score[j] = (int32_t)((int64_t)sum * key_factor[j] >> 32);
                 high = score[j] > high ? score[j] : high;
             }
             if (high > state[1]) {
-                tilewright_attention_raise(state, high, y + line * ${k.value_depth}, ${k.value_depth}, coarse, fine);
+                tilewright_attention_raise(state, high, sums, ${k.value_depth}, coarse, fine);
             }
-            memcpy(sums, y + line * ${k.value_depth}, ${4 * k.value_depth});
             for (int j = 0; j < rows; j++) {
                 const uint32_t power = tilewright_attention_power(coarse, fine, tilewright_attention_step(high, score[j], state[0]));
-                const int32_t share = (int32_t)(((int64_t)power * value_factor[j] + 2147483648LL) >> 32);
                 total += power >> ${k.total_shift};
-                for (int e = 0; e < ${k.value_depth}; e++) {
-                    sums[e] += share * values[j * ${k.value_depth} + e];
-                }
+                score[j] = (int32_t)(((int64_t)power * value_factor[j] + 2147483648LL) >> 32); /* its share */
             }
             state[2] = (int32_t)((uint32_t)state[2] + total);
-            memcpy(y + line * ${k.value_depth}, sums, ${4 * k.value_depth});
+            for (int e = 0; e < ${k.value_depth}; e += ${together}) {
+                const int8_t *value = values + e;
+                int32_t ${", ".join(f"sum{e}" for e in range(together))};
+% for e in range(together):
+                memcpy(&sum${e}, ${place(e)}, sizeof sum${e});
+% endfor
+                for (int j = 0; j < rows; j++) {
+% for e in range(together):
+                    sum${e} += score[j] * value[${e}];
+% endfor
+                    value += ${k.value_depth};
+                }
+% for e in range(together):
+                memcpy(${place(e)}, &sum${e}, sizeof sum${e});
+% endfor
+            }
         }
     }
     for (int line = 0; count != 0 && line < ${k.lines}; line++) {

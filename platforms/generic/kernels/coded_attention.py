@@ -51,9 +51,9 @@ class CodedAttention(KernelMethods):
         return (*constants_by_name(operands, *range(len(operands.call.inputs))), *tables)
 
     def scratch(self, operands: Operands) -> int:
-        """A block's factors and scores, sums of a line, three numbers of every line and its query."""
+        """A block's factors and scores, three numbers of every line and its query."""
         size = self.context(operands)
-        return 4 * (3 * size.block + size.value_depth + 3 * size.lines) + 2 * size.lines * size.depth
+        return 4 * (3 * size.block + 3 * size.lines) + 2 * size.lines * size.depth
 
     def cost(self, call: Call) -> float:
         """Two products for each score, and its power."""
