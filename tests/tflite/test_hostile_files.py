@@ -73,6 +73,8 @@ SENTENCES = {
         single("ADD", [X, T((1, 5), data=np.zeros((1, 4)))], [X]),
     "tensor 't1' is damaged: 3 scales do not fit axis 0 of its shape [1, 4]; convert or download it again":
         single("ADD", [X, T((1, 4), "int8", [1, 2, 3], data=np.zeros((1, 4)))], [X]),
+    "operator 'QUANTIZE_0' makes codes of int32: only codes of 4, 8 and 16 bits are made; cut the network before it":
+        single("QUANTIZE", [T((1, 4), "int8", 0.1)], [T((1, 4), "int32", 0.1)]),
     "operator 'MEAN_0': its axes are no constant: code without a heap needs sizes before it runs; convert the network "
     "with constants there": single("MEAN", [X, T((1,), "int32")], [T((1,))]),
     "operator 'CONV_2D_0' is damaged: an image of shape [1, 4] and a kernel of shape [1, 4] do not go together; "

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -155,8 +157,11 @@ def test_codes_stay_codes_at_the_border_and_scales_count_channels() -> None:
     w = RNG.integers(-127, 128, (1, 2, 2, 3)).astype(np.int8)
     scales = np.asarray([0.01, 0.02, 0.03], np.float32)
     sums = np.asarray([100, -200, 300], np.int32)
-    tensors = [T(x.shape, "int8", 0.5, -3), T(w.shape, "int8", scales.tolist(), data=w, axis=3),
-               T((3,), "int32", 1.0, data=sums)]  # fmt: skip
+    tensors = [
+        T(x.shape, "int8", 0.5, -3),
+        T(w.shape, "int8", scales.tolist(), data=w, axis=3),
+        T((3,), "int32", (0.5 * scales).tolist(), data=sums, axis=3),
+    ]  # as some converters name a bias's axis
     options = [(0, "b", VALID), (1, "i", 2), (2, "i", 2), (3, "i", 1), (4, "b", 1)]
     (given,) = run(single("DEPTHWISE_CONV_2D", tensors, [T((1, 2, 2, 3), "int8", 0.75, 5)], options), x)
     spread = np.eye(3)[:, None, None, :] * w[0].transpose(2, 0, 1)[..., None].astype(np.int64)
@@ -197,3 +202,8 @@ def test_names_of_operators_are_the_schema_s() -> None:
 
     assert {BUILTINS[number]: number for number in CODES.values()} == CODES
     assert set(operators()) <= set(BUILTINS)
+
+
+def test_the_page_names_every_operator() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "tflite.md").read_text()
+    assert set(operators()) <= set(re.findall(r"[A-Z][A-Z0-9_]+", page))

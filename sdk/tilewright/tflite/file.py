@@ -232,7 +232,7 @@ def _scales(table: Table | None, name: str, shape: Shape) -> Scales | None:
             f"tensor '{name}' has a quantisation of its own kind", why="only scales and zero points are read",
             fix="quantise it per tensor or per channel", tensor=name,
         )  # fmt: skip
-    axis = table.integer(slots.AXIS)
+    axis = 0 if len(shape) == 1 else table.integer(slots.AXIS)  # biases come with the axis of their weights
     if scale.size > 1 and (not 0 <= axis < len(shape) or shape[axis] != scale.size):
         raise _wrong(name, f"{scale.size} scales do not fit axis {axis} of its shape {list(shape)}")
     if zero.size not in (0, 1, scale.size):

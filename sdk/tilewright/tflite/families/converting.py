@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from tilewright.errors import UnsupportedNode
 from tilewright.model import DType
 from tilewright.tflite.file import FileOperator
-from tilewright.tflite.writer import Writer
+from tilewright.tflite.writer import QUANTISED, Writer
 
 
 def quantise(writer: Writer, operator: FileOperator) -> None:
     """QUANTIZE, also of codes under another scale; DEQUANTIZE."""
+    y = writer.tensor(operator.outputs[0])
+    if y.scales is not None and y.dtype not in QUANTISED:
+        raise UnsupportedNode(
+            f"operator '{operator.label}' makes codes of {y.dtype.numpy.name if y.dtype else 'handles'}",
+            why="only codes of 4, 8 and 16 bits are made", fix="cut the network before it", node=operator.label,
+        )  # fmt: skip
     (real,), first = writer.together(operator)
     writer.define(operator.outputs[0], real, first)
 
