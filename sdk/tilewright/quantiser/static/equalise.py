@@ -14,14 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tilewright.model import Array, Model, Node
-from tilewright.ops.codes import Products
+from tilewright.ops.codes import Mean, Products
 from tilewright.ops.registry import codes_of
 from tilewright.quantiser.static.points import Points, Weighted
 from tilewright.quantiser.static.samples import Samples
 from tilewright.quantiser.static.trial import session_of
 
-HOMOGENEOUS = ("Relu", "LeakyRelu", "MaxPool", "AveragePool", "GlobalAveragePool")
-POOLS = HOMOGENEOUS[2:]
 LEAST = 1 / 256
 """No channel is made larger than this many times."""
 STRENGTHS = (0.5, 1.0)
@@ -78,11 +76,18 @@ def _pair(
         if second is not None and node.inputs[0] == name and second.weights in alone:
             along = _along(model, node, second, channel)
             return None if along is None else Pair(first, second, tensor, channel, *along)
-        if node.op not in HOMOGENEOUS or (node.op in POOLS and channel != 1) or len(node.outputs) != 1:
+        pools = _pools(node)
+        if (node.op != "Relu" and not pools) or (pools and channel != 1) or len(node.outputs) != 1:
             return None
         name = node.outputs[0]
-        tensor = tensor if node.op in POOLS else name
+        tensor = tensor if pools else name
     return None
+
+
+def _pools(node: Node) -> bool:
+    """True for a mean or a maximum over space, which does to every channel the same."""
+    fact = codes_of(node)
+    return (isinstance(fact, Mean) and fact.windows) or node.op == "MaxPool"
 
 
 def _along(model: Model, node: Node, second: Weighted, channel: int) -> tuple[int, bool] | None:
@@ -97,7 +102,8 @@ def _along(model: Model, node: Node, second: Weighted, channel: int) -> tuple[in
             return 1, False
         return (0, True) if group == shape[0] == given[1] else None
     last = channel == len(given) - 1 and len(shape) == 2 and second.axis is not None
-    if node.op in ("MatMul", "Gemm") and last and not node.attributes.get("transA", 0):
+    matrix = node.op != "Conv" and not fact.in_groups
+    if matrix and last and not node.attributes.get("transA", 0):
         return 1 - (second.axis or 0), False
     return None
 

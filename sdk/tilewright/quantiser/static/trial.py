@@ -15,7 +15,9 @@ import numpy.typing as npt
 from tilewright.errors import ToolMissing, UnsupportedError
 from tilewright.frontend.values import ONNX_TYPE
 from tilewright.gradient.to_onnx import to_onnx
-from tilewright.model import Array, Model
+from tilewright.model import Array, Model, Node
+from tilewright.ops.codes import Exponentials
+from tilewright.ops.registry import codes_of
 from tilewright.quantiser.static.codes import Coding
 from tilewright.quantiser.static.samples import Samples
 from tilewright.quantiser.static.statistics import MASKED
@@ -23,7 +25,6 @@ from tilewright.quantiser.static.statistics import MASKED
 if TYPE_CHECKING:
     import onnx
 
-SOFTMAX = ("Softmax", "LogSoftmax")
 Reals = npt.NDArray[np.float64]
 
 
@@ -91,17 +92,21 @@ def session_of(model: Model, names: Sequence[str], variable: Sequence[str] = ())
 def judged(model: Model, samples: Samples) -> dict[str, bool]:
     """The tensors by which a result is judged: the outputs, or what the Softmax of one was made of (True)."""
     writers, names = model.producers(), dict[str, bool]()
-    before = [writers[name].inputs[0] for name in model.outputs if writers[name].op in SOFTMAX]
+    before = [writers[name].inputs[0] for name in model.outputs if _exponentials(writers[name])]
     values = session_of(model, before).run(samples.call(0)) if before else {}
     for name in model.outputs:
         writer = writers.get(name)
-        peeled = writer is not None and writer.op in SOFTMAX and writer.inputs[0] in writers
+        peeled = writer is not None and _exponentials(writer) and writer.inputs[0] in writers
         peeled = peeled and writer is not None and bool((values[writer.inputs[0]] > MASKED).all())
         if peeled and writer is not None:
             names[writer.inputs[0]] = True
         elif model.tensors[name].dtype.is_float:
             names[name] = False
     return names
+
+
+def _exponentials(node: Node) -> bool:
+    return isinstance(codes_of(node), Exponentials)
 
 
 def centred(value: Array, peeled: bool) -> Reals:
