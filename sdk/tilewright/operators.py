@@ -19,6 +19,8 @@ from tilewright.ops.codes import AsIntegers, Converts, Mean, Moves, Pairwise
 from tilewright.ops.conv import conv_window
 from tilewright.ops.conv_transpose import spread as transposed_window
 from tilewright.ops.cumsum import running_axis
+from tilewright.ops.descent import DescentTerm, descent_terms
+from tilewright.ops.descent import replaces as descent_replaces
 from tilewright.ops.gather import gather_axis
 from tilewright.ops.grid_sample import sampling as grid_sampling
 from tilewright.ops.maxunpool import pooled_shape
@@ -41,11 +43,12 @@ from tilewright.ops.topk import top_axis
 from tilewright.tiling.stages import Addressing, Boxed, addressing, relayout_nest, straight_loops
 
 __all__ = [
-    "ATTENTION_BLOCK", "Addressing", "AsIntegers", "AttentionHeads", "Boxed", "Converts", "LstmNumbers", "LstmSizes",
-    "Mean", "Moves", "Pairwise", "RecurrentActivation", "RecurrentCell", "addressing", "all_operators",
-    "attention_heads", "attention_powers", "attention_scale", "attention_units", "code_block", "compress_axis",
-    "conv_window", "dft_axis", "dft_length", "frames", "gather_axis", "grid_sampling", "has_bound", "length_bound",
-    "lstm_curve", "lstm_numbers", "lstm_sizes", "names_with", "newest_first", "one_axis", "pool_window", "pooled_shape",
-    "put_axis", "recurrent_cell", "relayout_nest", "remembered", "rotary_heads", "running_axis", "sequence_axes",
-    "shift_axis", "straight_loops", "suppression_limits", "top_axis", "top_count", "transposed_window", "unmapped",
+    "ATTENTION_BLOCK", "Addressing", "AsIntegers", "AttentionHeads", "Boxed", "Converts", "DescentTerm",
+    "LstmNumbers", "LstmSizes", "Mean", "Moves", "Pairwise", "RecurrentActivation", "RecurrentCell", "addressing",
+    "all_operators", "attention_heads", "attention_powers", "attention_scale", "attention_units", "code_block",
+    "compress_axis", "conv_window", "descent_replaces", "descent_terms", "dft_axis", "dft_length", "frames",
+    "gather_axis", "grid_sampling", "has_bound", "length_bound", "lstm_curve", "lstm_numbers", "lstm_sizes",
+    "names_with", "newest_first", "one_axis", "pool_window", "pooled_shape", "put_axis", "recurrent_cell",
+    "relayout_nest", "remembered", "rotary_heads", "running_axis", "sequence_axes", "shift_axis", "straight_loops",
+    "suppression_limits", "top_axis", "top_count", "transposed_window", "unmapped",
 ]  # fmt: skip

@@ -29,9 +29,12 @@ from tilewright.errors import UsageError
 
 if TYPE_CHECKING:
     from tilewright.bundle import Bundle
+    from tilewright.compile import Compiled
     from tilewright.gradient.simulated import Trained
     from tilewright.gradient.training import Training, TrainingWish
+    from tilewright.model import Model
     from tilewright.options import CompileOptions
+    from tilewright.pipeline import Compiler
     from tilewright.report.build import Report
     from tilewright.report.sharing import TrainingReport
     from tilewright.target import Target
@@ -146,15 +149,31 @@ def _bundle(
     from tilewright.gradient.to_onnx import to_onnx
 
     sources = [folder / f"{one.name}.onnx" for one in (made.step, made.infer)]
-    for one, source in zip((made.step, made.infer), sources, strict=True):
+    for one, source in zip((made.plain, made.infer), sources, strict=True):
         onnx.save(to_onnx(one), source)
     plain = replace(options, shapes={}, freeze={}, bounds={})
     wish = BundleWish(made.name, more=(source_of(made.name),))
     with stages(arguments.quiet) as stage:
-        bundle = compile_bundle(sources, plain, target, wish, pipeline=watched(stage))
+        bundle = compile_bundle(sources, plain, target, wish, pipeline=_compiler(watched(stage), made.step, sources[0]))
     step, infer = (one.plan for one in bundle.members)
     project = with_training(bundle.artifacts.project, made.name, step, infer, made.target)
     return replace(bundle, artifacts=replace(bundle.artifacts, project=project))
+
+
+def _compiler(pipeline: Compiler[Compiled] | None, step: Model, source: Path) -> Compiler[Compiled]:
+    """The pipeline, which takes the step itself in the place of its file: that has no Descents."""
+    from tilewright.compile import Journal, compiler, journal
+    from tilewright.compile import load as load_file
+    from tilewright.pipeline import Depends
+    from tilewright.schedule.request import Request
+
+    def load(request: Request, log: Journal = Depends(journal)) -> Model:
+        loaded = load_file(request, log)
+        return replace(step, sha256=loaded.sha256, notes=loaded.notes) if request.source == source else loaded
+
+    changed = (pipeline or compiler).copy()
+    changed.replace("load", load)
+    return changed
 
 
 def _simulated(arguments: argparse.Namespace, made: Training, bundle: Bundle, target: Target, folder: Path) -> Trained:

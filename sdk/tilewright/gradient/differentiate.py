@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,14 +12,28 @@ from tilewright.frontend.names import quoted
 from tilewright.gradient.derived import derived
 from tilewright.gradient.network import Network
 from tilewright.model import Node
+from tilewright.ops.facts import DescentWindow
 from tilewright.ops.operator import Adjoint, Call
 
 Finished = Callable[[str, str], None]
 """Called with a tensor and its gradient as soon as that is complete: what is done with it stands right there."""
 
 
-def differentiate(network: Network, loss: str, wanted: Collection[str], finished: Finished) -> None:
-    """Write the gradients of `loss`, of one element, by the tensors `wanted`.
+@dataclass(frozen=True)
+class TakenBack:
+    """A product of operand `x` with weights `w` that are learnt, its window, the gradient `dy` of its result, and what
+    that makes of it: the gradient of the operand, "" where none is asked for, and of the weights."""
+
+    x: str
+    w: str
+    dy: str
+    window: DescentWindow
+    dx: str
+    dw: str
+
+
+def differentiate(network: Network, loss: str, wanted: Collection[str], finished: Finished) -> tuple[TakenBack, ...]:
+    """Write the gradients of `loss`, of one element, by the tensors `wanted`; the products that were taken back.
 
     UnsupportedError where the loss is no number, or does not depend on one of them; UnsupportedNode where an operator
     between has no gradient.
@@ -39,9 +53,10 @@ def differentiate(network: Network, loss: str, wanted: Collection[str], finished
             )
     seed = network.constant(np.ones(tensor.shape, tensor.dtype.numpy))
     gradients = {loss: seed}
+    products = list[TakenBack]()
     left = {name: sum(name in node.inputs for node in path.nodes) for name in wanted}
     for node in reversed(path.nodes):
-        _pass(network, node, gradients, path.reached)
+        products += _pass(network, node, gradients, path.reached)
         for name in dict.fromkeys(node.inputs):
             if name in left:
                 left[name] -= 1
@@ -52,6 +67,7 @@ def differentiate(network: Network, loss: str, wanted: Collection[str], finished
                             fix="leave it out of --update", tensor=name,
                         )  # fmt: skip
                     finished(name, gradients[name])
+    return tuple(one for one in products if one.w in wanted)
 
 
 @dataclass(frozen=True)
@@ -75,8 +91,9 @@ def _path(nodes: list[Node], loss: str, wanted: Collection[str]) -> _Path:
     return _Path(tuple(reversed(chosen)), frozenset(reached))
 
 
-def _pass(network: Network, node: Node, gradients: dict[str, str], reached: Collection[str]) -> None:
+def _pass(network: Network, node: Node, gradients: dict[str, str], reached: Collection[str]) -> tuple[TakenBack, ...]:
     """The gradients of a node's results, passed on to those of its operands that anything wanted depends on."""
+    made = dict[int, str]()
     current = next(one for one in network.nodes if one.name == node.name)
     for result, name in enumerate(node.outputs):
         if name not in gradients:
@@ -87,8 +104,23 @@ def _pass(network: Network, node: Node, gradients: dict[str, str], reached: Coll
             if operand in reached and network.tensor(operand).dtype.is_float:
                 part = _part(adjoint, index, result)
                 if part:
+                    made[index] = part
                     known = gradients.get(operand)
                     gradients[operand] = part if known is None else network.node("Add", (known, part))
+    return _taken_back(network, current, gradients, made)
+
+
+def _taken_back(
+    network: Network, node: Node, gradients: Mapping[str, str], made: Mapping[int, str]
+) -> tuple[TakenBack, ...]:
+    """The product that a node is, where a Descent knows its window."""
+    call = network.call(node)
+    rule = None if call.operator is None else call.operator.descent
+    window = rule(call) if rule is not None and 1 in made and node.clamp is None else None
+    if window is None:
+        return ()
+    x, w = node.inputs[:2]
+    return (TakenBack(x, w, gradients[node.outputs[0]], window, made.get(0, ""), made[1]),)
 
 
 def _part(adjoint: Adjoint, index: int, result: int) -> str:

@@ -109,7 +109,10 @@ def _squares(network: Network, output: str, given: str) -> Loss:
     """Mean of squared differences."""
     wanted, target = _target(network, output, given)
     difference = network.node("Sub", (output, wanted))
-    return Loss(_mean(network, network.node("Mul", (difference, difference))), target)
+    axes = network.constant(np.arange(len(network.tensor(difference).shape), dtype=np.int64))
+    total = network.node("ReduceSumSquare", (difference, axes), {"keepdims": 0})  # no square is stored
+    share = network.number(1 / network.tensor(difference).elements, difference)
+    return Loss(network.append("Mul", (total, share), into="loss"), target)
 
 
 def _binary(network: Network, output: str, given: str) -> Loss:

@@ -14,6 +14,16 @@ EPSILON = 1e-8
 
 
 @dataclass(frozen=True)
+class Within:
+    """`result = decay * target + rate * gradient`, made where the gradient is; a target of "" is the parameter."""
+
+    target: str
+    result: str
+    rate: float
+    decay: float
+
+
+@dataclass(frozen=True)
 class Optimiser:
     """`sgd`: `w -= rate * g`. `momentum`: `v = mu * v + g`, `w -= rate * v`. `adam`: Kingma and Ba, arXiv 1412.6980."""
 
@@ -29,6 +39,16 @@ class Optimiser:
                 name = f"adam/power_{number}"
                 network.become_state(name, np.ones((1,), np.float32))
                 network.move_state(name, "Mul", (name, network.number(beta, name)))
+
+    def within(self, network: Network, name: str) -> Within | None:
+        """How a Descent makes the step of a parameter; None where the step needs the gradient itself."""
+        following = {state.past: state.present for state in network.states}
+        if self.kind == "sgd":
+            return Within("", following[name], -self.rate, 1.0)
+        if self.kind == "momentum":
+            speed = f"{name}/speed"
+            return Within(speed, following[speed], 1.0, self.momentum)
+        return None
 
     def step(self, network: Network, name: str, gradient: str) -> None:
         """The next value of a parameter, and of what the optimiser keeps of it."""

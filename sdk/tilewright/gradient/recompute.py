@@ -171,6 +171,8 @@ def _work(model: Model, node: Node) -> float:
     call = call_of(node, inputs, [model.tensors[name] for name in node.outputs if name], known, model.opset)
     if _is_view(node):
         return 0.0
+    if call.operator is not None and call.operator.products is not None:
+        return float(call.operator.products(call))
     products = [nest.points for nest in call.nests if nest.body.name == "mul" and nest.combine.name == "add"]
     return float(sum(products)) or sum(tensor.elements for tensor in call.outputs) / 4
 
@@ -194,7 +196,7 @@ def _alive(tensors: Mapping[str, Tensor], model: Model, nodes: Sequence[Node]) -
             if not name or root[name] != name or name in outside:
                 continue
             size = tensors[name].size_bytes
-            heir = next((one for one in dying if held[one] == size and _overwrites(node)), None)
+            heir = next((one for one in dying if held[one] == size and _overwrites(node, one, root)), None)
             if heir is not None:
                 dying.remove(heir)
                 held.pop(heir)
@@ -212,6 +214,10 @@ def _is_view(node: Node) -> bool:
     return operator is not None and operator.kind is Kind.VIEW
 
 
-def _overwrites(node: Node) -> bool:
+def _overwrites(node: Node, operand: str, root: Mapping[str, str]) -> bool:
+    """True where the first result may lie over an operand."""
     operator = find(node.op, node.domain)
+    if operator is not None and operator.replaces is not None:
+        places = {before for before, after in operator.replaces(node) if after == 0}
+        return operand in {root.get(node.inputs[at], node.inputs[at]) for at in places}
     return operator is not None and (operator.overwrites or operator.batchable or operator.sketch == "unary")

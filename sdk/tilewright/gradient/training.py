@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from tilewright.errors import UnsupportedError
 from tilewright.frontend.names import quoted
-from tilewright.gradient.differentiate import differentiate
+from tilewright.gradient.descents import Learning, with_descents
+from tilewright.gradient.differentiate import TakenBack, differentiate
 from tilewright.gradient.losses import add_loss
 from tilewright.gradient.network import Network
-from tilewright.gradient.optimisers import Optimiser
+from tilewright.gradient.optimisers import Optimiser, Within
 from tilewright.gradient.parameters import chosen
 from tilewright.gradient.recompute import recomputed
 from tilewright.model import DType, Model
@@ -33,6 +35,8 @@ class TrainingWish:
 class Training:
     """`step` takes the inputs and the target and gives the loss; `infer` takes the inputs and gives the outputs.
 
+    `plain` is the step as nodes of the standard alone, for files and other runtimes.
+
     Parameters that are updated are states of both; both names begin with `name`. `target` is "" where the network has
     a loss of its own; `classes` is how many classes it may name, 0 where it is none of them. A step
     does `work` times the multiply-accumulates of one that keeps all it needs.
@@ -40,6 +44,7 @@ class Training:
 
     name: str
     step: Model
+    plain: Model
     infer: Model
     parameters: tuple[str, ...]
     target: str
@@ -61,15 +66,29 @@ def training(model: Model, wish: TrainingWish) -> Training:
     for name, value in first.items():
         network.become_state(name, value)
     wish.optimiser.begin(network)
-    differentiate(network, loss.name, names, lambda name, gradient: wish.optimiser.step(network, name, gradient))
+    gradients: dict[str, str] = {}
+
+    def stepping(name: str, gradient: str) -> None:
+        gradients[name] = gradient
+        wish.optimiser.step(network, name, gradient)
+
+    products = differentiate(network, loss.name, names, stepping)
     infer = Network(plain)
     for name, value in first.items():
         infer.become_state(name, value)
         infer.move_state(name, "Identity", (name,))
-    step = dead.apply(network.model(f"{model.name}_step"))
-    done = recomputed(step, sum(node.name in forward for node in step.nodes), wish.work)
+    plain_step = dead.apply(network.model(f"{model.name}_step"))
+    fused = with_descents(plain_step, network, [_learning(network, wish, one, gradients) for one in products])
+    done = recomputed(fused.model, sum(node.name in forward for node in fused.model.nodes), wish.work)
     learnt = dead.apply(infer.model(f"{model.name}_infer"))
-    return Training(model.name, done.model, learnt, names, loss.target, loss.classes, done.work)
+    plain_step = fused.plain(done.model)
+    return Training(model.name, done.model, plain_step, learnt, names, loss.target, loss.classes, done.work)
+
+
+def _learning(network: Network, wish: TrainingWish, product: TakenBack, gradients: Mapping[str, str]) -> Learning:
+    """A product with the step of its weights: their gradient alone where others add to it."""
+    step = wish.optimiser.within(network, product.w) if gradients[product.w] == product.dw else None
+    return Learning(product, step or Within("", product.dw, 1.0, 0.0))
 
 
 def _refuse(model: Model) -> None:

@@ -13,7 +13,7 @@ from tilewright.ops import product_gradients
 from tilewright.ops.check import BYTES, given, ranked, same_type, shaped, typed, widened
 from tilewright.ops.clamp import clamped
 from tilewright.ops.codes import Products
-from tilewright.ops.facts import Margin
+from tilewright.ops.facts import DescentWindow, Margin, descent_window
 from tilewright.ops.index.body import body, combine, finish
 from tilewright.ops.index.build import operand, spatial
 from tilewright.ops.index.build import window as subscripts
@@ -145,6 +145,13 @@ def _margin(call: Call, around: Margin) -> dict[str, Attribute] | None:
     return with_margin(call, around) if around.value == 0 else None
 
 
+def _descent(call: Call) -> DescentWindow | None:
+    window = conv_window(call)
+    if len(window.kernel) > 2:
+        return None
+    return descent_window(call.integer("group", 1), window.strides, window.dilations, window.begins)
+
+
 def _gradient(a: Adjoint, index: int) -> str:
     window = conv_window(a.call)
     return product_gradients.conv(a, index, window.strides, window.dilations, window.begins)
@@ -172,6 +179,7 @@ OPERATORS = (
         sketch="conv",
         margin=_margin,
         gradient=_gradient,
+        descent=_descent,
     ),
     Operator(
         "ConvInteger", _infer_integer, _evaluate_integer, INTEGER_OPERANDS, nests=_integer_nests, sketch="conv_integer"

@@ -79,3 +79,25 @@ class Margin:
     pads: Shape
     value: float
     least: float
+
+
+@dataclass(frozen=True)
+class DescentWindow:
+    """How a Descent takes a product back: groups, then stride, dilation and padding before, each by rows and columns.
+
+    `turned` weights are a matrix [depth, results].
+    """
+
+    numbers: Shape
+    turned: bool = False
+
+
+def descent_window(groups: int, strides: Shape, dilations: Shape, begins: Shape) -> DescentWindow:
+    """The window of a convolution over one or two axes."""
+    by_axis = ((1, *strides)[-2:], (1, *dilations)[-2:], (0, *begins)[-2:])
+    return DescentWindow((groups, *(one for two in by_axis for one in two)))
+
+
+def descent_matrix(*, turned: bool) -> DescentWindow:
+    """The window of a product of matrices."""
+    return DescentWindow((1, 1, 1, 1, 1, 0, 0), turned)

@@ -11,6 +11,7 @@ from tilewright.ops import product_gradients
 from tilewright.ops.check import FLOATS, SIGNED, UNSIGNED, broadcast_shape, given, ranked, same_type, typed, widened
 from tilewright.ops.clamp import clamped
 from tilewright.ops.codes import Products
+from tilewright.ops.facts import DescentWindow, descent_matrix
 from tilewright.ops.index.body import body, combine, finish
 from tilewright.ops.index.build import broadcast, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
@@ -85,6 +86,12 @@ def nests(call: Call) -> tuple[Nest, ...]:
     )
 
 
+def _descent(call: Call) -> DescentWindow | None:
+    if call.integer("transA", 0) or call.real("alpha", 1.0) != 1:
+        return None
+    return descent_matrix(turned=not call.integer("transB", 0))
+
+
 def _weight_axis(node: Node, rank: int) -> int:
     return 0 if node.attributes.get("transB", 0) else 1
 
@@ -108,5 +115,6 @@ OPERATORS = (
         torch=Torch(writer="gemm", layer=True),
         sketch="gemm",
         gradient=product_gradients.gemm,
+        descent=_descent,
     ),
 )

@@ -22,6 +22,7 @@ from tilewright.ops.check import (
 )
 from tilewright.ops.clamp import clamped
 from tilewright.ops.codes import Products
+from tilewright.ops.facts import DescentWindow, descent_matrix
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import body, combine
 from tilewright.ops.index.build import axes, broadcast, operand
@@ -135,6 +136,10 @@ def _integer_nests(call: Call) -> tuple[Nest, ...]:
     return (Nest(plain.space, plain.out, (*plain.ins, *accesses), body("mul_offsets"), combine("add")),)
 
 
+def _descent(call: Call) -> DescentWindow | None:
+    return descent_matrix(turned=True) if len(call.shape(0)) > 1 == len(call.shape(1)) - 1 else None
+
+
 def _gap(call: Call) -> tuple[str, str]:
     return "it has a zero point per row or column", "quantise with one zero point for each operand"
 
@@ -162,6 +167,7 @@ OPERATORS = (
         torch=Torch("{0} @ {1}", layer=True),
         sketch="matmul",
         gradient=product_gradients.matmul,
+        descent=_descent,
     ),
     Operator(
         "MatMulInteger",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from tilewright.errors import ModelError, TilewrightError, UnsupportedNode, UsageError
 from tilewright.model import Array, Attribute, DType, Node, Shape, Tensor
 from tilewright.ops.codes import Codes, Moves, Passes
-from tilewright.ops.facts import Lengths, Limits, Margin, Range, Reads
+from tilewright.ops.facts import DescentWindow, Lengths, Limits, Margin, Range, Reads
 from tilewright.ops.gradient import AdjointOf
 from tilewright.ops.torch import Torch
 from tilewright.ops.window import Window
@@ -220,7 +220,9 @@ class Operator:
     decides of the shape of its results, None where that is known. The node then gets the attribute `bound`, the extent
     of these axes, and its last result is a count: how many elements there are no padding. `error` says how far its
     results may lie from those of the standard operators that it was made of, for these operands.
-    `gradient` is the rule by which the gradient of a loss passes the operator; None where it has none of its own.
+    `gradient` is the rule by which the gradient of a loss passes the operator; None where it has none of its own,
+    `descent` the window with which a `Descent` takes a call back from weights that are operand 1, None where it cannot.
+    `replaces` are pairs of a node's operand and result that the order of nodes may count on standing in one place.
     """
 
     name: str
@@ -253,6 +255,8 @@ class Operator:
     lengths: Callable[[Call], Lengths | None] | None = None
     gradient: Rule | None = None
     error: Callable[[Call, Sequence[Array | None]], float] | None = None
+    descent: Callable[[Call], DescentWindow | None] | None = None
+    replaces: Callable[[Node], tuple[tuple[int, int], ...]] | None = None
 
     def operand(self, index: int) -> str:
         """The name that nests give to operand `index`."""

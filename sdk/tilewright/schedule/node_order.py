@@ -91,7 +91,8 @@ def _problem(model: Model, nodes: list[Node], roots: dict[str, tuple[str, ...]])
         reads, writes = runtime(node.inputs), tuple(n for n in node.outputs if n)
         size = model.tensors[writes[0]].size_bytes
         over = [n for n in reads if model.tensors[n].size_bytes == size] if _elementwise(model, node) else []
-        order_nodes.append(OrderNode(node.name, reads, writes, in_place=tuple((n, writes[0]) for n in over)))
+        pairs = tuple((n, writes[0]) for n in over) or _replaced(node, runtime)
+        order_nodes.append(OrderNode(node.name, reads, writes, in_place=pairs))
     order_nodes = _behind_conditions(model, nodes, order_nodes, runtime)
     first = _first(model, order_nodes)
     order_nodes = [
@@ -143,6 +144,13 @@ def _first(model: Model, nodes: list[OrderNode]) -> tuple[dict[str, tuple[str, .
                 for writer in later:
                     read[nodes[writer].name] = (*read.get(nodes[writer].name, ()), mark)
     return written, read
+
+
+def _replaced(node: Node, runtime: Callable[[tuple[str, ...]], tuple[str, ...]]) -> tuple[tuple[str, str], ...]:
+    """Operands and results that stand in one place, as the operator says."""
+    operator = find(node.op, node.domain)
+    pairs = operator.replaces(node) if operator is not None and operator.replaces is not None else ()
+    return tuple((root, node.outputs[after]) for before, after in pairs for root in runtime((node.inputs[before],)))
 
 
 def _elementwise(model: Model, node: Node) -> bool:

@@ -1,0 +1,45 @@
+<%
+def listed(values):
+    return "{" + ", ".join(str(value) for value in values) + "}"
+%>\
+static void ${f.name}(${f.parameters})
+{
+% if k.vector:
+    for (int channel = 0; channel < ${k.channels}; channel++) {
+        const float value = x[channel], step = ${k.rate} * value;
+        float sum = ${"add[channel]" if k.add else "0.0f"};
+% for t in k.terms:
+        for (int o = 0; o < ${t.product.results}; o++) {
+            const int place = channel * ${t.steps[1]} + o * ${t.steps[0]};
+            sum = TILEWRIGHT_MULTIPLY_ADD(${t.weights}[place], ${t.gradient}[o], sum);
+            ${t.following}[place] = TILEWRIGHT_MULTIPLY_ADD(step, ${t.gradient}[o], ${k.decayed(t.target + "[place]")});
+        }
+% endfor
+% if k.back:
+        dx[channel] = ${"value > 0 ? sum : 0.0f" if k.masked else "sum"};
+% else:
+        (void)sum;
+% endif
+    }
+% else:
+    static const tilewright_product products[${len(k.terms)}] = {
+% for t in k.terms:
+        {${t.product.images}, ${t.product.groups}, ${t.product.channels}, ${t.product.results},
+         ${listed(t.product.size)}, ${listed(t.product.outs)}, ${listed(t.product.kernel)}, ${listed(t.product.strides)},
+         ${listed(t.product.dilations)}, ${listed(t.product.begins)},
+         ${listed(t.x_steps)}, ${listed(t.y_steps)}},
+% endfor
+    };
+    const tilewright_descent_term terms[${len(k.terms)}] = {
+% for t in k.terms:
+        {${t.weights}, ${t.gradient}, ${t.target}, ${t.following},
+         ${f"(float *)scratch + {t.waiting}" if t.waiting is not None else "NULL"},
+         ${", ".join(listed(steps) for steps in t.weight_steps)}},
+% endfor
+    };
+    const tilewright_descent descent = {
+        ${len(k.terms)}, ${k.block}, ${k.channels}, ${int(k.masked)}, ${k.rate}, ${k.decay}, x, ${"add" if k.add else "NULL"},
+        ${"dx" if k.back else "NULL"}, ${f"(uint32_t *)scratch + {k.noted}" if k.masked else "NULL"}};
+    tilewright_descend(&descent, products, terms);
+% endif
+}

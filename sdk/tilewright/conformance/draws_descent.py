@@ -1,0 +1,47 @@
+"""Random products that are taken back: convolutions and matrices, several of one operand, targets of their own."""
+
+from __future__ import annotations
+
+from tilewright.conformance.draws import Draw, Drawn, Sketch, data
+from tilewright.model import Attribute
+from tilewright.ops.facts import descent_matrix, descent_window
+
+
+def descent(r: Draw, op: str) -> Sketch:
+    """One or two products of one operand."""
+    count, turned = r.choice((1, 1, 2)), tuple[int, ...]()
+    matrix = r.random() < 0.3
+    channels, rank = r.choice((1, 3, 4, 8)), r.choice((1, 2, 2))
+    shape = (r.choice((1, 1, 3)), channels) if matrix else (r.choice((1, 2)), channels, *(r.randint(3, 6),) * rank)
+    x = data(r, shape)
+    operands: list[Drawn | None] = [x, data(r, shape) if r.random() < 0.3 else None]
+    windows = tuple[int, ...]()
+    for _ in range(count):
+        results = r.choice((1, 3, 4, 5, 8))
+        if matrix:
+            turns = r.random() < 0.5
+            window = descent_matrix(turned=turns)
+            operands += [data(r, (channels, results) if turns else (results, channels))]
+            operands += [data(r, (shape[0], results))]
+        else:
+            groups = r.choice([g for g in (1, 1, 2, channels) if channels % g == 0])
+            kernel, stride, dilation = r.randint(1, 3), r.choice((1, 1, 2)), r.choice((1, 1, 2))
+            begin = r.randint(0, (kernel - 1) * dilation)
+            reach = (kernel - 1) * dilation + 1
+            sizes = tuple((size + begin + r.randint(0, 1) - reach) // stride + 1 for size in shape[2:])
+            spread = tuple(max(1, size) for size in sizes)
+            operands += [data(r, (groups * results, channels // groups, *(kernel,) * rank))]
+            operands += [data(r, (shape[0], groups * results, *spread))]
+            window = descent_window(groups, (stride,) * rank, (dilation,) * rank, (begin,) * rank)
+        windows, turned = windows + window.numbers, (*turned, int(window.turned))
+        weights = operands[-2]
+        assert weights is not None
+        operands.append(data(r, weights.values.shape) if r.random() < 0.3 else None)
+    attributes: dict[str, Attribute] = {
+        "windows": windows,
+        "turned": turned,
+        "rate": -0.25,
+        "decay": r.choice((1.0, 0.5)),
+    }
+    attributes["masked"] = r.randint(0, 1)
+    return Sketch(op, tuple(operands), attributes, outputs=1 + count)

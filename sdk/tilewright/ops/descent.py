@@ -1,0 +1,175 @@
+"""Descent: products taken back to their common operand, and a step of descent on the weights of each.
+
+The operand may be written over by its gradient channel by channel, and weights by their next values, so that a step of
+training needs neither a gradient of weights nor a mask. `tilewright.gradient` makes it; no file contains it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product as grid
+from math import prod
+
+import numpy as np
+
+from tilewright.model import Array, Node, Shape
+from tilewright.ops.operands import Arrays, given, maybe, same
+from tilewright.ops.operator import Call, Kind, Operator, TensorType, remembered
+from tilewright.ops.relayout import DOMAIN
+
+FIRST_TERM, OF_A_TERM = 2, 3
+"""Operands before those of the terms; weights, gradient and target of each."""
+WINDOW = 7
+"""Numbers of a term's window, as `DescentWindow` has them."""
+
+
+@dataclass(frozen=True)
+class DescentTerm:
+    """One product: sizes of a group, and the window by rows and columns.
+
+    A matrix [rows, depth] is one image whose channels are its columns; `turned` weights lie [depth, results].
+    """
+
+    images: int
+    groups: int
+    channels: int
+    results: int
+    size: tuple[int, int]
+    outs: tuple[int, int]
+    kernel: tuple[int, int]
+    strides: tuple[int, int]
+    dilations: tuple[int, int]
+    begins: tuple[int, int]
+    matrix: bool
+    turned: bool
+
+    @property
+    def taps(self) -> int:
+        """Weights between one channel and one result."""
+        return prod(self.kernel)
+
+    @property
+    def weight_steps(self) -> tuple[int, int]:
+        """Elements from the weights of a result, and of a channel, to those of the next."""
+        if self.turned:
+            return 1, self.results
+        return self.channels * self.taps, self.taps
+
+    def reach(self, axis: int, tap: int) -> tuple[slice, slice]:
+        """The rows (columns) of the operand and of the gradient that meet at a tap: none where slices are empty."""
+        stride, offset = self.strides[axis], tap * self.dilations[axis] - self.begins[axis]
+        low = max(0, -(offset // stride))
+        high = min(self.outs[axis], (self.size[axis] - 1 - offset) // stride + 1)
+        high = max(low, high)
+        start = low * stride + offset
+        return slice(start, max(start, start + (high - low - 1) * stride + 1), stride), slice(low, high)
+
+
+@remembered
+def descent_terms(call: Call) -> tuple[DescentTerm, ...]:
+    """The products; ModelError where shapes contradict them."""
+    windows, turned = call.integers("windows"), call.integers("turned")
+    count = len(turned)
+    if not count or len(windows) != WINDOW * count or len(call.inputs) != FIRST_TERM + OF_A_TERM * count:
+        raise call.invalid(f"{len(call.inputs)} operands are not those of {count} products")
+    return tuple(_term(call, at, windows[WINDOW * at : WINDOW * (at + 1)], bool(turned[at])) for at in range(count))
+
+
+def _term(call: Call, at: int, window: Shape, turned: bool) -> DescentTerm:
+    groups, *rest = window
+    place = FIRST_TERM + OF_A_TERM * at
+    x, w, dy, target = call.shape(), call.shape(place), call.shape(place + 1), call.optional(place + 2)
+    matrix = len(w) == 2
+    if target is not None and target.shape != w:
+        raise call.invalid(f"a target of shape {target.shape} takes no step of weights of shape {w}")
+    if matrix:
+        inside, results = w if turned else w[::-1]
+        images, size, outs, kernel = 1, (1, prod(x[:-1])), (1, prod(dy[:-1])), (1, 1)
+        fits = groups == 1 and size == outs and (x[-1], dy[-1]) == (inside, results)
+    else:
+        images, size, outs, kernel = x[0], _two(x[2:]), _two(dy[2:]), _two(w[2:])
+        inside, results = w[1], w[0] // max(groups, 1)
+        fits = len(x) == len(w) == len(dy) in (3, 4) and groups > 0 and not turned
+        fits = fits and (x[1], dy[1], dy[0]) == (inside * groups, w[0], images) and results * groups == w[0]
+    if not fits or min(rest[:4]) < 1:
+        raise call.invalid(f"operands of shapes {x}, {w} and {dy} are not those of one product")
+    return DescentTerm(
+        images, groups, inside, results, size, outs, kernel, (rest[0], rest[1]), (rest[2], rest[3]),
+        (rest[4], rest[5]), matrix, turned,
+    )  # fmt: skip
+
+
+def _two(shape: Shape) -> tuple[int, int]:
+    return (1, shape[0]) if len(shape) == 1 else (shape[0], shape[1])
+
+
+def _infer(call: Call) -> tuple[TensorType, ...]:
+    terms = descent_terms(call)
+    add = call.optional(1)
+    if add is not None and add.shape != call.shape():
+        raise call.invalid(f"a gradient of shape {add.shape} is none of {call.shape()}")
+    return (same(call), *(same(call, FIRST_TERM + OF_A_TERM * at) for at in range(len(terms))))
+
+
+def by_channel(term: DescentTerm, array: Array, channels: int, size: tuple[int, int]) -> Array:
+    """The array as [images, groups, channels of a group, rows, columns]."""
+    if term.matrix:
+        return array.reshape(*size, channels).transpose(2, 0, 1)[None, None]
+    return array.reshape(term.images, term.groups, channels, *size)
+
+
+def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
+    x, add = given(arrays, 0), maybe(arrays, 1)
+    total = np.zeros(x.shape, np.float64) if add is None else add.astype(np.float64)
+    rate, decay, following = call.real("rate"), call.real("decay", 1.0), list[Array]()
+    for at, term in enumerate(descent_terms(call)):
+        w, dy, target = (maybe(arrays, FIRST_TERM + OF_A_TERM * at + part) for part in range(OF_A_TERM))
+        assert w is not None
+        assert dy is not None
+        inputs = by_channel(term, x.astype(np.float64), term.channels, term.size)
+        outputs = by_channel(term, dy.astype(np.float64), term.results, term.outs)
+        weights = (w.T if term.turned else w).reshape(term.groups, term.results, term.channels, *term.kernel)
+        slopes, sums = np.zeros(weights.shape), by_channel(term, total, term.channels, term.size)  # a view
+        for tap, read, written in meetings(term):
+            slopes[..., *tap] = np.einsum("ngcyx,ngoyx->goc", inputs[..., *read], outputs[..., *written])
+            sums[..., *read] += np.einsum("goc,ngoyx->ngcyx", weights[..., *tap], outputs[..., *written])
+        moved = slopes.reshape(w.T.shape).T if term.turned else slopes.reshape(w.shape)
+        following.append((decay * (w if target is None else target) + rate * moved).astype(w.dtype))
+    if call.integer("masked", 0):
+        total = np.where(x > 0, total, 0)
+    return (total.astype(x.dtype), *following)
+
+
+def meetings(term: DescentTerm) -> Iterator[tuple[tuple[int, int], tuple[slice, slice], tuple[slice, slice]]]:
+    """Every tap with the rows and columns of operand and gradient that meet there."""
+    for tap in grid(*map(range, term.kernel)):
+        read, written = zip(*(term.reach(axis, tap[axis]) for axis in (0, 1)), strict=True)
+        yield (tap[0], tap[1]), (read[0], read[1]), (written[0], written[1])
+
+
+def products(call: Call) -> int:
+    """Multiply-accumulates: of every term two, one where no gradient of the operand is asked for."""
+    each = 2 if 0 in call.present else 1
+    return sum(
+        each * term.images * term.groups * term.results * term.channels
+        * sum(prod(len(range(*part.indices(part.stop))) for part in written) for _, _, written in meetings(term))
+        for term in descent_terms(call)
+    )  # fmt: skip
+
+
+def replaces(node: Node) -> tuple[tuple[int, int], ...]:
+    """Gradients over the operand, or over that of its other readers; next values over what takes the step."""
+    pairs = [(operand, 0) for operand in (0, 1) if node.inputs[operand] and node.outputs[0]]
+    for place in range(FIRST_TERM, len(node.inputs), OF_A_TERM):
+        target = place + 2 if node.inputs[place + 2] else place
+        pairs.append((target, 1 + (place - FIRST_TERM) // OF_A_TERM))
+    return tuple(pairs)
+
+
+OPERATORS = (
+    Operator(
+        "Descent", _infer, _evaluate, ("x", "add", "term..."), ("dx", "next..."), kind=Kind.OPAQUE, domain=DOMAIN,
+        sketch="descent", products=products, replaces=replaces,
+    ),
+)  # fmt: skip

@@ -1,0 +1,74 @@
+"""Products that are taken back in one node are those of the ordinary nodes, and nothing of them is left beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from gradient.networks import values
+from graphs import node, onnx_model
+from tilewright.frontend.load import load
+from tilewright.gradient.network import Network
+from tilewright.gradient.optimisers import Optimiser
+from tilewright.gradient.training import Training, TrainingWish, training
+from tilewright.model import Array, Model
+
+
+def branching() -> onnx.ModelProto:
+    """A residual block, a strided one with two readers of its operand, a depthwise layer, weights that two layers
+    share, and matrices on both sides of the weights."""
+    draw = np.random.default_rng(6)
+    shapes = {"a": (4, 2, 3, 3), "b": (4, 4, 3, 3), "c": (8, 4, 3, 3), "d": (8, 4, 1, 1), "e": (8, 1, 3, 3),
+              "m": (8, 8), "n": (3, 8)}  # fmt: skip
+    weights = {name: draw.standard_normal(shape).astype(np.float32) / 3 for name, shape in shapes.items()}
+    nodes = [
+        node("Conv", "x a", "c0", pads=[1] * 4), node("Relu", "c0", "r0"),
+        node("Conv", "r0 b", "c1", pads=[1] * 4), node("Add", "c1 r0", "s1"), node("Relu", "s1", "r1"),
+        node("Conv", "r1 c", "c2", pads=[1] * 4, strides=[2, 2]), node("Conv", "r1 d", "c3", strides=[2, 2]),
+        node("Add", "c2 c3", "s2"), node("Relu", "s2", "r2"),
+        node("Conv", "r2 e", "c4", pads=[1] * 4, group=8), node("Relu", "c4", "r4"),
+        node("GlobalAveragePool", "r4", "p"), node("Flatten", "p", "f"),
+        node("MatMul", "f m", "g"), node("Tanh", "g", "t"), node("MatMul", "t m", "h"),
+        node("Gemm", "h n", "y", transB=1),
+    ]  # fmt: skip
+    return onnx_model(nodes, {"x": (2, 2, 6, 6)}, ["y"], weights)
+
+
+def made(kind: str = "sgd", work: float = 1.0) -> Training:
+    return training(load(branching(), name="net"), TrainingWish(optimiser=Optimiser(kind, 0.1), work=work))
+
+
+def after(model: Model) -> dict[str, Array]:
+    """The loss and every next value of one step in double precision."""
+    draw = np.random.default_rng(7)
+    given: dict[str, Array] = {one.past: one.initial + 0.0 for one in model.states if one.initial is not None}
+    given |= {"x": draw.standard_normal((2, 2, 6, 6)).astype(np.float32), "target": np.array([0, 2], np.int32)}
+    known = values(Network(model), given)
+    return {name: known[name] for name in model.outputs}
+
+
+@pytest.mark.parametrize(("kind", "work"), [("sgd", 1.0), ("momentum", 1.0), ("adam", 1.0), ("sgd", 1.5)])
+def test_a_step_with_descents_is_the_step_of_ordinary_nodes(kind: str, work: float) -> None:
+    found = made(kind, work)
+    assert not [each for each in found.plain.nodes if each.domain]
+    expected, step = after(found.plain), after(found.step)
+    assert expected.keys() == step.keys()
+    for name, value in expected.items():
+        np.testing.assert_allclose(step[name], value, rtol=2e-5, atol=2e-6, err_msg=name)
+
+
+def test_readers_of_one_operand_masks_and_shortcuts_are_taken_in() -> None:
+    descents = {each.inputs[0]: each for each in made().step.nodes if each.op == "Descent"}
+    assert {len(descents[x].outputs) for x in ("r0", "r2", "x")} == {2}
+    assert len(descents["r1"].outputs) == 3
+    assert descents["r0"].inputs[1]
+    assert not descents["r2"].inputs[1]
+    assert not descents["x"].outputs[0]
+    assert [descents[x].attributes["masked"] for x in ("r0", "r1", "r2", "x", "f")] == [1, 1, 1, 0, 0]
+
+
+def test_no_gradient_of_weights_is_stored_and_no_transposed_convolution_left() -> None:
+    left = {each.op for each in made().step.nodes}
+    assert not left & {"ConvTranspose", "Transpose"}
+    sizes = [made().step.tensors[name].shape for each in made().step.nodes for name in each.outputs if name]
+    assert sizes.count((4, 4, 3, 3)) == 1
