@@ -17,6 +17,7 @@ from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.frontend.load import load
 from tilewright.gradient.network import Network
 from tilewright.gradient.optimisers import Optimiser
+from tilewright.gradient.to_onnx import to_onnx
 from tilewright.gradient.training import Training, TrainingWish, training
 from training import Array, Convolution, Dense, Layer, Relu, run, softmax
 
@@ -178,6 +179,12 @@ def test_optimisers_make_the_steps_of_their_papers(kind: str) -> None:
         weight = weight - 0.1 * {"sgd": slope, "momentum": speed, "adam": adam}[kind]
         held = {state.past: known[state.present] for state in found.states}
         np.testing.assert_allclose(held["b2"], weight, atol=1e-5)
+
+
+def test_a_note_names_some_states_and_counts_the_others() -> None:
+    (note,) = load(to_onnx(made("all", "adam").plain)).notes
+    assert note.startswith("state by the file: 'w0' <- 'w0/next', ")
+    assert note.endswith(", and 15 more")
 
 
 def test_losses_are_what_their_names_say() -> None:

@@ -23,6 +23,8 @@ from tilewright.options import StateWish
 if TYPE_CHECKING:
     import onnx
 
+NAMED = 6
+"""Pairs that a note names; of more it counts the others."""
 METADATA = "tilewright.state"
 """The key of `metadata_props` under which a file names its states."""
 NONE, AUTO = "none", "auto"
@@ -166,6 +168,8 @@ def with_states(model: Model, pairs: Pairs, stored: Mapping[str, Value], wish: S
     for state in states:
         _held_against(model.tensors[state.past], state.initial, file)
     told = [f"'{a}' <- '{b}'" for a, b in accepted if a in pairs.guessed or pairs.from_file]
+    if len(told) > NAMED:
+        told[NAMED - 1 :] = [f"and {len(told) - NAMED + 1} more"]
     note = (f"state by {'the file' if pairs.from_file else 'name'}: {', '.join(told)}",) if told else ()
     return replace(model, states=states, notes=(*model.notes, *note))
 

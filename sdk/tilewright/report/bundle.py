@@ -10,6 +10,9 @@ from tilewright.report.text import memory_table, number, printable, run_lines, t
 if TYPE_CHECKING:
     from tilewright.report.build import Report
 
+STATES = 6
+"""Common states that are listed; of more the others are counted."""
+
 
 def bundle_text(report: Report) -> str:
     """The networks side by side, then what they share; empty where the report is of one network."""
@@ -31,8 +34,11 @@ def bundle_text(report: Report) -> str:
     )
     lines += [f"{' and '.join(pair)} may run at a time" for pair in shared.concurrent]
     lines += [
-        f"state '{printable(one.name)}', {number(one.bytes)} B: {', '.join(one.networks)}" for one in shared.states
+        f"state '{printable(one.name)}', {number(one.bytes)} B: {', '.join(one.networks)}"
+        for one in shared.states[:STATES]
     ]
+    if others := shared.states[STATES:]:
+        lines.append(f"and {len(others)} more states, {number(sum(one.bytes for one in others))} B")
     return "\n".join(lines)
 
 
