@@ -23,6 +23,7 @@ from tilewright.report.code_sizes import (
     CoreSizes,
     KernelSizes,
     LayerCounts,
+    Parts,
     is_helper,
     is_library,
 )
@@ -264,22 +265,26 @@ def _deeper(kernel: KernelSizes, counts: tuple[int, ...], more: int) -> KernelSi
 
 
 def _shared(cells: Sequence[Built], known: CoreSizes) -> dict[str, int]:
-    """Bytes of our functions that belong to no layer, by the name that brings them; those without one under ALWAYS."""
-    size_of: dict[str, int] = defaultdict(int, known.shared)
+    """Bytes of our functions that belong to no layer, typical ones by the name that brings them; the most of those
+    without one under ALWAYS.
+    """
+    sizes_of: dict[str, list[int]] = defaultdict(list)
     for cell in cells:
         rest = 0
         for name, size in cell.functions.items():
             if layer_of(name, cell.model) not in cell.counts.layers:
                 if name in cell.counts.names:
-                    size_of[name] = max(size_of[name], size)
+                    sizes_of[name].append(size)
                 else:
                     rest += size
-        size_of[ALWAYS] = max(size_of[ALWAYS], rest)
-    return dict(size_of)
+        sizes_of[ALWAYS].append(rest)
+    always = max(*sizes_of.pop(ALWAYS), known.shared.get(ALWAYS, 0))
+    middle = {name: round(statistics.median(sizes)) for name, sizes in sizes_of.items()}
+    return {**known.shared, **middle, ALWAYS: always}
 
 
-def toml(platform: str, cores: Iterable[CoreSizes]) -> str:
-    """The file as it is committed."""
+def toml(platform: str, cores: Iterable[CoreSizes], libraries: Mapping[str, Parts]) -> str:
+    """The file as it is committed; `libraries` are those of cores of which nothing else was measured, by flags."""
     lines = [f"# Written by: python ci/measure_code.py {platform}"]
     lines += ["# typical: bytes of code for 1,000 tokens of C; spread: its standard deviation in hundredths"]
     lines += ["# stack: [tokens of a layer, bytes up to there]"]
@@ -292,8 +297,14 @@ def toml(platform: str, cores: Iterable[CoreSizes]) -> str:
         lines += [f"{name} = {{ {_fields(kernel)} }}" for name, kernel in sorted(sizes.kernels.items())]
         lines += ["[core.shared]", *(f"{name} = {size}" for name, size in sorted(sizes.shared.items()))]
         lines += ["[core.library]", *(f"{name} = {_names(parts)}" for name, parts in sorted(sizes.library.items()))]
-        lines += ["[core.parts]", *(f'"{name}" = {list(pair)}' for name, pair in sorted(sizes.parts.items()))]
+        lines += ["[core.parts]", *_parts(sizes.parts)]
+    for flags, parts in libraries.items():
+        lines += ["", "[[libraries]]", f'flags = "{flags}"', "[libraries.parts]", *_parts(parts)]
     return "\n".join(lines) + "\n"
+
+
+def _parts(parts: Parts) -> list[str]:
+    return [f'"{name}" = {list(pair)}' for name, pair in sorted(parts.items())]
 
 
 def _fields(kernel: KernelSizes) -> str:

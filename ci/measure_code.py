@@ -35,7 +35,7 @@ from tilewright.fitting import roomy
 from tilewright.memory.needs import Places
 from tilewright.options import CompileOptions
 from tilewright.plugins import platform
-from tilewright.report.code_sizes import FILE, CoreSizes, LayerCounts, is_library, known_cores
+from tilewright.report.code_sizes import FILE, CoreSizes, LayerCounts, Parts, is_library, known_cores, known_libraries
 from tilewright.run.build import choose_compiler
 from tilewright.run.elf import aliases, placements, read_elf
 from tilewright.run.stack import CallGraph, bound_beside, join_aliases, read_call_graph, stack_bound
@@ -45,12 +45,21 @@ from tilewright.tiling.hierarchy import hierarchy
 
 ROOT = Path(__file__).parents[1]
 CORES = {
-    "cortex_m": ("qemu_mps2_an385", "qemu_microbit", "cortex-m4", "qemu_mps2_an386", "qemu_mps3_an547"),
+    "cortex_m": (
+        "qemu_mps2_an385",
+        "qemu_microbit",
+        "cortex-m4",
+        "qemu_mps2_an386",
+        "qemu_mps3_an547",
+        "cortex-m33",
+    ),
     "riscv": ("qemu_rv32imc", "qemu_rv32imafc", "qemu_rv32gcv"),
     "pulp": ("qemu_pulp", "gvsoc_pulp_open"),
     "pulp_l3": ("qemu_pulp_l3",),
 }
 """Targets whose cores are measured; others take the figures of the one that is most like theirs."""
+LIBRARIES = {"riscv": ("rv32imac",)}
+"""Targets of which libraries alone are measured: theirs are others than those of the core that is most like theirs."""
 NOTE, AGAIN = "--note", "--again"
 _CONSTANT = (".ARM.ex", ".rodata", ".srodata", ".data", ".sdata")
 _CAST = re.compile(r"\((?:const )?[a-z]\w*(?: \*)?\)")
@@ -306,6 +315,12 @@ def table(name: str, board: str, models: Sequence[Path], pool: ProcessPoolExecut
     return replace(sizes, missing=missing)
 
 
+def own_parts(board: str, cores: Sequence[CoreSizes]) -> Parts:
+    """What a target links for the functions that the measured cores call, each part at its largest."""
+    linked = library(board, tuple(sorted({function for sizes in cores for function in sizes.library})))
+    return linked.parts
+
+
 def without(sizes: CoreSizes, kernels: Collection[str]) -> CoreSizes:
     """A table that has forgotten these kernels."""
     return replace(sizes, kernels={name: kernel for name, kernel in sizes.kernels.items() if name not in kernels})
@@ -322,7 +337,12 @@ def main(words: list[str]) -> int:
                 continue
             hows = [how if {name, board} & set(names) else NOTE for board in boards]
             cores = [table(name, board, models, pool, own) for board, own in zip(boards, hows, strict=True)]
-            (ROOT / "platforms" / name / FILE).write_text(toml(name, cores), encoding="utf-8")
+            parts = known_libraries(name)
+            if how != NOTE:
+                parts |= {
+                    " ".join(load_target(board).cpu_flags): own_parts(board, cores) for board in LIBRARIES.get(name, ())
+                }
+            (ROOT / "platforms" / name / FILE).write_text(toml(name, cores, parts), encoding="utf-8")
     return 0
 
 

@@ -32,6 +32,7 @@ from tilewright.conformance.graphs import network
 from tilewright.errors import DoesNotFit, TilewrightError
 from tilewright.fitting import LARGE, fitted, measured
 from tilewright.options import CompileOptions, InputOutput
+from tilewright.plugins import platform
 from tilewright.target import Target, known_targets, load_target, missing_tools
 
 TITLE = "estimated bytes against built ones (excess over the whole level), and the smallest sizes that are named"
@@ -120,7 +121,8 @@ def _row(level: Level, odd: str) -> Row:
 def _ratios(model: Path, board: str) -> list[tuple[str, float]] | None:
     """Of every level that holds an estimate: bytes estimated over bytes built; None where there is no plan."""
     target = load_target(board)
-    sizes = {name: LARGE for name in target.memories if name not in ("l1", "l2")}
+    levels = {level.name for level in platform(target.platform).memory} - {"l1", "l2"}
+    sizes = {name: LARGE for name in target.memories if name in levels}
     try:
         done = compile_model(model, CompileOptions(level_sizes=sizes), target)
         built = levels_built(done, target)

@@ -122,6 +122,10 @@ class KernelSizes:
         return next((size for most, size in self.stack if tokens <= most), self.stack[-1][1])
 
 
+Parts = Mapping[str, tuple[int, int]]
+"""Parts of libraries: bytes of each with its constants, and of its variables."""
+
+
 @dataclass(frozen=True)
 class CoreSizes:
     """Bytes on one core, told by its compiler flags; `basis` names it where it stands in for another.
@@ -137,7 +141,7 @@ class CoreSizes:
     kernels: Mapping[str, KernelSizes] = field(default_factory=dict)
     shared: Mapping[str, int] = field(default_factory=dict)
     library: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    parts: Parts = field(default_factory=dict)
     known: frozenset[str] = frozenset()
     code_percent: int = 100
     joined_spread: int = 0
@@ -274,7 +278,13 @@ def sizes_for(platform: str, flags: str, counts: LayerCounts) -> CoreSizes | Non
         return measured
     kernels = {kernel for kernel, _ in counts.layers}
     nearest = max(cores, key=lambda core: likeness(core.flags, flags, len(kernels & core.kernels.keys())))
-    return replace(nearest, percent=NEAREST_PERCENT, basis=core_name(nearest.flags))
+    parts = {**nearest.parts, **known_libraries(platform).get(flags, {})}
+    return replace(nearest, parts=parts, percent=NEAREST_PERCENT, basis=core_name(nearest.flags))
+
+
+def known_libraries(platform: str) -> dict[str, Parts]:
+    """Parts of libraries on cores of which nothing else was measured, by their flags."""
+    return {table["flags"]: _parts(table) for table in _read(platform).get("libraries", ())}
 
 
 def known_cores(platform: str) -> dict[str, CoreSizes]:
@@ -300,12 +310,19 @@ def likeness(flags: str, others: str, kernels: int) -> tuple[int, int, int, int]
 @cache
 def _load(platform: str) -> tuple[CoreSizes, ...]:
     """All cores of a platform that ships with the package; empty where nothing was measured."""
+    return tuple(_core(table) for table in _read(platform).get("core", ()))
+
+
+@cache
+def _read(platform: str) -> Mapping[str, Any]:
     import tilewright.platforms
 
     path = Path(next(iter(tilewright.platforms.__path__))) / platform / FILE
-    if not path.is_file():
-        return ()
-    return tuple(_core(table) for table in tomllib.loads(path.read_text(encoding="utf-8")).get("core", ()))
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def _parts(table: Mapping[str, Any]) -> Parts:
+    return {name: (size, variables) for name, (size, variables) in table["parts"].items()}
 
 
 def _core(table: Mapping[str, Any]) -> CoreSizes:
@@ -315,7 +332,7 @@ def _core(table: Mapping[str, Any]) -> CoreSizes:
         {name: _kernel(sizes) for name, sizes in table["kernels"].items()},
         table["shared"],
         {name: frozenset(parts) for name, parts in table["library"].items()},
-        {name: (size, variables) for name, (size, variables) in table["parts"].items()},
+        _parts(table),
         frozenset(table["known"]),
         table["code_percent"],
         table["joined_spread"],
