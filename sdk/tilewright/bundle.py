@@ -21,7 +21,8 @@ from tilewright.memory.together import Together, place_together
 from tilewright.memory.together_levels import with_programs
 from tilewright.options import CompileOptions
 from tilewright.pipeline import Compiler
-from tilewright.report.build import ModelReport, QuantisationReport, Report, ToolReport
+from tilewright.report.build import Report, ToolReport
+from tilewright.report.network import ModelReport, QuantisationReport
 from tilewright.report.sharing import ArenaReport, BundleReport, SharedStateReport
 from tilewright.run.simulator import Subject
 from tilewright.run.together import BundleSubject

@@ -18,18 +18,15 @@ from tilewright.plan.profile import copied_bytes, modelled_cycles
 from tilewright.platform import MemoryLevel
 from tilewright.report.build import (
     LayerReport,
-    LengthReport,
     MemberReport,
-    ModelReport,
     PassReport,
-    QuantisationReport,
     Report,
     ResultReport,
-    TensorReport,
     ToolReport,
 )
 from tilewright.report.calls import StateReport
 from tilewright.report.costs import with_slow
+from tilewright.report.network import LengthReport, ModelReport, QuantisationReport, TensorReport
 from tilewright.report.slow import FasterReport
 from tilewright.report.tiled import timeline, with_tile_buffers
 from tilewright.rows.chain import RowChain
