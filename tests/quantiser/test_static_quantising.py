@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 
@@ -11,11 +12,12 @@ import onnx
 import pytest
 from graphs import node, onnx_model
 from network_files import session
-from tilewright.cli import main
+from tilewright.cli import main, parser
 from tilewright.compile import compile_model
 from tilewright.frontend.load import load
 from tilewright.model import Array, DType, Model
 from tilewright.options import CompileOptions
+from tilewright.quantiser.static.budget import budget_of
 from tilewright.quantiser.static.codes import Range, coded_weights, coding
 from tilewright.quantiser.static.costs import PACKED, needs, report_of
 from tilewright.quantiser.static.equalise import pairs_of
@@ -74,6 +76,16 @@ def test_the_command_writes_a_network_of_integers(tmp_path: Path, capsys: pytest
     assert "is quantised already" in capsys.readouterr().err
     assert main([*words[:4], "-o", str(tmp_path / "q.txt")]) == 2
     assert "an ONNX file ends in .onnx" in capsys.readouterr().err
+
+
+def test_the_page_follows_the_command() -> None:
+    page = (DIGITS.parents[2] / "docs" / "quantising.md").read_text(encoding="utf-8")
+    (line,) = [line for line in page.splitlines() if line.startswith("    tilewright quantize ")]
+    words = [word for text in re.findall("`(--[a-z]+ [^`]*)`", page) if "TARGET" in text or "drop" in text
+             for word in text.split()]  # fmt: skip
+    chosen = parser().parse_args([*line.split()[1:], *words])
+    assert (chosen.verb, chosen.drop, chosen.target, chosen.explain) == ("quantize", "1%", "TARGET", True)
+    assert budget_of(chosen.budget) == {"ram": 65536, "flash": 262144, "cycles": 10_000_000}
 
 
 def classes_of_digits(images: Array) -> Array:
