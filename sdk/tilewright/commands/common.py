@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tilewright.target import Target
 
 T = TypeVar("T")
-ALLOCATORS = "auto, canonical, cp_sat, descent, greedy, naive, onnx2c_unions, tetris, tflm_greedy"
+ALLOCATORS = "auto, canonical, cp_sat, descent, distances, greedy, naive, onnx2c_unions, tetris, tflm_greedy"
 PASSES = (
     "activation, batch_norm, cached_attention, canonical, chain, dead, dense, depthwise, fold, hot_rows, identity, "
     "one_hot, pad, pool, prescale, readers, scalar, signed_codes, transposed, windows; in memory in_place, kernels, "

@@ -127,7 +127,7 @@ def _held_together(model: Model) -> dict[str, str]:
     held, past = dict[str, str](), {state.past for state in model.states}
     for node in model.nodes:
         operator = find(node.op, node.domain)
-        view = node.op in ("Transpose", "Shift") or (operator is not None and operator.kind is Kind.VIEW)
+        view = node.op == "Shift" or (operator is not None and operator.kind is Kind.VIEW)
         operands = node.inputs if node.op == "Concat" else node.inputs[:1] if view else ()
         for name in operands:
             root, other = _root(held, name), _root(held, node.outputs[0])
