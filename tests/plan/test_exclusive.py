@@ -30,7 +30,7 @@ CONSTANTS = {
     "back": RANDOM.normal(size=(32, 8)).astype(np.float32) / 4,
     "zero": np.float32(0),
 }
-THEN = [("MatMul", "x wide", "a1"), ("Tanh", "a1", "a2"), ("MatMul", "a2 back", "a3"), ("Softmax", "a3", "then_y")]
+THEN = [("MatMul", "x wide", "a1"), ("Tanh", "a1", "a2"), ("MatMul", "a2 back", "a3"), ("LogSoftmax", "a3", "then_y")]
 ELSE = [("MatMul", "x w", "b1"), ("MatMul", "b1 wide", "b2"), ("MatMul", "b2 back", "b3"), ("Neg", "b3", "else_y")]
 
 

@@ -191,7 +191,7 @@ def test_the_last_use_of_an_output_is_not_its_last_reader() -> None:
 
 
 def test_a_view_keeps_the_bytes_alive() -> None:
-    nodes = [node("Reshape", "a flat", "v"), node("Softmax", "a", "b"), node("Softmax", "v", "c"),
+    nodes = [node("Reshape", "a flat", "v"), node("LogSoftmax", "a", "b"), node("LogSoftmax", "v", "c"),
              node("Reshape", "c square", "d"), node("Add", "b d", "s")]  # fmt: skip
     plan = between(nodes, {"flat": np.array([16]), "square": np.array([4, 4])})
     lives = {plan.slots[m].tensor.name: found for found in storages(plan) for m in found.members}
