@@ -27,6 +27,7 @@ from tilewright.model import Model
 from tilewright.options import CompileOptions, RunOptions
 from tilewright.passes.quantise.report import quantisation_report
 from tilewright.pipeline import Compiler, Depends
+from tilewright.plan.guards import told_of_guards
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.platform import Feature
 from tilewright.report.allowance import with_estimates
@@ -230,8 +231,10 @@ def compiled(outcome: Found, artifacts: Artifacts, seconds: Mapping[str, float])
     """What was found and emitted, with its report."""
     deployment = outcome.deployment
     request, network = deployment.question.request, deployment.question.lowered
+    told = told_of_guards(outcome.placed.plan, request.platform)
+    model = replace(deployment.model, notes=(*deployment.model.notes, *told))
     report = collect(
-        loaded=network.loaded, graph=deployment.graph, model=deployment.model, placed=outcome.placed,
+        loaded=network.loaded, graph=deployment.graph, model=model, placed=outcome.placed,
         passes=(*network.passes, *outcome.reports),
         levels=request.levels, constant_bytes=artifacts.constant_bytes,
         table_bytes=artifacts.table_bytes, target=request.target.name,
@@ -244,7 +247,7 @@ def compiled(outcome: Found, artifacts: Artifacts, seconds: Mapping[str, float])
     if not simulator_of(request.target).on_this_machine:
         report = with_estimates(report, request.platform, artifacts, request.target)
     return Compiled(
-        request, network.loaded, deployment.model, deployment.graph, deployment.tiled, outcome.placed.plan,
+        request, network.loaded, model, deployment.graph, deployment.tiled, outcome.placed.plan,
         outcome.placed, artifacts, report, deployment.decided_with(outcome.placed),
     )  # fmt: skip
 

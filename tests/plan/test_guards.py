@@ -145,3 +145,17 @@ def test_layers_that_did_not_run_are_not_compared_and_fences_hold(
     assert {name.rpartition("/")[2]: error == "-" for name, error in rows.items()} == {
         "only_then": False, "only_high": True, "only_low": True,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("target", "told"), [("cuda_host", True), ("host", False)])
+def test_a_platform_that_leaves_nothing_out_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], target: str, told: bool
+) -> None:
+    file = tmp_path / "m.onnx"
+    onnx.save(chosen(), file)
+    assert main(["check", str(file), "-t", target]) == 0
+    note = (
+        "note: platform 'cuda' leaves nothing out: layers that only one outcome of a condition needs run in "
+        "every call, 8 here ('most', 'outer/only_then', 'outer/soft', and 5 more)"
+    )
+    assert (note in capsys.readouterr().err) == told

@@ -14,6 +14,10 @@ from typing import Generic, TypeVar
 from tilewright.model import Array
 from tilewright.ops.operator import Call
 from tilewright.plan.plan import ExecutionPlan, Instruction, view_root
+from tilewright.platform import Feature, Platform
+
+NAMED = 3
+"""Instructions named one by one in a note."""
 
 Key = TypeVar("Key", int, str)
 """What names a tensor: the slot that its bytes are in, or its name."""
@@ -120,4 +124,18 @@ def skipped(guards: Guards, values: Sequence[Array]) -> frozenset[int]:
     """The instructions that do not run where the slots hold these values."""
     return frozenset(
         index for index, own in enumerate(guards) if any(values[guard.slot].any() != guard.value for guard in own)
+    )
+
+
+def told_of_guards(plan: ExecutionPlan, platform: Platform) -> tuple[str, ...]:
+    """A note where code of the platform runs in every call what only one outcome of a condition needs."""
+    if platform.can(Feature.SKIPPING):
+        return ()
+    names = [f"'{one.name}'" for one, own in zip(plan.instructions, guards_of(plan), strict=True) if own]
+    if not names:
+        return ()
+    more = [f"and {len(names) - NAMED} more"] if len(names) > NAMED else []
+    return (
+        f"platform '{platform.name}' leaves nothing out: layers that only one outcome of a condition needs run in"
+        f" every call, {len(names)} here ({', '.join([*names[:NAMED], *more])})",
     )
