@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 from tilewright.errors import PlatformError, UsageError
+from tilewright.platform import MemoryLevel
 from tilewright.plugins import platform
-from tilewright.target import Target, all_targets, known_targets, load_target, missing_tools
+from tilewright.sizes import parse_size
+from tilewright.target import Target, all_targets, known_targets, load_target, missing_tools, with_sizes
 
 BOARD = """
 name = "my_board"
@@ -97,3 +99,19 @@ def test_every_shipped_target_is_complete() -> None:
         assert {platform(target.platform).compute_in, platform(target.platform).constants_in} <= set(target.memories)
         for name in (*target.startup, *([target.link_script] if target.link_script else [])):
             assert target.file(name).is_file()
+
+
+@pytest.mark.parametrize("name", [name for name in known_targets() if "-m" in load_target(name).command])
+def test_the_machine_holds_as_much_as_its_levels_may_be_set_to(name: str) -> None:
+    target = load_target(name)
+    machine_bytes = parse_size(target.command[target.command.index("-m") + 1])
+    assert machine_bytes is not None
+    for memory in target.memories.values():
+        most = max(memory.size or 0, memory.most or 0)
+        assert memory.address + most <= 0x80000000 + machine_bytes
+        assert with_sizes(target, [MemoryLevel(memory.level, size=most)]).memories[memory.level].size == most
+
+
+def test_weights_of_32_mib_have_room_in_the_third_memory() -> None:
+    sized = with_sizes(load_target("qemu_pulp_l3"), [MemoryLevel("l3", size=32 << 20)])
+    assert sized.memories["l3"].size == 32 << 20

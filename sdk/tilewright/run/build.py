@@ -252,7 +252,7 @@ def _link(
         raise DoesNotFit(
             f"the image does not fit on target '{target.name}'",
             why=needs,
-            fix="choose a larger target or shrink the model",
+            fix="choose a larger target or shrink the model; '--set' makes no memory larger than the simulator has it",
             smallest=smallest,
         )
     raise TilewrightError(f"{Path(driver).name} does not link {path.name}", why=_complaint(done))
