@@ -3,6 +3,7 @@
 PYTHONPATH=tests/models python ci/measure_code.py cortex_m riscv     the tables of these platforms, or of all
 PYTHONPATH=tests/models python ci/measure_code.py --note             only names what a table does not know
 PYTHONPATH=tests/models python ci/measure_code.py --again BOARD      all that the networks hold anew, on this core alone
+
 Only kernels are measured that a table does not know, or that have another form than when they were measured; remove a
 core from the file to measure all of it. What is only named counts as the densest, or as it was, and is less certain.
 Networks of tests/models, and drawn ones, are compiled for each core of the platform with their layers kept apart, so
@@ -13,6 +14,7 @@ kernels change. `ci/bench sizes` holds the tables against whole builds of networ
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import sys
@@ -326,10 +328,26 @@ def without(sizes: CoreSizes, kernels: Collection[str]) -> CoreSizes:
     return replace(sizes, kernels={name: kernel for name, kernel in sizes.kernels.items() if name not in kernels})
 
 
-def main(words: list[str]) -> int:
+def arguments(words: Sequence[str]) -> tuple[str, list[str]]:
+    """How to measure, and the platforms and boards to measure; exits where a word is none of them."""
+    title, _, rest = str(__doc__).partition("\n\n")
+    parser = argparse.ArgumentParser(
+        "measure_code.py", description=title, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    choices = [*CORES, *(board for boards in CORES.values() for board in boards)]
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(NOTE, action="store_const", const=NOTE, dest="how", help="only name what a table does not know")
+    how.add_argument(AGAIN, action="store_const", const=AGAIN, dest="how", help="measure what is known too")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"a platform or a board: {', '.join(choices)}")
+    given = parser.parse_args(words)
+    if unknown := sorted(set(given.names) - set(choices)):
+        parser.error(f"no platform or board is called {', '.join(unknown)}; there are {', '.join(choices)}")
+    return given.how or "", given.names or list(CORES)
+
+
+def main(words: Sequence[str]) -> int:
     """Write the tables of the platforms."""
-    how = next((word for word in words if word.startswith("-")), "")
-    names = [word for word in words if not word.startswith("-")] or list(CORES)
+    how, names = arguments(words)
     with tempfile.TemporaryDirectory() as drawn, ProcessPoolExecutor(int(os.environ.get("JOBS") or 2)) as pool:
         models = [] if how == NOTE else list(networks(Path(drawn)))
         for name, boards in CORES.items():

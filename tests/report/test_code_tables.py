@@ -9,7 +9,7 @@ import pytest
 from code_cache import key_of, remember, remembered
 from code_forms import TEMPLATES, form, forms, not_measured
 from code_tables import Built, Library, core
-from measure_code import CORES
+from measure_code import AGAIN, CORES, NOTE, arguments
 from tilewright.codegen.c_tokens import UNROLLED
 from tilewright.codegen.wide_operations import Operation, operation_of, operations
 from tilewright.report.code_sizes import CoreSizes, KernelSizes, LayerCounts, known_cores
@@ -28,6 +28,16 @@ def test_a_table_names_what_it_does_not_know(platform: str, board: str) -> None:
     sizes = known_cores(platform)[" ".join(target.cpu_flags)]
     unknown = not_measured(sizes, forms(platform, target.capabilities))
     assert unknown == sizes.missing, "measure it, or let ci/measure_code.py --note name it"
+
+
+def test_nothing_is_measured_where_help_is_asked_for_or_a_name_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert arguments([]) == ("", list(CORES))
+    assert (arguments([NOTE]), arguments([AGAIN, "qemu_pulp"])) == ((NOTE, list(CORES)), (AGAIN, ["qemu_pulp"]))
+    for words, code in ((["--help"], 0), (["qemu_plup"], 2), ([NOTE, AGAIN], 2)):
+        with pytest.raises(SystemExit) as end:
+            arguments(words)
+        assert end.value.code == code
+    assert "no platform or board is called qemu_plup; there are cortex_m, " in capsys.readouterr().err
 
 
 def test_a_kernel_is_new_old_or_known() -> None:
