@@ -144,6 +144,44 @@ def test_it_fits_a_narrow_window_and_the_dark(shown: Browser, page: Path) -> Non
     assert shown.evaluate("getComputedStyle(document.body).backgroundColor") != light
 
 
+def test_a_long_verdict_stands_below_the_name_in_a_narrow_window(browser: Browser, tmp_path: Path) -> None:
+    report = connected()
+    level = replace(report.memory["ram"], size=6000, provenance={"stack": "estimated", "code": "estimated"})
+    file = tmp_path / "long.html"
+    file.write_text(render_page(replace(report, memory={"ram": level})), encoding="utf-8")
+    browser.size(400, 800)
+    browser.open(file)
+    assert "estimated, margin" in text(browser, ".top .verdict")
+    assert browser.evaluate("document.documentElement.scrollWidth") <= 400
+    assert browser.evaluate("document.querySelector('.top h1').getBoundingClientRect().height") < 60
+
+
+def test_names_in_boxes_end_where_the_boxes_do(shown: Browser) -> None:
+    over = """[...document.querySelectorAll('.box text')].filter((text) => {
+        const own = text.parentNode.querySelector('rect').getBoundingClientRect();
+        return text.getBoundingClientRect().right > own.right + 1; }).map((text) => text.textContent)"""
+    long = "document.querySelector('.box text').dataset.whole = 'a_name_'.repeat(60)"
+    shown.evaluate(long)
+    for width in (1000, 500):
+        shown.size(width, 900)
+        shown.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+        assert shown.evaluate(over) == []
+    names = shown.evaluate("[...document.querySelectorAll('.box text')].map((e) => [e.textContent, e.dataset.whole])")
+    assert any(now != whole for now, whole in names)
+    assert all(now in ("", whole) or (now.endswith("…") and whole.startswith(now[:-1])) for now, whole in names)
+
+
+def test_the_layers_are_one_stop_that_arrow_keys_walk(shown: Browser) -> None:
+    assert shown.evaluate("document.querySelectorAll('#costs tbody .link:not([tabindex=\"-1\"])').length") == 1
+    shown.evaluate("document.querySelector('#costs tbody .link').focus()")
+    for key, row in (("ArrowDown", 1), ("End", -1), ("ArrowUp", -2), ("Home", 0)):
+        shown.key(key)
+        at = "[...document.querySelectorAll('#costs tbody .link')].map((e) => e === document.activeElement)"
+        assert shown.evaluate(at)[row], key
+    skip = shown.evaluate("document.querySelector('.skip').getAttribute('href')")
+    assert shown.evaluate(f"Boolean(document.querySelector('main {skip}'))")
+
+
 def test_a_sweep_is_sorted_and_tells_of_its_cells(browser: Browser, tmp_path: Path) -> None:
     small, large = load(SAMPLE), connected()
     full = replace(small, memory={"ram": replace(small.memory["ram"], size=5600)})

@@ -58,6 +58,15 @@ def test_short_names_are_the_shortest_unique_parts() -> None:
     assert short_names(["a/b;" * 3000 + "end"])
 
 
+def test_a_chain_is_named_by_its_ends() -> None:
+    nodes = [[f"model/block_{n}/gate/Sigmoid", f"model/block_{n}/gate/Mul"] for n in (1, 2)]
+    names = [" + ".join(pair) for pair in nodes]
+    assert list(short_names(names).values()) == ["block_1/gate/Sigmoid … Mul", "block_2/gate/Sigmoid … Mul"]
+    assert short_names(["conv_3 + conv_5"])["conv_3 + conv_5"] == "conv_3 + conv_5"
+    far = f"{'a' * 200} + {'b' * 200}"
+    assert len(short_names([far])[far]) <= 26
+
+
 def test_scales_have_round_ticks() -> None:
     assert [tick.label for tick in byte_ticks(5376)] == ["0 B", "1 KiB", "2 KiB", "3 KiB", "4 KiB", "5 KiB"]
     assert [tick.label for tick in count_ticks(1_232_251)][:3] == ["0", "200 k", "400 k"]

@@ -19,8 +19,8 @@ _LAYER = (
     "instructions", "cycles", "max_abs_error", "max_lsb_error",
 )  # fmt: skip
 _RUN = (
-    "match", "mismatches", "elements", "max_abs_error", "max_lsb_error", "instructions", "cycles", "text_bytes",
-    "rodata_bytes", "ram_bytes",
+    "match", "mismatches", "elements", "max_abs_error", "max_lsb_error", "instructions", "cycles", "modelled_cycles",
+    "text_bytes", "rodata_bytes", "ram_bytes",
 )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tilewright.report.text import printable
 
@@ -23,6 +23,14 @@ _BREAKS = (re.compile(r"([;/:])"), re.compile(r"([;/:_.])"))
 def short_names(names: Sequence[str]) -> dict[str, str]:
     """By name: the shortest run of its parts that stands in no other name; a name that is short already stays."""
     whole = {name: printable(name, _WHOLE) for name in dict.fromkeys(names)}
+    ends = {name: text.split(" + ") for name, text in whole.items() if " + " in text and len(text) > ENOUGH}
+    single = {name: text for name, text in whole.items() if name not in ends}
+    parts = _shortest(single | {node: node for nodes in ends.values() for node in (nodes[0], nodes[-1])})
+    return {name: _chain(ends[name], parts) if name in ends else _clipped(parts[name], LONGEST) for name in whole}
+
+
+def _shortest(whole: Mapping[str, str]) -> dict[str, str]:
+    """By name, as it is printed or shorter."""
     short = {name: text for name, text in whole.items() if len(text) <= ENOUGH}
     for breaks in _BREAKS:
         runs = {name: tuple(dict.fromkeys(_runs(text, breaks))) for name, text in whole.items()}
@@ -31,13 +39,15 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
             unique = [run for run in own if owners[run] == 1]
             if len(short.get(name, whole[name])) > ENOUGH and unique:
                 short[name] = min(unique, key=lambda run: len(breaks.findall(run)))
-    return {name: _clipped(_ends(short.get(name, text), text)) for name, text in whole.items()}
+    return {name: short.get(name, text) for name, text in whole.items()}
 
 
-def _ends(short: str, whole: str) -> str:
-    """Of a chain, whose name is those of its nodes, the first and the last."""
-    nodes = whole.split(" + ")
-    return short if len(nodes) < 2 or len(whole) <= ENOUGH else f"{nodes[0]} … {nodes[-1]}"
+def _chain(nodes: Sequence[str], short: Mapping[str, str]) -> str:
+    """Of a chain, whose name is those of its nodes, the first and the last, without the folder that both stand in."""
+    first, last = nodes[0], nodes[-1]
+    folder = first.rpartition("/")[0] + "/"
+    last = _clipped(last.removeprefix(folder) if last.startswith(folder) else short[last], LONGEST // 2 - 2)
+    return f"{_clipped(short[first], LONGEST - len(last) - 3)} … {last}"
 
 
 def _runs(name: str, breaks: re.Pattern[str]) -> Iterator[str]:
@@ -51,5 +61,5 @@ def _runs(name: str, breaks: re.Pattern[str]) -> Iterator[str]:
                 yield run
 
 
-def _clipped(text: str) -> str:
-    return text if len(text) <= LONGEST else "…" + text[-(LONGEST - 1) :]
+def _clipped(text: str, longest: int) -> str:
+    return text if len(text) <= longest else "…" + text[-(longest - 1) :]

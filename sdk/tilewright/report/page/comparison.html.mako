@@ -12,6 +12,7 @@ ${parts.head(f"{page.title}, before and after", style)}
 <p class="note">before: ${page.old_title}; after: ${page.new_title}</p>
 % endif
 </div>${'<p class="verdict">no difference</p>' if page.same else '' | n}</header>
+<main>
 <section class="cards" aria-label="summary">
 % for figure in page.figures:
 <article class="card"><h3>${figure.name}</h3><p class="big">${figure.new}</p><p class="note">before ${figure.old} <b class="${figure.kind}">${figure.change}</b></p>
@@ -62,6 +63,7 @@ ${parts.level_map(view)}
 % endfor
 </tbody></table></div></section>
 % endif
+</main>
 <script>
 ${script | n}
 </script>

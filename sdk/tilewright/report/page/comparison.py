@@ -65,6 +65,7 @@ def comparison_of(old: Report, new: Report) -> Comparison:
     changes = difference(old, new)
     key, unit, _ = primary_cost((*old.layers, *new.layers))
     one_name = old.model.name == new.model.name
+    sizes = [(f"size of {c.of}, B", _plain(c.old), _plain(c.new)) for c in changes.memory if c.what == "size"]
     others = [(c.what.replace("_", " "), _plain(c.old), _plain(c.new)) for c in (*changes.model, *changes.run)]
     return Comparison(
         title=new.model.name if one_name else f"{old.model.name} and {new.model.name}",
@@ -75,7 +76,7 @@ def comparison_of(old: Report, new: Report) -> Comparison:
         maps=tuple(_maps(old, new)),
         layers=tuple(_layers(old, new, key)),
         unit=unit,
-        others=tuple(others),
+        others=(*sizes, *others),
     )
 
 
@@ -87,6 +88,11 @@ def _figures(old: Report, new: Report, key: str, unit: str) -> Iterator[Figure]:
     if key:
         sums = [sum(getattr(layer, key) or 0 for layer in report.layers) or None for report in (old, new)]
         yield _figure(unit, sums[0], sums[1], "")
+    elif old.run is not None and new.run is not None:
+        for what in ("cycles", "modelled_cycles", "instructions"):
+            before, after = getattr(old.run, what), getattr(new.run, what)
+            if before is not None and after is not None:
+                yield _figure(what.replace("_", " "), before, after, "")
     if old.model.macs != new.model.macs:
         yield _figure("multiply-accumulates", old.model.macs, new.model.macs, "")
 

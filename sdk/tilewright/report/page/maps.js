@@ -1,11 +1,20 @@
 // ---- maps and timeline: names where they fit, stretching, keys from box to box
 function label() {
-  all(".box, .stretch").forEach((box) => {
-    const width = box.querySelector("rect").getBoundingClientRect().width;
-    const text = box.querySelector("text");
-    if (!text) return;
-    box.classList.remove("narrow");
-    box.classList.toggle("narrow", text.getComputedTextLength() + 8 > width && width < 44);
+  all(".plot").forEach((plot) => {
+    const texts = all(".box text, .stretch text", plot);
+    texts.forEach((text) => { text.textContent = text.dataset.whole ??= text.textContent; });
+    const drawn = all(".box, .stretch", plot).map((box) => [box, box.querySelector("rect").getBoundingClientRect()]);
+    const order = new Map(drawn.map(([box], at) => [box, at]));
+    const fitted = texts.map((text) => {
+      const at = order.get(text.parentNode), own = drawn[at][1], mine = text.getBoundingClientRect();
+      const over = drawn.slice(at + 1).map(([, box]) => box).filter(
+        (box) => box.top < mine.bottom && box.bottom > mine.top && box.left > own.left && box.left < own.right);
+      const room = Math.min(own.right, ...over.map((box) => box.left)) - own.left - 8;
+      const whole = text.dataset.whole, fits = Math.floor((whole.length * room) / text.getComputedTextLength()) - 1;
+      if (fits >= whole.length - 1) return whole;
+      return fits > 2 && !text.classList.contains("size") ? `${whole.slice(0, fits)}…` : "";
+    });
+    texts.forEach((text, at) => { text.textContent = fitted[at]; });
   });
   all(".plot").forEach((plot) => {
     const names = all(".stepname", plot);

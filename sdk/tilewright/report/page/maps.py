@@ -18,6 +18,8 @@ LEAST = 4.0
 """Pixels that even the smallest buffer has."""
 NAMED_STEPS = 400
 """Steps of a plan that are named below the map."""
+LONGEST_STEP = 16
+"""Characters of a step's number and name."""
 MARGIN = 1.6
 """A level's size is drawn where it is at most so many times what is used."""
 
@@ -127,7 +129,7 @@ def memory_view(
         shared=tuple(_shared(buffers[a], buffers[b], names, steps, scale) for a, b in over),
         lines=tuple(_lines(level, scale)),
         ticks=byte_ticks(scale),
-        steps=tuple(short[layer.name] for layer in layers) if len(layers) <= NAMED_STEPS else (),
+        steps=_steps([short[layer.name] for layer in layers]) if len(layers) <= NAMED_STEPS else (),
         use=_outline(use),
         most=number(max(use)),
         peak_x=100 * peak / steps,
@@ -138,6 +140,12 @@ def memory_view(
         peak_note=_note(level, buffers, peak, max(use)),
         readonly=level.readonly,
     )
+
+
+def _steps(names: Sequence[str]) -> tuple[str, ...]:
+    """Number and name of each step, cut where the room below the map ends."""
+    labels = (f"{step} {name}" for step, name in enumerate(names))
+    return tuple(label if len(label) <= LONGEST_STEP else f"{label[: LONGEST_STEP - 1]}…" for label in labels)
 
 
 def _short(buffers: Sequence[BufferReport]) -> dict[str, str]:

@@ -6,6 +6,7 @@ ${parts.head(page.title, style)}
 </head>
 <body>
 <header class="top"><div><h1>${page.title}</h1><p class="note">${page.note}${': ' if page.note else ''}each cell says what is left over of the level that is fullest. A head sorts, a cell tells more.</p></div></header>
+<main>
 <div class="sweep">
 <div class="card table"><table id="matrix" class="sorts">
 <thead><tr><th scope="col" class="text" data-text data-first="ascending"><button type="button">${page.corner}</button></th>
@@ -39,6 +40,7 @@ ${parts.head(page.title, style)}
 </table></div>
 <aside id="details" aria-live="polite"><p class="note">Choose a cell.</p></aside>
 </div>
+</main>
 <script>
 ${script | n}
 </script>

@@ -130,6 +130,9 @@ def _figures(report: Report, costs: CostTable) -> list[Figure]:
         figures.append(Figure("outputs", "match" if run.match else "differ", "", note, run.match))
         if run.accuracy is not None:
             figures.append(Figure("accuracy", f"{100 * run.accuracy:.2f}", "%", accuracy_note(run)))
+    if run is not None and not costs.unit:
+        whole = (("cycles", run.cycles), ("modelled cycles", run.modelled_cycles), ("instructions", run.instructions))
+        figures += [Figure(name, round_count(n), "", number(n)) for name, n in whole if n]
     if costs.unit:
         rate = f", {costs.total / model.macs:.2f} per MAC" if model.macs else ""
         figures.append(Figure(costs.unit, round_count(costs.total), "", f"{number(costs.total)}{rate}"))

@@ -39,7 +39,7 @@ ${bar(level.parts)}
 <text x="58" y="14" class="strong">in use</text>
 </svg>
 <div class="scroll" tabindex="0" role="region" aria-label="map of ${view.level}: steps of the plan to the right, addresses upwards">
-<svg class="wide plot" height="${view.tall + 56 + (112 if view.steps else 24)}" role="group" aria-label="buffers of ${view.level}">
+<svg class="wide plot" height="${view.tall + 56 + (124 if view.steps else 24)}" role="group" aria-label="buffers of ${view.level}">
 <svg class="use" viewBox="0 0 100 100" preserveAspectRatio="none" y="18" width="100%" height="30"><path d="${view.use}"/></svg>
 <rect class="peakband" x="${'%.3f' % view.peak_x}%" y="18" width="${'%.3f' % view.step_width}%" height="${view.tall + 38}"/>
 <text class="peaklabel" x="${'%.3f' % (view.peak_x if view.peak_x < 50 else view.peak_x + view.step_width)}%" y="12" text-anchor="${'start' if view.peak_x < 50 else 'end'}">peak ${view.most} B at step ${view.peak_step}</text>
@@ -65,7 +65,7 @@ ${bar(level.parts)}
 % endfor
 </svg>
 % for step, name in enumerate(view.steps):
-<text class="stepname" data-l="${step}" x="${'%.2f' % ((step + .5) * view.step_width)}%" y="${view.tall + 62}">${step} ${name[:14]}</text>
+<text class="stepname" data-l="${step}" x="${'%.2f' % ((step + .5) * view.step_width)}%" y="${view.tall + 62}">${name}</text>
 % endfor
 % if not view.steps:
 <text class="axisname" x="50%" y="${view.tall + 74}" text-anchor="middle">steps of the plan</text>

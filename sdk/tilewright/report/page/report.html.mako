@@ -5,11 +5,12 @@
 ${parts.head(f"{page.title} on {page.target}", style)}
 </head>
 <body>
-<a class="skip" href="#network">to the network</a>
+<a class="skip" href="${'#network' if page.graph else '#layers'}">to the ${'network' if page.graph else 'layers'}</a>
 <header class="top">
 <div><h1>${page.title}</h1><p class="note">on ${page.target}</p></div>
 <p class="verdict ${'good' if page.fits else 'bad'}">${page.verdict}</p>
 </header>
+<main>
 <section class="cards" aria-label="summary">
 % for level in page.levels:
 ${parts.level_card(level)}
@@ -159,6 +160,7 @@ ${parts.data_set(page.data_set)}
 % endif
 </div>
 </section>
+</main>
 <script type="application/json" id="data">${page.data | n}</script>
 <script>
 ${script | n}

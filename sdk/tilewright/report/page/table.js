@@ -19,3 +19,14 @@ all("table.sorts thead button").forEach((button) => button.addEventListener("cli
   const bodies = [...table.tBodies].map((body) => ({ body, key: key(body) }));
   bodies.sort((a, b) => against(a.key, b.key)).forEach(({ body }) => table.append(body));
 }));
+// The layers of the table are one stop of the Tab key: arrow keys walk from name to name.
+all("#costs tbody .link").forEach((name, at) => name.setAttribute("tabindex", at ? -1 : 0));
+document.getElementById("costs")?.addEventListener("keydown", (event) => {
+  const names = all("#costs tbody .link"), at = names.indexOf(event.target);
+  const step = { ArrowDown: 1, ArrowUp: -1, Home: -1e9, End: 1e9 }[event.key];
+  if (at < 0 || !step) return;
+  event.preventDefault();
+  const next = names[Math.min(Math.max(at + step, 0), names.length - 1)];
+  names.forEach((name) => name.setAttribute("tabindex", name === next ? 0 : -1));
+  next.focus();
+});
