@@ -62,8 +62,8 @@ class Rule(Protocol):
     def apply(self, sums: Integers) -> Integers:
         """The rounded products."""
 
-    def first_sum(self, result: int) -> int:
-        """The smallest sum whose product is at least `result`."""
+    def first_sums(self, results: Array) -> Array:
+        """The smallest sums whose products are at least `results`."""
 
 
 @dataclass(frozen=True)

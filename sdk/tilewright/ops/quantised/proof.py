@@ -16,7 +16,7 @@ the kernel takes the exact sequence:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
@@ -104,9 +104,8 @@ def thresholds(requantisation: Requantisation) -> Array:
     Only for positive multipliers; a multiplier of zero has no thresholds.
     """
     if requantisation.rules:
-        wanted = range(requantisation.low + 1 - requantisation.zero_point,
-                       requantisation.high + 1 - requantisation.zero_point)  # fmt: skip
-        return np.asarray([[rule.first_sum(step) for step in wanted] for rule in requantisation.rules], np.int64)
+        wanted = np.arange(requantisation.low + 1, requantisation.high + 1, dtype=np.int64) - requantisation.zero_point
+        return np.asarray([rule.first_sums(wanted) for rule in requantisation.rules], np.int64)
     residue, numerator, denominator = requantisation.rational()
     steps = np.arange(requantisation.low + 1, requantisation.high + 1, dtype=np.int64) - requantisation.zero_point
     largest = int(np.abs(steps).max(initial=0)) * 2 + 2
@@ -173,6 +172,11 @@ class _Limits:
     below: Integers
     must_not: npt.NDArray[np.bool_]
 
+    def of(self, channels: npt.NDArray[np.bool_]) -> _Limits:
+        """Those of some channels."""
+        reached, below = self.reached[channels], self.below[channels]
+        return _Limits(self.codes, reached, self.must_reach[channels], below, self.must_not[channels])
+
 
 def _limits(requantisation: Requantisation, bounds: Bounds, channels: int) -> _Limits:
     lowest = np.broadcast_to(bounds.lowest, (channels,))[:, None]
@@ -234,11 +238,17 @@ def _solve(
 ) -> FixedPoint | None:
     """The form with these shifts: one addend for all channels where there is one, else one for each.
 
-    Channels that have none take a shift of their own, which makes their multiplier more precise.
+    Channels that have none take a shift of their own, which makes their multiplier more precise. What a channel comes
+    to does not hang on the others, so that the one which misses most tells first whether there is no form.
     """
     channels = limits.reached.shape[0]
     shifts = np.full(channels, shift, np.int64)
-    multiplier, addend, solved = _choose(requantisation, limits, pre_shift, shifts)
+    first = _interval(limits, pre_shift, shifts, _middle(requantisation, shifts))
+    hardest = int(np.argmax(first[0] - first[1]))
+    if channels > 1 and first[0][hardest] > first[1][hardest]:
+        if _solve(*_channel(requantisation, limits, bounds, hardest), pre_shift, shift) is None:
+            return None
+    multiplier, addend, solved = _choose(requantisation, limits, pre_shift, shifts, first)
     if not solved.all():
         multipliers = np.broadcast_to(np.asarray(requantisation.multipliers, object), (channels,))
         reach = np.maximum(np.abs(bounds.lowest), np.abs(bounds.highest))
@@ -257,22 +267,46 @@ def _solve(
     return FixedPoint(pre_shift, small[0], small[1], small[2], requantisation.low, requantisation.high)
 
 
+def _channel(
+    requantisation: Requantisation, limits: _Limits, bounds: Bounds, channel: int
+) -> tuple[Requantisation, _Limits, Bounds]:
+    """One channel as a layer of its own."""
+    one = replace(
+        requantisation,
+        multipliers=requantisation.multipliers[channel % len(requantisation.multipliers) :][:1],
+        residues=requantisation.residues[channel:][:1],
+        rules=(),
+    )
+    mask = np.arange(limits.reached.shape[0]) == channel
+    sides = (side[channel % side.size :][:1] for side in (bounds.lowest, bounds.highest))
+    return one, limits.of(mask), Bounds(*sides)
+
+
 def _choose(
-    requantisation: Requantisation, limits: _Limits, pre_shift: int, shifts: Integers
-) -> tuple[Integers, Integers, npt.NDArray[np.bool_]]:
-    """(multiplier, addend, solved) per channel; one addend step for all channels where one serves all."""
+    requantisation: Requantisation, limits: _Limits, pre_shift: int, shifts: Integers,
+    first: tuple[Integers, Integers] | None = None,
+) -> tuple[Integers, Integers, npt.NDArray[np.bool_]]:  # fmt: skip
+    """(multiplier, addend, solved) per channel; one addend step for all channels where one serves all.
+
+    `first` is the interval of the nominal addend where it is known already.
+    """
     nominal, middle = _nominal(requantisation, pre_shift, shifts), _middle(requantisation, shifts)
     multiplier, addend = nominal.copy(), middle.copy()
-    solved = np.zeros(shifts.size, bool)
+    solved, failed = np.zeros(shifts.size, bool), np.zeros(shifts.size, bool)
     for step in _COMMON_STEPS:
-        low, high = _interval(limits, pre_shift, shifts, middle + step)
-        good = (low <= high) & (abs(step) < np.maximum(2, np.int64(1) << (shifts - 1)))
-        chosen = np.clip(nominal, low, high)
+        good, chosen = abs(step) < np.maximum(2, np.int64(1) << (shifts - 1)), nominal.copy()
+        for part in (failed, ~failed):  # the others matter only where this step serves all that one has failed
+            if not part.any() or not (part is failed or good.all()):
+                continue
+            whole = first if step == 0 else None
+            low, high = whole or _interval(limits.of(part), pre_shift, shifts[part], middle[part] + step)
+            good[part] &= low <= high
+            chosen[part] = np.clip(nominal[part], low, high)
         if good.all():
             return chosen, middle + step, good
         fresh = good & ~solved
         multiplier[fresh], addend[fresh] = chosen[fresh], (middle + step)[fresh]
-        solved |= good
+        solved, failed = solved | fresh, failed | ~good
     for step in _MULTIPLIER_STEPS:
         if solved.all():
             break

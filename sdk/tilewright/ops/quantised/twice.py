@@ -57,11 +57,14 @@ class Twice:
         sign = np.where(sums >= 0, 1 << 30, -(1 << 30))
         return np.asarray((product + (1 << (30 + right)) + sign) >> (31 + right))
 
-    def first_sum(self, result: int) -> int:
-        """The smallest sum whose rounded product is at least `result`; the multiplier is not 0."""
+    def first_sums(self, results: Array) -> Array:
+        """The smallest sums whose rounded products are at least `results`; the multiplier is not 0."""
         right = max(-self.shift, 0)
-        high = result if not right else (result << right) - (1 << (right - 1)) + (result <= 0)
-        return -(-((high << 31) - (1 << 30)) // (self.multiplier << max(self.shift, 0)))
+        reach = int(np.abs(results).max(initial=0)) + 1
+        narrow = reach << (31 + right) < 1 << 62 and self.multiplier << max(self.shift, 0) < 1 << 62
+        whole = results.astype(np.int64 if narrow else object)
+        high = whole if not right else (whole << right) - (1 << (right - 1)) + (results <= 0)
+        return np.asarray(-(-((high << 31) - (1 << 30)) // (self.multiplier << max(self.shift, 0))))
 
 
 @dataclass(frozen=True)
@@ -82,11 +85,11 @@ class RawMean:
         mean = np.where(raw > 0, (raw + half) // self.count, -((half - raw) // self.count))
         return np.asarray(mean - self.zero_point)
 
-    def first_sum(self, result: int) -> int:
-        """The smallest sum whose mean is at least `result`."""
-        code, half = result + self.zero_point, self.count // 2
-        raw = self.count * code - half if code >= 1 else self.count * (code - 1) + half + 1
-        return raw - self.count * self.zero_point
+    def first_sums(self, results: Array) -> Array:
+        """The smallest sums whose means are at least `results`."""
+        codes, half = results + self.zero_point, self.count // 2
+        raw = np.where(codes >= 1, self.count * codes - half, self.count * (codes - 1) + half + 1)
+        return np.asarray(raw - self.count * self.zero_point)
 
 
 def half_away(value: Array) -> Array:
