@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from tilewright.gradient.network import Network
 from tilewright.gradient.optimisers import Optimiser
 from tilewright.gradient.to_onnx import to_onnx
 from tilewright.gradient.training import Training, TrainingWish, training
+from tilewright.model import Model
 from training import Array, Convolution, Dense, Layer, Relu, run, softmax
 
 STEPS, RATE, BATCH = 100, 0.05, 2
@@ -31,7 +33,7 @@ def layers() -> list[Layer]:
     return [Convolution(draw, 1, 4, 3), Relu(), Convolution(draw, 4, 6, 3, stride=2), Relu(), Dense(draw, 96, 5)]
 
 
-def network(made: list[Layer]) -> onnx.ModelProto:
+def network(made: list[Layer], batch: int = BATCH) -> onnx.ModelProto:
     """The same layers as a file: Conv, Relu, Conv, Relu, Gemm, Softmax."""
     first, second, last = (layer.parameters for layer in made if layer.parameters)
     weights = {"w0": first[0], "b0": first[1], "w1": second[0], "b1": second[1], "w2": last[0], "b2": last[1]}
@@ -41,7 +43,7 @@ def network(made: list[Layer]) -> onnx.ModelProto:
         node("Conv", "r0 w1 b1", "c1", pads=[1] * 4, strides=[2, 2]), node("Relu", "c1", "r1"),
         node("Flatten", "r1", "f"), node("Gemm", "f w2 b2", "g", transB=turned), node("Softmax", "g", "y"),
     ]  # fmt: skip
-    return onnx_model(nodes, {"x": (BATCH, 1, 8, 8)}, ["y"], weights)
+    return onnx_model(nodes, {"x": (batch, 1, 8, 8)}, ["y"], weights)
 
 
 def samples() -> tuple[Array, np.ndarray]:
@@ -53,15 +55,15 @@ def samples() -> tuple[Array, np.ndarray]:
     return images, labels.astype(np.int32)
 
 
-def curve(made: list[Layer], images: Array, labels: np.ndarray) -> list[float]:
+def curve(made: list[Layer], images: Array, labels: np.ndarray, batch: int = BATCH) -> list[float]:
     """The losses of plain NumPy layers with gradients of their own, which are changed."""
     losses = []
-    for at in range(0, len(images), BATCH):
-        probabilities = softmax(run(made, images[at : at + BATCH]))
-        chosen = np.arange(BATCH), labels[at : at + BATCH]
+    for at in range(0, len(images), batch):
+        probabilities = softmax(run(made, images[at : at + batch]))
+        chosen = np.arange(batch), labels[at : at + batch]
         losses.append(float(-np.log(probabilities[chosen]).mean()))
         probabilities[chosen] -= 1
-        gradient: Array = probabilities / np.float32(BATCH)
+        gradient: Array = probabilities / np.float32(batch)
         for layer in reversed(made):
             gradient = layer.backward(gradient)
         for layer in made:
@@ -91,6 +93,18 @@ def test_a_hundred_steps_follow_the_curve_of_plain_layers(learner: Path, capsys:
     assert expected[-1] < expected[0] / 2
     assert told["run"]["frames"]["reference_mismatches"] == 0
     assert "every step's loss and parameters are NumPy's and onnxruntime's" in capsys.readouterr().out
+
+
+def test_gradients_of_several_calls_are_those_of_one_batch(learner: Path) -> None:
+    """Three updates of two calls each: pairs of losses are, in the mean, those of plain layers with twice the batch."""
+    asked = ["--learning-rate", str(RATE), "--data", str(learner / "data.npz"), "--run", "6"]
+    assert train(learner, "--batch-accumulate", "2", *asked) == 0
+    told = json.loads((learner / "out" / "report.json").read_text())
+    images, labels = samples()
+    expected = curve(layers(), images[: 6 * BATCH], labels[: 6 * BATCH], 2 * BATCH)
+    np.testing.assert_allclose(np.reshape(told["training"]["losses"], (3, 2)).mean(1), expected, atol=1e-5)
+    assert told["run"]["frames"]["reference_mismatches"] == 0
+    assert "Parameters move in the last of every 2 calls" in (learner / "out" / "src" / "net_training.h").read_text()
 
 
 PROGRAM = """
@@ -179,6 +193,32 @@ def test_optimisers_make_the_steps_of_their_papers(kind: str) -> None:
         weight = weight - 0.1 * {"sgd": slope, "momentum": speed, "adam": adam}[kind]
         held = {state.past: known[state.present] for state in found.states}
         np.testing.assert_allclose(held["b2"], weight, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["sgd", "momentum", "adam"])
+def test_every_optimiser_steps_by_the_mean_of_the_gradients(kind: str) -> None:
+    """Two updates of three calls are those of a network that takes all three samples at once."""
+    several = training(load(network(layers()), name="net"), TrainingWish(optimiser=Optimiser(kind, 0.1, accumulate=3)))
+    once = training(load(network(layers(), 3 * BATCH), name="net"), TrainingWish(optimiser=Optimiser(kind, 0.1)))
+    images, labels = samples()
+    first = {state.past: state.initial for state in several.step.states if state.initial is not None}
+    held, expected = dict(first), {name: first[name] for name in {state.past for state in once.step.states}}
+    for call in range(6):
+        before, at = held, slice(call * BATCH, (call + 1) * BATCH)
+        held = after(several.step, held, images[at], labels[at])
+        moved = {name for name in several.parameters if not np.array_equal(held[name], before[name])}
+        assert moved == (set(several.parameters) if call % 3 == 2 else set())
+        if call % 3 == 2:
+            at = slice((call - 2) * BATCH, (call + 1) * BATCH)
+            expected = after(once.step, expected, images[at], labels[at])
+            for name, value in expected.items():
+                np.testing.assert_allclose(held[name], value, rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+def after(step: Model, held: Mapping[str, Array], images: Array, labels: np.ndarray) -> dict[str, Array]:
+    """The states behind one call."""
+    known = values(Network(step), {**held, "x": images, "target": labels})
+    return {state.past: known[state.present] for state in step.states}
 
 
 def test_a_note_names_some_states_and_counts_the_others() -> None:

@@ -29,7 +29,7 @@ class TrainingPort:
 
 @dataclass(frozen=True)
 class TrainingText:
-    """What the templates print: the common name, those of both networks, and their ports."""
+    """What the templates print: the common name, those of both networks, their ports, and calls for an update."""
 
     name: str
     upper: str
@@ -39,6 +39,7 @@ class TrainingText:
     given: tuple[TrainingPort, ...]
     inputs: tuple[TrainingPort, ...]
     outputs: tuple[TrainingPort, ...]
+    accumulate: int
 
 
 def source_of(name: str) -> str:
@@ -46,12 +47,17 @@ def source_of(name: str) -> str:
     return f"{name}_training"
 
 
-def with_training(artifacts: Artifacts, name: str, step: ExecutionPlan, infer: ExecutionPlan, target: str) -> Artifacts:
-    """The project of both networks with a header and a C file for training; `target` is the input that takes it."""
+def with_training(
+    artifacts: Artifacts, name: str, step: ExecutionPlan, infer: ExecutionPlan, target: str, accumulate: int = 1
+) -> Artifacts:
+    """The project of both networks with a header and a C file for training; `target` is the input that takes it.
+
+    Parameters move in the last of every `accumulate` calls, which the header tells.
+    """
     shown = TrainingText(
         name=name, upper=name.upper(), tool=f"tilewright {VERSION}", step=step.name, infer=infer.name,
         given=_ports(step, step.input_slots, "input", target), inputs=_ports(infer, infer.input_slots, "input", ""),
-        outputs=_ports(infer, infer.output_slots, "output", ""),
+        outputs=_ports(infer, infer.output_slots, "output", ""), accumulate=accumulate,
     )  # fmt: skip
     made = {
         f"src/{source_of(name)}.{kind}": (render(TEMPLATES / f"training.{kind}.mako", t=shown),) for kind in ("h", "c")

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 SUMMARY = "write a network that learns on the device"
 OPTIMISERS = ("sgd", "momentum", "adam")
 SHOWN = 5
+MOST_ACCUMULATED = 1_000_000
+"""A count in float32 is exact far beyond it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,6 +62,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--optimizer", choices=OPTIMISERS, default="sgd", help="how parameters take their step")
     group.add_argument("--learning-rate", metavar="R", type=seconds, default=0.01, help="the length of a step")
     group.add_argument("--momentum", metavar="M", type=tolerance, default=0.9, help="what momentum keeps of a step")
+    group.add_argument(
+        "--batch-accumulate", metavar="N", type=whole, default=1,
+        help="parameters take a step in the last of every N calls, by the mean of their gradients",
+    )  # fmt: skip
     group.add_argument(
         "--work", metavar="F", type=tolerance, default=1.0,
         help="compute results again instead of keeping them, at most so many times the work of a plain step",
@@ -121,7 +127,13 @@ def _wish(arguments: argparse.Namespace) -> TrainingWish:
     from tilewright.gradient.optimisers import Optimiser
     from tilewright.gradient.training import TrainingWish
 
-    optimiser = Optimiser(arguments.optimizer, arguments.learning_rate, arguments.momentum)
+    accumulate = arguments.batch_accumulate
+    if not 1 <= accumulate <= MOST_ACCUMULATED:
+        raise UsageError(
+            f"--batch-accumulate {accumulate}", why=f"a step is of 1 to {MOST_ACCUMULATED:,} gradients",
+            fix="leave it out for a step at every call",
+        )  # fmt: skip
+    optimiser = Optimiser(arguments.optimizer, arguments.learning_rate, arguments.momentum, accumulate=accumulate)
     return TrainingWish(arguments.loss, arguments.update, optimiser, arguments.work)
 
 
@@ -156,7 +168,8 @@ def _bundle(
     with stages(arguments.quiet) as stage:
         bundle = compile_bundle(sources, plain, target, wish, pipeline=_compiler(watched(stage), made.step, sources[0]))
     step, infer = (one.plan for one in bundle.members)
-    project = with_training(bundle.artifacts.project, made.name, step, infer, made.target)
+    accumulate = arguments.batch_accumulate
+    project = with_training(bundle.artifacts.project, made.name, step, infer, made.target, accumulate)
     return replace(bundle, artifacts=replace(bundle.artifacts, project=project))
 
 
@@ -203,15 +216,17 @@ def _report(arguments: argparse.Namespace, made: Training, bundle: Bundle, losse
     size = sum(made.step.tensors[name].size_bytes for name in made.parameters)
     step, infer = (one.arena_bytes for one in bundle.together.alone)
     return TrainingReport(
-        arguments.loss, arguments.update, arguments.optimizer, made.parameters, size, step, infer, made.work, losses
-    )
+        arguments.loss, arguments.update, arguments.optimizer, made.parameters, size, step, infer, made.work, losses,
+        arguments.batch_accumulate,
+    )  # fmt: skip
 
 
 def _told(training: TrainingReport) -> str:
     """What is learnt, and what a step needs beside it."""
     return (
-        f"{len(training.parameters)} parameters of {training.parameter_bytes:,} B are updated; "
-        f"a step needs {training.step_bytes:,} B beside the states, an inference {training.infer_bytes:,} B"
+        f"{len(training.parameters)} parameters of {training.parameter_bytes:,} B are updated"
+        + (f" in the last of every {training.batch_accumulate} calls; " if training.batch_accumulate > 1 else "; ")
+        + f"a step needs {training.step_bytes:,} B beside the states, an inference {training.infer_bytes:,} B"
         + (f"; a step does {training.work:.3f} times the work of one that keeps all" if training.work > 1 else "")
     )
 

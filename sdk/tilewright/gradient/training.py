@@ -87,7 +87,7 @@ def training(model: Model, wish: TrainingWish) -> Training:
 
 def _learning(network: Network, wish: TrainingWish, product: TakenBack, gradients: Mapping[str, str]) -> Learning:
     """A product with the step of its weights: their gradient alone where others add to it."""
-    step = wish.optimiser.within(network, product.w) if gradients[product.w] == product.dw else None
+    step = wish.optimiser.within(network, product.w, product.dw) if gradients[product.w] == product.dw else None
     return Learning(product, step or Within("", product.dw, 1.0, 0.0))
 
 

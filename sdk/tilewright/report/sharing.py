@@ -44,7 +44,8 @@ class TrainingReport:
     """A network that learns. A step and an inference need `step_bytes` and `infer_bytes` of arena, beside the states.
 
     A step does `work` times the multiply-accumulates of one that computes nothing twice. `losses` are those of
-    the steps that ran in the simulator, one by one.
+    the steps that ran in the simulator, one by one. Parameters move in the last of every
+    `batch_accumulate` steps.
     """
 
     loss: str
@@ -56,3 +57,4 @@ class TrainingReport:
     infer_bytes: int
     work: float = 1.0
     losses: tuple[float | None, ...] = ()
+    batch_accumulate: int = 1

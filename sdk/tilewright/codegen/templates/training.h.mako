@@ -15,6 +15,9 @@ extern "C" {
 
 /* One step of training. NULL for what already lies in ${t.step}_input_0() and so on. Returns ${t.upper}_OK or the
  * error of ${t.step}_run.
+% if t.accumulate > 1:
+ * Parameters move in the last of every ${t.accumulate} calls, by the mean of the gradients of all these.
+% endif
 % for one in t.given:
  * ${one.name}: ${one.comment}
 % endfor
