@@ -89,7 +89,7 @@ def _apart(found: PlacedPlan) -> PlacedPlan:
 
 def _promising_nothing(found: PlacedPlan) -> PlacedPlan:
     """A kernel in whose place another one stands, which reads after it has written."""
-    other = _kept([node("Transpose", "h", "t", "turn"), node("Softmax", "t", "h_out", "soft"), END], "h_out", "y")
+    other = _kept([node("Transpose", "h", "t", "turn"), node("LogSoftmax", "t", "h_out", "soft"), END], "h_out", "y")
     (kernel,) = {i.kernel.name: i.kernel for i in other.plan.instructions if i.name == "soft"}.values()
     first, *rest = found.plan.instructions
     return _with(found, instructions=(replace(first, kernel=kernel), *rest))
