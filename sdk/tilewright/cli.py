@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from tilewright.commands.answer import Answer
 from tilewright.commands.codes import in_codes
-from tilewright.commands.common import add_output
+from tilewright.commands.common import add_output, overwritten
 from tilewright.commands.completion import Completion
 from tilewright.commands.ending import ended_by_signals
 from tilewright.commands.streams import complain, open_streams, say
@@ -68,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
     top = _Parser(
         prog="tilewright",
         description="Turns an ONNX network into firmware-ready C and proves how much memory it needs.",
-        epilog="exit codes: 0 ok, 1 a bug of ours, 2 usage, 3 unsupported, 4 does not fit, 5 outputs differ, "
+        epilog="exit codes: 0 ok, 1 a bug in tilewright, 2 usage, 3 unsupported, 4 does not fit, 5 outputs differ, "
         "6 a tool is missing",
         allow_abbrev=False,
     )
@@ -102,6 +102,8 @@ def _carried_out(words: Sequence[str]) -> int:
         chosen = _parsed(words)
         verbose = chosen.verbose
         _log(chosen.verbose, chosen.quiet)
+        if spared := overwritten(chosen):
+            return _fail(spared, verbose)  # not in JSON, which may be the file
         with _drawn_tables(), in_codes(chosen):
             answer: Answer = _module(chosen.verb).execute(chosen)
     except TilewrightError as error:
@@ -149,7 +151,7 @@ def _told(answer: Answer, json: str | None, verbose: bool) -> int:
 
 
 def _outside(error: Exception) -> TilewrightError | None:
-    """The error for what the machine does not give, None for a bug of ours."""
+    """The error for what the machine does not give, None for a bug in tilewright."""
     if isinstance(error, MemoryError):
         return UnsupportedError(
             "this machine has not enough memory for the network", why=str(error), fix="take a larger machine"
@@ -173,9 +175,9 @@ def _bug(error: Exception, verbose: bool) -> TilewrightError:
     bug = TilewrightError(
         "tilewright failed",
         why=f"{type(error).__name__}: {error}",
-        fix="this is a bug of ours; the traceback stands above"
+        fix="this is a bug in tilewright; the traceback stands above"
         if verbose
-        else "this is a bug of ours; run the same command with -v for the traceback",
+        else "this is a bug in tilewright; run the same command with -v for the traceback",
     )
     bug.__cause__ = error
     return bug

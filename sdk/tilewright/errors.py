@@ -1,6 +1,6 @@
 """Everything that can go wrong for a user, as one tree. Each class carries its exit code.
 
-    TilewrightError                 1  a bug of ours where nothing more exact is known
+    TilewrightError                 1  a bug in tilewright where nothing more exact is known
     ├── UsageError                  2  the command line, an option or a file that the user names is wrong
     │   └── StateError              2  a saved state, plan or checkpoint cannot be read
     ├── UnsupportedError            3  the network asks for something that we do not do

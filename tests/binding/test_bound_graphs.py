@@ -93,7 +93,7 @@ def test_reading_before_writing_is_seen() -> None:
     made = graph()
     turned = replace(made, nodes=(made.nodes[1], made.nodes[0], *made.nodes[2:]))
     assert wrong(turned) == (
-        "binding is inconsistent: node 'add' reads 'r' before it is written: this is a bug of ours; "
+        "binding is inconsistent: node 'add' reads 'r' before it is written: this is a bug in tilewright; "
         "please report it with the model"
     )
     assert "reads 'r' before it is written" in wrong(replace(made, nodes=made.nodes[1:]))

@@ -197,14 +197,14 @@ def test_a_bug_is_one_sentence_and_the_traceback_with_v(
     captured = capsys.readouterr()
     assert captured.err == (
         "tilewright: error: tilewright failed: KeyError: 'slot'; "
-        "this is a bug of ours; run the same command with -v for the traceback\n"
+        "this is a bug in tilewright; run the same command with -v for the traceback\n"
     )
     assert valid(captured.out)["code"] == 1
     assert main(["check", model, "-t", "host", "-v"]) == 1
     err = capsys.readouterr().err
     assert err.startswith("Traceback")
     assert "in compile_model" in err
-    assert err.endswith("this is a bug of ours; the traceback stands above\n")
+    assert err.endswith("this is a bug in tilewright; the traceback stands above\n")
 
 
 def test_a_users_error_has_no_traceback(fake: Any, model: str, capsys: pytest.CaptureFixture[str]) -> None:

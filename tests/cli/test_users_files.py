@@ -44,6 +44,28 @@ def test_a_file_of_the_user_is_never_replaced(model: str, tmp_path: Path, capsys
     assert (out / "net.c").read_text() == "int net;\n"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("quantize", "-o", "{}", "--calibrate", SAMPLE), ("check", "-t", "host", "--json", "{}"),
+     ("check", "-t", "host", "--html", "{}"), ("import-torch", SAMPLE, "-o", "{}")],
+)  # fmt: skip
+def test_what_is_read_is_never_overwritten(
+    words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verb, *rest = words
+    model = tmp_path / "net.onnx"
+    model.write_text("a network\n")
+    also = tmp_path / "same.onnx"
+    also.symlink_to(model)
+    for place in (model, also):
+        assert main([verb, str(model), *(word.format(place) for word in rest), "-q"]) == 2
+        assert error_of(capsys) == (
+            f"tilewright: error: '{place}' would be overwritten: it is one of the files that are read; "
+            "write to another file\n"
+        )
+    assert model.read_text() == "a network\n"
+
+
 @pytest.mark.usefixtures("fake")
 def test_what_we_wrote_is_replaced_and_what_was_changed_since_is_not(
     model: str, fake: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -172,7 +194,7 @@ def test_what_a_user_gets_wrong_exits_2(
         (OSError(28, "No space left on device", "/tmp/x"), 2, "cannot write '/tmp/x': No space left on device; make"),
         (FileNotFoundError(2, "No usable temporary directory found in ['/tmp']"), 2, "there is no temporary folder"),
         (MemoryError("Unable to allocate 4 TiB"), 3, "not enough memory for the network: Unable to allocate 4 TiB"),
-        (OSError(22, "Invalid argument"), 1, "this is a bug of ours"),
+        (OSError(22, "Invalid argument"), 1, "this is a bug in tilewright"),
     ],
 )
 def test_what_the_machine_does_not_give_is_no_bug_of_ours(

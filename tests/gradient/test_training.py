@@ -16,9 +16,9 @@ from graphs import node, onnx_model
 from tilewright.cli import main
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.frontend.load import load
+from tilewright.frontend.write import to_onnx
 from tilewright.gradient.network import Network
 from tilewright.gradient.optimisers import Optimiser
-from tilewright.gradient.to_onnx import to_onnx
 from tilewright.gradient.training import Training, TrainingWish, training
 from tilewright.model import Model
 from training import Array, Convolution, Dense, Layer, Relu, run, softmax

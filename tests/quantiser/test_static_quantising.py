@@ -27,6 +27,7 @@ from tilewright.quantiser.static.points import points_of
 from tilewright.quantiser.static.quantise import Basis, Quantised, Types, basis_of, quantised
 from tilewright.quantiser.static.samples import Samples, divided
 from tilewright.quantiser.static.statistics import candidates, measured
+from tilewright.quantiser.static.trial import judged
 from tilewright.target import load_target
 
 DIGITS = Path(__file__).parents[1] / "models" / "digits"
@@ -166,6 +167,12 @@ def test_what_moves_shares_its_scale_and_softmax_has_its_own() -> None:
     assert shared == {
         frozenset("x"): (("x",), False), frozenset("cprtk"): (("c", "r"), False), frozenset("y"): (("y",), True),
     }  # fmt: skip
+
+
+def test_a_constant_may_be_a_result() -> None:
+    nodes = [node("Conv", "x w", "c"), node("Softmax", "c", "y")]
+    model = load(onnx_model(nodes, {"x": (1, 4, 8, 8)}, ["y", "w"], {"w": KERNEL}))
+    assert judged(model, drawn()) == {"c": True, "w": False}
 
 
 def test_a_normalisation_goes_into_the_weights() -> None:

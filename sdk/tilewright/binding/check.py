@@ -165,7 +165,7 @@ def _check_chain(graph: BoundGraph, node: BoundNode) -> None:
 def _bug(node: BoundNode, what: str) -> TilewrightError:
     return TilewrightError(
         f"binding is inconsistent: node '{node.call.node.name}' {what}",
-        why="this is a bug of ours",
+        why="this is a bug in tilewright",
         fix="please report it with the model",
         node=node.call.node.name,
     )

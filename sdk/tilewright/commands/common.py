@@ -50,6 +50,28 @@ def path(text: str) -> Path:
     return Path(text)
 
 
+_WRITTEN = ("output", "html", "json", "onnx", "write_codes", "write_decisions", "predictions")
+"""The options that name a file which a verb writes."""
+
+
+def overwritten(arguments: argparse.Namespace) -> UsageError | None:
+    """The error for a file that is to be written and is one that is read: a network, samples, a report."""
+    given = vars(arguments)
+    read = [
+        file
+        for name, value in given.items() if name not in _WRITTEN
+        for file in (value if isinstance(value, list) else [value]) if isinstance(file, Path) and file.is_file()
+    ]  # fmt: skip
+    for name in _WRITTEN:
+        place = given.get(name)
+        if place not in (None, "-") and any(Path(place).is_file() and file.samefile(place) for file in read):
+            return UsageError(
+                f"'{place}' would be overwritten", why="it is one of the files that are read",
+                fix="write to another file", file=str(place),
+            )  # fmt: skip
+    return None
+
+
 def whole(text: str) -> int:
     """A whole number of 0 or more, as options take it."""
     if not (text.isascii() and text.isdigit()) or len(text) > 18:

@@ -158,7 +158,7 @@ def _bundle(
 
     from tilewright.bundle import BundleWish, compile_bundle
     from tilewright.codegen.training import source_of, with_training
-    from tilewright.gradient.to_onnx import to_onnx
+    from tilewright.frontend.write import to_onnx
 
     sources = [folder / f"{one.name}.onnx" for one in (made.step, made.infer)]
     for one, source in zip((made.plain, made.infer), sources, strict=True):

@@ -162,7 +162,7 @@ def _lives(plan: ExecutionPlan) -> dict[int, tuple[int, int]]:
 
 
 def _bug(what: str) -> TilewrightError:
-    return TilewrightError(f"the buffer layout is wrong: {what}", why="this is a bug of ours", fix="report it")
+    return TilewrightError(f"the buffer layout is wrong: {what}", why="this is a bug in tilewright", fix="report it")
 
 
 class BufferArena:

@@ -97,6 +97,6 @@ def _bug(placed: PlacedPlan, slot: int, moment: int, what: str) -> TilewrightErr
     plan = placed.plan
     reader = f"'{plan.instructions[moment].name}'" if moment < len(plan.instructions) else "the caller"
     return TilewrightError(
-        f"guards: '{plan.slots[slot].tensor.name}' {what} when {reader} reads it", why="this is a bug of ours",
+        f"guards: '{plan.slots[slot].tensor.name}' {what} when {reader} reads it", why="this is a bug in tilewright",
         fix="report it; --without-pass in_place avoids it", tensor=plan.slots[slot].tensor.name,
     )  # fmt: skip

@@ -159,6 +159,6 @@ def _value(plan: ExecutionPlan, slot: int) -> int:
 def _bug(placed: PlacedPlan, slot: int, what: str) -> TilewrightError:
     name = placed.plan.slots[slot].tensor.name
     return TilewrightError(
-        f"state: '{name}' {what}", why="this is a bug of ours", fix="report it; --without-pass state avoids it",
+        f"state: '{name}' {what}", why="this is a bug in tilewright", fix="report it; --without-pass state avoids it",
         tensor=name,
     )  # fmt: skip

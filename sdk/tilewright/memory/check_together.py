@@ -118,4 +118,4 @@ def _check_states(kit: Together, a: int, b: int) -> None:
 
 
 def _bug(what: str) -> TilewrightError:
-    return TilewrightError(f"bundle: {what}", why="this is a bug of ours", fix="compile the networks one by one")
+    return TilewrightError(f"bundle: {what}", why="this is a bug in tilewright", fix="compile the networks one by one")

@@ -65,4 +65,6 @@ def _check_groups(plan: ExecutionPlan) -> None:
 
 
 def _bug(what: str) -> TilewrightError:
-    return TilewrightError(f"the execution plan is inconsistent: {what}", why="this is a bug of ours", fix="report it")
+    return TilewrightError(
+        f"the execution plan is inconsistent: {what}", why="this is a bug in tilewright", fix="report it"
+    )

@@ -75,6 +75,6 @@ def check_gap(call: Call, chain: RowChain, operand: int, gap: int) -> None:
 
 def _bug(call: Call, what: str) -> TilewrightError:
     return TilewrightError(
-        f"binding is inconsistent: the chain '{call.node.name}' {what}", why="this is a bug of ours",
+        f"binding is inconsistent: the chain '{call.node.name}' {what}", why="this is a bug in tilewright",
         fix="please report it with the model", node=call.node.name,
     )  # fmt: skip

@@ -20,7 +20,7 @@ from tilewright.tiling.schedule import Operand, Stage, TileCopy, TileSchedule, T
 
 
 class ScheduleFault(TilewrightError):
-    """A schedule that would compute something else, or touch memory that is not its own: a bug of ours."""
+    """A schedule that would compute something else, or touch memory that is not its own: a bug in tilewright."""
 
 
 def check(schedule: TileSchedule, capacity: int | None = None, align: int = 1) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tilewright.compile import compile_model
-from tilewright.gradient.to_onnx import to_onnx
+from tilewright.frontend.write import to_onnx
 from tilewright.options import CompileOptions
 from tilewright.quantiser.static.quantise import Basis, Types, choice_of
 from tilewright.quantiser.static.sensitivity import widenable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tilewright.gradient.to_onnx import to_onnx
+from tilewright.frontend.write import to_onnx
 from tilewright.model import Array, DType, Model
 from tilewright.quantiser.static.accuracy import Integers, Score, integers_of, scores
 from tilewright.quantiser.static.bias import corrected

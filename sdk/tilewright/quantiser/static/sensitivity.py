@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tilewright.gradient.to_onnx import to_onnx
+from tilewright.frontend.write import to_onnx
 from tilewright.ops.codes import Mean, Moves, Products
 from tilewright.ops.registry import codes_of
 from tilewright.passes.quantise.kinds import limits

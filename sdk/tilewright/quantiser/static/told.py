@@ -61,10 +61,12 @@ def lines(result: Quantised, held_out: int, measured: int) -> list[str]:
     ]
     if result.integers.float_tensors:
         names = ", ".join(f"'{name}'" for name in result.integers.float_tensors[:4])
-        told.append(f"{len(result.integers.float_tensors)} tensors stay floats: {names}")
+        count = len(result.integers.float_tensors)
+        told.append(f"{'1 tensor stays a float' if count == 1 else f'{count} tensors stay floats'}: {names}")
     if result.integers.real_nodes:
         names = ", ".join(f"'{name}'" for name in result.integers.real_nodes[:4])
-        told.append(f"{len(result.integers.real_nodes)} nodes compute codes on real numbers: {names}")
+        count = len(result.integers.real_nodes)
+        told.append(f"{'1 node computes' if count == 1 else f'{count} nodes compute'} codes on real numbers: {names}")
     return told
 
 

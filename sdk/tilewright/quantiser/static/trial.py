@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tilewright.errors import ToolMissing, UnsupportedError
 from tilewright.frontend.values import ONNX_TYPE
-from tilewright.gradient.to_onnx import to_onnx
+from tilewright.frontend.write import to_onnx
 from tilewright.model import Array, Model, Node
 from tilewright.ops.codes import Exponentials
 from tilewright.ops.registry import codes_of
@@ -92,14 +92,15 @@ def session_of(model: Model, names: Sequence[str], variable: Sequence[str] = ())
 def judged(model: Model, samples: Samples) -> dict[str, bool]:
     """The tensors by which a result is judged: the outputs, or what the Softmax of one was made of (True)."""
     writers, names = model.producers(), dict[str, bool]()
-    before = [writers[name].inputs[0] for name in model.outputs if _exponentials(writers[name])]
-    values = session_of(model, before).run(samples.call(0)) if before else {}
+    before = {
+        name: writer.inputs[0]
+        for name in model.outputs
+        if (writer := writers.get(name)) is not None and _exponentials(writer) and writer.inputs[0] in writers
+    }
+    values = session_of(model, list(before.values())).run(samples.call(0)) if before else {}
     for name in model.outputs:
-        writer = writers.get(name)
-        peeled = writer is not None and _exponentials(writer) and writer.inputs[0] in writers
-        peeled = peeled and writer is not None and bool((values[writer.inputs[0]] > MASKED).all())
-        if peeled and writer is not None:
-            names[writer.inputs[0]] = True
+        if name in before and bool((values[before[name]] > MASKED).all()):
+            names[before[name]] = True
         elif model.tensors[name].dtype.is_float:
             names[name] = False
     return names
