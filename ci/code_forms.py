@@ -24,17 +24,21 @@ WRITTEN = {
     "rowchain": ("row_chain.c.mako", "row_chain.h"),
 }  # fmt: skip
 """What no kernel declares."""
+COPIES = frozenset({"layer", "core", "fetch"})
+"""What is written for platforms alone that copy between memory levels."""
 _COMMENT = re.compile(r"/\*.*?\*/|^\s*##.*?$|<%doc>.*?</%doc>", re.DOTALL | re.MULTILINE)
 
 
 def forms(name: str, capabilities: Collection[str]) -> dict[str, str]:
     """The form of everything that the code of a platform can hold on a core with these capabilities."""
+    chosen = platform(name)
     files: dict[str, set[Path]] = defaultdict(set)
-    for kernel in kernels_of(platform(name)):
+    for kernel in kernels_of(chosen):
         if kernel.on_core(capabilities, AIMS).refusal is None:
             files[kernel.name.lower()] |= {kernel.template, *kernel.sources}
     for word, names in WRITTEN.items():
-        files[word] |= {TEMPLATES / file for file in names}
+        if chosen.copies or word not in COPIES:
+            files[word] |= {TEMPLATES / file for file in names}
     return {word: form(sorted(paths)) for word, paths in files.items()}
 
 

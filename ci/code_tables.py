@@ -20,6 +20,7 @@ from tilewright.report.code_sizes import (
     HANDS,
     RUN,
     SMALL,
+    Alike,
     CoreSizes,
     KernelSizes,
     LayerCounts,
@@ -283,8 +284,8 @@ def _shared(cells: Sequence[Built], known: CoreSizes) -> dict[str, int]:
     return {**known.shared, **middle, ALWAYS: always}
 
 
-def toml(platform: str, cores: Iterable[CoreSizes], libraries: Mapping[str, Parts]) -> str:
-    """The file as it is committed; `libraries` are those of cores of which nothing else was measured, by flags."""
+def toml(platform: str, cores: Iterable[CoreSizes], alike: Mapping[str, Alike]) -> str:
+    """The file as it is committed; `alike` are cores that were compared with another one, by flags."""
     lines = [f"# Written by: python ci/measure_code.py {platform}"]
     lines += ["# typical: bytes of code for 1,000 tokens of C; spread: its standard deviation in hundredths"]
     lines += ["# stack: [tokens of a layer, bytes up to there]"]
@@ -298,8 +299,9 @@ def toml(platform: str, cores: Iterable[CoreSizes], libraries: Mapping[str, Part
         lines += ["[core.shared]", *(f"{name} = {size}" for name, size in sorted(sizes.shared.items()))]
         lines += ["[core.library]", *(f"{name} = {_names(parts)}" for name, parts in sorted(sizes.library.items()))]
         lines += ["[core.parts]", *_parts(sizes.parts)]
-    for flags, parts in libraries.items():
-        lines += ["", "[[libraries]]", f'flags = "{flags}"', "[libraries.parts]", *_parts(parts)]
+    for flags, other in alike.items():
+        lines += ["", "[[alike]]", f'flags = "{flags}"', f'like = "{other.like}"', f"percent = {other.percent}"]
+        lines += ["[alike.parts]", *_parts(other.parts)]
     return "\n".join(lines) + "\n"
 
 

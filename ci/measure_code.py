@@ -9,7 +9,8 @@ core from the file to measure all of it. What is only named counts as the denses
 Networks of tests/models, and drawn ones, are compiled for each core of the platform with their layers kept apart, so
 that every function's bytes belong to one kernel; then once more as they ship, for what layers take when they are
 joined. Nothing is linked but the functions of libraries, each by itself, to see what comes with it. Run it after
-kernels change. `ci/bench sizes` holds the tables against whole builds of networks that are not among these.
+kernels change. A core of `ALIKE` is compared with a measured one on every eighth network. `ci/bench sizes` holds the
+tables against whole builds of networks that are not among these.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
+from math import ceil
 from pathlib import Path
 
 from code_cache import key_of, remember, remembered
 from code_forms import forms, not_measured
+from code_libraries import gcc, library, with_functions
 from code_networks import networks, nodes
-from code_tables import Built, Library, core, layer_of, toml
+from code_tables import SPARE_PERCENT, Built, core, layer_of, toml
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.compile import Compiled, compile_model
 from tilewright.errors import DoesNotFit, UnsupportedError
@@ -37,9 +40,9 @@ from tilewright.fitting import roomy
 from tilewright.memory.needs import Places
 from tilewright.options import CompileOptions
 from tilewright.plugins import platform
-from tilewright.report.code_sizes import FILE, CoreSizes, LayerCounts, Parts, is_library, known_cores, known_libraries
+from tilewright.report.code_sizes import FILE, RUN, Alike, CoreSizes, LayerCounts, is_library, known_alike, known_cores
 from tilewright.run.build import choose_compiler
-from tilewright.run.elf import aliases, placements, read_elf
+from tilewright.run.elf import aliases, read_elf
 from tilewright.run.stack import CallGraph, bound_beside, join_aliases, read_call_graph, stack_bound
 from tilewright.run.tool import start
 from tilewright.target import Target, load_target
@@ -60,14 +63,14 @@ CORES = {
     "pulp_l3": ("qemu_pulp_l3",),
 }
 """Targets whose cores are measured; others take the figures of the one that is most like theirs."""
-LIBRARIES = {"riscv": ("rv32imac",)}
-"""Targets of which libraries alone are measured: theirs are others than those of the core that is most like theirs."""
+ALIKE = {"riscv": {"rv32imac": "qemu_rv32imc"}}
+"""Targets for which the compiler makes nearly the code of a measured one: only that and libraries are measured."""
+COMPARED = 8
+"""Of the networks so many are passed by for each on which two cores are compared."""
 NOTE, AGAIN = "--note", "--again"
-_CONSTANT = (".ARM.ex", ".rodata", ".srodata", ".data", ".sdata")
 _CAST = re.compile(r"\((?:const )?[a-z]\w*(?: \*)?\)")
 _UNUSED = "_version"
 """What no build keeps where nobody asks for it."""
-_VARIABLE = (".data", ".sdata", ".bss", ".sbss", "COMMON")
 
 
 @dataclass(frozen=True)
@@ -163,13 +166,6 @@ def compiled(source: Path, target: Target) -> Compiling:
     return Compiling(functions, join_aliases(read_call_graph([source.with_suffix(".ci")]), merged), code)
 
 
-def gcc(command: Sequence[str], folder: Path) -> None:
-    """Run the compiler; its complaint ends the script."""
-    done = start(list(command), folder)
-    if done.code != 0:
-        raise SystemExit(done.errors)
-
-
 def tables(done: Compiled) -> int:
     """Bytes of the constants that stand in the file of the layers and in the plan."""
     return done.report.memory[Places.of(done.request.platform).constants].tables
@@ -257,38 +253,6 @@ def handed_over(graph: CallGraph, model: str) -> frozenset[str]:
     return frozenset(layer[0] for layer in layers if layer is not None) - {"input", "output"}
 
 
-@cache
-def library(board: str, functions: tuple[str, ...]) -> Library:
-    """What is linked for each of the functions."""
-    linked: dict[str, frozenset[str]] = {}
-    parts: dict[str, tuple[int, int]] = {}
-    for function in functions:
-        members = alone(board, function)
-        linked[function] = frozenset(members)
-        parts |= {part: max(sizes, parts.get(part, (0, 0))) for part, sizes in members.items()}
-    return Library(linked, parts)
-
-
-@cache
-def alone(board: str, function: str) -> dict[str, tuple[int, int]]:
-    """Parts of libraries that a function needs: bytes of each with its constants, and of its variables."""
-    target = load_target(board)
-    with tempfile.TemporaryDirectory() as folder:
-        empty, mapped = Path(folder) / "empty.c", Path(folder) / "all.map"
-        empty.write_text("")
-        flags = (*target.cpu_flags, *target.library_flags, "-nostartfiles", "-Wl,--gc-sections")
-        wanted = (f"-Wl,-u,{function}", f"-Wl,-e,{function}", f"-Wl,-Map={mapped}", "-lm")
-        gcc([choose_compiler(target), *flags, str(empty), *wanted, "-o", str(Path(folder) / "all")], Path(folder))
-        sizes_of: dict[str, tuple[int, int]] = {}
-        for section, _, size, origin in placements(mapped):
-            member = re.search(r"\((?!crt)(\S+)\.o\)$", origin)
-            if member:
-                rest, variable = size * section.startswith((".text", *_CONSTANT)), size * section.startswith(_VARIABLE)
-                before = sizes_of.get(member[1], (0, 0))
-                sizes_of[member[1]] = (before[0] + rest, before[1] + variable)
-    return {part: sizes for part, sizes in sizes_of.items() if any(sizes)}
-
-
 def table(name: str, board: str, models: Sequence[Path], pool: ProcessPoolExecutor, how: str) -> CoreSizes:
     """The table of a core: that which there is, with what it does not know or knows as it was measured now."""
     target = load_target(board)
@@ -308,6 +272,7 @@ def table(name: str, board: str, models: Sequence[Path], pool: ProcessPoolExecut
     sizes = core(cells, before, today) if cells else before
     if sizes is None:
         raise SystemExit(f"{board}: no network could be compiled")
+    sizes = sizes if how == NOTE else with_functions(board, sizes)
     missing = not_measured(sizes, today)
     print(
         f"{board}: {len(cells)} networks, not measured: {' '.join(sorted(missing)) or 'none'}",
@@ -317,10 +282,20 @@ def table(name: str, board: str, models: Sequence[Path], pool: ProcessPoolExecut
     return replace(sizes, missing=missing)
 
 
-def own_parts(board: str, cores: Sequence[CoreSizes]) -> Parts:
-    """What a target links for the functions that the measured cores call, each part at its largest."""
-    linked = library(board, tuple(sorted({function for sizes in cores for function in sizes.library})))
-    return linked.parts
+def compared(board: str, other: str, models: Sequence[Path], pool: ProcessPoolExecutor, sizes: CoreSizes) -> Alike:
+    """A target beside a measured one: the most that a network's code takes more, or its stack beyond what is spared."""
+    some, any_network = models[::COMPARED], frozenset({RUN})
+    mine, theirs = (pool.map(of_network, some, [one] * len(some), [any_network] * len(some)) for one in (board, other))
+    ratios = [
+        max(
+            100 * sum(one.functions.values()) / sum(two.functions.values()),
+            100 * 100 * one.bound / (two.bound * SPARE_PERCENT),
+        )
+        for one, two in zip(mine, theirs, strict=True)
+        if one is not None and two is not None
+    ]
+    print(f"{board}: {len(ratios)} networks, {min(ratios):.1f} to {max(ratios):.1f} % of {other}", file=sys.stderr)
+    return Alike(sizes.flags, max(100, ceil(max(ratios))), library(board, tuple(sorted(sizes.library))).parts)
 
 
 def without(sizes: CoreSizes, kernels: Collection[str]) -> CoreSizes:
@@ -334,7 +309,7 @@ def arguments(words: Sequence[str]) -> tuple[str, list[str]]:
     parser = argparse.ArgumentParser(
         "measure_code.py", description=title, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    choices = [*CORES, *(board for boards in CORES.values() for board in boards)]
+    choices = [*CORES, *(board for boards in (*CORES.values(), *ALIKE.values()) for board in boards)]
     how = parser.add_mutually_exclusive_group()
     how.add_argument(NOTE, action="store_const", const=NOTE, dest="how", help="only name what a table does not know")
     how.add_argument(AGAIN, action="store_const", const=AGAIN, dest="how", help="measure what is known too")
@@ -351,16 +326,16 @@ def main(words: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as drawn, ProcessPoolExecutor(int(os.environ.get("JOBS") or 2)) as pool:
         models = [] if how == NOTE else list(networks(Path(drawn)))
         for name, boards in CORES.items():
-            if not {name, *boards} & set(names):
+            if not {name, *boards, *ALIKE.get(name, {})} & set(names):
                 continue
             hows = [how if {name, board} & set(names) else NOTE for board in boards]
             cores = [table(name, board, models, pool, own) for board, own in zip(boards, hows, strict=True)]
-            parts = known_libraries(name)
-            if how != NOTE:
-                parts |= {
-                    " ".join(load_target(board).cpu_flags): own_parts(board, cores) for board in LIBRARIES.get(name, ())
-                }
-            (ROOT / "platforms" / name / FILE).write_text(toml(name, cores, parts), encoding="utf-8")
+            alike = known_alike(name)
+            for board, other in ALIKE.get(name, {}).items():
+                if how != NOTE and {name, board} & set(names):
+                    sizes = cores[boards.index(other)]
+                    alike[" ".join(load_target(board).cpu_flags)] = compared(board, other, models, pool, sizes)
+            (ROOT / "platforms" / name / FILE).write_text(toml(name, cores, alike), encoding="utf-8")
     return 0
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from code_cache import key_of, remember, remembered
 from code_forms import TEMPLATES, form, forms, not_measured
+from code_libraries import FUNCTIONS
 from code_tables import Built, Library, core
-from measure_code import AGAIN, CORES, NOTE, arguments
+from measure_code import AGAIN, ALIKE, CORES, NOTE, arguments
 from tilewright.codegen.c_tokens import UNROLLED
 from tilewright.codegen.wide_operations import Operation, operation_of, operations
-from tilewright.report.code_sizes import CoreSizes, KernelSizes, LayerCounts, known_cores
+from tilewright.report.code_sizes import CoreSizes, KernelSizes, LayerCounts, known_alike, known_cores
 from tilewright.target import load_target
 
 CELL = Built(
@@ -28,6 +29,31 @@ def test_a_table_names_what_it_does_not_know(platform: str, board: str) -> None:
     sizes = known_cores(platform)[" ".join(target.cpu_flags)]
     unknown = not_measured(sizes, forms(platform, target.capabilities))
     assert unknown == sizes.missing, "measure it, or let ci/measure_code.py --note name it"
+
+
+@pytest.mark.parametrize("platform", ["pulp", "pulp_l3"])
+def test_tables_know_the_functions_that_expressions_name(platform: str) -> None:
+    assert {"expm1f", "atanhf", "powf"} <= FUNCTIONS
+    for sizes in known_cores(platform).values():
+        assert FUNCTIONS <= sizes.library.keys() | sizes.known, sizes.flags
+
+
+def test_cores_are_compared_with_those_that_are_named() -> None:
+    flags = {
+        board: " ".join(load_target(board).cpu_flags)
+        for pairs in ALIKE.values()
+        for pair in pairs.items()
+        for board in pair
+    }
+    for platform, pairs in ALIKE.items():
+        known = {own: alike.like for own, alike in known_alike(platform).items()}
+        assert known == {flags[board]: flags[other] for board, other in pairs.items()}
+
+
+def test_only_a_platform_that_copies_has_code_that_does() -> None:
+    copying = {"layer", "core", "fetch"}
+    assert copying <= forms("pulp", ()).keys()
+    assert not copying & forms("cortex_m", ()).keys()
 
 
 def test_nothing_is_measured_where_help_is_asked_for_or_a_name_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:

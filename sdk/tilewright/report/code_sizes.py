@@ -41,7 +41,7 @@ OLD_PERCENT = 10
 NEW_PERCENT = 60
 """Spread of a kernel that was never measured, around the densest of those that were."""
 NEAREST_PERCENT = 103
-"""What the figures of a core are multiplied by for one that resembles it but was not measured."""
+"""What the figures of a core are multiplied by for one that resembles it but was not compared with it."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,17 @@ class KernelSizes:
 
 Parts = Mapping[str, tuple[int, int]]
 """Parts of libraries: bytes of each with its constants, and of its variables."""
+
+
+@dataclass(frozen=True)
+class Alike:
+    """A core whose compiler makes of kernels at most `percent` of what it makes for the core with the flags `like`;
+    its libraries are its own.
+    """
+
+    like: str
+    percent: int
+    parts: Parts
 
 
 @dataclass(frozen=True)
@@ -276,15 +287,20 @@ def sizes_for(platform: str, flags: str, counts: LayerCounts) -> CoreSizes | Non
     measured = next((core for core in cores if core.flags == flags), None)
     if measured is not None or not cores:
         return measured
+    alike = known_alike(platform).get(flags)
+    if alike is not None:
+        other = known_cores(platform)[alike.like]
+        parts = {**other.parts, **alike.parts}
+        return replace(other, parts=parts, percent=alike.percent, basis=core_name(other.flags))
     kernels = {kernel for kernel, _ in counts.layers}
     nearest = max(cores, key=lambda core: likeness(core.flags, flags, len(kernels & core.kernels.keys())))
-    parts = {**nearest.parts, **known_libraries(platform).get(flags, {})}
-    return replace(nearest, parts=parts, percent=NEAREST_PERCENT, basis=core_name(nearest.flags))
+    return replace(nearest, percent=NEAREST_PERCENT, basis=core_name(nearest.flags))
 
 
-def known_libraries(platform: str) -> dict[str, Parts]:
-    """Parts of libraries on cores of which nothing else was measured, by their flags."""
-    return {table["flags"]: _parts(table) for table in _read(platform).get("libraries", ())}
+def known_alike(platform: str) -> dict[str, Alike]:
+    """Cores that were compared with another one, by their flags."""
+    tables = _read(platform).get("alike", ())
+    return {table["flags"]: Alike(table["like"], table["percent"], _parts(table)) for table in tables}
 
 
 def known_cores(platform: str) -> dict[str, CoreSizes]:
