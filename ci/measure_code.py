@@ -56,14 +56,21 @@ CORES = {
         "cortex-m4",
         "qemu_mps2_an386",
         "qemu_mps3_an547",
-        "cortex-m33",
     ),
     "riscv": ("qemu_rv32imc", "qemu_rv32imafc", "qemu_rv32gcv"),
     "pulp": ("qemu_pulp", "gvsoc_pulp_open"),
     "pulp_l3": ("qemu_pulp_l3",),
 }
 """Targets whose cores are measured; others take the figures of the one that is most like theirs."""
-ALIKE = {"riscv": {"rv32imac": "qemu_rv32imc"}}
+ALIKE = {
+    "cortex_m": {
+        "cortex-m0plus": "qemu_microbit",
+        "cortex-m33": "qemu_mps2_an386",
+        "cortex-m7": "qemu_mps2_an386",
+        "qemu_mps2_an500": "qemu_mps2_an386",
+    },
+    "riscv": {"rv32imac": "qemu_rv32imc"},
+}
 """Targets for which the compiler makes nearly the code of a measured one: only that and libraries are measured."""
 COMPARED = 8
 """Of the networks so many are passed by for each on which two cores are compared."""

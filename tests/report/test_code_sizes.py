@@ -224,28 +224,34 @@ def test_a_platform_without_a_table_keeps_its_allowance() -> None:
 
 
 @pytest.mark.parametrize(
-    ("chip", "core"),
-    [("cortex-m0plus", "cortex-m0"), ("cortex-m7", "cortex-m4"), ("rv32imac", "rv32imc")],
+    ("chip", "core", "percent"),
+    [("cortex-m0plus", "cortex-m0", 100), ("cortex-m7", "cortex-m4", 101), ("rv32imac", "rv32imc", 100)],
 )
-def test_a_core_that_was_not_measured_takes_the_figures_of_another(chip: str, core: str) -> None:
+def test_a_core_that_was_compared_takes_the_figures_of_another(chip: str, core: str, percent: int) -> None:
     target = load_target(chip)
+    flags = " ".join(target.cpu_flags)
     done = compile_model(DIGITS, CompileOptions(), target)
     counts = LayerCounts.of(done.artifacts)
-    found = sizes_for(target.platform, " ".join(target.cpu_flags), counts)
+    found = sizes_for(target.platform, flags, counts)
     assert found is not None
-    own = known_alike(target.platform).get(" ".join(target.cpu_flags))
-    assert (own is not None) == (chip == "rv32imac")  # the compiler's code for it is that for RV32IMC
-    assert (found.basis, found.percent) == (core, 103 if own is None else 100)
+    own = known_alike(target.platform)[flags]
     measured = known_cores(target.platform)[found.flags]
+    assert (own.like, found.basis, found.percent) == (measured.flags, core, percent)
     assert not measured.basis
-    assert found.parts == {**measured.parts, **({} if own is None else own.parts)}
-    if own is not None:  # its libraries have compressed code, those for RV32IMC do not
-        assert own.like == measured.flags
+    assert found.parts == {**measured.parts, **own.parts}
+    if chip == "rv32imac":  # its libraries have compressed code, those for RV32IMC do not
         assert all(own.parts[part][0] < measured.parts[part][0] for part in ("addsf3", "_udivdi3"))
     levels = [level for level in done.report.memory.values() if level.estimated]
     assert levels
     assert {level.basis for level in levels} == {core}
     assert all(f"fits (estimated from {core}, margin " in level.verdict for level in levels)
+
+
+def test_a_core_that_nobody_compared_takes_the_figures_of_the_nearest() -> None:
+    for cpu in ("3", "4"):
+        found = sizes_for("cortex_m", f"-mcpu=cortex-m{cpu} -mthumb -mfpu=none", of())
+        assert found is not None
+        assert (found.basis, found.percent) == (f"cortex-m{cpu}", 103)
 
 
 def test_shipped_tables_estimate_a_network() -> None:

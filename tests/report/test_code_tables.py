@@ -31,7 +31,7 @@ def test_a_table_names_what_it_does_not_know(platform: str, board: str) -> None:
     assert unknown == sizes.missing, "measure it, or let ci/measure_code.py --note name it"
 
 
-@pytest.mark.parametrize("platform", ["pulp", "pulp_l3"])
+@pytest.mark.parametrize("platform", CORES)
 def test_tables_know_the_functions_that_expressions_name(platform: str) -> None:
     assert {"expm1f", "atanhf", "powf"} <= FUNCTIONS
     for sizes in known_cores(platform).values():
