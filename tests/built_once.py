@@ -1,4 +1,6 @@
-"""Objects of test images by what goes into them, so that a session compiles the same C with the same options once."""
+"""What compilers make once per session: objects of test images by what goes into them, and the header of the stand-in
+for CUDA, which takes g++ longer to read than a network.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,13 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tilewright.run import build
+from tilewright.platforms.cuda.emit import STAND_IN, TEMPLATES
+from tilewright.run import build, cuda_library
+from tilewright.run.tool import start
 from tilewright.target import Target
 
 _compiled = build._compile
+_command = cuda_library.compile_command
 INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
 
@@ -42,6 +47,31 @@ class Objects:
         except OSError:  # another worker was first
             shutil.rmtree(made)
         return output
+
+
+class Headers:
+    """A folder with the stand-in's header as g++ has read it, once for each set of options."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def command(self, driver: str, target: Target) -> list[str]:
+        """The compiler's command, which takes the header from there; g++ reads the source where it cannot use that."""
+        command = _command(driver, target)
+        if not Path(driver).name.startswith("g++"):
+            return command
+        kept = self.folder / hashlib.sha256(repr(command).encode()).hexdigest()[:16]
+        if not kept.is_dir():
+            made = self.folder / f"{kept.name}.{os.getpid()}"
+            made.mkdir(parents=True)
+            shutil.copyfile(TEMPLATES / STAND_IN, made / STAND_IN)
+            header = [*command, "-c", "-x", "c++-header", STAND_IN, "-o", f"{STAND_IN}.gch"]
+            assert start([word for word in header if word != "-shared"], made).code == 0
+            try:
+                made.rename(kept)
+            except OSError:  # another worker was first
+                shutil.rmtree(made)
+        return [*command, "-include", str(kept / STAND_IN)]
 
 
 def _key(driver: str, source: Path, options: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from built_once import Objects
+from built_once import Headers, Objects
 from numpy.typing import NDArray
 
 ROOT = Path(__file__).parents[1]
@@ -85,12 +85,14 @@ def _nobody_says_how_wide_the_terminal_is(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.fixture(scope="session", autouse=True)
 def _objects_are_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The same C with the same options is compiled once for all tests that build a test image, QEMU's plugin too."""
+    """The same C with the same options is compiled once for all tests that build a test image, QEMU's plugin and the
+    header of the stand-in for CUDA too."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "objects"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TILEWRIGHT_CACHE", os.fspath(folder.with_name("plugin")))
         patch.setattr("tilewright.run.build._compile", Objects(folder).compile)
+        patch.setattr("tilewright.run.cuda_library.compile_command", Headers(folder.with_name("headers")).command)
         yield
 
 
