@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property
 from math import prod
 from typing import Any, Literal
 
@@ -40,7 +41,7 @@ class DType(Enum):
     U64 = "u64"
     BOOL = "bool"
 
-    @property
+    @cached_property
     def bits(self) -> int:
         """Bits of one element in memory; four-bit types are packed two to a byte, low nibble first."""
         return 8 if self is DType.BOOL else int(self.value.lstrip("bfiu"))

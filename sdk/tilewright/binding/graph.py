@@ -33,6 +33,14 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class Needs:
+    """What one call takes beside its operands: bytes of scratch, and how far results may lie over dying operands."""
+
+    scratch_bytes: int
+    overlaps: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True)
 class BoundNode:
     """A node with its kernel; `kernel` is None for a view, which computes nothing.
 
@@ -50,6 +58,19 @@ class BoundNode:
     def cost(self) -> float:
         """Estimated instructions; 0 for a view."""
         return 0.0 if self.kernel is None else self.kernel.cost(self.call)
+
+    def needs(self, layouts: Mapping[str, Layout]) -> Needs:
+        """What its kernel says that a call of the whole node takes; asked once for the same layouts of its tensors."""
+        assert self.kernel is not None
+        own = tuple(layouts.get(t.name) if t is not None else None for t in (*self.call.inputs, *self.call.outputs))
+        if own not in self._known_needs:
+            operands = Operands(self.call, layouts)
+            self._known_needs[own] = Needs(self.kernel.scratch(operands), self.kernel.overlap(operands))
+        return self._known_needs[own]
+
+    @cached_property
+    def _known_needs(self) -> dict[tuple[Layout | None, ...], Needs]:
+        return {}
 
 
 @dataclass(frozen=True)

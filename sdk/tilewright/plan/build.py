@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tilewright.binding.graph import BoundNode
+from tilewright.binding.graph import BoundNode, Needs
 from tilewright.ieee import ieee
 from tilewright.model import Array, Model, State, Tensor
 from tilewright.ops.requantize import quantise
@@ -106,17 +106,17 @@ def _instruction(
 ) -> Instruction:
     call, kernel = bound.call, bound.kernel
     assert kernel is not None
-    operands = tiled.graph.operands(bound)
     inputs = tuple(
         slots.by_name[t.name] if t is not None and i not in call.constants else -1 for i, t in enumerate(call.inputs)
     )
     outputs = tuple(slots.add(tensor) for tensor in call.outputs)
     numbers = list[int]()
-    for constant in kernel.constants(operands) if constants else ():
+    for constant in kernel.constants(tiled.graph.operands(bound)) if constants else ():
         home = tiled.constant_homes.get((call.node.name, constant.name), "")
         streamed = bool(home) and call.node.name in tiled.streamed
         numbers.append(frozen.add(FrozenSlot(-1, call.node.name, constant, home, streamed)))
     tiles = call.node.name in tiled.schedules or call.node.name in tiled.fused
+    needs = Needs(0, ()) if tiles else bound.needs(tiled.graph.layouts)
     return Instruction(
         index=index,
         call=call,
@@ -124,8 +124,8 @@ def _instruction(
         inputs=inputs,
         outputs=outputs,
         frozen=tuple(numbers),
-        scratch_bytes=0 if tiles else kernel.scratch(operands),
-        overlaps=() if tiles else kernel.overlap(operands),
+        scratch_bytes=needs.scratch_bytes,
+        overlaps=needs.overlaps,
         schedule=tiled.schedules.get(call.node.name),
         fused_into=tiled.fused.get(call.node.name, ""),
     )

@@ -12,8 +12,8 @@ from tilewright.model import Node, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.relayout import DOMAIN
 from tilewright.platform import Constant, Kernel, KernelMethods, Operands
-from tilewright.rows.bands import RowWise, row_elements, row_step
-from tilewright.rows.walk import Made, Walk, WalkedNode
+from tilewright.rows.bands import RowMap, RowWise, row_elements, row_step
+from tilewright.rows.walk import Walk, WalkedNode
 
 TEMPLATE = Path(__file__).parent.parent / "codegen" / "templates" / "row_chain.c.mako"
 SOURCES = (TEMPLATE.with_name("row_chain.h"), TEMPLATE.with_name("row_tap.h"))
@@ -167,22 +167,20 @@ class RowChain(KernelMethods):
     def _gap(self, tensor: Tensor) -> int:
         last = len(self.stages) - 1
         y_row, gap, later = row_bytes(self.stages[last].result), -tensor.size_bytes, tensor.size_bytes
+        read_by = [tuple(_readers(stage, tensor)) for stage in self.stages]
+        row = self.step_bytes(tensor) if any(read_by) else 0
+        apart = [
+            number < last or not all((index, 0) in stage.kernel.in_place(stage.call) for index in stage.memory)
+            for number, stage in enumerate(self.stages)
+        ]
         for made in reversed(self.walked.calls):
-            reads = [tensor.size_bytes, *self._reads(made, tensor)]
-            stage = self.stages[made.number]
-            if made.number < last or not all((i, 0) in stage.kernel.in_place(stage.call) for i in stage.memory):
-                later = min(later, *reads)
+            reads = min((max(0, rows.first(made.row)) * row for rows in read_by[made.number]), default=later)
+            if apart[made.number]:
+                later = min(later, reads)
             if made.number == last:
-                gap = max(gap, (made.row + stage.step.rows) * y_row - later)
-            later = min(later, *reads)
+                gap = max(gap, (made.row + self.stages[last].step.rows) * y_row - later)
+            later = min(later, reads)
         return gap
-
-    def _reads(self, made: Made, tensor: Tensor) -> Iterator[int]:
-        """The first byte of a tensor that a call reads, for every operand that is this tensor."""
-        stage = self.stages[made.number]
-        for index in stage.memory:
-            if stage.node.call.tensor(index).name == tensor.name:
-                yield max(0, stage.node.maps[index].first(made.row)) * self.step_bytes(tensor)
 
     def row_step(self, tensor: Tensor) -> int:
         """Elements from one row of a whole tensor to the next."""
@@ -191,6 +189,13 @@ class RowChain(KernelMethods):
     def step_bytes(self, tensor: Tensor) -> int:
         """Bytes from one row of a whole tensor to the next."""
         return self.row_step(tensor) * tensor.dtype.bits // 8
+
+
+def _readers(stage: Stage, tensor: Tensor) -> Iterator[RowMap]:
+    """For every operand that is this tensor, the rows that a call of the stage reads of it."""
+    for index in stage.memory:
+        if stage.node.call.tensor(index).name == tensor.name:
+            yield stage.node.maps[index]
 
 
 def row_bytes(tensor: Tensor) -> int:
