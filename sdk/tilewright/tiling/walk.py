@@ -74,7 +74,7 @@ def engine_of(subject: Subject, operand: Operand) -> Copy:
 
 @dataclass(frozen=True)
 class _Tiles:
-    """All tiles of an operand, over the trips of the loops that move it: bytes, cycles to start and of moving, axes."""
+    """All tiles of an operand: bytes, cycles to start and of moving, axes; each spreads over the trips of `loops`."""
 
     loops: tuple[str, ...]
     moved: Any
@@ -106,8 +106,10 @@ class _Copies:
 
     def late(self, by: int, count: int) -> _Copies:
         """Those of tile t in list t + `by` of `count`."""
-        behind = count - by - self.start.size
-        return _Copies(np.pad(self.start.ravel(), (by, behind)), np.pad(self.moving.ravel(), (by, behind)))
+        start, moving = np.zeros(count), np.zeros(count)
+        start[by : by + self.start.size] = self.start.ravel()
+        moving[by : by + self.moving.size] = self.moving.ravel()
+        return _Copies(start, moving)
 
 
 def walk(subject: Subject, sizes: Mapping[str, int], order: tuple[str, ...], double: bool) -> Cut:
@@ -168,18 +170,17 @@ def _tiles(subject: Subject, number: int, operand: Operand, sizes: Mapping[str, 
 
 
 def _made(subject: Subject, number: int, operand: Operand, sizes: Mapping[str, int], loops: tuple[str, ...]) -> _Tiles:
-    trips = tuple(-(-subject.extents[n] // sizes[n]) for n in loops)
     axes: list[Any] = []
     elements: Any = np.asarray(1)
     for axis in range(len(operand.shape)):
         axes.append(_axis(subject, number, operand, axis, sizes, loops))
         elements = elements * axes[-1]
-    moved = np.broadcast_to(-(-elements * operand.bits // 8), trips)
+    moved = -(-elements * operand.bits // 8)
     engine = engine_of(subject, operand)
     runs, orders = pieces(axes, operand.shape, operand.axes, engine.ranks)
-    start = np.broadcast_to(start_cycles(engine, orders) * (moved > 0), trips)
-    moving = np.broadcast_to(moving_cycles(engine, moved, runs) * (moved > 0), trips)
-    return _Tiles(loops, moved, start, moving, tuple(np.broadcast_to(axis, trips) for axis in axes))
+    start = start_cycles(engine, orders) * (moved > 0)
+    moving = moving_cycles(engine, moved, runs) * (moved > 0)
+    return _Tiles(loops, moved, start, moving, tuple(axes))
 
 
 def _axis(
