@@ -18,9 +18,10 @@ from tilewright.report.build import (
     ToolchainReport,
     load,
 )
+from tilewright.report.calls import StateReport
 from tilewright.report.csv_format import files
 from tilewright.report.envelope import Row
-from tilewright.report.terminal import layer_table, profile_table, render
+from tilewright.report.terminal import layer_table, profile_table, render, state_table
 from tilewright.report.text import ESTIMATED, memory_table, number, printable, rows_table, run_lines, toolchain
 
 SAMPLE = load(Path(__file__).with_name("sample_report.json"))
@@ -77,6 +78,17 @@ def test_the_whole_report() -> None:
         "0 explained\n"
         "120,000 instructions\n"
     )
+
+
+def test_states_are_named_with_what_is_copied() -> None:
+    late = "it is read later"
+    states = (StateReport("past", "present", "f32", (1, 8), 32), StateReport("h", "k", "i8", (4,), 4, late))
+    assert state_table(states).splitlines()[2:] == [
+        "past   present     f32[1, 8]     32  in place",
+        "h      k           i8[4]          4  copied: it is read later",
+    ]
+    told = replace(SAMPLE, model=replace(SAMPLE.model, states=states))
+    assert render(told).replace(state_table(states) + "\n\n", "") == render(SAMPLE)
 
 
 def test_the_toolchain_names_its_compiler_once() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from tilewright.report.build import InnerReport, LayerReport, MemberReport, Report
 from tilewright.report.bundle import bundle_text, networks_text
+from tilewright.report.calls import StateReport
 from tilewright.report.chains import Line, lines
 from tilewright.report.data_set import confusion_text
 from tilewright.report.expensive import slow_of
@@ -21,6 +22,8 @@ _SPARE = ("numerics", "tile")
 def render(report: Report, width: int | None = None) -> str:
     """The whole report, each part under its own line, final newline included; tables in at most `width` columns."""
     parts = [header(report), memory_table(report, width)]
+    if report.layers and report.model.states:
+        parts.append(state_table(report.model.states, width))
     if report.layers:
         parts.append(layer_table(report, width))
     if any(layer.instructions is not None for layer in report.layers):
@@ -35,6 +38,19 @@ def render(report: Report, width: int | None = None) -> str:
         if report.run.data_set is not None and (confusion := confusion_text(report.run.data_set)):
             parts.append(confusion)
     return "\n\n".join(parts) + "\n"
+
+
+def state_table(states: Sequence[StateReport], width: int | None = None) -> str:
+    """One row per state: where it comes from, its type and bytes, and why it is copied where it is."""
+    heads = ["state", "written by", "type", "bytes", "after a call"]
+    rows = [
+        [
+            state.name, state.output, f"{state.dtype}{list(state.shape)}", number(state.bytes),
+            f"copied: {state.copied}" if state.copied else "in place",
+        ]
+        for state in states
+    ]  # fmt: skip
+    return table(heads, rows, right=(3,), width=width)
 
 
 def layer_table(report: Report, width: int | None = None) -> str:
