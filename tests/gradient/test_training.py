@@ -169,6 +169,33 @@ def test_what_is_updated_is_state_and_the_rest_stays_constant(update: str, names
         assert set("w0 b0 w1 b1 w2 b2".split()) - set(names.split()) <= set(one.constants)
 
 
+def test_thin_matrices_learn_beside_weights_that_stay() -> None:
+    whole, found = made("all"), made("lora:2")
+    assert found.parameters == tuple(f"{w}/lora_{part}" for w in ("w0", "w1", "w2") for part in "ab")
+    shapes = {name: found.step.tensors[name].shape for name in found.parameters}
+    assert [shapes[f"w1/lora_{part}"] for part in "ab"] == [(2, 4, 3, 3), (6, 2, 1, 1)]
+    assert [shapes[f"w2/lora_{part}"] for part in "ab"] == [(96, 2), (2, 5)]
+    held = {state.past: state.initial for state in found.step.states if state.initial is not None}
+    begun = {state.past: state.initial for state in whole.infer.states if state.initial is not None}
+    images, labels = samples()
+    sample = {"x": images[:BATCH]}
+    np.testing.assert_array_equal(
+        values(Network(found.infer), {**sample, **held})["y"], values(Network(whole.infer), {**sample, **begun})["y"]
+    )
+    network_after = after(found.step, held, images[:BATCH], labels[:BATCH])
+    slope = 1e-3
+    for name in ("w2/lora_b", "w0/lora_b"):  # by differences of the loss, the others' gradients are zero at first
+        direction = network_after[name] - held[name]
+        moved = {**held, name: held[name] + slope * direction}
+        fell = loss_of(found.step, held, images, labels) - loss_of(found.step, moved, images, labels)
+        np.testing.assert_allclose(fell / slope, np.square(direction).sum() / 0.1, rtol=0.02, err_msg=name)
+
+
+def loss_of(step: Model, held: Mapping[str, Array], images: Array, labels: np.ndarray) -> float:
+    known = values(Network(step), {**held, "x": images[:BATCH], "target": labels[:BATCH]})
+    return float(known[step.results[0]])
+
+
 def test_nothing_is_computed_backwards_below_the_last_layer() -> None:
     assert sum(each.op.startswith("Conv") for each in made("last").step.nodes) == 2
 
@@ -262,6 +289,8 @@ def test_an_autoencoder_is_held_against_its_input() -> None:
         (TrainingWish("output:z"), UsageError, "--loss output:z: there is no such output"),
         (TrainingWish("output:y"), UnsupportedError, "the loss 'y' is f32[2, 5]: a gradient is of one number"),
         (TrainingWish(update="w9"), UsageError, "--update: 'w9' is no parameter; "),
+        (TrainingWish(update="lora:0"), UsageError, "--update lora:0: a rank is 1 to 256; write for instance lora:4"),
+        (TrainingWish(update="lora:200"), UsageError, "no layer has weights of more than 200 inputs and outputs"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_trained_is_said(wish: TrainingWish, kind: type[TilewrightError], text: str) -> None:

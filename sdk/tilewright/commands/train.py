@@ -57,8 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--loss", metavar="NAME", default="cross_entropy", help="cross_entropy, mse, bce, mse:INPUT, or output:NAME"
     )
     group.add_argument(
-        "--update", metavar="NAME,...", default="all", help="last, bias, all, or parameters by their names in the file"
-    )
+        "--update", metavar="NAME,...", default="all",
+        help="last, bias, all, lora:4 (beside each layer two matrices of that rank), or parameters by name",
+    )  # fmt: skip
     group.add_argument("--optimizer", choices=OPTIMISERS, default="sgd", help="how parameters take their step")
     group.add_argument("--learning-rate", metavar="R", type=seconds, default=0.01, help="the length of a step")
     group.add_argument("--momentum", metavar="M", type=tolerance, default=0.9, help="what momentum keeps of a step")

@@ -10,6 +10,7 @@ from tilewright.frontend.names import quoted
 from tilewright.gradient.descents import Learning, with_descents
 from tilewright.gradient.differentiate import TakenBack, differentiate
 from tilewright.gradient.losses import add_loss
+from tilewright.gradient.low_rank import rank_of, with_low_rank
 from tilewright.gradient.network import Network
 from tilewright.gradient.optimisers import Optimiser, Within
 from tilewright.gradient.parameters import chosen
@@ -55,12 +56,14 @@ class Training:
 def training(model: Model, wish: TrainingWish) -> Training:
     """Both networks of a float network; UnsupportedError for what is quantised, has states, or has no gradient."""
     _refuse(model)
-    plain = _folded(model)
+    plain, rank, beside = _folded(model), rank_of(wish.update), tuple[str, ...]()
+    if rank is not None:
+        plain, beside = with_low_rank(plain, rank)
     network = Network(plain)
     loss = add_loss(network, wish.loss)
     if network.tensor(loss.name).dtype is not DType.F32:
         raise UnsupportedError("the network cannot be trained", why="its loss is no float32", fix="train it in float32")
-    names = chosen(network, wish.update)
+    names = beside or chosen(network, wish.update)
     first = {name: network.constants[name] for name in names}
     forward = {node.name for node in network.nodes}
     for name, value in first.items():
