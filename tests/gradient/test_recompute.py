@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import onnx
 import pytest
 from gradient.networks import values
 from graphs import node, onnx_model
+from tilewright.cli import main
 from tilewright.frontend.load import load
 from tilewright.gradient.network import Network
-from tilewright.gradient.recompute import recomputed
+from tilewright.gradient.recompute import recomputations
 from tilewright.gradient.training import Training, TrainingWish, training
 from tilewright.model import Array, Model
+from tilewright.report.build import load as load_report
 
 LAYERS = 6
 
 
-def deep(work: float) -> Training:
+def network() -> onnx.ModelProto:
     """Depthwise convolutions one behind the other, which are cheap, and one that is not."""
     draw = np.random.default_rng(3)
     weights = {f"w{at}": draw.standard_normal((8, 1, 3, 3)).astype(np.float32) / 3 for at in range(LAYERS)}
@@ -25,8 +30,11 @@ def deep(work: float) -> Training:
         nodes += [node("Conv", f"{name} w{at}", f"c{at}", pads=[1] * 4, group=8), node("Relu", f"c{at}", f"r{at}")]
         name = f"r{at}"
     nodes.append(node("GlobalAveragePool", name, "y"))
-    proto = onnx_model(nodes, {"x": (1, 8, 12, 12)}, ["y"], weights)
-    return training(load(proto, name="deep"), TrainingWish("mse", work=work))
+    return onnx_model(nodes, {"x": (1, 8, 12, 12)}, ["y"], weights)
+
+
+def deep(work: float) -> Training:
+    return training(load(network(), name="deep"), TrainingWish("mse", work=work))
 
 
 def after(model: Model) -> dict[str, Array]:
@@ -62,6 +70,28 @@ def test_nothing_is_kept_that_only_what_is_made_again_reads() -> None:
             assert writers[f"c{at}"] in again
 
 
+def test_a_budget_is_met_with_as_little_work_as_it_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    onnx.save(network(), tmp_path / "deep.onnx")
+    words = ["train", str(tmp_path / "deep.onnx"), "-t", "host", "-o", str(tmp_path / "out"), "--loss", "mse", "-q"]
+
+    def tried(budget: str) -> list[tuple[float, int]]:
+        assert main([*words, "--budget", f"ram={budget}"]) == 0
+        made = load_report(tmp_path / "out").training
+        assert made is not None
+        assert (made.work, made.step_bytes) == (made.tried[-1].work, made.tried[-1].step_bytes)
+        return [(one.work, one.step_bytes) for one in made.tried]
+
+    assert len(tried("1M")) == 1
+    assert main([*words, "--budget", "ram=4K"]) == 4
+    least = int(capsys.readouterr().err.split("(smallest that fits: ram=")[1].split(")")[0])
+    curve = tried(str(least))
+    text = capsys.readouterr().out
+    assert curve[-1][1] < curve[0][1]
+    assert [work for work, _ in curve] == sorted(work for work, _ in curve)
+    assert all(f"  at {work:.3f} times the work {size:,} B\n" in text for work, size in curve)
+
+
 def test_without_a_backward_half_there_is_nothing_to_do() -> None:
     model = deep(1.0).infer
-    assert recomputed(model, len(model.nodes), 2.0).model.nodes == model.nodes
+    (only,) = recomputations(model, len(model.nodes), 2.0)
+    assert only.model.nodes == model.nodes

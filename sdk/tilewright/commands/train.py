@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,12 +36,14 @@ if TYPE_CHECKING:
     from tilewright.options import CompileOptions
     from tilewright.pipeline import Compiler
     from tilewright.report.build import Report
-    from tilewright.report.sharing import TrainingReport
+    from tilewright.report.sharing import TrainingReport, WorkReport
     from tilewright.target import Target
 
 SUMMARY = "write a network that learns on the device"
 OPTIMISERS = ("sgd", "momentum", "adam")
 SHOWN = 5
+MOST_WORK = 2.0
+"""So many times the work of a plain step is tried for a budget."""
 MOST_ACCUMULATED = 1_000_000
 """A count in float32 is exact far beyond it."""
 
@@ -68,8 +70,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="parameters take a step in the last of every N calls, by the mean of their gradients",
     )  # fmt: skip
     group.add_argument(
-        "--work", metavar="F", type=tolerance, default=1.0,
-        help="compute results again instead of keeping them, at most so many times the work of a plain step",
+        "--work", metavar="F", type=tolerance,
+        help="compute results again instead of keeping them, at most so many times the work of a plain step; "
+        "default: 1, or as little as a --budget needs",
     )  # fmt: skip
     group = parser.add_argument_group("in the simulator")
     group.add_argument("--run", metavar="N", type=whole, help="make so many steps and compare each with NumPy's")
@@ -93,9 +96,9 @@ def execute(arguments: argparse.Namespace) -> Answer:
     existing(arguments.model)
     existing(arguments.data)
     target = target_for(arguments.target, options)
-    made = _training(arguments, options)
+    steps = _trainings(arguments, options)
     with staged(arguments.output, protection(arguments.output, force=arguments.force)) as folder:
-        bundle = _bundle(arguments, made, options, target, folder)
+        made, bundle, tried = _within(arguments, steps, options, target, folder)
         write_files(bundle.artifacts.project, folder)
         report, failure, curve = bundle.report, None, tuple[float, ...]()
         if error := overflow(report, options.budgets, sure=True):
@@ -104,7 +107,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
             done = _simulated(arguments, made, bundle, target, folder)
             report = _with_run(bundle, done.report)
             failure, curve = mismatch(done.report), done.losses
-        report = replace(report, training=_report(arguments, made, bundle, curve))
+        report = replace(report, training=_report(arguments, made, bundle, curve, tried))
         report = replace(report, files={**listed(arguments.output), **hashes(folder)})
         (folder / "report.json").write_text(dumps(report.to_json()), encoding="utf-8")
     short = replace(report, run=None, networks=tuple(replace(one, layers=()) for one in bundle.report.networks))
@@ -135,20 +138,43 @@ def _wish(arguments: argparse.Namespace) -> TrainingWish:
             fix="leave it out for a step at every call",
         )  # fmt: skip
     optimiser = Optimiser(arguments.optimizer, arguments.learning_rate, arguments.momentum, accumulate=accumulate)
-    return TrainingWish(arguments.loss, arguments.update, optimiser, arguments.work)
+    work = arguments.work if arguments.work is not None else MOST_WORK if arguments.budgets else 1.0
+    return TrainingWish(arguments.loss, arguments.update, optimiser, work)
 
 
-def _training(arguments: argparse.Namespace, options: CompileOptions) -> Training:
+def _trainings(arguments: argparse.Namespace, options: CompileOptions) -> Iterator[Training]:
+    """From the least work to the fewest bytes where there is a budget, else the last of these."""
     from tilewright.compile import model_name
     from tilewright.frontend.load import frozen_inputs, load
-    from tilewright.gradient.training import training
+    from tilewright.gradient.training import training, trainings
 
     model = load(
         arguments.model, shapes=options.shapes, frozen=frozen_inputs(options.freeze), name=model_name(arguments.model),
         bounds=options.bounds,
     )  # fmt: skip
     tell(model.notes)
-    return training(model, _wish(arguments))
+    wish = _wish(arguments)
+    return trainings(model, wish) if options.budgets else iter([training(model, wish)])
+
+
+def _within(
+    arguments: argparse.Namespace, steps: Iterator[Training], options: CompileOptions, target: Target, folder: Path
+) -> tuple[Training, Bundle, list[WorkReport]]:
+    """The first that is within the budget, or the one in the fewest bytes; and what all that were planned need."""
+    from tilewright.report.sharing import WorkReport
+
+    tried: list[WorkReport] = []
+    planned: list[Training] = []
+    for made in steps:
+        bundle = _bundle(arguments, made, options, target, folder)
+        planned.append(made)
+        tried.append(WorkReport(made.work, bundle.together.alone[0].arena_bytes))
+        if overflow(bundle.report, options.budgets, sure=True) is None:
+            return made, bundle, tried
+    least = min(range(len(tried)), key=lambda at: tried[at].step_bytes)
+    if planned[least] is not made:
+        bundle = _bundle(arguments, planned[least], options, target, folder)
+    return planned[least], bundle, tried
 
 
 def _bundle(
@@ -211,24 +237,32 @@ def _with_run(bundle: Bundle, step: Report) -> Report:
     return replace(bundle.report, networks=(step, *bundle.report.networks[1:]), run=step.run, toolchain=step.toolchain)
 
 
-def _report(arguments: argparse.Namespace, made: Training, bundle: Bundle, losses: tuple[float, ...]) -> TrainingReport:
+def _report(
+    arguments: argparse.Namespace,
+    made: Training,
+    bundle: Bundle,
+    losses: tuple[float, ...],
+    tried: Sequence[WorkReport],
+) -> TrainingReport:
     from tilewright.report.sharing import TrainingReport
 
     size = sum(made.step.tensors[name].size_bytes for name in made.parameters)
     step, infer = (one.arena_bytes for one in bundle.together.alone)
     return TrainingReport(
         arguments.loss, arguments.update, arguments.optimizer, made.parameters, size, step, infer, made.work, losses,
-        arguments.batch_accumulate,
+        arguments.batch_accumulate, tuple(tried),
     )  # fmt: skip
 
 
 def _told(training: TrainingReport) -> str:
-    """What is learnt, and what a step needs beside it."""
+    """What is learnt, what a step needs beside it, and what it needed with less work."""
+    tried = training.tried if len(training.tried) > 1 else ()
     return (
         f"{len(training.parameters)} parameters of {training.parameter_bytes:,} B are updated"
         + (f" in the last of every {training.batch_accumulate} calls; " if training.batch_accumulate > 1 else "; ")
         + f"a step needs {training.step_bytes:,} B beside the states, an inference {training.infer_bytes:,} B"
         + (f"; a step does {training.work:.3f} times the work of one that keeps all" if training.work > 1 else "")
+        + "".join(f"\n  at {one.work:.3f} times the work {one.step_bytes:,} B" for one in tried)
     )
 
 

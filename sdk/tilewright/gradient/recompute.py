@@ -9,7 +9,7 @@ choice alone: what a step needs is what the planner places.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -34,18 +34,20 @@ class Recomputation:
     work: float
 
 
-def recomputed(model: Model, forward: int, limit: float) -> Recomputation:
-    """The step, of which the first `forward` nodes are the forward half, within `limit` times its work."""
+def recomputations(model: Model, forward: int, limit: float) -> Iterator[Recomputation]:
+    """The step as it is, then with more and more results computed twice, each in fewer live bytes.
+
+    The first `forward` nodes are the forward half; `limit` times the work of the plain step is the most.
+    """
     model = model.replace(nodes=_early(model, forward))
     search = _Search(model, forward)
     best = chosen = frozenset[str]()
+    yield search.made(best)
     while limit > 1 and (better := search.better(chosen, search.plain * (limit - 1))) is not None:
         chosen = better
         if search.price(chosen).peak < search.price(best).peak:
             best = chosen
-    nodes = search.nodes(best)
-    made = model.replace(nodes=nodes, tensors={**model.tensors, **search.twins})
-    return Recomputation(made, tuple(sorted(best)), 1 + search.price(best).added / max(search.plain, 1))
+            yield search.made(best)
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,11 @@ class _Search:
             if price.crowding < now.crowding and price.added <= most:
                 offers.append(((now.crowding - price.crowding) / (price.added - now.added + 1), sorted(some)))
         return offers
+
+    def made(self, chosen: frozenset[str]) -> Recomputation:
+        """The step with these results computed twice."""
+        model = self.model.replace(nodes=self.nodes(chosen), tensors={**self.model.tensors, **self.twins})
+        return Recomputation(model, tuple(sorted(chosen)), 1 + self.price(chosen).added / max(self.plain, 1))
 
     def price(self, chosen: frozenset[str]) -> _Price:
         """What a choice costs."""

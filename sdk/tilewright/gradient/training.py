@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from tilewright.errors import UnsupportedError
@@ -14,7 +15,7 @@ from tilewright.gradient.low_rank import rank_of, with_low_rank
 from tilewright.gradient.network import Network
 from tilewright.gradient.optimisers import Optimiser, Within
 from tilewright.gradient.parameters import chosen
-from tilewright.gradient.recompute import recomputed
+from tilewright.gradient.recompute import recomputations
 from tilewright.model import DType, Model
 from tilewright.passes import batch_norm, dead, fold, identity
 
@@ -54,7 +55,15 @@ class Training:
 
 
 def training(model: Model, wish: TrainingWish) -> Training:
-    """Both networks of a float network; UnsupportedError for what is quantised, has states, or has no gradient."""
+    """Both networks of a float network, the step in the fewest live bytes that the work allows.
+
+    UnsupportedError for what is quantised, has states, or has no gradient.
+    """
+    return deque(trainings(model, wish), maxlen=1)[0]
+
+
+def trainings(model: Model, wish: TrainingWish) -> Iterator[Training]:
+    """The same from the least work to the fewest live bytes."""
     _refuse(model)
     plain, rank, beside = _folded(model), rank_of(wish.update), tuple[str, ...]()
     if rank is not None:
@@ -82,10 +91,10 @@ def training(model: Model, wish: TrainingWish) -> Training:
         infer.move_state(name, "Identity", (name,))
     plain_step = dead.apply(network.model(f"{model.name}_step"))
     fused = with_descents(plain_step, network, [_learning(network, wish, one, gradients) for one in products])
-    done = recomputed(fused.model, sum(node.name in forward for node in fused.model.nodes), wish.work)
     learnt = dead.apply(infer.model(f"{model.name}_infer"))
-    plain_step = fused.plain(done.model)
-    return Training(model.name, done.model, plain_step, learnt, names, loss.target, loss.classes, done.work)
+    for done in recomputations(fused.model, sum(node.name in forward for node in fused.model.nodes), wish.work):
+        in_file = fused.plain(done.model)
+        yield Training(model.name, done.model, in_file, learnt, names, loss.target, loss.classes, done.work)
 
 
 def _learning(network: Network, wish: TrainingWish, product: TakenBack, gradients: Mapping[str, str]) -> Learning:

@@ -40,12 +40,20 @@ class BundleReport:
 
 
 @dataclass(frozen=True)
+class WorkReport:
+    """A step that does `work` times the multiply-accumulates of a plain one needs `step_bytes` of arena."""
+
+    work: float
+    step_bytes: int
+
+
+@dataclass(frozen=True)
 class TrainingReport:
     """A network that learns. A step and an inference need `step_bytes` and `infer_bytes` of arena, beside the states.
 
     A step does `work` times the multiply-accumulates of one that computes nothing twice. `losses` are those of
     the steps that ran in the simulator, one by one. Parameters move in the last of every
-    `batch_accumulate` steps.
+    `batch_accumulate` steps. `tried` are the steps that were planned until one was within the budget.
     """
 
     loss: str
@@ -58,3 +66,4 @@ class TrainingReport:
     work: float = 1.0
     losses: tuple[float | None, ...] = ()
     batch_accumulate: int = 1
+    tried: tuple[WorkReport, ...] = ()
