@@ -73,7 +73,7 @@ def test_the_command_writes_a_network_of_integers(tmp_path: Path, capsys: pytest
     assert (answer["float_tensors"], answer["real_nodes"]) == ([], [])
     onnx.checker.check_model(onnx.load(out), full_check=True)
     assert np.abs(session(onnx.load(out)).run(None, {"input": sample})[0] - sample_of_float(sample)).max() < 0.02
-    assert main(["quantize", str(out), *words[2:]]) == 3
+    assert main(["quantize", str(out), *words[2:-2], str(tmp_path / "again.onnx"), "-q"]) == 3
     assert "is quantised already" in capsys.readouterr().err
     assert main([*words[:4], "-o", str(tmp_path / "q.txt")]) == 2
     assert "an ONNX file ends in .onnx" in capsys.readouterr().err

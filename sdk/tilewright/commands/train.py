@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tilewright.commands.answer import Answer
 from tilewright.commands.common import (
@@ -26,6 +27,7 @@ from tilewright.commands.comparing import mismatch
 from tilewright.commands.progress import stages, watched
 from tilewright.commands.streams import terminal_width
 from tilewright.errors import UsageError
+from tilewright.frontend.names import quoted
 
 if TYPE_CHECKING:
     from tilewright.bundle import Bundle
@@ -36,12 +38,13 @@ if TYPE_CHECKING:
     from tilewright.options import CompileOptions
     from tilewright.pipeline import Compiler
     from tilewright.report.build import Report
-    from tilewright.report.sharing import TrainingReport, WorkReport
+    from tilewright.report.sharing import LayerChoice, TrainingReport, WorkReport
     from tilewright.target import Target
 
 SUMMARY = "write a network that learns on the device"
 OPTIMISERS = ("sgd", "momentum", "adam")
 SHOWN = 5
+AUTO = "auto"
 MOST_WORK = 2.0
 """So many times the work of a plain step is tried for a budget."""
 MOST_ACCUMULATED = 1_000_000
@@ -60,7 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--update", metavar="NAME,...", default="all",
-        help="last, bias, all, lora:4 (beside each layer two matrices of that rank), or parameters by name",
+        help="last, bias, all, lora:4 (beside each layer two matrices of that rank), auto (the layers that lower the "
+        "loss of --data most for their bytes, within the --budget), or parameters by name",
     )  # fmt: skip
     group.add_argument("--optimizer", choices=OPTIMISERS, default="sgd", help="how parameters take their step")
     group.add_argument("--learning-rate", metavar="R", type=seconds, default=0.01, help="the length of a step")
@@ -96,9 +100,13 @@ def execute(arguments: argparse.Namespace) -> Answer:
     existing(arguments.model)
     existing(arguments.data)
     target = target_for(arguments.target, options)
-    steps = _trainings(arguments, options)
+    model, wish = _loaded(arguments, options), _wish(arguments)
     with staged(arguments.output, protection(arguments.output, force=arguments.force)) as folder:
-        made, bundle, tried = _within(arguments, steps, options, target, folder)
+        plan = partial(_within, arguments, model, options, target, folder)
+        layers = _layers(arguments, model, wish, plan) if arguments.update == AUTO else ()
+        names = tuple(name for one in layers if one.taken for name in one.parameters)
+        planned = plan(replace(wish, parameters=names))
+        made, bundle = planned.made, planned.bundle
         write_files(bundle.artifacts.project, folder)
         report, failure, curve = bundle.report, None, tuple[float, ...]()
         if error := overflow(report, options.budgets, sure=True):
@@ -107,7 +115,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
             done = _simulated(arguments, made, bundle, target, folder)
             report = _with_run(bundle, done.report)
             failure, curve = mismatch(done.report), done.losses
-        report = replace(report, training=_report(arguments, made, bundle, curve, tried))
+        report = replace(report, training=_report(arguments, planned, curve, layers))
         report = replace(report, files={**listed(arguments.output), **hashes(folder)})
         (folder / "report.json").write_text(dumps(report.to_json()), encoding="utf-8")
     short = replace(report, run=None, networks=tuple(replace(one, layers=()) for one in bundle.report.networks))
@@ -142,39 +150,69 @@ def _wish(arguments: argparse.Namespace) -> TrainingWish:
     return TrainingWish(arguments.loss, arguments.update, optimiser, work)
 
 
-def _trainings(arguments: argparse.Namespace, options: CompileOptions) -> Iterator[Training]:
-    """From the least work to the fewest bytes where there is a budget, else the last of these."""
+def _loaded(arguments: argparse.Namespace, options: CompileOptions) -> Model:
     from tilewright.compile import model_name
     from tilewright.frontend.load import frozen_inputs, load
-    from tilewright.gradient.training import training, trainings
 
     model = load(
         arguments.model, shapes=options.shapes, frozen=frozen_inputs(options.freeze), name=model_name(arguments.model),
         bounds=options.bounds,
     )  # fmt: skip
     tell(model.notes)
-    wish = _wish(arguments)
-    return trainings(model, wish) if options.budgets else iter([training(model, wish)])
+    return model
+
+
+def _layers(
+    arguments: argparse.Namespace, model: Model, wish: TrainingWish, plan: Callable[[TrainingWish], Planned]
+) -> tuple[LayerChoice, ...]:
+    """What every layer contributes, measured on the data; those are taken with which a step is within the budget."""
+    from tilewright.gradient.contributions import by_gain, contributions
+    from tilewright.report.sharing import LayerChoice
+
+    if arguments.data is None:
+        raise UsageError("--update auto", why="layers are chosen by the loss that is measured", fix="give --data too")
+    with stages(arguments.quiet) as stage:
+        stage("measuring what each layer contributes")
+        measured = tuple(contributions(model, wish, arguments.data, arguments.run))
+    taken = {measured[0].parameters}
+    for one in by_gain(measured):
+        names = tuple(
+            name for other in measured if other.parameters in {*taken, one.parameters} for name in other.parameters
+        )
+        if not arguments.budgets or plan(replace(wish, parameters=names)).fits:
+            taken.add(one.parameters)
+    return tuple(LayerChoice(one.parameters, one.size_bytes, one.loss, one.parameters in taken) for one in measured)
+
+
+class Planned(NamedTuple):
+    """A training, compiled; what the steps that were planned for it need, and whether the last is within the budget."""
+
+    made: Training
+    bundle: Bundle
+    tried: tuple[WorkReport, ...]
+    fits: bool
 
 
 def _within(
-    arguments: argparse.Namespace, steps: Iterator[Training], options: CompileOptions, target: Target, folder: Path
-) -> tuple[Training, Bundle, list[WorkReport]]:
-    """The first that is within the budget, or the one in the fewest bytes; and what all that were planned need."""
+    arguments: argparse.Namespace, model: Model, options: CompileOptions, target: Target, folder: Path,
+    wish: TrainingWish,
+) -> Planned:  # fmt: skip
+    """The step with the least work that is within the budget, else that in the fewest bytes; the latter without one."""
+    from tilewright.gradient.training import training, trainings
     from tilewright.report.sharing import WorkReport
 
     tried: list[WorkReport] = []
     planned: list[Training] = []
-    for made in steps:
+    for made in trainings(model, wish) if options.budgets else (training(model, wish),):
         bundle = _bundle(arguments, made, options, target, folder)
         planned.append(made)
         tried.append(WorkReport(made.work, bundle.together.alone[0].arena_bytes))
         if overflow(bundle.report, options.budgets, sure=True) is None:
-            return made, bundle, tried
+            return Planned(made, bundle, tuple(tried), True)
     least = min(range(len(tried)), key=lambda at: tried[at].step_bytes)
     if planned[least] is not made:
         bundle = _bundle(arguments, planned[least], options, target, folder)
-    return planned[least], bundle, tried
+    return Planned(planned[least], bundle, tuple(tried), False)
 
 
 def _bundle(
@@ -225,7 +263,7 @@ def _simulated(arguments: argparse.Namespace, made: Training, bundle: Bundle, ta
         raise UsageError("--run 0", why="no step is none to compare", fix="leave it out, or give a number of steps")
     plan = bundle.members[0].plan
     if arguments.data is not None:
-        frames = frames_of(plan, arguments.data, arguments.run)
+        frames = frames_of([plan.slots[slot].tensor for slot in plan.input_slots], arguments.data, arguments.run)
     else:
         frames = drawn(plan, made.target, made.classes, arguments.run, arguments.seed)
     running = RunOptions(atol=arguments.atol, rtol=arguments.rtol, seed=arguments.seed)
@@ -238,19 +276,16 @@ def _with_run(bundle: Bundle, step: Report) -> Report:
 
 
 def _report(
-    arguments: argparse.Namespace,
-    made: Training,
-    bundle: Bundle,
-    losses: tuple[float, ...],
-    tried: Sequence[WorkReport],
+    arguments: argparse.Namespace, planned: Planned, losses: tuple[float, ...], layers: tuple[LayerChoice, ...]
 ) -> TrainingReport:
     from tilewright.report.sharing import TrainingReport
 
+    made = planned.made
     size = sum(made.step.tensors[name].size_bytes for name in made.parameters)
-    step, infer = (one.arena_bytes for one in bundle.together.alone)
+    step, infer = (one.arena_bytes for one in planned.bundle.together.alone)
     return TrainingReport(
         arguments.loss, arguments.update, arguments.optimizer, made.parameters, size, step, infer, made.work, losses,
-        arguments.batch_accumulate, tuple(tried),
+        arguments.batch_accumulate, planned.tried, layers,
     )  # fmt: skip
 
 
@@ -263,7 +298,16 @@ def _told(training: TrainingReport) -> str:
         + f"a step needs {training.step_bytes:,} B beside the states, an inference {training.infer_bytes:,} B"
         + (f"; a step does {training.work:.3f} times the work of one that keeps all" if training.work > 1 else "")
         + "".join(f"\n  at {one.work:.3f} times the work {one.step_bytes:,} B" for one in tried)
+        + "".join(f"\n  {_layer_told(one, number == 0)}" for number, one in enumerate(training.layers))
     )
+
+
+def _layer_told(layer: LayerChoice, last: bool) -> str:
+    """What one layer contributes."""
+    names = ", ".join(quoted(name) for name in layer.parameters)
+    taken = "taken" if layer.taken else "left out"
+    beside = "alone" if last else "beside it"
+    return f"{names}, {layer.bytes:,} B: loss {layer.loss:.6f} {beside}, {taken}"
 
 
 def _steps(losses: Sequence[float], report: Report, same: bool) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +15,13 @@ from tilewright.plan.plan import ExecutionPlan
 from tilewright.run.frames import Frames
 
 
-def frames_of(plan: ExecutionPlan, file: Path, steps: int | None) -> Frames:
-    """The inputs of each step from an .npz with an array for every input and the target, samples along the first axis.
+def frames_of(tensors: Sequence[Tensor], file: Path, steps: int | None) -> Frames:
+    """The inputs of each step, which takes these tensors, from an .npz with samples of each along a first axis.
 
     As many samples as the network takes at a time make a step; `steps` of them begin again at the first where there
     are fewer. UsageError names what is missing or does not fit.
     """
     arrays = read_arrays(file)
-    tensors = [plan.slots[slot].tensor for slot in plan.input_slots]
     columns = [_column(tensor, arrays, file) for tensor in tensors]
     fewest = min(len(column) for column in columns)
     if any(len(column) != fewest for column in columns):

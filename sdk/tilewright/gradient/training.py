@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 from tilewright.errors import UnsupportedError
 from tilewright.frontend.names import quoted
@@ -14,7 +15,7 @@ from tilewright.gradient.losses import add_loss
 from tilewright.gradient.low_rank import rank_of, with_low_rank
 from tilewright.gradient.network import Network
 from tilewright.gradient.optimisers import Optimiser, Within
-from tilewright.gradient.parameters import chosen
+from tilewright.gradient.parameters import chosen, parameters
 from tilewright.gradient.recompute import recomputations
 from tilewright.model import DType, Model
 from tilewright.passes import batch_norm, dead, fold, identity
@@ -24,13 +25,15 @@ from tilewright.passes import batch_norm, dead, fold, identity
 class TrainingWish:
     """What is asked: the loss, the parameters that are updated, in the words of the options, and the optimiser.
 
-    Within `work` times that of a plain step results may be computed twice that would else be kept.
+    Within `work` times that of a plain step results may be computed twice that would else be kept. Where there are
+    `parameters`, these are updated whatever `update` says.
     """
 
     loss: str = "cross_entropy"
     update: str = "all"
     optimiser: Optimiser = field(default_factory=Optimiser)
     work: float = 1.0
+    parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ def trainings(model: Model, wish: TrainingWish) -> Iterator[Training]:
     loss = add_loss(network, wish.loss)
     if network.tensor(loss.name).dtype is not DType.F32:
         raise UnsupportedError("the network cannot be trained", why="its loss is no float32", fix="train it in float32")
-    names = beside or chosen(network, wish.update)
+    names = wish.parameters or beside or chosen(network, wish.update)
     first = {name: network.constants[name] for name in names}
     forward = {node.name for node in network.nodes}
     for name, value in first.items():
@@ -95,6 +98,12 @@ def trainings(model: Model, wish: TrainingWish) -> Iterator[Training]:
     for done in recomputations(fused.model, sum(node.name in forward for node in fused.model.nodes), wish.work):
         in_file = fused.plain(done.model)
         yield Training(model.name, done.model, in_file, learnt, names, loss.target, loss.classes, done.work)
+
+
+def layers_of(model: Model) -> tuple[tuple[str, ...], ...]:
+    """The parameters of every layer that has some, from the first one on."""
+    learnt = parameters(Network(_folded(model)))
+    return tuple(tuple(one.name for one in layer) for _, layer in groupby(learnt, key=lambda one: one.layer))
 
 
 def _learning(network: Network, wish: TrainingWish, product: TakenBack, gradients: Mapping[str, str]) -> Learning:

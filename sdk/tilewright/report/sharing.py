@@ -48,12 +48,23 @@ class WorkReport:
 
 
 @dataclass(frozen=True)
+class LayerChoice:
+    """The loss that steps reach where these parameters learn beside the last layer's, and whether they are taken."""
+
+    parameters: tuple[str, ...]
+    bytes: int
+    loss: float | None
+    taken: bool
+
+
+@dataclass(frozen=True)
 class TrainingReport:
     """A network that learns. A step and an inference need `step_bytes` and `infer_bytes` of arena, beside the states.
 
     A step does `work` times the multiply-accumulates of one that computes nothing twice. `losses` are those of
     the steps that ran in the simulator, one by one. Parameters move in the last of every
-    `batch_accumulate` steps. `tried` are the steps that were planned until one was within the budget.
+    `batch_accumulate` steps. `tried` are the steps that were planned until one was within the budget, `layers` is what
+    `--update auto` has measured, the last layer first.
     """
 
     loss: str
@@ -67,3 +78,4 @@ class TrainingReport:
     losses: tuple[float | None, ...] = ()
     batch_accumulate: int = 1
     tried: tuple[WorkReport, ...] = ()
+    layers: tuple[LayerChoice, ...] = ()

@@ -13,8 +13,9 @@ import numpy as np
 from tilewright.model import Array, Model
 from tilewright.quantiser.static.points import Points, Weighted
 from tilewright.quantiser.static.samples import Samples
-from tilewright.quantiser.static.trial import Reals, Session, session_of
+from tilewright.quantiser.static.trial import Reals, session_of
 from tilewright.quantiser.static.write import Choice, written
+from tilewright.run.onnx_session import Session
 
 
 def corrected(model: Model, points: Points, choice: Choice, samples: Samples) -> Model:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +35,9 @@ class Samples:
     def call(self, sample: int) -> dict[str, Array]:
         """The inputs of one sample by name."""
         return {name: values[sample] for name, values in self.inputs.items()}
+
+    def __iter__(self) -> Iterator[dict[str, Array]]:
+        return map(self.call, range(self.count))
 
     def chosen(self, places: Array) -> Samples:
         """The samples at these places."""

@@ -16,8 +16,9 @@ from tilewright.quantiser.static.codes import Coding, Range, coding
 from tilewright.quantiser.static.points import Group, Points
 from tilewright.quantiser.static.samples import Samples
 from tilewright.quantiser.static.statistics import Candidate, Statistics, candidates, merged
-from tilewright.quantiser.static.trial import Reals, Session, centred, judged, noise_to_signal, scale_arrays, session_of
+from tilewright.quantiser.static.trial import Reals, centred, judged, noise_to_signal, scale_arrays, session_of
 from tilewright.quantiser.static.write import Choice, Written, written
+from tilewright.run.onnx_session import Session
 
 PROBABILITIES = Coding(1.0 / 256.0, -128, DType.I8)
 """Softmax: all codes between 0 and 255/256."""

@@ -6,13 +6,11 @@ One thread and no optimisation: the same samples give the same numbers on every 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.errors import ToolMissing, UnsupportedError
 from tilewright.frontend.values import ONNX_TYPE
 from tilewright.frontend.write import to_onnx
 from tilewright.model import Array, Model, Node
@@ -21,56 +19,9 @@ from tilewright.ops.registry import codes_of
 from tilewright.quantiser.static.codes import Coding
 from tilewright.quantiser.static.samples import Samples
 from tilewright.quantiser.static.statistics import MASKED
-
-if TYPE_CHECKING:
-    import onnx
+from tilewright.run.onnx_session import Session
 
 Reals = npt.NDArray[np.float64]
-
-
-class Session:
-    """A network in ONNX Runtime; `names` are the tensors that it gives, a run may change constants that are inputs."""
-
-    def __init__(self, proto: onnx.ModelProto, names: Sequence[str]) -> None:
-        try:
-            import onnxruntime
-        except ImportError:
-            raise ToolMissing(
-                "onnxruntime is not installed", why="it computes the network while ranges are measured",
-                fix="pip install 'tilewright[verify]'",
-            ) from None  # fmt: skip
-        options = onnxruntime.SessionOptions()
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4
-        self.names = list(names)
-        try:
-            self._session: Any = onnxruntime.InferenceSession(
-                proto.SerializeToString(), sess_options=options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:
-            raise _refused(error) from None
-
-    def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """The tensors of one call, by name."""
-        try:
-            values = self._session.run(self.names, dict(inputs))
-        except Exception as error:
-            raise _refused(error) from None
-        return dict(zip(self.names, map(np.asarray, values), strict=True))
-
-    def over(self, samples: Samples, changed: Mapping[str, Array] | None = None) -> Iterator[dict[str, Array]]:
-        """The tensors of every sample."""
-        for number in range(samples.count):
-            yield self.run({**samples.call(number), **(changed or {})})
-
-
-def _refused(error: Exception) -> UnsupportedError:
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return UnsupportedError(
-        "ONNX Runtime cannot compute the network", why=lines[0][:200],
-        fix="quantise a form in standard operators that it has",
-    )  # fmt: skip
 
 
 def session_of(model: Model, names: Sequence[str], variable: Sequence[str] = ()) -> Session:
@@ -86,7 +37,7 @@ def session_of(model: Model, names: Sequence[str], variable: Sequence[str] = ())
     for name in variable:
         tensor = model.tensors[name]
         proto.graph.input.append(helper.make_tensor_value_info(name, ONNX_TYPE[tensor.dtype], tensor.shape))
-    return Session(proto, list(dict.fromkeys(names)))
+    return Session(proto, list(dict.fromkeys(names)), "while ranges are measured")
 
 
 def judged(model: Model, samples: Samples) -> dict[str, bool]:
