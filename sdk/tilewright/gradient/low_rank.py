@@ -14,6 +14,8 @@ import numpy as np
 from tilewright.errors import UsageError
 from tilewright.gradient.network import Network
 from tilewright.model import Array, DType, Model, Node, Tensor
+from tilewright.ops.codes import Products
+from tilewright.ops.registry import find
 
 WORD = "lora"
 MOST = 256
@@ -21,11 +23,13 @@ MOST = 256
 
 @dataclass(frozen=True)
 class _Layer:
-    """What stands beside a layer: the operator of both products and the shapes of their weights."""
+    """What stands beside a layer: the operator of both products, the shapes of their weights, and how many products
+    a sum of the first has."""
 
     op: str
     down: tuple[int, ...]
     up: tuple[int, ...]
+    depth: int
 
 
 def rank_of(wish: str) -> int | None:
@@ -62,23 +66,22 @@ def with_low_rank(model: Model, rank: int) -> tuple[Model, tuple[str, ...]]:
 
 def _layer(network: Network, node: Node, rank: int) -> _Layer | None:
     """The products beside a node; None where it has no constant weights, or ones that are hardly larger."""
-    if node.op not in ("MatMul", "Gemm", "Conv") or node.domain or node.inputs[1] not in network.constants:
+    operator = find(node.op, node.domain)
+    if operator is None or operator.descent is None or node.inputs[1] not in network.constants:
         return None
-    weights = network.tensor(node.inputs[1])
-    if weights.dtype is not DType.F32:
+    codes, weights = operator.codes_of(node), network.tensor(node.inputs[1])
+    shape = weights.shape
+    if not isinstance(codes, Products) or len(shape) < 2 or weights.dtype is not DType.F32:
         return None
-    if node.op == "Conv":
-        outputs, inputs, *window = weights.shape
-        if node.attributes.get("group", 1) != 1 or outputs <= rank or inputs * int(np.prod(window)) <= rank:
-            return None
-        down, up = (rank, inputs, *window), (outputs, rank, *(1 for _ in window))
-        return _Layer("Conv", down, up)
-    if node.attributes.get("transA", 0) or len(weights.shape) != 2 or node.attributes.get("alpha", 1.0) != 1.0:
+    outputs, depth = shape[codes.weight_axis(node, len(shape))], codes.depth(node, shape)
+    plain = all(
+        node.attributes.get(name, usual) == usual for name, usual in (("group", 1), ("transA", 0), ("alpha", 1.0))
+    )
+    if not plain or min(outputs, depth) <= rank:
         return None
-    inputs, outputs = reversed(weights.shape) if node.attributes.get("transB", 0) else weights.shape
-    if min(inputs, outputs) <= rank:
-        return None
-    return _Layer("MatMul", (inputs, rank), (rank, outputs))
+    if operator.window is not None:
+        return _Layer(node.op, (rank, *shape[1:]), (outputs, rank, *(1 for _ in shape[2:])), depth)
+    return _Layer("MatMul", (depth, rank), (rank, outputs), depth) if len(shape) == 2 else None
 
 
 def _beside(network: Network, node: Node, layer: _Layer) -> tuple[str, str]:
@@ -90,7 +93,7 @@ def _beside(network: Network, node: Node, layer: _Layer) -> tuple[str, str]:
     weights = node.inputs[1]
     a = _constant(network, f"{weights}/lora_a", _drawn(weights, layer))
     b = _constant(network, f"{weights}/lora_b", np.zeros(layer.up, np.float32))
-    thin = network.append(layer.op, (node.inputs[0], a), node.attributes if layer.op == "Conv" else None)
+    thin = network.append(layer.op, (node.inputs[0], a), node.attributes if layer.op == node.op else None)
     added = network.append(layer.op, (thin, b))
     network.nodes.append(Node(f"{node.name}/lora", "Add", (whole, added), (result,)))
     return a, b
@@ -106,6 +109,5 @@ def _constant(network: Network, name: str, value: Array) -> str:
 def _drawn(weights: str, layer: _Layer) -> Array:
     """The first matrix as torch draws the weights of layers, the same for the same name and shape."""
     seed = int.from_bytes(hashlib.sha256(f"{weights} {layer.down}".encode()).digest()[:8], "little")
-    inputs = layer.down[0] if layer.op == "MatMul" else int(np.prod(layer.down[1:]))
-    limit = 1 / np.sqrt(inputs)
+    limit = 1 / np.sqrt(layer.depth)
     return np.random.default_rng(seed).uniform(-limit, limit, layer.down).astype(np.float32)
