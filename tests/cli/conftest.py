@@ -59,10 +59,13 @@ class Fake:
             bound=SimpleNamespace(
                 platform=PLATFORM, nodes=(bound,), layouts={"x": Layout.default((4,)), "y": Layout.default((4,))}
             ),
+            request=SimpleNamespace(platform=PLATFORM),
             model=SimpleNamespace(notes=("batch size 1 was taken for input 'x'",)),
         )
 
-    def run_model(self, compiled: Any, target: Target, options: RunOptions, folder: Path) -> Report:
+    def run_model(
+        self, compiled: Any, target: Target, options: RunOptions, folder: Path, runner: object = None
+    ) -> Report:
         assert (folder / "net.c").is_file()
         self.ran.append(options)
         report: Report = replace(compiled.report, run=self.run or self.report.run)
