@@ -34,7 +34,7 @@ from tilewright.report.allowance import with_estimates
 from tilewright.report.build import Report
 from tilewright.report.collect import collect
 from tilewright.report.page.render import render_page
-from tilewright.run.simulator import simulator_of
+from tilewright.run.simulator import Simulator, simulator_of
 from tilewright.schedule.decisions import Decisions
 from tilewright.schedule.decisions_file import followed
 from tilewright.schedule.deployment import Deployment
@@ -347,8 +347,13 @@ def write_files(artifacts: Artifacts, folder: Path) -> None:
             binary.writelines(pieces())
 
 
-def run_model(compiled: Compiled, target: Target, options: RunOptions, project: Path) -> Report:
-    """Build the written project, run it on the target and compare; the report says what was found."""
+def run_model(
+    compiled: Compiled, target: Target, options: RunOptions, project: Path, runner: Simulator | None = None
+) -> Report:
+    """Build the written project, run it on the target and compare; the report says what was found.
+
+    A `runner` such as a real board takes the place of the target's simulator.
+    """
     from tilewright.run.session import run_project
     from tilewright.run.simulator import Subject
 
@@ -357,7 +362,7 @@ def run_model(compiled: Compiled, target: Target, options: RunOptions, project: 
         compiled.placed, compiled.report, compiled.request.source, project, compiled.artifacts.interface,
         stream=compiled.model.stream
     )  # fmt: skip
-    return run_project(subject, sized, options)
+    return run_project(subject, sized, options, runner)
 
 
 def model_name(source: Path) -> str:

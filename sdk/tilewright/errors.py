@@ -11,6 +11,7 @@
     ├── MismatchError               5  outputs differ
     │   └── FenceError              5  the generated code touched memory that it did not declare
     └── ToolMissing                 6  a compiler, simulator or package is not installed
+        └── BoardError              6  a board is not there, or does not answer any more
 
 Every message says what (node, tensor, file), why, and what to do.
 """
@@ -124,3 +125,7 @@ class ToolMissing(TilewrightError):
     """A compiler, simulator or package is not installed."""
 
     code = 6
+
+
+class BoardError(ToolMissing):
+    """A board is not there, or does not answer any more."""

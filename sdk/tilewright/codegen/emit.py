@@ -90,8 +90,8 @@ def emit(
         texts[f"src/{HALVES}"] = ((TEMPLATES / HALVES).read_text(),)
     beside = {f"weights/{blob.identifier}.bin": blob_bytes(plan, blob, key) for blob, key in known.items()}
     return Artifacts(
-        Texts(texts), parts, shown.interface, shown.constant_bytes, functions.names, beside, binaries,
-        shown.runtime_bytes, functions.table_bytes, bool(shown.limits),
+        Texts(texts), parts, replace(shown.interface, build=int(build, 16)), shown.constant_bytes, functions.names,
+        beside, binaries, shown.runtime_bytes, functions.table_bytes, bool(shown.limits),
         (*functions.counts, *_counts_beside(shown, parts)),
     )  # fmt: skip
 

@@ -14,7 +14,8 @@ class Interface:
     `arena_bytes` are the arena, a multiple of `align`. `streamed` are rows and planes of every input where the inputs
     are handed over by rows. `kit` is the prefix of a bundle whose memory the network uses, empty where it has its own;
     of that memory `foreign_ram_bytes`, and of an assembler file with the constants of all `foreign_constant_bytes`,
-    are of no use to this network.
+    are of no use to this network. `build` is the number of
+    this compilation of one network, as its header has it.
     """
 
     model: str
@@ -30,6 +31,7 @@ class Interface:
     foreign_ram_bytes: int = 0
     foreign_constant_bytes: int = 0
     streamed: tuple[tuple[int, int], ...] = ()
+    build: int = 0
 
     @property
     def upper(self) -> str:

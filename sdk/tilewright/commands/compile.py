@@ -33,7 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--project",
         metavar="A,B",
-        help="build files and examples: cmake, make, zephyr, arduino, platformio, esp-idf, cmsis-pack, all",
+        help="build files and examples: cmake, make, zephyr, arduino, platformio, esp-idf, cmsis-pack, all; "
+        "and monitor, which answers 'run --port' on a board",
     )
     parser.add_argument("--write-decisions", metavar="FILE", type=path, help="what was chosen, for --decisions")
     parser.add_argument("--explain", action="store_true", help="for each node every kernel that was tried, and why not")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.commands.against import resolved
 from tilewright.commands.answer import Answer
+from tilewright.commands.boards import BoardWish, add_board, board_wish, opened, refuse_others
 from tilewright.commands.bundling import add_bundle, bundle_wish, run_together
 from tilewright.commands.check import answer, dumped
 from tilewright.commands.common import (
@@ -43,11 +44,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Project:
-    """Where the C project is kept, None for nowhere; `force` replaces files that are not ours there."""
+class Place:
+    """Where the C project is kept, None for nowhere; `force` replaces files that are not ours there.
+
+    A `board` is asked in the place of the target's simulator.
+    """
 
     folder: Path | None
     force: bool
+    board: BoardWish | None = None
 
 
 SUMMARY = "compile, build, start on the target, compare, count"
@@ -81,20 +86,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--atol", metavar="A", type=tolerance, default=1e-4, help="absolute tolerance of floats")
     group.add_argument("--rtol", metavar="R", type=tolerance, default=1e-4, help="relative tolerance of floats")
     group.add_argument("--seed", metavar="N", type=whole, default=0, help="seed of random inputs")
+    add_board(parser)
     add_html(parser)
     add_sweep(parser)
 
 
 def execute(arguments: argparse.Namespace) -> Answer:
     """Compile and run; a difference is an answer with an error, so that its report is told and written too."""
-    options = compile_options(arguments, measure=True)
+    board = board_wish(arguments)
+    options = compile_options(arguments, measure=board is None)
     text = text_wish(arguments)
     running = _asked(arguments, text)
     if text is not None:
         options = replace(options, tokenizer=text.tokenizer)
     if (wish := bundle_wish(arguments)) is not None:
+        if board is not None:
+            refuse_others(arguments, ())
         return run_together(arguments, wish, options, running)
     targets = target_names(arguments.target)
+    if board is not None:
+        refuse_others(arguments, targets)
     if len(targets) == 1 and len(arguments.models) == 1:
         return _alone(arguments, options, running)
     one = running.expect or isinstance(running.frames, Path) or (running.inputs and not running.labels)
@@ -112,7 +123,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
         for model, folder in folders_of(arguments.models).items()
         for target in targets
     ]
-    project = Project(arguments.output, arguments.force)
+    project = Place(arguments.output, arguments.force)
     rows = rows_of(partial(row, running=running, project=project), questions, arguments)
     write_rows(arguments.html, rows)
     return answer(rows, ran=True)
@@ -148,7 +159,7 @@ def _alone(arguments: argparse.Namespace, options: CompileOptions, running: RunO
     from tilewright.report.terminal import render
 
     with stages(arguments.quiet) as stage:
-        project = Project(arguments.output, arguments.force)
+        project = Place(arguments.output, arguments.force, board_wish(arguments))
         compiled, report = _judged(arguments.models[0], arguments.target, options, running, project, stage, tell)
     text = (explanation(compiled, options) + "\n\n" if arguments.explain else "") + render(report, terminal_width())
     error = _too_large(report, arguments.models[0], arguments.target, options) or mismatch(report)
@@ -158,7 +169,7 @@ def _alone(arguments: argparse.Namespace, options: CompileOptions, running: RunO
     return Answer(text, error_json(error, report=report), error)
 
 
-def row(question: Question, running: RunOptions, project: Project) -> Row:
+def row(question: Question, running: RunOptions, project: Place) -> Row:
     """The row of one network on one target; its project goes to a folder of its own below that of all."""
     from tilewright.report.envelope import Row
 
@@ -174,13 +185,13 @@ def row(question: Question, running: RunOptions, project: Project) -> Row:
 
 
 def _judged(
-    model: Path, name: str, options: CompileOptions, running: RunOptions, project: Project,
+    model: Path, name: str, options: CompileOptions, running: RunOptions, project: Place,
     stage: Callable[[str], None], notes: Callable[[Sequence[str]], None],
 ) -> tuple[Compiled, Report]:  # fmt: skip
     """The run, beside that of another network where one is named."""
 
     def run(other: Path, plain: CompileOptions, alone: RunOptions) -> tuple[Compiled, Report]:
-        compiled, report = _run(other, name, plain, alone, Project(None, False), stage, silent)
+        compiled, report = _run(other, name, plain, alone, Place(None, False), stage, silent)
         if (error := mismatch(report)) is not None:
             raise error
         return compiled, report
@@ -190,7 +201,7 @@ def _judged(
 
 
 def _run(
-    model: Path, name: str, options: CompileOptions, running: RunOptions, project: Project,
+    model: Path, name: str, options: CompileOptions, running: RunOptions, project: Place,
     stage: Callable[[str], None], notes: Callable[[Sequence[str]], None],
 ) -> tuple[Compiled, Report]:  # fmt: skip
     from tilewright.compile import run_model, write
@@ -206,13 +217,14 @@ def _run(
     notes(compiled.model.notes)
     if too_large := overflow(compiled.report, options.budgets, sure=True):
         raise with_smallest(too_large, model, options, target)
-    stage(f"running on {target.name}")
+    stage(f"running on {project.board.port if project.board else target.name}")
     failure = None
     with project_folder(project.folder, project.force) as staging:
         compiled = write(compiled, staging)
         files = {**(listed(project.folder) if project.folder else {}), **hashes(staging)}
         try:
-            report = run_model(compiled, target, running, staging)
+            with opened(project.board) as runner:
+                report = run_model(compiled, target, running, staging, runner)
         except TilewrightError as error:  # the project stays, so that one can look at what failed
             failure, report = error, compiled.report
         (staging / "report.json").write_text(dumps(replace(report, files=files).to_json()), encoding="utf-8")

@@ -11,11 +11,14 @@ from tilewright.codegen.render import render
 from tilewright.errors import UsageError
 from tilewright.project.cmsis_pack import can_be_packed, description
 from tilewright.project.cores import ANY
+from tilewright.run.board import protocol
 
 if TYPE_CHECKING:
     from tilewright.project.library import Library
 
-CMSIS_PACK = "cmsis-pack"
+CMSIS_PACK, MONITOR = "cmsis-pack", "monitor"
+"""The pack that IDEs import; what answers `run --port` on a board, which no ecosystem asks for."""
+ALL = "all"
 TEMPLATES = Path(__file__).parent / "templates"
 _FILES: Mapping[str, Mapping[str, str]] = {
     "cmake": {
@@ -52,29 +55,41 @@ _FILES: Mapping[str, Mapping[str, str]] = {
         "examples/esp-idf/main/main.c": "main.c.mako",
     },
     CMSIS_PACK: {"examples/cmsis-pack/main.c": "main.c.mako"},
+    MONITOR: {
+        "monitor/{name}_monitor.h": "monitor/monitor.h.mako",
+        "monitor/{name}_monitor.c": "monitor/monitor.c.mako",
+        "examples/monitor/main.c": "monitor/main.c.mako",
+        "examples/monitor/board.h": "monitor/board.h.mako",
+        "examples/monitor/cycles.c": "monitor/cycles.c.mako",
+        "examples/monitor/uart.c": "monitor/uart.c.mako",
+        "examples/monitor/semihosting.c": "monitor/semihosting.c.mako",
+        "examples/monitor/rtt.c": "monitor/rtt.c.mako",
+        "examples/monitor/usb_cdc.c": "monitor/usb_cdc.c.mako",
+    },
 }
-ECOSYSTEMS = tuple(_FILES)
+ECOSYSTEMS = tuple(name for name in _FILES if name != MONITOR)
 
 
 def parse_ecosystems(text: str) -> tuple[str, ...]:
-    """Names between commas, or `all`, in the order of `ECOSYSTEMS`; UsageError for another name."""
+    """Names between commas, or `all`, which is every ecosystem, and `monitor`; UsageError for another name."""
     names = [name.strip() for name in text.split(",")]
-    if names == ["all"]:
-        return ECOSYSTEMS
+    if set(names) in ({ALL}, {ALL, MONITOR}):
+        names += ECOSYSTEMS
+        names.remove(ALL)
     for name in names:
-        if name not in ECOSYSTEMS:
+        if name not in _FILES:
             raise UsageError(
                 f"--project {text}",
                 why=f"there is no ecosystem '{name}'",
-                fix="name some of " + ", ".join(ECOSYSTEMS) + ", or all",
+                fix="name some of " + ", ".join(_FILES) + f", or {ALL}",
             )
-    return tuple(name for name in ECOSYSTEMS if name in names)
+    return tuple(name for name in _FILES if name in names)
 
 
 def fitting(library: Library, text: str) -> tuple[str, ...]:
     """The ecosystems that are meant: of `all` those that can take the library; UsageError for another name."""
     named = parse_ecosystems(text)
-    every = text.strip() == "all"
+    every = ALL in map(str.strip, text.split(","))
     return tuple(name for name in named if not every or name != CMSIS_PACK or can_be_packed(library))
 
 
@@ -85,8 +100,9 @@ def project_files(library: Library, ecosystems: Sequence[str]) -> dict[str, str]
         main = "app_main" if ecosystem == "esp-idf" else "main"
         result = "void" if ecosystem == "esp-idf" else "int"
         for path, template in _FILES[ecosystem].items():
-            names = {"m": library, "ecosystems": tuple(ecosystems), "main": main, "result": result}
-            files[path] = render(TEMPLATES / template, **names)
+            names: dict[str, object] = {"m": library, "ecosystems": tuple(ecosystems), "main": main, "result": result}
+            names["protocol"] = protocol
+            files[path.format(name=library.name)] = render(TEMPLATES / template, **names)
         if ecosystem in _WRITTEN:
             path, text = _WRITTEN[ecosystem](library)
             files[path] = text

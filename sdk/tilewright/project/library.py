@@ -39,7 +39,7 @@ class Library:
     `weights_file` is what a source in assembler takes in, "" where weights are arrays of C. `arguments` are those of
     `run`; `context` says that it is called with one, `reset` is the call that begins a sequence where there is state.
     `boards` are those that can build it. `floats` says that it may call functions of math.h. `core` is the value of
-    -mcpu for which the kernels were chosen, "" where they are for any.
+    -mcpu for which the kernels were chosen, "" where they are for any. `layers` counts the plan's instructions.
     """
 
     name: str
@@ -66,6 +66,9 @@ class Library:
     floats: bool = False
     core: str = ""
     headers: tuple[str, ...] = ()
+    arena_bytes: int = 0
+    state_bytes: int = 0
+    layers: int = 0
 
     @property
     def assembler(self) -> bool:
@@ -124,6 +127,9 @@ def describe(compiled: Compiled) -> Library:
         floats=any(slot.tensor.dtype.is_float for slot in plan.slots),
         headers=tuple(sorted(p.removeprefix("src/") for p in compiled.artifacts.files if p.endswith(".h"))),
         core=next((flag.removeprefix("-mcpu=") for flag in request.target.cpu_flags if flag.startswith("-mcpu=")), ""),
+        arena_bytes=compiled.placed.arena_bytes,
+        state_bytes=compiled.placed.state_bytes,
+        layers=len(plan.instructions),
         reset=f"{name}_reset({'&context' if context else ''})" if plan.state else "",
     )
 

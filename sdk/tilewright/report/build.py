@@ -15,7 +15,7 @@ from typing import Any
 
 from tilewright.errors import StateError, ToolMissing
 from tilewright.memory.needs import MemoryReport
-from tilewright.report.calls import FramesReport, ReadingReport, TextReport
+from tilewright.report.calls import BoardReport, FramesReport, ReadingReport, TextReport
 from tilewright.report.codec import Json, damaged, from_plain, to_plain
 from tilewright.report.data_set import DataSetReport
 from tilewright.report.network import ModelReport
@@ -198,6 +198,7 @@ class RunReport:
     `reference_missing` says why there is no comparison with another implementation, where one was asked for. `drawn`
     says of inputs drawn at random within limits of the network's what these are. `simulated_by` names the board that
     stood in for a chip or a core, `cut_loops` the outputs that say that data asks for more turns than a bound.
+    `board` is told of a run on a real board.
     """
 
     match: bool
@@ -226,6 +227,7 @@ class RunReport:
     data_set: DataSetReport | None = None
     text: TextReport | None = None
     reading: ReadingReport | None = None
+    board: BoardReport | None = None
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,18 @@ class ReadingReport:
 
 
 @dataclass(frozen=True)
+class BoardReport:
+    """The real board that ran the network: the `port` it was at, whether its firmware tells of single layers, and what
+    the line cost: questions, how many of them were repeated, frames that came in damaged."""
+
+    port: str
+    traced: bool
+    questions: int
+    repeats: int
+    damaged_frames: int
+
+
+@dataclass(frozen=True)
 class FramesReport:
     """Calls one after the other. `first_difference` names the first call and tensor that differ from NumPy's, whose
     states go on by themselves; `reference_first` and the elements that differ are those of another implementation.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tilewright.errors import DoesNotFit
 from tilewright.memory.needs import ALL_PARTS, MemoryReport
 from tilewright.report.build import ReferenceReport, Report, RunReport, ToolchainReport
-from tilewright.report.calls import FramesReport, ReadingReport, TextReport
+from tilewright.report.calls import BoardReport, FramesReport, ReadingReport, TextReport
 from tilewright.report.data_set import data_set_lines
 from tilewright.report.envelope import Row
 from tilewright.report.styled import drawn
@@ -78,6 +78,8 @@ def run_lines(run: RunReport, stateful: bool = True) -> str:
         lines.append(f"NumPy is compared with nothing: {run.reference_missing}")
     lines += run.drawn
     lines += [f"'{name}' is 1: data asks for more turns than the bound of its loop" for name in run.cut_loops]
+    if run.board is not None:
+        lines.append(_board_line(run.board))
     if run.simulated_by:
         lines.append(f"simulated by {run.simulated_by}, with the memory of the chip")
     if run.frames is not None:
@@ -97,6 +99,12 @@ def run_lines(run: RunReport, stateful: bool = True) -> str:
     if run.counter == "icount":
         lines.append("counter: icount, one inference as a whole; layers need the simulator's plugin")
     return "\n".join(lines + ([", ".join(figures)] if figures else []))
+
+
+def _board_line(board: BoardReport) -> str:
+    """Where the board is, and what the line to it cost."""
+    line = f"on the board at {printable(board.port, 200)}: {number(board.questions)} questions"
+    return line + (f", {number(board.repeats)} repeats" if board.repeats else "")
 
 
 def _frames_lines(frames: FramesReport, stateful: bool) -> list[str]:

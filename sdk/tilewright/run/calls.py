@@ -25,10 +25,11 @@ FENCED = 3
 class Called:
     """What the calls brought back, inside which fences the first were run again, and the cost of each call.
 
-    Costs are instructions, or cycles where the simulator models time; empty where no call is counted.
+    Costs are instructions, or cycles where the simulator models time or a board counts them; empty where no call is
+    counted. `image` is None where somebody else built what ran.
     """
 
-    image: Image
+    image: Image | None
     execution: Execution
     fences: tuple[str, ...]
     costs: tuple[int, ...]
@@ -58,6 +59,7 @@ def fenced(
         first, *more = calls
         traced = build(subject.project, subject.interface, target, work / "traced", trace=True, fence=True)
         run_fenced(subject, traced, first, called.execution, called.fences, more[: FENCED - 1])
+    assert called.image is not None
     return replace(called, costs=_costs(simulator, called.image, called.execution))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from tilewright.model import Array
 from tilewright.options import RunOptions
 from tilewright.report.build import Report
-from tilewright.run.calls import report_of_calls, run_calls
+from tilewright.run.calls import Called, report_of_calls, run_calls
 from tilewright.run.classes import with_data_set
 from tilewright.run.image import Image
 from tilewright.run.samples import COMPARED, SampleSet, expected_set, numpy_set, progress_bar
@@ -33,28 +33,42 @@ def run_samples(
     """The report of a run over a set: `run` compares the samples of which the outputs are known, and counts those that
     NumPy computed too; the others run uncounted, many in a start."""
     require_tools(target)
-    plan, few = subject.placed.plan, min(COMPARED, samples.count)
-    expected = expected_set(plan, options.expect, samples.count) if options.expect else numpy_set(plan, samples)
+    few = min(COMPARED, samples.count)
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
-        calls = [_raw(samples, n) for n in range(few)]
-        called = run_calls(simulator, subject, target, Path(folder), calls)
-        raw = [step.outputs for step in called.execution.steps]
-        for start, end in _stretches(called.image, few, samples.count):
-            first, *more = [_raw(samples, n) for n in range(start, end)]
-            raw += [step.outputs for step in execute(called.image, first, more=more).steps]
-            progress_bar(end, samples.count)
-        outputs = _joined(subject, raw)
-        results = [
-            compare_slot(plan, slot, ours[: len(wanted)], wanted, options)
-            for slot, ours, wanted in zip(plan.output_slots, outputs, expected, strict=True)
-        ]
-        report = report_of_calls(subject, called, results)
+        called = run_calls(simulator, subject, target, Path(folder), [raw_call(samples, n) for n in range(few)])
+        assert called.image is not None
+        report = judged_set(subject, options, samples, called, _uncounted(called.image, samples, few))
+    return with_simulator(report, target)
+
+
+def judged_set(
+    subject: Subject, options: RunOptions, samples: SampleSet, called: Called, others: Iterable[tuple[bytes, ...]]
+) -> Report:
+    """The report of the first `COMPARED` samples, which were `called`, and of the outputs of all `others`."""
+    plan = subject.placed.plan
+    expected = expected_set(plan, options.expect, samples.count) if options.expect else numpy_set(plan, samples)
+    outputs = _joined(subject, [*(step.outputs for step in called.execution.steps), *others])
+    results = [
+        compare_slot(plan, slot, ours[: len(wanted)], wanted, options)
+        for slot, ours, wanted in zip(plan.output_slots, outputs, expected, strict=True)
+    ]
+    report = report_of_calls(subject, called, results)
     if options.expect is None and options.reference:
         report = with_reference(report, subject.source, plan, samples.call(0))
-    return with_simulator(with_data_set(report, plan, options, samples, outputs, len(expected[0])), target)
+    return with_data_set(report, plan, options, samples, outputs, len(expected[0]))
 
 
-def _raw(samples: SampleSet, number: int) -> list[bytes]:
+def _uncounted(image: Image, samples: SampleSet, first_sample: int) -> Iterator[tuple[bytes, ...]]:
+    """The outputs of all samples from that one on, many in a start."""
+    for start, end in _stretches(image, first_sample, samples.count):
+        first, *more = [raw_call(samples, n) for n in range(start, end)]
+        for step in execute(image, first, more=more).steps:
+            yield step.outputs
+        progress_bar(end, samples.count)
+
+
+def raw_call(samples: SampleSet, number: int) -> list[bytes]:
+    """The inputs of one sample as the target reads them."""
     return [values.tobytes() for values in samples.call(number)]
 
 

@@ -33,6 +33,15 @@ from tilewright.target import Target
 def run_sequence(simulator: Simulator, subject: Subject, target: Target, options: RunOptions) -> Report:
     """The report of a sequence: `run` compares all calls, `run.frames` says where they differ and what they cost."""
     require_tools(target)
+    frames = frames_of(subject, options)
+    with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
+        calls = [[array.tobytes() for array in frame] for frame in frames]
+        called = run_calls(simulator, subject, target, Path(folder), calls)
+        return judged(subject, called, frames, options)
+
+
+def frames_of(subject: Subject, options: RunOptions) -> Frames:
+    """The inputs of every call that is asked for; UsageError for a file that does not suit."""
     plan = subject.placed.plan
     assert options.frames is not None
     if subject.stream is not None and options.sequence is not None:
@@ -41,10 +50,7 @@ def run_sequence(simulator: Simulator, subject: Subject, target: Target, options
         frames = read_frames(plan, options.frames, options.seed)
     if subject.stream is not None:
         check_calls(subject.stream, len(frames))
-    with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
-        calls = [[array.tobytes() for array in frame] for frame in frames]
-        called = run_calls(simulator, subject, target, Path(folder), calls)
-        return judged(subject, called, frames, options)
+    return frames
 
 
 def judged(subject: Subject, called: Called, frames: Frames, options: RunOptions) -> Report:

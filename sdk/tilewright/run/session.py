@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -39,14 +39,14 @@ from tilewright.run.whole import calls_of
 from tilewright.target import Target
 
 
-def run_project(subject: Subject, target: Target, options: RunOptions) -> Report:
+def run_project(subject: Subject, target: Target, options: RunOptions, runner: Simulator | None = None) -> Report:
     """The report with `run`, `toolchain` and measured stack and code filled in. Differences are in it, not raised.
 
-    UsageError where the target has no simulator.
+    A `runner` such as a real board takes the place of the target's simulator. UsageError where there is neither.
     """
     if subject.stream is not None and options.frames is None:
         options = replace(options, frames=calls_of(subject.stream), sequence=options.inputs, inputs=None)
-    report = simulator_of(target).run(subject, target, options)
+    report = (runner or simulator_of(target)).run(subject, target, options)
     return report if options.reading is None else with_reading(report, subject, options.reading)
 
 
@@ -57,16 +57,13 @@ def run_images(simulator: Simulator, subject: Subject, target: Target, options: 
     declare, or where more stack or arena was used than the report promises.
     """
     require_tools(target)
-    plan = subject.placed.plan
-    inputs = input_arrays(plan, options.inputs, options.seed)
-    expected = expected_outputs(plan, options.expect) if options.expect is not None else None
+    inputs = input_arrays(subject.placed.plan, options.inputs, options.seed)
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
         work = Path(folder)
         image = build(subject.project, subject.interface, target, work / "plain")
         raw = [np_bytes(array) for array in inputs]
         execution, inside = execute(image, raw, count=simulator.counts(image)), simulator.fences(target)
-        outputs, states = read_outputs(plan, execution), read_states(subject.placed, execution.steps[0].state)
-        slots = read_slots(plan, inputs, None, results_by_slot(plan, outputs, states), options)
+        call = call_of(subject, inputs, execution, options)
         keep_promises(subject.placed, image, execution)
         layers, inner = dict[int, Comparison](), dict[int, tuple[Inner, ...]]()
         counts, spans = execution.counts, tuple[Span, ...]()
@@ -75,13 +72,34 @@ def run_images(simulator: Simulator, subject: Subject, target: Target, options: 
             if inside:
                 run_fenced(subject, traced, raw, execution, inside)
             if options.layers:
-                layers = compare_layers(subject.placed, traced, raw, slots, options)
+                results = results_of(subject.placed)
+                dumps = execute(traced, raw, dump=[result.entry for result in results]).dumps
+                layers = compare_layers(subject.placed, results, [dump.data for dump in dumps], call.slots, options)
                 if has_chains(subject.placed):
                     tapped = build(subject.project, subject.interface, target, work / "tapped", trace=True, tap=True)
-                    inner = compare_inner(subject.placed, execute(tapped, raw).taps, slots, options)
+                    inner = compare_inner(subject.placed, execute(tapped, raw).taps, call.slots, options)
             if options.profile:
                 profiled = execute(traced, raw, count=True)
                 counts, spans = with_layers(counts, profiled.counts), profiled.spans
+    report = report_of(subject, image, execution, call.results, layers, counts, inside)
+    return with_simulator(of_one_call(subject, with_inner(report, inner), call, spans, options), target)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call that a target made: its inputs, NumPy's values of all slots, and every result compared."""
+
+    inputs: Sequence[Array]
+    slots: Sequence[Array]
+    results: Sequence[Comparison]
+
+
+def call_of(subject: Subject, inputs: Sequence[Array], execution: Execution, options: RunOptions) -> Call:
+    """The first call of an execution, compared with `options.expect`, or else with NumPy's results."""
+    plan = subject.placed.plan
+    expected = expected_outputs(plan, options.expect) if options.expect is not None else None
+    outputs, states = read_outputs(plan, execution), read_states(subject.placed, execution.steps[0].state)
+    slots = read_slots(plan, inputs, None, results_by_slot(plan, outputs, states), options)
     against = expected if expected is not None else [slots[s] for s in plan.output_slots]
     results = [
         compare_slot(plan, s, a, b, options) for s, a, b in zip(plan.output_slots, outputs, against, strict=True)
@@ -89,15 +107,20 @@ def run_images(simulator: Simulator, subject: Subject, target: Target, options: 
     results += [
         compare_slot(plan, p.source, a, slots[p.source], options) for p, a in zip(plan.state, states, strict=True)
     ]
-    report = with_inner(report_of(subject, image, execution, results, layers, counts, inside), inner)
+    return Call(inputs, slots, results)
+
+
+def of_one_call(subject: Subject, report: Report, call: Call, spans: Sequence[Span], options: RunOptions) -> Report:
+    """The report of a call with what its inputs were drawn from, the reference, and the cycles of layers and tiles."""
+    plan = subject.placed.plan
     if options.inputs is None:
         report = with_drawn(report, plan)
-    if expected is None and options.reference:
-        report = with_reference(report, subject.source, plan, inputs)
-    layers_found = with_cycles(report.layers, spans)
+    if options.expect is None and options.reference:
+        report = with_reference(report, subject.source, plan, call.inputs)
+    layers = with_cycles(report.layers, spans)
     if options.profile:
-        layers_found = with_tiles(layers_found, plan, spans)
-    return with_simulator(with_slow(replace(report, layers=layers_found)), target)
+        layers = with_tiles(layers, plan, spans)
+    return with_slow(replace(report, layers=layers))
 
 
 def with_simulator(report: Report, target: Target) -> Report:
@@ -170,66 +193,87 @@ def results_by_slot(plan: ExecutionPlan, outputs: Sequence[Array], states: Seque
     return dict(last) | dict(zip(plan.output_slots, outputs, strict=True))
 
 
-def compare_layers(
-    placed: PlacedPlan, image: Image, raw: Sequence[bytes], slots: Sequence[Array], options: RunOptions
-) -> dict[int, Comparison]:
-    """Every result that lies in the network's own memory, read back right after its instruction, where that has run."""
+@dataclass(frozen=True)
+class LayerResult:
+    """A result that lies in the network's own memory right behind its instruction: its slot, and where to read it."""
+
+    slot: int
+    entry: DumpEntry
+
+
+def results_of(placed: PlacedPlan) -> tuple[LayerResult, ...]:
+    """Every result of the plan that lies in the network's own memory, in the order of instructions."""
     plan = placed.plan
-    entries, places = [], []
+    results = []
     for instruction in plan.instructions:
         for slot in instruction.outputs:
             tensor = plan.slots[slot].tensor
             for offsets, symbol in ((placed.slot_offsets, ""), (placed.state_offsets, STATE)):
                 if slot in offsets:
-                    entries.append(DumpEntry(instruction.index, tensor.name, offsets[slot], tensor.size_bytes, symbol))
-                    places.append(slot)
-    execution = execute(image, raw, dump=entries)
-    compared: dict[int, Comparison] = {}
+                    entry = DumpEntry(instruction.index, tensor.name, offsets[slot], tensor.size_bytes, symbol)
+                    results.append(LayerResult(slot, entry))
+    return tuple(results)
+
+
+def compare_layers(
+    placed: PlacedPlan, results: Sequence[LayerResult], dumps: Sequence[bytes], slots: Sequence[Array],
+    options: RunOptions,
+) -> dict[int, Comparison]:  # fmt: skip
+    """The worst result of every instruction that has run, with the bytes that a target gave for each."""
+    plan, worst = placed.plan, dict[int, Comparison]()
     left_out = skipped(guards_of(plan), slots)
-    for slot, dump in zip(places, execution.dumps, strict=True):
-        if dump.instruction in left_out:
+    for result, data in zip(results, dumps, strict=True):
+        instruction = result.entry.instruction
+        if instruction in left_out:
             continue
-        where = plan.slots[slot]
-        flat = np.frombuffer(dump.data, where.tensor.dtype.numpy)
-        result = compare_slot(plan, slot, where.layout.unpack(flat, where.tensor.shape), slots[slot], options)
-        known = compared.get(dump.instruction)
-        if known is None or result.mismatches > known.mismatches:
-            compared[dump.instruction] = result
-    return compared
+        where = plan.slots[result.slot]
+        flat = np.frombuffer(data, where.tensor.dtype.numpy)
+        values = where.layout.unpack(flat, where.tensor.shape)
+        comparison = compare_slot(plan, result.slot, values, slots[result.slot], options)
+        known = worst.get(instruction)
+        if known is None or comparison.mismatches > known.mismatches:
+            worst[instruction] = comparison
+    return worst
 
 
 def report_of(
     subject: Subject,
-    image: Image,
+    image: Image | None,
     execution: Execution,
     results: Sequence[Comparison],
     layers: Mapping[int, Comparison],
     counts: Counts | None,
     fences: tuple[str, ...],
 ) -> Report:
-    """The report of a compilation with what an execution and its comparisons add to it."""
-    sizes = image.sizes
+    """The report of a compilation with what an execution and its comparisons add to it.
+
+    `image` is None where somebody else built what ran.
+    """
     run = replace(
         outcome(results, layers.values()),
         instructions=counts.instructions if counts else None,
         cycles=execution.cycles,
-        text_bytes=sizes.text_bytes,
-        rodata_bytes=sizes.rodata_bytes,
-        ram_bytes=sizes.ram_bytes,
         stack_bytes=execution.stack_bytes,
         fences=fences,
         counter=counts.counter if counts else None,
         modelled_cycles=counts.modelled_cycles if counts else None,
-        cycle_model=cycle_model(image.target) if counts else "",
+        cycle_model=cycle_model(image.target) if counts and image else "",
         cut_loops=cut_loops(subject.placed.plan, [step.outputs for step in execution.steps]),
     )
-    return replace(
-        subject.report,
-        run=run,
-        toolchain=toolchain(image),
-        memory=measured_memory(subject.report, image, execution.stack_bytes or 0),
-        layers=tuple(_layer(row, i, layers, counts) for i, row in enumerate(subject.report.layers)),
-    )
+    rows = tuple(_layer(row, i, layers, counts) for i, row in enumerate(subject.report.layers))
+    report = replace(subject.report, run=run, layers=rows)
+    return report if image is None else _with_image(report, image)
+
+
+def _with_image(report: Report, image: Image) -> Report:
+    """The report with the compiler, the sizes and the memory of what was built."""
+    sizes, run = image.sizes, report.run
+    assert run is not None
+    run = replace(
+        run, text_bytes=sizes.text_bytes, rodata_bytes=sizes.rodata_bytes, ram_bytes=sizes.ram_bytes
+    )  # fmt: skip
+    memory = measured_memory(report, image, run.stack_bytes or 0)
+    return replace(report, run=run, toolchain=toolchain(image), memory=memory)
 
 
 def with_reference(report: Report, source: Path, plan: ExecutionPlan, inputs: Sequence[Array]) -> Report:

@@ -1,0 +1,64 @@
+/* What a test's firmware needs beside the monitor's own examples: the ends of the start-up files in targets/start on a
+ * simulated board, a stream over standard input and output on this machine.
+ * BOARD_HANGS and BOARD_RESETS: what the board does when its network has run for the first time. */
+#include <stdint.h>
+
+#ifdef BOARD_NATIVE
+#include "board.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+void board_begin(void) {}
+
+int board_read(void)
+{
+    uint8_t byte;
+    if (read(0, &byte, 1) != 1) {
+        exit(0);
+    }
+    return byte;
+}
+
+static uint8_t pending[4096];
+static size_t pending_bytes;
+
+void board_flush(void)
+{
+    if (write(1, pending, pending_bytes) != (ssize_t)pending_bytes) {
+        exit(1);
+    }
+    pending_bytes = 0;
+}
+
+void board_write(uint8_t byte)
+{
+    pending[pending_bytes++] = byte;
+    if (pending_bytes == sizeof pending) {
+        board_flush();
+    }
+}
+
+uint32_t board_cycles(void)
+{
+    static uint32_t count;
+    return count += 10u;
+}
+#else
+volatile uint32_t tw_interrupts;
+volatile int tw_layer;
+void tw_fault(const char *access, uint32_t pc, uint32_t address);
+void tw_fault(const char *access, uint32_t pc, uint32_t address)
+{
+    (void)access;
+    (void)pc;
+    (void)address;
+    for (;;) {
+    }
+}
+#if defined(__arm__)
+uint32_t tw_clock(void);
+uint32_t board_cycles(void);
+uint32_t board_cycles(void) { return tw_clock(); } /* SysTick, whose vector is the start-up file's */
+#endif
+#endif
