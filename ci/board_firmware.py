@@ -73,6 +73,8 @@ def build_for(target: Target, project: Path, work: Path, *flags: str) -> Path:
     """The firmware for a simulated board, with the start-up file and the link script of its target."""
     path, uart = work / "firmware.elf", UARTS[target.name]
     port = [f"-DMONITOR_UART={uart.address:#x}", f"-DMONITOR_UART_{uart.kind}", "-DMONITOR_STACK_LOW=__stack_limit"]
+    # a loop that does nothing but read a register keeps QEMU from serving the line where processors are scarce
+    port += ["-DMONITOR_IDLE()=for (volatile int wait = 0; wait < 2000; wait++) {}"]
     options = [*target.flags, *target.library_flags, "-std=gnu11", *port, *flags, *_includes(project), f"-I{HARNESS}"]
     # a Cortex-M of QEMU has no DWT: the start-up file brings its SysTick
     sources = [file for file in _sources(project, native=False) if target.platform == "riscv" or file.stem != "cycles"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,19 +12,19 @@ from tilewright.run.board.framing import Frames, framed, opened
 from tilewright.run.board.protocol import ANSWER, HELLO, NO_SESSION, REFUSED
 from tilewright.run.board.stream import ByteStream
 
-FIRST_WAIT, LEAST_WAIT, MOST_WAIT = 0.05, 0.003, 0.25
-"""Seconds after which a question is repeated: before any answer, and the limits of what is learned from answers."""
-QUIET = 0.002
-"""Seconds of silence behind a damaged frame after which the question is repeated."""
-SILENT, SLOWER = 4, 1.5
-"""Repeats without a byte coming back after which the waits for an inference grow, and by how much: it takes time."""
+FIRST_WAIT, LEAST_WAIT, CALM_WAIT, MOST_WAIT = 0.05, 0.003, 0.03, 0.25
+"""Seconds until a question is repeated: before any answer; at least on a bad line, on a good one; at most."""
+SAMPLES = 8
+"""Of how fast something came back for questions sent once, the shortest of which counts: others waited for others."""
+QUIET, FLOWING = 0.002, 0.005
+"""Seconds of silence behind a damaged frame after which the question is repeated; behind anything sound that comes."""
+SLOWER = 1.5
+"""By how much a wait grows that brought not one byte: the board computes, or is slow."""
+NOISY, COPIES = 32, 8
+"""Questions behind a damaged frame for which the line counts as bad, and copies of each question that are sent there at
+once: the monitor does nothing twice."""
 BABBLE = 12
 """Times the patience that a question may take while bytes come back of which none is its answer."""
-NOISY, CALM_WAIT, COPIES = 32, 0.03, 4
-"""Questions behind a damaged frame for which the line counts as bad; elsewhere one waits a little longer, and on a bad
-line a repeat is sent several times at once: the monitor does nothing twice."""
-ANSWER_BYTES = 24
-"""Of most answers on the line."""
 READ_BYTES = 4096
 
 
@@ -44,21 +45,17 @@ class Link:
 
     def __init__(
         self, stream: ByteStream, name: str, patience_seconds: float = 5.0,
-        byte_seconds: float = 0.0, clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        """`name` is what messages call the board, which hangs where it says nothing for `patience_seconds`; a byte
-        takes `byte_seconds` on the line."""
-        self.byte_seconds, self._last_damage = byte_seconds, -NOISY
+        """`name` is what messages call the board, which hangs where it says nothing for `patience_seconds`."""
         self.stream, self.name, self.patience_seconds, self.clock = stream, name, patience_seconds, clock
         self.traffic = Traffic()
-        self._frames, self._sequence, self._wait, self._heard = Frames(), 0, FIRST_WAIT, 0
+        self._frames, self._sequence, self._heard, self._last_damage = Frames(), 0, 0, -NOISY
+        self._taken = deque[float](maxlen=SAMPLES)
 
-    def ask(
-        self, operation: int, body: bytes = b"", *, seconds: float | None = None, tries: int = 0,
-        answer_bytes: int = ANSWER_BYTES,
-    ) -> bytes | None:  # fmt: skip
-        """The body of the answer. None where `tries` repeats brought none; without that, BoardError once nothing has
-        come back for the link's patience, or for `seconds`, the time that the board may compute.
+    def ask(self, operation: int, body: bytes = b"", *, seconds: float | None = None, tries: int = 0) -> bytes | None:
+        """The body of the answer. None where `tries` repeats on a bad line brought none; without that, BoardError once
+        nothing has come back for the link's patience, or for `seconds`, the time that the board may compute.
 
         BoardError where the stream is gone or the board was reset, UsageError where it refuses the question.
         """
@@ -66,58 +63,66 @@ class Link:
         frame = framed(bytes([self._sequence, operation]) + body)
         patience = max(seconds or 0.0, self.patience_seconds)
         begun = last_heard = self.clock()
-        on_line = (len(frame) + answer_bytes) * self.byte_seconds
-        wait, attempt, silent = self._wait_for(on_line), 0, 0
         self.traffic.questions += 1
+        wait, attempt = self._wait(), 0
         while self.clock() < min(last_heard + patience, begun + BABBLE * patience):
             heard = self._heard
-            copies = COPIES if attempt > 1 and self._is_noisy() else 1
-            self._write(frame if attempt == 0 else copies * (b"\0" + frame))
-            answer = self._answer(operation, wait, on_line)
+            copies = COPIES if self._is_noisy() else 1
+            self._write(copies * (b"\0" + frame))
+            answer = self._answer(operation, wait, learn=attempt == 0)
             if answer is not None:
-                if attempt and seconds is None and not self._is_noisy():
-                    self._wait = min(MOST_WAIT, 1.5 * (self.clock() - begun))  # no line is bad: the board is slow
+                if attempt or copies > 1:
+                    self._settle()
                 return answer
             attempt += 1
             self.traffic.repeats += 1
-            if tries and attempt >= tries:
+            if tries and attempt >= tries and self._is_noisy():
                 return None
-            if self._heard != heard:
-                last_heard, silent, wait = self.clock(), 0, self._wait_for(on_line)
+            if self._heard == heard:
+                wait = min(MOST_WAIT, wait * SLOWER)
             else:
-                silent += 1
-                wait = min(MOST_WAIT, wait * SLOWER) if seconds is not None and silent > SILENT else wait
+                last_heard, wait = self.clock(), self._wait()
         raise self._silence(operation)
 
     def _is_noisy(self) -> bool:
         return self.traffic.questions - self._last_damage <= NOISY
 
-    def _wait_for(self, on_line: float) -> float:
-        return (self._wait if self._is_noisy() else max(self._wait, CALM_WAIT)) + on_line
+    def _wait(self) -> float:
+        """Seconds that an answer may take before its question is repeated."""
+        usual = 2 * min(self._taken) + QUIET if self._taken else FIRST_WAIT
+        return min(MOST_WAIT, max(LEAST_WAIT if self._is_noisy() else CALM_WAIT, usual))
 
-    def _answer(self, operation: int, wait: float, on_line: float) -> bytes | None:
-        """The answer to the question that was sent last; None where it did not come in time."""
+    def _settle(self) -> None:
+        """Take what still comes of the repeats, so that they never pile up before a slow board."""
+        end = self.clock() + self.patience_seconds
+        while (data := self._read(self._wait())) and self.clock() < end:
+            self._frames.add(data)
+
+    def _answer(self, operation: int, wait: float, learn: bool) -> bytes | None:
+        """The answer to the question that was sent last; None where nothing comes any more."""
         sent = self.clock()
         until = sent + wait
         while (left := until - self.clock()) > 0:
             data = self._read(left)
             self._heard += len(data)
+            if data and not self._is_noisy():
+                until = max(until, self.clock() + FLOWING)
             for frame in self._frames.add(data):
                 payload = opened(frame)
-                self._learn(self.clock() - sent - on_line)
                 if payload is None:
                     self.traffic.damaged += 1
                     self._last_damage = self.traffic.questions
-                    until = min(until, self.clock() + QUIET)
-                elif payload[0] == self._sequence and payload[1] == operation | ANSWER:
+                    until = self.clock() + QUIET
+                elif payload[0] != self._sequence:
+                    continue  # of a repeat of the question before
+                if learn:
+                    self._taken.append(self.clock() - sent)
+                    learn = False
+                if payload is not None and payload[1] == operation | ANSWER:
                     return payload[2:]
-                elif payload[0] == self._sequence and payload[1] == REFUSED:
+                if payload is not None and payload[1] == REFUSED:
                     self._refused(operation, payload[2:])
         return None
-
-    def _learn(self, taken: float) -> None:
-        """The next waits go by how fast frames come back; an answer to an earlier repeat makes them too short only."""
-        self._wait = max(LEAST_WAIT, min(self._wait, 0.5 * self._wait + 0.5 * (3 * taken + QUIET)))
 
     def _read(self, seconds: float) -> bytes:
         try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tilewright.errors import BoardError, TilewrightError, UsageError
 from tilewright.run.board import protocol
-from tilewright.run.board.link import ANSWER_BYTES, Link
+from tilewright.run.board.link import Link
 
 READ_EXTRA_BYTES, WRITE_EXTRA_BYTES = 7, 12
 """Of an answer to READ and of a question to WRITE beside the data: stuffing, sequence, operation, place, check."""
@@ -138,8 +138,7 @@ class Monitor:
     def _transfer(self, operation: int, body: bytes, count: int) -> bytes | None:
         """The answer, or None where a smaller frame is to be tried; frames grow again where the line is good."""
         before = self.link.traffic.repeats
-        tries = 0 if count <= LEAST_BYTES else TRIES
-        answer = self.link.ask(operation, body, tries=tries, answer_bytes=ANSWER_BYTES + count)
+        answer = self.link.ask(operation, body, tries=0 if count <= LEAST_BYTES else TRIES)
         self._calm = self._calm + 1 if self.link.traffic.repeats == before else 0
         if answer is None:
             self._data_bytes = max(LEAST_BYTES, count // 2)

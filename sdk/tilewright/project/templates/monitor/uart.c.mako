@@ -36,11 +36,16 @@
 #error "say which UART: see the head of this file"
 #endif
 
+#ifndef MONITOR_IDLE
+#define MONITOR_IDLE() /* while no byte comes: let another task run, for instance */
+#endif
+
 void board_begin(void) { BEGIN(); }
 
 int board_read(void)
 {
     while (!READABLE()) {
+        MONITOR_IDLE();
     }
     return (int)(INPUT() & 0xffu);
 }
