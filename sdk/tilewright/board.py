@@ -31,7 +31,7 @@ __all__ = ["Board", "BoardError", "ByteStream", "open_port", "run_on_board"]
 
 def run_on_board(
     model: str | Path, target: str, stream: ByteStream, options: CompileOptions | None = None,
-    run: RunOptions | None = None, *, name: str = "the stream", patience_seconds: float = 5.0,
+    run: RunOptions | None = None, *, name: str = "the stream", patience_seconds: float = 10.0,
     run_seconds: float | None = None,
 ) -> Report:  # fmt: skip
     """The report of `tilewright run` with the board behind a stream; differences are in it, not raised.

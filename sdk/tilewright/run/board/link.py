@@ -12,13 +12,13 @@ from tilewright.run.board.framing import Frames, framed, opened
 from tilewright.run.board.protocol import ANSWER, HELLO, NO_SESSION, REFUSED
 from tilewright.run.board.stream import ByteStream
 
-FIRST_WAIT, LEAST_WAIT, CALM_WAIT, MOST_WAIT = 0.05, 0.003, 0.03, 0.25
+FIRST_WAIT, LEAST_WAIT, CALM_WAIT, MOST_WAIT = 0.05, 0.003, 0.03, 1.0
 """Seconds until a question is repeated: before any answer; at least on a bad line, on a good one; at most."""
 SAMPLES = 8
 """Of how fast something came back for questions sent once, the shortest of which counts: others waited for others."""
 QUIET, FLOWING = 0.002, 0.005
 """Seconds of silence behind a damaged frame after which the question is repeated; behind anything sound that comes."""
-SLOWER = 1.5
+SLOWER = 2
 """By how much a wait grows that brought not one byte: the board computes, or is slow."""
 NOISY, COPIES = 32, 8
 """Questions behind a damaged frame for which the line counts as bad, and copies of each question that are sent there at
@@ -44,7 +44,7 @@ class Link:
     """
 
     def __init__(
-        self, stream: ByteStream, name: str, patience_seconds: float = 5.0,
+        self, stream: ByteStream, name: str, patience_seconds: float = 10.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         """`name` is what messages call the board, which hangs where it says nothing for `patience_seconds`."""

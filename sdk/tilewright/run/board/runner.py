@@ -41,7 +41,7 @@ class Board(Simulator):
     """Where a compiled network runs when its firmware, with the monitor, is on a board behind a stream."""
 
     def __init__(
-        self, stream: ByteStream, name: str, patience_seconds: float = 5.0, run_seconds: float | None = None
+        self, stream: ByteStream, name: str, patience_seconds: float = 10.0, run_seconds: float | None = None
     ) -> None:
         """`name` is what messages call the board; it hangs where it says nothing for `patience_seconds`, while the
         network runs for `run_seconds` (None: as long as the target's simulator would be given)."""
