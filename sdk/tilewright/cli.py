@@ -38,6 +38,7 @@ VERBS = (
     "run",
     "memory",
     "tune",
+    "time",
     "train",
     "report",
     "diff",

@@ -28,7 +28,8 @@ ORDER = (
     # what is told of them, and where they run
     "report", "graphs", "run",
     # the flow itself, and what is built on it
-    "program", "compile", "board", "alike", "bundle", "gradient", "fitting", "tune", "export", "project", "conformance",
+    "program", "compile", "board", "alike", "bundle", "gradient", "fitting", "tune", "timing", "export", "project",
+    "conformance",
     "backend", "skeleton", "deployer", "quantiser", "__init__", "commands", "cli", "__main__",
 )  # fmt: skip
 """Rooms, the lowest first."""

@@ -1,0 +1,174 @@
+"""Instructions as p-code: what each of them does, in the words of Ghidra's processor descriptions (pypcode)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+from tilewright.errors import ToolMissing, UnsupportedError
+from tilewright.timing.binary import Binary
+
+LANGUAGES = {"arm": "ARM:LE:32:Cortex", "riscv": "RISCV:LE:32:RV32GC"}
+HARMLESS = frozenset(
+    ("setISAMode", "InstructionSynchronizationBarrier", "DataSynchronizationBarrier", "DataMemoryBarrier",
+     "HintPreloadData", "fence", "fence.i")
+)  # fmt: skip
+"""Operations outside of p-code that change nothing which the machine holds."""
+UNKNOWN_RESULT = ("SignedDoesSaturate", "UnsignedDoesSaturate", "Vector", "Float", "FP", "Fixed", "SatQ", "SignedSatQ",
+                  "Absolute", "ReverseBitOrder", "VFPExpandImmediate", "SIMDExpandImmediate")  # fmt: skip
+"""Beginnings of operations outside of p-code that have a result, which is not computed, and no other effect."""
+SATURATIONS = {"SignedSaturate": 1, "UnsignedSaturate": 0}
+"""Those that are, with what is added to their number of bits."""
+FUSED = ("vfm", "vfnm", "fmadd", "fmsub", "fnm")
+"""Beginnings of mnemonics that round once where p-code multiplies and adds."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A place in a space of p-code: 'const' (the number itself), 'register', 'unique' or 'ram'; size in bytes."""
+
+    space: str
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation by p-code's name. `of` names what stands outside of p-code."""
+
+    name: str
+    output: Operand | None
+    inputs: tuple[Operand, ...]
+    of: str = ""
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """An instruction with its operations, in order."""
+
+    address: int
+    size_bytes: int
+    operations: tuple[Operation, ...]
+
+    @property
+    def end(self) -> int:
+        """Address behind it."""
+        return self.address + self.size_bytes
+
+
+def require_lifter() -> None:
+    """ToolMissing on a machine without the package that lifts instructions."""
+    if find_spec("pypcode") is None:
+        raise ToolMissing(
+            "pypcode is not installed",
+            why="it says what each instruction of the program does",
+            fix="install tilewright with its extra 'time'",
+        )
+
+
+@dataclass
+class Lifter:
+    """Lifts instructions of one program when they are first asked for."""
+
+    binary: Binary
+    instructions: dict[int, Instruction] = field(default_factory=dict)
+    _context: Any = None
+
+    def __post_init__(self) -> None:
+        require_lifter()
+        import pypcode
+
+        self._context = pypcode.Context(LANGUAGES[self.binary.machine])
+        if self.binary.machine == "arm":
+            self._context.setVariableDefault("TMode", 1)
+
+    def register(self, name: str) -> Operand:
+        """A register by its name."""
+        place = self._context.registers[name]
+        return Operand("register", place.offset, place.size)
+
+    def has_register(self, name: str) -> bool:
+        """Whether the core has a register of that name."""
+        return name in self._context.registers
+
+    def sweep(self, first: int, end: int) -> None:
+        """Lift all code from an address to another, past what cannot be read."""
+        at = first
+        while at < end:
+            if self.binary.is_data(at):
+                at += 2
+                continue
+            instruction = self.instruction(at)
+            at = instruction.end if instruction is not None else at + 2
+
+    def instruction(self, address: int) -> Instruction | None:
+        """The instruction at an address, None where there is none."""
+        if address not in self.instructions:
+            self._translate(address)
+        return self.instructions.get(address)
+
+    def mnemonic(self, address: int) -> str:
+        """How an assembler writes the instruction at an address."""
+        try:
+            [one] = self._context.disassemble(self.binary.read(address, 4), address, max_instructions=1).instructions
+        except Exception:
+            return "unknown"
+        return str(one.mnem)
+
+    def _translate(self, address: int) -> None:
+        """Lift one instruction; of Arm's IT with those that it governs, whose condition it is."""
+        import pypcode
+
+        raw = self.binary.read(address, 20)
+        count = 1
+        if self.binary.machine == "arm" and len(raw) >= 2:
+            half = int.from_bytes(raw[:2], "little")
+            if half & 0xFF00 == 0xBF00 and half & 15:
+                count += 4 - ((half & 15) & -(half & 15)).bit_length() + 1
+        try:
+            translated = self._context.translate(raw, address, max_instructions=count)
+        except (pypcode.BadDataError, pypcode.UnimplError, pypcode.DecoderError):
+            return
+        at, size, operations = -1, 0, list[Operation]()
+        for each in translated.ops:
+            if each.opcode == pypcode.OpCode.IMARK:
+                self._keep(at, size, operations)
+                at, size, operations = each.inputs[0].offset, each.inputs[0].size, []
+            else:
+                operations.append(_operation(each))
+        self._keep(at, size, operations)
+
+    def _keep(self, address: int, size: int, operations: Sequence[Operation]) -> None:
+        if address < 0:
+            return
+        if any(one.name == "FLOAT_MULT" for one in operations) and self.mnemonic(address).startswith(FUSED):
+            operations = [
+                Operation("UNKNOWN", one.output, ()) if one.name == "FLOAT_MULT" else one for one in operations
+            ]
+        self.instructions[address] = Instruction(address, size, tuple(operations))
+
+
+def _operand(of: Any) -> Operand:
+    return Operand(of.space.name, of.offset, of.size)
+
+
+def _operation(of: Any) -> Operation:
+    name = of.opcode.name
+    output = None if of.output is None else _operand(of.output)
+    inputs = tuple(_operand(one) for one in of.inputs)
+    if name in ("LOAD", "STORE"):
+        return Operation(name, output, inputs[1:])
+    if name == "CALLOTHER":
+        return Operation(name, output, inputs[1:], of.inputs[0].getUserDefinedOpName())
+    return Operation(name, output, inputs)
+
+
+def unmodelled(name: str, mnemonic: str, function: str) -> UnsupportedError:
+    """The refusal of an instruction whose effect nobody told."""
+    return UnsupportedError(
+        f"instructions of '{name}' cannot be bounded",
+        why=f"'{mnemonic}' in {function} is not modelled",
+        fix="name a target whose core does without it",
+    )
