@@ -11,13 +11,14 @@ import pytest
 from conftest import NetworkFiles
 from tilewright.cli import main
 from tilewright.compile import compile_model, write
+from tilewright.errors import UnsupportedError
 from tilewright.options import CompileOptions
 from tilewright.run.build import build
 from tilewright.run.inputs import input_arrays
 from tilewright.run.simulate import execute
 from tilewright.target import load_target, missing_tools
 from tilewright.timing import lift
-from tilewright.timing.bound import Analysis
+from tilewright.timing.bound import Analysis, refuse_core
 from tilewright.timing.inputs import placed_inputs
 
 BOARDS = ("qemu_mps2_an386", "qemu_mps2_an385", "qemu_rv32imc")
@@ -87,6 +88,14 @@ def test_what_is_missing_is_named(
     assert main(["time", str(network("digits").model), "-t", "qemu_rv32imc", "-q"]) == 6
     assert "pypcode is not installed: " in (told := capsys.readouterr().err)
     assert "install tilewright with its extra 'time'" in told
+
+
+@pytest.mark.parametrize(
+    ("board", "reason"), [("qemu_mps3_an547", "extension 'mve'"), ("gvsoc_pulp_open", "cores compute together")]
+)
+def test_cores_that_the_lifter_does_not_know_are_refused(board: str, reason: str) -> None:
+    with pytest.raises(UnsupportedError, match=f"on target '{board}' cannot be bounded: .*{reason}"):
+        refuse_core(load_target(board))
 
 
 def test_another_core_is_refused(capsys: pytest.CaptureFixture[str], network: Callable[[str], NetworkFiles]) -> None:

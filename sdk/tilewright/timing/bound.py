@@ -9,12 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tilewright.errors import TilewrightError, UnsupportedError
+from tilewright.plugins import platform
 from tilewright.run.cycles import cycle_table, load_model
 from tilewright.run.image import Image
+from tilewright.target import Target
 from tilewright.timing.binary import Function, read_binary
 from tilewright.timing.conventions import CONVENTIONS, clobbered, known_registers, words_of
 from tilewright.timing.flow import Flow, Loop, address_of
-from tilewright.timing.lift import Instruction, Lifter, unmodelled
+from tilewright.timing.lift import UNDESCRIBED, Instruction, Lifter, unmodelled
 from tilewright.timing.lines import Line, lines_of
 from tilewright.timing.machine import Cost, Counted, Machine, Status, build_engine
 from tilewright.timing.program import Program
@@ -68,6 +70,7 @@ class Analysis:
     """An image that is bounded, for all inputs or for some; what was lifted once stays."""
 
     def __init__(self, image: Image) -> None:
+        refuse_core(image.target)
         binary = read_binary(image.path)
         self.image = image
         self.program = Program(binary, Lifter(binary))
@@ -208,6 +211,13 @@ class Analysis:
         function = self.program.binary.function_at(address)
         return function.name if function is not None else f"{address:#x}"
 
+    def _instruction(self, address: int) -> str:
+        """What is not modelled, in words: the instruction at the address, or the one behind it, which nobody reads."""
+        one = self.program.lifter.instruction(address)
+        if one is not None and any(each.name == "CALLOTHER" for each in one.operations):
+            return f"'{self.program.lifter.mnemonic(address)}'"
+        return f"the instruction behind {address:#x}"
+
     def _refusal(self, status: Status, counted: Counted) -> TilewrightError:
         """Why the machine cannot go on, in one sentence with function and line."""
         line = lines_of(self.image.path).at(counted.address)
@@ -215,9 +225,19 @@ class Analysis:
         if status is Status.NO_MEMORY:
             return UnsupportedError("this machine has not enough memory for the bound")
         if status is Status.NOT_MODELLED:
-            return unmodelled(self.image.model, self.program.lifter.mnemonic(counted.address), where)
+            return unmodelled(self.image.model, self._instruction(counted.address), where)
         return UnsupportedError(
             f"instructions of '{self.image.model}' cannot be bounded", why=f"{where} {_WHY[status]}"
+        )
+
+
+def refuse_core(target: Target) -> None:
+    """UnsupportedError for cores that the lifter's language does not have, and for several at once."""
+    reasons = [f"its extension '{one}' is not modelled" for one in target.capabilities if one in UNDESCRIBED]
+    reasons += ["its cores compute together"] if platform(target.platform).cores > 1 else []
+    if reasons:
+        raise UnsupportedError(
+            f"instructions on target '{target.name}' cannot be bounded", why=reasons[0], fix="name another target"
         )
 
 

@@ -11,6 +11,8 @@ from tilewright.errors import ToolMissing, UnsupportedError
 from tilewright.timing.binary import Binary
 
 LANGUAGES = {"arm": "ARM:LE:32:Cortex", "riscv": "RISCV:LE:32:RV32GC"}
+UNDESCRIBED = frozenset(("mve", "rvv"))
+"""Capabilities of cores whose instructions the languages lack, or would take for others."""
 HARMLESS = frozenset(
     ("setISAMode", "InstructionSynchronizationBarrier", "DataSynchronizationBarrier", "DataMemoryBarrier",
      "HintPreloadData", "fence", "fence.i")
@@ -165,10 +167,10 @@ def _operation(of: Any) -> Operation:
     return Operation(name, output, inputs)
 
 
-def unmodelled(name: str, mnemonic: str, function: str) -> UnsupportedError:
+def unmodelled(name: str, instruction: str, function: str) -> UnsupportedError:
     """The refusal of an instruction whose effect nobody told."""
     return UnsupportedError(
         f"instructions of '{name}' cannot be bounded",
-        why=f"'{mnemonic}' in {function} is not modelled",
+        why=f"{instruction} in {function} is not modelled",
         fix="name a target whose core does without it",
     )
