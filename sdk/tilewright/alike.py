@@ -8,12 +8,12 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from tilewright.binding.known_forms import LEAST_BYTES, Form, form_of, known_first
-from tilewright.binding.lock import order_of
 from tilewright.binding.order import Orders
 from tilewright.compile import Compiled, compile_model, compiler, kernel_order
 from tilewright.model import Array
 from tilewright.options import CompileOptions
 from tilewright.pipeline import Compiler, Depends
+from tilewright.schedule.engines import orders_of
 from tilewright.schedule.request import Request, request
 from tilewright.target import Target
 
@@ -53,7 +53,7 @@ def taking(forms: Collection[Form], pipeline: Compiler[Compiled] | None) -> Comp
     """The pipeline with kernels first that want constants in these forms."""
 
     def sorted_orders(request: Request = Depends(request)) -> Orders:
-        usual = order_of(request.options, request.target, request.kernels)
+        usual = orders_of(request)
         return lambda model: known_first(forms, usual(model))
 
     changed = (pipeline or compiler).copy()

@@ -21,6 +21,7 @@ from tilewright.memory.together import Together, place_together
 from tilewright.memory.together_levels import with_programs
 from tilewright.options import CompileOptions
 from tilewright.pipeline import Compiler
+from tilewright.plugins import platform
 from tilewright.report.build import Report, ToolReport
 from tilewright.report.network import ModelReport, QuantisationReport
 from tilewright.report.sharing import ArenaReport, BundleReport, SharedStateReport
@@ -79,6 +80,7 @@ def compile_bundle(
     options and targets with which networks cannot share memory.
     """
     _refuse(options, wish)
+    options = _on_cores(options, target)
     compiled = compile_alike(_options_of(sources, options), target, pipeline)
     names = [one.plan.name for one in compiled]
     _hold_apart(wish.name, names, sources)
@@ -111,6 +113,19 @@ def _refuse(options: CompileOptions, wish: BundleWish) -> None:
             raise UnsupportedError(
                 f"{option} and --bundle", why="it speaks of one network", fix="leave one of them out"
             )  # fmt: skip
+
+
+def _on_cores(options: CompileOptions, target: Target) -> CompileOptions:
+    """The options with every layer on the first engine: weights that others read lie where no two networks share."""
+    names = [engine.name for engine in platform(target.platform).engines]
+    if not names:
+        return options
+    if options.engine not in ("auto", names[0]):
+        raise UnsupportedError(
+            f"--engine {options.engine} and --bundle", why=f"networks of a bundle run on '{names[0]}'",
+            fix="leave one of them out",
+        )  # fmt: skip
+    return replace(options, engine=names[0])
 
 
 def _hold_apart(bundle: str, names: Sequence[str], sources: Sequence[Path]) -> None:

@@ -12,7 +12,6 @@ from html import escape
 from pathlib import Path
 
 from tilewright.binding.graph import BoundGraph
-from tilewright.binding.lock import order_of
 from tilewright.binding.order import Orders
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.codegen.generator import Generator, generator
@@ -38,6 +37,7 @@ from tilewright.run.simulator import Simulator, simulator_of
 from tilewright.schedule.decisions import Decisions
 from tilewright.schedule.decisions_file import followed
 from tilewright.schedule.deployment import Deployment
+from tilewright.schedule.engines import orders_of
 from tilewright.schedule.lowering import lowered
 from tilewright.schedule.moves import MOVES, Move, allowed
 from tilewright.schedule.question import Cut, Lowered, Question
@@ -136,8 +136,8 @@ def solver_seconds(request: Request = Depends(request)) -> float:
 
 
 def kernel_order(request: Request = Depends(request)) -> Orders:
-    """What sorts the kernels that accept a node of a model: their costs, or the counts of a lock file."""
-    return order_of(request.options, request.target, request.kernels)
+    """What sorts the kernels that accept a node of a model: their engines' cycles, their costs, or counts of a lock."""
+    return orders_of(request)
 
 
 def moves(request: Request = Depends(request)) -> Sequence[Move]:

@@ -52,7 +52,8 @@ class Constant:
 
     `along` names loops, outermost first, whose steps own equal parts of the values one after the other: weights
     packed [oc][kh][kw][ic] are `along=("oc",)`, a tile of output channels needs only its part. Without it it needs all.
-    Equal ones of several nodes lie in one place.
+    Equal ones of several nodes lie in one place. `level` names a memory in which it rests and is read by an engine of
+    its own; it is never copied, and a tile is given all of it.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Constant:
     values: Array
     align: int = 4
     along: tuple[str, ...] = ()
+    level: str = ""
 
     @property
     def size_bytes(self) -> int:
@@ -185,6 +187,17 @@ class TiledKernelMethods(KernelMethods, ABC):
         return None
 
 
+class JobKernelMethods(TiledKernelMethods, ABC):
+    """What a kernel answers whose tiles an engine computes as jobs, beside the cores; see docs/new_engine.md.
+
+    Its template writes three functions: `int {function}_jobs(const TYPE *tile)`, how many jobs a tile is;
+    `{function}_write(...)`, on the core that drives the tiles, which writes one job down for the engine; and
+    `{function}(...)`, in which the cores finish what a job has computed. The last two take `int job` behind `tile`.
+    While the cores finish a job the next one runs, and the one after that is written: results of two jobs are alive.
+    The firmware brings `tilewright_{engine}_start` and `tilewright_{engine}_wait`.
+    """
+
+
 @dataclass(frozen=True)
 class Needs:
     """What a kernel requires, and is refused without: capabilities that the target's core `has` or `lacks`, the aim of
@@ -256,6 +269,11 @@ class Kernel:
     def tiled(self) -> TiledKernelMethods | None:
         """The methods of a kernel that computes tiles; None for one that is never cut."""
         return self.methods if isinstance(self.methods, TiledKernelMethods) else None
+
+    @property
+    def gives_jobs(self) -> bool:
+        """True for a kernel whose engine takes jobs beside the cores."""
+        return isinstance(self.methods, JobKernelMethods)
 
     @property
     def tileable(self) -> bool:

@@ -72,6 +72,7 @@ class CompileOptions:
     `program` names the file of the network's regions, see docs/regions.md. `context` gives every function an instance
     of the network, so that several may exist. `lock` is a file of
     `tilewright tune`, whose counts choose the kernels; `decisions` a file that is followed in the place of the search.
+    `engine` names the unit of the chip that layers go to wherever it has a kernel; `auto` takes the fastest for each.
     `fall_back` says when a slower kernel may take a layer of which no tile fits the compute level: `needed` is where
     the target has not enough of it. `weights` are arrays of C or a binary file that an assembler file takes in; `auto`
     takes the file from 256 KiB on. `state` says what lives from call to call. `stream` asks for the streaming form of a
@@ -98,6 +99,7 @@ class CompileOptions:
     lock: Path | None = None
     decisions: Path | None = None
     fall_back: FallBack = "needed"
+    engine: str = "auto"
     weights: Weights = "auto"
     numerics: Numerics = "exact"
     state: StateWish = StateWish()

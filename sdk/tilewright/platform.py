@@ -25,6 +25,7 @@ from typing import TypeVar
 from tilewright.errors import PlatformError
 from tilewright.kernel import (
     Constant,
+    JobKernelMethods,
     Kernel,
     KernelMethods,
     LayoutRule,
@@ -46,10 +47,10 @@ from tilewright.ops.operator import Call
 from tilewright.platform_facts import Allowance, Engine, Feature, Rate, TileCosts, require_features
 
 __all__ = [
-    "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Feature", "Kernel", "KernelMethods",
-    "KiB", "Layout", "MemoryLevel", "MiB", "Needs", "Node", "Operands", "Platform", "Quantisation",
-    "Rate", "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods", "Work", "multiple", "parse_types",
-    "prefer", "whole",
+    "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Feature", "JobKernelMethods",
+    "Kernel", "KernelMethods", "KiB", "Layout", "MemoryLevel", "MiB", "Needs", "Node", "Operands", "Platform",
+    "Quantisation", "Rate", "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods", "Work",
+    "multiple", "parse_types", "prefer", "whole",
 ]  # fmt: skip
 
 KiB = 1024

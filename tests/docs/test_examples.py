@@ -9,9 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
 from tilewright.numerics import Channelwise, MultiplyHigh
 from tilewright.platform import DType
 
@@ -85,6 +87,46 @@ def test_the_tiled_kernel_of_the_page_runs(tmp_path: Path) -> None:
     assert layer["tiles"] > 1
     assert report["run"]["match"]
     conforms = tilewright(tcm, "conform", "tcm", "-t", "board")
+    assert conforms.returncode == 0, conforms.stdout + conforms.stderr
+
+
+def product(rows: int, depth: int, columns: int) -> onnx.ModelProto:
+    """A product of codes by constant ones."""
+    weights = np.random.default_rng(0).integers(-127, 128, (depth, columns)).astype(np.int8)
+    held: dict[str, np.generic | NDArray[np.int8]] = {
+        "as": np.float32(0.03), "az": np.int8(3), "w": weights, "ws": np.float32(0.01), "wz": np.int8(0),
+        "ys": np.float32(0.05), "yz": np.int8(-5),
+    }  # fmt: skip
+    node = helper.make_node("QLinearMatMul", ["a", "as", "az", "w", "ws", "wz", "ys", "yz"], ["y"], "product")
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [node], "product", [value("a", TensorProto.INT8, [rows, depth])],
+        [value("y", TensorProto.INT8, [rows, columns])],
+        [numpy_helper.from_array(np.asarray(array), name) for name, array in held.items()],
+    )  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+
+
+def test_the_engine_of_the_page_computes_beside_the_cores(tmp_path: Path) -> None:
+    quad = installed("quad", ("new_engine.md",), tmp_path)
+    own = [quad / "quad" / "platform.py", *(quad / "quad" / "kernels").iterdir()]
+    assert sum(bool(line.strip()) for file in own for line in file.read_text().splitlines()) <= 120
+    blocks = dict(BLOCK.findall((ROOT / "docs" / "tiling.md").read_text()))
+    (quad / "board" / "cluster.c").write_text(blocks["board/cluster.c"])
+    onnx.save(product(37, 40, 96), quad / "product.onnx")
+    words = ("run", "product.onnx", "-t", "board", "--set", "l1=4K", "--json", "report.json")
+    done = tilewright(quad, *words, "--explain")
+    assert done.returncode == 0, done.stderr
+    assert "takes GridProduct of quad on grid" in done.stdout
+    assert "cycles in tiles on cores" in done.stdout
+    report = json.loads((quad / "report.json").read_text())
+    (layer,) = report["layers"]
+    assert (layer["engine"], layer["tiles"], report["run"]["match"]) == ("grid", 4, True)
+    assert report["memory"]["pad"]["constants"] == 40 * 96
+    board = quad / "board" / "target.toml"
+    board.write_text(board.read_text().replace('"-O2"', '"-O1", "-DGRID_EARLY"'))
+    assert tilewright(quad, *words).returncode == 0
+    conforms = tilewright(quad, "conform", "quad", "-t", "board")
     assert conforms.returncode == 0, conforms.stdout + conforms.stderr
 
 

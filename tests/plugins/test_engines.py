@@ -21,10 +21,10 @@ from tilewright.report.build import load
 
 Network = Callable[[str], NetworkFiles]
 PROMISED = {
-    "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Feature", "Kernel", "KernelMethods",
-    "KiB", "Layout", "MemoryLevel", "MiB", "Needs", "Node", "Operands", "Platform", "Quantisation",
-    "Rate", "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods", "Work", "multiple", "parse_types",
-    "prefer", "whole",
+    "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Feature", "JobKernelMethods",
+    "Kernel", "KernelMethods", "KiB", "Layout", "MemoryLevel", "MiB", "Needs", "Node", "Operands", "Platform",
+    "Quantisation", "Rate", "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods", "Work",
+    "multiple", "parse_types", "prefer", "whole",
 }  # fmt: skip
 """Names may be added; taking one away breaks platforms that others have written."""
 LEVELS = [MemoryLevel("ram", align=16), MemoryLevel("flash", readonly=True)]

@@ -56,6 +56,7 @@ def subject_of(model_sha256: str, options: CompileOptions, target: Target) -> Su
 def _options_text(options: CompileOptions) -> str:
     """The options that change nodes or kernels, as the command line spells them."""
     words = [f"--optimize {options.optimize}"]
+    words += [f"--engine {options.engine}"] if options.engine != "auto" else []
     words += ["--quantized-io"] if options.quantized_io else []
     words += [f"--numerics {options.numerics}"] if options.numerics != "exact" else []
     words += ["--integer-only"] if options.integer_only else []

@@ -19,7 +19,7 @@ from tilewright.codegen.c_types import C_TYPES, constant_type, literal, packed
 from tilewright.codegen.choices import left_to_do
 from tilewright.codegen.code_counts import FunctionCounts, FunctionText, count
 from tilewright.codegen.comments import constant_comment, layer_comment, port_comment, safe
-from tilewright.codegen.constant_array import ConstantArray
+from tilewright.codegen.constant_array import ConstantArray, section_of
 from tilewright.codegen.functions import Functions, render_functions
 from tilewright.codegen.limits import limits_of
 from tilewright.codegen.network_text import (
@@ -75,7 +75,7 @@ def emit(
     functions = render_functions(placed, plan.name, memories, constant_texts(plan, blobs))
     code = [*(text.text for text in functions.texts), *(call.text for call in functions.calls)]
     known = {blob: identity(code, blob) for blob in blobs}
-    own = _constants(placed, tuple(known))
+    own = _constants(placed, tuple(known), levels)
     states = states_text(placed, memories, first_names(plan), placed.state_bytes)
     shown = network_text(placed, levels, flags, functions, known, context)
     binary = in_binary(own, shown.constant_bytes, weights)
@@ -107,8 +107,9 @@ def _counts_beside(shown: NetworkText, parts: Parts) -> Iterator[FunctionCounts]
 
 
 def in_binary(constants: Sequence[ConstantArray], constant_bytes: int, weights: Weights) -> bool:
-    """True where constants are to be a binary file; all are arrays of C where some lie in RAM."""
-    fixed = all(constant.fixed for constant in constants)
+    """True where constants are to be a binary file; all are arrays of C where some lie in RAM or in a section of their
+    own."""
+    fixed = all(constant.fixed and not constant.section for constant in constants)
     return bool(constants) and fixed and (weights == "bin" or (weights == "auto" and constant_bytes >= LARGE_BYTES))
 
 
@@ -282,7 +283,8 @@ def _levels(
     rows = []
     for level in levels:
         here = level.name == placed.level
-        if not (here or level.readonly or (fast is not None and fast.macro == level.name.upper())):
+        apart = level.name in placed.plan.constants_apart
+        if not (here or apart or level.readonly or (fast is not None and fast.macro == level.name.upper())):
             continue
         parts = {name.replace("_", " "): size for name, size in reports[level.name].parts().items() if size}
         if here and runtime_bytes:
@@ -302,7 +304,7 @@ def _fast(placed: PlacedPlan, levels: Sequence[MemoryLevel]) -> FastMemory | Non
     return None
 
 
-def _constants(placed: PlacedPlan, blobs: Sequence[Blob]) -> tuple[ConstantArray, ...]:
+def _constants(placed: PlacedPlan, blobs: Sequence[Blob], levels: Sequence[MemoryLevel]) -> tuple[ConstantArray, ...]:
     plan = placed.plan
     mapped = {piece.slot for blob in blobs if blob.mapped for piece in blob.pieces}
     in_ram = {piece.slot for blob in blobs if not blob.mapped for piece in blob.pieces}
@@ -314,7 +316,7 @@ def _constants(placed: PlacedPlan, blobs: Sequence[Blob]) -> tuple[ConstantArray
         name, elements = f"{plan.name}_c{slot.index}", int(packed(constant.dtype, constant.values).size)
         array = ConstantArray(
             name, constant_type(constant.dtype), elements, constant_comment(slot), constant.dtype, constant.values,
-            slot.index not in in_ram,
+            slot.index not in in_ram, *section_of(constant, levels),
         )  # fmt: skip
         arrays.append(array)
     return (*arrays, *first_values(plan))

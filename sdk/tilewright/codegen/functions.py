@@ -16,7 +16,15 @@ from tilewright.codegen.pointers import Memories, Pointer, address, caller_name,
 from tilewright.codegen.render import render
 from tilewright.codegen.row_chain import chain_text
 from tilewright.codegen.staging import copied, staging
-from tilewright.codegen.tiled import Home, Member, home_of, tile_parameters, tiled_function
+from tilewright.codegen.tiled import (
+    Home,
+    Member,
+    home_of,
+    job_parameters,
+    read_in_place,
+    tile_parameters,
+    tiled_function,
+)
 from tilewright.layout import Layout
 from tilewright.memory.placed import PlacedPlan
 from tilewright.plan.plan import Aliasing, ExecutionPlan, Instruction
@@ -35,13 +43,15 @@ class Function:
     """What a template prints of its function: `${f.storage} void ${f.name}(${f.parameters})`.
 
     `members` are the functions that a chain calls, one for each of its nodes. `storage` is more than `static` where the
-    C is compiled for a device of its own, as CUDA's.
+    C is compiled for a device of its own, as CUDA's. `job_parameters` are those of the function that writes a job of
+    an engine's down.
     """
 
     name: str
     parameters: str
     members: tuple[str, ...] = ()
     storage: str = "static"
+    job_parameters: str = ""
 
 
 @dataclass(frozen=True)
@@ -151,8 +161,11 @@ def render_functions(
         called, context = tuple[str, ...](), kernel.context(Operands(call, layouts))
         if isinstance(kernel.methods, RowChain):
             called, context = texts.members(kernel.methods), chain_text(kernel.methods, call)
-        listing = ", ".join([*(p.text(restrict) for p in listed), *filter(None, [tiled])]) or "void"
-        name = texts.add(kernel, render(kernel.template, f=Function(_NAME, listing, called), k=context))
+        pointers = [p.text(restrict) for p in listed]
+        listing = ", ".join([*pointers, *filter(None, [tiled])]) or "void"
+        jobs = ", ".join([*pointers, job_parameters(kernel, _NAME)]) if kernel.gives_jobs else ""
+        function = Function(_NAME, listing, called, job_parameters=jobs)
+        name = texts.add(kernel, render(kernel.template, f=function, k=context))
         kernel_of[instruction.name] = name
         if instruction.schedule is not None:
             members = _members(placed, instruction, kernel_of, prefix, memories, moved)
@@ -231,7 +244,9 @@ def _members(
                 slot = (instruction.outputs if output else instruction.inputs)[operand.index]
                 argument = pointer(placed, slot, memories, not output)
             homes.append(home_of(plan, operand, instruction, number, argument, len(schedule.stages) > 1))
-        members.append(Member(instruction, stage, kernel_of[stage.node], tuple(homes)))
+        addresses = {index: moved.get(index) or _constant(plan, index, prefix) for index in instruction.frozen}
+        apart = read_in_place(plan, instruction, number, len(schedule.stages) > 1, addresses)
+        members.append(Member(instruction, stage, kernel_of[stage.node], (*homes, *apart)))
     return members
 
 

@@ -37,7 +37,9 @@ class Place:
 
 @dataclass(frozen=True)
 class StageText:
-    """One kernel call per tile. `guard` is its bit in a tile's `computed`, 0 where every tile computes it."""
+    """One kernel call per tile. `guard` is its bit in a tile's `computed`, 0 where every tile computes it. `engine`
+    names the unit that takes the tile as jobs, empty where the cores compute it.
+    """
 
     number: int
     kernel: str
@@ -45,6 +47,7 @@ class StageText:
     arguments: tuple[Place, ...]
     guard: int
     comment: str
+    engine: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,12 +80,16 @@ class TiledLayer:
 
 @dataclass(frozen=True)
 class Home:
-    """A tensor or constant outside the compute level: the operand, its parameter, its address in the call."""
+    """A tensor or constant outside the compute level: the operand, its parameter, its address in the call.
+
+    One that is not `copied` is read where it lies: the kernel takes the parameter itself.
+    """
 
     key: str
     declaration: str
     name: str
     argument: Pointer
+    copied: bool = True
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,13 @@ def tile_type_of(kernel: Kernel, function: str) -> str:
 
 def tile_parameters(kernel: Kernel, function: str) -> str:
     """What a tiled kernel's function takes beside its pointers."""
-    return f"const {tile_type_of(kernel, function)} *tile, int core, int cores"
+    job = "int job, " if kernel.gives_jobs else ""
+    return f"const {tile_type_of(kernel, function)} *tile, {job}int core, int cores"
+
+
+def job_parameters(kernel: Kernel, function: str) -> str:
+    """What a kernel that gives jobs takes beside its pointers to write one; nothing for all others."""
+    return f"const {tile_type_of(kernel, function)} *tile, int job" if kernel.gives_jobs else ""
 
 
 def _tiled(kernel: Kernel) -> TiledKernelMethods:
@@ -124,13 +137,27 @@ def home_of(
     return Home(operand.key, f"{const}{C_TYPES[dtype]} *{name}", name, argument)
 
 
+def read_in_place(
+    plan: ExecutionPlan, instruction: Instruction, number: int, many: bool, addresses: Mapping[int, str]
+) -> tuple[Home, ...]:
+    """The constants that an engine reads where they rest, by the addresses of frozen slots."""
+    homes = []
+    for index in instruction.frozen:
+        constant = plan.frozen_slots[index].constant
+        if constant.level:
+            name = f"{constant.name}_{number}" if many else constant.name
+            declaration = f"const {C_TYPES[constant.dtype]} *{name}"
+            homes.append(Home(f"{number}.c.{constant.name}", declaration, name, Pointer(addresses[index]), False))
+    return tuple(homes)
+
+
 def tiled_function(
     name: str, level: str, plan: ExecutionPlan, schedule: TileSchedule, members: Sequence[Member]
 ) -> tuple[str, TiledLayer]:
     """C of one schedule, and what it prints."""
     steps = tuple(schedule.steps())
     homes = [home for member in members for home in member.homes]
-    at = {home.key: index for index, home in enumerate(homes)}
+    at = {home.key: index for index, home in enumerate(home for home in homes if home.copied)}
     deep = [o for stage in schedule.stages for o in stage.operands if _own(o) and (o.depth > 1 or _parted(schedule, o))]
     copies, ends = _copies(schedule, steps, at)
     spans = tuple(pairwise(ends))
@@ -140,7 +167,7 @@ def tiled_function(
         name=name,
         level=level,
         parameters=", ".join(home.declaration for home in homes),
-        homes=tuple(home.name for home in homes),
+        homes=tuple(home.name for home in homes if home.copied),
         stages=stages,
         copies=copies,
         tiles=_tiles(schedule, steps, members, deep, spans, bool(guards)),
@@ -199,8 +226,11 @@ def _stage(
     instruction, stage = member.instruction, member.stage
     moving = {operand.key for operand in deep}
     arguments = []
-    operands = _in_order(instruction, stage)
+    operands = _in_order(plan, member)
     for parameter, operand in zip(parameters(plan, instruction), [*operands, None], strict=False):
+        if isinstance(operand, Home):
+            arguments.append(Place(parameter.text(False), parameter.name, operand.name))
+            continue
         if operand is None:
             place = str(stage.scratch_offset)
         else:
@@ -211,16 +241,19 @@ def _stage(
     return StageText(
         number, member.function, tile_type_of(instruction.kernel, member.function), tuple(arguments),
         1 << number if guarded else 0, f"{safe(node.op)} '{safe(node.name)}'",
+        instruction.kernel.engine if instruction.kernel.gives_jobs else "",
     )  # fmt: skip
 
 
-def _in_order(instruction: Instruction, stage: Stage) -> list[Operand]:
+def _in_order(plan: ExecutionPlan, member: Member) -> list[Operand | Home]:
     """The stage's operands in the order of the kernel's parameters: operands, results, constants."""
+    instruction, stage = member.instruction, member.stage
     inputs = [o for o in stage.operands if o.kind == "input" or (o.kind == "local" and o.index >= 0)]
     results = [o for o in stage.operands if o.kind == "output" or (o.kind == "local" and o.index < 0)]
-    fixed = [o for o in stage.operands if o.kind == "constant"]
-    assert len(fixed) == len(instruction.frozen), instruction.name
-    return [*sorted(inputs, key=lambda o: o.index), *results, *sorted(fixed, key=lambda o: o.index)]
+    copied = {o.name: o for o in stage.operands if o.kind == "constant"}
+    in_place = {home.key.rpartition(".")[2]: home for home in member.homes if not home.copied}
+    names = [plan.frozen_slots[index].constant.name for index in instruction.frozen]
+    return [*sorted(inputs, key=lambda o: o.index), *results, *(copied.get(n) or in_place[n] for n in names)]
 
 
 def _copies(schedule: TileSchedule, steps: Sequence[TileStep], at: Mapping[str, int]) -> tuple[Table, list[int]]:

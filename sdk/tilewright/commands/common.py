@@ -138,6 +138,10 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
         "--fall-back", choices=("never", "needed", "always"), default="needed",
         help="a slower kernel for layers of which no tile fits: where the target has not enough memory, or always",
     )  # fmt: skip
+    group.add_argument(
+        "--engine", metavar="NAME", default="auto",
+        help="a unit of the chip that takes all layers it can, the first one nothing but its own; auto: the fastest",
+    )  # fmt: skip
     _add_codes(group)
     group.add_argument(
         "--tokenizer", metavar="FILE", type=path, help="tokens of a language model: the project gets text in and out"
@@ -197,6 +201,7 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
         lock=arguments.lock,
         decisions=arguments.decisions,
         fall_back=arguments.fall_back,
+        engine=arguments.engine,
         weights=storage_of(arguments.weights),
         state=_state(arguments.state, arguments.state_init),
         stream=_stream(arguments.stream, arguments.stream_frames),
@@ -321,9 +326,11 @@ def explanation(compiled: Compiled, options: CompileOptions) -> str:
     what lives from call to call."""
     from tilewright.binding.lock import load_lock
     from tilewright.report.explain import explain, explain_states
+    from tilewright.schedule.engines import layer_times
 
     counts = load_lock(options.lock).counts if options.lock is not None else None
-    return "\n".join([explain(compiled.bound, counts), *explain_states(compiled.report.model.states)])
+    times = layer_times(compiled.request)
+    return "\n".join([explain(compiled.bound, counts, times), *explain_states(compiled.report.model.states)])
 
 
 def tell(notes: Sequence[str]) -> None:

@@ -31,7 +31,8 @@ def memory_reports(
     """
     reports = {}
     readonly = any(level.readonly for level in levels)
-    fast = _tile_level(placed)
+    fast, apart = _tile_level(placed), placed.plan.constants_apart
+    constant_bytes = max(0, constant_bytes - sum(apart.values()))
     for level in levels:
         rests = level.readonly or (level.name == placed.level and not readonly)
         if level.name == placed.level:
@@ -45,7 +46,8 @@ def memory_reports(
                 row, worst_case=row.worst_case + constant_bytes,
                 constants=row.constants + constant_bytes - table_bytes, tables=table_bytes,
             )  # fmt: skip
-        reports[level.name] = row
+        own = apart.get(level.name, 0)
+        reports[level.name] = replace(row, worst_case=row.worst_case + own, constants=row.constants + own)
     return reports
 
 

@@ -40,7 +40,7 @@ def _key(slot: FrozenSlot) -> Hashable:
     """What equal constants have in common: their parameter's name, type, alignment, parts of tiles, some bytes."""
     constant = slot.constant
     some = constant.values.reshape(-1)[:: max(1, constant.values.size // _LOOKED_AT)]
-    kind = (constant.name, constant.dtype, constant.align, constant.along)
+    kind = (constant.name, constant.dtype, constant.align, constant.along, constant.level)
     return (*kind, constant.values.shape, constant.values.dtype.str, some.tobytes())
 
 

@@ -188,6 +188,15 @@ class ExecutionPlan:
         return {stage.node: stage.scratch_bytes for schedule in schedules for stage in reversed(schedule.stages)}
 
     @property
+    def constants_apart(self) -> Mapping[str, int]:
+        """Bytes of the constants that rest in a memory of their engine's, by level."""
+        sizes: dict[str, int] = {}
+        for slot in self.frozen_slots:
+            if level := slot.constant.level:
+                sizes[level] = sizes.get(level, 0) + slot.constant.size_bytes
+        return sizes
+
+    @property
     def state_slots(self) -> tuple[int, ...]:
         """The slots that live from run to run."""
         return tuple(pair.state for pair in self.state)

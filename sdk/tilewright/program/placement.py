@@ -16,7 +16,7 @@ def weight_regions(plan: ExecutionPlan, schema: Schema) -> tuple[WeightRegion, .
 
     UsageError for one that has no constants, and for two whose names are one in C.
     """
-    places = {slot.index: region_of(slot.node, schema) for slot in plan.frozen_slots}
+    places = {slot.index: region_of(slot.node, schema) for slot in plan.frozen_slots if not slot.constant.level}
     regions: list[WeightRegion] = []
     for region in schema.regions:
         if region.mode not in (CompileMode.EXPORT, CompileMode.RUNTIME):

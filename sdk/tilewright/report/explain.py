@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from tilewright.binding.graph import BoundGraph, BoundNode
 from tilewright.binding.layouts import demanded
 from tilewright.binding.order import Counts
+from tilewright.ops.operator import Call
 from tilewright.platform import Kernel, Operands
 from tilewright.report.calls import StateReport
 from tilewright.rows.chain import RowChain
 
 
-def explain(graph: BoundGraph, counts: Counts | None = None) -> str:
+class Times(Protocol):
+    """What knows modelled cycles of a layer by kernel."""
+
+    def cycles(self, call: Call, kernel: Kernel) -> int | None:
+        """None for a kernel that computes no tiles, or of which none fits."""
+
+
+def explain(graph: BoundGraph, counts: Counts | None = None, times: Times | None = None) -> str:
     """One paragraph per node: what was taken, what else would do, what was refused and why.
 
     Every kernel that accepts the node stands with its instructions (declared, or from the `counts` of a lock file) and
-    its bytes of flash for constants and of scratch.
+    its bytes of flash for constants and of scratch. With `times` of several engines, it also stands with cycles.
     """
-    return "\n".join(_lines(graph, counts or {}))
+    return "\n".join(_lines(graph, counts or {}, times))
 
 
 def explain_states(states: Sequence[StateReport]) -> Iterator[str]:
@@ -29,7 +38,7 @@ def explain_states(states: Sequence[StateReport]) -> Iterator[str]:
         yield f"    copied after every call: {state.copied}" if state.copied else "    in place: nothing is copied"
 
 
-def _lines(graph: BoundGraph, counts: Counts) -> Iterator[str]:
+def _lines(graph: BoundGraph, counts: Counts, times: Times | None) -> Iterator[str]:
     for bound in graph.nodes:
         call = bound.call
         node = call.node
@@ -41,13 +50,14 @@ def _lines(graph: BoundGraph, counts: Counts) -> Iterator[str]:
             continue
         engine = f" on {bound.kernel.engine}" if bound.kernel.engine else ""
         counted = counts.get(node.name, {})
-        price = _price(graph, bound, bound.kernel, counted)
+        price = _price(graph, bound, bound.kernel, counted) + _in_cycles(bound, bound.kernel, times)
         yield f"    takes {bound.kernel.name} of {bound.kernel.platform}{engine}, {bound.kernel.numerics}: {price}"
         yield from _apart(graph, bound, counts)
         for candidate in bound.candidates:
             if candidate.kernel is bound.kernel:
                 continue
             why = candidate.refusal or f"would do: {_price(graph, bound, candidate.kernel, counted)}"
+            why += "" if candidate.refusal else _in_cycles(bound, candidate.kernel, times)
             yield f"    {candidate.kernel.name} of {candidate.kernel.platform}: {why}"
 
 
@@ -68,6 +78,14 @@ def _apart(graph: BoundGraph, bound: BoundNode, counts: Counts) -> Iterator[str]
         )
         price = _price(shown, part, part.kernel, counts.get(part.call.node.name, {}))
         yield f"        apart by {part.kernel.name}: {price}, {stage.result.size_bytes:,} B of result"
+
+
+def _in_cycles(bound: BoundNode, kernel: Kernel, times: Times | None) -> str:
+    """What a kernel's layer is modelled to take alone, where several engines have a kernel that accepts it."""
+    if times is None or bound.parts or len({c.kernel.engine for c in bound.candidates if c.refusal is None}) < 2:
+        return ""
+    cycles = times.cycles(bound.call, kernel)
+    return "" if cycles is None else f", about {cycles:,} cycles in tiles on {kernel.engine}"
 
 
 def _price(graph: BoundGraph, bound: BoundNode, kernel: Kernel, counted: Mapping[str, int]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -48,7 +48,22 @@ def make_request(source: Path, options: CompileOptions, target: Target) -> Reque
                 )  # fmt: skip
     levels = tuple(_sized(level, options.level_sizes, target) for level in chosen.memory)
     kernels = tuple(kernel.on_core(target.capabilities, (options.optimize,)) for kernel in kernels_of(chosen))
-    return Request(source, options, target, chosen, kernels, levels)
+    return Request(source, options, target, chosen, _of_engines(chosen, kernels, options.engine), levels)
+
+
+def _of_engines(platform: Platform, kernels: Sequence[Kernel], wanted: str) -> tuple[Kernel, ...]:
+    """The kernels with those refused whose engine `--engine` leaves out; UsageError for one that is not there."""
+    names = [engine.name for engine in platform.engines]
+    if wanted == "auto":
+        return tuple(kernels)
+    if wanted not in names:
+        raise UsageError(
+            f"--engine {wanted}", why=f"platform '{platform.name}' has no engine of that name",
+            fix=f"it has {', '.join(names)}" if names else "leave it out: it has one unit that computes",
+        )  # fmt: skip
+    allowed = {names[0], wanted}
+    refusal = f"--engine {wanted} leaves its engine out"
+    return tuple(k if k.engine in allowed or k.refusal else replace(k, refusal=refusal) for k in kernels)
 
 
 def _sized(level: MemoryLevel, sizes: Mapping[str, int], target: Target) -> MemoryLevel:

@@ -124,6 +124,8 @@ def work_of(call: Call, kernel: Kernel, layouts: Mapping[str, Layout], constants
         for b in addressed.operands
     ]  # fmt: skip
     for index, constant in enumerate(constants):
+        if constant.level:
+            continue  # an engine reads it where it rests
         access, loop = _constant(call, kernel, constant, extents)
         extents |= loop
         operands.append(

@@ -5,14 +5,41 @@ typedef struct {
     ${a.declaration};
 % endfor
     ${stage.tile_type} tile;
+% if stage.engine:
+    int job;
+% endif
 } ${m.name}_work${stage.number};
 
 static void ${m.name}_core${stage.number}(const void *given, int core, int cores)
 {
     const ${m.name}_work${stage.number} *const work = given;
-    ${stage.kernel}(${"".join(f"work->{a.name}, " for a in stage.arguments)}&work->tile, core, cores);
+    ${stage.kernel}(${"".join(f"work->{a.name}, " for a in stage.arguments)}&work->tile, ${"work->job, " if stage.engine else ""}core, cores);
 }
 
+% if stage.engine:
+/* One tile as jobs of the engine: one is computed while the cores finish the one before, and the next one is written. */
+static void ${m.name}_jobs${stage.number}(${m.name}_work${stage.number} *work)
+{
+    const int jobs = ${stage.kernel}_jobs(&work->tile);
+    for (int job = 0; job < jobs && job < 2; job++) {
+        ${stage.kernel}_write(${"".join(f"work->{a.name}, " for a in stage.arguments)}&work->tile, job);
+        tilewright_${stage.engine}_start();
+    }
+    for (int job = 0; job < jobs; job++) {
+        tilewright_${stage.engine}_wait();
+        work->job = job;
+        tilewright_begin(${m.name}_core${stage.number}, work);
+        if (job + 2 < jobs) {
+            ${stage.kernel}_write(${"".join(f"work->{a.name}, " for a in stage.arguments)}&work->tile, job + 2);
+        }
+        tilewright_end();
+        if (job + 2 < jobs) { /* only now is there room for its results */
+            tilewright_${stage.engine}_start();
+        }
+    }
+}
+
+% endif
 % endfor
 /* ${m.comment}. */
 static void ${m.name}(${m.parameters})
@@ -55,15 +82,18 @@ static void ${m.name}(${m.parameters})
 % if m.double:
         work${stage.number}[t % 2] = (${m.name}_work${stage.number}){
 % else:
-        const ${m.name}_work${stage.number} work${stage.number} = {
+        ${"" if stage.engine else "const "}${m.name}_work${stage.number} work${stage.number} = {
 % endif
 % for a in stage.arguments:
             ${a.at}, /* ${a.name} */
 % endfor
             tiles[t].numbers${stage.number},
+% if stage.engine:
+            0,
+% endif
         };
 % endfor
-% if m.double:
+% if m.double and not last.engine:
         if (t > 0) {
             tilewright_end(); /* of the tile before */
         }
@@ -72,9 +102,18 @@ static void ${m.name}(${m.parameters})
 % for stage in m.stages:
 % if stage.guard:
         if ((tiles[t].computed & ${stage.guard}u) != 0) {
+% if stage.engine:
+            ${m.name}_jobs${stage.number}(&work${stage.number}${given});
+% else:
             tilewright_begin(${m.name}_core${stage.number}, &work${stage.number}${given});
             tilewright_end();
+% endif
         }
+% elif stage.engine:
+% if m.double and stage is always:
+        ${start}
+% endif
+        ${m.name}_jobs${stage.number}(&work${stage.number}${given});
 % else:
         tilewright_begin(${m.name}_core${stage.number}, &work${stage.number}${given});
 % if m.double and stage is always:
@@ -90,7 +129,9 @@ static void ${m.name}(${m.parameters})
 % endif
     }
 % if m.double:
+% if not last.engine:
     tilewright_end();
+% endif
     tilewright_wait(moving);
     moving = tilewright_start(copies, tiles[${m.count - 1}].end, ${len(m.copies.rows)}, ${m.level}, home);
 % endif

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from pathlib import Path
 
-from tilewright.errors import UsageError
+from tilewright.errors import ToolMissing, UsageError
 from tilewright.run.counts import Counts, Span, SpanKind
 from tilewright.run.fence import FenceMap
 from tilewright.run.image import Image
@@ -14,6 +15,7 @@ from tilewright.run.simulators.images import ImageSimulator
 from tilewright.run.tool import Finished, start
 
 SPANS: tuple[SpanKind, ...] = ("layer", "kernel", "copy", "wait")
+_COMPONENT = re.compile(r"Couldn't find component \(name: ([\w./-]+)\)")
 
 
 class Gvsoc(ImageSimulator):
@@ -43,7 +45,15 @@ class Gvsoc(ImageSimulator):
             raise UsageError(
                 f"target '{image.target.name}' cannot fence", why="its simulator does not take the QEMU plugin"
             )
-        return start(self.command(image), folder, timeout=timeout), None
+        done = start(self.command(image), folder, timeout=timeout)
+        if missing := _COMPONENT.search(done.errors + done.output):
+            raise ToolMissing(
+                f"gvsoc lacks the model of {missing[1]}",
+                why=f"it was built without what target '{image.target.name}' is made of",
+                fix="build it with TARGETS='pulp-open;siracusa', beside the headers of the Debian packages "
+                "'libxtensor-dev', 'libxsimd-dev' and 'xtl-dev'",
+            )
+        return done, None
 
 
 SIMULATOR = Gvsoc()

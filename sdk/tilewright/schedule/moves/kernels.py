@@ -43,7 +43,10 @@ class ScratchAtPeak:
             return
         if now.question.request.options.optimize == "speed":
             return
-        preferred = now.rebound(order=as_offered)
+        several = (
+            len(now.question.request.platform.engines) > 1
+        )  # kernels of which the order of preference knows little
+        preferred = now if several else now.rebound(order=as_offered)
         alike = preferred.decisions.kernels == now.decisions.kernels
         scratch = any(b.kernel is not None and b.kernel.scratch(now.bound.operands(b)) for b in now.bound.nodes)
         if alike and not scratch:
