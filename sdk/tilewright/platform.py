@@ -118,7 +118,7 @@ class Platform:
     declared: list[Kernel] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse two engines of one name, and an emitter of which nobody says what it supports."""
+        """Refuse two engines of one name, one whose memory is no level, an emitter that does not say what it can."""
         require_features(self.name, self.emitter, self.supports)
         names = [engine.name for engine in self.engines]
         if twice := next((name for name in names if names.count(name) > 1), ""):
@@ -126,6 +126,13 @@ class Platform:
                 f"platform '{self.name}' declares engine '{twice}' twice", why="a kernel names one of them by name",
                 fix="give each a name of its own",
             )  # fmt: skip
+        levels = {level.name for level in self.memory}
+        for engine in self.engines:
+            if engine.memory and engine.memory not in levels:
+                raise PlatformError(
+                    f"engine '{engine.name}' of platform '{self.name}' reads its memory '{engine.memory}'",
+                    why=f"the platform declares {', '.join(sorted(levels))}", fix="add that level, or correct the name",
+                )  # fmt: skip
 
     def can(self, feature: Feature) -> bool:
         """True where the code of this platform can be that."""

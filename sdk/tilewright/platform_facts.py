@@ -25,10 +25,14 @@ class TileCosts:
 
 @dataclass(frozen=True)
 class Engine:
-    """A unit of the chip that computes: a core, a cluster, an accelerator. A platform's first one runs plain C."""
+    """A unit of the chip that computes: a core, a cluster, an accelerator. A platform's first one runs plain C.
+
+    `memory` names the level of a memory of its own, in which constants of its kernels may rest.
+    """
 
     name: str
     summary: str = ""
+    memory: str = ""
 
 
 @dataclass(frozen=True)

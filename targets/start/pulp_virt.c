@@ -8,6 +8,9 @@
 #include "tilewright_cluster.h"
 #define TW_TILED
 #endif
+#ifdef TW_NEUREKA_PLAYED
+#include "neureka.h"
+#endif
 
 #define TW_CORES 8
 #define TW_LISTS 8
@@ -115,6 +118,9 @@ __attribute__((used)) static void tw_end(void)
         tw_wait_for_interrupt();
     }
     TW_FENCE_MEMORY();
+#ifdef TW_NEUREKA_PLAYED
+    tw_event_barrier();
+#endif
 }
 
 /* Words where both ends allow it. */

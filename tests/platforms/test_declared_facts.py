@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import tilewright
-from tilewright.platform import Allowance, Copy, MemoryLevel, Platform, TileCosts
+from tilewright.platform import Allowance, Copy, Engine, MemoryLevel, Platform, TileCosts
 from tilewright.platforms.generic.platform import __file__ as GENERIC
 from tilewright.plugins import find_platforms, platform
 from tilewright.target import Memory, StackRoom, Target
@@ -20,6 +20,7 @@ from tilewright.tiling.hierarchy import hierarchy
 def test_every_level_and_copy_of_a_platform_is_used(name: str) -> None:
     declared = platform(name)
     levels, copies = {declared.compute_in, declared.constants_in}, set[Copy]()
+    levels |= {engine.memory for engine in declared.engines}
     if (found := hierarchy(declared)) is not None:
         levels |= {found.compute.name, found.home.name, found.rest.name}
         copies = {copy for copy in (found.load, found.store, found.load_constants, found.fetch) if copy is not None}
@@ -39,6 +40,6 @@ def attributes_read() -> frozenset[str]:
     return frozenset(found)
 
 
-@pytest.mark.parametrize("kind", [Platform, MemoryLevel, Copy, TileCosts, Allowance, Target, Memory, StackRoom])
+@pytest.mark.parametrize("kind", [Platform, MemoryLevel, Copy, Engine, TileCosts, Allowance, Target, Memory, StackRoom])
 def test_every_declared_field_is_read(kind: type) -> None:
     assert [one.name for one in fields(kind) if one.name not in attributes_read()] == []

@@ -145,6 +145,11 @@ def test_an_undeclared_engine_does_not_load_and_conform_names_it(
     assert "generic" in capsys.readouterr().out
 
 
+def test_an_engine_whose_memory_is_no_level_is_refused() -> None:
+    with pytest.raises(PlatformError, match=r"'npu' of platform 'one' reads its memory 'pad'.*declares flash, ram"):
+        chip("one", Engine("npu", memory="pad"))
+
+
 def test_two_engines_of_one_name_are_refused() -> None:
     with pytest.raises(PlatformError, match="declares engine 'npu' twice"):
         chip("twins", Engine("npu"), Engine("npu"))

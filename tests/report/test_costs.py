@@ -114,7 +114,7 @@ def test_floats_without_an_fpu_are_slow() -> None:
     assert not slow_lines(report_of("odd_lstm", "qemu_mps2_an386"))
 
 
-@pytest.mark.parametrize("name", ["generic", "cortex_m", "riscv", "pulp", "pulp_l3"])
+@pytest.mark.parametrize("name", ["generic", "cortex_m", "riscv", "pulp", "pulp_l3", "siracusa"])
 def test_rates_are_of_kernels_that_there_are(name: str) -> None:
     chosen = platform(name)
     assert set(chosen.rates) <= {kernel.name for kernel in kernels_of(chosen)}

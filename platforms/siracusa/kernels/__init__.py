@@ -1,0 +1,1 @@
+"""Kernels of Siracusa, found by their modules."""

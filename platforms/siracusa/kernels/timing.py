@@ -1,0 +1,48 @@
+"""Modelled cycles of N-EUREKA's jobs, and of the cores that make codes of their sums.
+
+The figures come from 17 layers that were measured in GVSoC with weights in the weight memory, and from the measured
+requantisation of eight cores; the jobs of these layers are met to 5 % each. They are the simulator's, not silicon's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from tilewright.platforms.siracusa.kernels.packing import Mode
+
+SIDE = 6
+"""Rows and columns of results that are computed at once."""
+ISSUE = 275
+"""To write the words of a job and start it."""
+CODE = 1.12
+"""Of the eight cores, for one sum of 32 bits."""
+EDGE_RUN = 250
+"""Of one core, for a run of pixels: rows are cut into three where edges lack something."""
+FINISH = 650
+"""To give a job's sums to the cores, for them to begin, and to wait for them."""
+TOGETHER = 1.06
+"""How much longer both take beside each other: they share the banks of L1."""
+TILE = 150
+
+
+def job_cycles(mode: Mode, rows: Any, columns: Any, outs: Any, ins: int, bits: int) -> Any:
+    """One job of at most six rows; integers or arrays."""
+    wide = -(-columns // SIDE)
+    blocks = 1 if mode is Mode.APART else -(-ins // mode.ins)
+    stores = rows * columns * -(-outs * 4 // 32)
+    if mode is Mode.ONE:
+        return wide * blocks * (36 + outs + 23.6) + wide * 3.7 + stores
+    if mode is Mode.APART:
+        return wide * (64 + bits * outs + 32.6) + stores
+    return blocks * ((rows + 2) * (columns + 2 * wide) + wide * (bits * outs + 24.6)) + stores
+
+
+def tile_cycles(jobs: Any, engine: Any, codes: Any, runs: Any) -> Any:
+    """A tile of so many jobs: cycles of the engine, codes in all, and runs of pixels that a core makes at edges.
+
+    The first job has nothing beside it, nor have the codes of the last.
+    """
+    finish = codes * CODE + jobs * FINISH + runs * EDGE_RUN
+    together = np.maximum(engine, finish) * (jobs - 1) / jobs * TOGETHER
+    return np.asarray(np.ceil(TILE + ISSUE + engine / jobs + finish / jobs + together), np.int64)

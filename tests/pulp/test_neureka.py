@@ -1,0 +1,150 @@
+"""N-EUREKA's kernels: drawn layers equal the operators' meaning, every trap of the unit, and which engine is taken."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from drawn_layers import Drawn, draw, network
+from numpy.typing import NDArray
+from tilewright.cli import main
+from tilewright.compile import Compiled, compile_model, write
+from tilewright.errors import ToolMissing, UsageError
+from tilewright.options import CompileOptions
+from tilewright.plan.execute import run_slots
+from tilewright.run.build import build
+from tilewright.run.simulate import execute
+from tilewright.target import Target, load_target, missing_tools
+
+HERE = Path(__file__).parent / "siracusa_here"
+SIMPLE = Drawn("three", 13, 8, 29, 36, 1, (1, 1, 1, 1), 8, -7, False, 1)
+
+
+def needs(board: Target) -> None:
+    for tool, _ in missing_tools(board):
+        pytest.skip(f"{tool} is not installed")
+
+
+def compiled(layers: list[Drawn], folder: Path, board: Target, l1: int, engine: str = "neureka") -> Compiled:
+    source = network(layers, folder / "drawn.onnx")
+    done = compile_model(source, CompileOptions(level_sizes={"l1": l1}, engine=engine), board)
+    (folder / "project").mkdir()
+    write(done, folder / "project")
+    return done
+
+
+def inputs_of(done: Compiled) -> list[NDArray[np.generic]]:
+    rng = np.random.default_rng(3)
+    tensors = [done.plan.slots[slot].tensor for slot in done.plan.input_slots]
+    return [rng.integers(*t.dtype.range, t.shape, endpoint=True).astype(t.dtype.numpy) for t in tensors]
+
+
+def wrong(done: Compiled, folder: Path, board: Target, flags: Sequence[str] = ()) -> list[str]:
+    """Names of outputs that are not those of the semantics in NumPy."""
+    image = build(folder / "project", done.artifacts.interface, board, folder / "work", extra_flags=flags)
+    inputs = inputs_of(done)
+    slots = run_slots(done.plan, inputs)
+    outputs = execute(image, [array.tobytes() for array in inputs]).outputs
+    expected = [slots[slot].tobytes() for slot in done.plan.output_slots]
+    return [n for n, a, b in zip(done.plan.output_names, outputs, expected, strict=True) if a != b]
+
+
+def engines(done: Compiled) -> set[str]:
+    return {layer.engine for layer in done.report.layers if layer.op in ("Conv", "MatMul", "Gemm")}
+
+
+@pytest.mark.parametrize(("kilobytes", "many"), [(128, 14), (64, 13), (32, 13)])
+def test_drawn_layers_are_bit_equal(kilobytes: int, many: int, tmp_path: Path) -> None:
+    board = load_target(str(HERE))
+    needs(board)
+    rng = np.random.default_rng(kilobytes)
+    done = compiled([draw(rng, seed) for seed in range(many)], tmp_path, board, kilobytes * 1024)
+    assert engines(done) == {"neureka"}
+    assert done.report.memory["l1"].worst_case <= kilobytes * 1024
+    assert done.report.memory["wmem"].constants == sum(done.plan.constants_apart.values()) > 0
+    assert wrong(done, tmp_path, board) == []
+
+
+def test_jobs_that_run_at_once_overwrite_nothing(tmp_path: Path) -> None:
+    board = load_target(str(HERE))
+    needs(board)
+    done = compiled([replace(SIMPLE, rows=26, outs=70)], tmp_path, board, 64 * 1024)
+    assert wrong(done, tmp_path, board) == []
+    assert wrong(done, tmp_path, board, ("-DTW_NEUREKA_EARLY",)) == []
+
+
+def test_the_cluster_of_qemu_gives_jobs_behind_its_fences(tmp_path: Path) -> None:
+    board = load_target("qemu_siracusa")
+    needs(board)
+    layers = [
+        SIMPLE,
+        replace(SIMPLE, kind="apart", ins=33, outs=33, stride=2),
+        replace(SIMPLE, kind="one", pads=(0, 0, 0, 0)),
+    ]
+    done = compiled(layers, tmp_path, board, 32 * 1024)
+    assert engines(done) == {"neureka"}
+    assert wrong(done, tmp_path, board) == []
+
+
+def test_the_faster_engine_is_taken_unless_one_is_named(tmp_path: Path) -> None:
+    board = load_target("qemu_siracusa")
+    taken = {}
+    for engine in ("auto", "neureka", "cores"):
+        (tmp_path / engine).mkdir()
+        layers = [SIMPLE, Drawn("dense", 1, 1, 12, 4, 1, (0, 0, 0, 0), 8, 0, False, 2)]
+        done = compiled(layers, tmp_path / engine, board, 64 * 1024, engine)
+        taken[engine] = {layer.op: layer.engine for layer in done.report.layers if layer.macs}
+    assert taken["auto"] == {"Conv": "neureka", "MatMul": "cores"}
+    assert set(taken["neureka"].values()) == {"neureka"}
+    assert set(taken["cores"].values()) == {"cores"}
+    with pytest.raises(UsageError, match=r"--engine npu.*has no engine of that name.*it has cores, neureka"):
+        compiled([SIMPLE], tmp_path, board, 64 * 1024, "npu")
+
+
+def test_what_each_engine_would_take_and_why_not_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = network([SIMPLE, replace(SIMPLE, pads=(0, 0, 2, 0))], tmp_path / "two.onnx")
+    words = ["compile", str(source), "-t", "qemu_siracusa", "-o", str(tmp_path / "out")]
+    assert main([*words, "--explain"]) == 0
+    told = capsys.readouterr().out
+    assert "NeurekaConvI8 of siracusa on neureka" in told
+    assert "cycles in tiles on neureka" in told
+    assert "cycles in tiles on cores" in told
+    assert "the padding is wider than the accelerator's, one row or column of a 3x3 window" in told
+    assert main([*words, "--explain", "--engine", "cores"]) == 0
+    assert "NeurekaConvI8 of siracusa: --engine cores leaves its engine out" in capsys.readouterr().out
+
+
+def test_a_simulator_without_the_unit_is_told_what_to_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    board = load_target("gvsoc_siracusa")
+    if shutil.which("riscv64-unknown-elf-gcc") is None:
+        pytest.skip("riscv64-unknown-elf-gcc is not installed")
+    done = compiled([SIMPLE], tmp_path, board, 64 * 1024)
+    image = build(tmp_path / "project", done.artifacts.interface, board, tmp_path / "work")
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / "bin" / "gvsoc"
+    script.write_text('#!/bin/sh\necho "Couldn\'t find component (name: pulp/neureka/neureka)" >&2\nexit 1\n')
+    script.chmod(script.stat().st_mode | stat.S_IEXEC)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
+    inputs = [array.tobytes() for array in inputs_of(done)]
+    with pytest.raises(ToolMissing, match=r"lacks the model of pulp/neureka/neureka.*TARGETS=.*libxtensor-dev") as told:
+        execute(image, inputs)
+    assert told.value.code == 6
+
+
+@pytest.mark.sim("gvsoc")
+@pytest.mark.parametrize("kilobytes", [128, 32])
+def test_drawn_layers_in_gvsoc(kilobytes: int, tmp_path: Path) -> None:
+    board = load_target("gvsoc_siracusa")
+    needs(board)
+    rng = np.random.default_rng(kilobytes)
+    done = compiled([draw(rng, seed) for seed in range(20)], tmp_path, board, kilobytes * 1024)
+    assert engines(done) == {"neureka"}
+    try:
+        assert wrong(done, tmp_path, board) == []
+    except ToolMissing as error:
+        pytest.skip(str(error))
