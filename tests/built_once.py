@@ -22,7 +22,7 @@ INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
 
 class Objects:
-    """A folder of objects and their call graphs; the workers of a session share it."""
+    """A folder of objects with what the compiler wrote beside them; the workers of a session share it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -39,7 +39,7 @@ class Objects:
         output = _compiled(driver, target, source, options, folder)
         made = self.folder / f"{kept.name}.{os.getpid()}"
         made.mkdir(parents=True)
-        for file in (output, output.with_suffix(".ci")):
+        for file in (output, output.with_suffix(".ci"), output.with_suffix(".gcno")):
             if file.exists():
                 shutil.copyfile(file, made / f"one{file.suffix}")
         try:

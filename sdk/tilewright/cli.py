@@ -42,6 +42,7 @@ VERBS = (
     "train",
     "report",
     "diff",
+    "evidence",
     "export-torch",
     "import-torch",
     "convert",

@@ -29,8 +29,8 @@ ORDER = (
     "report", "graphs", "run",
     # the flow itself, and what is built on it
     "program", "compile", "board", "alike", "bundle", "gradient", "fitting", "tune", "timing", "export", "project",
-    "conformance",
-    "backend", "skeleton", "deployer", "quantiser", "__init__", "commands", "cli", "__main__",
+    "conformance", "backend", "skeleton", "deployer", "quantiser", "evidence", "__init__", "commands", "cli",
+    "__main__",
 )  # fmt: skip
 """Rooms, the lowest first."""
 

@@ -64,6 +64,26 @@ class Parts:
 
 
 @dataclass(frozen=True)
+class LayerSite:
+    """Where the C of a plan instruction stands: the `functions` of its own, and its `statements` in `run`."""
+
+    instruction: int
+    functions: tuple[str, ...]
+    statements: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CodeMap:
+    """What the file of code is made of, by its texts: functions of layers by name, the sources that they share, the
+    functions of the interface by name, and which instruction runs what."""
+
+    functions: Mapping[str, str]
+    sources: tuple[str, ...]
+    interface: Mapping[str, str]
+    sites: tuple[LayerSite, ...]
+
+
+@dataclass(frozen=True)
 class Artifacts:
     """The generated project. `files` maps a relative path with `/` to text.
     `parts` are what those texts were put together from, `interface` is how its C is called.
@@ -72,7 +92,8 @@ class Artifacts:
     takes in, each as what gives its bytes in parts. `runtime_bytes` of weights lie in RAM.
     `table_bytes` of `constant_bytes` are tables of tiles and copies. `wide_core`: the C stops
     compilers with an `int` of 16 bits or a `double` of 32. `counts` are those of the functions of its C, none where a
-    platform's own emitter writes another language.
+    platform's own emitter writes another language. `code_map` says which instruction each line serves, None of code
+    that several networks share or an emitter of its own wrote.
     """
 
     files: Mapping[str, str]
@@ -86,6 +107,7 @@ class Artifacts:
     table_bytes: int = 0
     wide_core: bool = False
     counts: tuple[FunctionCounts, ...] = ()
+    code_map: CodeMap | None = None
 
     @property
     def model(self) -> str:

@@ -18,6 +18,7 @@ from tilewright.codegen.blob import Blob, WeightRegion, blob_bytes, constant_tex
 from tilewright.codegen.c_types import C_TYPES, constant_type, literal, packed
 from tilewright.codegen.choices import left_to_do
 from tilewright.codegen.code_counts import FunctionCounts, FunctionText, count
+from tilewright.codegen.code_map import code_map
 from tilewright.codegen.comments import constant_comment, layer_comment, port_comment, safe
 from tilewright.codegen.constant_array import ConstantArray, section_of
 from tilewright.codegen.functions import Functions, render_functions
@@ -92,7 +93,7 @@ def emit(
     return Artifacts(
         Texts(texts), parts, replace(shown.interface, build=int(build, 16)), shown.constant_bytes, functions.names,
         beside, binaries, shown.runtime_bytes, functions.table_bytes, bool(shown.limits),
-        (*functions.counts, *_counts_beside(shown, parts)),
+        (*functions.counts, *_counts_beside(shown, parts)), code_map(shown, parts, functions),
     )  # fmt: skip
 
 

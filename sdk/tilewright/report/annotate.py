@@ -24,17 +24,8 @@ def annotate(report: Report, file: Path) -> bytes:
 
     UsageError where the file is another model, ModelError where it cannot be written as one file.
     """
-    import onnx
-
     content = file.read_bytes()
-    try:
-        if is_tflite(content):
-            model = to_onnx(content, file.stem)
-        else:
-            model = onnx.load_model_from_string(content)
-            onnx.load_external_data_for_model(model, str(file.parent))
-    except Exception as error:
-        raise ModelError(f"'{file.name}' cannot be read", why=str(error), file=str(file)) from error
+    model = read_file(file)
     if report.model.sha256 != hashlib.sha256(content).hexdigest() and (
         is_tflite(content) or not model_has_data_outside(content)
     ):
@@ -55,6 +46,21 @@ def annotate(report: Report, file: Path) -> bytes:
     except ValueError as error:
         raise ModelError(f"'{file.name}' cannot be written as one file", why=str(error), file=str(file)) from error
     return written
+
+
+def read_file(file: Path) -> ModelProto:
+    """The model of a file with the weights that lie beside it; ModelError where it cannot be read."""
+    import onnx
+
+    content = file.read_bytes()
+    try:
+        if is_tflite(content):
+            return to_onnx(content, file.stem)
+        model = onnx.load_model_from_string(content)
+        onnx.load_external_data_for_model(model, str(file.parent))
+    except Exception as error:
+        raise ModelError(f"'{file.name}' cannot be read", why=str(error), file=str(file)) from error
+    return model
 
 
 def model_has_data_outside(content: bytes) -> bool:

@@ -25,6 +25,8 @@ _APART, _NEEDED = ("-ffunction-sections", "-fdata-sections"), ("-Wl,--gc-section
 _SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g1")
 _ROLLED = ("--param=max-unroll-times=0", "--param=max-completely-peel-times=0")
 """Loops of gcc stay loops: each copy of a body takes checks of its own, four times the build for nothing more found."""
+_COVER = ("-fprofile-arcs", "-ftest-coverage", "-fprofile-info-section=tw_cover")
+"""Counters in the code, and where they lie in a section whose ends the linker names: no file system is needed."""
 TAP = "TILEWRIGHT_ROW_TAPS"
 """The macro under which chains hand out the rows that they keep to themselves."""
 
@@ -40,6 +42,7 @@ def build(
     fence: bool = False,
     sanitize: bool = False,
     tap: bool = False,
+    cover: bool = False,
     extra_flags: Sequence[str] = (),
     positions: int = 0,
 ) -> Image:
@@ -47,10 +50,11 @@ def build(
 
     `trace` compiles the calls around every plan instruction in, `fence` lets the start-up code set the core's memory
     protection, `sanitize` adds the address and undefined-behaviour sanitizers, `tap` (with trace) takes out the rows
-    that chains keep to themselves. With `positions` the image writes text of at most so many tokens.
+    that chains keep to themselves, `cover` counts every line and branch of the network's C (gcc alone does). With
+    `positions` the image writes text of at most so many tokens.
     ToolMissing, DoesNotFit where a memory of the target overflows, TilewrightError where the compiler refuses the code.
     """
-    switches = _Switches(compiler, trace, fence, sanitize, tap, tuple(extra_flags), positions)
+    switches = _Switches(compiler, trace, fence, sanitize, tap, tuple(extra_flags), positions, cover)
     glue = glue_code(interface) + (text_code(interface) if positions else "")
     return _built(project, interface, glue, target, work, switches)
 
@@ -74,11 +78,12 @@ class _Switches:
     tap: bool = False
     extra_flags: tuple[str, ...] = ()
     positions: int = 0
+    cover: bool = False
 
     @property
     def harness(self) -> tuple[str, ...]:
         """Flags of the test image's own code."""
-        names = {"TW_FENCE": self.fence, "TW_TRACED": self.trace, TAP: self.tap}
+        names = {"TW_FENCE": self.fence, "TW_TRACED": self.trace, TAP: self.tap, "TW_COVER": self.cover}
         text = ("-DTW_TEXT", f"-DTW_POSITIONS={self.positions}u") if self.positions else ()
         return (*(f"-D{name}" for name, chosen in names.items() if chosen), *text)
 
@@ -100,6 +105,8 @@ def _built(project: Path, interface: Interface, glue: str, target: Target, work:
         options += (f"-D{interface.trace_macro}",)
     if switches.tap:
         options += (f"-D{TAP}",)
+    if switches.cover:
+        options += _COVER
     sources = _sources(project, model, kit)
     options += (f"-I{project / 'src'}",)  # where an assembler file finds the binary one that it takes in
     objects = [_compile(driver, target, source, options, work / "model") for source in sources]
@@ -107,6 +114,8 @@ def _built(project: Path, interface: Interface, glue: str, target: Target, work:
         data = blob.read_bytes()  # the region's number stands in its header
         (work / f"blob_{int.from_bytes(data[24:28], 'little')}.bin").write_bytes(data)
     own = _compile_harness(driver, glue, target, (*everywhere, *switches.harness), project, work)
+    if switches.cover:
+        own.append(_compile(driver, target, HARNESS / "cover.c", (*everywhere, "-std=gnu11", f"-I{HARNESS}"), work))
     if switches.positions:
         written = (HARNESS / "text.c", project / "src" / f"{model}_text.c")
         flags_beside = (*everywhere, *switches.harness, "-std=gnu11", f"-I{HARNESS}", f"-I{project / 'src'}")
@@ -114,7 +123,8 @@ def _built(project: Path, interface: Interface, glue: str, target: Target, work:
     path = work / f"{model}.elf"
     map_file = work / f"{model}.map"
     link_flags = (*everywhere, *simulator_of(target).link_flags, *(_NEEDED if kit else ()))
-    _link(driver, [*own, *objects], target, link_flags, path, map_file)
+    libraries = ("-lgcov",) if switches.cover else ()
+    _link(driver, [*own, *objects], target, link_flags, path, map_file, libraries)
     elf = read_elf(path)
     known = graphs and not sanitize and model != kit
     bound, beside = _bounds(objects, model) if known else (None, None)
@@ -223,8 +233,9 @@ def _refuse_missing_library(target: Target, done: Finished) -> None:
 
 
 def _link(
-    driver: str, objects: Sequence[Path], target: Target, flags: Sequence[str], path: Path, map_file: Path
-) -> None:
+    driver: str, objects: Sequence[Path], target: Target, flags: Sequence[str], path: Path, map_file: Path,
+    libraries: Sequence[str] = (),
+) -> None:  # fmt: skip
     """Link the objects; the memories of the target reach its link script as `__<level>_start` and `__<level>_size`."""
     command = [driver, *flags]
     if target.link_script:
@@ -236,7 +247,7 @@ def _link(
             command += ["-L", str(folder)]
         command += ["-nostartfiles", "-T", str(target.file(target.link_script))]
     command += [str(o) for o in objects]
-    command += [*target.link_flags, f"-Wl,-Map={map_file}", "-o", str(path)]
+    command += [*libraries, *target.link_flags, f"-Wl,-Map={map_file}", "-o", str(path)]
     done = start(command, path.parent)
     if done.code == 0:
         return

@@ -75,7 +75,7 @@ class Execution:
     `cycles` and, with trace, `spans` come from a simulator that models time, where they were counted.
     `touched` are the bytes of each memory that a run inside the plugin's fence read or wrote, but for the stack.
     `taps` come from an image that is built to give them. `tokens` of an image that writes text: how many
-    the prompt has, then all.
+    the prompt has, then all. `coverage` are the compiler's counters by file, of an image that counts its lines.
     """
 
     outputs: tuple[bytes, ...]
@@ -90,6 +90,7 @@ class Execution:
     taps: tuple[Tap, ...] = ()
     steps: tuple[Step, ...] = ()
     tokens: tuple[int, ...] = ()
+    coverage: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def execute(
@@ -145,6 +146,7 @@ def execute(
             stack if measured else None, done.output + done.errors,
             simulator.touched(image, folder) if fence else {},
             cycles, spans, tuple(_taps(folder)), steps, struct.unpack(f"<{len(tokens) // 4}I", tokens),
+            {file.name: file.read_bytes() for file in sorted(folder.glob("*.gcda"))},
         )  # fmt: skip
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 _TEXT = r'"((?:[^"\\]|\\.)*)"'
 _NODE = re.compile(rf"^node: {{ title: {_TEXT} label: {_TEXT}")
-_EDGE = re.compile(rf"^edge: {{ sourcename: {_TEXT} targetname: {_TEXT}")
+_EDGE = re.compile(rf"^edge: {{ sourcename: {_TEXT} targetname: {_TEXT}(?: label: {_TEXT})?")
+_CALLED = re.compile(r":(\d+):\d+")
 _FRAME = re.compile(r"\\n(\d+) bytes \(([^)]*)\)")
 
 
@@ -36,11 +37,12 @@ class StackBound:
 
 @dataclass
 class CallGraph:
-    """Frames in bytes and calls by the compiler's titles."""
+    """Frames in bytes and calls by the compiler's titles; `lines` are those at which one calls another."""
 
     frames: dict[str, int] = field(default_factory=dict)
     dynamic: set[str] = field(default_factory=set)
     calls: dict[str, set[str]] = field(default_factory=dict)
+    lines: dict[tuple[str, str], set[int]] = field(default_factory=dict)
 
 
 def read_call_graph(files: Iterable[Path]) -> CallGraph:
@@ -55,6 +57,7 @@ def read_call_graph(files: Iterable[Path]) -> CallGraph:
                     graph.dynamic.add(node[1])
             elif edge:
                 graph.calls.setdefault(edge[1], set()).add(edge[2])
+                graph.lines.setdefault((edge[1], edge[2]), set()).update(map(int, _CALLED.findall(edge[3] or "")))
     return graph
 
 

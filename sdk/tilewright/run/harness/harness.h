@@ -36,6 +36,10 @@ int tw_feed(void); /* sets the inputs of the next call; 0 where there is none */
 void tw_take(void);
 #endif
 
+#ifdef TW_COVER
+void tw_cover(void); /* writes how often every line and branch of the model ran */
+#endif
+
 /* The port. A file is 0 where it could not be opened; reads and writes return 0 or -1. */
 typedef intptr_t tw_file;
 tw_file tw_open(const char *path, int for_writing);

@@ -247,6 +247,9 @@ int main(void)
 #endif
         tw_flags &= ~TW_PAINT;
     }
+#ifdef TW_COVER
+    tw_cover();
+#endif
     if (inputs != 0) {
         tw_close(inputs);
     }

@@ -1,0 +1,40 @@
+"""Which rule bounds which operator; an operator that stands nowhere here has no bound, and the evidence says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tilewright.evidence.error_bounds import elementwise, pools, softmax, sums
+from tilewright.evidence.error_bounds.moves import move, moves
+from tilewright.evidence.error_bounds.value import Rule
+from tilewright.model import DType
+from tilewright.ops.operator import Call
+
+RULES: Mapping[str, Rule] = {
+    "Conv": sums.conv,
+    "Gemm": sums.gemm,
+    "MatMul": sums.matmul,
+    "Add": elementwise.add,
+    "Sub": elementwise.subtract,
+    "Mul": elementwise.multiply,
+    "Relu": elementwise.relu,
+    "Clip": elementwise.clip,
+    "Sigmoid": elementwise.sigmoid,
+    "Tanh": elementwise.tanh,
+    "AveragePool": pools.average,
+    "GlobalAveragePool": pools.average,
+    "MaxPool": pools.maximum,
+    "GlobalMaxPool": pools.maximum,
+    "Softmax": softmax.softmax,
+}
+
+
+def rule_for(call: Call) -> Rule | str:
+    """The rule of a call, or the sentence why there is none."""
+    if any(tensor.dtype is not DType.F32 or tensor.quantisation is not None for tensor in call.outputs):
+        return f"no bound: the results of {call.node.op} are no float32, and rounding to them is a step of its own"
+    if not call.node.domain and call.node.op in RULES:
+        return RULES[call.node.op]
+    if moves(call):
+        return move
+    return f"no bound: nothing is known of how {call.node.op} rounds"

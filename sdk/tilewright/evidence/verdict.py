@@ -1,0 +1,43 @@
+"""What speaks against an image, in sentences, from its evidence alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tilewright.evidence.document import Evidence
+
+
+def problems(evidence: Evidence) -> tuple[str, ...]:
+    """Faults: something unmatched, a check that failed, outputs that differ, a build that does not repeat."""
+    return tuple(_problems(evidence))
+
+
+def _problems(evidence: Evidence) -> Iterator[str]:
+    if evidence.identity.elf is not None and not evidence.identity.elf_repeated:
+        yield "two builds of the same sources gave different images"
+    if (replication := evidence.replication) is not None and replication.match is False:
+        yield f"the target differs from the NumPy executor: {replication.match_text}"
+    for output in replication.outputs if replication is not None else ():
+        bounds = output.bounds
+        if bounds is not None and bounds.observed is not None and bounds.at_vectors is not None:
+            limit = max(bounds.at_vectors, bounds.over_ranges or 0.0)
+            if bounds.observed > limit:
+                yield f"output '{output.output}' was seen {bounds.observed:.3g} off, beyond its bound of {limit:.3g}"
+    yield from evidence.trace.unmatched if evidence.trace is not None else ()
+    for check in evidence.memory.checks if evidence.memory is not None else ():
+        if not check.passed:
+            yield f"the check of the {check.name} found a fault: {check.fault}"
+
+
+def remarks(evidence: Evidence) -> tuple[str, ...]:
+    """What a reviewer has to judge: outputs without a bound, departures from required rules, lines that never ran."""
+    sentences = list[str]()
+    for output in evidence.replication.outputs if evidence.replication is not None else ():
+        if output.kind == "none":
+            sentences.append(f"output '{output.output}' has no bound: {output.statement}")
+    if evidence.misra is not None and (strict := evidence.misra.mandatory + evidence.misra.required):
+        sentences.append(f"{strict} departures from mandatory and required rules of MISRA C:2012, each with its reason")
+    if evidence.coverage is not None and evidence.coverage.never:
+        sentences.append(f"{evidence.coverage.never} lines of the program run under none of the vectors")
+    sentences += [f"section '{name}' is missing: {why}" for name, why in evidence.unavailable.items()]
+    return (*sentences, *evidence.absent)

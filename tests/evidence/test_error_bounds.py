@@ -1,0 +1,154 @@
+"""Rules of rounding: each is its own adjoint's, each holds for what float32 computes, and none may be left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import NetworkFiles
+from tilewright.errors import TilewrightError
+from tilewright.evidence.error_bounds.compose import (
+    analyse,
+    at_vector,
+    calls_of,
+    output_bound,
+    over_ranges,
+    require_complete,
+)
+from tilewright.evidence.error_bounds.likely import likely_errors
+from tilewright.evidence.error_bounds.rules import rule_for
+from tilewright.evidence.error_bounds.value import Known, Step
+from tilewright.frontend.load import load
+from tilewright.model import Array, DType, Node, Tensor
+from tilewright.ops.operator import Call
+from tilewright.ops.registry import call_of
+from tilewright.plan.execute import evaluate_call
+
+
+@dataclass(frozen=True)
+class Case:
+    """An operator on operands of these shapes, the last ones constant."""
+
+    op: str
+    shapes: tuple[tuple[int, ...], ...]
+    constants: int = 0
+    attributes: tuple[tuple[str, Any], ...] = ()
+
+
+CASES = (
+    Case("Conv", ((1, 4, 7, 6), (6, 2, 3, 2), (6,)), 2, (("group", 2), ("strides", (2, 1)), ("pads", (1, 0, 1, 1)))),
+    Case("Conv", ((1, 3, 5), (2, 3, 3)), 1, (("dilations", (2,)),)),
+    Case("Gemm", ((2, 5), (4, 5), (4,)), 2, (("transB", 1), ("alpha", 0.5))),
+    Case("Gemm", ((5, 2), (5, 3)), 1, (("transA", 1),)),
+    Case("MatMul", ((2, 3, 4), (4, 5)), 1),
+    Case("Add", ((2, 3, 4), (3, 1))),
+    Case("Sub", ((3,), (2, 3))),
+    Case("Mul", ((2, 3), (2, 3))),
+    Case("Relu", ((3, 4),)),
+    Case("Tanh", ((3, 4),)),
+    Case("Sigmoid", ((3, 4),)),
+    Case("Softmax", ((2, 5),)),
+    Case("AveragePool", ((1, 2, 5, 5),), 0, (("kernel_shape", (3, 3)), ("pads", (1, 1, 1, 1)))),
+    Case("GlobalAveragePool", ((1, 2, 4, 3),)),
+    Case("MaxPool", ((1, 2, 4, 4),), 0, (("kernel_shape", (2, 2)), ("strides", (2, 2)))),
+    Case("Transpose", ((2, 3, 4),), 0, (("perm", (2, 0, 1)),)),
+    Case("Concat", ((2, 3), (2, 4)), 0, (("axis", 1),)),
+)
+
+
+def _call(case: Case, generator: np.random.Generator) -> tuple[Call, list[Array]]:
+    names = [f"x{i}" for i in range(len(case.shapes))]
+    values = [generator.normal(size=shape).astype(np.float32) for shape in case.shapes]
+    tensors = [Tensor(name, DType.F32, shape) for name, shape in zip(names, case.shapes, strict=True)]
+    first = len(case.shapes) - case.constants
+    constants = {index: values[index] for index in range(first, len(values))}
+    node = Node("n", case.op, tuple(names), ("y",), dict(case.attributes))
+    call = call_of(node, tensors, (), constants)
+    assert call.operator is not None
+    results = [Tensor("y", kind.dtype, kind.shape) for kind in call.operator.infer(call)]
+    return call_of(node, tensors, results, constants), values
+
+
+def _step(case: Case, size: float) -> tuple[Call, Step, list[Known], list[Array]]:
+    call, values = _call(case, np.random.default_rng(3))
+    rule = rule_for(call)
+    assert not isinstance(rule, str), rule
+    exact = [value.astype(np.float64) for value in values]
+    known = [Known(x, x, np.full_like(x, 0.0 if i in call.constants else size)) for i, x in enumerate(exact)]
+    step = rule(call, known, 1e-6)
+    assert isinstance(step, Step), step
+    return call, step, known, values
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.op}{len(case.shapes)}")
+def test_ahead_and_back_are_adjoint_and_the_bound_holds(case: Case) -> None:
+    call, step, known, values = _step(case, 1e-3)
+    generator = np.random.default_rng(5)
+    free = [i for i in range(len(values)) if i not in call.constants]
+    errors = [generator.uniform(-1, 1, (3, *k.low.shape)) * k.error for k in known]
+    weights = generator.normal(size=(3, *step.low.shape))
+    ahead = np.broadcast_to(step.ahead(errors), weights.shape)
+    pairs = zip(errors, step.back(weights), strict=False)
+    other = sum(float((e * b).sum()) for e, b in pairs if b is not None)
+    assert float((ahead * weights).sum()) == pytest.approx(other, rel=1e-9, abs=1e-15)
+    assert (step.reach([np.abs(e[0]) for e in errors]) >= np.abs(ahead[0]) * (1 - 1e-12) - 1e-300).all()
+    for row in range(3):
+        moved = [
+            (x.astype(np.float64) + errors[i][row]).astype(np.float32) if i in free else x for i, x in enumerate(values)
+        ]
+        given = [np.abs(moved[i].astype(np.float64) - values[i]).max() <= known[i].error.max() + 1e-7 for i in free]
+        assert all(given)
+        computed = evaluate_call(call, moved)[0].astype(np.float64)
+        assert (np.abs(computed - step.low) <= step.known.error * (1 + 1e-3) + 1e-9).all()
+
+
+def test_float32_alone_stays_inside_of_its_rounding() -> None:
+    """With exact operands what is left are the roundings: their bound holds, and is at most 200 times too wide."""
+    for case in (CASES[0], CASES[2], CASES[4], CASES[13]):
+        call, step, _, values = _step(case, 0.0)
+        off = np.abs(evaluate_call(call, values)[0].astype(np.float64) - (step.low + step.high) / 2)
+        assert 0 < off.max()
+        assert (off <= step.known.error).all()
+        assert step.known.error.max() < 200 * off.max()
+
+
+def _exact(values: dict[str, Array]) -> dict[str, Array]:
+    return {name: value.astype(np.float64) for name, value in values.items()}
+
+
+def test_a_network_is_inside_of_its_bounds(network: Callable[[str], NetworkFiles]) -> None:
+    files = network("digits")
+    model = load(files.model)
+    inputs, outputs = files.arrays()
+    declared = {node.name: 1e-6 for node in model.nodes if node.op == "Softmax"}
+    analysis = analyse(model, at_vector(model, inputs), declared)
+    require_complete(model, analysis)
+    output = model.outputs[0]
+    bound = output_bound(analysis, output)
+    off = np.abs(outputs[output].astype(np.float64) - analysis.known[output].centre)
+    assert (off <= bound.certain).all()
+    likely = likely_errors(model, at_vector(model, inputs), declared)[output]
+    assert off.max() <= likely.max() < bound.certain.max() < 1e-2
+    boxes = {name: (float(value.min()), float(value.max())) for name, value in inputs.items()}
+    wide = analyse(model, over_ranges(model, boxes), declared, follow_back=False).known[output]
+    assert (wide.error >= bound.certain * 0.99).all()
+
+
+def test_a_bound_that_leaves_a_node_out_is_refused(network: Callable[[str], NetworkFiles]) -> None:
+    files = network("digits")
+    model = load(files.model)
+    analysis = analyse(model, at_vector(model, files.arrays()[0]), {})
+    assert any("no bound" in why for _, why in analysis.refused.values()), "no accuracy of the softmax is declared"
+    first = next(call.node.name for call in calls_of(model) if call.node.op == "Conv")
+    short = replace(analysis, steps=tuple(step for step in analysis.steps if step.node != first))
+    with pytest.raises(TilewrightError, match=f"leaves out node '{first}'"):
+        require_complete(model, short)
+
+
+def test_an_operator_without_a_rule_says_so() -> None:
+    tensor = Tensor("x", DType.F32, (2,))
+    call = call_of(Node("n", "Erf", ("x",), ("y",)), [tensor], [replace(tensor, name="y")])
+    assert rule_for(call) == "no bound: nothing is known of how Erf rounds"
