@@ -74,6 +74,12 @@ def analyse(
         node = call.node
         why = next((refused[name] for name in node.inputs if name in refused), None)
         rule = rule_for(call)
+        unknown = [n for n in node.inputs if n and n not in known and n not in model.constants and n not in refused]
+        if why is None and unknown:
+            why = (
+                node.name,
+                f"no bound: '{unknown[0]}' is kept from call to call, with the error of all before",
+            )
         if why is None and isinstance(rule, str):
             why = (node.name, rule)
         if why is None and not isinstance(rule, str):
