@@ -35,7 +35,7 @@ HOSTILE = '<script>alert("1")</script>'
 
 
 def _network(folder: Path) -> Path:
-    """A convolution, a sum with itself, a softmax; the first node has a name that would be a script in a page."""
+    """A convolution, products, a softmax, two views; the first node has a name that would be a script in a page."""
     generator = np.random.default_rng(0)
     weights = generator.normal(size=(2, 1, 3, 3)).astype(np.float32), generator.normal(size=(32, 3)).astype(np.float32)
     nodes = [
@@ -43,13 +43,16 @@ def _network(folder: Path) -> Path:
         helper.make_node("Relu", ["a"], ["b"], name="relu"),
         helper.make_node("Flatten", ["b"], ["c"], name="flat"),
         helper.make_node("Gemm", ["c", "v"], ["d"], name="dense"),
-        helper.make_node("Softmax", ["d"], ["y"], name="shares"),
+        helper.make_node("Softmax", ["d"], ["e"], name="shares"),
+        helper.make_node("Reshape", ["e", "column"], ["f"], name="turned"),
+        helper.make_node("Transpose", ["f"], ["y"], name="back", perm=[1, 0]),
     ]
     graph = helper.make_graph(
         nodes, "g",
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, 6, 6])],
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3])],
-        [numpy_helper.from_array(weights[0], "w"), numpy_helper.from_array(weights[1], "v")],
+        [numpy_helper.from_array(weights[0], "w"), numpy_helper.from_array(weights[1], "v"),
+         numpy_helper.from_array(np.array([3, 1], np.int64), "column")],
     )  # fmt: skip
     file = folder / "small.onnx"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), file)
@@ -90,7 +93,7 @@ def test_every_node_and_symbol_is_matched(evidence: Evidence) -> None:
     trace = evidence.trace
     assert trace is not None
     assert not trace.missing
-    assert [node.op for node in trace.nodes] == ["Conv", "Relu", "Flatten", "Gemm", "Softmax"]
+    assert [node.op for node in trace.nodes] == ["Conv", "Relu", "Flatten", "Gemm", "Softmax", "Reshape", "Transpose"]
     assert all(node.fate for node in trace.nodes)
     assert all(one.code and one.symbols for one in trace.instructions if not one.why)
     served = {index for symbol in trace.symbols for index in symbol.instructions}

@@ -74,7 +74,8 @@ def collect(compiled: Compiled, target: Target, project: Path, inputs: Sequence[
         work = Path(name)
         made = _images(compiled, sized, project, work, wish)
         drawn, vectors = _vectors(compiled, wish.inputs)
-        report, told = _run(compiled, target, project, made)
+        runs = wish.wants("replication") or wish.wants("memory")
+        report, told = _run(compiled, target, project, made) if runs else (compiled.report, "")
         code = code_lines(compiled.artifacts)
         evidence = Evidence(
             compiled.model.name, target.name, compiled.request.platform.name, wish.command,

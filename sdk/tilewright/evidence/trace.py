@@ -11,6 +11,8 @@ from tilewright.compile import Compiled
 from tilewright.evidence.code_lines import CodeLines
 from tilewright.evidence.document import InstructionTrace, NodeTrace, SymbolTrace, Trace
 from tilewright.evidence.line_table import LineTable, read_lines
+from tilewright.ops.operator import Kind
+from tilewright.ops.registry import find
 from tilewright.ops.relayout import DOMAIN
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.report.annotate import layers_of, read_file
@@ -108,11 +110,17 @@ def _nodes(compiled: Compiled, model: ModelProto) -> Iterator[NodeTrace]:
             fate = "its value is constant and computed by the compiler"
         elif not made & needed:
             fate = "no output depends on it"
-        elif made & shown:
+        elif made & shown or _is_view(node.op_type, node.domain):
             fate = "its result is the bytes of another tensor"
             fate = "at the border, where codes are handed over" if node.op_type in BORDER else fate
         name = printable(node.name or next(iter(node.output), ""))
         yield NodeTrace(index, name, node.op_type, at, fate)
+
+
+def _is_view(op: str, domain: str) -> bool:
+    """True for an operator that moves no byte by itself; several in a row are one view in the plan."""
+    operator = find(op, domain)
+    return operator is not None and operator.kind is Kind.VIEW
 
 
 def _live(model: ModelProto) -> set[str]:
