@@ -18,6 +18,7 @@ from tilewright.evidence.error_bounds.compose import (
     over_ranges,
     require_complete,
 )
+from tilewright.evidence.error_bounds.elementwise import limited
 from tilewright.evidence.error_bounds.likely import likely_errors
 from tilewright.evidence.error_bounds.rules import rule_for
 from tilewright.evidence.error_bounds.value import Known, Step
@@ -115,8 +116,10 @@ def test_float32_alone_stays_inside_of_its_rounding() -> None:
         assert step.known.error.max() < 200 * off.max()
 
 
-def _exact(values: dict[str, Array]) -> dict[str, Array]:
-    return {name: value.astype(np.float64) for name, value in values.items()}
+def test_a_limit_that_an_error_crosses_passes_all_of_it() -> None:
+    near, far = np.array([1e-4, -5.0]), np.array([1e-3, 1e-3])
+    step = limited(Known(near, near, far), 0.0, np.inf)
+    assert list(step.known.error) == [1e-3, 0.0]
 
 
 def test_a_network_is_inside_of_its_bounds(network: Callable[[str], NetworkFiles]) -> None:

@@ -55,13 +55,13 @@ ${style | n}
 <tr><td>model</td><td>${e.identity.model.name}</td><td></td><td><code>${e.identity.model.sha256}</code></td></tr>
 <tr><td>tool, all sources</td><td>${e.identity.tool.name}</td><td>${e.identity.tool.version}</td><td><code>${e.identity.tool.sha256}</code></td></tr>
 % for one in e.identity.compiler:
-<tr><td>compiler</td><td>${one.name}</td><td>${one.version}</td><td><code>${one.sha256}</code></td></tr>
+<tr><td>compiler</td><td class="k">${one.name}</td><td>${one.version}</td><td><code>${one.sha256}</code></td></tr>
 % endfor
 % for one in e.identity.inputs:
 <tr><td>input</td><td>${one.name}</td><td></td><td><code>${one.sha256}</code></td></tr>
 % endfor
 % for one in e.identity.sources:
-<tr><td>generated</td><td>${one.name}</td><td></td><td><code>${one.sha256}</code></td></tr>
+<tr><td>generated</td><td class="k">${one.name}</td><td></td><td><code>${one.sha256}</code></td></tr>
 % endfor
 % if e.identity.elf:
 <tr><td>image</td><td>${e.identity.elf.name}</td><td></td><td><code>${e.identity.elf.sha256}</code></td></tr>
@@ -168,7 +168,7 @@ ${style | n}
 <div class="wide"><table>
 <tr><th class="n">no.</th><th>instruction</th><th>kernel</th><th>nodes of the file</th><th>lines of C</th><th>symbols</th><th>constants</th></tr>
 % for one in e.trace.instructions:
-<tr><td class="n">${one.index}</td><td>${one.op} ${one.name}</td><td>${one.kernel}</td><td>${few(one.nodes)}</td><td>
+<tr><td class="n">${one.index}</td><td>${one.op} ${one.name}</td><td class="k">${one.kernel}</td><td>${few(one.nodes)}</td><td>
 % for part in one.code:
 <code>${part.function}:${part.first}${"" if part.last == part.first else f"-{part.last}"}</code>
 % endfor
@@ -207,11 +207,12 @@ ${one.why}</td><td><code>${few(one.symbols)}</code></td><td><code>${few(one.cons
 <p>Stack of one call: ${number(e.memory.stack_bytes)} bytes, ${"proved: the compiler's call graph has no recursion, no unknown call and no frame of unknown size" if e.memory.stack_proved else f"beside these functions of libraries, whose frames the compiler does not tell: {few(e.memory.stack_unknown)}"}. The deepest path: <code>${" > ".join(e.memory.stack_path)}</code></p>
 % endif
 <p>${f"Fences that watched every access of a run: {few(e.memory.fences)}." if e.memory.fences else "No fence watched a run."}</p>
+<p class="note">The placement follows the decisions in <code>inputs/decisions.json</code>; the lower bound is that of the bytes alive at once. The search that made these decisions may have proved a higher one: <code>tilewright check</code> tells it.</p>
 <h3>Log of the independent checkers</h3>
 <div class="wide"><table>
 <tr><th>check</th><th>what it holds</th><th class="n">items</th><th>verdict</th></tr>
 % for one in e.memory.checks:
-<tr><td>${one.name}</td><td>${one.holds}</td><td class="n">${number(one.items)}</td><td class="${'good' if one.passed else 'bad'}">${"passed" if one.passed else one.fault}</td></tr>
+<tr><td class="k">${one.name}</td><td>${one.holds}</td><td class="n">${number(one.items)}</td><td class="${'good' if one.passed else 'bad'}">${"passed" if one.passed else one.fault}</td></tr>
 % endfor
 </table></div>
 <details><summary>Placement: ${len(e.memory.places)} buffers</summary>

@@ -37,7 +37,7 @@ BOUNDED = 4
 WORDS = {
     "proved": "the 32-bit form that the C computes equals the definition on every sum that these weights can reach",
     "exact_sequence": "the C computes the definition itself, in 64 bits where sums or ties ask for it",
-    "exact": "integers are moved, compared or looked up; nothing is rounded",
+    "exact": "the C computes the operator's integer definition bit for bit, as tests show, not proved here",
 }
 ASSUMPTIONS = (
     "exact arithmetic is that of real numbers on the constants of the compiled network; constants that the compiler "
@@ -123,7 +123,7 @@ def _inexact(output: str, made: Mapping[str, Call], numerics: Mapping[str, str])
 
 
 def _exact_statement(call: Call | None, model: Model) -> str:
-    arithmetic = "exact integer arithmetic on the model's scales, rounded half to even"
+    arithmetic = "the operators' integer definitions on the model's scales: exact sums, codes rounded half to even"
     if model.numerics != "exact":
         arithmetic = "TensorFlow Lite Micro's arithmetic with two roundings"
     if call is not None and call.node.op == "DequantizeLinear":
