@@ -56,7 +56,7 @@ apt_install() {
 }
 
 # The extras whose packages ci/lock.txt pins; `bash ci/lock` writes it.
-LOCKED_EXTRAS=verify,run,time,cli,dev,docs
+LOCKED_EXTRAS=verify,run,time,prove,cli,dev,docs
 
 # test_environment: what the tests run in, .venv-test. Each version, and the hash of each file, is that of ci/lock.txt;
 # only NVIDIA's compiler, where the machine has none, comes by pyproject.toml alone.

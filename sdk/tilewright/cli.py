@@ -36,6 +36,7 @@ VERBS = (
     "check",
     "compile",
     "run",
+    "prove",
     "memory",
     "tune",
     "time",

@@ -1,0 +1,1 @@
+"""The symbolic machine: p-code of an image's machine code, run once over terms."""

@@ -1,0 +1,120 @@
+"""An image's code lifted to p-code, and its memory as it is before anything ran."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tilewright.errors import ToolMissing
+from tilewright.prove.machine.gave_up import GaveUp
+from tilewright.prove.machine.memory import KNOWN, STALE, Region
+
+LANGUAGES = {"EM_ARM": "ARM:LE:32:Cortex", "EM_RISCV": "RISCV:LE:32:RV32IMC"}
+"""The description of instructions (SLEIGH) by the machine of an ELF file."""
+STACK_START, STACK_BYTES = 0x7F000000, 1 << 20
+"""The machine's own stack, where no image has anything."""
+RETURN = 0x7EFFFFF0
+"""The return address of the function that is run."""
+SPAN = 20
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """One instruction: its operations, and the address behind it."""
+
+    operations: tuple[Any, ...]
+    next: int
+
+
+class Program:
+    """Code of one image; GaveUp for a machine without a description, and where it runs into what is not lifted."""
+
+    def __init__(self, path: Path) -> None:
+        self.pypcode = lifter()
+        from elftools.elf.elffile import ELFFile
+
+        self.regions: list[Region] = []
+        with path.open("rb") as stream:
+            elf = ELFFile(stream)
+            machine = elf["e_machine"]
+            if machine not in LANGUAGES:
+                raise GaveUp(f"machine code of {machine} is not lifted")
+            self.arm = machine == "EM_ARM"
+            self._read_sections(elf)
+            table: Any = elf.get_section_by_name(".symtab")
+            self.labels = {symbol.name: symbol["st_value"] for symbol in table.iter_symbols() if symbol.name}
+        self.context = self.pypcode.Context(LANGUAGES[machine])
+        if self.arm:
+            self.context.setVariableDefault("TMode", 1)
+        self.registers = {name: (node.offset, node.size) for name, node in self.context.registers.items()}
+        self.lifted: dict[int, Lifted] = {}
+        stack = Region(STACK_START, bytearray(STACK_BYTES), bytearray([STALE]) * STACK_BYTES, True)
+        self.regions.append(stack)
+
+    def _read_sections(self, elf: Any) -> None:
+        for section in elf.iter_sections():
+            size = section["sh_size"]
+            if not section["sh_flags"] & 2 or not size:
+                continue
+            empty = section["sh_type"] == "SHT_NOBITS"
+            data = bytearray(size) if empty else bytearray(section.data())
+            writable = bool(section["sh_flags"] & 1) and not section.name.startswith(".rodata")
+            self.regions.append(Region(section["sh_addr"], data, bytearray([KNOWN]) * size, writable))
+
+    def address(self, name: str) -> int:
+        """The address of a function, without the bit that says Thumb."""
+        if name not in self.labels:
+            raise GaveUp(f"the image has no function '{name}'")
+        address: int = self.labels[name]
+        return address & ~1 if self.arm else address
+
+    def bytes_at(self, address: int) -> bytes:
+        """The code from an address on."""
+        for region in self.regions:
+            if region.start <= address < region.end:
+                at = address - region.start
+                return bytes(region.data[at : at + SPAN])
+        raise GaveUp(f"a jump to {address:#x}, where the image has no code")
+
+    def lift(self, address: int) -> Lifted:
+        """The instruction at an address; with one that makes others conditional (IT) these are lifted too."""
+        if address not in self.lifted:
+            code = self.bytes_at(address)
+            try:
+                translation = self.context.translate(code, address, max_instructions=1 + self._governed(code))
+            except Exception as error:
+                raise GaveUp(f"the instruction at {address:#x} is not lifted ({type(error).__name__})") from error
+            self._split(translation.ops)
+        return self.lifted[address]
+
+    def _governed(self, code: bytes) -> int:
+        """How many instructions behind this one an IT makes conditional."""
+        half = int.from_bytes(code[:2], "little")
+        if not self.arm or half & 0xFF00 != 0xBF00 or not half & 15:
+            return 0
+        lowest = half & 15 & -(half & 15)
+        return 5 - lowest.bit_length()
+
+    def _split(self, operations: Any) -> None:
+        start, size, own = -1, 0, list[Any]()
+        for operation in operations:
+            if operation.opcode == self.pypcode.OpCode.IMARK:
+                if start >= 0:
+                    self.lifted[start] = Lifted(tuple(own), start + size)
+                start, size, own = operation.inputs[0].offset, operation.inputs[0].size, []
+            else:
+                own.append(operation)
+        self.lifted[start] = Lifted(tuple(own), start + size)
+
+
+def lifter() -> Any:
+    """The module pypcode; ToolMissing names the extra that brings it."""
+    try:
+        import pypcode
+    except ImportError as error:
+        raise ToolMissing(
+            "pypcode is not installed", why="it says what the instructions of an image do",
+            fix="install tilewright with its extra 'prove'",
+        ) from error  # fmt: skip
+    return pypcode

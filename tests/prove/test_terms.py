@@ -1,0 +1,105 @@
+"""Terms, linear forms and rules against plain integers, on drawn values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tilewright.ops.requantize import Requantisation
+from tilewright.prove import terms
+from tilewright.prove.book import Book
+from tilewright.prove.compare import Undecided
+from tilewright.prove.expected import Expected, Largest, Requantised
+from tilewright.prove.function import Byte
+from tilewright.prove.solver import solve
+from tilewright.prove.terms import Value
+
+BITS = [terms.bit_and, terms.bit_or, terms.bit_xor, terms.add, terms.subtract, terms.multiply]
+SHIFTS = [terms.shift_left, terms.shift_right, terms.shift_signed]
+FOLDED = [*terms.FOLDS]
+Operation = Callable[[Value, Value], Value]
+
+
+def operations(draw: np.random.Generator) -> Operation:
+    """One operation on words of four bytes whose result is one."""
+    kind = int(draw.integers(6))
+    if kind == 0:
+        chosen = BITS[int(draw.integers(len(BITS)))]
+        return lambda a, b: chosen(a, b, 4)
+    if kind == 1:
+        shift, bits = SHIFTS[int(draw.integers(3))], int(draw.integers(1, 32))
+        return lambda a, b: shift(a, bits, 4)
+    if kind == 2:
+        op = FOLDED[int(draw.integers(len(FOLDED)))]
+        if op in ("band", "bor", "bxor"):
+            return lambda a, b: terms.add(a, b, 4)
+        size = 4 if op.endswith(("div", "rem")) else 1
+        if size == 4:
+            return lambda a, b: terms.folded(op, a, terms.bit_or(b, 1, 4), 4, 4)
+        return lambda a, b: terms.choose(terms.folded(op, a, b, 4, 1), a, b, 4)
+    if kind == 3:
+        start, size = int(draw.integers(3)), int(draw.integers(1, 3))
+        extended = terms.extend if draw.integers(2) else terms.extend_signed
+        return lambda a, b: extended(terms.cut(a, start, size), size, 4)
+    if kind == 4:
+        constant = int(draw.choice([0xFF, 0xFF00, 0x00FF00FF, 0x80, 0x10000, 3, 0xFFFFFFFF]))
+        chosen = BITS[int(draw.integers(len(BITS)))]
+        return lambda a, b: chosen(a, constant, 4)
+    return lambda a, b: terms.saturated(terms.join([(terms.cut(a, 0, 2), 2), (terms.cut(b, 2, 2), 2)]), 4, -300, 300)
+
+
+def computed(made: Sequence[tuple[Operation, int, int]], start: Sequence[Value]) -> Value:
+    values = list(start)
+    for operation, a, b in made:
+        values.append(operation(values[a], values[b]))
+    return values[-1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_terms_are_what_numbers_give(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    for _ in range(60):
+        book = Book()
+        codes = [book.fresh() for _ in range(3)]
+        made = [(operations(draw), int(draw.integers(3 + i)), int(draw.integers(3 + i))) for i in range(6)]
+        words = [terms.extend_signed(terms.variable(code), 1, 4) for code in codes]
+        result = computed(made, words)
+        drawn = draw.integers(-128, 127, (3, 5), endpoint=True)
+        plain = [computed(made, [int(value) & 0xFFFFFFFF for value in drawn[:, i]]) for i in range(5)]
+        if isinstance(result, int):
+            assert plain == [result] * 5
+            continue
+        function = book.shapes.word(result, book.codes)
+        sums = [sum((factor * drawn[code] for code, factor in leaf), np.zeros(5, np.int64)) for leaf in function.leaves]
+        found = np.broadcast_to(book.shapes.values(function.shape, sums), 5)
+        assert found.tolist() == plain
+
+
+@pytest.mark.parametrize(
+    "ratio", [Fraction(float(np.float32(0.0371))), Fraction(1, 64), Fraction(3, 8), Fraction(5, 7)]
+)
+def test_exact_rounding_is_that_of_the_semantics(ratio: Fraction) -> None:
+    sums = np.arange(-3000, 3000, dtype=np.int64)
+    rule = Requantised(1, 1, ratio, -5, -128, 127, constant=17)
+    assert np.array_equal(rule.codes([sums]), Requantisation((ratio,), -5, -128, 127).apply(sums + 17))
+
+
+def test_the_solver_tells_a_largest_code_from_one_that_is_not() -> None:
+    book = Book()
+    codes = [book.fresh() for _ in range(3)]
+    words = [terms.extend_signed(terms.variable(code), 1, 4) for code in codes]
+
+    def largest(of: Sequence[Value], op: str) -> Byte:
+        result = of[0]
+        for word in of[1:]:
+            result = terms.choose(terms.folded(op, result, word, 4, 1), word, result, 4)
+        return book.byte(terms.cut(result, 0, 1))
+
+    expected = Expected(tuple(((code, 1),) for code in codes), Largest(3, -128, 127))
+    assert solve(book, largest(words, "slt"), expected) is None
+    wrong = solve(book, largest(words, "ult"), expected)
+    assert not isinstance(wrong, Undecided | None)
+    assert wrong.stored != wrong.meant
+    assert isinstance(solve(book, largest(words, "sle"), expected, rlimit=1), Undecided)
