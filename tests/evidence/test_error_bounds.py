@@ -155,3 +155,11 @@ def test_an_operator_without_a_rule_says_so() -> None:
     tensor = Tensor("x", DType.F32, (2,))
     call = call_of(Node("n", "Erf", ("x",), ("y",)), [tensor], [replace(tensor, name="y")])
     assert rule_for(call) == "no bound: nothing is known of how Erf rounds"
+
+
+@pytest.mark.parametrize("op", ["ReduceMax", "ReduceMin"])
+def test_what_compares_values_moves_none(op: str) -> None:
+    """Which element stands in the result changes with an error, so that it is no copy of one."""
+    x, y = Tensor("x", DType.F32, (2, 3)), Tensor("y", DType.F32, (2,))
+    call = call_of(Node("n", op, ("x",), ("y",), {"axes": (1,), "keepdims": 0}), [x], [y], {}, 13)
+    assert rule_for(call) == f"no bound: nothing is known of how {op} rounds"

@@ -15,6 +15,7 @@ NAMES = frozenset(operator.name for operator in all_operators())
 ALLOWED = {
     "conformance/draws_moves.py": "the gates of a family's own three operators",
     "conformance/graphs.py": "what random networks are made of",
+    "evidence/error_bounds/rules.py": "how a reviewer is told that floats round, rule by rule",
     "frontend/adopt.py": "attributes that became operands, from one version of the standard to the next",
     "frontend/opset.py": "what changed from one version of the standard to the next",
     "frontend/scales.py": "spellings of quantisation, before there are operators on codes",

@@ -25,6 +25,7 @@ from tilewright.evidence.error_bounds.compose import (
 from tilewright.evidence.error_bounds.likely import CHANCE, likely_errors
 from tilewright.evidence.error_bounds.moves import moves
 from tilewright.model import Array, Model
+from tilewright.ops.codes import Converts
 from tilewright.ops.operator import Call
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.report.collect import numerics_of
@@ -115,7 +116,7 @@ def _inexact(output: str, made: Mapping[str, Call], numerics: Mapping[str, str])
         met.add(call.node.name)
         waiting += [name for name in call.node.inputs if name]
         how = numerics.get(call.node.name, "exact")
-        border = call.node.op in ("QuantizeLinear", "DequantizeLinear")
+        border = isinstance(call.codes, Converts)
         floats = any(t.dtype.is_float and t.quantisation is None for t in call.outputs)
         if how not in EXACT or (floats and not border and not moves(call)):
             return f"node '{printable(call.node.name)}' ({call.node.op}) computes in floats"

@@ -11,6 +11,7 @@ from tilewright.compile import Compiled
 from tilewright.evidence.code_lines import CodeLines
 from tilewright.evidence.document import InstructionTrace, NodeTrace, SymbolTrace, Trace
 from tilewright.evidence.line_table import LineTable, read_lines
+from tilewright.ops.codes import Converts
 from tilewright.ops.operator import Kind
 from tilewright.ops.registry import find
 from tilewright.ops.relayout import DOMAIN
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 OWN = "made by the compiler: the same values in another order"
-BORDER = ("QuantizeLinear", "DequantizeLinear", "Cast")
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,15 @@ def _nodes(compiled: Compiled, model: ModelProto) -> Iterator[NodeTrace]:
             fate = "no output depends on it"
         elif made & shown or _is_view(node.op_type, node.domain):
             fate = "its result is the bytes of another tensor"
-            fate = "at the border, where codes are handed over" if node.op_type in BORDER else fate
+            fate = "at the border, where codes are handed over" if _converts(node.op_type, node.domain) else fate
         name = printable(node.name or next(iter(node.output), ""))
         yield NodeTrace(index, name, node.op_type, at, fate)
+
+
+def _converts(op: str, domain: str) -> bool:
+    """True for an operator that changes how numbers are written."""
+    operator = find(op, domain)
+    return op == "Cast" or (operator is not None and isinstance(operator.codes, Converts))
 
 
 def _is_view(op: str, domain: str) -> bool:

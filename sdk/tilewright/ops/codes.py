@@ -21,12 +21,14 @@ class Moves:
 
     `data` are the operands whose values reach the results, None for all of them (those of another scale than the
     result's are brought to it); the others are shapes, indices and the like. `results` are the results that hold such
-    values, None for all. `whole` says that every value of the data stands in the results.
+    values, None for all. `whole` says that every value of the data stands in the results, `compares` that the values
+    themselves decide which of them do.
     """
 
     data: tuple[int, ...] | None = (0,)
     results: tuple[int, ...] | None = None
     whole: bool = False
+    compares: bool = False
 
     def data_of(self, node: Node) -> tuple[int, ...]:
         """The places of the node's operands whose values reach its results."""

@@ -208,8 +208,8 @@ def _gap(call: Call) -> tuple[str, str]:
 _CODES: dict[str, Codes] = {
     "ReduceSum": Mean(divides=False),
     "ReduceMean": Mean(),
-    "ReduceMax": Moves(),
-    "ReduceMin": Moves(),
+    "ReduceMax": Moves(compares=True),
+    "ReduceMin": Moves(compares=True),
 }
 _TORCH = {
     "ReduceSum": "{0}.sum({1})",

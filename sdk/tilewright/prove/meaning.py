@@ -26,14 +26,8 @@ from tilewright.prove.windows import Windows, windows_of
 
 Numbers = npt.NDArray[np.int64]
 """Numbers of codes, in the logical shape of a tensor."""
-SELECTIONS = frozenset({
-    "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Concat", "Slice", "Pad", "Split", "Identity",
-    "DepthToSpace", "SpaceToDepth", "Expand", "Tile", "Gather",
-})  # fmt: skip
-"""Operators that only move values; what they do to numbers of codes is what they do to codes."""
 WINDOW = ("strides", "pads", "dilations", "auto_pad")
 """Attributes that say where windows lie, of pools as of convolutions."""
-LARGEST = frozenset({"MaxPool", "GlobalMaxPool"})
 
 
 @dataclass(frozen=True)
@@ -51,15 +45,15 @@ def expectations(call: Call, operands: list[Numbers | None]) -> list[list[Expect
     tensors = [tensor for tensor in (*call.inputs[:2], *call.outputs) if tensor is not None]
     if any(t.quantisation is not None and t.quantisation.numerics == "tflm" for t in tensors):
         raise NotAttempted("it rounds twice, as TensorFlow Lite Micro does")
-    op, codes = call.node.op, call.codes
+    codes = call.codes
     if isinstance(codes, Products):
         return [_products(call, operands)]
     if isinstance(codes, Mean):
         return [_mean(call, operands)]
-    if op in LARGEST:
+    if isinstance(codes, Moves) and codes.compares and _pools(call):
         return [_largest(call, operands)]
-    if op in SELECTIONS and isinstance(codes, Moves):
-        return _moved(call, operands)
+    if isinstance(codes, Moves) and not codes.compares and not call.node.domain:
+        return _moved(call, operands)  # what happens to numbers of codes is what happens to codes
     if call.node.domain == RELAYOUT and call.shape() == call.outputs[0].shape:
         return [[one_code(int(number), _rule(call, 0)) for number in _codes_of(operands, 0).reshape(-1)]]
     if isinstance(codes, Pairwise) and len(call.inputs) == 2:
@@ -183,6 +177,11 @@ def _pooled(call: Call, numbers: Numbers) -> Numbers:
     if groups.shape[0] != call.outputs[0].elements:
         raise NotAttempted("its windows have no meaning here")
     return groups
+
+
+def _pools(call: Call) -> bool:
+    """True for windows over an image, and for one that is the whole of it."""
+    return call.operator is not None and (call.operator.window is not None or call.node.op == "GlobalMaxPool")
 
 
 def _largest(call: Call, operands: list[Numbers | None]) -> list[Expected]:

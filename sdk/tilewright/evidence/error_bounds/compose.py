@@ -9,7 +9,7 @@ import numpy as np
 
 from tilewright.errors import TilewrightError
 from tilewright.evidence.error_bounds.elementwise import limited
-from tilewright.evidence.error_bounds.rules import rule_for
+from tilewright.evidence.error_bounds.rules import OPEN, rule_for
 from tilewright.evidence.error_bounds.value import Known, NoBound, Step, point
 from tilewright.model import Array, Model
 from tilewright.ops.operator import Call
@@ -19,10 +19,6 @@ ROWS = 1024
 """Elements of a tensor that are followed back one by one; what is beyond them has the forward bound."""
 AT_ONCE = 128
 """Rows that are followed back together."""
-
-
-OPEN: Mapping[str, tuple[float, ...]] = {"Relu": (0.0,), "Softmax": (), "Sigmoid": (), "Tanh": ()}
-"""Operators whose results depend on the size of an error: at these limits, or everywhere."""
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ MOST = 1 << 24
 def moves(call: Call) -> bool:
     """True for a call whose results are elements of its operands as they are."""
     operator = call.operator
-    return operator is not None and len(call.outputs) == 1 and (
-        isinstance(call.codes, Moves) or operator.kind is Kind.VIEW or operator.name == "Identity"
-    )  # fmt: skip
+    if operator is None or len(call.outputs) != 1:
+        return False
+    return operator.kind is Kind.VIEW or (isinstance(call.codes, Moves) and not call.codes.compares)
 
 
 def move(call: Call, operands: Sequence[Known], declared: float) -> Step | NoBound:

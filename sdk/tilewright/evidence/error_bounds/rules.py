@@ -28,6 +28,9 @@ RULES: Mapping[str, Rule] = {
     "Softmax": softmax.softmax,
 }
 
+OPEN: Mapping[str, tuple[float, ...]] = {"Relu": (0.0,), "Softmax": (), "Sigmoid": (), "Tanh": ()}
+"""Operators whose results depend on the size of an error: at these limits, or everywhere."""
+
 
 def rule_for(call: Call) -> Rule | str:
     """The rule of a call, or the sentence why there is none."""
