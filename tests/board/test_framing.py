@@ -7,6 +7,7 @@ import random
 import socket
 import struct
 import threading
+from dataclasses import replace
 
 import pytest
 from board.streams import Answering
@@ -92,6 +93,46 @@ def test_answers_of_any_length_are_errors_and_not_crashes() -> None:
         monitor.prepare()
     with pytest.raises(BoardError, match="bytes where 40 were asked for"):
         monitor.read(protocol.MODEL_SHA256, 0, 40)
+
+
+class Late(Answering):
+    """A board of which an answer to an earlier question comes before the one to the question at hand."""
+
+    stale = b""
+
+    def write(self, data: bytes) -> None:
+        super().write(data)
+        self.waiting = self.stale + self.waiting
+
+
+def test_a_late_answer_to_another_question_is_not_taken() -> None:
+    stream = Late(_told)
+    link = Link(stream, "port 1", 0.5)
+    assert link.ask(protocol.READ, b"first") == b"first"
+    stream.stale = framed(_told(1, protocol.READ, b"first"))
+    assert link.ask(protocol.READ, b"second") == b"second"
+
+
+class Deaf(Link):
+    """A link on which no question for more than some bytes is answered in time."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(Answering(_told), "port 1", 0.1)
+        self.most, self.counts = most, list[int]()
+
+    def ask(self, operation: int, body: bytes = b"", *, tries: int = 0, seconds: float | None = None) -> bytes | None:
+        self.counts.append(body[-1])
+        assert len(self.counts) < 20, "it asks for ever"
+        self.traffic.repeats += body[-1] > self.most
+        return None if tries and body[-1] > self.most else bytes(body[-1])
+
+
+def test_a_noisy_line_gets_smaller_frames() -> None:
+    link = Deaf(10)
+    monitor = Monitor(link)
+    monitor.build, monitor._data_bytes = replace(monitor.build, frame_bytes=64), 64
+    assert monitor.read(protocol.MODEL_SHA256, 0, 40) == bytes(40)
+    assert link.counts[:4] == [40, 20, 10, 10]
 
 
 def test_nobody_and_somebody_else_are_told_apart() -> None:

@@ -61,9 +61,10 @@ def test_a_board_gives_what_a_simulator_gives(board: Firmware, line: Descriptor)
     assert report.run.cycles == 10 * (1 + 2 * len(report.layers))  # every reading adds 10
     assert [layer.cycles for layer in report.layers] == [10] * len(report.layers)
     assert [layer.max_abs_error for layer in report.layers] == [0] * len(report.layers)
-    again = board.network.run(line)  # the monitor serves one host after the other
+    again = board.network.run(line, LOOKED_INTO)  # the monitor serves one host after the other
     assert again.run is not None
     assert again.run.match
+    assert [layer.cycles for layer in again.layers] == [10] * len(again.layers)
 
 
 def test_states_live_from_call_to_call_and_begin_anew(board: Firmware, line: Descriptor) -> None:
@@ -132,6 +133,17 @@ def _frames(stream: ByteStream, count: int) -> list[bytes]:
 def test_no_length_of_a_frame_is_believed(line: Descriptor, body: bytes, refusal: int) -> None:
     line.write(framed(bytes([1, protocol.HELLO])) + framed(bytes([2]) + body))
     assert _frames(line, 2)[1] == bytes([2, protocol.REFUSED, refusal])
+
+
+def test_small_frames_carry_the_same_and_no_answer_is_longer(board: Firmware, tmp_path: Path) -> None:
+    small = build_native(board.network.project, tmp_path, "-DFILTERED_MONITOR_FRAME=32")
+    with on_this_machine(small) as line:
+        report = board.network.run(line)
+        assert report.run is not None
+        assert report.run.match
+        too_much = bytes([2, protocol.READ, protocol.FIRST_PORT, *bytes(4), 26])
+        line.write(framed(bytes([1, protocol.HELLO])) + framed(too_much))
+        assert _frames(line, 2)[1] == bytes([2, protocol.REFUSED, protocol.OUTSIDE])
 
 
 def test_hostile_bytes_do_no_harm(board: Firmware) -> None:
