@@ -31,6 +31,7 @@ from tilewright.plan.plan import ExecutionPlan
 from tilewright.platform import Feature
 from tilewright.report.allowance import with_estimates
 from tilewright.report.build import Report
+from tilewright.report.calls import SlicesReport
 from tilewright.report.collect import collect
 from tilewright.report.page.render import render_page
 from tilewright.run.simulator import Simulator, simulator_of
@@ -227,6 +228,12 @@ def emit(
     return compiled(outcome, artifacts, log.seconds)
 
 
+def _slices(artifacts: Artifacts, placed: PlacedPlan, asked: int) -> SlicesReport:
+    longest = max(artifacts.slices, key=lambda one: one.instructions)
+    layers = tuple(placed.plan.instructions[at].name for at in range(longest.first, longest.last + 1))
+    return SlicesReport(asked, len(artifacts.slices), longest.instructions, layers)
+
+
 def compiled(outcome: Found, artifacts: Artifacts, seconds: Mapping[str, float]) -> Compiled:
     """What was found and emitted, with its report."""
     deployment = outcome.deployment
@@ -242,6 +249,8 @@ def compiled(outcome: Found, artifacts: Artifacts, seconds: Mapping[str, float])
         float_tensors=quantisation_report(deployment.model).float_tensors if deployment.model.quantisation_form else (),
         copied={one.state: one.why for one in deployment.settled.copied},
     )  # fmt: skip
+    if artifacts.slices:
+        report = replace(report, slices=_slices(artifacts, outcome.placed, request.options.slice_instructions))
     if artifacts.runtime_bytes:
         report = with_weights_in_ram(report, outcome.placed.level, artifacts.runtime_bytes)
     if not simulator_of(request.target).on_this_machine:

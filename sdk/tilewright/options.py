@@ -79,6 +79,7 @@ class CompileOptions:
     network over a whole sequence. `tokenizer` is a file of tokens: the project gets text in and out.
     `bounds` are the most elements that are kept where data decides how many there are,
     by the name of a node, a tensor or a dimension. `numerics` says how real numbers become codes.
+    With `slice_instructions` a function runs the network about so many instructions at a time, estimated; 0: none does.
     """
 
     level_sizes: Mapping[str, int] = field(default_factory=dict)
@@ -106,6 +107,7 @@ class CompileOptions:
     stream: StreamWish | None = None
     tokenizer: Path | None = None
     bounds: Mapping[str, int] = field(default_factory=dict)
+    slice_instructions: int = 0
 
     def __post_init__(self) -> None:
         """Refuse values that no stage could give a meaning to."""

@@ -84,6 +84,15 @@ class CodeMap:
 
 
 @dataclass(frozen=True)
+class StepRange:
+    """A slice: the instructions of the plan from `first` to `last`, and what they take as their kernels estimate."""
+
+    first: int
+    last: int
+    instructions: int
+
+
+@dataclass(frozen=True)
 class Artifacts:
     """The generated project. `files` maps a relative path with `/` to text.
     `parts` are what those texts were put together from, `interface` is how its C is called.
@@ -93,7 +102,8 @@ class Artifacts:
     `table_bytes` of `constant_bytes` are tables of tiles and copies. `wide_core`: the C stops
     compilers with an `int` of 16 bits or a `double` of 32. `counts` are those of the functions of its C, none where a
     platform's own emitter writes another language. `code_map` says which instruction each line serves, None of code
-    that several networks share or an emitter of its own wrote.
+    that several networks share or an emitter of its own wrote. `slices` are those of `run_some`
+    where that was asked for.
     """
 
     files: Mapping[str, str]
@@ -108,6 +118,7 @@ class Artifacts:
     wide_core: bool = False
     counts: tuple[FunctionCounts, ...] = ()
     code_map: CodeMap | None = None
+    slices: tuple[StepRange, ...] = ()
 
     @property
     def model(self) -> str:

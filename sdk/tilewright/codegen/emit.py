@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tilewright.codegen.artifacts import Artifacts, Parts, Piece, Texts
+from tilewright.codegen.artifacts import Artifacts, Parts, Piece, StepRange, Texts
 from tilewright.codegen.binary_weights import LARGE_BYTES, assembly, pieces
 from tilewright.codegen.binary_weights import lay_out as lay_out_binary
 from tilewright.codegen.blob import Blob, WeightRegion, blob_bytes, constant_texts, identity, lay_out
@@ -33,7 +33,8 @@ from tilewright.codegen.network_text import (
 )
 from tilewright.codegen.pointers import Memories, memories_of, pointer
 from tilewright.codegen.render import render
-from tilewright.codegen.run_parameters import pointers, run_parameters, unused
+from tilewright.codegen.run_parameters import pointers, run_arguments, run_parameters, unused
+from tilewright.codegen.slices import slices_of
 from tilewright.codegen.states import first_names, first_values, states_text, stored_states
 from tilewright.codegen.tiled import HEADER
 from tilewright.ieee import ieee
@@ -62,13 +63,14 @@ def emit(
     context: bool = False,
     weights: Weights = "c",
     text: bool = False,
+    slice_instructions: int = 0,
 ) -> Artifacts:
     """Render the project. `levels` with the target's sizes, `flags` those that the kernels were made for.
 
     The constants of `regions` are no `const` arrays: they lie in blobs beside the code, or in RAM. With `context`
     every function takes an instance of the network, whose memory the caller declares. `weights` says whether constants
     are arrays of C or a binary file; `auto` takes the file where they are large. `text`: build files take in the file
-    of a tokeniser and a sampler too.
+    of a tokeniser and a sampler too. With `slice_instructions` a function runs about so many of them at a time.
     """
     plan = placed.plan
     blobs = lay_out(plan, regions, context)
@@ -80,7 +82,10 @@ def emit(
     states = states_text(placed, memories, first_names(plan), placed.state_bytes)
     shown = network_text(placed, levels, flags, functions, known, context)
     binary = in_binary(own, shown.constant_bytes, weights)
-    shown = replace(shown, constants=own, needs_math=needs_math(own), states=states, binary=binary, text=text)
+    slices = slices_of(placed, shown.calls, slice_instructions)
+    shown = replace(
+        shown, constants=own, needs_math=needs_math(own), states=states, binary=binary, text=text, slices=slices
+    )
     parts = parts_of(shown)
     build = _build_of(shown, parts)
     texts = _files(shown, parts, build, [constant.text for constant in shown.constants])
@@ -94,6 +99,7 @@ def emit(
         Texts(texts), parts, replace(shown.interface, build=int(build, 16)), shown.constant_bytes, functions.names,
         beside, binaries, shown.runtime_bytes, functions.table_bytes, bool(shown.limits),
         (*functions.counts, *_counts_beside(shown, parts)), code_map(shown, parts, functions),
+        tuple(StepRange(one.lines[0].index, one.lines[-1].index, one.instructions) for one in slices),
     )  # fmt: skip
 
 
@@ -224,6 +230,7 @@ def network_text(
         outputs=ports_text(placed, plan.output_slots, "output", memories_of(plan.name, context)),
         io=placed.io,
         run_parameters=run_parameters(placed, context),
+        run_arguments=run_arguments(placed, context),
         unused_parameters=unused(placed, functions),
         pointers=pointers(placed, functions, context),
         constants=(),

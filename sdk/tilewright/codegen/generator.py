@@ -39,10 +39,16 @@ def emitter(request: Request, regions: tuple[WeightRegion, ...] = ()) -> Generat
             why="regions lie in blobs of their own" if regions else f"platform '{chosen.name}' writes its own code",
             fix="leave it out",
         )
+    slice_instructions = request.options.slice_instructions
     if not chosen.emitter:
         return partial(
             emit, regions=regions, context=request.options.context, weights=weights,
-            text=request.options.tokenizer is not None,
+            text=request.options.tokenizer is not None, slice_instructions=slice_instructions,
+        )  # fmt: skip
+    if slice_instructions:
+        raise UsageError(
+            "--slice asks for a network in slices", why=f"platform '{chosen.name}' writes its own code, which has none",
+            fix="leave it out",
         )  # fmt: skip
     try:
         own: Callable[..., Artifacts] = importlib.import_module(chosen.emitter).emit

@@ -64,6 +64,14 @@ class CallLine:
 
 
 @dataclass(frozen=True)
+class Slice:
+    """Steps of one call of `run_some`, with their instructions as the kernels estimate them."""
+
+    lines: tuple[CallLine, ...]
+    instructions: int
+
+
+@dataclass(frozen=True)
 class BlobText:
     """A region's weights outside of the code: their layout, their name in a comment, and the identity in two words."""
 
@@ -124,6 +132,13 @@ class NetworkText:
     states: StatesText | None = None
     kit: str = ""
     text: bool = False
+    run_arguments: tuple[str, ...] = ()
+    slices: tuple[Slice, ...] = ()
+
+    @property
+    def slice_parameters(self) -> str:
+        """The parameters of `run_some`: those of `run`, and where it goes on."""
+        return ("" if self.run_parameters == "void" else f"{self.run_parameters}, ") + "int *step"
 
     @property
     def owner(self) -> str:

@@ -9,17 +9,24 @@ from tilewright.memory.placed import PlacedPlan
 
 def run_parameters(placed: PlacedPlan, context: bool) -> str:
     """The parameters of `run`: the instance, and the caller's pointers where inputs and outputs are its own."""
+    return ", ".join(f"{kind} *{name}" for name, kind in _listed(placed, context).items()) or "void"
+
+
+def run_arguments(placed: PlacedPlan, context: bool) -> tuple[str, ...]:
+    """Their names."""
+    return tuple(_listed(placed, context))
+
+
+def _listed(placed: PlacedPlan, context: bool) -> dict[str, str]:
+    """By name what each points to."""
     plan = placed.plan
-    instance = [f"{plan.name}_context *context"] if context else []
+    listed = {"context": f"{plan.name}_context"} if context else {}
     if placed.io == "arena":
-        return ", ".join(instance) or "void"
-    listed = [*instance]
-    if placed.io == "stream":
-        listed += [f"const tilewright_rows *input_{i}" for i in range(len(plan.input_slots))]
-    else:
-        listed += [f"const {C_TYPES[plan.slots[s].tensor.dtype]} *input_{i}" for i, s in enumerate(plan.input_slots)]
-    listed += [f"{C_TYPES[plan.slots[s].tensor.dtype]} *output_{i}" for i, s in enumerate(plan.output_slots)]
-    return ", ".join(listed) or "void"
+        return listed
+    for i, slot in enumerate(plan.input_slots):
+        kind = "tilewright_rows" if placed.io == "stream" else C_TYPES[plan.slots[slot].tensor.dtype]
+        listed[f"input_{i}"] = f"const {kind}"
+    return listed | {f"output_{i}": C_TYPES[plan.slots[s].tensor.dtype] for i, s in enumerate(plan.output_slots)}
 
 
 def unused(placed: PlacedPlan, functions: Functions) -> tuple[str, ...]:

@@ -129,6 +129,10 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
         "--io", choices=("arena", "caller", "stream"), default="arena", help="where inputs and outputs live"
     )
     group.add_argument("--context", action="store_true", help="several instances of the network may exist")
+    group.add_argument(
+        "--slice", metavar="N", type=whole, default=0,
+        help="a function that runs about N instructions of the network at a time, beside a control loop",
+    )  # fmt: skip
     group.add_argument("--quantized-io", action="store_true", help="keep integers at the border of the network")
     group.add_argument("--numerics", choices=("exact", "tflm"), default="exact", help="how results become codes")
     group.add_argument("--integer-only", action="store_true", help="refuse a network that computes in floats")
@@ -198,6 +202,7 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
         dump_dir=arguments.dump_dir,
         program=arguments.program,
         context=arguments.context,
+        slice_instructions=arguments.slice,
         lock=arguments.lock,
         decisions=arguments.decisions,
         fall_back=arguments.fall_back,

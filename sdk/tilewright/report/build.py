@@ -15,7 +15,7 @@ from typing import Any
 
 from tilewright.errors import StateError, ToolMissing
 from tilewright.memory.needs import MemoryReport
-from tilewright.report.calls import BoardReport, FramesReport, ReadingReport, TextReport
+from tilewright.report.calls import BoardReport, FramesReport, ReadingReport, SlicesReport, TextReport
 from tilewright.report.codec import Json, damaged, from_plain, to_plain
 from tilewright.report.data_set import DataSetReport
 from tilewright.report.network import ModelReport
@@ -236,7 +236,7 @@ class Report:
 
     `files` are those that were written beside it, each with its SHA-256: what tells them from files of somebody else.
     Of several networks in one image `memory` counts all, `bundle` says what they share, `networks` each one by itself.
-    `training` is told of a network that learns.
+    `training` is told of a network that learns, `slices` of one that may be run in parts.
     """
 
     tool: ToolReport
@@ -252,6 +252,7 @@ class Report:
     bundle: BundleReport | None = None
     networks: tuple[Report, ...] = ()
     training: TrainingReport | None = None
+    slices: SlicesReport | None = None
 
     def to_json(self) -> dict[str, Json]:
         """The JSON object of schema `tilewright/report/1`."""
@@ -260,6 +261,7 @@ class Report:
         empty = {
             "files": not self.files, "bundle": self.bundle is None, "networks": not self.networks,
             "training": self.training is None,
+            "slices": self.slices is None,
         }  # fmt: skip
         return {"schema": SCHEMA, **{key: plain[key] for key in _ORDER if not empty.get(key)}}
 

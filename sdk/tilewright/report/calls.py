@@ -21,6 +21,17 @@ class StateReport:
 
 
 @dataclass(frozen=True)
+class SlicesReport:
+    """How a network is run in parts of about `asked` instructions: in `count` of them, of which the longest takes about
+    `longest_instructions`, as its kernels estimate them, and computes `longest_layers`."""
+
+    asked: int
+    count: int
+    longest_instructions: int
+    longest_layers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class TextReport:
     """What a language model wrote behind a prompt: the whole text, how many of its `tokens` are the prompt's, and the
     bytes of its tokeniser's tables in read-only memory, which no memory level counts. `same_choices` counts the tokens

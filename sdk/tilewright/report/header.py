@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tilewright.report.build import LayerReport, Report
+from tilewright.report.calls import SlicesReport
 from tilewright.report.expensive import slow_lines
 from tilewright.report.text import NAME_WIDTH, number, printable, toolchain
+
+
+def _sliced(slices: SlicesReport) -> str:
+    """How long the longest slice is, and which layer alone takes more than was asked for."""
+    count = "1 slice" if slices.count == 1 else f"{slices.count} slices, the longest"
+    told = f"{count} of about {number(slices.longest_instructions)} instructions"
+    if slices.longest_instructions <= slices.asked:
+        return told
+    return f"{told}: '{printable(slices.longest_layers[0])}' alone takes more than {number(slices.asked)}"
 
 
 def header(report: Report) -> str:
@@ -23,6 +33,8 @@ def header(report: Report) -> str:
             + (f"{len(stay)} tensors stay float" if stay else "integer only")
         )
     lines += _handed_over(report)
+    if report.slices is not None:
+        lines.append(_sliced(report.slices))
     if report.toolchain is not None:
         lines.append(toolchain(report.toolchain))
     lines += [f"SLOW: {gave_way(report, layer)}" for layer in report.layers if layer.instead_of]

@@ -31,6 +31,10 @@ extern "C" {
 #define ${m.upper}_ERROR_NO_ARENA 1 /* built with ${m.owner.upper()}_EXTERNAL_ARENA and ${m.owner}_init was not called */
 #define ${m.upper}_ERROR_ARENA_TOO_SMALL 2
 #define ${m.upper}_ERROR_ARENA_MISALIGNED 3
+% if m.slices:
+#define ${m.upper}_MORE 12 /* ${m.name}_run_some has more to do */
+#define ${m.upper}_ERROR_STEP 13 /* its step is none that it gave */
+% endif
 #define ${m.upper}_ERROR_NULL_POINTER 10 /* ${m.null_pointers} */
 % if m.blobs:
 #define ${m.upper}_ERROR_NO_WEIGHTS 4 /* a blob has not been loaded */
@@ -145,6 +149,14 @@ int ${m.name}_run(${m.instance});
 % else:
 /* Runs one inference on the caller's memory. ${"Inputs are asked for by rows." if m.io == "stream" else "Inputs are not written."} Returns ${m.upper}_OK or an error code. */
 int ${m.name}_run(${m.run_parameters});
+% endif
+% if m.slices:
+
+/* Goes on with an inference: *step is 0 before the first call and is moved on. Returns ${m.upper}_MORE while there is
+ * more to do; at the end ${m.upper}_OK, with *step 0 again, or an error code. Up to the end nobody may write to the
+ * network's memory, inputs and outputs. The longest of ${len(m.slices)} slices has about ${max(part.instructions for part in m.slices)} instructions, as estimated. */
+#define ${m.upper}_SLICES ${len(m.slices)}
+int ${m.name}_run_some(${m.slice_parameters});
 % endif
 
 #ifdef __cplusplus
