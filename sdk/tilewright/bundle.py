@@ -107,6 +107,7 @@ def _refuse(options: CompileOptions, wish: BundleWish) -> None:
         "--context": options.context, "--tokenizer": options.tokenizer is not None,
         "--program": options.program is not None, "--lock": options.lock is not None,
         "--decisions": options.decisions is not None, "--stream": options.stream is not None,
+        "--slice": options.slice_instructions > 0,
     }  # fmt: skip
     for option, given in said.items():
         if given:

@@ -154,8 +154,8 @@ def test_what_several_layers_link_is_counted_once() -> None:
 
 def test_a_stack_is_as_deep_as_the_deepest_layer_of_that_size() -> None:
     assert CORE.stack_bytes(of(("convi8", 20), ("run", 5))) == (115, 0)  # 24 and 64, and three tenths more
-    assert CORE.stack_bytes(of(("convi8", 21), ("run", 5))) == (144, 0)
-    assert CORE.stack_bytes(of(("convi8", 999), ("softmax", 1), ("run", 5))) == (269, 0)
+    assert CORE.stack_bytes(of(("convi8", 21), ("run", 5))) == (156, 0)
+    assert CORE.stack_bytes(of(("convi8", 999), ("softmax", 1), ("run", 5))) == (292, 0)
     beside = {
         "core": KernelSizes(0, 1, 0, ((9, 16),), beside=True),
         "pool": KernelSizes(0, 1, 0, ((9, 64),), beside=True),
@@ -168,7 +168,7 @@ def test_what_was_never_measured_counts_as_the_densest_and_is_in_doubt() -> None
     text = of(("newkernel", 100), names=("tanhf",))
     assert CORE.code_bytes(text) == 20 + 200 + 416 + 100 + ceil(2.5 * 0.6 * 224)
     assert CORE.stack_bytes(text) == (260, 0)
-    assert CORE.stack_bytes(of(("convi8", 1), names=("tilewright_other",))) == (240, 0)
+    assert CORE.stack_bytes(of(("convi8", 1), names=("tilewright_other",))) == (260, 0)
 
 
 def test_a_kernel_links_what_its_operations_call() -> None:
