@@ -60,6 +60,7 @@ CORES = {
     "riscv": ("qemu_rv32imc", "qemu_rv32imafc", "qemu_rv32gcv"),
     "pulp": ("qemu_pulp", "gvsoc_pulp_open"),
     "pulp_l3": ("qemu_pulp_l3",),
+    "siracusa": ("gvsoc_siracusa",),
 }
 """Targets whose cores are measured; others take the figures of the one that is most like theirs."""
 ALIKE = {

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tilewright.cli import main
 from tilewright.compile import Compiled, compile_model, write
 from tilewright.errors import ToolMissing, UsageError
+from tilewright.fitting import fitted
 from tilewright.options import CompileOptions
 from tilewright.plan.execute import run_slots
 from tilewright.run.build import build
@@ -148,3 +149,16 @@ def test_drawn_layers_in_gvsoc(kilobytes: int, tmp_path: Path) -> None:
         assert wrong(done, tmp_path, board) == []
     except ToolMissing as error:
         pytest.skip(str(error))
+
+
+def test_weights_of_the_engine_are_no_code(tmp_path: Path) -> None:
+    target = load_target("qemu_siracusa")
+    needs(target)
+    source = network([SIMPLE], tmp_path / "drawn.onnx")
+    report = fitted(source, CompileOptions(engine="neureka", measure=True), target).report
+    told = fitted(source, CompileOptions(engine="cores", measure=True), target).report
+    weights, code, usual = report.memory["wmem"].constants, report.memory["l2"].code, told.memory["l2"].code
+    assert code is not None
+    assert usual is not None
+    assert weights > 1000
+    assert code < usual + weights // 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,7 +39,8 @@ def measured_memory(report: Report, image: Image, used_bytes: int = 0) -> dict[s
     of = platform(report.platform)
     places = Places.of(of)
     stack = declared_stack(image.target) or measured_stack(image, of.cores, used_bytes)
-    code, variables = beside_data(report.memory, places, image)
+    apart = report.memory.keys() - {places.constants, places.variables, of.compute_in}
+    code, variables = beside_data(report.memory, places, image, apart)
     program = Program(Amount(code, "measured"), Amount(variables, "measured"), stack)
     return with_program(report.memory, places, program)
 
@@ -62,11 +63,19 @@ def _with_libraries(bound: StackBound) -> int:
     return bound.size_bytes + (0 if bound.proved else STACK_OF_LIBRARIES)
 
 
-def beside_data(memory: Mapping[str, MemoryReport], places: Places, image: Image) -> tuple[int, int]:
-    """Bytes of code with the constants that it and its libraries bring, and of variables, beside those of the plan."""
+def beside_data(
+    memory: Mapping[str, MemoryReport], places: Places, image: Image, apart: Collection[str] = ()
+) -> tuple[int, int]:
+    """Bytes of code with the constants that it and its libraries bring, and of variables, beside those of the plan.
+
+    In levels that lie `apart` there are constants of the image too, e.g. in an engine's weight memory.
+    """
     rest = memory[places.constants]
     at_rest = rest.constants + rest.tables
-    data = sum(row.worst_case - (row.stack or 0) for row in memory.values() if not row.readonly)
+    data = sum(
+        row.worst_case - (row.stack or 0) for name, row in memory.items() if not row.readonly and name not in apart
+    )
     data -= 0 if rest.readonly else at_rest
     sizes = image.sizes
-    return sizes.text_bytes + max(0, sizes.rodata_bytes - at_rest), max(0, sizes.ram_bytes - data)
+    elsewhere = sum(memory[name].constants for name in apart)
+    return sizes.text_bytes + max(0, sizes.rodata_bytes - at_rest - elsewhere), max(0, sizes.ram_bytes - data)
