@@ -228,10 +228,10 @@ def emit(
     return compiled(outcome, artifacts, log.seconds)
 
 
-def _slices(artifacts: Artifacts, placed: PlacedPlan, asked: int) -> SlicesReport:
+def _slices(artifacts: Artifacts, placed: PlacedPlan, most: int) -> SlicesReport:
     longest = max(artifacts.slices, key=lambda one: one.instructions)
     layers = tuple(placed.plan.instructions[at].name for at in range(longest.first, longest.last + 1))
-    return SlicesReport(asked, len(artifacts.slices), longest.instructions, layers)
+    return SlicesReport(most, len(artifacts.slices), longest.instructions, layers)
 
 
 def compiled(outcome: Found, artifacts: Artifacts, seconds: Mapping[str, float]) -> Compiled:
