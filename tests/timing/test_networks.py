@@ -21,7 +21,7 @@ from tilewright.timing import lift
 from tilewright.timing.bound import Analysis, refuse_core
 from tilewright.timing.inputs import placed_inputs
 
-BOARDS = ("qemu_mps2_an386", "qemu_mps2_an385", "qemu_rv32imc")
+BOARDS = ("qemu_mps2_an386", "qemu_rv32imc")
 
 
 @pytest.fixture(scope="module")
