@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from conftest import NetworkFiles
 from onnx import TensorProto, helper, numpy_helper
 from tilewright.cli import main
 from tilewright.errors import StateError, ToolMissing, UsageError
@@ -259,3 +260,12 @@ def test_a_missing_tool_is_told_and_refused_by_name(evidence: Evidence) -> None:
         require_sections(lacking, ("misra",))
     with pytest.raises(UsageError, match="there is no section 'memroy'"):
         parse_sections("trace,memroy")
+
+
+def test_a_platform_that_writes_its_own_code_is_refused_before_anything_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], network: Callable[[str], NetworkFiles]
+) -> None:
+    words = ["evidence", str(network("digits_int8").model), "-t", "cuda_host", "-o", str(tmp_path / "out"), "-q"]
+    assert main(words) == 2
+    assert "no evidence is made for platform 'cuda': it writes its own code" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

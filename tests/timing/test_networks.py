@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,7 +18,6 @@ from tilewright.run.build import build
 from tilewright.run.inputs import input_arrays
 from tilewright.run.simulate import execute
 from tilewright.target import load_target, missing_tools
-from tilewright.timing import lift
 from tilewright.timing.bound import Analysis, refuse_core
 from tilewright.timing.inputs import placed_inputs
 
@@ -84,7 +84,7 @@ def test_the_verb_tells_bounds_layers_and_places(
 def test_what_is_missing_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], network: Callable[[str], NetworkFiles]
 ) -> None:
-    monkeypatch.setattr(lift, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "pypcode", None)
     assert main(["time", str(network("digits").model), "-t", "qemu_rv32imc", "-q"]) == 6
     assert "pypcode is not installed: " in (told := capsys.readouterr().err)
     assert "install tilewright with its extra 'time'" in told

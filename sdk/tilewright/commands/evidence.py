@@ -79,13 +79,15 @@ def execute(arguments: argparse.Namespace) -> Answer:
 
 
 def _make(arguments: argparse.Namespace) -> Answer:
-    from tilewright.evidence.collect import parse_sections, require_sections
+    from tilewright.evidence.collect import parse_sections, refuse_foreign, require_sections
     from tilewright.evidence.document import to_json
     from tilewright.evidence.folder import ours, texts
     from tilewright.evidence.verdict import problems, remarks
     from tilewright.output.staged import staged, write_files
     from tilewright.output.written import protection
+    from tilewright.plugins import platform
 
+    refuse_foreign(platform(target_for(arguments.target, compile_options(arguments)).platform))
     only = parse_sections(arguments.only)
     guard = protection(arguments.output, force=arguments.force, recognised=ours)
     with staged(arguments.output, guard) as folder, stages(arguments.quiet) as stage:
@@ -127,14 +129,13 @@ def _lines(evidence: Evidence) -> list[str]:
 def _collected(recorded: Recorded, folder: Path) -> Evidence:
     """The evidence of a command that is recorded in a folder; its project is written below that."""
     from tilewright.compile import compile_model, write
-    from tilewright.evidence.collect import Wish, collect, parse_sections, refuse_foreign
+    from tilewright.evidence.collect import Wish, collect, parse_sections
     from tilewright.evidence.folder import PROJECT
 
     arguments = recorded.arguments
     options = compile_options(arguments, measure=True)
     target = target_for(arguments.target, options)
     compiled = compile_model(arguments.models[0], options, target)
-    refuse_foreign(compiled)
     (folder / PROJECT).mkdir()
     compiled = write(compiled, folder / PROJECT)
     ranges = _ranges(arguments.ranges, compiled.model.inputs)

@@ -35,12 +35,13 @@ def execute(arguments: argparse.Namespace) -> Answer:
     """Compile, build, bound, and write what is wanted."""
     from tilewright.commands.common import existing
     from tilewright.compile import compile_model
+    from tilewright.run.pcode import require_lifter
     from tilewright.run.tool import require_tools
     from tilewright.timing.answer import as_json, as_text
-    from tilewright.timing.lift import require_lifter
+    from tilewright.timing.lift import EXTRA
     from tilewright.timing.network import bound_network
 
-    require_lifter()
+    require_lifter(EXTRA)
     options, model = compile_options(arguments), arguments.model
     existing(model)
     target = target_for(arguments.target, options)

@@ -24,6 +24,7 @@ from tilewright.evidence.trace import machine_of, trace
 from tilewright.model import Array
 from tilewright.options import RunOptions
 from tilewright.plan.execute import run as execute_plan
+from tilewright.platform import Platform
 from tilewright.report.build import Report
 from tilewright.run.build import build
 from tilewright.run.image import Image
@@ -68,7 +69,7 @@ class _Built:
 
 def collect(compiled: Compiled, target: Target, project: Path, inputs: Sequence[Hashed], wish: Wish) -> Evidence:
     """The sealed evidence of a written project. MismatchError stays with whoever judges it: nothing is raised here."""
-    refuse_foreign(compiled)
+    refuse_foreign(compiled.request.platform)
     sized = with_sizes(target, compiled.request.levels)
     with tempfile.TemporaryDirectory(prefix="tilewright-evidence-") as name:
         work = Path(name)
@@ -103,11 +104,11 @@ def collect(compiled: Compiled, target: Target, project: Path, inputs: Sequence[
     return sealed(evidence)
 
 
-def refuse_foreign(compiled: Compiled) -> None:
+def refuse_foreign(platform: Platform) -> None:
     """UsageError for a platform that writes its own code, of which nothing here speaks."""
-    if compiled.artifacts.code_map is None:
+    if platform.emitter:
         raise UsageError(
-            f"no evidence is made for platform '{compiled.request.platform.name}'",
+            f"no evidence is made for platform '{platform.name}'",
             why="it writes its own code, whose lines belong to no instruction", fix="name a target of another platform",
         )  # fmt: skip
 

@@ -11,12 +11,13 @@ from tilewright.compile import Compiled
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.prove.confirm import confirmed
 from tilewright.prove.machine.gave_up import GaveUp
-from tilewright.prove.machine.program import lifter
+from tilewright.prove.machine.program import EXTRA
 from tilewright.prove.network import BLOCKS, NetworkRun
 from tilewright.prove.result import LayerProof, NetworkProof
 from tilewright.prove.solver import load_solver
 from tilewright.run.build import build
 from tilewright.run.image import Image
+from tilewright.run.pcode import require_lifter
 from tilewright.run.tool import require_tools
 from tilewright.target import Target, with_sizes
 
@@ -36,7 +37,7 @@ def prove_project(
     `blocks` limits the blocks of machine code that run. UsageError for a name that no layer has, UnsupportedError for
     a machine whose code is not lifted, ToolMissing without pypcode, z3-solver or the target's compiler.
     """
-    lifter(), load_solver()
+    require_lifter(EXTRA), load_solver()
     require_tools(target)
     interface = compiled.artifacts.interface
     if interface.takes_pointers or interface.context or interface.blobs or compiled.plan.state:

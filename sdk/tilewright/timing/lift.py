@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from typing import Any
 
-from tilewright.errors import ToolMissing, UnsupportedError
+from tilewright.errors import UnsupportedError
+from tilewright.run.pcode import ARM, governed, lifting_context
 from tilewright.timing.binary import Binary
 
-LANGUAGES = {"arm": "ARM:LE:32:Cortex", "riscv": "RISCV:LE:32:RV32GC"}
+EXTRA = "time"
+_MACHINES = {"arm": ARM, "riscv": "EM_RISCV"}
 UNDESCRIBED = frozenset(("mve", "rvv"))
 """Capabilities of cores whose instructions the languages lack, or would take for others."""
 HARMLESS = frozenset(
@@ -60,16 +61,6 @@ class Instruction:
         return self.address + self.size_bytes
 
 
-def require_lifter() -> None:
-    """ToolMissing on a machine without the package that lifts instructions."""
-    if find_spec("pypcode") is None:
-        raise ToolMissing(
-            "pypcode is not installed",
-            why="it says what each instruction of the program does",
-            fix="install tilewright with its extra 'time'",
-        )
-
-
 @dataclass
 class Lifter:
     """Lifts instructions of one program when they are first asked for."""
@@ -79,12 +70,7 @@ class Lifter:
     _context: Any = None
 
     def __post_init__(self) -> None:
-        require_lifter()
-        import pypcode
-
-        self._context = pypcode.Context(LANGUAGES[self.binary.machine])
-        if self.binary.machine == "arm":
-            self._context.setVariableDefault("TMode", 1)
+        self._context = lifting_context(_MACHINES[self.binary.machine], EXTRA)
 
     def register(self, name: str) -> Operand:
         """A register by its name."""
@@ -124,11 +110,7 @@ class Lifter:
         import pypcode
 
         raw = self.binary.read(address, 20)
-        count = 1
-        if self.binary.machine == "arm" and len(raw) >= 2:
-            half = int.from_bytes(raw[:2], "little")
-            if half & 0xFF00 == 0xBF00 and half & 15:
-                count += 4 - ((half & 15) & -(half & 15)).bit_length() + 1
+        count = 1 + (governed(raw) if self.binary.machine == "arm" else 0)
         try:
             translated = self._context.translate(raw, address, max_instructions=count)
         except (pypcode.BadDataError, pypcode.UnimplError, pypcode.DecoderError):

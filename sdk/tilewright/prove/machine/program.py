@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tilewright.errors import ToolMissing
 from tilewright.prove.machine.gave_up import GaveUp
 from tilewright.prove.machine.memory import KNOWN, STALE, Region
+from tilewright.run.pcode import ARM, LANGUAGES, governed, lifting_context, require_lifter
 
-LANGUAGES = {"EM_ARM": "ARM:LE:32:Cortex", "EM_RISCV": "RISCV:LE:32:RV32IMC"}
-"""The description of instructions (SLEIGH) by the machine of an ELF file."""
+EXTRA = "prove"
 STACK_START, STACK_BYTES = 0x7F000000, 1 << 20
 """The machine's own stack, where no image has anything."""
 RETURN = 0x7EFFFFF0
@@ -31,7 +30,7 @@ class Program:
     """Code of one image; GaveUp for a machine without a description, and where it runs into what is not lifted."""
 
     def __init__(self, path: Path) -> None:
-        self.pypcode = lifter()
+        self.pypcode = require_lifter(EXTRA)
         from elftools.elf.elffile import ELFFile
 
         self.regions: list[Region] = []
@@ -40,13 +39,11 @@ class Program:
             machine = elf["e_machine"]
             if machine not in LANGUAGES:
                 raise GaveUp(f"machine code of {machine} is not lifted")
-            self.arm = machine == "EM_ARM"
+            self.arm = machine == ARM
             self._read_sections(elf)
             table: Any = elf.get_section_by_name(".symtab")
             self.labels = {symbol.name: symbol["st_value"] for symbol in table.iter_symbols() if symbol.name}
-        self.context = self.pypcode.Context(LANGUAGES[machine])
-        if self.arm:
-            self.context.setVariableDefault("TMode", 1)
+        self.context = lifting_context(machine, EXTRA)
         self.registers = {name: (node.offset, node.size) for name, node in self.context.registers.items()}
         self.lifted: dict[int, Lifted] = {}
         stack = Region(STACK_START, bytearray(STACK_BYTES), bytearray([STALE]) * STACK_BYTES, True)
@@ -81,20 +78,13 @@ class Program:
         """The instruction at an address; with one that makes others conditional (IT) these are lifted too."""
         if address not in self.lifted:
             code = self.bytes_at(address)
+            count = 1 + (governed(code) if self.arm else 0)
             try:
-                translation = self.context.translate(code, address, max_instructions=1 + self._governed(code))
+                translation = self.context.translate(code, address, max_instructions=count)
             except Exception as error:
                 raise GaveUp(f"the instruction at {address:#x} is not lifted ({type(error).__name__})") from error
             self._split(translation.ops)
         return self.lifted[address]
-
-    def _governed(self, code: bytes) -> int:
-        """How many instructions behind this one an IT makes conditional."""
-        half = int.from_bytes(code[:2], "little")
-        if not self.arm or half & 0xFF00 != 0xBF00 or not half & 15:
-            return 0
-        lowest = half & 15 & -(half & 15)
-        return 5 - lowest.bit_length()
 
     def _split(self, operations: Any) -> None:
         start, size, own = -1, 0, list[Any]()
@@ -106,15 +96,3 @@ class Program:
             else:
                 own.append(operation)
         self.lifted[start] = Lifted(tuple(own), start + size)
-
-
-def lifter() -> Any:
-    """The module pypcode; ToolMissing names the extra that brings it."""
-    try:
-        import pypcode
-    except ImportError as error:
-        raise ToolMissing(
-            "pypcode is not installed", why="it says what the instructions of an image do",
-            fix="install tilewright with its extra 'prove'",
-        ) from error  # fmt: skip
-    return pypcode
