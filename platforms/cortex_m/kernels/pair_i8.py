@@ -56,9 +56,12 @@ class PairMethods(KernelMethods):
     _prices: ClassVar[PairWork]
 
     def _refuses(self, call: Call) -> str | None:
-        if call.constants or any(t is None or t.shape != call.outputs[0].shape for t in call.inputs):
-            return "the kernel takes operands of one shape"
-        return None
+        y = call.outputs[0]
+        if len(y.shape) <= 2:  # one order of elements, so a constant and a missing axis of one change nothing
+            same = all(call.tensor(i).elements == y.elements for i in range(2))
+        else:
+            same = not call.constants and all(call.shape(i) == y.shape for i in range(2))
+        return None if same else "the kernel takes operands of one shape, and a constant of at most two axes"
 
     def accepts(self, call: Call) -> str | None:
         """Shapes that the kernel takes, and a form in 32 bits."""
