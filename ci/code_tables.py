@@ -35,6 +35,8 @@ FEW = 4
 """The middle of so many networks is typical, of fewer the mean; fewer do not show what joining layers does."""
 THOUGHT_SPREAD, THOUGHT_AS = 0.25, 3
 """Spread that a kernel is thought to have before it is measured, counted as that of so many networks."""
+LEAST_OWN = 4
+"""At least so great a part of a layer is its own, however much the functions take that were put into it."""
 SPARE_PERCENT = 108
 """Of the stack of every network that is measured so much is told."""
 
@@ -95,8 +97,10 @@ def core(cells: Sequence[Built], before: CoreSizes | None = None, forms: Mapping
     library = _library(cells, known)
     stay = {name for name, sizes in known.kernels.items() if sizes.form == forms.get(name)}
     names = {name for cell in cells for name, _ in cell.counts.layers} - stay
-    kernels = {name: replace(_kernel(name, _of(name, cells)), form=forms.get(name, "")) for name in sorted(names)}
     shared = _shared(cells, known)
+    kernels = {
+        name: replace(_kernel(name, _of(name, cells), shared), form=forms.get(name, "")) for name in sorted(names)
+    }
     used = {name for cell in cells for name in cell.counts.names if is_library(name) or is_helper(name)}
     silent = (known.known | used) - library.linked.keys() - shared.keys()
     sizes = CoreSizes(cells[0].flags, {**known.kernels, **kernels}, shared, library.linked, library.parts, silent)
@@ -142,20 +146,21 @@ def _library(cells: Sequence[Built], known: CoreSizes) -> Library:
     return Library(linked, parts)
 
 
-def _kernel(name: str, cells: Sequence[Built]) -> KernelSizes:
-    """What a kernel takes in the networks that have it."""
+def _kernel(name: str, cells: Sequence[Built], shared: Mapping[str, int]) -> KernelSizes:
+    """What a kernel takes in the networks that have it, beside the functions that it shares with others."""
     bytes_of: list[int] = []
     counts: list[tuple[int, ...]] = []
     stacks: list[tuple[tuple[int, ...], int]] = []
-    calls: set[str] = set()
+    calls: set[frozenset[str]] = set()
     for cell in cells:
         layers = {layer: tokens for layer, tokens in cell.counts.layers.items() if layer[0] == name}
         if not layers:
             continue
         mine = {function: layer_of(function, cell.model) for function in cell.functions}
-        bytes_of.append(sum(cell.functions[function] for function, layer in mine.items() if layer in layers))
+        own_bytes = sum(cell.functions[function] for function, layer in mine.items() if layer in layers)
+        bytes_of.append(max(own_bytes - _joined(name, cell, shared), own_bytes // LEAST_OWN))
         counts.append(cell.counts.tokens_of(name))
-        calls |= cell.calls.get(name, frozenset()) - cell.counts.names  # what C names is counted by its name
+        calls.add(cell.calls.get(name, frozenset()) - cell.counts.names)  # what C names is counted by its name
         for layer, tokens in layers.items():
             deep = [depth for function, depth in cell.depths.items() if layer_of(function, cell.model) == layer]
             own = {RUN: cell.frame, HANDS: _hands(cell)}
@@ -169,9 +174,17 @@ def _kernel(name: str, cells: Sequence[Built]) -> KernelSizes:
     ]
     stack_unrolled, steps = min(deepest, key=lambda pair: _too_deep(pair, stacks))
     beside = any(name in cell.beside for cell in cells)
+    largest = sorted((names for names in calls if names and not any(names < more for more in calls)), key=sorted)
     return KernelSizes(
-        UNROLLED[at], round(typical), ceil(100 * spread), steps, frozenset(calls), beside, stack_unrolled=stack_unrolled
+        UNROLLED[at], round(typical), ceil(100 * spread), steps, tuple(largest), beside, stack_unrolled=stack_unrolled
     )
+
+
+def _joined(name: str, cell: Built, shared: Mapping[str, int]) -> int:
+    """Bytes of shared functions that the compiler has put into the layers of a kernel, the only one that calls them."""
+    others = [names for kernel, names in cell.counts.helpers.items() if kernel != name]
+    mine = cell.counts.helpers.get(name, frozenset()).difference(*others) - cell.functions.keys()
+    return sum(shared.get(helper, 0) for helper in mine)
 
 
 def _too_deep(limit_and_steps: tuple[int, Steps], stacks: Sequence[tuple[tuple[int, ...], int]]) -> float:
@@ -312,7 +325,7 @@ def _parts(parts: Parts) -> list[str]:
 def _fields(kernel: KernelSizes) -> str:
     stack = ", ".join(str(list(step)) for step in kernel.stack)
     text = f"unrolled = {kernel.unrolled}, typical = {kernel.typical}, spread = {kernel.spread}, stack = [{stack}]"
-    text += f", library = {_names(kernel.library)}" if kernel.library else ""
+    text += f", library = [{', '.join(map(_names, kernel.library))}]" if kernel.library else ""
     text += f", stack_unrolled = {kernel.stack_unrolled}" if kernel.stack_unrolled != kernel.unrolled else ""
     text += ", beside = true" if kernel.beside else ""
     return text + (f', form = "{kernel.form}"' if kernel.form else "")

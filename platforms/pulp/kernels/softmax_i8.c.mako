@@ -23,7 +23,8 @@ static void ${f.name}(${f.parameters})
             const uint32_t word = (uint32_t)(((uint64_t)power * multiplier) >> 32) + ${q.half}u;
             uint32_t quotient = word >> ${q.shift};
             if (((word + 1) & ${(1 << q.shift) - 1}u) <= 1) { /* on a tie, or next to one */
-                quotient = tilewright_softmax_exact((uint64_t)power * ${q.factor}u, total << ${q.fraction_bits});
+                quotient = tilewright_softmax_exact((uint64_t)power * ${q.factor}u, total << ${q.fraction_bits},
+                                                    ((word + 1) >> ${q.shift}) - 1);
             }
             int32_t code = (int32_t)quotient + (${q.zero_point});
 % if q.low is not None:

@@ -9,6 +9,7 @@ C call.
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -47,14 +48,16 @@ NEAREST_PERCENT = 103
 @dataclass(frozen=True)
 class LayerCounts:
     """What code sizes follow from: tokens of every layer by (kernel in lower case, number), the names that any function
-    of the network calls, bytes of tables inside functions, and the operations on wide types of every kernel. `copies`:
-    how often the code of a layer stands in the network, where that is more than once.
+    of the network calls, bytes of tables inside functions, and for every kernel the operations on wide types and the
+    functions of ours that it reaches. `copies`: how often the code of a layer stands in the network, where that is more
+    than once.
     """
 
     layers: Mapping[tuple[str, int], tuple[int, ...]]
     names: frozenset[str]
     constants: int = 0
     operations: Mapping[str, frozenset[Operation]] = field(default_factory=dict)
+    helpers: Mapping[str, frozenset[str]] = field(default_factory=dict)
     copies: Mapping[tuple[str, int], int] = field(default_factory=dict)
 
     @classmethod
@@ -74,7 +77,10 @@ class LayerCounts:
             (function.kernel, function.number): calls[function.function] for function in artifacts.counts
             if function.kernel and function.function in calls and function.tokens[0] <= COPIED
         }  # fmt: skip
-        return cls(layers, names, constants, operations_by_kernel(artifacts.counts), copies)
+        reached = reached_by_kernel(artifacts.counts)
+        operations = {kernel: frozenset().union(*(f.operations for f in own)) for kernel, own in reached.items()}
+        helpers = {kernel: frozenset(f.function for f in own if not f.kernel) for kernel, own in reached.items()}
+        return cls(layers, names, constants, operations, helpers, copies)
 
     def tokens_of(self, kernel: str) -> tuple[int, ...]:
         """Tokens of all layers of a kernel, as often as their code stands in the network."""
@@ -94,15 +100,15 @@ class KernelSizes:
     tokens; `spread` is their standard deviation over networks, in hundredths. `stack`: bytes below the function that
     calls it, by the tokens of a layer up to which they are enough, loops unrolled up to `stack_unrolled`; of RUN and
     HANDS those of the function itself.
-    `library`: functions of libraries that the C does not name. `beside`: it runs on cores that are handed it. `form`
-    names the C that was measured.
+    `library`: functions of libraries that the C does not name, together as they were seen in one network, none of them
+    a part of another. `beside`: it runs on cores that are handed it. `form` names the C that was measured.
     """
 
     unrolled: int
     typical: int
     spread: int
     stack: tuple[tuple[int, int], ...]
-    library: frozenset[str] = frozenset()
+    library: tuple[frozenset[str], ...] = ()
     beside: bool = False
     form: str = ""
     stack_unrolled: int = 0
@@ -216,7 +222,7 @@ class CoreSizes:
     def _largest(self) -> KernelSizes:
         density = max(sizes.typical for sizes in self.kernels.values())
         deepest = max(sizes.stack[-1][1] for sizes in self.kernels.values())
-        library = frozenset().union(*(sizes.library for sizes in self.kernels.values()))
+        library = (frozenset().union(*(names for sizes in self.kernels.values() for names in sizes.library)),)
         beside = any(sizes.beside for sizes in self.kernels.values())
         return KernelSizes(0, density, NEW_PERCENT, ((0, deepest),), library, beside)
 
@@ -225,12 +231,20 @@ class CoreSizes:
         return frozenset().union(*(self.library.get(name, frozenset()) for name in self._called(counts)))
 
     def _called(self, counts: LayerCounts) -> set[str]:
-        """Names that the C calls and functions of libraries that its kernels do."""
+        """Names that the C calls and functions of libraries that its kernels do: of those that a kernel may call the
+        largest together, one set for each of its layers."""
         called = set(counts.names)
-        for kernel in {kernel for kernel, _ in counts.layers}:
+        for kernel, layers in sorted(Counter(kernel for kernel, _ in counts.layers).items()):
             able = {None, *counts.operations.get(kernel, get_args(Operation))}
-            called |= {name for name in self._of(kernel).library if operation_of(name) in able}
+            choices = [{name for name in names if operation_of(name) in able} for names in self._of(kernel).library]
+            for names in sorted(choices, key=self._linked_bytes, reverse=True)[:layers]:
+                called |= names
         return called
+
+    def _linked_bytes(self, names: Iterable[str]) -> int:
+        """What functions of libraries bring together."""
+        parts = frozenset().union(*(self.library.get(name, frozenset()) for name in names))
+        return sum(self.parts[part][0] for part in parts)
 
     def _new(self, counts: LayerCounts) -> frozenset[str]:
         """Names that were never seen."""
@@ -256,19 +270,19 @@ def names_used(functions: Iterable[FunctionCounts]) -> frozenset[str]:
     return frozenset(reached)
 
 
-def operations_by_kernel(functions: Iterable[FunctionCounts]) -> dict[str, frozenset[Operation]]:
-    """What the functions of every kernel may compute in wide types, with the functions of ours that they call."""
+def reached_by_kernel(functions: Iterable[FunctionCounts]) -> dict[str, list[FunctionCounts]]:
+    """The functions of every kernel, with those of ours that they call."""
     shared = {function.function: function for function in functions if not function.kernel}
-    operations_of: dict[str, frozenset[Operation]] = {}
+    functions_of: dict[str, list[FunctionCounts]] = {}
     for function in functions:
         if function.kernel:
             reached, waiting = set[str](), [function]
             while waiting:
                 one = waiting.pop()
-                operations_of[function.kernel] = operations_of.get(function.kernel, frozenset()) | one.operations
+                functions_of.setdefault(function.kernel, []).append(one)
                 waiting += [shared[name] for name in one.names & shared.keys() - reached]
                 reached |= one.names
-    return operations_of
+    return functions_of
 
 
 def is_library(name: str) -> bool:
@@ -358,7 +372,7 @@ def _core(table: Mapping[str, Any]) -> CoreSizes:
 
 def _kernel(table: Mapping[str, Any]) -> KernelSizes:
     stack = tuple((tokens, size) for tokens, size in table["stack"])
-    library = frozenset(table.get("library", ()))
+    library = tuple(frozenset(names) for names in table.get("library", ()))
     return KernelSizes(
         table["unrolled"],
         table["typical"],
