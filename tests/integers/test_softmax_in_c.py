@@ -1,8 +1,11 @@
-"""Softmax on codes where quotients lie on a tie or next to one: the exact division must decide them."""
+"""Softmax on codes where quotients lie on a tie or next to one: they must be decided exactly."""
 
 from __future__ import annotations
 
+import subprocess
+from fractions import Fraction
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -10,7 +13,23 @@ from integers.qdq_writer import Writer
 from tilewright.conformance.program import STRICT, run_batch
 from tilewright.conformance.subject import load_and_pass, place, subject
 from tilewright.plan.execute import run
+from tilewright.platforms.generic import kernels
 from tilewright.plugins import platform
+
+NEXT_TO_TIES = """#include <stdint.h>
+#include <stdio.h>
+#include "softmax.h"
+
+int main(void)
+{
+    unsigned long long product, total;
+    unsigned below;
+    while (scanf("%llu %llu %u", &product, &total, &below) == 3) {
+        printf("%u\\n", (unsigned)tilewright_softmax_exact(product, total, below));
+    }
+    return 0;
+}
+"""
 
 
 @pytest.mark.parametrize(("length", "inverse"), [(512, 256), (128, 192), (96, 240), (1024, 512)])
@@ -28,3 +47,20 @@ def test_equal_codes_share_a_tie(length: int, inverse: int, tmp_path: Path) -> N
     assert not outcome.failure
     for inputs, (found,) in zip(runs, outcome.runs, strict=True):
         assert np.array_equal(found, run(placed.plan, inputs)[0])
+
+
+def test_what_lies_next_to_a_tie_goes_to_the_nearest_integer(tmp_path: Path) -> None:
+    """Products on both sides of (below + 1/2) * total, and those two, against fractions."""
+    random, cases = Random(7), list[tuple[int, int, int]]()
+    for below in (0, 1, 2, 127, 254, 2046):
+        for bits in (30, 38, 51):
+            total = random.randrange(1 << bits, 2 << bits) * 2
+            cases += [((2 * below + 1) * total // 2 + away, total, below) for away in (-1, 0, 1, -(total >> 21))]
+    (tmp_path / "main.c").write_text(NEXT_TO_TIES)
+    headers = Path(next(iter(kernels.__path__)))
+    subprocess.run(["gcc", "-O1", f"-I{headers}", tmp_path / "main.c", "-o", tmp_path / "main"], check=True)
+    told = subprocess.run(
+        [tmp_path / "main"], input="\n".join(" ".join(map(str, case)) for case in cases),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert list(map(int, told.stdout.split())) == [round(Fraction(product, total)) for product, total, _ in cases]

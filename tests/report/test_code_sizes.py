@@ -63,7 +63,7 @@ CORE = CoreSizes(
     "-mcpu=any",
     {
         "convi8": KernelSizes(100, 2000, 0, ((20, 64), (100, 96))),
-        "softmax": KernelSizes(0, 1000, 0, ((100, 200),), frozenset({"__addsf3"})),
+        "softmax": KernelSizes(0, 1000, 0, ((100, 200),), (frozenset({"__addsf3"}),)),
         "run": KernelSizes(0, 100, 0, ((9, 24),)),
     },
     {"always": 20, "tilewright_helper": 30},
@@ -172,7 +172,7 @@ def test_what_was_never_measured_counts_as_the_densest_and_is_in_doubt() -> None
 
 
 def test_a_kernel_links_what_its_operations_call() -> None:
-    kernels = {**CORE.kernels, "divides": KernelSizes(0, 0, 0, ((0, 0),), frozenset({"__divsf3", "__addsf3"}))}
+    kernels = {**CORE.kernels, "divides": KernelSizes(0, 0, 0, ((0, 0),), (frozenset({"__divsf3", "__addsf3"}),))}
     parts = {**CORE.parts, "divsf3": (1000, 0)}
     core = replace(CORE, kernels=kernels, parts=parts, library={**CORE.library, "__divsf3": frozenset({"divsf3"})})
     able = of(("divides", 1))
@@ -281,4 +281,32 @@ def test_nobody_measured_has_more_than_the_table_says() -> None:
             cell.code <= table.code_bytes(cell.counts) <= 1.5 * cell.code
         )  # of five networks a kernel is not yet known well
         assert cell.bound <= table.stack_bytes(cell.counts)[0]
-    assert table.kernels["convi8"].library == {"memset"}
+    assert table.kernels["convi8"].library == (frozenset({"memset"}),)
+
+
+def test_each_layer_of_a_kernel_links_the_largest_of_what_one_was_seen_to_link() -> None:
+    choices = (frozenset({"logf"}), frozenset({"expf"}), frozenset({"__addsf3"}))
+    core = replace(CORE, kernels={**CORE.kernels, "divides": KernelSizes(0, 0, 0, ((0, 0),), choices)})
+    assert core.code_bytes(of(("divides", 1))) == 20 + 416
+    assert core.code_bytes(of(("divides", 1), ("divides", 1))) == 20 + 400 + 300 + 16
+    assert core.code_bytes(of(*3 * [("divides", 1)])) == 20 + 400 + 300 + 16 + 100
+
+
+def test_a_function_that_was_joined_to_the_only_kernel_that_calls_it_is_none_of_its_bytes() -> None:
+    def cell(joined: bool, linked: str) -> Built:
+        counts = replace(
+            of(("convi8", 100), ("run", 100), names=("tilewright_helper",)),
+            helpers={"convi8": frozenset({"tilewright_helper"})},
+            operations={"convi8": frozenset({"divide 64 bits"})},
+        )
+        functions = {"net_run": 100, "net_convi8_0": 1200 if joined else 900}
+        functions |= {} if joined else {"tilewright_helper": 300}
+        return Built(
+            "-mcpu=any", "net", counts, functions, {"net_convi8_0": 40}, 16, {"convi8": frozenset({linked, "memset"})},
+            frozenset(), 60, 0, 1300, 0, Library({}, {}),
+        )  # fmt: skip
+
+    table = core([cell(at > 1, "memset" if at else "__udivdi3") for at in range(5)])
+    assert table.kernels["convi8"].typical == 9000
+    assert table.shared["tilewright_helper"] == 300
+    assert table.kernels["convi8"].library == (frozenset({"__udivdi3", "memset"}),)  # memset alone is a part of it
