@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from integers.codes import calls, compare, feeds_for, run_codes
 from integers.qdq_writer import I8, RNG, Writer, conv, inner, ops, weight
+from onnx import TensorProto
 from tilewright.model import Clamp, DType
 from tilewright.ops.quantised.linear import proof
 from tilewright.ops.quantised.meaning import table
@@ -235,6 +236,32 @@ def test_interpolation_sums_codes_with_integer_weights(mode: str, coordinates: s
     if scales == (2, 2) and (mode, coordinates) == ("linear", "half_pixel"):
         assert form.bits == 4
         assert {int(w) for each in form.axes for w in each.weights.reshape(-1)} == {0, 1, 3, 4}
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_codes_that_are_interpolated_as_plain_integers_are_no_codes_there(dtype: type) -> None:
+    """ONNX Runtime's operators on codes leave Resize as it is: it cuts off what QuantizeLinear would round."""
+    write = Writer()
+    write.constants["scales"] = np.asarray([1, 1, 2, 2], np.float32)
+    real = write.pair(conv(write, write.pair("x", 0.02, 5, dtype), "c"), 0.04, 7, dtype)
+    codes = real.removesuffix("d") + "q"
+    resized = write.add("Resize", f"{codes} - scales", "r", mode="linear")
+    again = write.add("DequantizeLinear", f"{resized} {codes}_s {codes}_z", "again")
+    write.add("Identity", write.pair(write.add("HardSwish", again, "h"), 0.03, 0, dtype), "y")
+    lowered, found = compare(write.model({"x": (1, 3, 6, 4)}))
+    assert ops(lowered)[2:6] == ["Lookup", "Resize", "Lookup", "HardSwish"]
+    assert quantisation_report(lowered).float_tensors == ()
+    assert (found.mismatches, found.unexplained) == (0, 0)
+
+
+@pytest.mark.parametrize("target", [TensorProto.FLOAT, TensorProto.INT32])
+def test_codes_that_are_cast_are_plain_integers(target: int) -> None:
+    write = Writer()
+    write.pair("x", 0.02, 5)
+    write.add("Cast", write.add("Cast", "x_q", "c", to=target), "y", to=TensorProto.FLOAT)
+    lowered, found = compare(write.model({"x": (2, 9)}))
+    assert ops(lowered)[:2] == ["QuantizeLinear", "Lookup"]
+    assert found.float_error == 0
 
 
 def test_interpolation_that_extrapolates_stays_float() -> None:

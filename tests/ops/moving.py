@@ -128,7 +128,7 @@ def compress(r: Draw) -> Call:
     return call("Compress", (3, 4, 2), condition, axis=1)
 
 
-def resize(mode: str) -> Build:
+def resize(mode: str, kinds: Sequence[DType] = (DType.F32,)) -> Build:
     def build(r: Draw) -> Call:
         x, out = (1, 2, *shape(r, 2, 7)), (1, 2, *shape(r, 2, 12))
         modes = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "half_pixel_symmetric")
@@ -136,7 +136,7 @@ def resize(mode: str) -> Build:
         more["nearest_mode"] = r.choice(("round_prefer_floor", "round_prefer_ceil", "floor", "ceil"))
         more |= {"antialias": r.randint(0, 1)} if mode != "nearest" else {}
         more |= {"exclude_outside": r.randint(0, 1)} if mode == "cubic" else {}
-        return call("Resize", x, None, None, ints(out), **more)
+        return call("Resize", x, None, None, ints(out), dtype=r.choice(kinds), **more)
 
     return build
 
@@ -204,7 +204,7 @@ WHOLE: Mapping[str, Build] = {
     "tile": tile, "gather": gather, "cast": cast, "arg_max": arg("ArgMax"), "arg_min": arg("ArgMin"),
     "depth_to_space": space("DepthToSpace"), "space_to_depth": space("SpaceToDepth"), "trilu": trilu,
     "one_hot": one_hot, "compress": compress, "resize_nearest": resize("nearest"), "einsum": einsum, "col2im": col2im,
-    "centre_crop_pad": centre,
+    "centre_crop_pad": centre, "resize_integers": resize("linear", (DType.U8, DType.I8, DType.I32)),
     **{op: reduce(op) for op in ("ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSumSquare", "ReduceL1")},
 }  # fmt: skip
 REAL: Mapping[str, Build] = {

@@ -42,6 +42,7 @@ from tilewright.platforms.generic.kernels.nest_loops import Codes, loop_nest
 from tilewright.platforms.generic.platform import PLATFORM
 
 Q = "qi8|qu8|qi16|qu16"
+BYTES = "qi8|qu8|i8|u8"
 MAPPED = frozenset(o.name for o in all_operators() if o.nests is not None)
 MOVES = tuple(name for name in names_with(Moves) if name in MAPPED)
 PAIRS = tuple(o.name for o in all_operators() if o.codes == Pairwise(factored=True))
@@ -133,13 +134,15 @@ def same_size(call: Call) -> tuple[tuple[int, int], ...]:
 
 
 @PLATFORM.kernel(
-    *TABLES, types="qi8|qu8, *... -> qi8|qu8", template="nest.c.mako", layout=("axes", "same"), preference=5
+    *TABLES, types=f"{BYTES}, *... -> {BYTES}", template="nest.c.mako", layout=("axes", "same"), preference=5
 )
 class TableCodes(KernelMethods):
-    """Any function of one code as a table of 256 results."""
+    """Any function of one code as a table of 256 results; a Lookup has one, whatever its elements mean."""
 
     def accepts(self, call: Call) -> str | None:
         """One operand at run time, the others constants of one element."""
+        if call.node.op != "Lookup" and None in (call.tensor(0).quantisation, call.outputs[0].quantisation):
+            return "its elements are plain integers, the kernel takes codes"
         for index, tensor in enumerate(call.inputs):
             if index and tensor is not None and (index not in call.constants or tensor.elements != 1):
                 return f"operand {index} is no constant of one element, a table has one operand"

@@ -322,7 +322,10 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
 
 
 def _nests(call: Call) -> tuple[Nest, ...]:
-    """Nearest: a table per resized axis. Linear and cubic: one nest per resized axis, from the first to the last."""
+    """Nearest: a table per resized axis. Linear and cubic: one nest per resized axis, from the first to the last.
+
+    Integers are float32 between.
+    """
     resize, tensor, (kind,) = resizing(call), call.tensor(0), _infer(call)
     tables = [resize.taps(axis) for axis in range(len(kind.shape))]
     if any(taps is not None and taps.outside.any() for taps in tables):
@@ -336,18 +339,29 @@ def _nests(call: Call) -> tuple[Nest, ...]:
             ]
 
         return moved(call, kind.shape, subscripts)
-    if not tensor.dtype.is_float or 0 in kind.shape or 0 in tensor.shape:
+    if 0 in kind.shape or 0 in tensor.shape:
         return ()
     resized = [(axis, taps) for axis, taps in enumerate(tables) if taps is not None]
     if not resized:
         return moved(call, kind.shape, list)
+    real = tensor.dtype.is_float
     nests, source = [], operand(tensor, "x")
+    if not real:
+        nests.append(_converting_nest(source, Tensor("reals", tensor.shape, DType.F32)))
+        source = nests[-1].out.tensor
     for axis, taps in resized:
         shape = (*kind.shape[: axis + 1], *tensor.shape[axis + 1 :])
-        out = Tensor("y" if axis == resized[-1][0] else f"resized{axis}", shape, kind.dtype)
+        name = "y" if real and axis == resized[-1][0] else f"resized{axis}"
+        out = Tensor(name, shape, kind.dtype if real else DType.F32)
         nests.append(_axis_nest(source, out, axis, folded(taps, tensor.shape[axis])))
         source = out
-    return tuple(nests)
+    return tuple(nests) if real else (*nests, _converting_nest(source, Tensor("y", kind.shape, kind.dtype)))
+
+
+def _converting_nest(source: Tensor, out: Tensor) -> Nest:
+    """Integers to float32, or back, where what stands behind the point is cut off."""
+    space = Space.of(**axes("i", out.shape))
+    return Nest(space, out[*space], (source[*space],), body("cast"))
 
 
 def folded(taps: Taps, size: int) -> tuple[tuple[int, ...], Array]:
@@ -371,9 +385,6 @@ def _axis_nest(source: Tensor, out: Tensor, axis: int, tables: tuple[tuple[int, 
 
 
 def _gap(call: Call) -> tuple[str, str]:
-    if not call.tensor(0).dtype.is_float:
-        why = f"it interpolates plain {call.tensor(0).dtype.value}"
-        return why, "cast the operand to f32, or quantise the network (QDQ)"
     return "it reads outside of the image (extrapolation_value)", "put a Pad before it, or keep the roi inside"
 
 

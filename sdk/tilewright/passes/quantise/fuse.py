@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from tilewright.model import DType, Node, Quantisation
-from tilewright.ops.codes import AsIntegers, Moves
+from tilewright.ops.codes import AsIntegers, Converts, Moves
 from tilewright.ops.operator import Call
 from tilewright.ops.registry import codes_of, find
 from tilewright.ops.requantize import dequantise, quantise
@@ -57,8 +57,26 @@ class Fusion:
         if isinstance(codes_of(node), AsIntegers) and (code := self.codes.get(node.inputs[0])):
             self.emitted.append(replace(node, inputs=(code, *node.inputs[1:])))
             return
-        inputs = tuple(self.real(name) if name else "" for name in node.inputs)
+        inputs = tuple(self._plain(node, self.real(name)) if name else "" for name in node.inputs)
         self.emitted.append(replace(node, inputs=inputs))
+
+    def _plain(self, reader: Node, name: str) -> str:
+        """The tensor as a node reads it that knows nothing of codes: what are codes elsewhere are integers there."""
+        tensor = self.graph.tensors[name]
+        takes_both = isinstance(codes_of(reader), Converts | AsIntegers)
+        if takes_both or tensor.quantisation is None or tensor.dtype.bits != 8 or name in self.graph.constants:
+            return name
+        return self._same_bits(name, None)
+
+    def _same_bits(self, name: str, quantisation: Quantisation | None) -> str:
+        """A copy of a tensor of eight bits whose elements mean something else, or nothing beside themselves."""
+        tensor = self.graph.tensors[name]
+        meaning = "integers" if quantisation is None else "codes"
+        copied = self.graph.tensor(f"{name}_{meaning}", tensor.dtype, tensor.shape, quantisation)
+        low, high = tensor.dtype.range
+        table = np.arange(low, high + 1).astype(tensor.dtype.numpy)
+        self.emitted.append(self.graph.node(f"{copied}_table", "Lookup", (name,), (copied,), {"table": table}))
+        return copied
 
     def source(self, name: str) -> str:
         """The tensor that a name of codes stands for by now."""
@@ -152,7 +170,9 @@ class Fusion:
             return False
         elif known is None:
             if not self._annotate(code, quantisation):
-                return False
+                if dtype.bits != 8:
+                    return False
+                code = self._same_bits(code, quantisation)
         elif known != quantisation:
             return False
         self.codes[node.outputs[0]] = code
