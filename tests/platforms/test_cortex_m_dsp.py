@@ -23,19 +23,27 @@ from board_layers import (
     means,
     sums,
 )
+from grouped_layers import GROUPED, GROUPS_OVER_OPERAND
 
 FOLDED = Layer("line_folded", (1, 8, 24), (8, 1, 3), attributes={"pads": [6, 0], "dilations": [3], "group": 8})
 PADDED = Layer("line_padded", (1, 8, 24), (8, 1, 3), attributes={"pads": [1, 5], "dilations": [3], "group": 8})
 """A dilated line that is one of rows, and one whose padding is no whole row."""
+TINY_GROUPS = Layer("tiny_groups", (1, 8, 5, 5), (8, 2, 3, 3), attributes={"pads": [1, 1, 1, 1], "group": 4})
+ODD_GROUPS = Layer("odd_groups", (1, 16, 5, 5), (12, 4, 3, 3), attributes={"pads": [1, 1, 1, 1], "group": 4})
 
 
 def test_convolutions_of_every_kind(tmp_path: Path) -> None:
-    done = check(CONVS, "qemu_mps2_an386", tmp_path, EXTREMES)
-    assert {kernels(done)[layer.name] for layer in CONVS} == {"ConvDsp"}
+    done = check([*CONVS, *GROUPED], "qemu_mps2_an386", tmp_path, EXTREMES)
+    assert {kernels(done)[layer.name] for layer in (*CONVS, *GROUPED)} == {"ConvDsp"}
     text = (tmp_path / "project/src/layers.c").read_text()
     for form in ("4_paired(", "3_paired(", "1_paired(", "2_paired(", "4_wide_limited(", "_sparse("):
         assert f"    tilewright_matrix{form}" in text or form == "_sparse("
     assert "_paired_sparse(xs" in text
+
+
+def test_groups_whose_results_lie_over_their_operand(tmp_path: Path) -> None:
+    done = check([GROUPS_OVER_OPERAND], "qemu_mps2_an386", tmp_path)
+    assert kernels(done)["over"] == "ConvDsp"
 
 
 def test_winograd_convolutions_are_the_direct_ones(tmp_path: Path) -> None:
@@ -91,11 +99,18 @@ def test_means_of_whole_maps(tmp_path: Path) -> None:
 
 
 def test_what_the_pairs_cannot_do_goes_to_the_portable_kernel(tmp_path: Path) -> None:
-    done = check([DILATED, PADDED], "qemu_mps2_an386", tmp_path)
-    node = next(node for node in done.bound.nodes if node.call.node.name == "line_dilated")
-    refusals = {candidate.kernel.name: candidate.refusal for candidate in node.candidates}
-    assert refusals["DepthwiseDsp"] == "no axis has stride 1 or 2 without dilation"
-    assert {kernels(done)[layer.name] for layer in (DILATED, PADDED)} == {"DepthwiseI8"}
+    layers = (DILATED, PADDED, TINY_GROUPS, ODD_GROUPS)
+    done = check(layers, "qemu_mps2_an386", tmp_path)
+    refusals = {
+        (node.call.node.name, candidate.kernel.name): candidate.refusal
+        for node in done.bound.nodes
+        for candidate in node.candidates
+    }
+    assert refusals["line_dilated", "DepthwiseDsp"] == "no axis has stride 1 or 2 without dilation"
+    tiny, odd = refusals["tiny_groups", "ConvDsp"], refusals["odd_groups", "ConvDsp"]
+    assert tiny == "groups are so small that copying their inputs costs more than their products"
+    assert odd == "a group has 3 output channels, the kernel computes two at once"
+    assert {kernels(done)[layer.name] for layer in layers} == {"DepthwiseI8", "ConvI8"}
 
 
 @pytest.mark.parametrize("board", ["qemu_mps2_an500", "qemu_mps2_an505"])

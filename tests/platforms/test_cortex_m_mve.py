@@ -19,15 +19,22 @@ from board_layers import (
     kernels,
     sums,
 )
+from grouped_layers import GROUPED, GROUPS_OVER_OPERAND
 from tilewright.platforms.cortex_m.kernels import matrix_i8
 
 BOARD = "qemu_mps3_an547"
 
 
 def test_convolutions_in_vectors(tmp_path: Path) -> None:
-    taken = kernels(check([*CONVS, *ODD_CONVS], BOARD, tmp_path, EXTREMES, first=("ConvMve",)))
-    assert {taken[layer.name] for layer in (*CONVS, *ODD_CONVS) if not layer.unsigned} == {"ConvMve"}
+    layers = [*CONVS, *ODD_CONVS, *GROUPED]
+    taken = kernels(check(layers, BOARD, tmp_path, EXTREMES, first=("ConvMve",)))
+    assert {taken[layer.name] for layer in layers if not layer.unsigned} == {"ConvMve"}
     assert {taken[layer.name] for layer in CONVS if layer.unsigned} == {"ConvDsp"}
+
+
+def test_groups_whose_results_lie_over_their_operand(tmp_path: Path) -> None:
+    done = check([GROUPS_OVER_OPERAND], BOARD, tmp_path)
+    assert kernels(done)["over"] == "ConvMve"
 
 
 def test_dense_and_depthwise_layers_in_vectors(tmp_path: Path) -> None:

@@ -3,10 +3,12 @@ h, w, b, c = k.h, k.w, k.at_once, k.codes
 widen = f"tilewright_widen{b}{'_unsigned' if k.unsigned else ''}"
 row = w.kernel * k.channels
 sparse = c.form == "_paired_sparse"
-even = k.out_channels // 2 * 2
 x = "x" if k.x_type == "int8_t" else "(const int8_t *)x"
 y = "y" if k.y_type == "int8_t" else "(int8_t *)y"
 at = f"p < {k.pixels - b} ? p : {k.pixels - b}"
+grouped = k.groups.count > 1
+results = k.groups.results
+even = results // 2 * 2
 %>\
 % if k.way == "patch":
 /* Copies the inputs of one pixel side by side. */
@@ -14,7 +16,7 @@ TILEWRIGHT_ONCE void ${f.name}_patch(const int8_t *x, int8_t *to, int top, int l
 {
     for (int kh = 0; kh < ${h.kernel}; kh++) {
         const int ih = top + kh * ${h.dilation};
-% if w.dilation == 1:
+% if w.dilation == 1 and not grouped:
         if (ih >= 0 && ih < ${h.size} && left >= 0 && left <= ${w.size - w.kernel}) {
             const int8_t *const s = x + ih * ${h.x_stride} + left * ${w.x_stride};
 % for i in range(0, row - 3, 4):
@@ -34,9 +36,12 @@ TILEWRIGHT_ONCE void ${f.name}_patch(const int8_t *x, int8_t *to, int top, int l
         for (int kw = 0; kw < ${w.kernel}; kw++) {
             const int iw = left + kw * ${w.dilation};
             const int inside = ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size};
-            for (int i = 0; i < ${k.channels}; i++) {
-                *to++ = inside ? x[ih * ${h.x_stride} + iw * ${w.x_stride} + i] : (int8_t)${k.zero_point};
+            if (inside) {
+                memcpy(to, x + ih * ${h.x_stride} + iw * ${w.x_stride}, ${k.channels});
+            } else {
+                memset(to, ${k.zero_point}, ${k.channels});
             }
+            to += ${k.channels};
         }
     }
 % for i in range(h.kernel * row, k.depth):
@@ -60,9 +65,11 @@ static void ${f.name}(${f.parameters})
 % else:
     for (int p = 0; p < ${k.pixels}; p += ${b}) {
         const int at = ${at};
-% if k.way == "rows":
+% if k.way == "rows" or grouped:
         int top[${b}];
         int left[${b}];
+% endif
+% if k.way == "rows":
 % if k.runs:
         int inside = 1;
 % endif
@@ -70,7 +77,7 @@ static void ${f.name}(${f.parameters})
         for (int j = 0; j < ${b}; j++) {
             const int oh = (at + j) / ${w.out};
             const int ow = at + j - oh * ${w.out};
-% if k.way == "rows":
+% if k.way == "rows" or grouped:
             top[j] = oh * ${h.stride} - ${h.pad};
             left[j] = ow * ${w.stride} - ${w.pad};
 % if k.padded and k.runs:
@@ -82,7 +89,9 @@ static void ${f.name}(${f.parameters})
         }
 % if k.way == "patch":
         const int8_t *const sources[${b}] = {${", ".join(f"patch + {j * k.depth}" if j else "patch" for j in range(b))}};
+% if not grouped:
         ${widen}(sources, xs, ${k.depth // 4});
+% endif
 % else:
         uint32_t *put = xs;
 % if k.runs:
@@ -128,6 +137,14 @@ static void ${f.name}(${f.parameters})
             memcpy(to + j * ${k.out_channels}, fill, ${k.out_channels});
         }
         tilewright_matrix${b}${c.form}(xs, w, table, to + ${k.first}, ${k.depth // 2}, ${k.last - k.first}, ${k.out_channels}, codes);
+% elif grouped:
+        for (int g = 0; g < ${k.groups.count}; g++) {
+            for (int j = 0; j < ${b}; j++) {
+                ${f.name}_patch(${x} + g * ${k.channels}, patch + j * ${k.depth}, top[j], left[j]);
+            }
+            ${widen}(sources, xs, ${k.depth // 4});
+            tilewright_matrix${b}${c.form}(xs, w + g * ${results * k.depth // 4}, table + g * ${results * c.table_step}, to + g * ${results}, ${k.depth // 2}, ${results}, ${k.out_channels}, codes);
+        }
 % else:
         tilewright_matrix${b}${c.form}(xs, w, table, to, ${k.depth // 2}, ${even}, ${k.out_channels}, codes);
 % if k.out_channels % 2:

@@ -2,7 +2,7 @@
 
 A 1x1 convolution of stride 1 widens straight from the input. Where the channels are a multiple of four, whole kernel
 rows are widened from the input and taps outside it from a run of zero points; else a pixel's inputs are first copied
-side by side.
+side by side, those of one group after the other.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tilewright.platforms.cortex_m.kernels import matrix_i8
 from tilewright.platforms.cortex_m.kernels.matrix_i8 import Codes
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
-from tilewright.platforms.generic.kernels.blocks import Axis
+from tilewright.platforms.generic.kernels.blocks import Axis, Groups, groups_of
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 
 
@@ -46,13 +46,16 @@ PRICES = ConvWork(
     gathered_bytes=4.2,
 )
 """Instructions for one unit of each kind of work."""
+LEAST_PRODUCTS = 8
+"""Of one group for each tap, where there are several groups."""
 
 
 @dataclass(frozen=True)
 class ConvContext:
     """Every number of one convolution. `way` is how pixels are gathered: `direct`, `rows` or `patch`.
 
-    Channels from `first` to `last` are computed; before, and in steps between, they may be constant.
+    `channels` and `depth` are inputs of one group. Channels from `first` to `last` are computed; before, and in steps
+    between, they may be constant.
     """
 
     x_type: str
@@ -60,6 +63,7 @@ class ConvContext:
     unsigned: bool
     h: Axis
     w: Axis
+    groups: Groups
     channels: int
     depth: int
     out_channels: int
@@ -89,6 +93,22 @@ def accepts(call: Call) -> str | None:
         return why
     if call.integer("group", 1) != 1:
         return "the kernel handles one group"
+    return _refused(call)
+
+
+def accepts_groups(call: Call) -> str | None:
+    """Any number of groups with an even number of results each, and else what `accepts` asks for."""
+    if (why := portable.accepts(call)) is not None:
+        return why
+    groups = groups_of(call)
+    if groups.count > 1 and groups.results % 2:
+        return f"a group has {groups.results} output channels, the kernel computes two at once"
+    if groups.count > 1 and groups.channels * groups.results < LEAST_PRODUCTS:
+        return "groups are so small that copying their inputs costs more than their products"
+    return _refused(call)
+
+
+def _refused(call: Call) -> str | None:
     if call.outputs[0].shape[1] < 2:
         return "the kernel computes two output channels at once"
     if portable.weights_of(call)[1] is not DType.I8:
@@ -99,8 +119,7 @@ def accepts(call: Call) -> str | None:
 def way_of(call: Call) -> str:
     """How pixels are gathered."""
     h, w = matrix_i8.axes_of(call)
-    channels = call.shape(0)[1]
-    if channels % 4:
+    if call.shape(0)[1] % 4 or groups_of(call).count > 1:
         return "patch"
     plain = (h.kernel, w.kernel, h.stride, w.stride) == (1, 1, 1, 1) and not portable.is_padded(h, w)
     return "direct" if plain else "rows"
@@ -111,11 +130,11 @@ def way_of(call: Call) -> str:
     sources=["dsp.h", "matrix_i8.h"], preference=20, requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class ConvDsp(KernelMethods):
-    """Integer convolution of any window: four pixels by two channels of dual multiplies."""
+    """Integer convolution of any window and groups: four pixels by two channels of dual multiplies."""
 
     def accepts(self, call: Call) -> str | None:
-        """What every integer convolution of these cores asks for."""
-        return accepts(call)
+        """See `accepts_groups`."""
+        return accepts_groups(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights in pairs of channels, starts and multipliers, and a run of zero points for taps outside."""
@@ -140,11 +159,11 @@ class ConvDsp(KernelMethods):
         return int(depth) * at_once * (3 if way_of(call) == "patch" else 2)
 
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
-        """The pixels of a block are widened before their results are written."""
+        """The pixels of a block are widened before their results are written, those of a group at a time."""
         call = operands.call
         h, w = matrix_i8.axes_of(call)
         steps = patch_steps(h, w, matrix_i8.pixels_at_once(pixels_of(call)), call.outputs[0].shape[1], 1, 1)
-        return ((0, 0, gap_bytes(*steps, reads_before_writing=True)),)
+        return ((0, 0, gap_bytes(*steps, reads_before_writing=groups_of(call).count == 1)),)
 
     def cost(self, call: Call) -> float:
         """Work at the prices of its kinds."""
@@ -165,13 +184,14 @@ class ConvDsp(KernelMethods):
             unsigned=x.dtype is DType.U8,
             h=h,
             w=w,
-            channels=x.shape[1],
+            groups=groups_of(call),
+            channels=groups_of(call).channels,
             depth=weights.shape[1],
             out_channels=weights.shape[0],
             pixels=pixels,
             at_once=matrix_i8.pixels_at_once(pixels),
             way=way_of(call),
-            runs=w.dilation == 1 and w.kernel > 1,
+            runs=w.dilation == 1 and w.kernel > 1 and groups_of(call).count == 1,
             padded=portable.is_padded(h, w),
             zero_point=x.quantisation.zero_point[0],
             first=channels.pairs[0],
@@ -185,16 +205,16 @@ def work(call: Call) -> ConvWork:
     h, w = matrix_i8.axes_of(call)
     weights, pixels = weights_of(call), pixels_of(call)
     prepared, codes = matrix_i8.conv_channels(call, weights)
-    at_once = matrix_i8.pixels_at_once(pixels)
+    at_once, groups = matrix_i8.pixels_at_once(pixels), groups_of(call)
     blocks, pairs, depth = -(-pixels // at_once), len(prepared.pairs), int(weights.shape[1])
     step = matrix_i8.COST[at_once] + (0 if "_paired" in codes.form else 1)
-    taps, channels, way = h.kernel * w.kernel, call.shape(0)[1], way_of(call)
+    taps, channels, way = h.kernel * w.kernel, groups.channels, way_of(call)
     inner = inner_blocks(h, w, 1 if way == "patch" else at_once)
     runs, tests, copies = float(blocks), 0.0, 0.0
     if way == "patch":
-        inner = inner if w.dilation == 1 else 0
+        inner = inner if w.dilation == 1 and groups.count == 1 else 0
         edges = blocks * at_once - inner
-        tests, copies = inner * h.kernel + edges * taps, edges * taps * channels
+        tests, copies = inner * h.kernel + edges * taps * groups.count, edges * taps * channels * groups.count
     elif way == "rows":
         whole = inner if w.dilation == 1 and w.kernel > 1 else 0
         edges = blocks - whole
@@ -203,8 +223,8 @@ def work(call: Call) -> ConvWork:
         core_instructions=blocks * pairs * depth / 2 * step,
         channel_pairs=blocks * pairs,
         results=2 * blocks * pairs * at_once,
-        blocks=blocks,
-        widened_words=blocks * at_once * depth / 4,
+        blocks=blocks * groups.count,
+        widened_words=blocks * groups.count * at_once * depth / 4,
         runs=runs,
         gathered_runs=tests,
         gathered_bytes=copies,

@@ -200,11 +200,12 @@ def codes_constant(call: Call) -> Constant:
 
 
 def conv_channels(call: Call, weights: Array) -> tuple[Channels, Codes]:
-    """Channels and form of a layer that may leave out pairs of constant channels."""
-    channels = channels_of(call, weights, sparse=True)
-    codes = codes_of(call, channels)
-    if codes.form == "_paired_sparse":
-        return channels, codes
+    """Channels and form of a layer that may leave out pairs of constant channels, where it has one group."""
+    if call.integer("group", 1) == 1:
+        channels = channels_of(call, weights, sparse=True)
+        codes = codes_of(call, channels)
+        if codes.form == "_paired_sparse":
+            return channels, codes
     channels = channels_of(call, weights)
     return channels, codes_of(call, channels)
 

@@ -12,7 +12,8 @@ form = {1: "ONE", 2: "TWO"}.get(k.depth // 16, "STEPS")
 sums, others = ("q6", "q7") if form == "TWO" else ("q4", "q5")
 end = w.out * w.stride - w.pad
 lowest, leftmost = h.size - (h.kernel - 1) * h.dilation - 1, w.size - (w.kernel - 1) * w.dilation - 1
-one_run = w.dilation == 1 or w.kernel == 1
+grouped = k.groups.count > 1
+one_run = not grouped and (w.dilation == 1 or w.kernel == 1)
 inside = f"(unsigned)top <= {lowest}u && (unsigned)left <= {leftmost}u" if one_run and min(lowest, leftmost, k.whole) >= 0 else ""
 %>\
 <%def name="exactly(source, length, at=0)">
@@ -32,7 +33,7 @@ TILEWRIGHT_MVE void ${f.name}_gather(const int8_t *x, int8_t *to, int top, int l
     for (int kh = 0; kh < ${h.kernel}; kh++) {
         const int ih = top + kh * ${h.dilation};
         const int row_inside = ih >= 0 && ih < ${h.size};
-% if w.dilation == 1:
+% if w.dilation == 1 and not grouped:
         if (row_inside && left >= 0 && left <= ${w.size - w.kernel}) {
             const int8_t *const s = x + ih * ${h.x_stride} + left * ${w.x_stride};
 ${exactly("s", row)}\
@@ -110,6 +111,10 @@ ${fill(f"to{f' - {k.first}' if k.first else ''}")}\
     for (int p = 0; p < ${k.pixels}; p += 4) {
         const int at = ${f"p < {last} ? p : {last}" if overlapped else "p"};
         const int8_t *sources[4];
+% if grouped:
+        int tops[4];
+        int lefts[4];
+% endif
 % if overlapped:
         if (at < p) {
             top = ${last // w.out * h.stride - h.pad};
@@ -119,7 +124,10 @@ ${fill(f"to{f' - {k.first}' if k.first else ''}")}\
         for (int j = 0; j < 4; j++) {
             int8_t *const to = patch + j * ${k.depth};
             sources[j] = to${ahead};
-% if inside:
+% if grouped:
+            tops[j] = top;
+            lefts[j] = left;
+% elif inside:
             const int from = top * ${h.x_stride} + left * ${w.x_stride};
             if (${inside} && from <= ${k.whole}) {
 % if k.way == "run":
@@ -153,7 +161,16 @@ ${fill(f"to{f' - {k.first}' if k.first else ''}")}\
 % if k.sparse:
 ${fill(f"to{f' - {k.first}' if k.first else ''}")}\
 % endif
+% if grouped:
+        for (int g = 0; g < ${k.groups.count}; g++) {
+            for (int j = 0; j < 4; j++) {
+                ${f.name}_gather(x + g * ${k.channels}, patch + j * ${k.depth}, tops[j], lefts[j]);
+            }
+            ${f.name}_pixels(sources[0], sources[1], sources[2], sources[3], stream + g * ${k.group_words}, to + g * ${k.groups.results}, places);
+        }
+% else:
         ${f.name}_pixels(sources[0], sources[1], sources[2], sources[3], stream, to, places);
+% endif
     }
 % endif
 }

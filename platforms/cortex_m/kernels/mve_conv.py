@@ -2,7 +2,7 @@
 
 The inputs of a pixel are read where they lie if they are one run of bytes there, else they are gathered in scratch; so
 are those at the edge, and those of the last pixels, whose vectors would reach over the end. Pairs of channels that are
-constant are left out as in the scalar kernels.
+constant are left out as in the scalar kernels. With several groups, those of a pixel are gathered one after the other.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Nee
 from tilewright.platforms.cortex_m.kernels import conv_i8, matrix_i8, mve
 from tilewright.platforms.cortex_m.kernels.mve import VECTOR
 from tilewright.platforms.cortex_m.platform import PLATFORM
-from tilewright.platforms.generic.kernels.blocks import Axis
+from tilewright.platforms.generic.kernels.blocks import Axis, Groups, groups_of
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 
 
@@ -55,7 +55,8 @@ class Reads:
 
 @dataclass(frozen=True)
 class MveConvContext:
-    """Every number of one convolution; `depth` counts inputs of a pixel, padded to whole vectors.
+    """Every number of one convolution; `depth` counts inputs of a pixel, padded to whole vectors, of a group as
+    `channels` does; the weights and numbers of a group are `group_words`.
 
     See `way_of`. Up to `whole`, the last column of a line or byte of the input where a pixel may start, vectors stay
     inside the input; before and behind, a line's `segment` of columns is copied. `places` are those of the results of
@@ -65,6 +66,8 @@ class MveConvContext:
     y_type: str
     h: Axis
     w: Axis
+    groups: Groups
+    group_words: int
     channels: int
     inputs: int
     depth: int
@@ -93,9 +96,14 @@ def flat_weights(call: Call) -> Array:
 
 
 def window_inputs(call: Call) -> int:
-    """Inputs of a pixel."""
+    """Inputs of a pixel, of one group."""
     h, w = matrix_i8.axes_of(call)
-    return h.kernel * w.kernel * call.shape(0)[1]
+    return h.kernel * w.kernel * groups_of(call).channels
+
+
+def channels_of(call: Call) -> matrix_i8.Channels:
+    """The channels in pairs; where there is one group, pairs of constant ones are left out."""
+    return matrix_i8.channels_of(call, flat_weights(call), sparse=groups_of(call).count == 1)
 
 
 def is_run(call: Call) -> bool:
@@ -108,6 +116,8 @@ def way_of(call: Call) -> str:
     """How pixels are read: `line` where four neighbours stand one behind the other and constants reach all their taps,
     `run` where each is one run of bytes in the input, else `patch`, a copy of its window."""
     h, w = matrix_i8.axes_of(call)
+    if groups_of(call).count > 1:
+        return "patch"
     if h.out == h.size == h.kernel == w.stride == 1 and h.pad == 0 and offsets_of(call):
         return "line"
     steps = -(-window_inputs(call) // VECTOR)
@@ -186,6 +196,11 @@ def form_of(call: Call) -> tuple[str, int]:
     return ("SATURATED", shift) if plain else ("LIMITED", 0)
 
 
+def is_sparse(call: Call, channels: matrix_i8.Channels) -> bool:
+    """True where pairs may be left out."""
+    return groups_of(call).count == 1 and bool(channels.constant.any())
+
+
 def numbers_of(call: Call, channels: matrix_i8.Channels) -> Array:
     """[pair, words]: the numbers of the codes. Products are doubled, so these are of twice the word."""
     fixed = matrix_i8.fixed_point(call)
@@ -199,6 +214,9 @@ def numbers_of(call: Call, channels: matrix_i8.Channels) -> Array:
     if form == "LIMITED":
         columns += [np.full(firsts.size, fixed.low), np.full(firsts.size, fixed.high)]
     step = np.diff(firsts, append=firsts[-1] - 1)
+    groups = groups_of(call)
+    if groups.count > 1:
+        step[groups.results // 2 - 1 :: groups.results // 2] = -1
     return np.stack([*columns, step], axis=1)
 
 
@@ -219,8 +237,9 @@ def stream_of(channels: matrix_i8.Channels, numbers: Array) -> Array:
 def work(call: Call) -> ConvWork:
     """The work of one call."""
     h, w = matrix_i8.axes_of(call)
-    pixels, channels, steps = conv_i8.pixels_of(call), call.shape(0)[1], flat_weights(call).shape[1] // VECTOR
-    pairs = len(matrix_i8.channels_of(call, conv_i8.weights_of(call), sparse=True).pairs)
+    groups = groups_of(call)
+    pixels, channels, steps = conv_i8.pixels_of(call), groups.channels, flat_weights(call).shape[1] // VECTOR
+    pairs = len(channels_of(call).pairs)
     blocks = -(-pixels // 4)
     per_pair = {1: 27.0, 2: 41.0}.get(steps, 14.0 * steps + 17.0) + 5.0 * (form_of(call)[0] == "LIMITED")
     way = way_of(call)
@@ -235,6 +254,16 @@ def work(call: Call) -> ConvWork:
             copied_vectors=0,
             edge_pixels=0.25 * edges,
             edge_vectors=edges * -(-channels // VECTOR),
+        )
+    if groups.count > 1:
+        gathered = 4 * blocks * groups.count
+        return ConvWork(
+            pair_instructions=blocks * pairs * per_pair,
+            blocks=blocks * groups.count,
+            searched_pixels=gathered,
+            copied_vectors=0,
+            edge_pixels=0,
+            edge_vectors=gathered * h.kernel * w.kernel * -(-channels // VECTOR),
         )
     searched = 4 * blocks
     inner = conv_i8.inner_blocks(h, w, 1) if w.dilation == 1 or w.kernel == 1 else 0
@@ -255,20 +284,20 @@ def work(call: Call) -> ConvWork:
     preference=40, requires=Needs(has=("mve",)),
 )  # fmt: skip
 class ConvMve(KernelMethods):
-    """Integer convolution of any window: four pixels by two channels, sixteen inputs at a time."""
+    """Integer convolution of any window and groups: four pixels by two channels, sixteen inputs at a time."""
 
     def accepts(self, call: Call) -> str | None:
         """What the scalar kernel accepts, with words that may be doubled."""
-        if (why := conv_i8.accepts(call)) is not None:
+        if (why := conv_i8.accepts_groups(call)) is not None:
             return why
         return word_refusal(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The stream of weights and numbers, and codes of constant channels."""
         call = operands.call
-        channels = matrix_i8.channels_of(call, flat_weights(call), sparse=True)
+        channels = channels_of(call)
         constants = [Constant("stream", DType.U32, stream_of(channels, numbers_of(call, channels)))]
-        if channels.constant.any():
+        if is_sparse(call, channels):
             y = call.outputs[0]
             constants.append(Constant("fill", y.dtype, channels.codes.astype(y.dtype.numpy)))
         return tuple(constants)
@@ -288,7 +317,7 @@ class ConvMve(KernelMethods):
         call = operands.call
         h, w = matrix_i8.axes_of(call)
         steps = patch_steps(h, w, min(4, h.out * w.out), call.outputs[0].shape[1], 1, 1)
-        before = flat_weights(call).shape[1] == VECTOR or way_of(call) == "patch"
+        before = groups_of(call).count == 1 and (flat_weights(call).shape[1] == VECTOR or way_of(call) == "patch")
         return ((0, 0, gap_bytes(*steps, reads_before_writing=before)),)
 
     def cost(self, call: Call) -> float:
@@ -300,8 +329,8 @@ class ConvMve(KernelMethods):
         call = operands.call
         x, y = call.tensor(0), call.outputs[0]
         assert x.quantisation is not None
-        flat = flat_weights(call)
-        channels = matrix_i8.channels_of(call, flat, sparse=True)
+        flat, channels, groups = flat_weights(call), channels_of(call), groups_of(call)
+        stream = stream_of(channels, numbers_of(call, channels))
         h, w = matrix_i8.axes_of(call)
         pixels, out_channels = h.out * w.out, y.shape[1]
         codes, shift = form_of(call)
@@ -309,7 +338,9 @@ class ConvMve(KernelMethods):
             y_type=C_TYPES[y.dtype],
             h=h,
             w=w,
-            channels=x.shape[1],
+            groups=groups,
+            group_words=stream.size // groups.count,
+            channels=groups.channels,
             inputs=window_inputs(call),
             depth=flat.shape[1],
             out_channels=out_channels,
@@ -321,7 +352,7 @@ class ConvMve(KernelMethods):
             zero_point=x.quantisation.zero_point[0],
             first=channels.pairs[0],
             places=tuple(min(j, pixels - 1) * out_channels + side for j in range(4) for side in (0, 1)),
-            sparse=bool(channels.constant.any()),
+            sparse=is_sparse(call, channels),
             reads=reads_of(call),
             codes=codes,
             shift=shift,

@@ -79,10 +79,13 @@ def _cast_nests(call: Call) -> tuple[Nest, ...]:
     (kind,) = (_cast if call.node.op == "Cast" else _cast_like)(call)
     if 0 in kind.shape:
         return ()
-    space = Space.of(**axes("i", kind.shape))
-    loops = list(space)
-    x, y = operand(call.tensor(0), "x"), Tensor("y", kind.shape, kind.dtype)
-    return (Nest(space, y[*loops], (x[*loops],), body("cast")),)
+    return (converting_nest(operand(call.tensor(0), "x"), Tensor("y", kind.shape, kind.dtype)),)
+
+
+def converting_nest(source: Tensor, out: Tensor) -> Nest:
+    """Every element of a tensor in another's type, as `convert` has it."""
+    space = Space.of(**axes("i", out.shape))
+    return Nest(space, out[*space], (source[*space],), body("cast"))
 
 
 def _gradient(a: Adjoint, index: int) -> str:

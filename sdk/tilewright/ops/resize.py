@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tilewright.model import Array, DType, Node
-from tilewright.ops.cast import convert
+from tilewright.ops.cast import convert, converting_nest
 from tilewright.ops.codes import Codes, Interpolates, Moves
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import body, combine
@@ -347,7 +347,7 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     real = tensor.dtype.is_float
     nests, source = [], operand(tensor, "x")
     if not real:
-        nests.append(_converting_nest(source, Tensor("reals", tensor.shape, DType.F32)))
+        nests.append(converting_nest(source, Tensor("reals", tensor.shape, DType.F32)))
         source = nests[-1].out.tensor
     for axis, taps in resized:
         shape = (*kind.shape[: axis + 1], *tensor.shape[axis + 1 :])
@@ -355,13 +355,7 @@ def _nests(call: Call) -> tuple[Nest, ...]:
         out = Tensor(name, shape, kind.dtype if real else DType.F32)
         nests.append(_axis_nest(source, out, axis, folded(taps, tensor.shape[axis])))
         source = out
-    return tuple(nests) if real else (*nests, _converting_nest(source, Tensor("y", kind.shape, kind.dtype)))
-
-
-def _converting_nest(source: Tensor, out: Tensor) -> Nest:
-    """Integers to float32, or back, where what stands behind the point is cut off."""
-    space = Space.of(**axes("i", out.shape))
-    return Nest(space, out[*space], (source[*space],), body("cast"))
+    return tuple(nests) if real else (*nests, converting_nest(source, Tensor("y", kind.shape, kind.dtype)))
 
 
 def folded(taps: Taps, size: int) -> tuple[tuple[int, ...], Array]:
