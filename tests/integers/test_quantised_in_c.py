@@ -69,6 +69,18 @@ def transposed(stride: int, dilation: int, groups: int) -> onnx.ModelProto:
     return write.model({"x": (2, 4, 5, 4)})
 
 
+def constant_times(bias: bool) -> onnx.ModelProto:
+    """A constant matrix, as of the edges of a graph, times what is computed."""
+    write = Writer()
+    write.constants["w"] = RNG.integers(-128, 128, (5, 7)).astype(np.int8)
+    write.constants["b"] = RNG.standard_normal(6).astype(np.float32)
+    left = write.add("DequantizeLinear", f"w {write.parameters('w', 0.02, 9)}", "wd")
+    operands = f"{left} {write.pair('x', 0.03, -7)}"
+    product = write.add("Gemm", f"{operands} b", "m") if bias else write.add("MatMul", operands, "m")
+    write.add("Identity", write.pair(product, 0.05, 4), "y")
+    return write.model({"x": (7, 6)})
+
+
 def joined() -> onnx.ModelProto:
     """Sixteen-bit codes of two scales in one tensor."""
     write = Writer(21)
@@ -99,6 +111,8 @@ def networks() -> Networks:
         yield f"tied_{op}", "RealCodes", pair_of(op, (0.5, 0.5, 1.0 if op != "Mul" else 0.5))
         yield f"wide_{op}", "RealCodes", pair_of(op, (0.0013, 0.0007, 0.0017), np.int16)
     yield "two_matrices", "ProductI8", pair_of("MatMul", (0.02, 0.013, 0.03))
+    yield "constant_times", "ProductI8", constant_times(bias=False)
+    yield "constant_times_biased", "SumCodes", constant_times(bias=True)
     for stride, dilation, groups in ((1, 1, 1), (2, 1, 2), (2, 2, 1), (3, 1, 4)):
         yield f"up_{stride}{dilation}{groups}", "TransposedSumCodes", transposed(stride, dilation, groups)
     yield "joined", "RequantiseReal", joined()

@@ -42,9 +42,11 @@ def products(call: Call) -> Call:
 
 
 def sum_constants(operands: Operands) -> tuple[Constant, ...]:
-    """Centred weights where they are constant, the bias, the requantisation."""
+    """A constant left operand as it is, centred weights where they are constant, the bias, the requantisation."""
     call = operands.call
     constants: list[Constant] = []
+    if 0 in call.constants:
+        constants.append(Constant(operand_names(call)[0], call.tensor(0).dtype, call.constants[0].reshape(-1)))
     if 1 in call.constants:
         values, dtype = weights_of(call)
         constants.append(Constant(operand_names(call)[1], dtype, values.reshape(-1)))
@@ -61,7 +63,8 @@ def start_of(call: Call) -> Array:
 
 def centred_text(call: Call, index: int, name: str) -> str:
     """A code less its zero point; constant weights lie centred already."""
-    zero = 0 if index in call.constants else the_quantisation(call.tensor(index)).zero_point[0]
+    centred = index == 1 and index in call.constants
+    zero = 0 if centred else the_quantisation(call.tensor(index)).zero_point[0]
     return f"({minus(name, zero)})" if zero else name
 
 
