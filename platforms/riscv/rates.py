@@ -6,6 +6,7 @@ DENSE, WEIGHTS, OTHERS = ("dense", "grouped"), ("weights", "row"), ("",)
 
 RATES = {
     "ConvBlockI8": Rate(2.8, DENSE), "ConvGatherI8": Rate(3.2, DENSE), "DepthwiseWindowI8": Rate(4.5, ("depthwise",)),
+    "DepthwiseLinesI8": Rate(4.5, ("depthwise",)),
     "DepthwisePlaneI8": Rate(4.0, ("depthwise",)), "DenseBlockI8": Rate(3.6, WEIGHTS),
     "ProductBlockI8": Rate(4.0, ("two operands",)), "ConvVectorI8": Rate(0.5, DENSE),
     "DenseVectorI8": Rate(0.5, WEIGHTS), "ConvBlockF32": Rate(2.2, DENSE), "DenseBlockF32": Rate(2.4, WEIGHTS),

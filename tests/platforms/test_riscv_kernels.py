@@ -62,6 +62,24 @@ EXTREMES = [
 ]
 
 
+LINES = [
+    Layer("five", (1, 3, 8, 11), (3, 1, 5, 5), x_zero=9, attributes={"group": 3, "pads": [2, 2, 2, 2]}),
+    Layer("seven", (1, 4, 7, 6), (4, 1, 7, 7), weights="-127", attributes={"group": 4, "pads": [3, 3, 3, 3]}),
+    Layer("eleven", (1, 5, 31), (5, 1, 11), attributes={"group": 5, "pads": [10, 0]}),
+    Layer("seventeen", (1, 2, 40), (2, 1, 17), attributes={"group": 2, "pads": [8, 8], "strides": [3]}),
+    Layer("stride", (1, 4, 9, 10), (4, 1, 5, 5), attributes={"group": 4, "pads": [1, 2, 2, 1], "strides": [2, 2]}),
+    Layer("valid", (1, 3, 6, 9), (3, 1, 4, 5), unsigned=True, x_zero=-30, attributes={"group": 3}),
+    Layer("apart", (1, 4, 11, 9), (4, 1, 3, 3), x_zero=3,
+          attributes={"group": 4, "pads": [2, 2, 2, 2], "dilations": [2, 2]}),
+    Layer("apart_odd", (1, 3, 10, 11), (3, 1, 3, 2),
+          attributes={"group": 3, "pads": [1, 0, 2, 4], "dilations": [2, 3], "strides": [2, 1]}),
+    Layer("apart_far", (1, 3, 23), (3, 1, 3), y_zero=5, attributes={"group": 3, "pads": [16, 0], "dilations": [8]}),
+    Layer("apart_few", (1, 3, 13), (3, 1, 3), attributes={"group": 3, "dilations": [5]}),
+    Layer("apart_large", (1, 2, 12, 19), (2, 1, 5, 5),
+          attributes={"group": 2, "pads": [4, 6, 4, 6], "dilations": [2, 3]}),
+    Layer("apart_rows", (1, 4, 9, 8), (4, 1, 3, 3), weights="127",
+          attributes={"group": 4, "pads": [2, 0, 2, 1], "dilations": [2, 1], "strides": [1, 2]}),
+]  # fmt: skip
 WINOGRAD = ("WinogradBlockI8",)
 PLANES = ("DepthwisePlaneI8", "DepthwiseWindowI8")
 
@@ -73,6 +91,28 @@ def test_every_shape_is_bit_exact_in_the_simulator(tmp_path: Path) -> None:
     assert bound["tall"] == "ConvGatherI8"
     assert {bound[name] for name in ("dw", "dwstride", "dwtiny")} <= {"DepthwisePlaneI8", "DepthwiseWindowI8"}
     assert bound["dense"] == bound["rows"] == "DenseBlockI8"
+
+
+def test_large_and_dilated_depthwise_windows_are_bit_exact(tmp_path: Path) -> None:
+    strided = Layer("apart_strided", (1, 4, 21), (4, 1, 3), attributes={"group": 4, "dilations": [2], "strides": [2]})
+    done = check([*LINES, strided], "qemu_rv32imc", tmp_path, ("random", "low", "high"), first=("DepthwiseLinesI8",))
+    bound = kernels(done)
+    assert {bound[layer.name] for layer in LINES} == {"DepthwiseLinesI8"}
+    node = next(node for node in done.bound.nodes if node.call.node.name == strided.name)
+    refusals = {candidate.kernel.name: candidate.refusal for candidate in node.candidates}
+    assert refusals["DepthwiseLinesI8"] == (
+        "columns of the window have gaps and strides, neighbouring results share none"
+    )
+
+
+@pytest.mark.parametrize("pads", [2, 1])
+def test_a_large_window_takes_the_place_of_its_operand_where_shapes_are_equal(pads: int, tmp_path: Path) -> None:
+    layer = Layer("five", (1, 8, 16, 16), (8, 1, 5, 5), attributes={"group": 8, "pads": [pads] * 4})
+    done = check([layer], "qemu_rv32imc", tmp_path)
+    (node,) = (node for node in done.bound.nodes if node.call.node.name == "five")
+    assert node.kernel is not None
+    assert node.kernel.name == "DepthwiseLinesI8"
+    assert node.kernel.in_place(node.call) == (((0, 0),) if pads == 2 else ())
 
 
 @pytest.mark.parametrize("board", ["qemu_rv32imc", "qemu_rv32gcv"])
