@@ -113,14 +113,7 @@ class ConvMethods(KernelMethods):
     _prices: ClassVar[ConvWork]
 
     def accepts(self, call: Call) -> str | None:
-        """What every integer convolution asks for, and groups of more than one product for each tap.
-
-        Depthwise layers have kernels of their own. Against their planes of one channel in scratch these would always
-        win at the peak of memory, at three times the instructions.
-        """
-        groups = groups_of(call)
-        if groups.count > 1 and groups.channels == groups.results == 1:
-            return "it is depthwise, a block has several channels"
+        """What every integer convolution asks for."""
         return conv_i8.accepts(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
