@@ -15,15 +15,15 @@ even = results // 2 * 2
 TILEWRIGHT_ONCE void ${f.name}_patch(const int8_t *x, int8_t *to, int top, int left)
 {
     for (int kh = 0; kh < ${h.kernel}; kh++) {
-        const int ih = top + kh * ${h.dilation};
+        const int ih = top + ${times("kh", h.dilation)};
 % if w.dilation == 1 and not grouped:
         if (ih >= 0 && ih < ${h.size} && left >= 0 && left <= ${w.size - w.kernel}) {
-            const int8_t *const s = x + ih * ${h.x_stride} + left * ${w.x_stride};
+            const int8_t *const s = x + ${times("ih", h.x_stride)} + ${times("left", w.x_stride)};
 % for i in range(0, row - 3, 4):
-            memcpy(to + ${i}, s + ${i}, 4);
+            (void)memcpy(${plus("to", i)}, ${plus("s", i)}, 4);
 % endfor
 % if row % 4 and row > 4:
-            memcpy(to + ${row - 4}, s + ${row - 4}, 4);
+            (void)memcpy(to + ${row - 4}, s + ${row - 4}, 4);
 % elif row % 4:
 % for i in range(row):
             to[${i}] = s[${i}];
@@ -34,12 +34,12 @@ TILEWRIGHT_ONCE void ${f.name}_patch(const int8_t *x, int8_t *to, int top, int l
         }
 % endif
         for (int kw = 0; kw < ${w.kernel}; kw++) {
-            const int iw = left + kw * ${w.dilation};
-            const int inside = ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size};
+            const int iw = left + ${times("kw", w.dilation)};
+            const bool inside = ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size};
             if (inside) {
-                memcpy(to, x + ih * ${h.x_stride} + iw * ${w.x_stride}, ${k.channels});
+                (void)memcpy(to, x + ${times("ih", h.x_stride)} + ${times("iw", w.x_stride)}, ${k.channels});
             } else {
-                memset(to, ${k.zero_point}, ${k.channels});
+                (void)memset(to, ${k.zero_point}, ${k.channels});
             }
             to += ${k.channels};
         }
@@ -50,7 +50,7 @@ TILEWRIGHT_ONCE void ${f.name}_patch(const int8_t *x, int8_t *to, int top, int l
 }
 
 % endif
-static void ${f.name}(${f.parameters})
+static void ${f.name}(${f.plain_parameters})
 {
     uint32_t *const xs = scratch;
 % if k.way == "patch":
@@ -59,7 +59,7 @@ static void ${f.name}(${f.parameters})
 % if k.way == "direct":
     for (int p = 0; p < ${k.pixels}; p += ${b}) {
         const int at = ${at};
-        const int8_t *const s = ${x} + at * ${k.channels};
+        const int8_t *const s = ${x} + ${times("at", k.channels)};
         const int8_t *const sources[${b}] = {${", ".join(f"s + {j * k.channels}" if j else "s" for j in range(b))}};
         ${widen}(sources, xs, ${k.depth // 4});
 % else:
@@ -78,13 +78,13 @@ static void ${f.name}(${f.parameters})
             const int oh = (at + j) / ${w.out};
             const int ow = at + j - oh * ${w.out};
 % if k.way == "rows" or grouped:
-            top[j] = oh * ${h.stride} - ${h.pad};
-            left[j] = ow * ${w.stride} - ${w.pad};
+            top[j] = ${plus(times("oh", h.stride), -h.pad)};
+            left[j] = ${plus(times("ow", w.stride), -w.pad)};
 % if k.padded and k.runs:
-            inside &= oh >= ${h.inner_first} && oh < ${h.inner_last} && ow >= ${w.inner_first} && ow < ${w.inner_last};
+            inside &= (oh >= ${h.inner_first} && oh < ${h.inner_last} && ow >= ${w.inner_first} && ow < ${w.inner_last}) ? 1 : 0;
 % endif
 % else:
-            ${f.name}_patch(${x}, patch + j * ${k.depth}, oh * ${h.stride} - ${h.pad}, ow * ${w.stride} - ${w.pad});
+            ${f.name}_patch(${x}, patch + j * ${k.depth}, ${plus(times("oh", h.stride), -h.pad)}, ${plus(times("ow", w.stride), -w.pad)});
 % endif
         }
 % if k.way == "patch":
@@ -95,10 +95,10 @@ static void ${f.name}(${f.parameters})
 % else:
         uint32_t *put = xs;
 % if k.runs:
-        if (inside) {
+        if (inside != 0) {
             const int8_t *sources[${b}];
             for (int j = 0; j < ${b}; j++) {
-                sources[j] = ${x} + top[j] * ${h.x_stride} + left[j] * ${w.x_stride};
+                sources[j] = ${x} + ${times("top[j]", h.x_stride)} + ${times("left[j]", w.x_stride)};
             }
             for (int kh = 0; kh < ${h.kernel}; kh++) {
                 ${widen}(sources, put, ${row // 4});
@@ -114,14 +114,14 @@ static void ${f.name}(${f.parameters})
                 for (int kw = 0; kw < ${w.kernel}; kw++) {
                     const int8_t *taps[${b}];
                     for (int j = 0; j < ${b}; j++) {
-                        const int ih = top[j] + kh * ${h.dilation};
-                        const int iw = left[j] + kw * ${w.dilation};
+                        const int ih = top[j] + ${times("kh", h.dilation)};
+                        const int iw = left[j] + ${times("kw", w.dilation)};
 % if k.padded:
                         taps[j] = ${"pad" if k.x_type == "int8_t" else "(const int8_t *)pad"};
                         if (ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size})
 % endif
                         {
-                            taps[j] = ${x} + ih * ${h.x_stride} + iw * ${w.x_stride};
+                            taps[j] = ${x} + ${times("ih", h.x_stride)} + ${times("iw", w.x_stride)};
                         }
                     }
                     ${widen}(taps, put, ${k.channels // 4});
@@ -131,19 +131,19 @@ static void ${f.name}(${f.parameters})
         }
 % endif
 % endif
-        int8_t *const to = ${y} + at * ${k.out_channels};
+        int8_t *const to = ${y} + ${times("at", k.out_channels)};
 % if sparse:
         for (int j = 0; j < ${b}; j++) {
-            memcpy(to + j * ${k.out_channels}, fill, ${k.out_channels});
+            (void)memcpy(to + j * ${k.out_channels}, fill, ${k.out_channels});
         }
-        tilewright_matrix${b}${c.form}(xs, w, table, to + ${k.first}, ${k.depth // 2}, ${k.last - k.first}, ${k.out_channels}, codes);
+        tilewright_matrix${b}${c.form}(xs, w, table, ${plus("to", k.first)}, ${k.depth // 2}, ${k.last - k.first}, ${k.out_channels}, codes);
 % elif grouped:
         for (int g = 0; g < ${k.groups.count}; g++) {
             for (int j = 0; j < ${b}; j++) {
-                ${f.name}_patch(${x} + g * ${k.channels}, patch + j * ${k.depth}, top[j], left[j]);
+                ${f.name}_patch(${x} + ${times("g", k.channels)}, patch + j * ${k.depth}, top[j], left[j]);
             }
             ${widen}(sources, xs, ${k.depth // 4});
-            tilewright_matrix${b}${c.form}(xs, w + g * ${results * k.depth // 4}, table + g * ${results * c.table_step}, to + g * ${results}, ${k.depth // 2}, ${results}, ${k.out_channels}, codes);
+            tilewright_matrix${b}${c.form}(xs, w + ${times("g", results * k.depth // 4)}, table + ${times("g", results * c.table_step)}, to + ${times("g", results)}, ${k.depth // 2}, ${results}, ${k.out_channels}, codes);
         }
 % else:
         tilewright_matrix${b}${c.form}(xs, w, table, to, ${k.depth // 2}, ${even}, ${k.out_channels}, codes);

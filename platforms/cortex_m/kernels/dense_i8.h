@@ -3,8 +3,8 @@
  * tilewright_row_paired, tilewright_row_paired_uniform and tilewright_matrix1_paired_uniform. */
 #if defined(TILEWRIGHT_IN_C)
 TILEWRIGHT_INTO void tilewright_row(
-    const int form, const int8_t *restrict x, const uint32_t *restrict w, const int32_t *restrict table,
-    int8_t *restrict y, int words, int columns, const int32_t *restrict codes)
+    const int form, const int8_t *x, const uint32_t *w, const int32_t *table,
+    int8_t *y, int words, int columns, const int32_t *codes)
 {
     for (int column = 0; column < columns; column += 8) {
         int32_t s[8];
@@ -13,24 +13,25 @@ TILEWRIGHT_INTO void tilewright_row(
         }
         for (int i = 0; i < 2 * words; i++) {
             const uint32_t inputs = tilewright_load(x + i / 2 * 4);
-            const uint32_t v = i % 2 ? tilewright_odd(inputs) : tilewright_even(inputs);
+            const uint32_t v = i % 2 != 0 ? tilewright_odd(inputs) : tilewright_even(inputs);
             for (int o = 0; o < 8; o += 2) {
                 s[o] = tilewright_smlad(v, tilewright_even(*w), s[o]);
                 s[o + 1] = tilewright_smlad(v, *w++, s[o + 1]);
             }
         }
         for (int o = 0; o < 8; o++) {
-            const int32_t sum = o % 2 ? (int32_t)((uint32_t)s[o] - (uint32_t)s[o - 1]) >> 8 : s[o];
+            const uint32_t difference = (uint32_t)s[o] - (uint32_t)s[o / 2 * 2];
+            const int32_t sum = o % 2 != 0 ? tilewright_floor((int32_t)difference, 8) : s[o];
             const int32_t multiplier = form & TILEWRIGHT_UNIFORM ? codes[4] : table[o / 2 * 4 + 2 + o % 2];
-            y[column + o] = (int8_t)tilewright_saturate(tilewright_scale(sum, multiplier, codes[0]) >> codes[1]);
+            y[column + o] = (int8_t)tilewright_saturate(tilewright_shifted(tilewright_scale(sum, multiplier, codes[0]), codes[1]));
         }
         table += form & TILEWRIGHT_UNIFORM ? 8 : 16;
     }
 }
 
 #define TILEWRIGHT_ROW(name, form) \
-    TILEWRIGHT_ONCE void tilewright_row##name(const int8_t *restrict x, const uint32_t *restrict w, \
-        const int32_t *restrict table, int8_t *restrict y, int words, int columns, const int32_t *restrict codes) \
+    TILEWRIGHT_ONCE void tilewright_row##name(const int8_t *x, const uint32_t *w, \
+        const int32_t *table, int8_t *y, int words, int columns, const int32_t *codes) \
     { \
         tilewright_row(form, x, w, table, y, words, columns, codes); \
     }
@@ -70,34 +71,33 @@ typedef struct {
     "asr %[" first "], %[" first "], %[b]\n\tssat %[" first "], #8, %[" first "]\n\t" \
     "asr %[" second "], %[" second "], %[b]\n\tssat %[" second "], #8, %[" second "]\n\t" \
     "strb %[" first "], [%[e], #" at "]\n\tstrb %[" second "], [%[e], #" after "]\n\t"
-#define TILEWRIGHT_EACH(first, second) "ldr %[v], [%[x], #" first "]\n\t", "ldr %[v], [%[x], #" second "]\n\t"
-#define TILEWRIGHT_PAIR_BY_TABLE(first, second, multipliers, at, after) \
-    TILEWRIGHT_PAIR_EXPANDED(first, second, multipliers, at, after)
-#define TILEWRIGHT_PAIR_EXPANDED(...) TILEWRIGHT_PAIR_TO_CODES(__VA_ARGS__)
-#define TILEWRIGHT_OWN_MULTIPLIERS \
+#define TILEWRIGHT_MULTIPLIER(at) "ldr %[v], [%[x], #" #at "]\n\t"
+#define TILEWRIGHT_STARTS_OWN TILEWRIGHT_EIGHT_STARTS("16", "32", "48")
+#define TILEWRIGHT_STARTS_ONE TILEWRIGHT_EIGHT_STARTS("8", "16", "24")
+#define TILEWRIGHT_CODES_OWN \
     "ldr %[x], %[table]\n\tadd %[v], %[x], #64\n\tstr %[v], %[table]\n\t" \
-    TILEWRIGHT_PAIR_BY_TABLE("s0", "s1", TILEWRIGHT_EACH("8", "12"), "0", "1") \
-    TILEWRIGHT_PAIR_BY_TABLE("s2", "s3", TILEWRIGHT_EACH("24", "28"), "2", "3") \
-    TILEWRIGHT_PAIR_BY_TABLE("s4", "s5", TILEWRIGHT_EACH("40", "44"), "4", "5") \
-    TILEWRIGHT_PAIR_BY_TABLE("s6", "s7", TILEWRIGHT_EACH("56", "60"), "6", "7")
-#define TILEWRIGHT_ONE_MULTIPLIER \
+    TILEWRIGHT_PAIR_TO_CODES("s0", "s1", TILEWRIGHT_MULTIPLIER(8), TILEWRIGHT_MULTIPLIER(12), "0", "1") \
+    TILEWRIGHT_PAIR_TO_CODES("s2", "s3", TILEWRIGHT_MULTIPLIER(24), TILEWRIGHT_MULTIPLIER(28), "2", "3") \
+    TILEWRIGHT_PAIR_TO_CODES("s4", "s5", TILEWRIGHT_MULTIPLIER(40), TILEWRIGHT_MULTIPLIER(44), "4", "5") \
+    TILEWRIGHT_PAIR_TO_CODES("s6", "s7", TILEWRIGHT_MULTIPLIER(56), TILEWRIGHT_MULTIPLIER(60), "6", "7")
+#define TILEWRIGHT_CODES_ONE \
     "ldr %[x], %[table]\n\tadd %[x], %[x], #32\n\tstr %[x], %[table]\n\tldr %[v], %[multiplier]\n\t" \
     TILEWRIGHT_PAIR_TO_CODES("s0", "s1", "", "", "0", "1") TILEWRIGHT_PAIR_TO_CODES("s2", "s3", "", "", "2", "3") \
     TILEWRIGHT_PAIR_TO_CODES("s4", "s5", "", "", "4", "5") TILEWRIGHT_PAIR_TO_CODES("s6", "s7", "", "", "6", "7")
 
-#define TILEWRIGHT_ROW(name, starts, to_codes) \
-    TILEWRIGHT_ONCE void tilewright_row##name(const int8_t *restrict x, const uint32_t *restrict w, \
-        const int32_t *restrict table, int8_t *restrict y, int words, int columns, const int32_t *restrict codes) \
+#define TILEWRIGHT_ROW(name, multipliers) \
+    TILEWRIGHT_ONCE void tilewright_row##name(const int8_t *x, const uint32_t *w, \
+        const int32_t *table, int8_t *y, int words, int columns, const int32_t *codes) \
     { \
         tilewright_row_frame f = {x, x + words * 4, (-words & 3) * 128, codes[4], table, y, y + columns, codes[0], \
             codes[1]}; \
         uint32_t s0, s1, s2, s3, s4, s5, s6, s7, at, a, b, e, v; \
         __asm__ volatile( \
-            "2:\n\tldr %[e], %[table]\n\t" starts "ldr %[x], %[from]\n\t" \
+            "2:\n\tldr %[e], %[table]\n\t" TILEWRIGHT_STARTS_##multipliers "ldr %[x], %[from]\n\t" \
             "ldr %[e], %[skip]\n\tadd pc, %[e]\n\tnop\n\t" \
-            "1:\n\t" TILEWRIGHT_FOUR_TIMES(TILEWRIGHT_FOUR_INPUTS) \
+            "1:\n\t" TILEWRIGHT_FOUR_TIMES TILEWRIGHT_FOUR_INPUTS TILEWRIGHT_END \
             "ldr %[e], %[end]\n\tcmp %[x], %[e]\n\tbne.w 1b\n\t" \
-            "ldrd %[a], %[b], %[addend]\n\tldr %[e], %[y]\n\t" to_codes \
+            "ldrd %[a], %[b], %[addend]\n\tldr %[e], %[y]\n\t" TILEWRIGHT_CODES_##multipliers \
             "add %[e], %[e], #8\n\tldr %[v], %[last]\n\tstr %[e], %[y]\n\tcmp %[e], %[v]\n\tbne.w 2b\n\t" \
             : [s0] "=&r"(s0), [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3), [s4] "=&r"(s4), [s5] "=&r"(s5), \
               [s6] "=&r"(s6), [s7] "=&r"(s7), [x] "=&r"(at), [a] "=&r"(a), [b] "=&r"(b), [e] "=&r"(e), [v] "=&r"(v), \
@@ -107,7 +107,7 @@ typedef struct {
             : "cc", "memory"); \
     }
 
-TILEWRIGHT_ROW(_paired, TILEWRIGHT_EIGHT_STARTS("16", "32", "48"), TILEWRIGHT_OWN_MULTIPLIERS)
-TILEWRIGHT_ROW(_paired_uniform, TILEWRIGHT_EIGHT_STARTS("8", "16", "24"), TILEWRIGHT_ONE_MULTIPLIER)
+TILEWRIGHT_ROW(_paired, OWN)
+TILEWRIGHT_ROW(_paired_uniform, ONE)
 #endif
 TILEWRIGHT_MATRIX(1, _paired_uniform, TILEWRIGHT_PAIRED | TILEWRIGHT_UNIFORM)

@@ -19,7 +19,7 @@ q_last = min(k.columns, q.size + q.pad)
 % for kq in range(q.kernel):
 % for word, taps in enumerate(k.taps):
 % if any(tap.result < outputs for tap in taps):
-<% column = f"{at} + {kq * q.dilation * k.column_words + word}" %>\
+<% column = at + kq * q.dilation * k.column_words + word %>\
                     v = from[${column}];
 % for tap in taps:
 % if tap.result < outputs:
@@ -32,38 +32,38 @@ q_last = min(k.columns, q.size + q.pad)
 % endfor
 % for r in range(outputs):
 % if k.own or k.limited:
-                    sum${r} = tilewright_scale(sum${r}, multiplier, addend) >> shift;
-                    to[${f"({to}) * {k.y_p * results} + {r * k.y_p}"}] = (int8_t)tilewright_limit(TILEWRIGHT_LIMITED, sum${r}, codes);
+                    sum${r} = tilewright_shifted(tilewright_scale(sum${r}, multiplier, addend), shift);
+                    to[${(to * results + r) * k.y_p}] = (int8_t)tilewright_limit(TILEWRIGHT_LIMITED, sum${r}, codes);
 % else:
-                    to[${f"({to}) * {k.y_p * results} + {r * k.y_p}"}] = (int8_t)TILEWRIGHT_SATURATE(tilewright_scale(sum${r}, multiplier, addend), ${k.shift});
+                    to[${(to * results + r) * k.y_p}] = (int8_t)TILEWRIGHT_SATURATE(tilewright_scale(sum${r}, multiplier, addend), ${k.shift});
 % endif
 % endfor
 </%def>\
 <%def name="edge(part)">
-                        const int at = 2 * (band + g) - ${p.pad};
-                        const uint32_t first = at >= 0 && at < ${p.size} ? tilewright_load(s + at * ${p.x_stride}) : ${zeros}u;
-                        const uint32_t second = at + 1 >= 0 && at + 1 < ${p.size} ? tilewright_load(s + (at + 1) * ${p.x_stride}) : ${zeros}u;
+                        const int at = ${plus("2 * (band + g)", -p.pad)};
+                        const uint32_t first = at >= 0 && at < ${p.size} ? tilewright_load(s + ${times("at", p.x_stride)}) : ${zeros}u;
+                        const uint32_t second = at + 1 >= 0 && at + 1 < ${p.size} ? tilewright_load(s + ${times("(at + 1)", p.x_stride)}) : ${zeros}u;
                         tilewright_two(tilewright_${part}(first), tilewright_${part}(second), to + g, ${plane});
 </%def>\
 <%def name="fill(part)">
                 for (int column = ${q_first}; column < ${q_last}; column++) {
-                    const int8_t *const s = ${x} + (column - ${q.pad}) * ${q.x_stride} + group;
-                    uint32_t *const to = planes + column * ${k.column_words};
+                    const int8_t *const s = ${x} + ${times(f"({plus('column', -q.pad)})", q.x_stride)} + group;
+                    uint32_t *const to = planes + ${times("column", k.column_words)};
                     int g = 0;
                     for (; g < first_full; g++) {
 ${edge(part)}\
                     }
-                    const int8_t *r = s + (2 * (band + g) - ${p.pad}) * ${p.x_stride};
+                    const int8_t *r = s + ${times(f"({plus('2 * (band + g)', -p.pad)})", p.x_stride)};
                     for (; g < last_full; g++) {
                         tilewright_two(tilewright_${part}(tilewright_load(r)), tilewright_${part}(tilewright_load(r + ${p.x_stride})), to + g, ${plane});
-                        r += ${2 * p.x_stride};
+                        r = &r[${2 * p.x_stride}];
                     }
                     for (; g < ${k.column_words}; g++) {
 ${edge(part)}\
                     }
                 }
 </%def>\
-TILEWRIGHT_ONCE void ${f.name}(${f.parameters})
+TILEWRIGHT_ONCE void ${f.name}(${f.plain_parameters})
 {
     uint32_t *const planes = scratch;
 % if q_first > 0 or q_last < k.columns:
@@ -84,17 +84,18 @@ TILEWRIGHT_ONCE void ${f.name}(${f.parameters})
             const int first_full = ${min(first_full, k.column_words)};
             const int last_full = ${max(min(last_full, k.column_words), min(first_full, k.column_words))};
 % else:
-            const int first_full = band > ${first_full} ? 0 : ${first_full} - band;
+            const int first_full = ${f"band > {first_full} ? 0 : {first_full} - band" if first_full else "0"};
             const int last_full = band + ${k.column_words} < ${last_full} ? ${k.column_words} : ${last_full} - band;
 % endif
             for (int i = 0; i < 4; i++) {
                 if (i == 0) {
 ${fill("even" + ("_unsigned" if k.unsigned else ""))}\
-                } else if (i == 2) {
+                }
+                if (i == 2) {
 ${fill("odd" + ("_unsigned" if k.unsigned else ""))}\
                 }
                 const int channel = group + (i & 1) * 2 + i / 2;
-                const uint32_t *const t = table + channel * ${k.table_words};
+                const uint32_t *const t = table + ${times("channel", k.table_words)};
 % for n in range(k.weight_words):
                 const uint32_t w${n} = t[${n}];
 % endfor
@@ -109,8 +110,8 @@ ${fill("odd" + ("_unsigned" if k.unsigned else ""))}\
                 const int32_t shift = codes[1];
 % endif
 % endif
-                const uint32_t *from = planes + (i & 1) * ${plane};
-                int8_t *out = ${y} + band * ${k.y_p * results} + channel;
+                const uint32_t *from = planes + ${times("(i & 1)", plane)};
+                int8_t *out = ${y} + ${times("band", k.y_p * results)} + channel;
                 for (int o = 0; o < ${q.out}; o++) {
                     int8_t *to = out;
                     uint32_t v;
@@ -125,7 +126,7 @@ ${fill("odd" + ("_unsigned" if k.unsigned else ""))}\
 ${unit(results, u, u)}\
 % endfor
                         from += ${k.unroll};
-                        to += ${k.unroll * k.y_p * results};
+                        to = &to[${k.unroll * k.y_p * results}];
                     }
 % endif
 % if k.half:
@@ -137,7 +138,7 @@ ${unit(1, 0, 0)}\
                     }
 % endif
                     from += ${q.stride * k.column_words - k.at_once};
-                    out += ${k.y_q};
+                    out = &out[${k.y_q}];
                 }
             }
         }

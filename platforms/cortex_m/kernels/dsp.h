@@ -32,22 +32,43 @@
 TILEWRIGHT_INTO uint32_t tilewright_load(const void *at)
 {
     uint32_t word;
-    memcpy(&word, at, sizeof word);
+    (void)memcpy(&word, at, sizeof word);
     return word;
 }
 
+TILEWRIGHT_INTO void tilewright_put(void *at, uint32_t word)
+{
+    (void)memcpy(at, &word, sizeof word);
+}
+
 /* Bytes 0 and 2, or 1 and 3, of a word as two halves. */
-#define TILEWRIGHT_BYTES(name, instruction, rotation) \
-    TILEWRIGHT_INTO uint32_t tilewright_##name(uint32_t word) \
-    { \
-        uint32_t halves; \
-        __asm__(instruction " %0, %1" rotation : "=r"(halves) : "r"(word)); \
-        return halves; \
-    }
-TILEWRIGHT_BYTES(even, "sxtb16", "")
-TILEWRIGHT_BYTES(odd, "sxtb16", ", ror #8")
-TILEWRIGHT_BYTES(even_unsigned, "uxtb16", "")
-TILEWRIGHT_BYTES(odd_unsigned, "uxtb16", ", ror #8")
+TILEWRIGHT_INTO uint32_t tilewright_even(uint32_t word)
+{
+    uint32_t halves;
+    __asm__("sxtb16 %0, %1" : "=r"(halves) : "r"(word));
+    return halves;
+}
+
+TILEWRIGHT_INTO uint32_t tilewright_odd(uint32_t word)
+{
+    uint32_t halves;
+    __asm__("sxtb16 %0, %1, ror #8" : "=r"(halves) : "r"(word));
+    return halves;
+}
+
+TILEWRIGHT_INTO uint32_t tilewright_even_unsigned(uint32_t word)
+{
+    uint32_t halves;
+    __asm__("uxtb16 %0, %1" : "=r"(halves) : "r"(word));
+    return halves;
+}
+
+TILEWRIGHT_INTO uint32_t tilewright_odd_unsigned(uint32_t word)
+{
+    uint32_t halves;
+    __asm__("uxtb16 %0, %1, ror #8" : "=r"(halves) : "r"(word));
+    return halves;
+}
 
 TILEWRIGHT_INTO uint32_t tilewright_bottoms(uint32_t low, uint32_t high)
 {
@@ -84,6 +105,31 @@ TILEWRIGHT_INTO int32_t tilewright_smlad(uint32_t a, uint32_t b, int32_t acc)
     return sum;
 }
 
+/* value / 2^shift, rounded down: C leaves open what a shift to the right makes of a negative value. */
+TILEWRIGHT_INTO int32_t tilewright_shifted(int32_t value, int32_t shift)
+{
+    int32_t quotient;
+    __asm__("asr %0, %1, %2" : "=r"(quotient) : "r"(value), "ri"(shift));
+    return quotient;
+}
+
+/* The same for a literal of at most 30 bits, which compilers make one shift of. */
+TILEWRIGHT_INTO int32_t tilewright_floor(int32_t value, uint32_t bits)
+{
+    const uint32_t unit = (uint32_t)1 << bits;
+    const uint32_t rest = (uint32_t)value & (unit - 1u);
+    const int32_t divisor = (int32_t)unit;
+    return (value - (int32_t)rest) / divisor;
+}
+
+/* 0 or 1. */
+TILEWRIGHT_INTO int32_t tilewright_bit(int32_t value, uint32_t number)
+{
+    const uint32_t bits = (uint32_t)value;
+    const uint32_t bit = (bits >> number) & 1u;
+    return (int32_t)bit;
+}
+
 TILEWRIGHT_INTO int32_t tilewright_saturate(int32_t value)
 {
     int32_t code;
@@ -105,7 +151,7 @@ TILEWRIGHT_INTO uint32_t tilewright_input(const int is_signed, const int8_t *at)
 
 TILEWRIGHT_INTO int32_t tilewright_limit(const int form, int32_t code, const int32_t *codes)
 {
-    if (form & TILEWRIGHT_LIMITED) {
+    if ((form & TILEWRIGHT_LIMITED) != 0) {
         code = code < codes[2] ? codes[2] : code;
         return code > codes[3] ? codes[3] : code;
     }

@@ -54,8 +54,8 @@ TILEWRIGHT_FLOAT const float *tilewright_float_block(const float *x, const float
 }
 
 #define TILEWRIGHT_FLOAT_FOUR_COLUMNS(x) \
-    "vldmia %[w]!, {s8-s11}\n\tvfma.f32 s0, s" x ", s8\n\tvfma.f32 s1, s" x ", s9\n\t" \
-    "vfma.f32 s2, s" x ", s10\n\tvfma.f32 s3, s" x ", s11\n\t"
+    "vldmia %[w]!, {s8-s11}\n\tvfma.f32 s0, s" #x ", s8\n\tvfma.f32 s1, s" #x ", s9\n\t" \
+    "vfma.f32 s2, s" #x ", s10\n\tvfma.f32 s3, s" #x ", s11\n\t"
 
 /* Sums of one row times four columns; weights [input][column] after four starts. Returns what follows them. */
 TILEWRIGHT_FLOAT const float *tilewright_float_row(const float *x, const float *w, int inputs, float *sums)
@@ -64,9 +64,9 @@ TILEWRIGHT_FLOAT const float *tilewright_float_row(const float *x, const float *
     const float *const end = x + inputs;
     __asm__ volatile(
         "vldmia %[w]!, {s0-s3}\n\tcmp %[x], %[whole]\n\tbeq 2f\n\t"
-        "1:\n\tvldmia %[x]!, {s4-s7}\n\t" TILEWRIGHT_FLOAT_FOUR_COLUMNS("4") TILEWRIGHT_FLOAT_FOUR_COLUMNS("5")
-        TILEWRIGHT_FLOAT_FOUR_COLUMNS("6") TILEWRIGHT_FLOAT_FOUR_COLUMNS("7") "cmp %[x], %[whole]\n\tbne 1b\n\t"
-        "2:\n\tcmp %[x], %[end]\n\tbeq 3f\n\tvldmia %[x]!, {s4}\n\t" TILEWRIGHT_FLOAT_FOUR_COLUMNS("4") "b 2b\n\t"
+        "1:\n\tvldmia %[x]!, {s4-s7}\n\t" TILEWRIGHT_FLOAT_FOUR_COLUMNS(4) TILEWRIGHT_FLOAT_FOUR_COLUMNS(5)
+        TILEWRIGHT_FLOAT_FOUR_COLUMNS(6) TILEWRIGHT_FLOAT_FOUR_COLUMNS(7) "cmp %[x], %[whole]\n\tbne 1b\n\t"
+        "2:\n\tcmp %[x], %[end]\n\tbeq 3f\n\tvldmia %[x]!, {s4}\n\t" TILEWRIGHT_FLOAT_FOUR_COLUMNS(4) "b 2b\n\t"
         "3:\n\tvstmia %[sums], {s0-s3}\n\t"
         : [x] "+r"(x), [w] "+r"(w)
         : [whole] "r"(whole), [end] "r"(end), [sums] "r"(sums)

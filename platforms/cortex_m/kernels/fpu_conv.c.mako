@@ -5,7 +5,7 @@ last = k.pixels - 1
 depth = h.kernel * row
 start = max(k.pixels - 4, 0)
 %>\
-TILEWRIGHT_FLOAT void ${f.name}(${f.parameters})
+TILEWRIGHT_FLOAT void ${f.name}(${f.plain_parameters})
 {
     float *const xs = scratch;
     for (int p = 0; p < ${k.pixels}; p += 4) {
@@ -20,20 +20,20 @@ TILEWRIGHT_FLOAT void ${f.name}(${f.parameters})
             const int pixel = ${"at + j" if k.pixels >= 4 else f"j < {last} ? j : {last}"};
             const int oh = pixel / ${w.out};
             const int ow = pixel - oh * ${w.out};
-            top[j] = oh * ${h.stride} - ${h.pad};
-            left[j] = ow * ${w.stride} - ${w.pad};
-            results[j] = y + pixel * ${k.out_channels};
+            top[j] = ${plus(times("oh", h.stride), -h.pad)};
+            left[j] = ${plus(times("ow", w.stride), -w.pad)};
+            results[j] = y + ${times("pixel", k.out_channels)};
 % if k.runs and k.padded:
-            inside &= oh >= ${h.inner_first} && oh < ${h.inner_last} && ow >= ${w.inner_first} && ow < ${w.inner_last};
+            inside &= (oh >= ${h.inner_first} && oh < ${h.inner_last} && ow >= ${w.inner_first} && ow < ${w.inner_last}) ? 1 : 0;
 % endif
         }
         float *put = xs;
         const float *sources[4];
 % if k.runs:
-        if (inside) {
+        if (inside != 0) {
             for (int kh = 0; kh < ${h.kernel}; kh++) {
                 for (int j = 0; j < 4; j++) {
-                    sources[j] = x + (top[j] + kh * ${h.dilation}) * ${h.x_stride} + left[j] * ${w.x_stride};
+                    sources[j] = x + ${times(f"(top[j] + {times('kh', h.dilation)})", h.x_stride)} + ${times("left[j]", w.x_stride)};
                 }
                 put = tilewright_float_gather(sources, put, ${row});
             }
@@ -43,13 +43,13 @@ TILEWRIGHT_FLOAT void ${f.name}(${f.parameters})
             for (int kh = 0; kh < ${h.kernel}; kh++) {
                 for (int kw = 0; kw < ${w.kernel}; kw++) {
                     for (int j = 0; j < 4; j++) {
-                        const int ih = top[j] + kh * ${h.dilation};
-                        const int iw = left[j] + kw * ${w.dilation};
+                        const int ih = top[j] + ${times("kh", h.dilation)};
+                        const int iw = left[j] + ${times("kw", w.dilation)};
 % if k.padded:
-                        const int tap = ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size};
-                        sources[j] = tap ? x + ih * ${h.x_stride} + iw * ${w.x_stride} : pad;
+                        const bool tap = ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size};
+                        sources[j] = tap ? x + ${times("ih", h.x_stride)} + ${times("iw", w.x_stride)} : pad;
 % else:
-                        sources[j] = x + ih * ${h.x_stride} + iw * ${w.x_stride};
+                        sources[j] = x + ${times("ih", h.x_stride)} + ${times("iw", w.x_stride)};
 % endif
 % if k.x_channel != 1:
                         for (int i = 0; i < ${k.channels}; i++) {
@@ -76,7 +76,7 @@ TILEWRIGHT_FLOAT void ${f.name}(${f.parameters})
                 if (c + ${o} < ${k.out_channels})
 % endif
                 {
-                    const float v = sums[4 * j + ${o}];
+                    const float v = sums[${plus("4 * j", o)}];
                     to[${o}] = ${k.clamp};
                 }
 % endfor

@@ -19,7 +19,8 @@ TILEWRIGHT_INTO uint32_t *tilewright_store(const int pixels, uint32_t *to, const
     }
     if (pixels == 4) {
         __asm__ volatile("strd %1, %2, [%0], #8" : "+r"(to) : "r"(words[2]), "r"(words[3]) : "memory");
-    } else if (pixels != 2) {
+    }
+    if (pixels == 1 || pixels == 3) {
         *to++ = words[pixels - 1];
     }
     return to;
@@ -67,12 +68,20 @@ TILEWRIGHT_INTO void tilewright_widen(
 #define TILEWRIGHT_PIXELS2 TILEWRIGHT_TWO("s0", "t0", "s1", "t1")
 #define TILEWRIGHT_PIXELS3 TILEWRIGHT_PIXELS2 TILEWRIGHT_SINGLE("s2", "t2")
 #define TILEWRIGHT_PIXELS4 TILEWRIGHT_PIXELS2 TILEWRIGHT_TWO("s2", "t2", "s3", "t3")
-#define TILEWRIGHT_FOUR_TIMES(text) ".rept 4\n\t" text ".endr\n\t"
-#define TILEWRIGHT_SIXTEEN_TIMES(text) TILEWRIGHT_FOUR_TIMES(text text text text)
-#define TILEWRIGHT_SUM(text) \
+#define TILEWRIGHT_PAIRED1 TILEWRIGHT_WEIGHTS_PAIRED TILEWRIGHT_PIXELS1
+#define TILEWRIGHT_PAIRED2 TILEWRIGHT_WEIGHTS_PAIRED TILEWRIGHT_PIXELS2
+#define TILEWRIGHT_PAIRED3 TILEWRIGHT_WEIGHTS_PAIRED TILEWRIGHT_PIXELS3
+#define TILEWRIGHT_PAIRED4 TILEWRIGHT_WEIGHTS_PAIRED TILEWRIGHT_PIXELS4
+#define TILEWRIGHT_WIDE1 TILEWRIGHT_WEIGHTS_WIDE TILEWRIGHT_PIXELS1
+#define TILEWRIGHT_WIDE2 TILEWRIGHT_WEIGHTS_WIDE TILEWRIGHT_PIXELS2
+#define TILEWRIGHT_WIDE3 TILEWRIGHT_WEIGHTS_WIDE TILEWRIGHT_PIXELS3
+#define TILEWRIGHT_WIDE4 TILEWRIGHT_WEIGHTS_WIDE TILEWRIGHT_PIXELS4
+#define TILEWRIGHT_FOUR_TIMES ".rept 4\n\t"
+#define TILEWRIGHT_END ".endr\n\t"
+#define TILEWRIGHT_SUM(step) \
     __asm__ volatile( \
         "ldr %[e], %[skip]\n\tadd pc, %[e]\n\tnop\n\t" \
-        "1:\n\t" TILEWRIGHT_SIXTEEN_TIMES(text) \
+        "1:\n\t" TILEWRIGHT_FOUR_TIMES TILEWRIGHT_##step TILEWRIGHT_##step TILEWRIGHT_##step TILEWRIGHT_##step TILEWRIGHT_END \
         "ldr %[e], %[end]\n\tcmp %[x], %[e]\n\tbne 1b\n\t" \
         : [s0] "+r"(s[0]), [t0] "+r"(t[0]), [s1] "+r"(s[1]), [t1] "+r"(t[1]), [s2] "+r"(s[2]), [t2] "+r"(t[2]), \
           [s3] "+r"(s[3]), [t3] "+r"(t[3]), [x] "+r"(x), [w] "+r"(w), [q] "=&r"(q), [e] "=&r"(e), [a] "=&r"(a), \
@@ -99,25 +108,25 @@ TILEWRIGHT_INTO const uint32_t *tilewright_sum(
     const int step_bytes = ((form & TILEWRIGHT_PAIRED ? 2 : 3) + pixels * 2 + (pixels + 1) / 2) * 4;
     const int skip = (-pairs & 15) * step_bytes;
     uint32_t q, e, a, b;
-    if (form & TILEWRIGHT_PAIRED) {
+    if ((form & TILEWRIGHT_PAIRED) != 0) {
         if (pixels == 1) {
-            TILEWRIGHT_SUM(TILEWRIGHT_WEIGHTS_PAIRED TILEWRIGHT_PIXELS1);
+            TILEWRIGHT_SUM(PAIRED1);
         } else if (pixels == 2) {
-            TILEWRIGHT_SUM(TILEWRIGHT_WEIGHTS_PAIRED TILEWRIGHT_PIXELS2);
+            TILEWRIGHT_SUM(PAIRED2);
         } else if (pixels == 3) {
-            TILEWRIGHT_SUM(TILEWRIGHT_WEIGHTS_PAIRED TILEWRIGHT_PIXELS3);
+            TILEWRIGHT_SUM(PAIRED3);
         } else {
-            TILEWRIGHT_SUM(TILEWRIGHT_WEIGHTS_PAIRED TILEWRIGHT_PIXELS4);
+            TILEWRIGHT_SUM(PAIRED4);
         }
     } else {
         if (pixels == 1) {
-            TILEWRIGHT_SUM(TILEWRIGHT_WEIGHTS_WIDE TILEWRIGHT_PIXELS1);
+            TILEWRIGHT_SUM(WIDE1);
         } else if (pixels == 2) {
-            TILEWRIGHT_SUM(TILEWRIGHT_WEIGHTS_WIDE TILEWRIGHT_PIXELS2);
+            TILEWRIGHT_SUM(WIDE2);
         } else if (pixels == 3) {
-            TILEWRIGHT_SUM(TILEWRIGHT_WEIGHTS_WIDE TILEWRIGHT_PIXELS3);
+            TILEWRIGHT_SUM(WIDE3);
         } else {
-            TILEWRIGHT_SUM(TILEWRIGHT_WEIGHTS_WIDE TILEWRIGHT_PIXELS4);
+            TILEWRIGHT_SUM(WIDE4);
         }
     }
 #endif
@@ -125,9 +134,9 @@ TILEWRIGHT_INTO const uint32_t *tilewright_sum(
 }
 
 TILEWRIGHT_INTO void tilewright_matrix(
-    const int pixels, const int form, const uint32_t *restrict xs, const uint32_t *restrict w,
-    const int32_t *restrict table, int8_t *restrict y, int pairs, int channels, int stride,
-    const int32_t *restrict codes)
+    const int pixels, const int form, const uint32_t *xs, const uint32_t *w,
+    const int32_t *table, int8_t *y, int pairs, int channels, int stride,
+    const int32_t *codes)
 {
     int8_t *const end = y + channels;
     do {
@@ -148,11 +157,12 @@ TILEWRIGHT_INTO void tilewright_matrix(
             for (int j = 0; j < pixels; j++) {
                 int32_t sum = acc[o][j];
                 if ((form & TILEWRIGHT_PAIRED) && o == 1) {
-                    sum = (int32_t)((uint32_t)sum - (uint32_t)acc[0][j]) >> 8;
+                    const uint32_t difference = (uint32_t)sum - (uint32_t)acc[0][j];
+                    sum = tilewright_floor((int32_t)difference, 8);
                 }
-                const int32_t code = tilewright_scale(sum, multiplier, addend) >> shift;
+                const int32_t code = tilewright_shifted(tilewright_scale(sum, multiplier, addend), shift);
                 *to = (int8_t)tilewright_limit(form, code, codes);
-                to += stride;
+                to = &to[stride];
             }
         }
         table += form & TILEWRIGHT_OWN ? 8 : form & TILEWRIGHT_UNIFORM ? 2 : form & TILEWRIGHT_SPARSE ? 5 : 4;
@@ -161,9 +171,9 @@ TILEWRIGHT_INTO void tilewright_matrix(
 }
 
 #define TILEWRIGHT_MATRIX(pixels, name, form) \
-    TILEWRIGHT_ONCE void tilewright_matrix##pixels##name(const uint32_t *restrict xs, const uint32_t *restrict w, \
-        const int32_t *restrict table, int8_t *restrict y, int pairs, int channels, int stride, \
-        const int32_t *restrict codes) \
+    TILEWRIGHT_ONCE void tilewright_matrix##pixels##name(const uint32_t *xs, const uint32_t *w, \
+        const int32_t *table, int8_t *y, int pairs, int channels, int stride, \
+        const int32_t *codes) \
     { \
         tilewright_matrix(pixels, form, xs, w, table, y, pairs, channels, stride, codes); \
     }
@@ -194,33 +204,34 @@ typedef struct {
     "asr %[" second "], %[" second "], %[b]\n\tssat %[" second "], #8, %[" second "]\n\t" \
     "strb %[" first "], [%[e]]\n\tstrb %[" second "], [%[e], #1]\n\t"
 #define TILEWRIGHT_NEXT_TO_CODES(first, second) "add %[e], %[e], %[s0]\n\t" TILEWRIGHT_TO_CODES(first, second)
-#define TILEWRIGHT_COPY(number) "mov %[s" number "], %[s0]\n\tmov %[t" number "], %[t0]\n\t"
+#define TILEWRIGHT_COPY(number) "mov %[s" #number "], %[s0]\n\tmov %[t" #number "], %[t0]\n\t"
 #define TILEWRIGHT_STARTS1 ""
-#define TILEWRIGHT_STARTS2 TILEWRIGHT_COPY("1")
-#define TILEWRIGHT_STARTS3 TILEWRIGHT_STARTS2 TILEWRIGHT_COPY("2")
-#define TILEWRIGHT_STARTS4 TILEWRIGHT_STARTS3 TILEWRIGHT_COPY("3")
+#define TILEWRIGHT_STARTS2 TILEWRIGHT_COPY(1)
+#define TILEWRIGHT_STARTS3 TILEWRIGHT_STARTS2 TILEWRIGHT_COPY(2)
+#define TILEWRIGHT_STARTS4 TILEWRIGHT_STARTS3 TILEWRIGHT_COPY(3)
 #define TILEWRIGHT_CODES1 TILEWRIGHT_TO_CODES("s0", "t0")
 #define TILEWRIGHT_CODES2 TILEWRIGHT_CODES1 "ldr %[s0], %[stride]\n\t" TILEWRIGHT_NEXT_TO_CODES("s1", "t1")
 #define TILEWRIGHT_CODES3 TILEWRIGHT_CODES2 TILEWRIGHT_NEXT_TO_CODES("s2", "t2")
 #define TILEWRIGHT_CODES4 TILEWRIGHT_CODES3 TILEWRIGHT_NEXT_TO_CODES("s3", "t3")
 
 #define TILEWRIGHT_PLAIN_MATRIX(pixels, name, table_bytes, advance) \
-    TILEWRIGHT_ONCE void tilewright_matrix##pixels##name(const uint32_t *restrict xs, const uint32_t *restrict w, \
-        const int32_t *restrict table, int8_t *restrict y, int pairs, int channels, int stride, \
-        const int32_t *restrict codes) \
+    TILEWRIGHT_ONCE void tilewright_matrix##pixels##name(const uint32_t *xs, const uint32_t *w, \
+        const int32_t *table, int8_t *y, int pairs, int channels, int stride, \
+        const int32_t *codes) \
     { \
-        const int step_bytes = (2 + pixels * 2 + (pixels + 1) / 2) * 4; \
-        tilewright_frame f = {xs, xs + pairs * pixels, (-pairs & 15) * step_bytes, stride, table, y, y + channels, \
+        const int step_bytes = (2 + (pixels) * 2 + ((pixels) + 1) / 2) * 4; \
+        tilewright_frame f = {xs, xs + pairs * (pixels), (-pairs & 15) * step_bytes, stride, table, y, y + channels, \
             codes[0], codes[1]}; \
         uint32_t s0, s1, s2, s3, t0, t1, t2, t3, x, q, e, a, b; \
         __asm__ volatile( \
             "2:\n\tldr %[e], %[table]\n\tldrd %[s0], %[t0], [%[e]]\n\tldr %[x], %[xs]\n\t" \
             TILEWRIGHT_STARTS##pixels "ldr %[e], %[skip]\n\tadd pc, %[e]\n\tnop\n\t" \
-            "1:\n\t" TILEWRIGHT_SIXTEEN_TIMES(TILEWRIGHT_WEIGHTS_PAIRED TILEWRIGHT_PIXELS##pixels) \
+            "1:\n\t" TILEWRIGHT_FOUR_TIMES TILEWRIGHT_PAIRED##pixels TILEWRIGHT_PAIRED##pixels TILEWRIGHT_PAIRED##pixels \
+            TILEWRIGHT_PAIRED##pixels TILEWRIGHT_END \
             "ldr %[e], %[end]\n\tcmp %[x], %[e]\n\tbne.w 1b\n\t" \
-            "ldr %[e], %[table]\n\tldrd %[q], %[x], [%[e], #8]\n\tadd %[e], %[e], #" table_bytes "\n\tstr %[e], %[table]\n\t" \
+            "ldr %[e], %[table]\n\tldrd %[q], %[x], [%[e], #8]\n\tadd %[e], %[e], #" #table_bytes "\n\tstr %[e], %[table]\n\t" \
             "ldrd %[a], %[b], %[addend]\n\tldr %[e], %[y]\n\t" TILEWRIGHT_CODES##pixels \
-            "ldr %[e], %[y]\n\tldr %[q], %[last]\n\t" advance "str %[e], %[y]\n\t" \
+            "ldr %[e], %[y]\n\tldr %[q], %[last]\n\t" TILEWRIGHT_##advance "str %[e], %[y]\n\t" \
             "cmp %[e], %[q]\n\tbne.w 2b\n\t" \
             : [s0] "=&r"(s0), [t0] "=&r"(t0), [s1] "=&r"(s1), [t1] "=&r"(t1), [s2] "=&r"(s2), [t2] "=&r"(t2), \
               [s3] "=&r"(s3), [t3] "=&r"(t3), [x] "=&r"(x), [q] "=&r"(q), [e] "=&r"(e), [a] "=&r"(a), [b] "=&r"(b), \
@@ -233,8 +244,8 @@ typedef struct {
 #define TILEWRIGHT_NEIGHBOUR "add %[e], %[e], #2\n\t"
 #define TILEWRIGHT_BY_TABLE "ldr %[a], %[table]\n\tldr %[a], [%[a], #-4]\n\tadd %[e], %[e], %[a]\n\t"
 #define TILEWRIGHT_PLAIN_MATRICES(pixels) \
-    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired, "16", TILEWRIGHT_NEIGHBOUR) \
-    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired_sparse, "20", TILEWRIGHT_BY_TABLE)
+    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired, 16, NEIGHBOUR) \
+    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired_sparse, 20, BY_TABLE)
 #endif
 
 #define TILEWRIGHT_MATRICES(pixels) \

@@ -6,14 +6,14 @@ TILEWRIGHT_INTO uint32_t ${f.name}_larger(uint32_t a, uint32_t b)
 }
 
 /* Channels in fours; the last four lie over those before them where the number is no multiple. */
-TILEWRIGHT_ONCE void ${f.name}(${f.parameters})
+TILEWRIGHT_ONCE void ${f.name}(${f.plain_parameters})
 {
     for (int oy = 0; oy < ${k.h.out}; oy++) {
-        const int top = oy * ${k.h.stride} - ${k.h.pad};
+        const int top = ${plus(times("oy", k.h.stride), -k.h.pad)};
         const int first = top < 0 ? 0 : top;
         const int rows = (top + ${k.h.kernel} < ${k.h.size} ? top + ${k.h.kernel} : ${k.h.size}) - first;
         for (int ox = 0; ox < ${k.w.out}; ox++) {
-            const int left = ox * ${k.w.stride} - ${k.w.pad};
+            const int left = ${plus(times("ox", k.w.stride), -k.w.pad)};
             const int start = left < 0 ? 0 : left;
             const int columns = (left + ${k.w.kernel} < ${k.w.size} ? left + ${k.w.kernel} : ${k.w.size}) - start;
             const ${k.code} *const corner = x + (first * ${k.w.size} + start) * ${k.channels};
@@ -29,7 +29,7 @@ TILEWRIGHT_ONCE void ${f.name}(${f.parameters})
                     }
                     row += ${k.w.size * k.channels};
                 }
-                memcpy(y + c, &largest, sizeof largest);
+                tilewright_put(y + c, largest);
             }
             y += ${k.channels};
         }

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.numerics import C_TYPES, HALF_EVEN, code_limits, mean_proof, requantise, too_wide, window_counts
+from tilewright.numerics import (
+    C_TYPES,
+    HALF_EVEN,
+    MultiplyHigh,
+    Requantiser,
+    RoundedDivision,
+    code_limits,
+    mean_proof,
+    plus,
+    requantise,
+    times,
+    too_wide,
+    window_counts,
+)
 from tilewright.platform import Call, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.platform import PLATFORM
 
@@ -40,6 +53,19 @@ class MeanContext:
 def work(call: Call) -> MeanWork:
     """The work of one call."""
     return MeanWork(fours=call.tensor(0).elements / 4, means=call.outputs[0].elements, calls=1)
+
+
+def _code(form: Requantiser) -> str:
+    """The unclamped code of the sum `acc`, by the core's own instructions where it has them."""
+    if isinstance(form, MultiplyHigh):
+        multiplier, addend, shift = (number.c("0") for number in form.numbers)
+        high = f"tilewright_scale({times('acc', 1 << form.pre_shift)}, {multiplier}, {addend})"
+        return f"tilewright_floor({high}, {shift})"
+    if isinstance(form, RoundedDivision) and form.narrow:
+        bits = form.denominator.values[0]
+        half = plus("acc", (1 << bits - 1) - 1)
+        return plus(f"tilewright_floor({half} + tilewright_bit(acc, {bits}), {bits})", form.zero_point)
+    return f"(int32_t)({form.c('acc')})"
 
 
 @PLATFORM.kernel(
@@ -79,7 +105,7 @@ class MeanDsp(KernelMethods):
             pixels=pixels,
             channels=x.shape[1],
             offset=pixels * x.quantisation.zero_point[0],
-            code=form.c("acc"),
+            code=_code(form),
             low=low,
             high=high,
         )

@@ -4,15 +4,15 @@ last = w.out - tile.columns
 %>\
 TILEWRIGHT_FLOAT void ${f.name}_tile(const float *x, const float *w, float *y, int oh, int ow)
 {
-    const int top = oh * ${h.stride} - ${h.pad};
-    const int left = ow * ${w.stride} - ${w.pad};
+    const int top = ${plus(times("oh", h.stride), -h.pad)};
+    const int left = ${plus(times("ow", w.stride), -w.pad)};
 % for name, condition in tile.tests:
-    const int ${name} = ${condition};
+    const bool ${name} = ${condition};
 % endfor
 % for pointer in tile.pointers:
     ${"const " if pointer.readonly else ""}float *${pointer.name} = ${pointer.start};
 % endfor
-    const float *const end = w + ${k.channels * k.per_channel};
+    int channels = ${k.channels};
     do {
 % for store in tile.stores:
         float ${store.total} = w[0];
@@ -35,12 +35,13 @@ TILEWRIGHT_FLOAT void ${f.name}_tile(const float *x, const float *w, float *y, i
         v = ${store.total};
         ${store.pointer}[${store.offset}] = ${k.clamp};
 % endfor
-        w += ${k.per_channel};
+        w = &w[${k.per_channel}];
 % for pointer in tile.pointers:
         ${pointer.name}++;
         TILEWRIGHT_FORGET(${pointer.name});
 % endfor
-    } while (w != end);
+        channels--;
+    } while (channels > 0);
 }
 
 ${f.storage} void ${f.name}(${f.parameters})

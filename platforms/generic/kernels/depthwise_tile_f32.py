@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tilewright.numerics import plus, times
 from tilewright.platform import Array, Call, Clamp, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack
 from tilewright.platforms.generic.kernels.blocks_f32 import image_axes, in_blocks, starts
@@ -127,9 +128,10 @@ def tile_of(h: Axis, w: Axis, channels: int, columns: int) -> Tile:
         if name:
             tests[name] = condition
         loads = []
+        row = f"({plus('top', kh * h.dilation)})" if kh else "top"
         for number, group in enumerate(groups([c * w.x_stride for c in inputs])):
             pointer, middle = f"x{kh}_{number}", group[len(group) // 2]
-            start = f"x + (top + {kh * h.dilation}) * {h.x_stride} + left * {w.x_stride} + {middle}"
+            start = plus(f"x + {times(row, h.x_stride)} + {times('left', w.x_stride)}", middle)
             pointers.append(Pointer(pointer, f"{name} ? {start} : x" if name else start, True))
             for offset in group:
                 c = offset // w.x_stride
@@ -144,9 +146,10 @@ def tile_of(h: Axis, w: Axis, channels: int, columns: int) -> Tile:
         own = tuple((f"w{kw}", 1 + kh * w.kernel + kw) for kw in used)
         rows.append(Row(name, own, tuple(loads)))
     stores = []
+    spot = f"({times('oh', w.out)} + ow)"
     for number, group in enumerate(groups([j * channels for j in range(columns)])):
         pointer, middle = f"y{number}", group[len(group) // 2]
-        pointers.append(Pointer(pointer, f"y + (oh * {w.out} + ow) * {channels} + {middle}", False))
+        pointers.append(Pointer(pointer, plus(f"y + {times(spot, channels)}", middle), False))
         stores += [Store(f"s{offset // channels}", pointer, offset - middle) for offset in group]
     return Tile(columns, tuple(tests.items()), tuple(pointers), tuple(rows), tuple(stores))
 

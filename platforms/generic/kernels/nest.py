@@ -27,11 +27,12 @@ class Printed:
 
 @dataclass(frozen=True)
 class NestContext:
-    """Declarations and the loops of the nests."""
+    """Declarations and the loops of the nests. `sums`: every result is a sum in a local variable, stored behind it."""
 
     declarations: tuple[str, ...]
     nests: tuple[LoopNest, ...]
     printed: Printed | None = None
+    sums: bool = False
 
 
 def nests_of(call: Call) -> tuple[Nest, ...]:
@@ -139,7 +140,8 @@ class NestLoops(KernelMethods):
         )
         lines = (*declarations(loops), *scratch_pointers(call, nests), *unread(operands, nests))
         printed = Printed(nests, (None,) * len(nests), (), call.node.clamp)
-        return NestContext(lines, loops, printed)
+        sums = len(nests) == 1 and bool(nests[0].reductions) and direct(nests[0])
+        return NestContext(lines, loops, printed, sums)
 
 
 def scratch_bytes(call: Call, nests: tuple[Nest, ...]) -> int:

@@ -20,11 +20,12 @@
 #define TILEWRIGHT_RECTIFIED(value) tilewright_float_rectified(value)
 static inline __attribute__((always_inline)) float tilewright_float_rectified(float value)
 {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    bits &= ~(uint32_t)((int32_t)bits >> 31);
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    union {
+        float value;
+        uint32_t bits;
+    } number = {value};
+    number.bits = (int32_t)number.bits < 0 ? 0u : number.bits;
+    return number.value;
 }
 #else
 #define TILEWRIGHT_RECTIFIED(value) ((value) < 0.0f ? 0.0f : (value))

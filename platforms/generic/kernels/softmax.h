@@ -5,6 +5,6 @@ __attribute__((noinline, unused))
 #endif
 static uint32_t tilewright_softmax_exact(uint64_t product, uint64_t total, uint32_t below)
 {
-    const uint64_t twice = (product - below * total) * 2;
-    return twice > total || (twice == total && (below & 1) != 0) ? below + 1 : below;
+    const uint64_t twice = (product - below * total) * 2u;
+    return twice > total || (twice == total && (below & 1u) != 0u) ? below + 1u : below;
 }

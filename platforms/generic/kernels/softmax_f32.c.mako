@@ -2,8 +2,8 @@
 <%
 def at(name, step):
     return f"{name}[j * {step}]" if step > 1 else f"{name}[j]"
-x = " + ".join(["x", *(f"i{n} * {line.x}" for n, line in enumerate(k.lines))])
-y = " + ".join(["y", *(f"i{n} * {line.y}" for n, line in enumerate(k.lines))])
+x = " + ".join(["x", *(times(f"i{n}", line.x) for n, line in enumerate(k.lines))])
+y = " + ".join(["y", *(times(f"i{n}", line.y) for n, line in enumerate(k.lines))])
 %>\
 ${k.attribute} TILEWRIGHT_SIDE_BY_SIDE ${f.storage} void ${f.name}_line(const float *x, float *y)
 {

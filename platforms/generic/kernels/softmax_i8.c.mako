@@ -5,20 +5,20 @@ ${f.storage} void ${f.name}_line(const ${k.x_type} *x, ${k.y_type} *y, const uin
 {
     int32_t largest = x[0];
     for (int j = 1; j < ${k.length}; j++) {
-        largest = x[j * ${k.x_step}] > largest ? x[j * ${k.x_step}] : largest;
+        largest = x[${times("j", k.x_step)}] > largest ? x[${times("j", k.x_step)}] : largest;
     }
     uint64_t total = 0;
     for (int j = 0; j < ${k.length}; j++) {
-        total += exponentials[largest - x[j * ${k.x_step}]];
+        total += exponentials[largest - x[${times("j", k.x_step)}]];
     }
     const uint32_t multiplier = (uint32_t)(UINT64_C(${q.numerator}) / total);
     for (int j = 0; j < ${k.length}; j++) {
-        const uint32_t power = exponentials[largest - x[j * ${k.x_step}]];
+        const uint32_t power = exponentials[largest - x[${times("j", k.x_step)}]];
         const uint32_t word = (uint32_t)(((uint64_t)power * multiplier) >> 32) + ${q.half}u;
         uint32_t quotient = word >> ${q.shift};
-        if (((word + 1) & ${(1 << q.shift) - 1}u) <= 1) { /* on a tie, or next to one */
+        if (((word + 1u) & ${(1 << q.shift) - 1}u) <= 1u) { /* on a tie, or next to one */
             quotient = tilewright_softmax_exact((uint64_t)power * ${q.factor}u, total << ${q.fraction_bits},
-                                                ((word + 1) >> ${q.shift}) - 1);
+                                                ((word + 1u) >> ${q.shift}) - 1u);
         }
         int32_t code = (int32_t)quotient + (${q.zero_point});
 % if q.low is not None:
@@ -27,15 +27,15 @@ ${f.storage} void ${f.name}_line(const ${k.x_type} *x, ${k.y_type} *y, const uin
 % if q.high is not None:
         code = code > ${q.high} ? ${q.high} : code;
 % endif
-        y[j * ${k.y_step}] = (${k.y_type})code;
+        y[${times("j", k.y_step)}] = (${k.y_type})code;
     }
 }
 
 ${f.storage} void ${f.name}(${f.parameters})
 {
 <%
-x = " + ".join(["x", *(f"i{at} * {line.x}" for at, line in enumerate(k.lines))])
-y = " + ".join(["y", *(f"i{at} * {line.y}" for at, line in enumerate(k.lines))])
+x = " + ".join(["x", *(times(f"i{at}", line.x) for at, line in enumerate(k.lines))])
+y = " + ".join(["y", *(times(f"i{at}", line.y) for at, line in enumerate(k.lines))])
 %>\
 % for at, line in enumerate(k.lines):
     ${"    " * at}for (int i${at} = 0; i${at} < ${line.count}; i${at}++)

@@ -16,6 +16,7 @@ from tilewright.codegen.pointers import Memories, Pointer, address, caller_name,
 from tilewright.codegen.render import render
 from tilewright.codegen.row_chain import chain_text
 from tilewright.codegen.staging import copied, staging
+from tilewright.codegen.terms import plus
 from tilewright.codegen.tiled import (
     Home,
     Member,
@@ -42,6 +43,7 @@ _DEFINED = re.compile(r"^\s*#\s*define\s+(\w+)|^(?:static|inline)\b[^;={(]*?\b(\
 class Function:
     """What a template prints of its function: `${f.storage} void ${f.name}(${f.parameters})`.
 
+    `plain_parameters` are the same without `restrict`, for a kernel whose machine code is the same without it.
     `members` are the functions that a chain calls, one for each of its nodes. `storage` is more than `static` where the
     C is compiled for a device of its own, as CUDA's. `job_parameters` are those of the function that writes a job of
     an engine's down.
@@ -49,6 +51,7 @@ class Function:
 
     name: str
     parameters: str
+    plain_parameters: str = ""
     members: tuple[str, ...] = ()
     storage: str = "static"
     job_parameters: str = ""
@@ -69,7 +72,8 @@ class LayerCall:
     @property
     def text(self) -> str:
         """The call as C."""
-        return f"{self.function}({', '.join(argument.text for argument in self.arguments)})"
+        dropped = "(void)" if self.function in ("memcpy", "memset") else ""
+        return f"{dropped}{self.function}({', '.join(argument.text for argument in self.arguments)})"
 
 
 @dataclass(frozen=True)
@@ -125,8 +129,8 @@ class Texts:
         for stage in chain.stages:
             kernel, operands = stage.kernel, stage.operands
             listed = parameters_of(stage.call, kernel.constants(operands), bool(stage.scratch_bytes))
-            listing = ", ".join(parameter.text(not kernel.in_place(stage.call)) for parameter in listed)
-            text = render(kernel.template, f=Function(_NAME, listing), k=kernel.context(operands))
+            listing, plain = (", ".join(p.text(r) for p in listed) for r in (not kernel.in_place(stage.call), False))
+            text = render(kernel.template, f=Function(_NAME, listing, plain), k=kernel.context(operands))
             names.append(self.add(kernel, text))
         return tuple(names)
 
@@ -164,7 +168,8 @@ def render_functions(
         pointers = [p.text(restrict) for p in listed]
         listing = ", ".join([*pointers, *filter(None, [tiled])]) or "void"
         jobs = ", ".join([*pointers, job_parameters(kernel, _NAME)]) if kernel.gives_jobs else ""
-        function = Function(_NAME, listing, called, job_parameters=jobs)
+        plain = ", ".join([*(p.text(False) for p in listed), *filter(None, [tiled])]) or "void"
+        function = Function(_NAME, listing, plain, called, job_parameters=jobs)
         name = texts.add(kernel, render(kernel.template, f=function, k=context))
         kernel_of[instruction.name] = name
         if instruction.schedule is not None:
@@ -207,10 +212,10 @@ def _aliasing_calls(
         else:
             caller = caller_name(placed, instruction.inputs[copy.operand])
             source = Pointer(caller, caller)
-        target, size = Pointer(f"{memories.arena} + {result + copy.start}"), Pointer(f"{copy.size_bytes}u")
+        target, size = Pointer(plus(memories.arena, result + copy.start)), Pointer(f"{copy.size_bytes}u")
         calls.append(LayerCall(instruction, "memcpy", (target, source, size)))
     for fill in aliasing.fills:
-        target, size = Pointer(f"{memories.arena} + {result + fill.start}"), Pointer(f"{fill.size_bytes}u")
+        target, size = Pointer(plus(memories.arena, result + fill.start)), Pointer(f"{fill.size_bytes}u")
         calls.append(LayerCall(instruction, "memset", (target, Pointer(str(fill.byte)), size)))
     return calls or [LayerCall(instruction, "", ())]
 
@@ -284,7 +289,7 @@ def _arguments(
     for index in instruction.frozen:
         pointers.append(Pointer(moved.get(index) or _constant(placed.plan, index, prefix)))
     if instruction.scratch_bytes:
-        pointers.append(Pointer(f"{memories.arena} + {placed.scratch_offsets[instruction.index]}"))
+        pointers.append(Pointer(plus(memories.arena, placed.scratch_offsets[instruction.index])))
     return tuple(pointers)
 
 

@@ -176,7 +176,7 @@ class NetworkText:
     def library_includes(self) -> tuple[str, ...]:
         """Lines of the code file that include headers of the C library."""
         limits = ("limits",) if self.limits.largest_int else ()
-        return tuple(f"#include <{name}.h>" for name in ("float", *limits, "math", "string"))
+        return tuple(f"#include <{name}.h>" for name in ("float", *limits, "math", "stdbool", "string"))
 
     @property
     def arena(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.terms import plus
 from tilewright.memory.placed import PlacedPlan
 
 
@@ -42,8 +43,8 @@ def memories_of(name: str, context: bool) -> Memories:
 def address(placed: PlacedPlan, slot: int, memories: Memories) -> str | None:
     """C expression for the first byte of a slot in the network's own memory; None where it is the caller's."""
     if slot in placed.state_offsets:
-        return f"{memories.state} + {placed.state_offsets[slot]}"
-    return f"{memories.arena} + {placed.slot_offsets[slot]}" if slot in placed.slot_offsets else None
+        return plus(memories.state, placed.state_offsets[slot])
+    return plus(memories.arena, placed.slot_offsets[slot]) if slot in placed.slot_offsets else None
 
 
 def pointer(placed: PlacedPlan, slot: int, memories: Memories, readonly: bool) -> Pointer:
@@ -51,7 +52,7 @@ def pointer(placed: PlacedPlan, slot: int, memories: Memories, readonly: bool) -
     c_type = f"{'const ' if readonly else ''}{C_TYPES[placed.plan.slots[slot].tensor.dtype]}"
     own = address(placed, slot, memories)
     if own is not None:
-        return Pointer(f"({c_type} *)(void *)({own})")
+        return Pointer(f"({c_type} *)(void *){own if own.isidentifier() else f'({own})'}")
     caller = caller_name(placed, slot)
     return Pointer(f"({c_type} *){caller}", caller)
 

@@ -10,7 +10,11 @@ from mako import exceptions
 from mako.lookup import TemplateLookup
 from mako.template import Template
 
+from tilewright.codegen.terms import plus, times
 from tilewright.errors import PlatformError
+
+TERMS = {"times": times, "plus": plus}
+"""What every template prints sums and products with, beside its own names."""
 
 
 @cache
@@ -30,7 +34,7 @@ def _template(path: Path) -> Any:
 def render(path: Path, /, **names: object) -> str:
     """The template's text; PlatformError names the template, the line and what is wrong with it."""
     try:
-        return str(_template(path).render(**names))
+        return str(_template(path).render(**TERMS, **names))
     except PlatformError:
         raise
     except Exception as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.comments import safe
+from tilewright.codegen.terms import plus, times
 from tilewright.ops.operator import Call
 from tilewright.rows.bands import row_elements
 from tilewright.rows.chain import RowChain, row_bytes
@@ -113,24 +114,20 @@ def _arguments(chain: RowChain, number: int, at: str, operand_names: Mapping[str
         else:
             tensor, reads = stage.node.call.tensor(index), stage.node.maps[index]
             step = reads.stride * chain.row_step(tensor)
-            arguments.append(f"{operand_names[tensor.name]} + {_product(at, step)}")
+            arguments.append(f"{operand_names[tensor.name]} + {times(at, step)}")
     arguments.append(_result(chain, number, at))
     arguments += [constant.name for constant in chain.constants_of(number)]
-    return [*arguments, f"bytes + {chain.places.rest}"] if stage.scratch_bytes else arguments
+    return [*arguments, plus("bytes", chain.places.rest)] if stage.scratch_bytes else arguments
 
 
 def _result(chain: RowChain, number: int, at: str) -> str:
     """Where a call writes its rows."""
     row = row_elements(chain.stages[number].result)
     if number == len(chain.stages) - 1:
-        return f"y + {_product(at, row)}"
+        return f"y + {times(at, row)}"
     if chain.walked.alike[number]:
         return f"rows{number + 1}"
-    return f"rows{number + 1} + {_product(f'({at} - first{number + 1})', row)}"
-
-
-def _product(value: str, factor: int) -> str:
-    return value if factor == 1 else f"{value} * {factor}"
+    return f"rows{number + 1} + {times(f'({at} - first{number + 1})', row)}"
 
 
 def _window(chain: RowChain, number: int) -> Window:

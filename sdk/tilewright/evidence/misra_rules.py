@@ -39,6 +39,7 @@ REASONS: Mapping[str, str] = {
     "17.7": "memcpy and memset return their first argument, which is known",
     "17.8": "a parameter is stepped in place of a copy of it",
     "18.4": "rows and windows are addressed by pointers that step, within bounds that the plan proves",
+    "19.2": "the bits of a float are read and written through a union, which C99 defines",
     "20.1": "the header is included where the platform's macros are known",
     "20.7": "the argument is a name, a type or part of a string, which parentheses would break",
     "20.10": "names of instructions and types are made of parts",

@@ -31,6 +31,7 @@ from tilewright.codegen.c_types import (
     packed,
     stored,
 )
+from tilewright.codegen.terms import plus, times
 from tilewright.numerics.c_text import minus, pair_text
 from tilewright.numerics.requantise import (
     HALF_EVEN,
@@ -70,7 +71,7 @@ __all__ = [
     "accumulator", "by_channel", "centred", "channel_axis", "channels", "code_limits", "constant_address",
     "constant_type", "initialiser", "interpolates", "is_half", "literal", "loaded", "lookup_table", "mean_proof",
     "minus", "near_form",
-    "packed", "pair_form", "pair_text", "proof", "prove", "real_call", "requantisation_table", "requantise",
+    "packed", "pair_form", "pair_text", "plus", "proof", "prove", "real_call", "requantisation_table", "requantise",
     "resize_form", "resize_proof", "same_meaning", "softmax_axis", "softmax_form", "stored", "the_quantisation",
-    "thresholds", "too_wide", "window_counts", "zero_code",
+    "thresholds", "times", "too_wide", "window_counts", "zero_code",
 ]  # fmt: skip

@@ -35,9 +35,9 @@ ${pad}    const int below = 0;
 ${pad}    const int above = 0;
 ${pad}    const int below = top0 - ${e.height - part.reads};
 % endif
-${pad}    memset(edge, ${e.fill}, (size_t)above * ${e.row_bytes}u);
+${pad}    (void)memset(edge, ${e.fill}, (size_t)above * ${e.row_bytes}u);
 ${pad}    tilewright_move(edge + above * ${e.row}, x0 + (top0 + above) * ${e.row}, (${part.reads} - above - below) * ${e.row_bytes});
-${pad}    memset(edge + (${part.reads} - below) * ${e.row}, ${e.fill}, (size_t)below * ${e.row_bytes}u);
+${pad}    (void)memset(edge + (${part.reads} - below) * ${e.row}, ${e.fill}, (size_t)below * ${e.row_bytes}u);
 ${pad}}
 </%def>\
 <%def name="bring(part, made, w, pad)">\
@@ -64,7 +64,7 @@ ${pad}    made${n} = at${n} + ${made.rows};
 ${pad}}
 % if w.below:
 ${pad}if (top${n} > ${made.height - part.reads}) {
-${pad}    memset(rows${n} + (${made.height} - top${n}) * ${w.row}, ${w.fill}, (size_t)(top${n} - ${made.height - part.reads}) * ${w.row_bytes}u);
+${pad}    (void)memset(rows${n} + (${made.height} - top${n}) * ${w.row}, ${w.fill}, ((size_t)top${n} - ${made.height - part.reads}u) * ${w.row_bytes}u);
 ${pad}}
 % endif
 </%def>\
@@ -92,7 +92,7 @@ static void ${f.name}(${f.parameters})
 % for part in k.parts:
 % if part.window:
 <% w, n = part.window, part.number %>\
-    ${w.c_type} *const rows${n} = (${w.c_type} *)(void *)(bytes + ${w.offset});
+    ${w.c_type} *const rows${n} = (${w.c_type} *)(void *)(${plus("bytes", w.offset)});
 % if not w.alike:
     int first${n} = ${-w.above};
     int made${n} = 0;
@@ -100,11 +100,11 @@ static void ${f.name}(${f.parameters})
 % endif
 % endfor
 % if k.edge:
-    ${k.edge.c_type} *const edge = (${k.edge.c_type} *)(void *)(bytes + ${k.edge.offset});
+    ${k.edge.c_type} *const edge = (${k.edge.c_type} *)(void *)(${plus("bytes", k.edge.offset)});
 % endif
 % for part in k.parts:
 % if part.window and part.window.above:
-    memset(rows${part.number}, ${part.window.fill}, ${part.window.above * part.window.row_bytes});
+    (void)memset(rows${part.number}, ${part.window.fill}, ${part.window.above * part.window.row_bytes});
 % endif
 % endfor
 % if last.even:

@@ -5,10 +5,10 @@ static inline void tilewright_move(void *to, const void *from, int size)
     const unsigned char *const f = from;
     int i = 0;
     for (; i <= size - 32; i += 32) {
-        memcpy(t + i, f + i, 32);
+        (void)memcpy(t + i, f + i, 32);
     }
     for (; i <= size - 4; i += 4) {
-        memcpy(t + i, f + i, 4);
+        (void)memcpy(t + i, f + i, 4);
     }
     for (; i < size; i++) {
         t[i] = f[i];

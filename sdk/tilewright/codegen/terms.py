@@ -1,0 +1,17 @@
+"""Sums and products in printed C, without factors of one and terms of zero (MISRA C:2012, rule 2.2)."""
+
+from __future__ import annotations
+
+
+def times(value: str, factor: int) -> str:
+    """`value * factor`; `value` is an operand that binds as tightly as a product."""
+    if factor == 0:
+        return "0"
+    return value if factor == 1 else f"{value} * {factor}"
+
+
+def plus(value: str, offset: int) -> str:
+    """`value + offset`, a negative offset taken away, an empty `value` standing for zero."""
+    if value in ("", "0"):
+        return str(offset)
+    return f"{value} {'+' if offset > 0 else '-'} {abs(offset)}" if offset else value
