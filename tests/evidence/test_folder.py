@@ -254,7 +254,8 @@ def test_an_error_beyond_its_bound_is_a_fault(evidence: Evidence) -> None:
 
 def test_a_missing_tool_is_told_and_refused_by_name(evidence: Evidence) -> None:
     lacking = replace(evidence, misra=replace(_some(evidence.misra), missing="cppcheck is not installed"))
-    assert lacking.unavailable == {"misra": "cppcheck is not installed"}
+    assert lacking.unavailable["misra"] == "cppcheck is not installed"
+    assert {*lacking.unavailable} == {"misra", "time", "proofs"}
     require_sections(lacking, ())
     with pytest.raises(ToolMissing, match="the section 'misra' cannot be made: cppcheck is not installed"):
         require_sections(lacking, ("misra",))

@@ -1,4 +1,4 @@
-"""A folder for whoever must sign: replication criterion, contracts, traceability, memory, MISRA, coverage, hashes.
+"""A folder for whoever must sign: replication criterion, contracts, traceability, memory, time, proofs, rules, hashes.
 
 `tilewright evidence verify DIR` makes all of a folder again from its own inputs and says what differs.
 """
@@ -63,7 +63,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--range", metavar="INPUT=LOW:HIGH", action="append", default=[], dest="ranges",
         help="values of an input over which bounds are to hold; default: what the vectors span",
     )  # fmt: skip
-    group.add_argument("--only", metavar="A,B", help="sections: replication, contracts, trace, memory, misra, coverage")
+    group.add_argument(
+        "--only", metavar="A,B", help="sections: replication, contracts, trace, memory, time, proofs, misra, coverage"
+    )
 
 
 def execute(arguments: argparse.Namespace) -> Answer:
@@ -117,6 +119,10 @@ def _lines(evidence: Evidence) -> list[str]:
     if evidence.trace is not None and not evidence.trace.missing:
         sizes = len(evidence.trace.nodes), len(evidence.trace.instructions), len(evidence.trace.symbols)
         lines_told.append(f"trace: {sizes[0]} nodes, {sizes[1]} instructions, {sizes[2]} symbols")
+    if evidence.time is not None and (cost := evidence.time.cost) is not None:
+        lines_told.append(f"time: {cost.least:,} to {cost.most:,} instructions over all inputs")
+    if evidence.proofs is not None and (proof := evidence.proofs.proof) is not None:
+        lines_told.append(f"proofs: {proof.proved} of {len(proof.layers)} layers for all inputs")
     if evidence.misra is not None and not evidence.misra.missing:
         counts = evidence.misra.mandatory, evidence.misra.required, evidence.misra.advisory
         lines_told.append(f"MISRA C:2012: {counts[0]} mandatory, {counts[1]} required, {counts[2]} advisory departures")

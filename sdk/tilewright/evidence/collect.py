@@ -17,6 +17,7 @@ from tilewright.evidence.contracts import contracts
 from tilewright.evidence.coverage import Subject, coverage
 from tilewright.evidence.document import SECTIONS, Coverage, Evidence, Hashed, Identity, Trace, sealed
 from tilewright.evidence.line_table import read_lines, same_program
+from tilewright.evidence.machine_code import proof_evidence, time_evidence
 from tilewright.evidence.memory import memory
 from tilewright.evidence.misra import misra
 from tilewright.evidence.replication import Observed, numerics_by_node, ranges_of, replication
@@ -36,11 +37,6 @@ from tilewright.target import Target, with_sizes
 
 DRAWN = 8
 """Vectors that are drawn where none are given."""
-ABSENT = (
-    "worst-case time: not part of this folder yet",
-    "proofs of integer kernels by a solver: not part of this folder yet; what is proved of each layer when it is "
-    "compiled stands under replication",
-)
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,7 @@ def collect(compiled: Compiled, target: Target, project: Path, inputs: Sequence[
         code = code_lines(compiled.artifacts)
         evidence = Evidence(
             compiled.model.name, target.name, compiled.request.platform.name, wish.command,
-            _identity(compiled, project, inputs, made, work), absent=ABSENT,
+            _identity(compiled, project, inputs, made, work),
         )  # fmt: skip
         if wish.wants("replication"):
             seen = _observed(compiled, made, vectors)
@@ -94,6 +90,12 @@ def collect(compiled: Compiled, target: Target, project: Path, inputs: Sequence[
             evidence = replace(evidence, trace=_trace(compiled, code, made))
         if wish.wants("memory"):
             evidence = replace(evidence, memory=memory(compiled, report, made.plain, made.missing))
+        if wish.wants("time"):
+            images = made.plain, made.debug
+            bounds = time_evidence(compiled, sized, project, images, work / "traced")
+            evidence = replace(evidence, time=bounds if not made.missing else replace(bounds, missing=made.missing))
+        if wish.wants("proofs"):
+            evidence = replace(evidence, proofs=proof_evidence(compiled, target, project))
         if wish.wants("misra"):
             files = [compiled.artifacts.parts.code, compiled.artifacts.parts.weights]
             c_files = [path for path in files if path.endswith(".c")]
@@ -121,7 +123,7 @@ def _images(compiled: Compiled, target: Target, project: Path, work: Path, wish:
         again = build(project, interface, target, work / "once" / "more")
         debug = (
             build(project, interface, target, work / "debug", extra_flags=("-g",))
-            if wish.wants("trace") or wish.wants("coverage")
+            if wish.wants("trace") or wish.wants("coverage") or wish.wants("time")
             else None
         )
     except ToolMissing as error:

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Literal, cast
 
 from tilewright.errors import StateError
+from tilewright.evidence.machine_code import ProofEvidence, TimeEvidence
 from tilewright.report.codec import Json, from_plain, to_plain
 
 SCHEMA = "tilewright/evidence/1"
 FILE = "evidence.json"
-SECTIONS = ("replication", "contracts", "trace", "memory", "misra", "coverage")
+SECTIONS = ("replication", "contracts", "trace", "memory", "time", "proofs", "misra", "coverage")
 """The sections that `--only` names; the hashes are always there."""
 
 
@@ -320,9 +321,10 @@ class Evidence:
     contracts: Contracts | None = None
     trace: Trace | None = None
     memory: MemoryEvidence | None = None
+    time: TimeEvidence | None = None
+    proofs: ProofEvidence | None = None
     misra: Misra | None = None
     coverage: Coverage | None = None
-    absent: tuple[str, ...] = ()
     schema: str = SCHEMA
     checksum: str = ""
 

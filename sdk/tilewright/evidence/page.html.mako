@@ -33,7 +33,7 @@ ${style | n}
 % endif
 <nav aria-label="sections">
 <a href="#identity">hashes</a>
-% for name in ("replication", "contracts", "trace", "memory", "misra", "coverage"):
+% for name in sections:
 % if getattr(e, name) is not None:
 <a href="#${name}">${name}</a>
 % endif
@@ -222,6 +222,60 @@ ${one.why}</td><td><code>${few(one.symbols)}</code></td><td><code>${few(one.cons
 <tr><td>${one.buffer}</td><td class="n">${number(one.offset)}</td><td class="n">${number(one.size_bytes)}</td><td class="n">${one.first}</td><td class="n">${one.last}</td></tr>
 % endfor
 </table></div></details>
+% endif
+
+% if e.time:
+<h2 id="time">Instructions of one run</h2>
+% if e.time.missing:
+<p class="bad">${e.time.missing}</p>
+% else:
+<p>At least ${number(e.time.cost.least)} and at most ${number(e.time.cost.most)} instructions, over all inputs, by the machine code of the image that ships.
+% if e.time.core:
+Modelled cycles of a ${e.time.core}: ${number(e.time.cost.least_cycles)} to ${number(e.time.cost.most_cycles)}.
+% endif
+</p>
+% if e.time.slices:
+<p>${len(e.time.slices)} slices; the longest takes at most ${number(max(one.cost.most for one in e.time.slices))} instructions.</p>
+% endif
+<div class="wide"><table>
+<tr><th>layer</th><th>operator</th><th class="n">at least</th><th class="n">at most</th></tr>
+% for one in e.time.layers:
+<tr><td>${one.name}</td><td>${one.op}</td><td class="n">${number(one.cost.least) if one.cost else "data decide"}</td><td class="n">${number(one.cost.most) if one.cost else ""}</td></tr>
+% endfor
+</table></div>
+<details><summary>${len(e.time.places)} branches that data decide</summary>
+<div class="wide"><table>
+<tr><th>function</th><th>line</th><th class="n">times</th><th class="n">ways differ by at most</th><th class="n">in all</th></tr>
+% for one in e.time.places:
+<tr><td><code>${one.function}</code></td><td>${one.line or ""}</td><td class="n">${number(one.times)}</td><td class="n">${number(one.most)}</td><td class="n">${number(one.instructions)}</td></tr>
+% endfor
+</table></div></details>
+<ul>
+% for sentence in e.time.assumptions:
+<li>assumed: ${sentence}</li>
+% endfor
+</ul>
+% endif
+% endif
+
+% if e.proofs:
+<h2 id="proofs">Proofs of layers</h2>
+% if e.proofs.missing:
+<p class="bad">${e.proofs.missing}</p>
+% else:
+<p class="${'bad' if e.proofs.proof.refuted else 'good'}">The machine code of ${e.proofs.proof.proved} of ${len(e.proofs.proof.layers)} layers is proved to compute what the operator means, for all codes of its operands, on these shapes with these weights.</p>
+<div class="wide"><table>
+<tr><th>layer</th><th>operator</th><th>kernel</th><th>verdict</th><th class="n">elements</th><th class="n">functions</th><th>why not</th></tr>
+% for one in e.proofs.proof.layers:
+<tr><td>${one.name}</td><td>${one.op}</td><td class="k">${one.kernel}</td><td class="${'bad' if one.verdict == 'refuted' else ''}">${one.verdict}</td><td class="n">${number(one.elements) if one.elements else ""}</td><td class="n">${number(one.functions) if one.functions else ""}</td><td>${one.why}</td></tr>
+% endfor
+</table></div>
+<ul>
+% for sentence in e.proofs.proof.assumptions:
+<li>assumed: ${sentence}</li>
+% endfor
+</ul>
+% endif
 % endif
 
 % if e.misra:

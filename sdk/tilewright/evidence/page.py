@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tilewright.evidence.document import Bounds, Evidence
+from tilewright.evidence.document import SECTIONS, Bounds, Evidence
 from tilewright.evidence.verdict import problems, remarks
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def render(evidence: Evidence) -> str:
     """The text of the page; the same evidence gives the same bytes."""
     text: str = _template().render_unicode(
         e=evidence, problems=problems(evidence), remarks=remarks(evidence), style=_style(), few=few, ratio=ratio,
-        real=real, number=number,
+        real=real, number=number, sections=SECTIONS,
     )  # fmt: skip
     return text
 

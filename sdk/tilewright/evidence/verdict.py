@@ -27,6 +27,9 @@ def _problems(evidence: Evidence) -> Iterator[str]:
     for check in evidence.memory.checks if evidence.memory is not None else ():
         if not check.passed:
             yield f"the check of the {check.name} found a fault: {check.fault}"
+    proof = evidence.proofs.proof if evidence.proofs is not None else None
+    for layer in proof.refuted if proof is not None else ():
+        yield f"layer '{layer.name}' is wrong for some codes of its operands: {layer.why}"
 
 
 def remarks(evidence: Evidence) -> tuple[str, ...]:
@@ -37,7 +40,12 @@ def remarks(evidence: Evidence) -> tuple[str, ...]:
             sentences.append(f"output '{output.output}' has no bound: {output.statement}")
     if evidence.misra is not None and (strict := evidence.misra.mandatory + evidence.misra.required):
         sentences.append(f"{strict} departures from mandatory and required rules of MISRA C:2012, each with its reason")
+    proof = evidence.proofs.proof if evidence.proofs is not None else None
+    if proof is not None and (left := len(proof.layers) - proof.proved - len(proof.refuted)):
+        sentences.append(
+            f"{left} of {len(proof.layers)} layers have no proof of their machine code, each with its reason"
+        )
     if evidence.coverage is not None and evidence.coverage.never:
         sentences.append(f"{evidence.coverage.never} lines of the program run under none of the vectors")
     sentences += [f"section '{name}' is missing: {why}" for name, why in evidence.unavailable.items()]
-    return (*sentences, *evidence.absent)
+    return tuple(sentences)

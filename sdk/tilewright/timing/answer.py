@@ -8,7 +8,7 @@ from tilewright.report.codec import Json
 from tilewright.report.text import printable, table
 from tilewright.timing.bound import Place
 from tilewright.timing.machine import Cost
-from tilewright.timing.network import Bounded
+from tilewright.timing.network import Bounded, SliceBound
 
 SCHEMA = "tilewright/time/1"
 SHOWN = 10
@@ -29,6 +29,8 @@ def as_text(of: Bounded, width: int | None = None) -> str:
     if of.bound.modelled:
         waits = f"{of.wait_states} wait states" if of.wait_states else "no wait states"
         parts.append(f"modelled cycles: {of.core}, {waits} of flash, by the core's table; no bound on silicon")
+    if (longest := of.longest_slice) is not None:
+        parts.append(_slices(of, longest))
     if of.layers:
         parts.append(_layers(of, width))
     parts.append(_places(of.bound.places, width))
@@ -57,6 +59,14 @@ def as_json(of: Bounded) -> Json:
             }
             for layer in of.layers
         ],
+        "slices": [
+            {
+                "first": one.first, "last": one.last,
+                "instructions": {"least": one.cost.least, "most": one.cost.most},
+                "modelled_cycles": _cycles(one.cost) if of.bound.modelled else None,
+            }
+            for one in of.slices
+        ],
         "places": [
             {
                 "function": one.function, "file": one.line.file if one.line else None,
@@ -82,6 +92,15 @@ def _cycles(cost: Cost) -> Json:
 
 def _apart(least: int, most: int) -> str:
     return "equal" if least == most else f"{100 * (most - least) / least:.3g} %" if least else ""
+
+
+def _slices(of: Bounded, longest: SliceBound) -> str:
+    names = dict.fromkeys((printable(longest.first, 60), printable(longest.last, 60)))
+    cycles = f" and {longest.cost.most_cycles:,} modelled cycles" if of.bound.modelled else ""
+    return (
+        f"{len(of.slices)} slices; the longest, {' to '.join(names)}, takes at most {longest.cost.most:,} instructions"
+        f"{cycles}"
+    )
 
 
 def _layers(of: Bounded, width: int | None) -> str:

@@ -25,6 +25,8 @@ from tilewright.timing.stream import Calls, Costs, Layout, Registers, Stream
 LIMIT = 20_000_000_000
 """Instructions after which a run is given up."""
 ROUNDS = 200
+CALLER_BYTES = 256
+"""Stack that lies above the first call."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +82,21 @@ class Analysis:
         table = None if self.core is None else cycle_table(self.core, image)
         self.cycles = {} if table is None else {table.address + 2 * at: one for at, one in enumerate(table.cycles)}
 
-    def bound(self, inputs: Mapping[int, bytes] | None = None, *, again: bool = False, limit: int = LIMIT) -> TimeBound:
+    def bound(
+        self,
+        inputs: Mapping[int, bytes] | None = None,
+        *,
+        again: bool = False,
+        limit: int = LIMIT,
+        part: int | None = None,
+    ) -> TimeBound:
         """Run until the machine is done, with more code each time that it wants some.
 
         `inputs` are known bytes by their addresses. With `again` it runs once more when all computed jumps are known,
-        so that no loop is missed. After `limit` instructions it gives up.
+        so that no loop is missed. After `limit` instructions it gives up. `part` is the slice that is bounded,
+        the call of `run_some` with this number, in place of a whole run.
         """
-        entry = self._entry()
+        entry = self._entry() if part is None else self._slices()
         self.program.reach(entry.address)
         fresh, status = True, Status.PAUSED
         machine, stream, at = None, None, 0
@@ -97,7 +107,7 @@ class Analysis:
                 machine = None
             stream = self._stream()
             if machine is None:
-                machine, at = self._machine(inputs or {}), stream.place(entry.address)
+                machine, at = self._machine(inputs or {}, part), stream.place(entry.address)
             machine.code(stream)
             status = machine.run(at, limit)
             counted, jumped = machine.counted(), self._note_jumps(machine, stream)
@@ -128,6 +138,18 @@ class Analysis:
                 return function
         raise TilewrightError(f"the image of '{model}' cannot be bounded", why="it lacks the run function's symbol")
 
+    def _slices(self) -> Function:
+        """The function that goes on with an inference, where it takes nothing but the number of the slice."""
+        interface = self.image.interface
+        function = self.program.binary.named(f"{self.image.model}_run_some")
+        if interface.takes_pointers or interface.context or function is None:
+            raise UnsupportedError(
+                f"slices of '{self.image.model}' cannot be bounded",
+                why="they take pointers of the caller's" if function is not None else "the image has no run_some",
+                fix="compile with --slice, without --io caller and --context",
+            )  # fmt: skip
+        return function
+
     def _stream(self) -> Stream:
         program, image = self.program, self.image
         flows, instructions = dict[int, Flow](), dict[int, Instruction]()
@@ -142,8 +164,11 @@ class Analysis:
         calls = Calls(summarised, trace.address if trace is not None else None)
         return Layout(instructions, flows, self.registers, Costs(own, self.cycles), calls, program.binary.data).laid()
 
-    def _machine(self, inputs: Mapping[int, bytes]) -> Machine:
-        """A machine with the program's memory and registers, before the first instruction."""
+    def _machine(self, inputs: Mapping[int, bytes], part: int | None) -> Machine:
+        """A machine with the program's memory and registers, before the first instruction.
+
+        The number of a slice lies above the stack, where its caller would have it.
+        """
         program, target = self.program, self.image.target
         machine, convention = Machine(self.library), CONVENTIONS[program.binary.machine]
         for constants in program.binary.constants:
@@ -156,13 +181,16 @@ class Analysis:
         stack = program.binary.elf.label("__stack_top")
         if stack is None:
             raise UnsupportedError(f"target '{target.name}' cannot be bounded", why="its link script names no stack")
-        named = known_registers(program.binary, convention, stack - 256)
+        named = known_registers(program.binary, convention, stack - CALLER_BYTES)
         places = {name: self.registers.place(program.lifter.register(name).offset) for name in named}
         left = clobbered(convention, program.lifter, self.registers)
         machine.registers(self.registers.used_bytes)
         for name, value in named.items():
             machine.set(places[name], 4, value)
         argument = self.registers.place(program.lifter.register(convention.argument).offset)
+        if part is not None:
+            machine.write(stack - CALLER_BYTES // 2, part.to_bytes(4, "little"))
+            machine.set(argument, 4, stack - CALLER_BYTES // 2)
         machine.convention(argument, places[convention.stack], places[convention.link], left)
         if self.core is not None:
             flash = next((m for m in target.memories.values() if m.readonly and m.size), None)

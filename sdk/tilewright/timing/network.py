@@ -30,6 +30,15 @@ class LayerBound:
 
 
 @dataclass(frozen=True)
+class SliceBound:
+    """What one call of `run_some` takes, from the layer named first to the one named last."""
+
+    first: str
+    last: str
+    cost: Cost
+
+
+@dataclass(frozen=True)
 class Bounded:
     """The bound of a network on a target, and its loop bounds as other tools take them."""
 
@@ -40,8 +49,14 @@ class Bounded:
     wait_states: int
     bound: TimeBound
     layers: tuple[LayerBound, ...]
+    slices: tuple[SliceBound, ...]
     flow_facts: str
     annotations: str
+
+    @property
+    def longest_slice(self) -> SliceBound | None:
+        """The slice that may take most instructions; None for a network without slices."""
+        return max(self.slices, key=lambda one: one.cost.most, default=None)
 
 
 def bound_network(
@@ -54,17 +69,32 @@ def bound_network(
         (work / "project").mkdir()
         write(compiled, work / "project")
         image = build(work / "project", interface, target, work / "plain", extra_flags=DEBUG)
-        bound = Analysis(image).bound(again=loops)
-        rows: tuple[LayerBound, ...] = ()
-        if layers:
-            traced = build(work / "project", interface, target, work / "traced", trace=True)
-            costs = Analysis(traced).bound().layers
-            plan = compiled.plan.instructions
-            rows = tuple(LayerBound(one.name, one.call.node.op, costs.get(one.index)) for one in plan)
+        analysis = Analysis(image)
+        bound = analysis.bound(again=loops)
+        rows = bound_layers(compiled, target, work / "project", work / "traced") if layers else ()
         if keep is not None:
             shutil.copyfile(image.path, keep)
         model = load_model(target)
         return Bounded(
             interface.model, target.name, image.toolchain, model.core if model is not None else "",
-            target.flash_wait_states, bound, rows, otawa(image.path, bound.loops), ait(image.path, bound.loops),
+            target.flash_wait_states, bound, rows, bound_slices(compiled, analysis),
+            otawa(image.path, bound.loops), ait(image.path, bound.loops),
         )  # fmt: skip
+
+
+def bound_layers(compiled: Compiled, target: Target, project: Path, work: Path) -> tuple[LayerBound, ...]:
+    """Every layer of a written project by itself, of an image with trace that is built in `work`."""
+    traced = build(project, compiled.artifacts.interface, target, work, trace=True)
+    costs = Analysis(traced).bound().layers
+    return tuple(LayerBound(one.name, one.call.node.op, costs.get(one.index)) for one in compiled.plan.instructions)
+
+
+def bound_slices(compiled: Compiled, analysis: Analysis) -> tuple[SliceBound, ...]:
+    """Every call of `run_some`; none where there is no such function, or where it takes pointers of the caller's."""
+    interface, plan = compiled.artifacts.interface, compiled.plan.instructions
+    if interface.takes_pointers or interface.context:
+        return ()
+    return tuple(
+        SliceBound(plan[one.first].name, plan[one.last].name, analysis.bound(part=number).cost)
+        for number, one in enumerate(compiled.artifacts.slices)
+    )
