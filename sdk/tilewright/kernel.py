@@ -159,6 +159,13 @@ class KernelMethods:
         """(operand index, result index) pairs whose memory may be the same."""
         return ()
 
+    def adds_in_order(self, call: Call) -> bool:
+        """True where every float sum of products starts from the bias and adds one product behind the other: place by
+        place of the window, in each the channels of the group; inputs of a matrix product from the first on. Bounds of
+        rounding errors rest on it.
+        """
+        return False
+
 
 class TiledKernelMethods(KernelMethods, ABC):
     """What a kernel answers that computes one tile in the compute level, on all cores; see docs/tiling.md.

@@ -79,6 +79,10 @@ class ConvFpu(KernelMethods):
             return refused
         return None if call.integer("group", 1) == 1 else "the kernel handles one group"
 
+    def adds_in_order(self, call: Call) -> bool:
+        """Sums stay in registers from the bias to the last product."""
+        return True
+
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Starts and weights by four channels, and zeros for taps outside."""
         weights, _ = spatial(operands.call)
@@ -144,6 +148,10 @@ class DenseFpu(KernelMethods):
     def accepts(self, call: Call) -> str | None:
         """What the portable kernel accepts, with a constant bias."""
         return refused_product(call)
+
+    def adds_in_order(self, call: Call) -> bool:
+        """Sums stay in registers from the bias to the last product."""
+        return True
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Starts and weights by four columns, rows in the order in which the operand lies in memory."""

@@ -73,6 +73,10 @@ class ConvF32(KernelMethods):
         """Constant weights, at most two spatial axes."""
         return cannot_repack(call)
 
+    def adds_in_order(self, call: Call) -> bool:
+        """Sums stay in registers from the bias to the last product."""
+        return True
+
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights repacked by group and block; the bias as it is."""
         call = operands.call

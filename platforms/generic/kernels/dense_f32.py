@@ -64,6 +64,10 @@ class DenseF32(KernelMethods):
                 return "the bias is not one value per column"
         return None
 
+    def adds_in_order(self, call: Call) -> bool:
+        """Sums stay in registers from the bias to the last product."""
+        return True
+
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights by block, rows in the order in which the operand lies in memory; bias with beta applied."""
         call = operands.call

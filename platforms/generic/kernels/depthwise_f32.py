@@ -44,6 +44,10 @@ class DepthwiseF32(KernelMethods):
             return "the kernel handles as many groups as channels, with one result each"
         return cannot_repack(call)
 
+    def adds_in_order(self, call: Call) -> bool:
+        """Sums stay in registers from the bias to the last product."""
+        return True
+
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights with the channel innermost."""
         call = operands.call

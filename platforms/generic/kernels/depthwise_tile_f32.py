@@ -200,6 +200,10 @@ class DepthwiseTileF32(KernelMethods):
         taps = call.constants[1][0].size
         return None if taps <= LARGEST else f"a window of {taps} taps, the kernel unrolls at most {LARGEST}"
 
+    def adds_in_order(self, call: Call) -> bool:
+        """Sums stay in registers from the bias to the last product."""
+        return True
+
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Starts and weights by channel."""
         return (Constant("w", DType.F32, by_channel(operands.call)),)

@@ -102,6 +102,19 @@ def numerics_by_node(plan: ExecutionPlan) -> dict[str, str]:
     return declared
 
 
+def ordered_nodes(plan: ExecutionPlan) -> frozenset[str]:
+    """The nodes whose kernels add products one behind the other."""
+    names = set[str]()
+    for one in plan.instructions:
+        if one.aliasing is None and isinstance(one.kernel.methods, RowChain):
+            stages = one.kernel.methods.stages
+            calls = [(stage.node.call, stage.kernel) for stage in stages]
+        else:
+            calls = [] if one.aliasing is not None else [(one.call, one.kernel)]
+        names |= {call.node.name for call, kernel in calls if kernel.methods.adds_in_order(call)}
+    return frozenset(names)
+
+
 def _call_named(made: Mapping[str, Call], node: str) -> Call | None:
     return next((call for call in made.values() if call.node.name == node), None)
 
@@ -143,17 +156,23 @@ class _Bounded:
     ) -> None:
         self.model, self.seen = compiled.model, seen
         declared = {name: float(how) for name, how in numerics.items() if how not in EXACT}
-        vectors = seen.vectors[:BOUNDED]
-        self.at: list[Analysis] = [analyse(self.model, at_vector(self.model, v), declared) for v in vectors]
+        vectors, ordered = seen.vectors[:BOUNDED], ordered_nodes(compiled.plan)
+        self.at: list[Analysis] = [
+            analyse(self.model, at_vector(self.model, v), declared, ordered=ordered) for v in vectors
+        ]
         for analysis in self.at:
             require_complete(self.model, analysis)
-        self.likely = [likely_errors(self.model, at_vector(self.model, v), declared) for v in vectors]
+        self.likely = [likely_errors(self.model, at_vector(self.model, v), declared, ordered) for v in vectors]
         self.exact = [
             analyse(self.model, at_vector(self.model, v), declared, follow_back=False) for v in seen.vectors[BOUNDED:]
         ]
         boxes = {each.input: (each.low, each.high) for each in ranges}
         whole = all(name in boxes for name in self.model.inputs) and not self.model.states
-        self.over = analyse(self.model, over_ranges(self.model, boxes), declared, follow_back=False) if whole else None
+        self.over = (
+            analyse(self.model, over_ranges(self.model, boxes), declared, follow_back=False, ordered=ordered)
+            if whole
+            else None
+        )
 
     def criterion(self, name: str, told: str, why: str) -> Criterion:
         """The criterion of one output."""

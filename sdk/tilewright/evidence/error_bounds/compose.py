@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tilewright.errors import TilewrightError
 from tilewright.evidence.error_bounds.elementwise import limited
+from tilewright.evidence.error_bounds.in_order import in_order
 from tilewright.evidence.error_bounds.rules import OPEN, rule_for
 from tilewright.evidence.error_bounds.value import Known, NoBound, Step, point
 from tilewright.model import Array, Model
@@ -59,9 +60,11 @@ def calls_of(model: Model) -> Iterator[Call]:
 
 
 def analyse(
-    model: Model, inputs: Mapping[str, Known], declared: Mapping[str, float], *, follow_back: bool = True
-) -> Analysis:
-    """Forward through the network; `declared` is the accuracy that the kernel of a node declares, 0 for exact.
+    model: Model, inputs: Mapping[str, Known], declared: Mapping[str, float], *, follow_back: bool = True,
+    ordered: Collection[str] = (),
+) -> Analysis:  # fmt: skip
+    """Forward through the network; `declared` is the accuracy that the kernel of a node declares, 0 for exact;
+    `ordered` are the nodes whose kernels add in order.
 
     With `follow_back` errors that decide what a limit or a quotient does are bounded by their affine form first.
     """
@@ -84,6 +87,8 @@ def analyse(
                 first = node.inputs[0]
                 read[0] = known[first] = _tightened(steps, first, read[0], OPEN[node.op])
             step = rule(call, read, declared.get(node.name, 0.0))
+            if node.name in ordered and isinstance(step, Step):
+                step = in_order(call, read[0], step)
             if isinstance(step, NoBound):
                 why = (node.name, f"no bound: {step.why}")
             else:
