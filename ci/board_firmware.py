@@ -32,7 +32,8 @@ class Uart:
 
 UARTS = {
     "qemu_mps2_an385": Uart(0x40004000, "CMSDK"), "qemu_mps2_an386": Uart(0x40004000, "CMSDK"),
-    "qemu_mps3_an547": Uart(0x49303000, "CMSDK"), "qemu_rv32imc": Uart(0x10000000, "16550"),
+    "qemu_mps2_an500": Uart(0x40004000, "CMSDK"), "qemu_mps3_an547": Uart(0x49303000, "CMSDK"),
+    "qemu_rv32imc": Uart(0x10000000, "16550"),
 }  # fmt: skip
 
 

@@ -61,8 +61,9 @@ def _added(start: Array, products: Sequence[tuple[Array, Array]], fused: bool) -
     return total
 
 
-def _in_order(x: Array, a: Array, constants: dict[str, Array], fused: bool) -> list[Array]:
+def _in_order(inputs: Sequence[Array], constants: dict[str, Array], fused: bool) -> list[Array]:
     """The three results: places of the window row by row, channels in each, inputs of the product from the first on."""
+    x, a = inputs
     wide = np.pad(x[0], ((0, 0), (1, 1), (1, 1)))
     window = [
         (np.broadcast_to(wide[c, h : h + 6, w : w + 5], (5, 6, 5)), constants["w"][:, c, h, w].reshape(5, 1, 1))
@@ -92,7 +93,7 @@ def test_kernels_that_say_so_add_in_order(board: str, fused: bool, tmp_path: Pat
     write(compiled, tmp_path / "project")
     image = build(tmp_path / "project", compiled.artifacts.interface, target, tmp_path / "build")
     outputs = read_outputs(compiled.plan, execute(image, [array.tobytes() for array in inputs]))
-    for name, got, want in zip(NODES, outputs, _in_order(*inputs, constants, fused), strict=True):
+    for name, got, want in zip(NODES, outputs, _in_order(inputs, constants, fused), strict=True):
         np.testing.assert_array_equal(got.reshape(want.shape), want, err_msg=name)
 
 
@@ -102,7 +103,7 @@ def test_bounds_by_partial_sums_hold_and_are_smaller(fused: bool, tmp_path: Path
     compiled = tilewright.compile_model(file, tilewright.CompileOptions(), tilewright.load_target("host"))
     vector = at_vector(compiled.model, dict(zip(compiled.model.inputs, inputs, strict=True)))
     loose, tight = analyse(compiled.model, vector, {}), analyse(compiled.model, vector, {}, ordered=NODES)
-    for name, got in zip(compiled.model.outputs, _in_order(*inputs, constants, fused), strict=True):
+    for name, got in zip(compiled.model.outputs, _in_order(inputs, constants, fused), strict=True):
         exact, bound = tight.known[name].centre, tight.known[name].error
         assert (np.abs(got.reshape(exact.shape).astype(np.float64) - exact) <= bound).all()
         assert bound.max() < 0.6 * loose.known[name].error.max()
