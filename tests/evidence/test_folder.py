@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -33,6 +35,20 @@ from tilewright.evidence.verdict import problems
 from tilewright.evidence.verify import changed_files, differences
 
 HOSTILE = '<script>alert("1")</script>'
+
+SPDX_DOCUMENT = {
+    "SPDXID", "comment", "creationInfo", "dataLicense", "documentDescribes", "documentNamespace", "files", "name",
+    "packages", "relationships", "spdxVersion",
+}  # fmt: skip
+SPDX_PACKAGE = {
+    "SPDXID", "checksums", "comment", "copyrightText", "downloadLocation", "filesAnalyzed", "licenseConcluded",
+    "licenseDeclared", "licenseInfoFromFiles", "name", "packageVerificationCode", "supplier", "versionInfo",
+}  # fmt: skip
+SPDX_FILE = {
+    "SPDXID", "checksums", "comment", "copyrightText", "fileName", "fileTypes", "licenseConcluded",
+    "licenseInfoInFiles",
+}  # fmt: skip
+"""Members that SPDX 2.3 has, as far as a bill may need them; its schema refuses all others in packages and files."""
 
 
 def _network(folder: Path) -> Path:
@@ -128,14 +144,32 @@ def test_the_bill_of_materials_has_what_spdx_asks_for(made: Path) -> None:
     assert (bill["spdxVersion"], bill["dataLicense"], bill["SPDXID"]) == ("SPDX-2.3", "CC0-1.0", "SPDXRef-DOCUMENT")
     assert {"name", "documentNamespace", "creationInfo"} <= bill.keys()
     assert {"created", "creators"} <= bill["creationInfo"].keys()
+    assert re.fullmatch(r"https://[^#\s]+", bill["documentNamespace"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", bill["creationInfo"]["created"])
+    assert all(re.match(r"(Tool|Person|Organization): \S", creator) for creator in bill["creationInfo"]["creators"])
+    assert bill.keys() <= SPDX_DOCUMENT
     for package in bill["packages"]:
+        assert package.keys() <= SPDX_PACKAGE
         assert {"SPDXID", "name", "downloadLocation"} <= package.keys()
         assert package["filesAnalyzed"] is ("packageVerificationCode" in package)
+    image, sums = bill["packages"][0], sorted(file["checksums"][0]["checksumValue"] for file in bill["files"])
+    verification = hashlib.sha1("".join(sums).encode()).hexdigest()
+    assert image["packageVerificationCode"] == {"packageVerificationCodeValue": verification}
     for file in bill["files"]:
+        assert file.keys() <= SPDX_FILE
+        assert file["fileName"].startswith("./")
         assert {"SPDXID", "fileName", "checksums"} <= file.keys()
         assert {checksum["algorithm"] for checksum in file["checksums"]} == {"SHA1", "SHA256"}
     known = {each["SPDXID"] for each in (*bill["packages"], *bill["files"])} | {"SPDXRef-DOCUMENT"}
     assert len(known) == len(bill["packages"]) + len(bill["files"]) + 1
+    assert all(re.fullmatch(r"SPDXRef-[a-zA-Z0-9.-]+", name) for name in known)
+    digits = {"SHA1": 40, "SHA256": 64}
+    for one in (*bill["packages"], *bill["files"]):
+        for checksum in one.get("checksums", ()):
+            assert re.fullmatch(f"[0-9a-f]{{{digits[checksum['algorithm']]}}}", checksum["checksumValue"])
+    kinds = {pair["relationshipType"] for pair in bill["relationships"]}
+    assert kinds <= {"DESCRIBES", "CONTAINS", "GENERATED_FROM", "BUILD_TOOL_OF"}
+    assert [pair["relatedSpdxElement"] for pair in bill["relationships"] if pair["relationshipType"] == "DESCRIBES"]
     for pair in bill["relationships"]:
         assert {pair["spdxElementId"], pair["relatedSpdxElement"]} <= known
 
@@ -160,6 +194,14 @@ CHANGES: tuple[tuple[str, Callable[[Evidence], Evidence]], ...] = (
     (
         "generated file 'Makefile'",
         lambda e: _with(e, sources=tuple(_other(s) if s.name == "Makefile" else s for s in e.identity.sources)),
+    ),
+    (
+        "machine code of 'small.c'",
+        lambda e: _with(e, objects=tuple(_other(o) if o.name == "small.c" else o for o in e.identity.objects)),
+    ),
+    (
+        "the generated C gives the same machine code",
+        lambda e: _with(e, compiler=e.identity.compiler[:-1], elf=_other(_some(e.identity.elf))),
     ),
     ("image 'small.elf' is no longer there", lambda e: _with(e, elf=None)),
     ("flags", lambda e: _with(e, flags="-O3")),

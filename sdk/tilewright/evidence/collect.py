@@ -136,11 +136,16 @@ def _identity(compiled: Compiled, project: Path, inputs: Sequence[Hashed], made:
     image, name = made.plain, f"{compiled.model.name}.onnx"
     model = next((each for each in inputs if each.name.endswith(("/model.onnx", "/model.tflite"))), None)
     sources = tuple(each for each in hashes.of_tree(project) if each.name != "report.json")
-    tools = hashes.of_compiler(image.toolchain.compiler, image.toolchain.version, work) if image is not None else ()
+    tools: tuple[Hashed, ...] = ()
+    objects: tuple[Hashed, ...] = ()
+    if image is not None:
+        driver, flags = image.toolchain.compiler, (*image.target.flags, *image.target.library_flags)
+        tools = hashes.of_compiler(driver, image.toolchain.version, flags, work)
+        objects = hashes.of_objects(project / "src", driver, flags, work)
     return Identity(
         Hashed(name, compiled.loaded.sha256) if model is None else model, hashes.of_tool(), tools,
         image.toolchain.flags if image is not None else "", tuple(inputs), sources,
-        hashes.of_file(image.path) if image is not None else None, made.repeated, made.missing,
+        hashes.of_file(image.path) if image is not None else None, made.repeated, made.missing, objects,
     )  # fmt: skip
 
 

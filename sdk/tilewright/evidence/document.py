@@ -30,7 +30,10 @@ class Hashed:
 
 @dataclass(frozen=True)
 class Identity:
-    """What was compiled with what into what. `elf_repeated`: a second build in another folder gave the same bytes."""
+    """What was compiled with what into what. `elf_repeated`: a second build in another folder gave the same bytes.
+
+    `objects` are the object files of the generated C, each by the name of its source.
+    """
 
     model: Hashed
     tool: Hashed
@@ -41,6 +44,7 @@ class Identity:
     elf: Hashed | None
     elf_repeated: bool
     missing: str = ""
+    objects: tuple[Hashed, ...] = ()
 
 
 @dataclass(frozen=True)

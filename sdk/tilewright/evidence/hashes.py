@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import tilewright
@@ -14,6 +14,8 @@ from tilewright.version import VERSION
 
 PARTS = ("cc1", "as", "ld")
 """The programs that a compiler's driver starts; their bytes decide of the machine code, not the driver's."""
+LIBRARIES = ("libgcc.a", "libc.a", "libm.a")
+"""What it links beside the generated files."""
 
 
 def of_file(path: Path, name: str = "") -> Hashed:
@@ -50,12 +52,28 @@ def _sources() -> Iterator[tuple[str, Path]]:
                     yield f"{prefix}/{inside.as_posix()}", path
 
 
-def of_compiler(driver: str, version: str, work: Path) -> tuple[Hashed, ...]:
-    """The compiler's driver and the programs that it starts, each by its bytes."""
+def of_compiler(driver: str, version: str, flags: Sequence[str], work: Path) -> tuple[Hashed, ...]:
+    """The compiler's driver, the programs that it starts and the libraries that it links with these flags, by their
+    bytes."""
     programs = [Hashed(Path(driver).name, of_file(Path(driver)).sha256, version)]
     for part in PARTS:
         told = start([driver, f"-print-prog-name={part}"], work)
         path = Path(shutil.which(told.output.strip()) or "")
         if told.code == 0 and path.is_absolute() and path.is_file():
             programs.append(of_file(path, part))
+    for library in LIBRARIES:
+        told = start([driver, *flags, f"-print-file-name={library}"], work)
+        path = Path(told.output.strip())
+        if told.code == 0 and path.is_absolute() and path.is_file():
+            programs.append(of_file(path, library))
     return tuple(programs)
+
+
+def of_objects(sources: Path, driver: str, flags: Sequence[str], work: Path) -> tuple[Hashed, ...]:
+    """The object file of every C file in a folder: where two compilers differ, it tells for which of them."""
+    objects = list[Hashed]()
+    for source in sorted(sources.glob("*.c")):
+        told = start([driver, *flags, "-std=c99", "-c", source.name, "-o", str(work / "one.o")], sources)
+        if told.code == 0:
+            objects.append(of_file(work / "one.o", source.name))
+    return tuple(objects)

@@ -63,6 +63,9 @@ ${style | n}
 % for one in e.identity.sources:
 <tr><td>generated</td><td class="k">${one.name}</td><td></td><td><code>${one.sha256}</code></td></tr>
 % endfor
+% for one in e.identity.objects:
+<tr><td>machine code of</td><td class="k">${one.name}</td><td></td><td><code>${one.sha256}</code></td></tr>
+% endfor
 % if e.identity.elf:
 <tr><td>image</td><td>${e.identity.elf.name}</td><td></td><td><code>${e.identity.elf.sha256}</code></td></tr>
 % endif

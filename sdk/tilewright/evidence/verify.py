@@ -36,9 +36,12 @@ def differences(told: Evidence, made: Evidence) -> Iterator[str]:
         ("compiler", one.compiler, other.compiler),
         ("input", one.inputs, other.inputs),
         ("generated file", one.sources, other.sources),
+        ("machine code of", one.objects, other.objects),
         ("image", _known(one.elf), _known(other.elf)),
     ):
         yield from _hashes(what, before, after)
+    if one.elf != other.elf and one.compiler != other.compiler and one.objects == other.objects:
+        yield "the generated C gives the same machine code: the image differs in libraries or in how it is linked"
     if one.flags != other.flags:
         yield f"flags: '{one.flags}' then, '{other.flags}' now"
     for name in SECTIONS:
