@@ -54,6 +54,7 @@ class Op:
     outputs: Sequence[int]
     options: Sequence[tuple[int, str, Any]] = ()
     custom: str = ""
+    custom_options: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -123,8 +124,9 @@ class _Builder:
             (slot, "o", self.text(value)) if kind == "s" else (slot, kind, value) for slot, kind, value in op.options
         ])  # fmt: skip
         lists = [(1, "o", self.numbers(op.inputs, "i4")), (2, "o", self.numbers(op.outputs, "i4"))]
+        own = [(5, "o", self.numbers(np.frombuffer(op.custom_options, np.uint8), "u1"))] if op.custom_options else []
         return self.table(
-            [(0, "I", self.codes.index(key)), *lists, (3, "B", OPTIONS.get(op.name, 0)), (4, "o", options)]
+            [(0, "I", self.codes.index(key)), *lists, (3, "B", OPTIONS.get(op.name, 0)), (4, "o", options), *own]
         )
 
     def graph(self, graph: G, prefix: str) -> int:

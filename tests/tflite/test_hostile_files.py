@@ -55,16 +55,17 @@ def one(tensor: T, op: str = "RELU", result: T | None = None) -> bytes:
 
 
 X = T((1, 4))
-CUT = (
-    "nothing here says what it computes in ONNX; cut the network before it, or convert it to ONNX with operators of "
-    "your own"
+TURNS = "its turns are graphs of their own, which are not read; cut the network before it"
+PUBLISH = (
+    "no plug-in has an operator of this name in the domain 'tflite.custom'; publish one under the entry points "
+    "'tilewright.operators', or cut the network before it"
 )
 SENTENCES = {
     "tensor 't1' has sparse weights: only dense weights are read; convert the network without sparse encoding":
         single("ADD", [X, T((1, 4), sparse=True, data=np.zeros((1, 4)))], [X]),
-    f"custom operator Mine is not supported: {CUT}":
+    f"custom operator Mine is not supported: {PUBLISH}":
         written(G([X, X], [Op("CUSTOM", [0], [1], custom="Mine")], [0], [1])),
-    f"operator WHILE is not supported: {CUT}": single("WHILE", [X], [X]),
+    f"operator WHILE is not supported: {TURNS}": single("WHILE", [X], [X]),
     "tensor 't1' is read before anything writes it: operators stand in the order of execution; convert the network "
     "again": written(G([X, X, X], [Op("ADD", [0, 1], [2])], [0], [2])),
     "the TensorFlow Lite file is damaged: RELU_0 names tensor 9 of 2; convert or download it again":
@@ -73,8 +74,9 @@ SENTENCES = {
         single("ADD", [X, T((1, 5), data=np.zeros((1, 4)))], [X]),
     "tensor 't1' is damaged: 3 scales do not fit axis 0 of its shape [1, 4]; convert or download it again":
         single("ADD", [X, T((1, 4), "int8", [1, 2, 3], data=np.zeros((1, 4)))], [X]),
-    "operator 'QUANTIZE_0' makes codes of int32: only codes of 4, 8 and 16 bits are made; cut the network before it":
-        single("QUANTIZE", [T((1, 4), "int8", 0.1)], [T((1, 4), "int32", 0.1)]),
+    "operator 'QUANTIZE_0' makes codes of int32: only codes of 4, 8 and 16 bits are made, and those of 32 without a "
+    "zero point; cut the network before it":
+        single("QUANTIZE", [T((1, 4), "int8", 0.1)], [T((1, 4), "int32", 0.1, 5)]),
     "operator 'MEAN_0': its axes are no constant: code without a heap needs sizes before it runs; convert the network "
     "with constants there": single("MEAN", [X, T((1,), "int32")], [T((1,))]),
     "operator 'CONV_2D_0' is damaged: an image of shape [1, 4] and a kernel of shape [1, 4] do not go together; "

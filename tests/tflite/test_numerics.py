@@ -126,6 +126,11 @@ PAIR = tuple(part.reshape(1, -1).astype(np.int8) for part in np.meshgrid(EVERY, 
 IMAGE = RNG.integers(-128, 128, (1, 5, 6, 8)).astype(np.int8)
 AXES = T((2,), "int32", data=np.asarray([1, 2]))
 WINDOW = [(0, "b", 0), (1, "i", 1), (2, "i", 1), (3, "i", 3), (4, "i", 2)]
+BETA = [(0, "f", 1.0)]
+ROWS = RNG.integers(-128, 128, (512, 12)).astype(np.int8)
+HALVES = np.concatenate([
+    np.nextafter(edge := np.arange(-140, 140, dtype=np.float32) / 8, np.float32(far)) for far in (-99, 99, 0)
+] + [edge, np.asarray([0.12499999, -0.12499999, 1e8, -1e8], np.float32)]).reshape(1, -1)  # fmt: skip
 CASES = {
     "thresholds": at_thresholds(),
     "add": (single("ADD", [T(PAIR[0].shape, "int8", 0.11, 4), T(PAIR[0].shape, "int8", 0.07, -9)],
@@ -138,6 +143,11 @@ CASES = {
     "tanh": (single("TANH", [T(EVERY.shape, "int8", 0.03, 4)], [T(EVERY.shape, "int8", 1 / 128)]), (EVERY,)),
     "leaky": (single("LEAKY_RELU", [T(EVERY.shape, "int8", 0.03, 4)], [T(EVERY.shape, "int8", 0.02, -3)],
                      [(0, "f", 0.1)]), (EVERY,)),
+    "softmax": (single("SOFTMAX", [T((65536, 2), "int8", 0.11, 4)], [T((65536, 2), "int8", 1 / 256, -128)], BETA),
+                (np.stack(PAIR, -1)[0],)),
+    "softmax of 16 bits": (single("SOFTMAX", [T((512, 12), "int8", 0.047)],
+                                  [T((512, 12), "int16", 1 / 65536, -32768)], BETA), (ROWS,)),
+    "quantise floats": (single("QUANTIZE", [T(HALVES.shape)], [T(HALVES.shape, "int8", 0.25, 4)]), (HALVES,)),
     "quantise": (single("QUANTIZE", [T(EVERY.shape, "int8", 0.03, 4)], [T(EVERY.shape, "int8", 0.021, 5)]), (EVERY,)),
 }  # fmt: skip
 
@@ -169,6 +179,9 @@ RECORDED = {
     "logistic": -1206,
     "tanh": -1172,
     "leaky": 8342,
+    "softmax": -39800,
+    "softmax of 16 bits": -167772145,
+    "quantise floats": 4207,
     "quantise": -294,
 }
 
@@ -184,14 +197,32 @@ def test_the_generated_code_steps_there_too(tmp_path: Path, capsys: pytest.Captu
     assert "codes are those of TensorFlow Lite Micro, onnxruntime computes others" in told
 
 
+@pytest.mark.parametrize("case", ["softmax of 16 bits", "quantise floats"])
+def test_the_generated_code_computes_what_the_semantics_says(case: str, tmp_path: Path) -> None:
+    content, (values,) = CASES[case]
+    file = tmp_path / "net.tflite"
+    file.write_bytes(content)
+    np.savez(tmp_path / "values.npz", t0=values)
+    assert main(["run", str(file), "-t", "host", "--numerics", "tflm", "--inputs", str(tmp_path / "values.npz")]) == 0
+
+
 def test_what_is_not_known_is_refused(tmp_path: Path) -> None:
-    content = single("SOFTMAX", [T((1, 4), "int8", 0.1)], [T((1, 4), "int8", 1 / 256, -128)], [(0, "f", 1.0)])
+    content = single("HARD_SWISH", [T((1, 4), "int8", 0.1)], [T((1, 4), "int8", 0.1)])
     with pytest.raises(UnsupportedError) as caught:
         lowered(content)
     why = "--numerics tflm does not have it: how the kernels compute it is not known here; use --numerics exact"
-    assert str(caught.value) == f"node 'SOFTMAX_0/Softmax' (Softmax): {why}"
-    with pytest.raises(UnsupportedError, match="codes are made of floats; --quantized-io takes codes in"):
-        lowered(single("QUANTIZE", [T((1, 4))], [T((1, 4), "int8", 0.1)]))
+    assert str(caught.value) == f"node 'HARD_SWISH_0/HardSwish' (HardSwish): {why}"
+    for scale, zero, length in ((1 / 128, -128, 4), (1 / 256, 0, 4), (1 / 256, -128, 4096)):
+        shape = (1, length)
+        with pytest.raises(UnsupportedError, match=r"not in the one form|4096 elements or more"):
+            lowered(single("SOFTMAX", [T(shape, "int8", 0.1)], [T(shape, "int8", scale, zero)], BETA))
+    with pytest.raises(UnsupportedError, match="codes have more than eight bits"):
+        lowered(single("QUANTIZE", [T((1, 4), "int16", 0.1)], [T((1, 4), "int8", 0.2)]))
+    lowered(
+        single(
+            "TRANSPOSE", [T((1, 4), "int16", 0.1), T((2,), "int32", data=np.asarray([1, 0]))], [T((4, 1), "int16", 0.1)]
+        )
+    )  # what moves codes does so at any width
     file = tmp_path / "net.tflite"
     file.write_bytes(single("RELU", [T((1, 4))], [T((1, 4))]))
     assert main(["check", str(file), "-t", "host", "--numerics", "tflm"]) == 3

@@ -197,6 +197,15 @@ def test_a_pad_of_codes_is_taken_in_under_their_scale(scale: float, zero: int, l
     assert [node.op for node in model.nodes if node.op != "Transpose"] == left
 
 
+def test_codes_of_thirty_two_bits_are_rounded_and_read_again() -> None:
+    content = written(G([T((1, 4), "int16", 0.75), T((1, 4), "int32", 0.5), T((1, 4))],
+                        [Op("QUANTIZE", [0], [1]), Op("DEQUANTIZE", [1], [2])], [0], [1, 2]))  # fmt: skip
+    codes = np.asarray([[-32768, -3, 5, 32767]], np.int16)
+    whole, real = run(content, codes)
+    assert np.asarray(whole).tolist() == [[-49152, -4, 8, 49150]]  # 7.5 lies at 8, -4.5 at -4, 49150.5 at 49150
+    assert np.array_equal(real, np.asarray(whole) * 0.5)
+
+
 def test_names_of_operators_are_the_schema_s() -> None:
     from tilewright.tflite.schema import BUILTINS
 

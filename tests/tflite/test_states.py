@@ -64,40 +64,47 @@ def test_svdf_is_two_products_over_the_last_calls() -> None:
         np.testing.assert_allclose(state.reshape(4, 3), memory, rtol=1e-5, atol=1e-5)
 
 
-def lstm_file(clip: float = 0.0) -> tuple[bytes, list[Array], list[Array], list[Array]]:
-    """A sequence of three, two units; weights by gate: input, forget, cell, output."""
+def lstm_file(
+    clip: float = 0.0, lifted: float = 0.0, steps: int = 3
+) -> tuple[bytes, list[Array], list[Array], list[Array]]:
+    """A sequence of some steps, two units; weights by gate: input, forget, cell, output. `lifted` opens all gates."""
     given = [RNG.standard_normal((2, 4)).astype(np.float32) for _ in range(4)]
     recurrent = [RNG.standard_normal((2, 2)).astype(np.float32) for _ in range(4)]
-    sums = [RNG.standard_normal(2).astype(np.float32) for _ in range(4)]
-    tensors = [T((1, 3, 4)), *(T(w.shape, data=w) for w in (*given, *recurrent, *sums)), T((1, 2), variable=True),
-               T((1, 2), variable=True), T((1, 3, 2))]  # fmt: skip
+    sums = [(RNG.standard_normal(2) + lifted).astype(np.float32) for _ in range(4)]
+    tensors = [T((1, steps, 4)), *(T(w.shape, data=w) for w in (*given, *recurrent, *sums)), T((1, 2), variable=True),
+               T((1, 2), variable=True), T((1, steps, 2))]  # fmt: skip
     inputs = [*range(9), -1, -1, -1, *range(9, 13), -1, -1, 13, 14, -1, -1, -1, -1]
     op = Op("UNIDIRECTIONAL_SEQUENCE_LSTM", inputs, [15], [(0, "b", 4), (1, "f", clip)])
     return written(G(tensors, [op], [0], [15])), given, recurrent, sums
 
 
-def test_a_recurrent_layer_goes_on_where_the_call_before_ended() -> None:
+@pytest.mark.parametrize(("clip", "lifted", "calls"), [(0.0, 0.0, 2), (9.5, 9.0, 5)])
+def test_a_recurrent_layer_goes_on_where_the_call_before_ended(clip: float, lifted: float, calls: int) -> None:
     import onnxruntime
 
-    content, given, recurrent, sums = lstm_file()
+    content, given, recurrent, sums = lstm_file(clip, lifted)
     session = onnxruntime.InferenceSession(to_onnx(content).SerializeToString(), providers=["CPUExecutionProvider"])
     held = [np.zeros((1, 2), np.float32)] * 2
     hidden, cell = np.zeros(2), np.zeros(2)
-    for _ in range(2):
+    for _ in range(calls):
         x = RNG.standard_normal((1, 3, 4)).astype(np.float32)
         names = [entry.name for entry in session.get_inputs()]
         y, *held = (np.asarray(v) for v in session.run(None, dict(zip(names, (x, *held), strict=True))))
         for frame in range(3):
             gates = [w @ x[0, frame] + r @ hidden + b for w, r, b in zip(given, recurrent, sums, strict=True)]
             i, f, o = (1 / (1 + np.exp(-gates[n])) for n in (0, 1, 3))
-            cell = f * cell + i * np.tanh(gates[2])
+            cell = np.clip(f * cell + i * np.tanh(gates[2]), -clip or -np.inf, clip or np.inf)
             hidden = o * np.tanh(cell)
             np.testing.assert_allclose(y[0, frame], hidden, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(held[1][0], cell, rtol=1e-4, atol=1e-5)
+    assert (cell == clip).any() == bool(clip)
 
 
 def test_forms_of_recurrent_layers_that_onnx_does_not_have_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match="its cell is limited to 10, which ONNX's LSTM does not do"):
-        load(lstm_file(10.0)[0])
+    with pytest.raises(UnsupportedError, match=r"limited to 9, which ONNX's LSTM does not do; from 9\.02 on"):
+        load(lstm_file(9.0)[0])
+    with pytest.raises(UnsupportedError, match="limited in each of 1025 steps, at most 1024 are written out"):
+        load(lstm_file(10.0, steps=1025)[0])
 
 
 def test_the_scale_of_a_variable_is_one() -> None:

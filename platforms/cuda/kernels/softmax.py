@@ -9,6 +9,7 @@ from tilewright.numerics import C_TYPES, softmax_axis, softmax_form
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.cuda.platform import PLATFORM
 from tilewright.platforms.generic.kernels.float_text import clamp_text
+from tilewright.platforms.generic.kernels.softmax_i8 import refusal
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,10 @@ def _row(call: Call) -> RowContext:
 @PLATFORM.kernel("Softmax", types="qi8|qu8 -> qi8|qu8|qi16|qu16", template="softmax_codes.cu.mako", preference=20)
 class SoftmaxCodesByRow(KernelMethods):
     """Softmax on codes: a table of exponentials, one exact quotient per element."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Exact codes."""
+        return refusal(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The exponential of every difference of codes."""

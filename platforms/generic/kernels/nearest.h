@@ -11,3 +11,11 @@ static inline float tilewright_nearest(float value)
     return rintf(value);
 #endif
 }
+
+/* The nearest whole number, halves away from zero, of a value within 2^31. */
+static inline int32_t tilewright_half_away(float value)
+{
+    const int32_t whole = (int32_t)value;
+    const float rest = value - (float)whole; /* exact, where a sum with a half is not */
+    return whole + (rest >= 0.5f) - (rest <= -0.5f);
+}

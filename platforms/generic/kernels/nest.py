@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.numerics import C_TYPES
+from tilewright.numerics import C_TYPES, rounds_twice
 from tilewright.operators import AsIntegers, all_operators, unmapped
 from tilewright.ops.index.loop_nest import LoopNest, declarations
 from tilewright.ops.index.nest import Nest, Tensor
@@ -221,6 +221,10 @@ OTHERS = tuple(dict.fromkeys(o.name for o in all_operators() if o.nests is not N
 )  # fmt: skip
 class ElementwiseLoops(NestLoops):
     """Loops printed from the operator's index maps, element by element: a result may replace an operand."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Codes are exact here."""
+        return "its codes are rounded twice, the loops round once" if rounds_twice(call) else super().accepts(call)
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """Every operand of the result's shape and element size."""

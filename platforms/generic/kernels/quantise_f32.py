@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.numerics import C_TYPES, code_limits, literal, the_quantisation
+from tilewright.numerics import C_TYPES, code_limits, literal, rounds_twice, the_quantisation
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.overlap import gap_bytes
 from tilewright.platforms.generic.platform import PLATFORM
@@ -13,7 +13,10 @@ from tilewright.platforms.generic.platform import PLATFORM
 
 @dataclass(frozen=True)
 class QuantiseContext:
-    """`code = zero + nearest(clamp(x / step, low, high))`; the limits are whole, so they may come first."""
+    """`code = zero + nearest(clamp(x / step, low, high))`; the limits are whole, so they may come first.
+
+    `nearest` is the function that says where halves go.
+    """
 
     elements: int
     code_type: str
@@ -21,6 +24,7 @@ class QuantiseContext:
     zero: int
     low: str
     high: str
+    nearest: str
 
 
 @PLATFORM.kernel(
@@ -66,4 +70,5 @@ class QuantiseF32(KernelMethods):
             zero=zero,
             low=f"{low - zero}.0f",
             high=f"{high - zero}.0f",
+            nearest="tilewright_half_away" if rounds_twice(operands.call) else "(int32_t)tilewright_nearest",
         )

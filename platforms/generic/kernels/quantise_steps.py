@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from tilewright.numerics import C_TYPES, code_limits, the_quantisation
-from tilewright.ops.index.scalars import quantise
+from tilewright.numerics import C_TYPES, code_limits, quantise, the_quantisation
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.generic.kernels.overlap import gap_bytes
 from tilewright.platforms.generic.platform import PLATFORM
@@ -52,11 +51,10 @@ def steps(call: Call) -> Constant:
     codes = np.arange(low + 1, high + 1)
     before = np.full(codes.size, LOWEST - 1, np.int64)
     reached = np.full(codes.size, HIGHEST + 1, np.int64)
-    scale = np.asarray(meaning.scale[0], np.float32)
     while (reached - before > 1).any():
         middle = (before + reached) // 2
         with np.errstate(all="ignore"):
-            now = quantise(_floats(middle), scale, np.asarray(meaning.zero_point[0]), low, high)
+            now = quantise(_floats(middle), meaning, y.dtype)
         before, reached = np.where(now >= codes, before, middle), np.where(now >= codes, middle, reached)
     values = np.full(STEPS, NEVER, np.int32)
     values[: codes.size] = np.where(reached > HIGHEST, NEVER, reached)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.numerics import C_TYPES, SoftmaxForm, softmax_axis, softmax_form
+from tilewright.numerics import C_TYPES, SoftmaxForm, rounds_twice, softmax_axis, softmax_form
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands, Shape
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -84,12 +84,21 @@ def lines_of(shape: Shape, axis: int, x: tuple[int, ...], y: tuple[int, ...]) ->
     return tuple(lines)
 
 
+def refusal(call: Call) -> str | None:
+    """None, or why an exact quotient is none of the codes."""
+    return "its codes are rounded twice, the kernel divides exactly" if rounds_twice(call) else None
+
+
 @PLATFORM.kernel(
     "Softmax", types="qi8|qu8 -> qi8|qu8|qi16|qu16", template="softmax_i8.c.mako", layout=("axes", "same"),
     sources=["softmax.h"], preference=10,
 )  # fmt: skip
 class SoftmaxI8(KernelMethods):
     """Softmax on codes in integers."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Exact codes."""
+        return refusal(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The exponential of every difference of codes."""

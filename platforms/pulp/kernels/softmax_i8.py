@@ -8,7 +8,7 @@ from typing import Any
 
 from tilewright.numerics import softmax_axis
 from tilewright.platform import Call, Constant, Operands, Rule, TiledKernelMethods, TileView, prefer
-from tilewright.platforms.generic.kernels.softmax_i8 import SoftmaxI8, SoftmaxI8Context
+from tilewright.platforms.generic.kernels.softmax_i8 import SoftmaxI8, SoftmaxI8Context, refusal
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 
@@ -25,11 +25,11 @@ class TiledSoftmaxI8(TiledKernelMethods):
     tile_type = "tilewright_softmax_tile"
 
     def accepts(self, call: Call) -> str | None:
-        """More lines than one."""
+        """More lines than one, and exact codes."""
         shape = call.shape(0)
         if prod(shape) == shape[softmax_axis(call)]:
             return "there is one line alone, nothing to share among the cores"
-        return None
+        return refusal(call)
 
     def rules(self, call: Call) -> list[Rule]:
         """Any tile will do; eight lines give every core one."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from tilewright.conformance.draws import Drawn, Sketch
 from tilewright.frontend.shapes import OPSET
-from tilewright.model import Array, Clamp, DType, Model, Node, Quantisation, Tensor
+from tilewright.model import Array, Clamp, DType, Model, Node, Numerics, Quantisation, Tensor
 from tilewright.ops.codes import Exponentials, Mean, Products
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.registry import find
@@ -59,15 +59,16 @@ def trial(sketch: Sketch, token: str, r: random.Random) -> Trial:
     )
     call = replace(call, outputs=outputs)
     if sketch.op == "QuantizeLinear" and kind is DType.F32 and r.random() < 0.5:
-        return Trial(_with_meaning(call), arrays)
+        return Trial(_with_meaning(call, r), arrays)
     return Trial(_quantised(call, arrays, operator, r) if token.startswith("q") else call, arrays)
 
 
-def _with_meaning(call: Call) -> Call:
+def _with_meaning(call: Call, r: random.Random) -> Call:
     """The call whose result knows that its integers are codes, as at the border of a quantised network."""
     scales, zeros = (call.constants[i].reshape(-1).tolist() for i in (1, 2))
     axis = call.integer("axis", 1) if len(scales) > 1 else None
-    quantisation = Quantisation(tuple(scales), tuple(zeros), axis)
+    numerics: Numerics = "tflm" if axis is None and call.outputs[0].dtype.bits > 4 and r.random() < 0.4 else "exact"
+    quantisation = Quantisation(tuple(scales), tuple(zeros), axis, numerics)
     return replace(call, outputs=(replace(call.outputs[0], quantisation=quantisation),))
 
 
@@ -137,12 +138,21 @@ def _quantised(call: Call, arrays: Sequence[Array | None], operator: Operator, r
         if r.random() < 0.3 and x.quantisation is not None and not isinstance(call.codes, Products):
             outputs.append(replace(y, dtype=x.dtype, quantisation=x.quantisation))
             continue
+        if isinstance(call.codes, Exponentials) and x.dtype is DType.I8 and r.random() < 0.5:
+            outputs.append(_shares(y, r))
+            continue
         low, high = x.dtype.range
         reach = _reach(call, arrays) * r.uniform(0.3, 1.2)
         zero = r.choice((0, low, (low + high) // 2, r.randint(low, high)))
         scale = float(np.float32(max(reach, 1e-3) * 2 / (high - low)))
         outputs.append(replace(y, dtype=x.dtype, quantisation=Quantisation((scale,), (zero,))))
     return replace(call, outputs=tuple(outputs))
+
+
+def _shares(y: Tensor, r: random.Random) -> Tensor:
+    """A result of Softmax in a form that TensorFlow Lite Micro has."""
+    dtype, scale, zero = r.choice(((DType.I8, 2.0**-8, -128), (DType.I16, 2.0**-16, -32768)))
+    return replace(y, dtype=dtype, quantisation=Quantisation((scale,), (zero,), numerics="tflm"))
 
 
 def _reach(call: Call, arrays: Sequence[Array | None]) -> float:

@@ -22,7 +22,7 @@ from tilewright.ops.quantised.linear import accumulator, channel_axis, requantis
 from tilewright.ops.quantised.lookup import lookup_table
 from tilewright.ops.quantised.mean import fact, window_counts
 from tilewright.ops.quantised.meaning import same_meaning, table
-from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
+from tilewright.ops.quantised.real import code_limits, real_call, rounds_twice, the_quantisation
 from tilewright.ops.quantised.softmax import softmax_axis, softmax_form
 from tilewright.ops.registry import find
 from tilewright.ops.requantize import Requantisation, float32_multipliers, per_axis
@@ -158,6 +158,8 @@ def _real_inputs(call: Call) -> tuple[Tensor | None, ...]:
 
 
 def _softmax(site: Site) -> str:
+    if rounds_twice(site.call):
+        raise site.refuse("a softmax of TensorFlow Lite Micro's codes is not written")
     form = softmax_form(site.call)
     exponentials = site.table("exponentials", form.exponentials)
     limits = f"{form.zero_point}, {form.low}, {form.high}, {softmax_axis(site.call)}"

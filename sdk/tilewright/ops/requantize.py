@@ -177,13 +177,24 @@ def dequantise(codes: Array, quantisation: Quantisation) -> Floats:
     return real
 
 
+def half_away(value: Array) -> Array:
+    """The nearest whole numbers of floats, ties away from zero."""
+    whole = np.trunc(value)
+    rest = value - whole  # exact, where value + 0.5 is not
+    return np.asarray(whole + (rest >= 0.5) - (rest <= -0.5))
+
+
 def quantise(real: Array, quantisation: Quantisation, dtype: DType) -> Array:
-    """QuantizeLinear: the float32 quotient rounded to nearest even, the zero point added, saturated to `dtype`."""
+    """QuantizeLinear: the float32 quotient rounded to nearest, the zero point added, saturated to `dtype`.
+
+    Halves go to the even number, or under TensorFlow Lite Micro's contract away from zero (reference/quantize.h).
+    """
     low, high = dtype.range
     zero = per_axis(quantisation.zero_point, quantisation.axis, real.ndim, np.int64)
     scale = per_axis(quantisation.scale, quantisation.axis, real.ndim, np.float32)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        steps = np.rint(real.astype(np.float32) / scale)
+        quotient = real.astype(np.float32) / scale
+        steps = half_away(quotient) if quantisation.numerics == "tflm" else np.rint(quotient)
     # Quotients beyond 2**40 steps saturate anyway; NaN has no code and takes the lowest, as in ONNX Runtime.
     wide = np.nan_to_num(steps.astype(np.float64), nan=-np.inf)
     bounded = np.clip(wide, -(2.0**40), 2.0**40).astype(np.int64)

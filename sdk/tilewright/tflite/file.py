@@ -54,7 +54,10 @@ class FileTensor:
 
 @dataclass(frozen=True)
 class FileOperator:
-    """One operator: its name in the schema, or that of a custom one; -1 stands for an omitted tensor."""
+    """One operator: its name in the schema, or that of a custom one; -1 stands for an omitted tensor.
+
+    `custom_options` are the bytes that a custom one was written with, FlexBuffers as a rule.
+    """
 
     name: str
     custom: bool
@@ -62,6 +65,7 @@ class FileOperator:
     outputs: tuple[int, ...]
     options: Table | None
     place: int
+    custom_options: bytes = b""
 
     def integer(self, field: Integer) -> int:
         """A number of its options."""
@@ -217,7 +221,8 @@ def _operator(table: Table, codes: list[tuple[str, bool]], place: int) -> FileOp
     if index >= len(codes):
         raise damaged(f"operator {place} has code {index}, there are {len(codes)}")
     inputs, outputs = (tuple(table.array(slot, np.int32).tolist()) for slot in (slots.INPUTS, slots.OUTPUTS))
-    return FileOperator(*codes[index], inputs, outputs, table.table(slots.OPTIONS), place)
+    own = table.array(slots.CUSTOM_OPTIONS, np.uint8).tobytes()
+    return FileOperator(*codes[index], inputs, outputs, table.table(slots.OPTIONS), place, own)
 
 
 def _scales(table: Table | None, name: str, shape: Shape) -> Scales | None:

@@ -77,6 +77,7 @@ class OperatorTable:
     INPUTS = 1
     OUTPUTS = 2
     OPTIONS = 4
+    CUSTOM_OPTIONS = 5
 
 
 class Conv2D:
@@ -218,7 +219,6 @@ class Recurrent:
     SVDF_ACTIVATION = Integer(1, "b")
     LSTM_ACTIVATION = Integer(0, "b")
     CELL_CLIP = Real(1)
-    PROJECTION_CLIP = Real(2)
     TIME_MAJOR = Integer(3, "b")
     DIAGONAL = Integer(5, "b")
 

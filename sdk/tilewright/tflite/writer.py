@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import onnx
 
 QUANTISED = (DType.I4, DType.I8, DType.U8, DType.I16)
+WHOLE_LIMITS = (-2147483648.0, 2147483520.0)
+"""The least and the largest float32 that is a number of 32 bits."""
 
 
 class Writer:
@@ -214,6 +216,15 @@ class Writer:
             real = self.op("DequantizeLinear", codes, scale, point, name=f"{name}/real")
         self.reals[index, first] = real
 
+    def define_whole(self, index: int, real: str) -> None:
+        """Let codes of 32 bits with one scale and no zero point be a tensor: ONNX has no QuantizeLinear of these."""
+        tensor = self.tensor(index)
+        assert tensor.scales is not None, tensor.name
+        steps = self.op("Round", self.op("Div", real, self.constant("scale", tensor.scales.scale.reshape(()))))
+        limits = [self.constant("limit", np.asarray(limit, np.float32)) for limit in WHOLE_LIMITS]
+        self.coded[index] = self.cast(self.op("Clip", steps, *limits), index)
+        self.reals[index, False] = self.dequantised(self.coded[index], tensor.scales, DType.I32, what=tensor.name)
+
     def activated(self, real: str, activation: int, what: str) -> str:
         """A real number behind a fused activation."""
         match activation:
@@ -303,6 +314,8 @@ class Writer:
             scale = self.constant(f"{name}/scale", tensor.scales.scale.reshape(-1)[:1].reshape(()))
             zero = self.constant(f"{name}/zero_point", tensor.scales.zero_point.astype(tensor.dtype.numpy).reshape(()))
             self.ops("QuantizeLinear", (real, scale, zero), [name], {})
+        elif tensor.scales is not None and index in self.coded:
+            self.ops("Identity", (self.coded[index],), [name], {})
         else:
             self.ops("Identity", (real,), [name], {})
 

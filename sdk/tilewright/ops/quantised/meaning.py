@@ -17,9 +17,10 @@ from tilewright.ops.codes import AsIntegers, Converts, Exponentials, Interpolate
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.quantised.linear import evaluate_linear
 from tilewright.ops.quantised.mean import evaluate_mean
-from tilewright.ops.quantised.real import code_limits, real_call, the_quantisation
+from tilewright.ops.quantised.real import code_limits, real_call, rounds_twice, the_quantisation
 from tilewright.ops.quantised.resize import evaluate_resize, resize_form
 from tilewright.ops.quantised.softmax import evaluate_softmax
+from tilewright.ops.quantised.softmax_twice import evaluate_softmax_twice
 from tilewright.ops.quantised.twice_elements import element_twice, requantised_twice
 from tilewright.ops.requantize import dequantise, quantise
 
@@ -40,6 +41,8 @@ def with_codes(operator: Operator) -> Operator:
         first = call.optional(0)
         if operator.name == "QuantizeLinear" and first is not None and first.quantisation is not None:
             return evaluate_requantise(call, arrays)
+        if operator.name == "QuantizeLinear" and rounds_twice(call) and arrays[0] is not None:
+            return (quantise(arrays[0], the_quantisation(call.outputs[0]), call.outputs[0].dtype),)
         if _is_quantised(call) and not _is_own(operator, call):
             return evaluate_codes(operator, call, arrays)
         return operator.evaluate(call, arrays)
@@ -66,6 +69,8 @@ def _is_quantised(call: Call) -> bool:
 def evaluate_codes(operator: Operator, call: Call, arrays: Arrays) -> tuple[Array, ...]:
     """Codes of the results of a call with at least one quantised tensor."""
     codes = operator.codes_of(call.node)
+    if isinstance(codes, Exponentials) and rounds_twice(call):
+        return (evaluate_softmax_twice(call, arrays),)
     if type(codes) in _INTEGER and _all_quantised(call):
         return (_INTEGER[type(codes)](operator, call, arrays),)
     if isinstance(codes, Interpolates) and _all_quantised(call) and resize_form(call) is not None:
@@ -79,8 +84,7 @@ def evaluate_codes(operator: Operator, call: Call, arrays: Arrays) -> tuple[Arra
 
 def evaluate_by_element(operator: Operator, call: Call, arrays: Arrays) -> tuple[Array, ...]:
     """Codes of a function of one or two codes, under the contract of its result."""
-    meaning = call.outputs[0].quantisation
-    if meaning is not None and meaning.numerics == "tflm":
+    if rounds_twice(call):
         return (element_twice(call, arrays),)
     return evaluate_literally(operator, call, arrays)
 

@@ -33,6 +33,12 @@ def real_call(call: Call, dtype: DType, constants: Mapping[int, Array] | None = 
     return replace(call, node=node, inputs=inputs, outputs=outputs, constants=constants or {})
 
 
+def rounds_twice(call: Call) -> bool:
+    """True where the result's codes are those of TensorFlow Lite Micro."""
+    meaning = call.outputs[0].quantisation
+    return meaning is not None and meaning.numerics == "tflm"
+
+
 def code_limits(call: Call, tensor: Tensor) -> tuple[int, int]:
     """Smallest and largest code of a result: its type's range, narrowed by the node's clamp."""
     clamp = call.node.clamp

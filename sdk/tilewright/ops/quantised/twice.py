@@ -19,7 +19,7 @@ from math import floor, frexp
 import numpy as np
 
 from tilewright.model import Array, Clamp, Quantisation
-from tilewright.ops.requantize import Integers
+from tilewright.ops.requantize import Integers, half_away
 
 ADD_BITS = 20
 """Fraction bits under the operands of Add and Sub."""
@@ -92,11 +92,6 @@ class RawMean:
         return np.asarray(raw - self.count * self.zero_point)
 
 
-def half_away(value: Array) -> Array:
-    """The nearest whole numbers, ties away from zero."""
-    return np.asarray(np.where(value >= 0, np.floor(value + 0.5), -np.floor(-value + 0.5)))
-
-
 def limits_of(clamp: Clamp, meaning: Quantisation, codes: tuple[int, int]) -> tuple[int, int]:
     """CalculateActivationRangeQuantized: limits over a float32 scale, ties away from zero."""
     scale, zero = np.float32(meaning.scale[0]), meaning.zero_point[0]
@@ -139,16 +134,16 @@ def _high(a: Integers, b: Integers | int) -> Integers:
     return np.where(nudged >= 0, nudged >> 31, -((-nudged) >> 31)).astype(np.int64)
 
 
-def _over(x: Integers, exponent: int) -> Integers:
+def rounded_over(x: Integers, exponent: Integers | int) -> Integers:
     """RoundingDivideByPOT: ties away from zero."""
-    mask = (1 << exponent) - 1
+    mask = (np.int64(1) << exponent) - 1
     return np.asarray((x >> exponent) + ((x & mask) > (mask >> 1) + (x < 0)))
 
 
 def _times(x: Integers, exponent: int) -> Integers:
     """SaturatingRoundingMultiplyByPOT."""
     if exponent < 0:
-        return _over(x, -exponent)
+        return rounded_over(x, -exponent)
     limited: Integers = np.clip(x << exponent, -_INT32 - 1, _INT32)
     return limited
 
@@ -186,6 +181,11 @@ def _newton(a: Integers) -> Integers:
     return x
 
 
+def reciprocal(a: Integers) -> Integers:
+    """1 / (1 + a) of Q0.31 in [0, 1], in Q0.31."""
+    return _times(_newton(a), 1)
+
+
 def _radius(whole_bits: int, left: int) -> int:
     """The largest input that does not leave the fixed point."""
     return floor(((1 << whole_bits) - 1) * (1 << (31 - whole_bits)) / (1 << left))
@@ -195,9 +195,9 @@ def logistic(centred: Integers, scale: float) -> Integers:
     """Sigmoid of 8-bit codes less their zero point, as a code of scale 1/256 and zero point -128."""
     fraction, shift = frexp(scale * (1 << 27))
     x = Twice(floor(fraction * (1 << 31) + 0.5), shift).apply(centred)
-    inverse = _times(_newton(exp_of_negative(-np.abs(x), 4)), 1)
+    inverse = reciprocal(exp_of_negative(-np.abs(x), 4))
     value = np.where(x == 0, 1 << 30, np.where(x > 0, inverse, _INT32 - inverse))
-    return _outside(centred, _radius(4, shift), np.clip(_over(value, 23) - 128, -128, 127), -128)
+    return _outside(centred, _radius(4, shift), np.clip(rounded_over(value, 23) - 128, -128, 127), -128)
 
 
 def tanh(centred: Integers, scale: float) -> Integers:
@@ -206,7 +206,7 @@ def tanh(centred: Integers, scale: float) -> Integers:
     x = Twice(floor(fraction * (1 << 31) + 0.5), shift).apply(centred)
     value = _times(_newton(exp_of_negative(-np.abs(x), 5)) - (1 << 29), 2)
     signed = np.where(x == 0, 0, np.where(x > 0, value, -value))
-    return _outside(centred, _radius(4, shift), np.clip(_over(signed, 24), -128, 127), -128)
+    return _outside(centred, _radius(4, shift), np.clip(rounded_over(signed, 24), -128, 127), -128)
 
 
 def _outside(centred: Integers, radius: int, inside: Array, lowest: int) -> Integers:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from tilewright.errors import UnsupportedNode
 from tilewright.model import Model, Node
-from tilewright.ops.codes import Mean, Moves, Pairwise, Products, Table
+from tilewright.ops.codes import Exponentials, Mean, Moves, Pairwise, Products, Table
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.add import pair_form
 from tilewright.ops.quantised.near import near_form
+from tilewright.ops.quantised.softmax_twice import softmax_twice_unknown
 from tilewright.ops.quantised.twice_elements import unknown
 from tilewright.ops.registry import call_of, codes_of
 
@@ -28,16 +29,22 @@ def _unlike(model: Model, node: Node) -> str | None:
     if not any(tensor.quantisation for tensor in tensors):
         computes = any(tensor.dtype.is_float for tensor in tensors) and not isinstance(codes_of(node), Moves)
         return "it computes in floats" if computes else None
-    if node.op == "DequantizeLinear":
+    codes = [tensor for tensor in tensors if tensor.quantisation]
+    if node.op == "DequantizeLinear" or (node.op == "QuantizeLinear" and codes[0] is not tensors[0]):
         return None
-    if node.op == "QuantizeLinear":
-        return None if tensors[0].quantisation else "codes are made of floats; --quantized-io takes codes in"
-    if any(tensor.dtype.bits > 8 for tensor in tensors if tensor.quantisation):
+    moved = isinstance(codes_of(node), Moves) and len({(t.quantisation, t.dtype) for t in codes}) == 1
+    if any(tensor.dtype.bits > 8 for tensor in codes[: 1 if _shares(node) else None]) and not moved:
         return "its codes have more than eight bits"
+    if node.op == "QuantizeLinear":
+        return None
     inputs = tuple(model.tensors[name] if name else None for name in node.inputs)
     constants = {i: model.constants[name] for i, name in enumerate(node.inputs) if name in model.constants}
     call = call_of(node, inputs, tuple(model.tensors[name] for name in node.outputs), constants, model.opset)
     return _of_codes(call)
+
+
+def _shares(node: Node) -> bool:
+    return isinstance(codes_of(node), Exponentials)
 
 
 def _of_codes(call: Call) -> str | None:
@@ -55,6 +62,8 @@ def _of_codes(call: Call) -> str | None:
             if pair_form(call.operator, call) is None and near_form(call.operator, call) is None:
                 return "no factors of 64 bits are right for every pair of codes"
             return None
+        case Exponentials():
+            return softmax_twice_unknown(call)
         case Table():
             return unknown(call)
     return "how the kernels compute it is not known here"

@@ -13,10 +13,14 @@ from tilewright.tflite.writer import QUANTISED, Writer
 def quantise(writer: Writer, operator: FileOperator) -> None:
     """QUANTIZE, also of codes under another scale; DEQUANTIZE."""
     y = writer.tensor(operator.outputs[0])
+    if y.dtype is DType.I32 and y.scales is not None and y.scales.single and not y.scales.zero_point.any():
+        writer.define_whole(operator.outputs[0], writer.value(operator.inputs[0]))
+        return
     if y.scales is not None and y.dtype not in QUANTISED:
         raise UnsupportedNode(
             f"operator '{operator.label}' makes codes of {y.dtype.numpy.name if y.dtype else 'handles'}",
-            why="only codes of 4, 8 and 16 bits are made", fix="cut the network before it", node=operator.label,
+            why="only codes of 4, 8 and 16 bits are made, and those of 32 without a zero point",
+            fix="cut the network before it", node=operator.label,
         )  # fmt: skip
     (real,), first = writer.together(operator)
     writer.define(operator.outputs[0], real, first)

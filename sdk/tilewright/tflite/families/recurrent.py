@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from tilewright.errors import UnsupportedNode
@@ -14,14 +17,19 @@ GATES = (0, 3, 1, 2)
 """ONNX's order of gates, input, output, forget, cell, as places in TensorFlow Lite's: input, forget, cell, output."""
 WEIGHTS, RECURRENT, PEEPHOLES, BIASES, PROJECTION, STATES, NORMS = 1, 5, 9, 12, 16, 18, 20
 
+LEAST_CLIP = 9.02
+"""1 - tanh of this is less than half of float32's step below 1."""
+MOST_STEPS = 1024
+
 
 def lstm(writer: Writer, operator: FileOperator) -> None:
     """UNIDIRECTIONAL_SEQUENCE_LSTM without peepholes, projection and norms: ONNX's LSTM in real numbers.
 
-    Hochreiter, Schmidhuber: Long short-term memory, 1997.
+    A cell with a limit of `LEAST_CLIP` or more is limited behind each step. Hochreiter, Schmidhuber: Long short-term
+    memory, 1997.
     """
     options = schema.Recurrent
-    _refuse(operator)
+    _refuse(writer, operator)
     x, y, hidden, cell = operator.inputs[0], operator.outputs[0], operator.inputs[STATES], operator.inputs[STATES + 1]
     units = writer.tensor(hidden).shape[-1]
     time_major = operator.integer(options.TIME_MAJOR)
@@ -39,16 +47,53 @@ def lstm(writer: Writer, operator: FileOperator) -> None:
     for index in (hidden, cell):
         writer.keep_variable(index)
         held.append(writer.op("Unsqueeze", writer.value(index), writer.numbers("axis", [0])))
-    names = [writer.fresh(f"{writer.names[y]}/{part}") for part in ("sequence", "hidden", "cell")]
-    writer.ops("LSTM", (real, *gates, start, "", *held), names, {"hidden_size": units})
+    clip = operator.real(options.CELL_CLIP)
+    layer = _Layer(writer, (*gates, start), units, writer.names[y])
+    if clip:
+        steps = writer.tensor(x).shape[0 if time_major else 1]
+        sequence, *last = layer.with_limited_cell(real, held, clip, steps)
+    else:
+        sequence, *last = layer.over(real, held)
     shape = writer.tensor(y).shape
-    sequence = writer.op("Squeeze", names[0], writer.numbers("axis", [1]))
+    sequence = writer.op("Squeeze", sequence, writer.numbers("axis", [1]))
     if not time_major:
         sequence = writer.op("Transpose", sequence, perm=(1, 0, 2))
     writer.define(y, sequence)
-    for index, name in ((hidden, names[1]), (cell, names[2])):
+    for index, name in zip((hidden, cell), last, strict=True):
         writer.keep_next(index, writer.op("Reshape", name, writer.numbers("shape", writer.tensor(index).shape)))
     assert len(shape) == 3, operator.label
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """ONNX's LSTM with these weights and sums of `units` units; results are named behind `name`."""
+
+    writer: Writer
+    parameters: tuple[str, ...]
+    units: int
+    name: str
+
+    def over(self, x: str, held: Sequence[str]) -> list[str]:
+        """The sequence of results, the last one and the last cell, from what the layer held."""
+        names = [self.writer.fresh(f"{self.name}/{part}") for part in ("sequence", "hidden", "cell")]
+        self.writer.ops("LSTM", (x, *self.parameters, "", *held), names, {"hidden_size": self.units})
+        return names
+
+    def with_limited_cell(self, x: str, held: Sequence[str], limit: float, steps: int) -> list[str]:
+        """As `over`, a step at a time: behind each the cell is limited.
+
+        The result of that step is of the limited cell in TensorFlow Lite and of the other here, which is one number:
+        from `LEAST_CLIP` on the hyperbolic tangent is 1 in float32.
+        """
+        limits = [self.writer.constant("limit", np.asarray(side, np.float32)) for side in (-limit, limit)]
+        results = []
+        for step in range(steps):
+            cut = [self.writer.numbers("cut", [number]) for number in (step, step + 1, 0)]
+            one = x if steps == 1 else self.writer.op("Slice", x, *cut)
+            sequence, hidden, cell = self.over(one, held)
+            held = [hidden, self.writer.op("Clip", cell, *limits)]
+            results.append(sequence)
+        return [results[0] if steps == 1 else self.writer.op("Concat", *results, axis=0), *held]
 
 
 def _gate_bias(writer: Writer, operator: FileOperator, place: int, x: int, w: int, units: int) -> str:
@@ -56,13 +101,16 @@ def _gate_bias(writer: Writer, operator: FileOperator, place: int, x: int, w: in
     return held[0] if held else writer.constant("zeros", np.zeros(units, np.float32))
 
 
-def _refuse(operator: FileOperator) -> None:
+def _refuse(writer: Writer, operator: FileOperator) -> None:
     """UnsupportedNode for forms whose numbers ONNX's LSTM does not give."""
 
     def given(begin: int, count: int) -> bool:
         return any(operand(operator, place) >= 0 for place in range(begin, begin + count))
 
     options, why = schema.Recurrent, ""
+    clip = operator.real(options.CELL_CLIP)
+    shape = writer.tensor(operator.inputs[0]).shape
+    steps = shape[0 if operator.integer(options.TIME_MAJOR) else 1] if len(shape) == 3 else 1
     if operand(operator, WEIGHTS) < 0:
         why = "its input gate is coupled with its forget gate"
     elif given(PEEPHOLES, 3):
@@ -71,8 +119,10 @@ def _refuse(operator: FileOperator) -> None:
         why = "its result is projected"
     elif given(NORMS, 4):
         why = "its gates are normalised"
-    elif operator.real(options.CELL_CLIP) or operator.real(options.PROJECTION_CLIP):
-        why = f"its cell is limited to {operator.real(options.CELL_CLIP):g}, which ONNX's LSTM does not do"
+    elif clip and not clip >= LEAST_CLIP:
+        why = f"its cell is limited to {clip:g}, which ONNX's LSTM does not do; from {LEAST_CLIP:g} on it is added"
+    elif clip and steps > MOST_STEPS:
+        why = f"its cell is limited in each of {steps} steps, at most {MOST_STEPS} are written out"
     elif operator.integer(options.DIAGONAL):
         why = "its recurrent weights are diagonal"
     elif operator.integer(options.LSTM_ACTIVATION) not in (schema.Activation.TANH, schema.Activation.NONE):
