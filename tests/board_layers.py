@@ -15,6 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 from tilewright.binding.graph import Candidate
 from tilewright.binding.order import by_cost
 from tilewright.compile import Compiled, compile_model, compiler, kernel_order, run_model, write
+from tilewright.model import Numerics
 from tilewright.ops.operator import Call
 from tilewright.options import CompileOptions, RunOptions
 from tilewright.pipeline import Compiler
@@ -129,15 +130,13 @@ def check(
     seed: int = 7,
     optimize: Literal["speed", "size", "balanced"] = "balanced",
     first: Sequence[str] = (),
+    numerics: Numerics = "exact",
 ) -> Compiled:
-    """Compile the layers, run them on the board and compare every output bit for bit; the compiled network.
-
-    Kernels named in `first` are taken whatever they cost.
-    """
+    """Compile the layers, run them and compare every bit; kernels in `first` are taken whatever they cost."""
     network = Network(np.random.default_rng(seed))
     for layer in layers:
         network.add(layer)
-    return check_network(network, board, work, how, optimize, first)
+    return check_network(network, board, work, how, optimize, first, numerics)
 
 
 def check_network(
@@ -147,11 +146,13 @@ def check_network(
     how: Sequence[str] = ("random",),
     optimize: Literal["speed", "size", "balanced"] = "balanced",
     first: Sequence[str] = (),
+    numerics: Numerics = "exact",
 ) -> Compiled:
     """The same for any nodes, each carried out by itself; a proof of their smallest arena would take too long."""
     board_or_skip(board)
     target = load_target(board)
-    options = CompileOptions(optimize=optimize, allocator="greedy", disabled_passes=frozenset({"row_chains"}))
+    without = frozenset({"row_chains"})
+    options = CompileOptions(optimize=optimize, allocator="greedy", disabled_passes=without, numerics=numerics)
     model = network.save(work / "layers.onnx")
     done = compile_model(model, options, target, pipeline=preferring(first))
     project = work / "project"

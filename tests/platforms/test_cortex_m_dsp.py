@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,8 @@ PADDED = Layer("line_padded", (1, 8, 24), (8, 1, 3), attributes={"pads": [1, 5],
 """A dilated line that is one of rows, and one whose padding is no whole row."""
 TINY_GROUPS = Layer("tiny_groups", (1, 8, 5, 5), (8, 2, 3, 3), attributes={"pads": [1, 1, 1, 1], "group": 4})
 ODD_GROUPS = Layer("odd_groups", (1, 16, 5, 5), (12, 4, 3, 3), attributes={"pads": [1, 1, 1, 1], "group": 4})
+SIGNED = Layer("signed", (1, 8, 7, 7), (8, 1, 3, 3), y_zero=5, attributes={"pads": [1, 1, 1, 1], "group": 8})
+"""Codes on both sides of the zero point."""
 
 
 def test_convolutions_of_every_kind(tmp_path: Path) -> None:
@@ -73,6 +76,25 @@ def test_depthwise_convolutions_of_every_kind(tmp_path: Path) -> None:
     layers = [*DEPTHWISE, FOLDED]
     done = check(layers, "qemu_mps2_an386", tmp_path, EXTREMES)
     assert {kernels(done)[layer.name] for layer in layers} == {"DepthwiseDsp"}
+
+
+@pytest.mark.parametrize(
+    ("layers", "kernel", "forms"),
+    [
+        (CONVS, "ConvDsp", ("matrix4_paired_twice(", "matrix3_paired_twice(", "matrix2_paired_twice(",
+                            "matrix1_paired_twice(", "matrix4_wide_twice_limited(", "_paired_sparse_twice(")),
+        (DENSE, "DenseDsp", ("row_paired_uniform_twice(", "matrix1_paired_uniform_twice(")),
+        ((*DEPTHWISE, FOLDED, SIGNED), "DepthwiseDsp", ("twice(sum0", "scale_rounded(sum0")),
+    ],
+)  # fmt: skip
+def test_two_roundings_in_every_form(
+    layers: Sequence[Layer], kernel: str, forms: Sequence[str], tmp_path: Path
+) -> None:
+    done = check(layers, "qemu_mps2_an386", tmp_path, EXTREMES, numerics="tflm")
+    assert {kernels(done)[layer.name] for layer in layers} == {kernel}
+    text = (tmp_path / "project/src/layers.c").read_text()
+    text = text[text.index("static void ") :]  # behind the functions of all forms
+    assert [form for form in forms if form not in text] == []
 
 
 def test_dense_layers_of_every_kind(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 h, w, b, c = k.h, k.w, k.at_once, k.codes
 widen = f"tilewright_widen{b}{'_unsigned' if k.unsigned else ''}"
 row = w.kernel * k.channels
-sparse = c.form == "_paired_sparse"
+sparse = "_sparse" in c.form
 x = "x" if k.x_type == "int8_t" else "(const int8_t *)x"
 y = "y" if k.y_type == "int8_t" else "(int8_t *)y"
 at = f"p < {k.pixels - b} ? p : {k.pixels - b}"

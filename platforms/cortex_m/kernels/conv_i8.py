@@ -88,7 +88,12 @@ def weights_of(call: Call) -> Array:
 
 
 def accepts(call: Call) -> str | None:
-    """One group, two or more output channels, weights of eight bits, a plain requantisation."""
+    """What `fits` asks for, and a plain requantisation."""
+    return fits(call) or matrix_i8.refusal(call)
+
+
+def fits(call: Call) -> str | None:
+    """One group, two or more output channels, weights of eight bits."""
     if (why := portable.accepts(call)) is not None:
         return why
     if call.integer("group", 1) != 1:
@@ -113,7 +118,7 @@ def _refused(call: Call) -> str | None:
         return "the kernel computes two output channels at once"
     if portable.weights_of(call)[1] is not DType.I8:
         return "weights minus their zero point need more than eight bits"
-    return matrix_i8.refusal(call)
+    return None
 
 
 def way_of(call: Call) -> str:
@@ -133,15 +138,15 @@ class ConvDsp(KernelMethods):
     """Integer convolution of any window and groups: four pixels by two channels of dual multiplies."""
 
     def accepts(self, call: Call) -> str | None:
-        """See `accepts_groups`."""
-        return accepts_groups(call)
+        """What `accepts_groups` asks for, and a requantisation that rounds once or twice."""
+        return accepts_groups(call) or matrix_i8.refusal_of_both(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights in pairs of channels, starts and multipliers, and a run of zero points for taps outside."""
         call = operands.call
         channels, codes = matrix_i8.conv_channels(call, weights_of(call))
         constants = matrix_i8.matrix_constants(call, channels, codes.form)
-        if codes.form == "_paired_sparse":
+        if "_sparse" in codes.form:
             y = call.outputs[0]
             constants += (Constant("fill", y.dtype, channels.codes.astype(y.dtype.numpy)),)
         if way_of(call) == "rows" and portable.is_padded(*matrix_i8.axes_of(call)):

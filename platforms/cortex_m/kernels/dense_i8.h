@@ -1,6 +1,7 @@
 /* One row times eight columns at a time, inputs read as they are: 32 instructions for 32 multiply-accumulates. Every
  * instruction is four bytes long, so that the sum may enter its block of sixteen inputs in the middle. It brings
- * tilewright_row_paired, tilewright_row_paired_uniform and tilewright_matrix1_paired_uniform. */
+ * tilewright_row_paired, tilewright_row_paired_uniform, tilewright_row_paired_uniform_twice,
+ * tilewright_matrix1_paired_uniform and tilewright_matrix1_paired_uniform_twice. */
 #if defined(TILEWRIGHT_IN_C)
 TILEWRIGHT_INTO void tilewright_row(
     const int form, const int8_t *x, const uint32_t *w, const int32_t *table,
@@ -23,7 +24,10 @@ TILEWRIGHT_INTO void tilewright_row(
             const uint32_t difference = (uint32_t)s[o] - (uint32_t)s[o / 2 * 2];
             const int32_t sum = o % 2 != 0 ? tilewright_floor((int32_t)difference, 8) : s[o];
             const int32_t multiplier = form & TILEWRIGHT_UNIFORM ? codes[4] : table[o / 2 * 4 + 2 + o % 2];
-            y[column + o] = (int8_t)tilewright_saturate(tilewright_shifted(tilewright_scale(sum, multiplier, codes[0]), codes[1]));
+            const int32_t code = (form & TILEWRIGHT_TWICE) != 0
+                ? tilewright_twice(sum * 2, multiplier, codes[1], codes[0])
+                : tilewright_shifted(tilewright_scale(sum, multiplier, codes[0]), codes[1]);
+            y[column + o] = (int8_t)tilewright_saturate(code);
         }
         table += form & TILEWRIGHT_UNIFORM ? 8 : 16;
     }
@@ -37,6 +41,7 @@ TILEWRIGHT_INTO void tilewright_row(
     }
 TILEWRIGHT_ROW(_paired, TILEWRIGHT_PAIRED)
 TILEWRIGHT_ROW(_paired_uniform, TILEWRIGHT_UNIFORM)
+TILEWRIGHT_ROW(_paired_uniform_twice, TILEWRIGHT_UNIFORM | TILEWRIGHT_TWICE)
 #else
 #define TILEWRIGHT_COLUMNS(first, second, third, fourth) \
     "ldrd %[a], %[b], [%[w]], #8\n\t" \
@@ -84,6 +89,20 @@ typedef struct {
     "ldr %[x], %[table]\n\tadd %[x], %[x], #32\n\tstr %[x], %[table]\n\tldr %[v], %[multiplier]\n\t" \
     TILEWRIGHT_PAIR_TO_CODES("s0", "s1", "", "", "0", "1") TILEWRIGHT_PAIR_TO_CODES("s2", "s3", "", "", "2", "3") \
     TILEWRIGHT_PAIR_TO_CODES("s4", "s5", "", "", "4", "5") TILEWRIGHT_PAIR_TO_CODES("s6", "s7", "", "", "6", "7")
+/* See TILEWRIGHT_ONE_TWICE; `a` is the zero point, `b` the shift. */
+#define TILEWRIGHT_COLUMN_TWICE(sum, at) \
+    "smmulr %[" sum "], %[" sum "], %[v]\n\tadd %[" sum "], %[" sum "], %[" sum "], asr #31\n\t" \
+    "asrs %[" sum "], %[" sum "], %[b]\n\tadc %[" sum "], %[" sum "], %[a]\n\t" \
+    "ssat %[" sum "], #8, %[" sum "]\n\tstrb %[" sum "], [%[e], #" at "]\n\t"
+#define TILEWRIGHT_PAIR_TWICE(first, second, at, after) \
+    "sub %[" second "], %[" second "], %[" first "]\n\tlsl %[" first "], %[" first "], #1\n\t" \
+    TILEWRIGHT_COLUMN_TWICE(first, at) \
+    "asr %[" second "], %[" second "], #7\n\t" TILEWRIGHT_COLUMN_TWICE(second, after)
+#define TILEWRIGHT_STARTS_ONE_TWICE TILEWRIGHT_STARTS_ONE
+#define TILEWRIGHT_CODES_ONE_TWICE \
+    "ldr %[x], %[table]\n\tadd %[x], %[x], #32\n\tstr %[x], %[table]\n\tldr %[v], %[multiplier]\n\t" \
+    TILEWRIGHT_PAIR_TWICE("s0", "s1", "0", "1") TILEWRIGHT_PAIR_TWICE("s2", "s3", "2", "3") \
+    TILEWRIGHT_PAIR_TWICE("s4", "s5", "4", "5") TILEWRIGHT_PAIR_TWICE("s6", "s7", "6", "7")
 
 #define TILEWRIGHT_ROW(name, multipliers) \
     TILEWRIGHT_ONCE void tilewright_row##name(const int8_t *x, const uint32_t *w, \
@@ -109,5 +128,7 @@ typedef struct {
 
 TILEWRIGHT_ROW(_paired, OWN)
 TILEWRIGHT_ROW(_paired_uniform, ONE)
+TILEWRIGHT_ROW(_paired_uniform_twice, ONE_TWICE)
 #endif
 TILEWRIGHT_MATRIX(1, _paired_uniform, TILEWRIGHT_PAIRED | TILEWRIGHT_UNIFORM)
+TILEWRIGHT_MATRIX(1, _paired_uniform_twice, TILEWRIGHT_PAIRED | TILEWRIGHT_UNIFORM | TILEWRIGHT_TWICE)

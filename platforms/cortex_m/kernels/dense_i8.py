@@ -55,14 +55,19 @@ class DenseContext:
 
 
 def accepts(call: Call) -> str | None:
-    """Two or more columns, weights of eight bits, a plain requantisation."""
+    """What `fits` asks for, and a plain requantisation."""
+    return fits(call) or matrix_i8.refusal(call)
+
+
+def fits(call: Call) -> str | None:
+    """Two or more columns, weights of eight bits."""
     if (why := portable.accepts(call)) is not None:
         return why
     if call.outputs[0].shape[-1] < 2:
         return "the kernel computes two columns at once"
     if portable.matrix(call)[1] is not DType.I8:
         return "weights minus their zero point need more than eight bits"
-    return matrix_i8.refusal(call)
+    return None
 
 
 def weights_of(operands: Operands) -> Array:
@@ -88,7 +93,7 @@ def codes_of(call: Call, weights: Array) -> Codes:
 
 def wide_of(call: Call, weights: Array) -> int:
     """Columns that go by eights: of a single row of signed codes, where channels pair and codes saturate."""
-    plain = codes_of(call, weights).form in ("_paired", "_paired_uniform")
+    plain = codes_of(call, weights).form in ("_paired", "_paired_uniform", "_paired_uniform_twice")
     if rows_of(call) > 1 or call.tensor(0).dtype is DType.U8 or not plain:
         return 0
     columns: int = weights.shape[0]
@@ -122,8 +127,8 @@ class DenseDsp(KernelMethods):
     """Integer matrix product with a constant right-hand side in dual multiplies."""
 
     def accepts(self, call: Call) -> str | None:
-        """What every integer matrix product of these cores asks for."""
-        return accepts(call)
+        """What `fits` asks for, and a requantisation that rounds once or twice."""
+        return fits(call) or matrix_i8.refusal_of_both(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights in pairs of columns, by eights where a single row takes them so."""

@@ -32,8 +32,12 @@ q_last = min(k.columns, q.size + q.pad)
 % endfor
 % for r in range(outputs):
 % if k.own or k.limited:
-                    sum${r} = tilewright_shifted(tilewright_scale(sum${r}, multiplier, addend), shift);
-                    to[${(to * results + r) * k.y_p}] = (int8_t)tilewright_limit(TILEWRIGHT_LIMITED, sum${r}, codes);
+% if k.two_signs:
+                    sum${r} = tilewright_twice(sum${r}, multiplier, shift, addend);
+% else:
+                    sum${r} = tilewright_shifted(${k.scale}(sum${r}, multiplier, addend), shift);
+% endif
+                    to[${(to * results + r) * k.y_p}] = (int8_t)tilewright_limit(${"TILEWRIGHT_LIMITED" if k.limited else "0"}, sum${r}, codes);
 % else:
                     to[${(to * results + r) * k.y_p}] = (int8_t)TILEWRIGHT_SATURATE(tilewright_scale(sum${r}, multiplier, addend), ${k.shift});
 % endif

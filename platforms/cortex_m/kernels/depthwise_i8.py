@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.numerics import C_TYPES
+from tilewright.numerics import C_TYPES, MultiplyHigh
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.kernels import matrix_i8
 from tilewright.platforms.cortex_m.platform import PLATFORM
@@ -48,7 +48,10 @@ class Tap:
 
 @dataclass(frozen=True)
 class DepthwiseContext:
-    """Every number of one layer: `p` is the axis of the pairs, `q` the other; words per column and per plane."""
+    """Every number of one layer: `p` is the axis of the pairs, `q` the other; words per column and per plane.
+
+    Codes of `two_signs` are rounded twice, others are `scale` of a sum, its multiplier and its addend.
+    """
 
     x_type: str
     y_type: str
@@ -70,6 +73,8 @@ class DepthwiseContext:
     column_words: int
     columns: int
     own: bool
+    two_signs: bool
+    scale: str
     shift: int
     limited: bool
     low: int
@@ -169,7 +174,7 @@ class DepthwiseDsp(KernelMethods):
             return "weights minus their zero point need more than eight bits"
         if oriented(call) is None:
             return "no axis has stride 1 or 2 without dilation"
-        return matrix_i8.refusal(call)
+        return matrix_i8.refusal_of_both(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Per channel its weight words, start and multiplier, and addend and shift where channels differ."""
@@ -180,7 +185,8 @@ class DepthwiseDsp(KernelMethods):
         weights, _ = portable.weights_of(call)
         plain = weights.reshape(weights.shape[0], *((q.kernel, p.kernel) if swapped else (p.kernel, q.kernel)))
         lines = plain if swapped else plain.transpose(0, 2, 1)
-        padded = np.concatenate([lines.astype(np.int64), np.zeros((*lines.shape[:2], 1), np.int64)], axis=2)
+        factor = 1 if matrix_i8.twice_form(call) is None else 2  # doubled sums come of doubled weights
+        padded = np.concatenate([factor * lines.astype(np.int64), np.zeros((*lines.shape[:2], 1), np.int64)], axis=2)
         words, _ = line(p.kernel, p.stride)
         low, high = (padded[:, :, [pair[side] for pair in words]] & 0xFFFF for side in (0, 1))
         packed = (low | high << 16).reshape(weights.shape[0], -1)
@@ -216,7 +222,9 @@ class DepthwiseDsp(KernelMethods):
         p, q, swapped = axes
         words, taps = line(p.kernel, p.stride)
         units, half, at_once, column_words, columns = bands(p, q)
-        fixed, own = matrix_i8.fixed_point(call), matrix_i8.is_own(call)
+        twice = matrix_i8.twice_form(call)
+        form = twice or matrix_i8.fixed_point(call)
+        own = twice is not None or matrix_i8.is_own(call)
         channels = x.shape[1]
         row = (p.out if swapped else q.out) * channels
         weight_words = len(words) * q.kernel
@@ -241,8 +249,10 @@ class DepthwiseDsp(KernelMethods):
             column_words=column_words,
             columns=columns,
             own=own,
-            shift=fixed.shift.values[0],
-            limited=(fixed.low, fixed.high) != (-128, 127),
-            low=fixed.low,
-            high=fixed.high,
+            two_signs=twice is not None and not matrix_i8.has_one_sign(twice),
+            scale="tilewright_scale" if twice is None else "tilewright_scale_rounded",
+            shift=form.shift.values[0] if isinstance(form, MultiplyHigh) else 0,
+            limited=(form.low, form.high) != (-128, 127),
+            low=form.low,
+            high=form.high,
         )

@@ -22,12 +22,14 @@
 /* Forms of a kernel, known at compile time. PAIRED: weights of two channels as 256 * second + first in 16 bits, one
  * sign extension for both; OWN: addend and shift of each channel stand in its table; LIMITED: clamp instead of
  * saturating to int8; UNIFORM: one multiplier, codes[4], for all channels, the table holds
- * starts alone; SPARSE: the table says how far the next pair of channels is. */
+ * starts alone; SPARSE: the table says how far the next pair of channels is; TWICE: two roundings, see tilewright_twice, whose zero point
+ * is codes[0]; the table holds multiplier and shift of each channel. */
 #define TILEWRIGHT_PAIRED 1
 #define TILEWRIGHT_OWN 2
 #define TILEWRIGHT_LIMITED 4
 #define TILEWRIGHT_UNIFORM 8
 #define TILEWRIGHT_SPARSE 16
+#define TILEWRIGHT_TWICE 32
 
 TILEWRIGHT_INTO uint32_t tilewright_load(const void *at)
 {
@@ -96,6 +98,26 @@ TILEWRIGHT_INTO int32_t tilewright_scale(int32_t acc, int32_t multiplier, int32_
     int32_t high;
     __asm__("smmla %0, %1, %2, %3" : "=r"(high) : "r"(acc), "r"(multiplier), "r"(addend));
     return high;
+}
+
+/* As tilewright_scale, with the product rounded. */
+TILEWRIGHT_INTO int32_t tilewright_scale_rounded(int32_t acc, int32_t multiplier, int32_t addend)
+{
+    int32_t high;
+    __asm__("smmlar %0, %1, %2, %3" : "=r"(high) : "r"(acc), "r"(multiplier), "r"(addend));
+    return high;
+}
+
+/* Codes of TensorFlow Lite Micro: half the doubled sum times the multiplier is rounded, then what the shift leaves, ties
+ * away from zero. A shift leaves the last bit that it takes off in the carry, which is half a unit. */
+TILEWRIGHT_INTO int32_t tilewright_twice(int32_t doubled, int32_t multiplier, int32_t shift, int32_t zero)
+{
+    int32_t code;
+    __asm__("smmulr %0, %1, %2\n\tadd %0, %0, %0, asr #31\n\tasrs %0, %0, %3\n\tadc %0, %0, %4"
+            : "=&r"(code)
+            : "r"(doubled), "r"(multiplier), "r"(shift), "r"(zero)
+            : "cc");
+    return code;
 }
 
 TILEWRIGHT_INTO int32_t tilewright_smlad(uint32_t a, uint32_t b, int32_t acc)

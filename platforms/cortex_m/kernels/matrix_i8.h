@@ -5,12 +5,16 @@
  * multipliers, and with OWN two addends and two shifts. 12 instructions for 16 multiply-accumulates with 4 pixels. It brings, for 1 to 4 pixels:
  *   tilewright_matrix1_paired tilewright_matrix1_paired_sparse tilewright_matrix1_paired_limited
  *   tilewright_matrix1_wide_limited tilewright_matrix1_wide_own_limited tilewright_widen1 tilewright_widen1_unsigned
+ *   tilewright_matrix1_paired_twice tilewright_matrix1_paired_sparse_twice tilewright_matrix1_wide_twice_limited
  *   tilewright_matrix2_paired tilewright_matrix2_paired_sparse tilewright_matrix2_paired_limited
  *   tilewright_matrix2_wide_limited tilewright_matrix2_wide_own_limited tilewright_widen2 tilewright_widen2_unsigned
+ *   tilewright_matrix2_paired_twice tilewright_matrix2_paired_sparse_twice tilewright_matrix2_wide_twice_limited
  *   tilewright_matrix3_paired tilewright_matrix3_paired_sparse tilewright_matrix3_paired_limited
  *   tilewright_matrix3_wide_limited tilewright_matrix3_wide_own_limited tilewright_widen3 tilewright_widen3_unsigned
+ *   tilewright_matrix3_paired_twice tilewright_matrix3_paired_sparse_twice tilewright_matrix3_wide_twice_limited
  *   tilewright_matrix4_paired tilewright_matrix4_paired_sparse tilewright_matrix4_paired_limited
  *   tilewright_matrix4_wide_limited tilewright_matrix4_wide_own_limited tilewright_widen4 tilewright_widen4_unsigned
+ *   tilewright_matrix4_paired_twice tilewright_matrix4_paired_sparse_twice tilewright_matrix4_wide_twice_limited
  */
 TILEWRIGHT_INTO uint32_t *tilewright_store(const int pixels, uint32_t *to, const uint32_t *words)
 {
@@ -149,9 +153,13 @@ TILEWRIGHT_INTO void tilewright_matrix(
         w = tilewright_sum(pixels, form, xs, w, pairs, acc[0], acc[1]);
         TILEWRIGHT_UNROLL
         for (int o = 0; o < 2; o++) {
-            const int32_t multiplier = form & TILEWRIGHT_UNIFORM ? codes[4] : table[2 + o];
+            const int step = form & TILEWRIGHT_TWICE ? 2 * o : o;
+            const int32_t multiplier = form & TILEWRIGHT_UNIFORM ? codes[4] : table[2 + step];
             const int32_t addend = form & TILEWRIGHT_OWN ? table[4 + o] : codes[0];
-            const int32_t shift = form & TILEWRIGHT_OWN ? table[6 + o] : codes[1];
+            const int32_t shift = form & TILEWRIGHT_UNIFORM ? codes[1]
+                : form & TILEWRIGHT_TWICE ? table[3 + step]
+                : form & TILEWRIGHT_OWN ? table[6 + o]
+                : codes[1];
             int8_t *to = y + o;
             TILEWRIGHT_UNROLL
             for (int j = 0; j < pixels; j++) {
@@ -160,12 +168,15 @@ TILEWRIGHT_INTO void tilewright_matrix(
                     const uint32_t difference = (uint32_t)sum - (uint32_t)acc[0][j];
                     sum = tilewright_floor((int32_t)difference, 8);
                 }
-                const int32_t code = tilewright_shifted(tilewright_scale(sum, multiplier, addend), shift);
+                const int32_t code = (form & TILEWRIGHT_TWICE) != 0
+                    ? tilewright_twice(sum * 2, multiplier, shift, addend)
+                    : tilewright_shifted(tilewright_scale(sum, multiplier, addend), shift);
                 *to = (int8_t)tilewright_limit(form, code, codes);
                 to = &to[stride];
             }
         }
-        table += form & TILEWRIGHT_OWN ? 8 : form & TILEWRIGHT_UNIFORM ? 2 : form & TILEWRIGHT_SPARSE ? 5 : 4;
+        table += (form & TILEWRIGHT_OWN ? 8 : form & TILEWRIGHT_UNIFORM ? 2 : form & TILEWRIGHT_TWICE ? 6 : 4)
+            + (form & TILEWRIGHT_SPARSE ? 1 : 0);
         y += form & TILEWRIGHT_SPARSE ? table[-1] : 2;
     } while (y != end);
 }
@@ -180,7 +191,9 @@ TILEWRIGHT_INTO void tilewright_matrix(
 #if defined(TILEWRIGHT_IN_C)
 #define TILEWRIGHT_PLAIN_MATRICES(pixels) \
     TILEWRIGHT_MATRIX(pixels, _paired, TILEWRIGHT_PAIRED) \
-    TILEWRIGHT_MATRIX(pixels, _paired_sparse, TILEWRIGHT_PAIRED | TILEWRIGHT_SPARSE)
+    TILEWRIGHT_MATRIX(pixels, _paired_sparse, TILEWRIGHT_PAIRED | TILEWRIGHT_SPARSE) \
+    TILEWRIGHT_MATRIX(pixels, _paired_twice, TILEWRIGHT_PAIRED | TILEWRIGHT_TWICE) \
+    TILEWRIGHT_MATRIX(pixels, _paired_sparse_twice, TILEWRIGHT_PAIRED | TILEWRIGHT_SPARSE | TILEWRIGHT_TWICE)
 #else
 /* The plain form in one piece: what its C leaves between two sums costs a quarter more on short sums. The sums of one
  * pixel become two codes; `s0` then holds the stride between pixels. The sparse form reads from its table how far the
@@ -214,14 +227,51 @@ typedef struct {
 #define TILEWRIGHT_CODES3 TILEWRIGHT_CODES2 TILEWRIGHT_NEXT_TO_CODES("s2", "t2")
 #define TILEWRIGHT_CODES4 TILEWRIGHT_CODES3 TILEWRIGHT_NEXT_TO_CODES("s3", "t3")
 
-#define TILEWRIGHT_PLAIN_MATRIX(pixels, name, table_bytes, advance) \
+#define TILEWRIGHT_SCALED(table_bytes) \
+    "ldr %[e], %[table]\n\tldrd %[q], %[x], [%[e], #8]\n\tadd %[e], %[e], #" table_bytes "\n\tstr %[e], %[table]\n\t" \
+    "ldrd %[a], %[b], %[addend]\n\tldr %[e], %[y]\n\t"
+#define TILEWRIGHT_SCALED1(table_bytes) TILEWRIGHT_SCALED(table_bytes) TILEWRIGHT_CODES1
+#define TILEWRIGHT_SCALED2(table_bytes) TILEWRIGHT_SCALED(table_bytes) TILEWRIGHT_CODES2
+#define TILEWRIGHT_SCALED3(table_bytes) TILEWRIGHT_SCALED(table_bytes) TILEWRIGHT_CODES3
+#define TILEWRIGHT_SCALED4(table_bytes) TILEWRIGHT_SCALED(table_bytes) TILEWRIGHT_CODES4
+
+/* Two roundings (tilewright_twice) of all pixels of one channel, then of the other, since each has a shift of its own;
+ * `a` is the zero point, `b` the stride. The difference of the sums is 256 times the second. */
+#define TILEWRIGHT_ONE_TWICE(sum, at) \
+    "smmulr %[" sum "], %[" sum "], %[q]\n\tadd %[" sum "], %[" sum "], %[" sum "], asr #31\n\t" \
+    "asrs %[" sum "], %[" sum "], %[x]\n\tadc %[" sum "], %[" sum "], %[a]\n\t" \
+    "ssat %[" sum "], #8, %[" sum "]\n\tstrb %[" sum "], [%[e]" at "]\n\t"
+#define TILEWRIGHT_FIRST(first, second) \
+    "sub %[" second "], %[" second "], %[" first "]\n\tlsl %[" first "], %[" first "], #1\n\t" \
+    TILEWRIGHT_ONE_TWICE(first, "")
+#define TILEWRIGHT_SECOND(second) "asr %[" second "], %[" second "], #7\n\t" TILEWRIGHT_ONE_TWICE(second, ", #1")
+#define TILEWRIGHT_STRIDE "add %[e], %[e], %[b]\n\t"
+#define TILEWRIGHT_FIRSTS1 TILEWRIGHT_FIRST("s0", "t0")
+#define TILEWRIGHT_FIRSTS2 TILEWRIGHT_FIRSTS1 TILEWRIGHT_STRIDE TILEWRIGHT_FIRST("s1", "t1")
+#define TILEWRIGHT_FIRSTS3 TILEWRIGHT_FIRSTS2 TILEWRIGHT_STRIDE TILEWRIGHT_FIRST("s2", "t2")
+#define TILEWRIGHT_FIRSTS4 TILEWRIGHT_FIRSTS3 TILEWRIGHT_STRIDE TILEWRIGHT_FIRST("s3", "t3")
+#define TILEWRIGHT_SECONDS1 TILEWRIGHT_SECOND("t0")
+#define TILEWRIGHT_SECONDS2 TILEWRIGHT_SECONDS1 TILEWRIGHT_STRIDE TILEWRIGHT_SECOND("t1")
+#define TILEWRIGHT_SECONDS3 TILEWRIGHT_SECONDS2 TILEWRIGHT_STRIDE TILEWRIGHT_SECOND("t2")
+#define TILEWRIGHT_SECONDS4 TILEWRIGHT_SECONDS3 TILEWRIGHT_STRIDE TILEWRIGHT_SECOND("t3")
+#define TILEWRIGHT_ROUNDED(table_bytes, pixels) \
+    "ldr %[e], %[table]\n\tldrd %[q], %[x], [%[e], #8]\n\tldrd %[a], %[b], %[addend]\n\tldr %[e], %[y]\n\t" \
+    TILEWRIGHT_FIRSTS##pixels \
+    "ldr %[e], %[table]\n\tldrd %[q], %[x], [%[e], #16]\n\tadd %[e], %[e], #" table_bytes "\n\tstr %[e], %[table]\n\t" \
+    "ldr %[e], %[y]\n\t" TILEWRIGHT_SECONDS##pixels
+#define TILEWRIGHT_ROUNDED1(table_bytes) TILEWRIGHT_ROUNDED(table_bytes, 1)
+#define TILEWRIGHT_ROUNDED2(table_bytes) TILEWRIGHT_ROUNDED(table_bytes, 2)
+#define TILEWRIGHT_ROUNDED3(table_bytes) TILEWRIGHT_ROUNDED(table_bytes, 3)
+#define TILEWRIGHT_ROUNDED4(table_bytes) TILEWRIGHT_ROUNDED(table_bytes, 4)
+
+#define TILEWRIGHT_PLAIN_MATRIX(pixels, name, to_codes, table_bytes, second, advance) \
     TILEWRIGHT_ONCE void tilewright_matrix##pixels##name(const uint32_t *xs, const uint32_t *w, \
         const int32_t *table, int8_t *y, int pairs, int channels, int stride, \
         const int32_t *codes) \
     { \
         const int step_bytes = (2 + (pixels) * 2 + ((pixels) + 1) / 2) * 4; \
         tilewright_frame f = {xs, xs + pairs * (pixels), (-pairs & 15) * step_bytes, stride, table, y, y + channels, \
-            codes[0], codes[1]}; \
+            codes[0], (second)}; \
         uint32_t s0, s1, s2, s3, t0, t1, t2, t3, x, q, e, a, b; \
         __asm__ volatile( \
             "2:\n\tldr %[e], %[table]\n\tldrd %[s0], %[t0], [%[e]]\n\tldr %[x], %[xs]\n\t" \
@@ -229,8 +279,7 @@ typedef struct {
             "1:\n\t" TILEWRIGHT_FOUR_TIMES TILEWRIGHT_PAIRED##pixels TILEWRIGHT_PAIRED##pixels TILEWRIGHT_PAIRED##pixels \
             TILEWRIGHT_PAIRED##pixels TILEWRIGHT_END \
             "ldr %[e], %[end]\n\tcmp %[x], %[e]\n\tbne.w 1b\n\t" \
-            "ldr %[e], %[table]\n\tldrd %[q], %[x], [%[e], #8]\n\tadd %[e], %[e], #" #table_bytes "\n\tstr %[e], %[table]\n\t" \
-            "ldrd %[a], %[b], %[addend]\n\tldr %[e], %[y]\n\t" TILEWRIGHT_CODES##pixels \
+            TILEWRIGHT_##to_codes##pixels(#table_bytes) \
             "ldr %[e], %[y]\n\tldr %[q], %[last]\n\t" TILEWRIGHT_##advance "str %[e], %[y]\n\t" \
             "cmp %[e], %[q]\n\tbne.w 2b\n\t" \
             : [s0] "=&r"(s0), [t0] "=&r"(t0), [s1] "=&r"(s1), [t1] "=&r"(t1), [s2] "=&r"(s2), [t2] "=&r"(t2), \
@@ -244,8 +293,10 @@ typedef struct {
 #define TILEWRIGHT_NEIGHBOUR "add %[e], %[e], #2\n\t"
 #define TILEWRIGHT_BY_TABLE "ldr %[a], %[table]\n\tldr %[a], [%[a], #-4]\n\tadd %[e], %[e], %[a]\n\t"
 #define TILEWRIGHT_PLAIN_MATRICES(pixels) \
-    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired, 16, NEIGHBOUR) \
-    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired_sparse, 20, BY_TABLE)
+    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired, SCALED, 16, codes[1], NEIGHBOUR) \
+    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired_sparse, SCALED, 20, codes[1], BY_TABLE) \
+    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired_twice, ROUNDED, 24, stride, NEIGHBOUR) \
+    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired_sparse_twice, ROUNDED, 28, stride, BY_TABLE)
 #endif
 
 #define TILEWRIGHT_MATRICES(pixels) \
@@ -253,6 +304,7 @@ typedef struct {
     TILEWRIGHT_MATRIX(pixels, _paired_limited, TILEWRIGHT_PAIRED | TILEWRIGHT_LIMITED) \
     TILEWRIGHT_MATRIX(pixels, _wide_limited, TILEWRIGHT_LIMITED) \
     TILEWRIGHT_MATRIX(pixels, _wide_own_limited, TILEWRIGHT_OWN | TILEWRIGHT_LIMITED) \
+    TILEWRIGHT_MATRIX(pixels, _wide_twice_limited, TILEWRIGHT_TWICE | TILEWRIGHT_LIMITED) \
     TILEWRIGHT_ONCE void tilewright_widen##pixels(const int8_t *const *sources, uint32_t *to, int words) \
     { \
         tilewright_widen(pixels, 1, sources, to, words); \

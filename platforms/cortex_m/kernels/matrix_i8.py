@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.numerics import MultiplyHigh, accumulator, proof, requantise
+from tilewright.numerics import MultiplyHigh, RoundedTwice, accumulator, proof, requantise, rounded_twice
 from tilewright.platform import Array, Call, Constant, DType
 from tilewright.platforms.generic.kernels import conv_i8 as portable
 from tilewright.platforms.generic.kernels.blocks import Axis, axis
 
 PAIR_LIMIT = 1 << 23
 """Sums of the odd channel of a pair are the upper 24 bits of a difference of two int32 sums."""
+LARGEST_SHIFT = 23
+"""By this a zero point of eight bits may be shifted and a high word added."""
 
 TYPES = "qi8|qu8, qi8|qu8|qi4|qu4, i32? -> qi8|qu8"
 ORDER = (0, 2, 1, 3)
@@ -59,6 +61,26 @@ def refusal(call: Call) -> str | None:
     return None
 
 
+def twice_form(call: Call) -> RoundedTwice | None:
+    """The two roundings of a layer that has no other form and whose doubled sums and shifts the kernels take."""
+    if refusal(call) is None:
+        return None
+    form = rounded_twice(proof(call))
+    if form is None or form.multiplier.dtype is DType.I64 or min(form.right.values) < 1 or max(form.right.values) > 31:
+        return None
+    return form
+
+
+def has_one_sign(form: RoundedTwice) -> bool:
+    """True where no code lies below the zero point, so that the second rounding needs no sign, and addends fit."""
+    return form.low >= form.zero_point and max(form.right.values) <= LARGEST_SHIFT
+
+
+def refusal_of_both(call: Call) -> str | None:
+    """As `refusal`, for kernels that have the two roundings too."""
+    return None if twice_form(call) is not None else refusal(call)
+
+
 def largest_sum(call: Call) -> int:
     """The largest absolute value of a sum that can occur."""
     return accumulator(call).bounds.largest
@@ -95,17 +117,22 @@ class Channels:
 
 def channels_of(call: Call, weights: Array, sparse: bool = False) -> Channels:
     """Starts, multipliers and pairs of a layer with weights [OC, K]; `sparse` leaves pairs of constant channels out."""
-    fixed, sums = fixed_point(call), accumulator(call)
+    form, sums = twice_form(call) or fixed_point(call), accumulator(call)
+    own = isinstance(form, MultiplyHigh) and is_own(call)
     count = weights.shape[0]
     start, multiplier, lowest, highest = (
         np.broadcast_to(np.asarray(part, np.int64), (count,)).copy()
-        for part in (sums.start, fixed.multiplier.values, sums.bounds.lowest, sums.bounds.highest)
+        for part in (sums.start, form.multiplier.values, sums.bounds.lowest, sums.bounds.highest)
     )
-    low, high = fixed.apply(lowest), fixed.apply(highest)
-    constant = (low == high) & (not is_own(call))
-    shift, addend = fixed.shift.values[0], fixed.addend.values[0]
-    value = ((low << shift) + (1 << (shift - 1)) - addend) << 2
-    constant &= (np.abs(value) < PAIR_LIMIT) & (bool((multiplier != multiplier[0]).any()))
+    low, high = form.apply(lowest), form.apply(highest)
+    constant = (low == high) & (not own)
+    if isinstance(form, RoundedTwice):
+        value = (low - form.zero_point) * 4  # a multiplier of 2^30 and a shift of one leave a quarter
+    else:
+        shift, addend = form.shift.values[0], form.addend.values[0]
+        value = ((low << shift) + (1 << (shift - 1)) - addend) << 2
+        constant &= bool((multiplier != multiplier[0]).any())
+    constant &= np.abs(value) < PAIR_LIMIT
     weights = np.where(constant[:, None], 0, weights)
     start, multiplier = np.where(constant, value, start), np.where(constant, 1 << 30, multiplier)
     lowest, highest = np.where(constant, value, lowest), np.where(constant, value, highest)
@@ -113,7 +140,7 @@ def channels_of(call: Call, weights: Array, sparse: bool = False) -> Channels:
     firsts = np.asarray(pairs)
     odd = firsts + 1
     small = (lowest[odd] >= -PAIR_LIMIT).all() and (highest[odd] < PAIR_LIMIT).all()
-    paired = bool(small and not ((weights[odd] == -128) & (weights[firsts] < 0)).any()) and not is_own(call)
+    paired = bool(small and not ((weights[odd] == -128) & (weights[firsts] < 0)).any()) and not own
     return Channels(weights, start, multiplier, constant, low, tuple(pairs), paired)
 
 
@@ -146,15 +173,21 @@ def pack(weights: Array, pairs: tuple[int, ...], paired: bool, at_once: int = 2)
 
 
 def table(call: Call, form: str, channels: Channels) -> Array:
-    """Per pair two starts; two multipliers unless `_uniform`; two addends and shifts if `_own`; if `_sparse` a step."""
-    fixed = fixed_point(call)
+    """Per pair two starts; two multipliers unless `_uniform`; two addends and shifts if `_own`; if `_sparse` a step.
+
+    Under two roundings multiplier and shift of the first, then of the second channel.
+    """
     firsts = np.asarray(channels.pairs)
     first, second = channels.start[firsts], channels.start[firsts + 1]
     columns = [first, second * 256 + first if "_paired" in form else second]
-    if "_uniform" not in form:
+    twice = twice_form(call)
+    if twice is not None and "_uniform" not in form:
+        right = np.where(channels.constant, 1, twice.right.spread(channels.start.size))
+        columns += [part[firsts + side] for side in (0, 1) for part in (channels.multiplier, right)]
+    elif "_uniform" not in form:
         columns += [channels.multiplier[firsts], channels.multiplier[firsts + 1]]
     if "_own" in form:
-        count = channels.start.size
+        fixed, count = fixed_point(call), channels.start.size
         columns += [part.spread(count)[firsts + side] for part in (fixed.addend, fixed.shift) for side in (0, 1)]
     if "_sparse" in form:
         columns.append(np.diff(firsts, append=firsts[-1] + 2))
@@ -162,7 +195,18 @@ def table(call: Call, form: str, channels: Channels) -> Array:
 
 
 def channel_table(call: Call, channels: int) -> Array:
-    """[channel, words]: start, multiplier, and addend and shift where channels differ in them; uint32."""
+    """[channel, words]: start, multiplier, and addend and shift where channels differ in them; uint32.
+
+    Under two roundings the start of a doubled sum, multiplier, addend and shift: codes of one sign are a rounded high
+    word and the addend, shifted; those of both take the zero point in its place.
+    """
+    if (twice := twice_form(call)) is not None:
+        right = twice.right.spread(channels)
+        addend = (np.int64(twice.zero_point) << right) + (1 << (right - 1))
+        addend = addend if has_one_sign(twice) else np.full(channels, twice.zero_point)
+        start = np.broadcast_to(accumulator(call).start, (channels,)) * 2
+        columns = [start, twice.multiplier.spread(channels), addend, right]
+        return (np.stack(columns, axis=1) & 0xFFFFFFFF).astype(np.uint32)
     fixed = fixed_point(call)
     columns = [np.broadcast_to(accumulator(call).start, (channels,)), fixed.multiplier.spread(channels)]
     if is_own(call):
@@ -178,6 +222,12 @@ def is_own(call: Call) -> bool:
 
 def codes_of(call: Call, channels: Channels, uniform: bool = False) -> Codes:
     """Which form of the functions a layer takes; `uniform` allows the one without multipliers in the table."""
+    if (twice := twice_form(call)) is not None:
+        if not channels.paired or (twice.low, twice.high) != (-128, 127):
+            return Codes("_wide_twice_limited", 3)
+        if uniform and twice.multiplier.uniform and twice.right.uniform and not channels.constant.any():
+            return Codes("_paired_uniform_twice", 1)
+        return Codes("_paired_sparse_twice", 0) if leaves_pairs_out(channels) else Codes("_paired_twice", 3)
     fixed = fixed_point(call)
     if is_own(call):
         return Codes("_wide_own_limited", 4)
@@ -186,13 +236,24 @@ def codes_of(call: Call, channels: Channels, uniform: bool = False) -> Codes:
         return Codes("_wide_limited", 2)
     if uniform and plain and (channels.multiplier == channels.multiplier[0]).all():
         return Codes("_paired_uniform", 1)
-    if plain and len(channels.pairs) < (channels.constant.size + 1) // 2:
+    if plain and leaves_pairs_out(channels):
         return Codes("_paired_sparse", 0)
     return Codes("_paired" if plain else "_paired_limited", 2)
 
 
+def leaves_pairs_out(channels: Channels) -> bool:
+    """True where pairs of constant channels are not computed."""
+    return len(channels.pairs) < (channels.constant.size + 1) // 2
+
+
 def codes_constant(call: Call) -> Constant:
-    """Addend, shift, limits and first multiplier: a constant, so that layers of one shape share their code."""
+    """Addend, shift, limits and first multiplier: a constant, so that layers of one shape share their code.
+
+    Under two roundings the zero point, the first shift, limits and first multiplier.
+    """
+    if (twice := twice_form(call)) is not None:
+        values = [twice.zero_point, twice.right.values[0], twice.low, twice.high, twice.multiplier.values[0]]
+        return Constant("codes", DType.I32, np.asarray(values, np.int32))
     fixed = fixed_point(call)
     addend, shift, multiplier = (number.values[0] for number in (fixed.addend, fixed.shift, fixed.multiplier))
     values = [addend, shift, fixed.low, fixed.high, multiplier]
@@ -204,7 +265,7 @@ def conv_channels(call: Call, weights: Array) -> tuple[Channels, Codes]:
     if call.integer("group", 1) == 1:
         channels = channels_of(call, weights, sparse=True)
         codes = codes_of(call, channels)
-        if codes.form == "_paired_sparse":
+        if "_sparse" in codes.form:
             return channels, codes
     channels = channels_of(call, weights)
     return channels, codes_of(call, channels)

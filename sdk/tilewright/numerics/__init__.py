@@ -41,6 +41,7 @@ from tilewright.numerics.requantise import (
     RoundedDivision,
     RoundedTwice,
     requantise,
+    rounded_twice,
     too_wide,
 )
 from tilewright.ops.operands import zero_code
@@ -73,7 +74,7 @@ __all__ = [
     "constant_type", "initialiser", "interpolates", "is_half", "literal", "loaded", "lookup_table", "mean_proof",
     "minus", "near_form",
     "packed", "pair_form", "pair_text", "plus", "proof", "prove", "quantise", "real_call", "requantisation_table",
-    "requantise", "resize_form", "resize_proof", "rounds_twice", "same_meaning", "softmax_axis", "softmax_form",
-    "softmax_twice_form", "softmax_twice_unknown", "stored", "the_quantisation", "thresholds", "times", "too_wide",
-    "window_counts", "zero_code",
+    "requantise", "resize_form", "resize_proof", "rounded_twice", "rounds_twice", "same_meaning", "softmax_axis",
+    "softmax_form", "softmax_twice_form", "softmax_twice_unknown", "stored", "the_quantisation", "thresholds", "times",
+    "too_wide", "window_counts", "zero_code",
 ]  # fmt: skip

@@ -252,8 +252,8 @@ def requantise(proof: Proof, shift_type: DType = DType.I8) -> Requantiser:
             _number("addend", DType.I32, fixed.addend), _number("shift", shift_type, fixed.shift),
         )  # fmt: skip
     exact = proof.requantisation
-    if twice := [rule for rule in exact.rules if isinstance(rule, Twice)]:
-        return _rounded_twice(exact, twice, shift_type)
+    if (twice := rounded_twice(proof, shift_type)) is not None:
+        return twice
     residue, numerator, denominator = exact.rational()
     divisors = [int(d) for d in denominator.tolist()]
     if all(d & (d - 1) == 0 for d in divisors):
@@ -266,6 +266,14 @@ def requantise(proof: Proof, shift_type: DType = DType.I8) -> Requantiser:
     )  # fmt: skip
 
 
+def rounded_twice(proof: Proof, shift_type: DType = DType.I8) -> RoundedTwice | None:
+    """The two roundings of TensorFlow Lite Micro as they are, proved in another form or not; None for other codes."""
+    twice = [rule for rule in proof.requantisation.rules if isinstance(rule, Twice)]
+    if not twice or any(_too_wide_for(proof, rule) for rule in twice):
+        return None
+    return _rounded_twice(proof.requantisation, twice, shift_type)
+
+
 def _shifts_alone(proof: Proof, numerator: Integers, denominator: Integers) -> bool:
     """True where sums of 32 bits are divided by one of 2, 4, ... and their rounding leaves no 32 bits."""
     divisor = int(denominator[0])
@@ -276,7 +284,7 @@ def _shifts_alone(proof: Proof, numerator: Integers, denominator: Integers) -> b
 
 def _rounded_twice(exact: Requantisation, rules: Sequence[Twice], shift_type: DType) -> RoundedTwice:
     multipliers = np.asarray([rule.multiplier << max(rule.shift, 0) for rule in rules], np.int64)
-    rights = np.asarray([max(-rule.shift, 0) for rule in rules], np.int64)
+    rights = np.asarray([max(-rule.shift, not rule.multiplier) for rule in rules], np.int64)  # nothing, by any shift
     width = DType.I64 if int(multipliers.max()) >= 1 << 31 else DType.I32
     return RoundedTwice(
         exact.low, exact.high, exact.zero_point, _number("multiplier", width, multipliers),
