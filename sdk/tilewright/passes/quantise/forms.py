@@ -299,17 +299,20 @@ def _quant_nodes(
     flat_zero = np.broadcast_to(np.rint(zero).astype(np.int64).reshape(-1), (max(flat_scale.size, 1),))
     scale_name = graph.constant(f"{node.name}_scale", flat_scale, DType.F32)
     zero_name = graph.constant(f"{node.name}_zero", flat_zero.reshape(flat_scale.shape), dtype)
-    nodes, real = [], node.inputs[0]
+    nodes: list[Node] = []
+    operands, real = (scale_name, zero_name), node.inputs[0]
     if limits != dtype.range:
         if axis is not None or real in graph.constants:
             real = _clip_constant(graph, node, real, scale, zero, limits)
         else:
+            if real in graph.inputs:
+                nodes += (border := _border(graph, node.name, real, operands, dtype))
+                real = border[-1].outputs[0]
             clip = _real_clip(graph, node, real, (float(scale.reshape(-1)[0]), int(flat_zero[0])), limits)
             nodes.append(clip)
             real = clip.outputs[0]
     attributes: dict[str, Attribute] = {} if axis is None else {"axis": axis}
     code = graph.tensor(f"{node.outputs[0]}_codes", dtype, source.shape)
-    operands = (scale_name, zero_name)
     nodes.append(graph.node(f"{node.name}_quantise", "QuantizeLinear", (real, *operands), (code,), attributes))
     nodes.append(graph.node(f"{node.name}_dequantise", "DequantizeLinear", (code, *operands), node.outputs, attributes))
     return nodes
@@ -355,8 +358,22 @@ def _real_clip(graph: Graph, node: Node, real: str, quantisation: tuple[float, i
     return graph.node(f"{node.name}_clip", "Clip", (real, *bounds), (output,))
 
 
+def _border(graph: Graph, label: str, source: str, parameters: tuple[str, ...], dtype: DType) -> tuple[Node, Node]:
+    """A QuantizeLinear of an input of the network and a DequantizeLinear, with one scale and zero point."""
+    shape = graph.tensors[source].shape
+    codes = graph.tensor(f"{source}_border", dtype, shape)
+    real = graph.tensor(f"{source}_border_real", DType.F32, shape)
+    return (
+        graph.node(f"{label}_border", "QuantizeLinear", (source, *parameters), (codes,)),
+        graph.node(f"{label}_border_real", "DequantizeLinear", (codes, *parameters), (real,)),
+    )
+
+
 def _real_clips(graph: Graph) -> None:
-    """QCDQ: an integer Clip after QuantizeLinear becomes a Clip of the real values before it."""
+    """QCDQ: an integer Clip after QuantizeLinear becomes a Clip of the real values before it.
+
+    Of an input of the network it limits the codes, between another pair: the border has nothing but its conversion.
+    """
     readers, writers = graph.consumers(), graph.producers()
     nodes: list[Node] = []
     for node in graph.nodes:
@@ -369,9 +386,11 @@ def _real_clips(graph: Graph) -> None:
                 low, high = (
                     whole[side] if limit is None else int(limit.reshape(-1)[0]) for side, limit in enumerate(limits)
                 )
-                clip = _real_clip(
-                    graph, node, node.inputs[0], (meaning[0].scale[0], meaning[0].zero_point[0]), (low, high)
-                )
+                real = node.inputs[0]
+                if real in graph.inputs:
+                    nodes += (border := _border(graph, node.name, real, node.inputs[1:], meaning[1]))
+                    real = border[-1].outputs[0]
+                clip = _real_clip(graph, node, real, (meaning[0].scale[0], meaning[0].zero_point[0]), (low, high))
                 quantise = replace(node, inputs=(clip.outputs[0], *node.inputs[1:]), outputs=clips[0].outputs)
                 nodes += [clip, quantise]
                 continue
