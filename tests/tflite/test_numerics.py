@@ -126,6 +126,15 @@ PAIR = tuple(part.reshape(1, -1).astype(np.int8) for part in np.meshgrid(EVERY, 
 IMAGE = RNG.integers(-128, 128, (1, 5, 6, 8)).astype(np.int8)
 AXES = T((2,), "int32", data=np.asarray([1, 2]))
 WINDOW = [(0, "b", 0), (1, "i", 1), (2, "i", 1), (3, "i", 3), (4, "i", 2)]
+MIX_SCALES = np.asarray([0.02, 1e-11, 0.013, 1e-12])
+MIX_SUMS = (0.3 * MIX_SCALES).tolist()
+MIX = T(
+    (4, 1, 1, 8),
+    "int8",
+    MIX_SCALES.tolist(),
+    data=RNG.integers(-127, 128, (4, 1, 1, 8)) * [[[[1]]], [[[0]]], [[[1]]], [[[0]]]],
+)
+BIASES = T((4,), "int32", MIX_SUMS, data=np.asarray([30, 1 << 30, -70, -(1 << 30) - 9]))
 BETA = [(0, "f", 1.0)]
 ROWS = RNG.integers(-128, 128, (512, 12)).astype(np.int8)
 HALVES = np.concatenate([
@@ -135,6 +144,7 @@ CASES = {
     "thresholds": at_thresholds(),
     "add": (single("ADD", [T(PAIR[0].shape, "int8", 0.11, 4), T(PAIR[0].shape, "int8", 0.07, -9)],
                    [T(PAIR[0].shape, "int8", 0.13, 1)], [(0, "b", 1)]), PAIR),
+    "constant channel": (single("CONV_2D", [T(IMAGE.shape, "int8", 0.3, 4), MIX, BIASES], [T((1, 5, 6, 4), "int8", 0.4, 7)], [(0, "b", 1), (1, "i", 1), (2, "i", 1)]), (IMAGE,)),
     "mean": (single("MEAN", [T(IMAGE.shape, "int8", 0.3, 4), AXES], [T((1, 8), "int8", 0.2, 7)]), (IMAGE,)),
     "average": (single("AVERAGE_POOL_2D", [T(IMAGE.shape, "int8", 0.3, 4)], [T(IMAGE.shape, "int8", 0.3, 4)], WINDOW),
                 (IMAGE,)),
@@ -174,13 +184,14 @@ def test_codes_of_functions_are_recorded() -> None:
 RECORDED = {
     "thresholds": -255,
     "add": 2053429,
+    "constant channel": 981,
     "mean": 87,
     "average": 1244,
     "logistic": -1206,
     "tanh": -1172,
     "leaky": 8342,
     "softmax": -39800,
-    "softmax of 16 bits": -167772145,
+    "softmax of 16 bits": -167772172,
     "quantise floats": 4207,
     "quantise": -294,
 }
@@ -197,7 +208,7 @@ def test_the_generated_code_steps_there_too(tmp_path: Path, capsys: pytest.Captu
     assert "codes are those of TensorFlow Lite Micro, onnxruntime computes others" in told
 
 
-@pytest.mark.parametrize("case", ["softmax of 16 bits", "quantise floats"])
+@pytest.mark.parametrize("case", ["softmax of 16 bits", "quantise floats", "constant channel"])
 def test_the_generated_code_computes_what_the_semantics_says(case: str, tmp_path: Path) -> None:
     content, (values,) = CASES[case]
     file = tmp_path / "net.tflite"

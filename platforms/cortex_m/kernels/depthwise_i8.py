@@ -174,7 +174,7 @@ class DepthwiseDsp(KernelMethods):
             return "weights minus their zero point need more than eight bits"
         if oriented(call) is None:
             return "no axis has stride 1 or 2 without dilation"
-        return matrix_i8.refusal_of_both(call)
+        return matrix_i8.refusal_of_both(call, with_constant=True)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Per channel its weight words, start and multiplier, and addend and shift where channels differ."""

@@ -12,6 +12,8 @@ from tilewright.platforms.generic.kernels.blocks import Axis, axis
 
 PAIR_LIMIT = 1 << 23
 """Sums of the odd channel of a pair are the upper 24 bits of a difference of two int32 sums."""
+DOUBLED_LIMIT = 1 << 30
+"""A sum from here on has no place in 32 bits once it is doubled."""
 LARGEST_SHIFT = 23
 """By this a zero point of eight bits may be shifted and a high word added."""
 
@@ -76,9 +78,18 @@ def has_one_sign(form: RoundedTwice) -> bool:
     return form.low >= form.zero_point and max(form.right.values) <= LARGEST_SHIFT
 
 
-def refusal_of_both(call: Call) -> str | None:
-    """As `refusal`, for kernels that have the two roundings too."""
-    return None if twice_form(call) is not None else refusal(call)
+def refusal_of_both(call: Call, with_constant: bool = False) -> str | None:
+    """As `refusal`, for kernels that have the two roundings too.
+
+    Sums are doubled there; those of channels whose code is always the same count only `with_constant`.
+    """
+    form = twice_form(call)
+    if form is None:
+        return refusal(call)
+    bounds = accumulator(call).bounds
+    wide = np.maximum(np.abs(bounds.lowest), np.abs(bounds.highest)) >= DOUBLED_LIMIT
+    moving = with_constant | (form.apply(bounds.lowest) != form.apply(bounds.highest))
+    return "a doubled sum leaves 32 bits" if (wide & moving).any() else None
 
 
 def largest_sum(call: Call) -> int:

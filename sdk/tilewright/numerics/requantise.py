@@ -222,8 +222,8 @@ class RoundedTwice(Requantiser):
 def _too_wide_for(proof: Proof, rule: Rule) -> str | None:
     if not isinstance(rule, Twice):
         return "the mean of codes has no 32-bit form"
-    if proof.bounds.largest << max(rule.shift, 0) >= 1 << 30:
-        return "a sum leaves 31 bits behind its shift"
+    if proof.bounds.largest << max(rule.shift, 0) >= 1 << 31:
+        return "a sum leaves 32 bits behind its shift"
     return None
 
 
