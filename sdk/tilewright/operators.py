@@ -11,7 +11,7 @@ from tilewright.ops.attention_rule import rotated as rotary_heads
 from tilewright.ops.attention_rule import scale as attention_scale
 from tilewright.ops.bounded import has_bound, length_bound
 from tilewright.ops.coded_attention import BLOCK as ATTENTION_BLOCK
-from tilewright.ops.coded_attention import attention_units
+from tilewright.ops.coded_attention import attention_units, coded_widths
 from tilewright.ops.coded_attention import power_tables as attention_powers
 from tilewright.ops.coded_lstm import LstmNumbers, LstmSizes, lstm_numbers, lstm_sizes
 from tilewright.ops.coded_lstm import curve as lstm_curve
@@ -33,7 +33,7 @@ from tilewright.ops.recurrent import Cell as RecurrentCell
 from tilewright.ops.recurrent import cell as recurrent_cell
 from tilewright.ops.registry import all_operators, names_with
 from tilewright.ops.reverse_sequence import sequence_axes
-from tilewright.ops.row_codes import code_block
+from tilewright.ops.row_codes import code_block, highest_code
 from tilewright.ops.select import compress_axis
 from tilewright.ops.shift import newest_first, shift_axis
 from tilewright.ops.spectral import dft_axis, dft_length, frames
@@ -46,9 +46,9 @@ __all__ = [
     "ATTENTION_BLOCK", "Addressing", "AsIntegers", "AttentionHeads", "Boxed", "Converts", "DescentTerm",
     "LstmNumbers", "LstmSizes", "Mean", "Moves", "Pairwise", "RecurrentActivation", "RecurrentCell", "addressing",
     "all_operators", "attention_heads", "attention_powers", "attention_scale", "attention_units", "code_block",
-    "compress_axis", "conv_window", "descent_replaces", "descent_terms", "dft_axis", "dft_length", "frames",
-    "gather_axis", "grid_sampling", "has_bound", "length_bound", "lstm_curve", "lstm_numbers", "lstm_sizes",
-    "names_with", "newest_first", "one_axis", "pool_window", "pooled_shape", "put_axis", "recurrent_cell",
-    "relayout_nest", "remembered", "rotary_heads", "running_axis", "sequence_axes", "shift_axis", "straight_loops",
-    "suppression_limits", "top_axis", "top_count", "transposed_window", "unmapped",
+    "coded_widths", "compress_axis", "conv_window", "descent_replaces", "descent_terms", "dft_axis", "dft_length",
+    "frames", "gather_axis", "grid_sampling", "has_bound", "highest_code", "length_bound", "lstm_curve",
+    "lstm_numbers", "lstm_sizes", "names_with", "newest_first", "one_axis", "pool_window", "pooled_shape",
+    "put_axis", "recurrent_cell", "relayout_nest", "remembered", "rotary_heads", "running_axis", "sequence_axes",
+    "shift_axis", "straight_loops", "suppression_limits", "top_axis", "top_count", "transposed_window", "unmapped",
 ]  # fmt: skip

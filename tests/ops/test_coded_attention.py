@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -80,6 +81,19 @@ def test_results_lie_within_the_declared_error(draw: Draw) -> None:
     part, wide = _parts(draw)
     assert part <= 1
     assert wide < (0.3 if draw is _peaks else 0.01)
+
+
+def test_codes_of_four_bits_count_sixteen_times() -> None:
+    call, arrays = _call(np.random.default_rng(3), _normal)
+    four = [(codes >> 4).astype(np.int8) for codes in (arrays[1], arrays[3])]
+    packed = [(codes[..., : DEPTH // 2] & 15 | codes[..., DEPTH // 2 :] << 4).astype(np.uint8) for codes in four]
+    assert call.operator is not None
+    wide = call.operator.evaluate(call, (arrays[0], four[0] * 16, arrays[2], four[1] * 16, *arrays[4:]))[0]
+    held = (arrays[0], packed[0], arrays[2], packed[1], *arrays[4:])
+    tensors = tuple(Tensor(f"t{i}", DType.of(one.dtype), one.shape) for i, one in enumerate(held))
+    found = call.operator.evaluate(replace(call, inputs=tensors), held)[0]
+    np.testing.assert_array_equal(found, wide)
+    assert call.operator.infer(replace(call, inputs=tensors))[0].shape == found.shape
 
 
 def test_a_table_of_one_power_is_outside(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from letters_network import VOCABULARY, Sizes, shapes, step
+from tilewright.cli import main
 from tilewright.commands.comparing import mismatch
 from tilewright.compile import compile_model, run_model, write
 from tilewright.errors import UnsupportedError
@@ -22,10 +23,10 @@ from tilewright.target import load_target
 SIZES = Sizes(width=16, layers=1, heads=4, key_heads=2, hidden=16, positions=12)
 
 
-def _model() -> onnx.ModelProto:
+def _model(bits: int = 8) -> onnx.ModelProto:
     draw = np.random.default_rng(4)
     weights = {name: draw.normal(0, 0.5, shape).astype(np.float32) for name, shape in shapes(SIZES).items()}
-    return coded_caches(step(SIZES, weights, "drawn"))
+    return coded_caches(step(SIZES, weights, "drawn"), bits)
 
 
 def _run(model: onnx.ModelProto, folder: Path, name: str = "host") -> Report:
@@ -38,13 +39,14 @@ def _run(model: onnx.ModelProto, folder: Path, name: str = "host") -> Report:
     return run_model(compiled, target, RunOptions(frames=folder / "calls.npz"), folder)
 
 
-def test_caches_lie_in_codes_and_are_written_in_place(tmp_path: Path) -> None:
-    report = _run(_model(), tmp_path)
+@pytest.mark.parametrize("bits", [8, 4])
+def test_caches_lie_in_codes_and_are_written_in_place(tmp_path: Path, bits: int) -> None:
+    report = _run(_model(bits), tmp_path)
     assert mismatch(report) is None
     assert report.run is not None
     assert report.run.frames is not None
     assert report.run.frames.reference_mismatches == 0
-    assert report.memory["ram"].state == 2 * (12 * 8 + 12 * 4)
+    assert report.memory["ram"].state == 2 * (12 * bits + 12 * 4)
     assert [one.copied for one in report.model.states] == [""] * 4
     assert [layer.op for layer in report.layers if "Attention" in layer.op] == ["CodedAttention"]
 
@@ -87,6 +89,18 @@ def test_another_unit_is_left_as_it_is(tmp_path: Path) -> None:
     assert not [layer for layer in report.layers if layer.op == "CodedAttention"]
 
 
+def test_the_option_says_how_many_bits(tmp_path: Path) -> None:
+    draw = np.random.default_rng(4)
+    weights = {name: draw.normal(0, 0.5, shape).astype(np.float32) for name, shape in shapes(SIZES).items()}
+    onnx.save(step(SIZES, weights, "drawn"), tmp_path / "drawn.onnx")
+    words = ["compile", str(tmp_path / "drawn.onnx"), "-t", "host", "--state", "auto", "--cache", "int4", "-q"]
+    written = tmp_path / "written.onnx"
+    assert main([*words, "-o", str(tmp_path / "out"), "--write-codes", str(written)]) == 0
+    past = {one.name: one.type.tensor_type for one in onnx.load(written).graph.input}["past_l0_k"]
+    assert past.elem_type == onnx.TensorProto.UINT8
+    assert [one.dim_value for one in past.shape.dim] == [1, 2, 12, 2]
+
+
 def test_what_has_no_cache_is_refused() -> None:
     draw = step(SIZES, {name: np.zeros(shape, np.float32) for name, shape in shapes(SIZES).items()}, "drawn")
     for port in (*draw.graph.input, *draw.graph.output):
@@ -94,4 +108,4 @@ def test_what_has_no_cache_is_refused() -> None:
     for node in draw.graph.node:
         node.input[:] = [name.replace("past", "before") for name in node.input]
     with pytest.raises(UnsupportedError, match="--cache finds no cache of floats"):
-        coded_caches(draw)
+        coded_caches(draw, 8)

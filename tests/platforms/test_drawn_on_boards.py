@@ -24,6 +24,9 @@ CALLS = 6
         ("cortex_m", "qemu_mps3_an547", "IntegerProductMve"),
         ("cortex_m", "qemu_mps2_an386", "IntegerConvDsp"),
         ("cortex_m", "qemu_mps3_an547", "IntegerConvMve"),
+        ("cortex_m", "qemu_mps2_an386", "CodedAttentionDsp"),
+        ("cortex_m", "qemu_mps3_an547", "CodedAttentionMve"),
+        ("cortex_m", "qemu_mps3_an547", "CodeProductMve"),
     ],
 )
 def test_drawn_calls_of_a_kernel(platform: str, board: str, kernel: str, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ WIDE = 0.05
 def _plan(folder: Path) -> ExecutionPlan:
     draw = np.random.default_rng(4)
     weights = {name: draw.normal(0, 0.5, shape).astype(np.float32) for name, shape in shapes(SIZES).items()}
-    model = coded_caches(rewritten(step(SIZES, weights, "drawn"), Scheme(8)))
+    model = coded_caches(rewritten(step(SIZES, weights, "drawn"), Scheme(8)), 8)
     onnx.save(model, folder / "drawn.onnx")
     options = CompileOptions(state=StateWish(auto=True))
     return compile_model(folder / "drawn.onnx", options, load_target("host")).placed.plan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tilewright.operators import coded_widths
 from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.coded_attention import CodedAttention as Portable
@@ -11,7 +12,7 @@ PORTABLE = Portable()
 
 
 @PLATFORM.kernel(
-    "CodedAttention", types="f32, i8, f32, i8, f32, i64 -> f32", template="coded_attention_dsp.c.mako",
+    "CodedAttention", types="f32, i8|u8, f32, i8|u8, f32, i64 -> f32", template="coded_attention_dsp.c.mako",
     sources=["dsp.h", "in_order.h", "halves.h", "coded_attention_dsp.h", "../../generic/kernels/coded_attention.h"],
     numerics="exact", preference=20, requires=Needs(has=("dsp",)),
 )  # fmt: skip
@@ -20,7 +21,7 @@ class CodedAttentionDsp(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """Rows of whole words."""
-        if call.shape(1)[3] % 4 or call.shape(3)[3] % 4:
+        if call.shape(1)[3] % 4 or call.shape(3)[3] % 4:  # of bytes
             return "keys or values are no multiple of four"
         return PORTABLE.accepts(call)
 
@@ -36,7 +37,7 @@ class CodedAttentionDsp(KernelMethods):
     def cost(self, call: Call) -> float:
         """Less than two instructions for a product, twenty for a power."""
         (_, heads, queries, depth), rows = call.shape(0), call.shape(1)[2]
-        return heads * queries * rows * (1.8 * (depth + call.shape(3)[3]) + 25)
+        return heads * queries * rows * (1.8 * (depth + coded_widths(call)[1]) + 25)
 
     def context(self, operands: Operands) -> CodedContext:
         """That of the portable kernel."""

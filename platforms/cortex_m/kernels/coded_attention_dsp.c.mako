@@ -3,9 +3,16 @@ pairs = k.depth // 2
 held = k.depth <= 8
 one_by_one = k.queries % 2
 two_by_two = k.queries // 2
+byte = "uint8_t" if k.four else "int8_t"
+def half(word, high):  # four codes of a word of eight
+    return f"{word} & 0xF0F0F0F0u" if high else f"{word} << 4 & 0xF0F0F0F0u"
+halves = (False, True) if k.four else (False,)
+def place(line, n, high):
+    offset = line * k.value_depth + n + high * k.value_bytes
+    return f"y + e + {offset}" if offset else "y + e"
 %>\
 /* Scores of one query; gives the highest, or the one before where that is higher. */
-TILEWRIGHT_IN_ORDER int32_t ${f.name}_scores(const int8_t *key, const int16_t *query, const int32_t *factor, int32_t *score, int rows, int32_t high)
+TILEWRIGHT_IN_ORDER int32_t ${f.name}_scores(const ${byte} *key, const int16_t *query, const int32_t *factor, int32_t *score, int rows, int32_t high)
 {
 % if held:
     const uint32_t ${", ".join(f"x{n} = tilewright_load(query + {2 * n})" for n in range(pairs))};
@@ -14,9 +21,18 @@ TILEWRIGHT_IN_ORDER int32_t ${f.name}_scores(const int8_t *key, const int16_t *q
     for (int j = 0; j < rows; j++) {
         int32_t sum = 0;
 % if held:
+% if k.four:
+% for n in range(0, pairs // 2, 2):
+        const uint32_t both${n} = tilewright_load(key + ${2 * n});
+% endfor
+% for n in range(0, pairs, 2):
+        const uint32_t word${n} = ${half(f"both{n % (pairs // 2)}", n >= pairs // 2)};
+% endfor
+% else:
 % for n in range(0, pairs, 2):
         const uint32_t word${n} = tilewright_load(key + ${2 * n});
 % endfor
+% endif
         const int32_t part = *factor++;
 % for n in range(0, pairs, 2):
         sum = tilewright_smlad(tilewright_even(word${n}), x${n}, sum);
@@ -25,13 +41,21 @@ TILEWRIGHT_IN_ORDER int32_t ${f.name}_scores(const int8_t *key, const int16_t *q
 % else:
         const int32_t part = *factor++;
         TILEWRIGHT_UNROLL_FOUR
-        for (int n = 0; n < ${k.depth}; n += 4) {
+        for (int n = 0; n < ${k.key_bytes}; n += 4) {
+% if k.four:
+            const uint32_t both = tilewright_load(key + n), word = ${half("both", False)}, high = ${half("both", True)};
+% else:
             const uint32_t word = tilewright_load(key + n);
+% endif
             sum = tilewright_smlad(tilewright_even(word), tilewright_load(query + n), sum);
             sum = tilewright_smlad(tilewright_odd(word), tilewright_load(query + n + 2), sum);
+% if k.four:
+            sum = tilewright_smlad(tilewright_even(high), tilewright_load(query + n + ${k.key_bytes}), sum);
+            sum = tilewright_smlad(tilewright_odd(high), tilewright_load(query + n + ${k.key_bytes + 2}), sum);
+% endif
         }
 % endif
-        key += ${k.depth};
+        key += ${k.key_bytes};
         sum = tilewright_high(sum, part);
         *score++ = sum;
         high = sum > high ? sum : high;
@@ -64,39 +88,45 @@ TILEWRIGHT_IN_ORDER uint32_t ${f.name}_shares(const int32_t *score, int32_t high
 
 % for queries in sorted({2} & {2 * bool(two_by_two)} | {1} & {one_by_one}, reverse=True):
 /* Adds the values of a block to the sums of ${"two queries" if queries == 2 else "a query"}. */
-TILEWRIGHT_IN_ORDER void ${f.name}_sums_of_${queries}(const int8_t *values, const uint32_t *shares, int rows, float *y)
+TILEWRIGHT_IN_ORDER void ${f.name}_sums_of_${queries}(const ${byte} *values, const uint32_t *shares, int rows, float *y)
 {
-    for (int e = 0; e < ${k.value_depth}; e += 4) {
-        const int8_t *value = values + e;
+% for high in halves:
+    for (int e = 0; e < ${k.value_bytes}; e += 4) {
+        const ${byte} *value = values + e;
         const uint32_t *share = shares;
 % for line in range(queries):
 % for n in range(4):
-        int32_t sum${line}${n} = (int32_t)tilewright_load(y + e${f" + {line * k.value_depth + n}" if line or n else ""});
+        int32_t sum${line}${n} = (int32_t)tilewright_load(${place(line, n, high)});
 % endfor
 % endfor
         TILEWRIGHT_UNROLL_EIGHT
         for (int j = 0; j < rows; j++) {
+% if k.four:
+            const uint32_t codes = tilewright_load(value), both = *share++, word = ${half("codes", high)};
+% else:
             const uint32_t word = tilewright_load(value), both = *share++;
+% endif
             const uint32_t odd = tilewright_odd(word), even = tilewright_even(word);
-            value += ${k.value_depth};
-% for line, half in zip(range(queries), "bt"):
-            sum${line}0 = tilewright_smlab${half}(even, both, sum${line}0);
-            sum${line}1 = tilewright_smlab${half}(odd, both, sum${line}1);
-            sum${line}2 = tilewright_smlat${half}(even, both, sum${line}2);
-            sum${line}3 = tilewright_smlat${half}(odd, both, sum${line}3);
+            value += ${k.value_bytes};
+% for line, side in zip(range(queries), "bt"):
+            sum${line}0 = tilewright_smlab${side}(even, both, sum${line}0);
+            sum${line}1 = tilewright_smlab${side}(odd, both, sum${line}1);
+            sum${line}2 = tilewright_smlat${side}(even, both, sum${line}2);
+            sum${line}3 = tilewright_smlat${side}(odd, both, sum${line}3);
 % endfor
         }
 % for line in range(queries):
 % for n in range(4):
-        memcpy(y + e${f" + {line * k.value_depth + n}" if line or n else ""}, &sum${line}${n}, sizeof sum${line}${n});
+        memcpy(${place(line, n, high)}, &sum${line}${n}, sizeof sum${line}${n});
 % endfor
 % endfor
     }
+% endfor
 }
 
 % endfor
 /* A block of rows for one query: its shares, with the sums of before made less where a score is higher. */
-static void ${f.name}_line(const int8_t *key, const int16_t *query, const int32_t *factors, int32_t *score, int rows, int32_t *line, float *sums, const uint16_t *coarse, const uint16_t *fine, uint16_t *share)
+static void ${f.name}_line(const ${byte} *key, const int16_t *query, const int32_t *factors, int32_t *score, int rows, int32_t *line, float *sums, const uint16_t *coarse, const uint16_t *fine, uint16_t *share)
 {
     const int32_t high = ${f.name}_scores(key, query, factors, score, rows, line[1]);
     if (high > line[1]) {
@@ -129,8 +159,8 @@ static void ${f.name}(${f.parameters})
             factors[${k.block} + j] = tilewright_attention_factor(v_most[begin + j], value_ratio);
         }
         for (int head = 0; head < ${k.heads}; head++) {
-            const int8_t *const keys = k + (head * ${k.rows} + begin) * ${k.depth};
-            const int8_t *const values = v + (head * ${k.rows} + begin) * ${k.value_depth};
+            const ${byte} *const keys = k + (head * ${k.rows} + begin) * ${k.key_bytes};
+            const ${byte} *const values = v + (head * ${k.rows} + begin) * ${k.value_bytes};
             for (int of = 0; of < ${k.queries}; of += 2) {
                 const int line = head * ${k.queries} + of;
                 float *const sums = y + line * ${k.value_depth};

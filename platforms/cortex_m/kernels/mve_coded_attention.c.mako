@@ -1,24 +1,41 @@
 <%
-step = 8 if k.value_depth % 8 == 0 else 4
-parts = [(line, e) for line in range(2) for e in range(0, step, 4)]
+step = 8 if k.value_depth % 8 == 0 and not k.four else 4
+columns = (0, k.value_bytes) if k.four else tuple(range(0, step, 4))
+parts = [(line, e) for line in range(2) for e in columns]
+byte = "uint8_t" if k.four else "int8_t"
+def bytes_at(row, e, line=0):
+    return " + ".join([row, e] + ([str(line * k.key_bytes)] if line else []))
 def place(line, e):
     return " + ".join(["y", "e"] + ([str(line * k.value_depth + e)] if line or e else []))
 %>\
 /* Scores of one query; gives the highest, or the one before where that is higher. */
-TILEWRIGHT_MVE int32_t ${f.name}_scores(const int8_t *key, const int16_t *query, const int32_t *factor, int32_t *score, int rows, int32_t high)
+TILEWRIGHT_MVE int32_t ${f.name}_scores(const ${byte} *key, const int16_t *query, const int32_t *factor, int32_t *score, int rows, int32_t high)
 {
     for (int j = 0; j < rows; j += 4) {
         int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+% if k.four:
+        for (int e = 0; e < ${k.key_bytes}; e += 4) {
+            const int32x4_t first = vldrhq_s32(query + e), second = vldrhq_s32(query + e + ${k.key_bytes});
+% for n in range(4):
+            const int32x4_t row${n} = vldrbq_s32((const int8_t *)(${bytes_at("key", "e", n)}));
+% endfor
+% for n in range(4):
+            s${n} = vmladavaq_s32(s${n}, first, tilewright_mve_low_codes(row${n}));
+            s${n} = vmladavaq_s32(s${n}, second, tilewright_mve_high_codes(row${n}));
+% endfor
+        }
+% else:
         for (int e = 0; e < ${k.depth}; e += 8) {
             const int16x8_t part = vldrhq_s16(query + e);
 % for n in range(4):
-            s${n} = vmladavaq_s16(s${n}, part, vldrbq_s16(key + e${f" + {n * k.depth}" if n else ""}));
+            s${n} = vmladavaq_s16(s${n}, part, vldrbq_s16(${bytes_at("key", "e", n)}));
 % endfor
         }
+% endif
         const int32x4_t four = vmulhq_s32(tilewright_mve_four(s0, s1, s2, s3), vldrwq_s32(factor + j));
         vstrwq_s32(score + j, four);
         high = vmaxvq_p_s32(high, four, vctp32q((uint32_t)(rows - j)));
-        key += ${4 * k.depth};
+        key += ${4 * k.key_bytes};
     }
     return high;
 }
@@ -45,25 +62,30 @@ TILEWRIGHT_MVE uint32_t ${f.name}_shares(int32_t *score, int32_t high, int32_t s
 
 % for queries in sorted({2} & {2 * bool(k.queries // 2)} | {1} & {k.queries % 2}, reverse=True):
 /* Adds the values of a block to the sums of ${"two queries" if queries == 2 else "a query"}. */
-TILEWRIGHT_MVE void ${f.name}_sums_of_${queries}(const int8_t *values, const int32_t *shares, int rows, float *y)
+TILEWRIGHT_MVE void ${f.name}_sums_of_${queries}(const ${byte} *values, const int32_t *shares, int rows, float *y)
 {
-    for (int e = 0; e < ${k.value_depth}; e += ${step}) {
-        const int8_t *value = values + e;
+    for (int e = 0; e < ${k.value_bytes}; e += ${step}) {
+        const ${byte} *value = values + e;
 % for line, part in parts:
 % if line < queries:
         int32x4_t sum${line}${part} = vreinterpretq_s32_f32(vldrwq_f32(${place(line, part)}));
 % endif
 % endfor
         for (int j = 0; j < rows; j++) {
+% if k.four:
+            const int32x4_t row = vldrbq_s32((const int8_t *)value);
+            const int32x4_t four0 = tilewright_mve_low_codes(row), four${k.value_bytes} = tilewright_mve_high_codes(row);
+% else:
 % for part in range(0, step, 4):
             const int32x4_t four${part} = vldrbq_s32(value${f" + {part}" if part else ""});
 % endfor
+% endif
 % for line, part in parts:
 % if line < queries:
             sum${line}${part} = vmlaq_n_s32(sum${line}${part}, four${part}, shares[j${f" + {k.block}" if line else ""}]);
 % endif
 % endfor
-            value += ${k.value_depth};
+            value += ${k.value_bytes};
         }
 % for line, part in parts:
 % if line < queries:
@@ -75,7 +97,7 @@ TILEWRIGHT_MVE void ${f.name}_sums_of_${queries}(const int8_t *values, const int
 
 % endfor
 /* A block of rows for one query: its shares, with the sums of before made less where a score is higher. */
-static void ${f.name}_line(const int8_t *key, const int16_t *query, const int32_t *factors, int32_t *score, int rows, int32_t *line, float *sums, const uint16_t *coarse, const uint16_t *fine)
+static void ${f.name}_line(const ${byte} *key, const int16_t *query, const int32_t *factors, int32_t *score, int rows, int32_t *line, float *sums, const uint16_t *coarse, const uint16_t *fine)
 {
     const int32_t high = ${f.name}_scores(key, query, factors, score, rows, line[1]);
     if (high > line[1]) {
@@ -108,9 +130,9 @@ static void ${f.name}(${f.parameters})
         }
         for (int line = 0; line < ${k.lines}; line++) {
             const int head = line / ${k.queries}, of = line % ${k.queries}, odd = of % 2;
-            const int8_t *const values = v + (head * ${k.rows} + begin) * ${k.value_depth};
+            const ${byte} *const values = v + (head * ${k.rows} + begin) * ${k.value_bytes};
             float *const sums = y + line * ${k.value_depth};
-            ${f.name}_line(k + (head * ${k.rows} + begin) * ${k.depth}, queries + line * ${k.depth}, factors, shares + odd * ${k.block}, rows, lines + 3 * line, sums, coarse, fine);
+            ${f.name}_line(k + (head * ${k.rows} + begin) * ${k.key_bytes}, queries + line * ${k.depth}, factors, shares + odd * ${k.block}, rows, lines + 3 * line, sums, coarse, fine);
 % if k.queries // 2:
             if (odd) {
                 ${f.name}_sums_of_2(values, shares, rows, sums - ${k.value_depth});

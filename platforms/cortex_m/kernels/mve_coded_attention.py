@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.operators import ATTENTION_BLOCK
+from tilewright.operators import ATTENTION_BLOCK, coded_widths
 from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.coded_attention import CodedAttention as Portable
@@ -12,8 +12,8 @@ PORTABLE = Portable()
 
 
 @PLATFORM.kernel(
-    "CodedAttention", types="f32, i8, f32, i8, f32, i64 -> f32", template="mve_coded_attention.c.mako",
-    sources=["mve.h", "../../generic/kernels/coded_attention.h"], numerics="exact", preference=40,
+    "CodedAttention", types="f32, i8|u8, f32, i8|u8, f32, i64 -> f32", template="mve_coded_attention.c.mako",
+    sources=["mve.h", "mve_fours.h", "../../generic/kernels/coded_attention.h"], numerics="exact", preference=40,
     requires=Needs(has=("mve",)),
 )  # fmt: skip
 class CodedAttentionMve(KernelMethods):
@@ -21,8 +21,8 @@ class CodedAttentionMve(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """Keys and values of whole vectors; four rows behind one another lie inside of a cache."""
-        if call.shape(1)[2] % 4 or call.shape(1)[3] % 8 or call.shape(3)[3] % 4:
-            return "rows or values are no multiple of four, or keys none of eight"
+        if call.shape(1)[2] % 4 or coded_widths(call)[0] % 8 or call.shape(3)[3] % 4:
+            return "rows or bytes of values are no multiple of four, or keys none of eight"
         return PORTABLE.accepts(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
@@ -37,7 +37,7 @@ class CodedAttentionMve(KernelMethods):
     def cost(self, call: Call) -> float:
         """Some eleven instructions for a score, its share and what it adds to."""
         (_, heads, queries, depth), rows = call.shape(0), call.shape(1)[2]
-        return heads * queries * rows * (0.6 * (depth + call.shape(3)[3]) + 6)
+        return heads * queries * rows * (0.6 * (depth + coded_widths(call)[1]) + 6)
 
     def context(self, operands: Operands) -> CodedContext:
         """That of the portable kernel."""

@@ -69,10 +69,10 @@ static float ${f.name}_any(const float *from, int8_t *to)
         const float size = from[i] < 0 ? -from[i] : from[i];
         high = size > high ? size : high;
     }
-    ratio = 127.0f / high;
+    ratio = ${k.highest}.0f / high;
     for (int i = 0; i < ${k.width}; i++) {
         const float scaled = from[i] * ratio;
-        const float limited = scaled > 127.0f ? 127.0f : scaled >= -127.0f ? scaled : -127.0f;
+        const float limited = scaled > ${k.highest}.0f ? ${k.highest}.0f : scaled >= -${k.highest}.0f ? scaled : -${k.highest}.0f;
         const float shifted = limited + 12582912.0f;
         to[i] = (int8_t)(uint8_t)tilewright_load(&shifted);
     }
@@ -88,7 +88,7 @@ static void ${f.name}(${f.parameters})
         const uint32_t high = ${f.name}_high(from, tilewright_load(&least));
         if (high < 0x7F800000u) {
             memcpy(most + row, &high, sizeof high);
-            ${f.name}_codes(from, 127.0f / most[row], to);
+            ${f.name}_codes(from, ${k.highest}.0f / most[row], to);
         } else {
             most[row] = ${f.name}_any(from, to);
         }

@@ -1,8 +1,16 @@
 <%
 held = k.depth <= 16
-together = 4 if k.value_depth % 4 == 0 else 1
-def place(e):
-    return f"sums + e + {e}" if e else "sums + e"
+together = next(size for size in ((2, 1) if k.four else (4, 1)) if k.value_bytes % size == 0)
+byte = "uint8_t" if k.four else "int8_t"
+def part(row, at, high):  # a code of a row, in bytes of eight or of four bits
+    if not k.four:
+        return f"{row}[{at}]"
+    return f"(int8_t)({row}[{at}] & 240)" if high else f"(int8_t)(uint8_t)({row}[{at}] << 4)"
+def code(row, e):
+    return part(row, e % k.key_bytes, e >= k.key_bytes)
+columns = [(at, high) for high in ((False, True) if k.four else (False,)) for at in range(together)]
+def place(at, high):
+    return " + ".join(["sums", "e"] + [str(n) for n in (at + high * k.value_bytes,) if n])
 %>\
 static void ${f.name}(${f.parameters})
 {
@@ -29,8 +37,8 @@ static void ${f.name}(${f.parameters})
         }
         for (int line = 0; line < ${k.lines}; line++) {
             const int16_t *const query = queries + line * ${k.depth};
-            const int8_t *key = k + (line / ${k.queries} * ${k.rows} + begin) * ${k.depth};
-            const int8_t *const values = v + (line / ${k.queries} * ${k.rows} + begin) * ${k.value_depth};
+            const ${byte} *key = k + (line / ${k.queries} * ${k.rows} + begin) * ${k.key_bytes};
+            const ${byte} *const values = v + (line / ${k.queries} * ${k.rows} + begin) * ${k.value_bytes};
             float *const sums = y + line * ${k.value_depth};
             int32_t *const state = lines + 3 * line, high = state[1];
             uint32_t total = 0;
@@ -39,14 +47,17 @@ static void ${f.name}(${f.parameters})
 % endif
             for (int j = 0; j < rows; j++) {
 % if held:
-                const int32_t sum = ${" + ".join(f"x{e} * key[{e}]" for e in range(k.depth))};
+                const int32_t sum = ${" + ".join(f"x{e} * {code('key', e)}" for e in range(k.depth))};
 % else:
                 int32_t sum = 0;
-                for (int e = 0; e < ${k.depth}; e++) {
-                    sum += query[e] * key[e];
+                for (int e = 0; e < ${k.key_bytes}; e++) {
+                    sum += query[e] * ${part("key", "e", False)};
+% if k.four:
+                    sum += query[e + ${k.key_bytes}] * ${part("key", "e", True)};
+% endif
                 }
 % endif
-                key += ${k.depth};
+                key += ${k.key_bytes};
                 score[j] = (int32_t)((int64_t)sum * key_factor[j] >> 32);
                 high = score[j] > high ? score[j] : high;
             }
@@ -59,20 +70,20 @@ static void ${f.name}(${f.parameters})
                 score[j] = (int32_t)(((int64_t)power * value_factor[j] + 2147483648LL) >> 32); /* its share */
             }
             state[2] = (int32_t)((uint32_t)state[2] + total);
-            for (int e = 0; e < ${k.value_depth}; e += ${together}) {
-                const int8_t *value = values + e;
-                int32_t ${", ".join(f"sum{e}" for e in range(together))};
-% for e in range(together):
-                memcpy(&sum${e}, ${place(e)}, sizeof sum${e});
+            for (int e = 0; e < ${k.value_bytes}; e += ${together}) {
+                const ${byte} *value = values + e;
+                int32_t ${", ".join(f"sum{n}" for n in range(len(columns)))};
+% for n, column in enumerate(columns):
+                memcpy(&sum${n}, ${place(*column)}, sizeof sum${n});
 % endfor
                 for (int j = 0; j < rows; j++) {
-% for e in range(together):
-                    sum${e} += score[j] * value[${e}];
+% for n, column in enumerate(columns):
+                    sum${n} += score[j] * ${part("value", *column)};
 % endfor
-                    value += ${k.value_depth};
+                    value += ${k.value_bytes};
                 }
-% for e in range(together):
-                memcpy(${place(e)}, &sum${e}, sizeof sum${e});
+% for n, column in enumerate(columns):
+                memcpy(${place(*column)}, &sum${n}, sizeof sum${n});
 % endfor
             }
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.operators import ATTENTION_BLOCK, attention_powers, attention_units
+from tilewright.operators import ATTENTION_BLOCK, attention_powers, attention_units, coded_widths
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import constants_by_name, empty
 from tilewright.platforms.generic.kernels.nest_expressions import literal
@@ -13,7 +13,10 @@ from tilewright.platforms.generic.platform import PLATFORM
 
 @dataclass(frozen=True)
 class CodedContext:
-    """Sizes, rows of a block, and the whole numbers that stand for 1 (AttentionUnits)."""
+    """Sizes, rows of a block, and the whole numbers that stand for 1 (AttentionUnits).
+
+    `four`: codes of four bits, halves of a row in the low and in the high bits of its bytes.
+    """
 
     heads: int
     queries: int
@@ -26,16 +29,27 @@ class CodedContext:
     total_shift: int
     factor: str
     unit: str
+    four: bool
 
     @property
     def lines(self) -> int:
         """Queries of all heads."""
         return self.heads * self.queries
 
+    @property
+    def key_bytes(self) -> int:
+        """Bytes of a row of keys of one head."""
+        return self.depth // 2 if self.four else self.depth
+
+    @property
+    def value_bytes(self) -> int:
+        """Bytes of a row of values of one head."""
+        return self.value_depth // 2 if self.four else self.value_depth
+
 
 @PLATFORM.kernel(
-    "CodedAttention", types="f32, i8, f32, i8, f32, i64 -> f32", template="coded_attention.c.mako", numerics="exact",
-    sources=["coded_attention.h"],
+    "CodedAttention", types="f32, i8|u8, f32, i8|u8, f32, i64 -> f32", template="coded_attention.c.mako",
+    numerics="exact", sources=["coded_attention.h"],
 )  # fmt: skip
 class CodedAttention(KernelMethods):
     """Rows are read as they lie; a row's largest element multiplies its score and its share."""
@@ -58,7 +72,7 @@ class CodedAttention(KernelMethods):
     def cost(self, call: Call) -> float:
         """Two products for each score, and its power."""
         (_, heads, queries, depth), rows = call.shape(0), call.shape(1)[2]
-        return heads * queries * rows * (5.0 * (depth + call.shape(3)[3]) + 40)
+        return heads * queries * rows * (5.0 * (depth + coded_widths(call)[1]) + 40)
 
     def context(self, operands: Operands) -> CodedContext:
         """Sizes and factors."""
@@ -66,6 +80,7 @@ class CodedAttention(KernelMethods):
         _, heads, queries, depth = call.shape(0)
         units = attention_units(call)
         return CodedContext(
-            heads, queries, call.shape(1)[2], depth, call.shape(3)[3], ATTENTION_BLOCK, units.query, units.share,
+            heads, queries, call.shape(1)[2], depth, coded_widths(call)[1], ATTENTION_BLOCK, units.query, units.share,
             units.total_shift, literal(DType.F32, float(units.factor)), literal(DType.F32, float(units.unit)),
+            call.tensor(1).dtype is DType.U8,
         )  # fmt: skip

@@ -9,10 +9,10 @@ static void ${f.name}(${f.parameters})
             high = size > high ? size : high;
         }
         most[row] = high;
-        ratio = 127.0f / high;
+        ratio = ${k.highest}.0f / high;
         for (int i = 0; i < ${k.width}; i++) {
             const float scaled = from[i] * ratio;
-            const float limited = scaled > 127.0f ? 127.0f : scaled >= -127.0f ? scaled : -127.0f;
+            const float limited = scaled > ${k.highest}.0f ? ${k.highest}.0f : scaled >= -${k.highest}.0f ? scaled : -${k.highest}.0f;
             const float shifted = limited + 12582912.0f; /* 3 * 2^22: the last bits are the nearest whole number */
             int32_t bits;
             memcpy(&bits, &shifted, sizeof bits);

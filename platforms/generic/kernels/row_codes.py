@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from tilewright.operators import code_block
+from tilewright.operators import code_block, highest_code
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import c_type, empty
 from tilewright.platforms.generic.kernels.nest_expressions import literal
@@ -21,11 +21,12 @@ MIDDLE = 8
 
 @dataclass(frozen=True)
 class RowContext:
-    """`rows` of `width` elements, and the least that the largest of a row counts as."""
+    """`rows` of `width` elements, the least that the largest of a row counts as, and that one's code."""
 
     rows: int
     width: int
     least: str
+    highest: int
 
 
 @PLATFORM.kernel("RowCodes", types="f32 -> i8, f32", template="row_codes.c.mako", numerics="exact")
@@ -42,8 +43,8 @@ class RowCodes(KernelMethods):
 
     def context(self, operands: Operands) -> RowContext:
         """Sizes."""
-        shape = operands.call.shape()
-        return RowContext(prod(shape[:-1]), shape[-1], literal(DType.F32, operands.call.real("least")))
+        call, shape = operands.call, operands.call.shape()
+        return RowContext(prod(shape[:-1]), shape[-1], literal(DType.F32, call.real("least")), highest_code(call))
 
 
 @dataclass(frozen=True)

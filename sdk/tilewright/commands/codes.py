@@ -1,4 +1,4 @@
-"""`--weights int8` and `int4:32`, `--cache int8`: a network in codes in the place of the float one."""
+"""`--weights int8` and `int4:32`, `--cache int8` and `int4`: a network in codes in the place of the float one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tilewright.commands.common import existing, storage_of
+from tilewright.commands.common import CACHE_BITS, existing, storage_of
 from tilewright.errors import UsageError
 
 
@@ -23,8 +23,8 @@ def in_codes(arguments: argparse.Namespace) -> Iterator[None]:
 
     storage_of(words)
     scheme = next((parsed for word in words.split(",") if (parsed := Scheme.parse(word)) is not None), None)
-    caches = arguments.cache == "int8"
-    if scheme is None and not caches:
+    cache_bits = CACHE_BITS[arguments.cache]
+    if scheme is None and not cache_bits:
         _refuse_beside(arguments)
         yield
         return
@@ -40,7 +40,7 @@ def in_codes(arguments: argparse.Namespace) -> Iterator[None]:
             # the model's name may be that of its folder
             file = Path(folder) / str(number) / source.resolve().parent.name / source.name
             file.parent.mkdir(parents=True)
-            rewrite_file(source, file, scheme, rows=arguments.activations == "int8", caches=caches)
+            rewrite_file(source, file, scheme, rows=arguments.activations == "int8", cache_bits=cache_bits)
             made.append(file)
         if arguments.write_codes is not None:
             from tilewright.output.staged import write_bytes

@@ -25,6 +25,8 @@ PASSES = (
     "overlap, recompute, reorder, row_chains, state, views; in tiles double_buffering, pinning, tile_fusion"
 )
 """What options take, said here so that help imports nothing; a test holds them against what is there."""
+CACHE_BITS = {"float": 0, "int8": 8, "int4": 4}
+"""Bits of a code in caches, by what `--cache` says; 0 for floats as they are."""
 _LOG = logging.getLogger("tilewright")
 
 
@@ -172,7 +174,7 @@ def _add_codes(group: argparse._ArgumentGroup) -> None:
         help="rows coded as they come, so that products with --weights int8 or int4 are of integers; or floats",
     )  # fmt: skip
     group.add_argument(
-        "--cache", choices=("float", "int8"), default="float",
+        "--cache", choices=tuple(CACHE_BITS), default="float",
         help="caches of keys and values that a TensorScatter writes: as they are, or codes with a scale a row",
     )  # fmt: skip
     group.add_argument(

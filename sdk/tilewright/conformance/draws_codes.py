@@ -22,7 +22,8 @@ def _table(r: Draw, width: int) -> tuple[tuple[Drawn, Drawn], dict[str, int | fl
 
 def row_codes(r: Draw, op: str) -> Sketch:
     """Rows of floats."""
-    return Sketch(op, (data(r, (r.randint(1, 4), r.randint(1, 20))),), {"least": 1e-30}, outputs=2)
+    attributes = {"least": 1e-30, "highest": r.choice((127, 7))}
+    return Sketch(op, (data(r, (r.randint(1, 4), r.randint(1, 20))),), attributes, outputs=2)
 
 
 def code_product(r: Draw, op: str) -> Sketch:
@@ -45,9 +46,16 @@ def code_rows(r: Draw, op: str) -> Sketch:
 def coded_attention(r: Draw, op: str) -> Sketch:
     """Queries over some of the rows of two caches, or over none."""
     heads, queries = r.randint(1, 3), r.randint(1, 4)
-    rows, depth, width = r.choice((1, 2, 5, 8, 70, 72)), r.choice((1, 3, 4, 8, 20, 24)), r.choice((1, 4, 8))
+    rows, four = r.choice((1, 2, 5, 8, 70, 72)), r.choice((False, True))
+    depth, width = (
+        r.choice((2, 6, 8, 16, 24) if four else (1, 3, 4, 8, 20, 24)),
+        r.choice((2, 8, 16) if four else (1, 4, 8)),
+    )
     most = [Drawn(np.abs(reals(r, (1, 1, rows, 1))).astype(np.float32), "fixed") for _ in range(2)]
-    caches = [Drawn(_codes(r, 1, heads, rows, size), "fixed") for size in (depth, width)]
+    caches = [
+        Drawn(_codes(r, 1, heads, rows, size // 2).view(np.uint8) if four else _codes(r, 1, heads, rows, size), "fixed")
+        for size in (depth, width)
+    ]
     q = Drawn(reals(r, (1, heads, queries, depth)).astype(np.float32), "fixed")
     operands = (q, caches[0], most[0], caches[1], most[1], fixed([r.randint(0, rows)], False))
     return Sketch(op, operands, {"scale": 0.5, "k_unit": 1 / 127, "v_unit": 1 / 127})

@@ -3,7 +3,9 @@
     y = softmax(scale * q keys') values,  keys[j] = k[j] * k_most[j] * k_unit, values likewise
 
 The passes make it of standard operators over states; no file contains it. `q` is [1, heads, queries, depth], `k` and
-`v` are [1, heads, rows, depth] in int8, each row with one largest element for all heads [1, 1, rows, 1].
+`v` are [1, heads, rows, depth] in int8, each row with one largest element for all heads [1, 1, rows, 1]. In uint8
+they are [1, heads, rows, depth / 2]: codes of four bits, the first half of a row in the low bits of its bytes and the
+second in the high ones. Such a code counts 16 times, so that one arithmetic serves both.
 
 The caches are read once, in blocks of rows: what was summed is made less where a later block has a higher score (online
 normaliser, Milakov and Gimelshein 2018). Queries, factors of rows and shares are whole numbers of at most 16, 30 and 15
@@ -52,9 +54,15 @@ class AttentionUnits:
     unit: np.float32
 
 
+def coded_widths(call: Call) -> tuple[int, int]:
+    """Elements of a row of keys and of one of values."""
+    keys, values = (call.shape(index)[-1] * (2 if call.tensor(index).dtype is DType.U8 else 1) for index in (1, 3))
+    return keys, values
+
+
 def attention_units(call: Call) -> AttentionUnits:
     """Such that no sum leaves 32 bits."""
-    rows, depth, most = call.shape(1)[2], call.shape(1)[3], (1 << 31) - 1
+    rows, depth, most = call.shape(1)[2], coded_widths(call)[0], (1 << 31) - 1
     query, share = min(32000, most // (127 * max(depth, 1))), min(32767, most // (128 * max(rows, 1)))
     shift = max(10, max(rows - 1, 1).bit_length() - 1)
     factor = call.real("scale") * call.real("k_unit") * LOG2_E * STEPS
@@ -71,28 +79,35 @@ def power_tables() -> tuple[Array, Array]:
 def _infer(call: Call) -> tuple[TensorType, ...]:
     q, k, v = (call.shape(index) for index in (0, 1, 3))
     needs_index(call, 5)
-    codes = all(call.tensor(index).dtype is DType.I8 for index in (1, 3))
+    codes = call.tensor(1).dtype is call.tensor(3).dtype and call.tensor(1).dtype in (DType.I8, DType.U8)
     shares = all(call.shape(index) == (1, 1, k[2], 1) for index in (2, 4)) if len(k) == 4 else False
     if not codes or not shares or len(q) != 4 or len(v) != 4 or call.shape(5) != (1,):
         raise call.invalid("keys and values are codes with one largest element for each row, and their number")
-    if q[:2] != k[:2] or k[:3] != v[:3] or q[0] != 1 or q[3] != k[3]:
+    depth, width = coded_widths(call)
+    if q[:2] != k[:2] or k[:3] != v[:3] or q[0] != 1 or q[3] != depth:
         raise call.invalid(f"queries {q}, keys {k} and values {v} do not fit")
-    return (result(call, DType.F32, (*q[:3], v[3])),)
+    return (result(call, DType.F32, (*q[:3], width)),)
 
 
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     q, k, k_most, v, v_most = (given(arrays, index) for index in range(5))
     count = int(np.clip(given(arrays, 5).reshape(-1)[0], 0, k.shape[2]))
     if not count:
-        return (np.zeros((*q.shape[:3], v.shape[3]), np.float32),)
+        return (np.zeros((*q.shape[:3], coded_widths(call)[1]), np.float32),)
     units = attention_units(call)
     with np.errstate(all="ignore"):
         largest_key, key_factors = _row_factors(k_most.reshape(-1)[:count], LEAST_KEY, KEY_ONE)
         largest_value, value_factors = _row_factors(v_most.reshape(-1)[:count], LEAST, 4 * units.share)
         queries, shift = _coded_queries(q, units, largest_key)
-        scores = queries @ k[:, :, :count].astype(np.int64).swapaxes(2, 3) * key_factors >> 32
-        sums, total = _summed(scores, shift, v[:, :, :count].astype(np.int64), value_factors, units)
+        scores = queries @ _codes(k[:, :, :count]).swapaxes(2, 3) * key_factors >> 32
+        sums, total = _summed(scores, shift, _codes(v[:, :, :count]), value_factors, units)
         return (sums.astype(np.float32) * (largest_value * units.unit / total.astype(np.float32)),)
+
+
+def _codes(held: Array) -> Whole:
+    """Codes as they count, of eight bits."""
+    halves = np.concatenate((held << 4, held & 240), -1).view(np.int8) if held.dtype == np.uint8 else held
+    return halves.astype(np.int64)
 
 
 def _row_factors(most: Array, least: np.float32, one: int) -> tuple[np.float32, Whole]:
@@ -142,7 +157,7 @@ def _error(call: Call, arrays: Sequence[Array | None]) -> float:
     holds of any mean. A power's error counts twice, in its share and in the total; a share is rounded to half a unit.
     """
     q, k_most, v_most = (given(arrays, index) for index in (0, 2, 4))
-    units, depth = attention_units(call), call.shape(1)[3]
+    units, depth = attention_units(call), coded_widths(call)[0]
     count = int(np.clip(given(arrays, 5).reshape(-1)[0], 0, call.shape(1)[2]))
     largest = [float(np.max(np.abs(one), initial=0)) for one in (q, k_most[:, :, :count], v_most[:, :, :count])]
     reach = abs(float(units.factor)) * 128 * depth * largest[0] * largest[1]
@@ -157,7 +172,7 @@ def _reads(call: Call, operand: int) -> Reads | None:
 
 def _products(call: Call) -> int:
     heads, queries = call.shape(0)[1:3]
-    return heads * queries * call.shape(1)[2] * (call.shape(1)[3] + call.shape(3)[3])
+    return heads * queries * call.shape(1)[2] * sum(coded_widths(call))
 
 
 OPERATORS = (

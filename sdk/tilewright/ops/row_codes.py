@@ -25,20 +25,27 @@ def code_block(call: Call) -> int:
     return call.integer("block", 0) or width
 
 
+def highest_code(call: Call) -> int:
+    """The code of a row's largest element: of eight bits, or of fewer where the attribute says so."""
+    return call.integer("highest", HIGHEST)
+
+
 def _row_codes(call: Call) -> tuple[TensorType, ...]:
     x = call.tensor(0)
     if x.dtype is not DType.F32 or not x.shape or not x.shape[-1]:
         raise call.invalid(f"rows of float32 are coded, not {x.dtype.value}{list(x.shape)}")
+    if not 0 < highest_code(call) <= HIGHEST:
+        raise call.invalid(f"{highest_code(call)} is no highest code of eight bits")
     return result(call, DType.I8, x.shape), result(call, DType.F32, (*x.shape[:-1], 1))
 
 
 def _coded(call: Call, arrays: Arrays) -> tuple[Array, ...]:
-    x = given(arrays, 0)
+    x, highest = given(arrays, 0), highest_code(call)
     least = np.float32(call.real("least"))
     with np.errstate(invalid="ignore", over="ignore"):
         most = np.fmax(np.fmax.reduce(np.abs(x), -1, keepdims=True), least).astype(np.float32)
-        scaled = x * (np.float32(HIGHEST) / most)
-        limited = np.where(scaled > HIGHEST, HIGHEST, np.where(scaled >= -HIGHEST, scaled, -HIGHEST))
+        scaled = x * (np.float32(highest) / most)
+        limited = np.where(scaled > highest, highest, np.where(scaled >= -highest, scaled, -highest))
     return np.rint(limited).astype(np.int8), most
 
 

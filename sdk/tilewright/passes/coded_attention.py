@@ -1,4 +1,4 @@
-"""Attention over caches of codes as one operator: what `--cache int8` writes in standard operators."""
+"""Attention over caches of codes as one operator: what `--cache int8` and `int4` write in standard operators."""
 
 from __future__ import annotations
 
@@ -59,11 +59,27 @@ def _cache(edit: Edit, product: Node) -> _Cache | None:
     cast, scale = (edit.writer(one) for one in product.inputs)
     if cast is None or cast.op != "Cast" or cast.domain or scale is None or scale.op != product.op or scale.domain:
         return None
-    unit = edit.constant(scale, 1)
-    codes, most = edit.tensors[cast.inputs[0]], edit.tensors[scale.inputs[0]]
-    if unit is None or unit.size != 1 or unit.dtype != np.float32 or codes.dtype is not DType.I8:
+    unit, held = edit.constant(scale, 1), _packed(edit, cast.inputs[0]) or cast.inputs[0]
+    codes, most = edit.tensors[held], edit.tensors[scale.inputs[0]]
+    whole = edit.tensors[cast.inputs[0]].dtype is DType.I8
+    if unit is None or unit.size != 1 or unit.dtype != np.float32 or not whole:
         return None
     rows = (1, 1, codes.shape[2], 1) if len(codes.shape) == 4 else ()
     if most.shape != rows or most.dtype is not DType.F32 or codes.quantisation is not None:
         return None
-    return _Cache(cast.inputs[0], scale.inputs[0], float(unit.reshape(-1)[0]))
+    return _Cache(held, scale.inputs[0], float(unit.reshape(-1)[0]))
+
+
+def _packed(edit: Edit, codes: str) -> str:
+    """The bytes whose low and high four bits are the halves of each row of these codes; "" where they are none."""
+    cast = edit.plain_writer(codes, "Cast")
+    joined = edit.plain_writer(cast.inputs[0], "Concat") if cast is not None else None
+    if joined is None or len(joined.inputs) != 2 or joined.attributes.get("axis") not in (-1, 3):
+        return ""
+    low, high = edit.plain_writer(joined.inputs[0], "BitShift"), edit.plain_writer(joined.inputs[1], "BitwiseAnd")
+    if low is None or high is None or low.inputs[0] != high.inputs[0] or low.attributes.get("direction") != "LEFT":
+        return ""
+    four, mask = edit.constant(low, 1), edit.constant(high, 1)
+    one_each = four is not None and mask is not None and four.size == mask.size == 1
+    fits = four is not None and mask is not None and one_each and (int(four.max()), int(mask.max())) == (4, 240)
+    return low.inputs[0] if fits and edit.tensors[low.inputs[0]].dtype is DType.U8 else ""

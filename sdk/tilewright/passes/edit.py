@@ -43,6 +43,11 @@ class Edit:
         """The node that writes it; None for inputs and constants."""
         return self._writers.get(tensor)
 
+    def plain_writer(self, tensor: str, op: str) -> Node | None:
+        """The node that writes it where that is a standard operator of this kind without a clamp."""
+        node = self._writers.get(tensor)
+        return node if node is not None and node.op == op and not node.domain and node.clamp is None else None
+
     def is_output(self, tensor: str) -> bool:
         """True for an output of the network, whose name must stay."""
         return tensor in self._outputs

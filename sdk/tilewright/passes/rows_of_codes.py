@@ -16,6 +16,8 @@ from tilewright.passes.edit import Edit
 
 name = "rows_of_codes"
 EXACT, HIGHEST = 1 << 24, 127
+HIGHEST_CODES = (HIGHEST, 7)
+"""Of eight bits and of four."""
 
 
 def apply(model: Model) -> Model:
@@ -39,12 +41,6 @@ class _Weights:
     block: int
 
 
-def _made(edit: Edit, tensor: str, op: str) -> Node | None:
-    """The node of this kind that makes a tensor."""
-    node = edit.writer(tensor)
-    return node if node is not None and node.op == op and not node.domain and node.clamp is None else None
-
-
 def _scalar(edit: Edit, node: Node, index: int) -> float | None:
     value = edit.constant(node, index)
     return float(value.reshape(-1)[0]) if value is not None and value.size == 1 and value.dtype == np.float32 else None
@@ -52,14 +48,15 @@ def _scalar(edit: Edit, node: Node, index: int) -> float | None:
 
 def _code_rows(edit: Edit, cast: Node) -> None:
     """Cast(Round(x * (127 / Max(ReduceMax(Abs(x)), least)))) as RowCodes, which gives the divisor too."""
-    whole = _made(edit, cast.inputs[0], "Round") if edit.tensors[cast.outputs[0]].dtype is DType.I8 else None
-    times = _made(edit, whole.inputs[0], "Mul") if whole is not None else None
-    ratio = _made(edit, times.inputs[1], "Div") if times is not None else None
-    most = _made(edit, ratio.inputs[1], "Max") if ratio is not None and _scalar(edit, ratio, 0) == 127 else None
-    if times is None or most is None or len(most.inputs) != 2:
+    whole = edit.plain_writer(cast.inputs[0], "Round") if edit.tensors[cast.outputs[0]].dtype is DType.I8 else None
+    times = edit.plain_writer(whole.inputs[0], "Mul") if whole is not None else None
+    ratio = edit.plain_writer(times.inputs[1], "Div") if times is not None else None
+    highest = _scalar(edit, ratio, 0) if ratio is not None else None
+    most = edit.plain_writer(ratio.inputs[1], "Max") if ratio is not None and highest in HIGHEST_CODES else None
+    if times is None or most is None or highest is None or len(most.inputs) != 2:
         return
-    x, least, reduced = times.inputs[0], _scalar(edit, most, 1), _made(edit, most.inputs[0], "ReduceMax")
-    size = _made(edit, reduced.inputs[0], "Abs") if reduced is not None else None
+    x, least, reduced = times.inputs[0], _scalar(edit, most, 1), edit.plain_writer(most.inputs[0], "ReduceMax")
+    size = edit.plain_writer(reduced.inputs[0], "Abs") if reduced is not None else None
     if reduced is None or size is None or size.inputs[0] != x or least is None or not least > 0:
         return
     axes = edit.constant(reduced, 1) if len(reduced.inputs) > 1 else None
@@ -70,12 +67,13 @@ def _code_rows(edit: Edit, cast: Node) -> None:
         return
     outputs = (cast.outputs[0], most.outputs[0])
     edit.replace(cast)
-    edit.replace(most, Node(most.name, "RowCodes", (x,), outputs, {"least": least}, domain=DOMAIN))
+    attributes = {"least": least, "highest": int(highest)}
+    edit.replace(most, Node(most.name, "RowCodes", (x,), outputs, attributes, domain=DOMAIN))
 
 
 def _coded_rows(edit: Edit, product: Node) -> str:
     """The codes of the rows in an integer product, or behind a Cast to floats in one that is exact."""
-    made = _made(edit, product.inputs[0], "Cast") if product.op == "MatMul" else None
+    made = edit.plain_writer(product.inputs[0], "Cast") if product.op == "MatMul" else None
     tensor = product.inputs[0] if made is None else made.inputs[0]
     writer = edit.writer(tensor)
     return tensor if writer is not None and (writer.op, writer.domain) == ("RowCodes", DOMAIN) else ""
@@ -84,7 +82,7 @@ def _coded_rows(edit: Edit, product: Node) -> str:
 def _as_product(edit: Edit, node: Node) -> bool:
     """Mul(sums, Mul(most, unit)) as CodeProduct."""
     for at in (0, 1):
-        scale = _made(edit, node.inputs[1 - at], "Mul")
+        scale = edit.plain_writer(node.inputs[1 - at], "Mul")
         unit = _scalar(edit, scale, 1) if scale is not None else None
         if scale is None or unit is None:
             continue
@@ -102,15 +100,15 @@ def _as_product(edit: Edit, node: Node) -> bool:
 
 def _sums(edit: Edit, tensor: str) -> tuple[Node | None, _Weights | None]:
     """The product that sums are of, with its weights: Cast(MatMulInteger * factors), or an exact MatMul."""
-    exact = _made(edit, tensor, "MatMul")
+    exact = edit.plain_writer(tensor, "MatMul")
     if exact is not None:
-        turned = _made(edit, exact.inputs[1], "Transpose")
+        turned = edit.plain_writer(exact.inputs[1], "Transpose")
         stored = _dequantised(edit, turned.inputs[0]) if turned is not None else None
         right = turned is not None and permutation(edit.call(turned)) == (1, 0)
         return (exact, stored) if right and stored is not None and _is_exact(edit, stored) else (None, None)
-    cast = _made(edit, tensor, "Cast")
-    times = _made(edit, cast.inputs[0], "Mul") if cast is not None else None
-    product = _made(edit, times.inputs[0], "MatMulInteger") if times is not None else None
+    cast = edit.plain_writer(tensor, "Cast")
+    times = edit.plain_writer(cast.inputs[0], "Mul") if cast is not None else None
+    product = edit.plain_writer(times.inputs[0], "MatMulInteger") if times is not None else None
     if times is None or product is None or any(product.inputs[2:]):
         return None, None
     columns, factors = edit.constant(product, 1), edit.constant(times, 1)
@@ -128,7 +126,7 @@ def _sums(edit: Edit, tensor: str) -> tuple[Node | None, _Weights | None]:
 
 def _dequantised(edit: Edit, tensor: str) -> _Weights | None:
     """Codes of four bits in blocks of a row, whose scales are whole numbers of 7 bits."""
-    node = _made(edit, tensor, "DequantizeLinear")
+    node = edit.plain_writer(tensor, "DequantizeLinear")
     if node is None or any(node.inputs[2:]) or node.attributes.get("axis", 1) not in (1, -1):
         return None
     block, codes, scales = node.attributes.get("block_size", 0), edit.constant(node, 0), edit.constant(node, 1)
@@ -150,16 +148,16 @@ def _is_exact(edit: Edit, weights: _Weights) -> bool:
 
 def _as_rows(edit: Edit, node: Node) -> bool:
     """Rows of a table of codes times their factors as CodeRows."""
-    rows = _made(edit, node.inputs[0], "Gather")
+    rows = edit.plain_writer(node.inputs[0], "Gather")
     step = _scalar(edit, node, 1)
     if rows is not None and step is not None and rows.attributes.get("axis", 0) == 0:
         weights = _dequantised(edit, rows.inputs[0])
         return weights is not None and _take(edit, node, weights, rows.inputs[1], step)
-    cast, scale = _made(edit, node.inputs[0], "Cast"), _made(edit, node.inputs[1], "Mul")
-    rows = _made(edit, cast.inputs[0], "Gather") if cast is not None else None
+    cast, scale = edit.plain_writer(node.inputs[0], "Cast"), edit.plain_writer(node.inputs[1], "Mul")
+    rows = edit.plain_writer(cast.inputs[0], "Gather") if cast is not None else None
     step = _scalar(edit, scale, 1) if scale is not None else None
-    factor = _made(edit, scale.inputs[0], "Cast") if scale is not None else None
-    taken = _made(edit, factor.inputs[0], "Gather") if factor is not None else None
+    factor = edit.plain_writer(scale.inputs[0], "Cast") if scale is not None else None
+    taken = edit.plain_writer(factor.inputs[0], "Gather") if factor is not None else None
     if rows is None or taken is None or step is None or rows.inputs[1] != taken.inputs[1]:
         return False
     codes, factors = edit.constant(rows, 0), edit.constant(taken, 0)

@@ -1,7 +1,8 @@
-"""Caches of keys and values as codes: one row of int8 at a position, with one largest element for all heads of it."""
+"""Caches of keys and values as codes: a row of int8 or int4 at a position, with one largest element for all heads."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +15,16 @@ if TYPE_CHECKING:
 
 LEAST = 1e-30
 PAST, PRESENT = "past", "present"
+HIGHEST_OF_FOUR = 7
+"""The code of four bits of a row's largest element."""
 
 
-def coded_caches(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The network with its caches in int8; UnsupportedError where it has none that can be.
+def coded_caches(model: onnx.ModelProto, bits: int) -> onnx.ModelProto:
+    """The network with its caches in codes of 8 or 4 bits; UnsupportedError where it has none that can be.
 
     A cache is an input of floats [1, heads, rows, depth] whose name has `past` in it, and an output of the same name
-    with `present`, which a TensorScatter writes a row into.
+    with `present`, which a TensorScatter writes a row into. Codes of four bits lie two in a byte of uint8,
+    [1, heads, rows, depth / 2]: the first half of a row in the low bits, the second in the high ones; so depth is even.
     """
     import onnx
 
@@ -36,10 +40,11 @@ def coded_caches(model: onnx.ModelProto) -> onnx.ModelProto:
         shape = [one.dim_value for one in inputs[past].type.tensor_type.shape.dim]
         axis = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), -2)
         right = len(shape) == 4 and shape[0] == 1 and min(shape) > 0 and axis in (2, -2) and present != past
+        right = right and shape[3] % (8 // bits) == 0
         if not right or inputs[past].type.tensor_type.elem_type != 1 or past.replace(PAST, PRESENT) != present:
             nodes.append(node)
             continue
-        real[present] = _code(graph, nodes, node, shape, (inputs[past], outputs[present]))
+        real[present] = _code(_CacheNodes(graph, nodes, present), node, shape, (inputs[past], outputs[present]), bits)
     if not real:
         raise UnsupportedError(
             "--cache finds no cache of floats",
@@ -57,37 +62,76 @@ def coded_caches(model: onnx.ModelProto) -> onnx.ModelProto:
     return made
 
 
-def _code(graph: Any, nodes: list[Any], node: Any, shape: list[int], ports: tuple[Any, Any]) -> str:
+@dataclass(frozen=True)
+class _CacheNodes:
+    """Where the nodes of one cache go, and what their names begin with."""
+
+    graph: Any
+    nodes: list[Any]
+    present: str
+
+    def constant(self, name: str, values: Any) -> str:
+        """An initialiser of this name behind that of the cache."""
+        from onnx import numpy_helper
+
+        self.graph.initializer.append(numpy_helper.from_array(np.asarray(values), f"{self.present}/{name}"))
+        return f"{self.present}/{name}"
+
+    def op(self, kind: str, inputs: list[str], name: str, **attributes: Any) -> str:
+        """A node with one result, named like it."""
+        from onnx import helper
+
+        whole = name if name.startswith(self.present) else f"{self.present}/{name}"
+        self.nodes.append(helper.make_node(kind, inputs, [whole], whole, **attributes))
+        return whole
+
+
+def _code(nodes: _CacheNodes, node: Any, shape: list[int], ports: tuple[Any, Any], bits: int) -> str:
     """One cache in codes; what its readers are given in its place."""
-    from onnx import TensorProto, helper, numpy_helper
+    from onnx import TensorProto, helper
 
     (past, new, position), present, (heads, rows, depth) = node.input, node.output[0], shape[1:]
-
-    def constant(name: str, values: Any) -> str:
-        graph.initializer.append(numpy_helper.from_array(np.asarray(values), f"{present}/{name}"))
-        return f"{present}/{name}"
-
-    def op(kind: str, inputs: list[str], name: str, **attributes: Any) -> str:
-        nodes.append(helper.make_node(kind, inputs, [name], name, **attributes))
-        return name
-
+    constant, op, highest = nodes.constant, nodes.op, HIGHEST if bits == 8 else HIGHEST_OF_FOUR
     for port in ports:
-        port.type.tensor_type.elem_type = TensorProto.INT8
+        port.type.tensor_type.elem_type = TensorProto.INT8 if bits == 8 else TensorProto.UINT8
+        port.type.tensor_type.shape.dim[3].dim_value = depth * bits // 8
     sizes = [1, 1, rows, 1]
-    graph.input.append(helper.make_tensor_value_info(f"{past}_most", TensorProto.FLOAT, sizes))
-    graph.output.append(helper.make_tensor_value_info(f"{present}_most", TensorProto.FLOAT, sizes))
-    flat = op("Reshape", [new, constant("row", np.array([1, heads * depth]))], f"{present}/flat")
-    size = op("Abs", [flat], f"{present}/size")
-    most = op("ReduceMax", [size, constant("last", np.array([-1]))], f"{present}/reduced", keepdims=1)
-    most = op("Max", [most, constant("least", np.float32(LEAST))], f"{present}/largest")
-    factor = op("Div", [constant("highest", np.float32(HIGHEST)), most], f"{present}/factor")
-    whole = op("Round", [op("Mul", [flat, factor], f"{present}/scaled")], f"{present}/whole")
-    codes = op("Cast", [whole], f"{present}/codes", to=TensorProto.INT8)
-    codes = op("Reshape", [codes, constant("heads", np.array([1, heads, 1, depth]))], f"{present}/row_of_heads")
-    op("TensorScatter", [past, codes, position], present, axis=2)
-    most = op("Reshape", [most, constant("one", np.array([1, 1, 1, 1]))], f"{present}/most")
+    nodes.graph.input.append(helper.make_tensor_value_info(f"{past}_most", TensorProto.FLOAT, sizes))
+    nodes.graph.output.append(helper.make_tensor_value_info(f"{present}_most", TensorProto.FLOAT, sizes))
+    flat = op("Reshape", [new, constant("row", np.array([1, heads * depth]))], "flat")
+    size = op("Abs", [flat], "size")
+    most = op("ReduceMax", [size, constant("last", np.array([-1]))], "reduced", keepdims=1)
+    most = op("Max", [most, constant("least", np.float32(LEAST))], "largest")
+    factor = op("Div", [constant("highest", np.float32(highest)), most], "factor")
+    whole = op("Round", [op("Mul", [flat, factor], "scaled")], "whole")
+    codes = op("Cast", [whole], "codes", to=TensorProto.INT8)
+    codes = op("Reshape", [codes, constant("heads", np.array([1, heads, 1, depth]))], "row_of_heads")
+    op("TensorScatter", [past, codes if bits == 8 else _packed(nodes, codes), position], present, axis=2)
+    most = op("Reshape", [most, constant("one", np.array([1, 1, 1, 1]))], "most")
     op("TensorScatter", [f"{past}_most", most, position], f"{present}_most", axis=2)
-    unit = constant("unit", np.float32(1 / HIGHEST))
-    scale = op("Mul", [f"{present}_most", unit], f"{present}/scale")
-    real = op("Mul", [op("Cast", [present], f"{present}/cast", to=TensorProto.FLOAT), scale], f"{present}/real")
-    return real
+    held = present if bits == 8 else _unpacked(nodes)
+    unit = constant("unit", np.float32(1 / (highest << 8 - bits)))
+    scale = op("Mul", [f"{present}_most", unit], "scale")
+    return op("Mul", [op("Cast", [held], "cast", to=TensorProto.FLOAT), scale], "real")
+
+
+def _packed(nodes: _CacheNodes, codes: str) -> str:
+    """Two codes of four bits in each byte."""
+    from onnx import TensorProto, helper
+
+    whole = nodes.op("Cast", [codes], "bytes", to=TensorProto.UINT8)
+    halves = [f"{nodes.present}/low", f"{nodes.present}/high"]
+    nodes.nodes.append(helper.make_node("Split", [whole], halves, f"{nodes.present}/halves", axis=3, num_outputs=2))
+    low = nodes.op("BitwiseAnd", [halves[0], nodes.constant("low_bits", np.uint8(15))], "low_bits_of_row")
+    high = nodes.op("BitShift", [halves[1], nodes.constant("four_bits", np.uint8(4))], "shifted", direction="LEFT")
+    return nodes.op("BitwiseOr", [low, high], "packed")
+
+
+def _unpacked(nodes: _CacheNodes) -> str:
+    """Sixteen times the codes of four bits that the cache holds, in int8."""
+    from onnx import TensorProto
+
+    four, mask = nodes.constant("four", np.uint8(4)), nodes.constant("high_bits", np.uint8(240))
+    low = nodes.op("BitShift", [nodes.present, four], "first", direction="LEFT")
+    high = nodes.op("BitwiseAnd", [nodes.present, mask], "second")
+    return nodes.op("Cast", [nodes.op("Concat", [low, high], "both", axis=3)], "unpacked", to=TensorProto.INT8)

@@ -249,7 +249,7 @@ class _Rewriting:
         self._op("Mul", [rows, self._op("Mul", [factor, step], f"{y}_unit")], into=y)
 
 
-def rewrite_file(source: Path, to: Path, scheme: Scheme | None, *, rows: bool = True, caches: bool = False) -> None:
+def rewrite_file(source: Path, to: Path, scheme: Scheme | None, *, rows: bool = True, cache_bits: int = 0) -> None:
     """Write the network of a file with weights, caches or both in codes; ModelError where the file cannot be read."""
     import onnx
     from google.protobuf.message import DecodeError
@@ -262,6 +262,6 @@ def rewrite_file(source: Path, to: Path, scheme: Scheme | None, *, rows: bool = 
         ) from None
     if scheme is not None:
         model = rewritten(model, scheme, rows=rows)
-    if caches:
-        model = coded_caches(model)
+    if cache_bits:
+        model = coded_caches(model, cache_bits)
     onnx.save(model, str(to))

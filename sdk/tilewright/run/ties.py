@@ -16,14 +16,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tilewright.model import Array
+from tilewright.ops.row_codes import highest_code
 from tilewright.options import RunOptions
 from tilewright.plan.execute import Interpreter, run_slots, slot_value, values_before
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.run.slot_comparison import compare_slot
 
 CODED = "RowCodes"
-NEAR = 127 * 2.0**-17
-"""Part of a step from the middle of two codes that counts as a tie: 64 units in the last place of a row's largest."""
+NEAR = 2.0**-17
+"""By the highest code, how far from the middle of two codes a tie lies at most: 64 units in the last place of a row's
+largest."""
 NEXT = (1, -1, 2, -2)
 """Units in the last place by which a row's largest element may be another, the nearest first."""
 TRIALS = 256
@@ -146,11 +148,12 @@ class _Reading(Interpreter):
         codes, most = super().evaluate(instruction, arrays)
         units = sum(units for at, units in self.turns.largest if at == self.at)
         most = (most.view(np.int32) + np.int32(units)).view(np.float32)
+        highest = np.float32(highest_code(instruction.call))
         with np.errstate(invalid="ignore", over="ignore"):
-            scaled = (arrays[0] * (np.float32(127) / most)).astype(np.float64)
+            scaled = (arrays[0] * (highest / most)).astype(np.float64)
             lower = np.floor(scaled)
             distances = np.abs(scaled - lower - 0.5).reshape(-1)
-        near = np.flatnonzero(distances < NEAR)
+        near = np.flatnonzero(distances < NEAR * highest)
         self.ties[self.at] = tuple(Tie(self.at, int(one), float(distances[one])) for one in near)
         turned = [one.element for one in self.ties[self.at] if (self.at, one.element) in self.turns.codes]
         if turned:
