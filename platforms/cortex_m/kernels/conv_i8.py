@@ -102,7 +102,7 @@ def fits(call: Call) -> str | None:
 
 
 def accepts_groups(call: Call) -> str | None:
-    """Any number of groups with an even number of results each, and else what `accepts` asks for."""
+    """Any number of groups with an even number of results each, and else what `fits` asks for."""
     if (why := portable.accepts(call)) is not None:
         return why
     groups = groups_of(call)

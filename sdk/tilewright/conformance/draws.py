@@ -15,7 +15,7 @@ import numpy as np
 
 from tilewright.model import Array, Attribute, Shape
 
-Role = Literal["data", "weight", "bias", "fixed"]
+Role = Literal["data", "weight", "bias", "fixed", "parameter"]
 Draw = random.Random
 EMPTY = 0.05
 """How often an axis has no elements, where a shape may."""
@@ -25,7 +25,10 @@ OPERANDS = (1, 2, 2, 3, 3, 4, 5, 8, 15, 16, 17, 26, 27, 33, 64)
 
 @dataclass(frozen=True)
 class Drawn:
-    """One operand: real values, or the elements themselves where it is `fixed`; constant or given at run time."""
+    """One operand: real values, or the elements themselves where it is `fixed`; constant or given at run time.
+
+    A `parameter` stays a real number where data are codes.
+    """
 
     values: Array
     role: Role = "data"
@@ -306,7 +309,7 @@ def layer_norm(r: Draw, op: str) -> Sketch:
     """Scale and shift over the last axes."""
     shape = shape_of(r, 2, 3)
     axis = r.randrange(1, len(shape))
-    parameters = [Drawn(reals(r, shape[axis:]), "data", True) for _ in range(1 if op == "RMSNormalization" else 2)]
+    parameters = [Drawn(reals(r, shape[axis:]), "parameter", True) for _ in range(1 if op == "RMSNormalization" else 2)]
     return Sketch(op, (data(r, shape), *parameters), {"axis": axis})
 
 

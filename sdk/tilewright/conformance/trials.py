@@ -81,6 +81,8 @@ def _operand(
     if drawn.role == "fixed":
         values = drawn.values
         return Tensor(name, DType.of(values.dtype), values.shape), values
+    if token.startswith("q") and drawn.role == "parameter":
+        return Tensor(name, DType.F32, drawn.values.shape), drawn.values.astype(np.float32)
     if token.startswith("q"):
         return _codes(name, drawn, kind, sketch.axis, r)
     if kind.is_float:

@@ -16,7 +16,17 @@ from tilewright.export.torch_expressions import expression, has_expression
 from tilewright.export.torch_layers import convolution, matrix_product, sum_pool, transposed
 from tilewright.export.torch_site import Site, real, tuple_of
 from tilewright.model import Array, DType, Quantisation, Tensor
-from tilewright.ops.codes import AsIntegers, Exponentials, Interpolates, Mean, Moves, Pairwise, Products, Table
+from tilewright.ops.codes import (
+    AsIntegers,
+    Exponentials,
+    Interpolates,
+    Mean,
+    Moves,
+    Normalises,
+    Pairwise,
+    Products,
+    Table,
+)
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.linear import accumulator, channel_axis, requantisation, split_bias
 from tilewright.ops.quantised.lookup import lookup_table
@@ -167,6 +177,10 @@ def _softmax(site: Site) -> str:
     return f"{name}({site.operand()}, {exponentials}, {form.factor}, {form.fraction_bits}, {limits})"
 
 
+def _normalised(site: Site) -> str:
+    raise site.refuse("normalisations of codes are not written yet")
+
+
 def _moved(site: Site) -> str:
     """A move of codes; operands of another scale are brought to the scale of the result first."""
     call, target = site.call, site.call.outputs[0]
@@ -220,4 +234,9 @@ def _lookup(site: Site, entries: Array) -> str:
     return f"{site.helper('lookup')}({site.operand()}, {site.table('table', entries)}, {low})"
 
 
-_INTEGER: Mapping[type, Callable[[Site], str]] = {Products: _linear, Mean: _mean, Exponentials: _softmax}
+_INTEGER: Mapping[type, Callable[[Site], str]] = {
+    Products: _linear,
+    Mean: _mean,
+    Exponentials: _softmax,
+    Normalises: _normalised,
+}

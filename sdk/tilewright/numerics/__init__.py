@@ -59,6 +59,7 @@ from tilewright.ops.quantised.mean import mean_proof, window_counts
 from tilewright.ops.quantised.meaning import requantisation_table, same_meaning
 from tilewright.ops.quantised.meaning import table as lookup_table
 from tilewright.ops.quantised.near import NearForm, near_form
+from tilewright.ops.quantised.normalised import NormalisedForm, normalised_form
 from tilewright.ops.quantised.proof import Bounds, Proof, prove, thresholds
 from tilewright.ops.quantised.real import code_limits, real_call, rounds_twice, the_quantisation
 from tilewright.ops.quantised.resize import ResizeAxis, ResizeForm, interpolates, resize_form, resize_proof
@@ -68,11 +69,11 @@ from tilewright.ops.requantize import Integers, Requantisation, quantise
 
 __all__ = [
     "C_TYPES", "HALF_EVEN", "TOTAL_SHIFT", "Accumulator", "Bounds", "Channelwise", "Integers", "MultiplyHigh",
-    "NearForm", "PairForm", "Proof", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm", "RoundedDivision",
-    "RoundedTwice", "SoftmaxForm",
+    "NearForm", "NormalisedForm", "PairForm", "Proof", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm",
+    "RoundedDivision", "RoundedTwice", "SoftmaxForm",
     "accumulator", "by_channel", "centred", "channel_axis", "channels", "code_limits", "constant_address",
     "constant_type", "initialiser", "interpolates", "is_half", "literal", "loaded", "lookup_table", "mean_proof",
-    "minus", "near_form",
+    "minus", "near_form", "normalised_form",
     "packed", "pair_form", "pair_text", "plus", "proof", "prove", "quantise", "real_call", "requantisation_table",
     "requantise", "resize_form", "resize_proof", "rounded_twice", "rounds_twice", "same_meaning", "softmax_axis",
     "softmax_form", "softmax_twice_form", "softmax_twice_unknown", "stored", "the_quantisation", "thresholds", "times",

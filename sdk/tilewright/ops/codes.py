@@ -84,6 +84,13 @@ class Exponentials:
 
 
 @dataclass(frozen=True)
+class Normalises:
+    """Every row by its own size, less its mean where `centred`; then constant factors and addends, in integers."""
+
+    centred: bool
+
+
+@dataclass(frozen=True)
 class Interpolates:
     """Results are sums of a few elements with constant weights, in integers."""
 
@@ -114,4 +121,4 @@ class Converts:
     """Turns real numbers into codes or codes into real numbers."""
 
 
-Codes = Moves | Products | Mean | Exponentials | Interpolates | Pairwise | Table | AsIntegers | Converts
+Codes = Moves | Products | Mean | Exponentials | Normalises | Interpolates | Pairwise | Table | AsIntegers | Converts

@@ -11,6 +11,7 @@ from tilewright.model import Array, DType, Shape
 from tilewright.ops import norm_gradients
 from tilewright.ops.check import broadcast_shape, given, one_axis, ranked, shaped, typed, widened
 from tilewright.ops.clamp import clamped
+from tilewright.ops.codes import Normalises
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import body, combine, finish
 from tilewright.ops.index.build import axes, broadcast, operand
@@ -219,6 +220,7 @@ OPERATORS = (
         torch=Torch(writer="layer_norm", layer=True),
         sketch="layer_norm",
         required_results=1,
+        codes=Normalises(centred=True),
         gradient=lambda a, index: norm_gradients.layer_norm(a, index, _first_axis(a.call)),
     ),
     Operator(
@@ -229,6 +231,7 @@ OPERATORS = (
         nests=_rms_nests,
         torch=Torch(writer="rms_norm", layer=True),
         sketch="layer_norm",
+        codes=Normalises(centred=False),
         gradient=lambda a, index: norm_gradients.rms_norm(a, index, _first_axis(a.call)),
     ),
     Operator(

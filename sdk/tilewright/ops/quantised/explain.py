@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.model import Array, DType, Quantisation, Tensor
+from tilewright.ops.codes import Normalises
 from tilewright.ops.operator import Call, Operator
+from tilewright.ops.quantised.normalised import has_normalised_form, normalised_form
 from tilewright.ops.quantised.real import real_call, the_quantisation
 from tilewright.ops.requantize import per_axis
 
@@ -77,8 +79,14 @@ def _bias(call: Call, bias: Array) -> Reals:
 
 
 def _summation_error(operator: Operator, call: Call, arrays: Sequence[Array | None]) -> Reals:
-    """What float32 summation may be off by, per element in output steps; zeros for operators that sum nothing."""
+    """What float32 summation may be off by, per element in output steps; zeros for operators that sum nothing.
+
+    Of normalisations it is what their own integers may be off by too.
+    """
     y = call.outputs[0]
+    if isinstance(operator.codes_of(call.node), Normalises) and has_normalised_form(call):
+        form = normalised_form(call)
+        return np.full(y.shape, form.error + (form.high - form.low) * form.length * 2.0**-24)
     if operator.name not in ("Conv", "ConvTranspose", "Gemm", "MatMul"):
         return np.zeros(y.shape)
     step = float(np.float32(the_quantisation(y).scale[0]))

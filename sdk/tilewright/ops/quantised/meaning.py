@@ -1,8 +1,8 @@
 """What every operator means on quantised tensors; the registry puts this in front of each operator's own meaning.
 
-Sums of products, means and softmax have integer arithmetic of their own. Operators that move values move codes, after
-operands of another scale were brought to the scale of the result. Every other operator follows ONNX literally:
-DequantizeLinear, the operator in float32, QuantizeLinear; over codes of few bits that is a table.
+Sums of products, means, softmax and normalisations have integer arithmetic of their own. Operators that move values
+move codes, after operands of another scale were brought to the scale of the result. Every other operator follows ONNX
+literally: DequantizeLinear, the operator in float32, QuantizeLinear; over codes of few bits that is a table.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from dataclasses import replace
 import numpy as np
 
 from tilewright.model import Array, DType, Quantisation, Tensor
-from tilewright.ops.codes import AsIntegers, Converts, Exponentials, Interpolates, Mean, Moves, Products
+from tilewright.ops.codes import AsIntegers, Converts, Exponentials, Interpolates, Mean, Moves, Normalises, Products
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.quantised.linear import evaluate_linear
 from tilewright.ops.quantised.mean import evaluate_mean
+from tilewright.ops.quantised.normalised import evaluate_normalised
 from tilewright.ops.quantised.real import code_limits, real_call, rounds_twice, the_quantisation
 from tilewright.ops.quantised.resize import evaluate_resize, resize_form
 from tilewright.ops.quantised.softmax import evaluate_softmax
@@ -31,6 +32,7 @@ _INTEGER: Mapping[type, Meaning] = {
     Products: evaluate_linear,
     Mean: evaluate_mean,
     Exponentials: evaluate_softmax,
+    Normalises: evaluate_normalised,
 }
 
 

@@ -9,6 +9,7 @@ from tilewright.ops.codes import (
     Interpolates,
     Mean,
     Moves,
+    Normalises,
     Pairwise,
     Products,
     Table,
@@ -19,7 +20,7 @@ from tilewright.passes.quantise.graph import Graph
 
 def computes(node: Node) -> bool:
     """True where the operator has an integer form of its own, or becomes a table."""
-    return isinstance(codes_of(node), Products | Mean | Exponentials | Interpolates | Pairwise | Table)
+    return isinstance(codes_of(node), Products | Mean | Exponentials | Normalises | Interpolates | Pairwise | Table)
 
 
 def products(node: Node) -> Products | None:

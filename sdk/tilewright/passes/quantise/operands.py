@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from tilewright.model import DType, Node, Quantisation
-from tilewright.ops.codes import Interpolates, Mean, Pairwise, Products
+from tilewright.model import Array, DType, Node, Quantisation
+from tilewright.ops.codes import Interpolates, Mean, Normalises, Pairwise, Products
+from tilewright.ops.quantised.normalised import has_normalised_form
 from tilewright.ops.quantised.resize import resize_form
 from tilewright.ops.registry import call_of, codes_of
+from tilewright.ops.requantize import dequantise
 from tilewright.passes.quantise.bias import bias_operand
 from tilewright.passes.quantise.graph import Graph, operand, scalar
 from tilewright.passes.quantise.tail import Tail
@@ -35,6 +38,8 @@ def code_operands(graph: Graph, codes: Codes, node: Node, tail: Tail) -> tuple[s
         return (code, *node.inputs[1:])
     if isinstance(fact, Interpolates):
         return (code, *node.inputs[1:]) if _interpolates_inside(graph, node, code) else None
+    if isinstance(fact, Normalises):
+        return _normalised(graph, codes, node, code, tail)
     others = node.inputs[1:]
     if tensor.dtype.bits > 8 or any(name and graph.value(name) is None for name in others):
         return None
@@ -55,6 +60,30 @@ def _interpolates_inside(graph: Graph, node: Node, code: str) -> bool:
     constants = {i: graph.constants[name] for i, name in enumerate(node.inputs) if i and name in graph.constants}
     call = call_of(node, inputs, (graph.tensors[node.outputs[0]],), constants, graph.model.opset)
     return resize_form(call) is not None
+
+
+def _normalised(graph: Graph, codes: Codes, node: Node, code: str, tail: Tail) -> tuple[str, ...] | None:
+    """A normalisation whose factors and addends are constants, as real numbers."""
+    values = {place: _real(graph, codes, name) for place, name in enumerate(node.inputs[1:], 1) if name}
+    constants = {place: value for place, value in values.items() if value is not None}
+    if len(constants) < len(values):
+        return None
+    y = replace(graph.tensors[node.outputs[0]], dtype=tail.dtype, quantisation=tail.quantisation)
+    tensors = (graph.tensors[name] if name else None for name in node.inputs[1:])
+    if not has_normalised_form(call_of(node, (graph.tensors[code], *tensors), (y,), constants, graph.model.opset)):
+        return None
+    names = (
+        name if not name or name in graph.constants else graph.constant(f"{name}_value", constants[place], DType.F32)
+        for place, name in enumerate(node.inputs[1:], 1)
+    )
+    return (code, *names)
+
+
+def _real(graph: Graph, codes: Codes, name: str) -> Array | None:
+    """The real numbers of a constant, also of one in codes."""
+    code = codes.get(name, "")
+    meaning = graph.tensors[code].quantisation if code in graph.constants else None
+    return graph.value(name) if meaning is None else dequantise(graph.constants[code], meaning)
 
 
 def _pair(graph: Graph, codes: Codes, node: Node) -> tuple[str, ...] | None:
