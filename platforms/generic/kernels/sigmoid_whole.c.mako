@@ -1,0 +1,9 @@
+${f.storage} void ${f.name}(${f.parameters})
+{
+    for (int i = 0; i < ${k.elements}; i++) {
+        uint32_t bits;
+        memcpy(&bits, x + i, sizeof bits);
+        bits = tilewright_sigmoid(bits);
+        memcpy(y + i, &bits, sizeof bits);
+    }
+}
