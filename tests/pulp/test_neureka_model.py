@@ -23,7 +23,11 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Job:
-    """A job: results, channels, padding (top, right, bottom, left) by a value, bits of weights."""
+    """A job: results, channels, padding (top, right, bottom, left) by a value, bits of weights.
+
+    `reduced`: of the last square what is read ends before the padding. `widened`: the padding behind is counted from the
+    end of a full square, as the unit does.
+    """
 
     mode: Mode
     rows: int
@@ -35,6 +39,7 @@ class Job:
     signed: bool = False
     bits: int = 8
     reduced: bool = True
+    widened: bool = False
     step: int = 1
     near: bool = False
 
@@ -92,6 +97,8 @@ def words_of(job: Job, x: int = X) -> list[int]:
     top, right, bottom, left = job.pads
     rest_rows, rest_columns = ends(job.rows, 6), ends(job.columns, 6)
     less = (bottom, right) if job.reduced else (0, 0)
+    if job.widened:
+        bottom, right = bottom and bottom + 6 - rest_rows, right and right + 6 - rest_columns
     apart = job.mode is Mode.APART
     planes = 1 if job.mode is Mode.ONE else job.bits
     pitch, width = job.ins * job.step, job.size[1]
@@ -162,6 +169,17 @@ def test_right_and_lower_padding_is_zero_whatever_its_value(unit: Any) -> None:
         assert np.array_equal(ours, plain)
     ours, plain = computed(unit, replace(job, reduced=False))
     assert not np.array_equal(ours, plain)
+
+
+@pytest.mark.parametrize("mode", [Mode.THREE, Mode.APART])
+@pytest.mark.parametrize("pads", [(1, 1, 1, 1), (0, 1, 1, 0), (1, 0, 1, 1), (1, 1, 0, 0)])
+def test_padding_counted_from_a_full_square_has_its_value(unit: Any, mode: Mode, pads: tuple[int, ...]) -> None:
+    top, right, bottom, left = pads
+    for rows, columns in ((1, 8), (2, 7), (5, 6), (6, 1), (8, 3), (9, 13), (12, 10)):
+        rows, columns = max(rows, top + bottom), max(columns, left + right)
+        job = Job(mode, rows, columns, 5, 5, (top, right, bottom, left), -77, signed=True, reduced=False, widened=True)
+        ours, plain = computed(unit, job, rows)
+        assert np.array_equal(ours, plain)
 
 
 def test_addresses_reach_the_near_memory_only(unit: Any) -> None:

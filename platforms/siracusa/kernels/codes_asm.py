@@ -1,7 +1,7 @@
 """Codes of four output channels, pixel by pixel, from sums of 32 bits: the cores' share of a job, in Xpulp.
 
 Registers: a0 walks over the sums, a1 over the codes; a3 and a4 are their steps. Multipliers s0-s3; addends s4-s7 and
-shifts s8-s11 where they are the channels' own, else the addend s4; what sums at an edge lack t3-t6; limits a5 and a6.
+shifts s8-s11 where they are the channels' own, else the addend s4; limits a5 and a6.
 """
 
 from __future__ import annotations
@@ -10,19 +10,17 @@ from tilewright.platforms.pulp.kernels.block_asm import Streamed
 from tilewright.platforms.pulp.kernels.listing import Listing, constant
 
 WIDTH = 4
-SUMS, CODES, PIXELS, SUM_STEP, CODE_STEP, FORM, EDGE = range(0, 28, 4)  # bytes in `{function}_run`
+SUMS, CODES, PIXELS, SUM_STEP, CODE_STEP, FORM = range(0, 24, 4)  # bytes in `{function}_run`
 TOTALS = ("t0", "t1", "t2", "ra")
 MULTIPLIERS = ("s0", "s1", "s2", "s3")
 ADDENDS = ("s4", "s5", "s6", "s7")
 SHIFTS = ("s8", "s9", "s10", "s11")
-LACKING = ("t3", "t4", "t5", "t6")
 NARROW = {(-128, 127): ("p.clip", 8), (0, 255): ("p.clipu", 9), (0, 127): ("p.clipu", 8)}
 """The one instruction that limits codes, where there is one."""
 
 
-def listing(requantise: Streamed, edge_step: int) -> Listing:
-    """One run of pixels; `edge_step` words lie from channel to channel of what sums at an edge lack, 0: they lack
-    nothing."""
+def listing(requantise: Streamed) -> Listing:
+    """One run of pixels."""
     out, form = Listing(), requantise.form
     narrow = NARROW.get((form.low, form.high))
     out(f"lw a5, {FORM}+%[k]")
@@ -33,9 +31,6 @@ def listing(requantise: Streamed, edge_step: int) -> Listing:
             out(f"lw {SHIFTS[channel]}, {4 * channel * requantise.words + 8}(a5)")
     if not requantise.own:
         out(*constant(ADDENDS[0], form.addend.values[0]))
-    if edge_step:
-        out(f"lw a6, {EDGE}+%[k]")
-        out(*(f"lw {register}, {4 * channel * edge_step}(a6)" for channel, register in enumerate(LACKING)))
     out(f"lw a0, {SUMS}+%[k]", f"lw a1, {CODES}+%[k]", f"lw a2, {PIXELS}+%[k]")
     out(f"lw a3, {SUM_STEP}+%[k]", f"lw a4, {CODE_STEP}+%[k]")
     if narrow is None:
@@ -43,8 +38,6 @@ def listing(requantise: Streamed, edge_step: int) -> Listing:
     out.begin_loop("a2")
     out(*(f"lw {total}, {4 * channel}(a0)" for channel, total in enumerate(TOTALS) if channel))
     out(f"p.lwr {TOTALS[0]}, a3, a0")
-    if edge_step:
-        out(*(f"add {total}, {total}, {more}" for total, more in zip(TOTALS, LACKING, strict=True)))
     if form.pre_shift:
         out(*(f"slli {total}, {total}, {form.pre_shift}" for total in TOTALS))
     out(*(f"mulh {total}, {total}, {by}" for total, by in zip(TOTALS, MULTIPLIERS, strict=True)))

@@ -4,8 +4,8 @@ A job computes six rows of at most 32 output channels (28 where channels stay ap
 with the bias in them; the unit's own way to eight bits has too few for the requantisations that are proved here. Two
 jobs' sums have room in scratch, so the unit computes one job while the cores make codes of the one before.
 
-Padding counts as zero codes. Where the zero point is another one, sums at an edge lack the zero point times the weights
-that reach over it, and the cores add that: the unit's own padding value is not right at every right and lower edge.
+Padding is codes of the input's zero point, which the unit is given as a value. It takes the value only where the square
+of eight by eight inputs reaches, counted from its end, and only what it was told to read: else it takes zeros.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tilewright.numerics import C_TYPES, Accumulator, MultiplyHigh, accumulator, proof, requantise, the_quantisation
+from tilewright.numerics import C_TYPES, MultiplyHigh, accumulator, proof, requantise, the_quantisation
 from tilewright.operators import remembered
 from tilewright.platform import Array, Call, Constant, DType
 from tilewright.platforms.pulp.kernels.block_asm import Streamed
@@ -28,8 +28,6 @@ CORES = "../../pulp/kernels/"
 SOURCES = ("neureka.h", CORES + "tiles.h", CORES + "xpulp.h")
 TILE = "tilewright_neureka_tile"
 TEMPLATE = "neureka.c.mako"
-EDGES = 9
-"""Places of a pixel: upper edge, between, lower edge, times left edge, between, right edge."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +56,6 @@ class Layer:
         return bits_of(self.weights, self.mode)
 
     @property
-    def padded(self) -> bool:
-        """True where a window reaches over an edge."""
-        return bool(self.top or self.left or self.bottom or self.right)
-
-    @property
     def step(self) -> int:
         """Sums from one result to the next: a 3x3 layer of stride two is computed at stride one."""
         return 1 if self.mode is Mode.ONE else self.stride
@@ -74,7 +67,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class JobContext:
-    """What the template prints. `edges`: sums at an edge lack something that lies in the constant of that name."""
+    """What the template prints. `zero` is the byte that padding counts as."""
 
     source: str
     y_type: str
@@ -82,10 +75,10 @@ class JobContext:
     depth: int
     words: int
     requantise: Streamed
-    edges: bool
+    zero: int
     signed: bool
     weight_words: tuple[int, int]
-    texts: tuple[tuple[str, str], ...]
+    text: str
 
     @property
     def mode(self) -> int:
@@ -115,36 +108,16 @@ def requantise_of(call: Call) -> Streamed:
 
 
 def constants(call: Call, layer: Layer, loop: str) -> tuple[Constant, ...]:
-    """Packed weights in the weight memory; scales of one, biases, numbers of the requantisation, what edges lack."""
+    """Packed weights in the weight memory; scales of one, biases, numbers of the requantisation."""
     channels, total = layer.weights.shape[0], accumulator(call)
     bias = np.broadcast_to(total.start, (channels,)).astype(np.int32)
     behind = requantise_of(call).columns(channels)
-    held = [
+    return (
         Constant("w", DType.U8, pack(layer.weights, layer.mode), align=32, level=WEIGHTS),
         Constant("scale", DType.U8, np.ones(channels, np.uint8), along=(loop,)),
         Constant("bias", DType.I32, bias, along=(loop,)),
         Constant("form", DType.I32, behind.reshape(-1), along=(loop,)),
-    ]
-    if has_edges(call, layer):
-        held.append(Constant("edge", DType.I32, _edges(call, layer, total).reshape(-1), along=(loop,)))
-    return tuple(held)
-
-
-def has_edges(call: Call, layer: Layer) -> bool:
-    """True where sums at an edge lack something."""
-    return layer.padded and bool(the_quantisation(call.tensor(0)).zero_point[0])
-
-
-def _edges(call: Call, layer: Layer, total: Accumulator) -> Array:
-    """[channel, place]: the zero point times the weights over the edge, which the start of every sum has taken off."""
-    zero = the_quantisation(call.tensor(0)).zero_point[0]
-    taps = layer.weights.astype(np.int64).sum(axis=2).reshape(-1, 3, 3)
-    over = np.zeros((taps.shape[0], 3, 3), np.int64)
-    for row, rows in enumerate((slice(0, 1), slice(0, 0), slice(2, 3))):
-        for column, columns in enumerate((slice(0, 1), slice(0, 0), slice(2, 3))):
-            both = taps[:, rows, columns].sum(axis=(1, 2))
-            over[:, row, column] = taps[:, rows].sum(axis=(1, 2)) + taps[:, :, columns].sum(axis=(1, 2)) - both
-    return (over * zero).astype(np.int32)
+    )
 
 
 def context(call: Call, layer: Layer, depth: int, source: str) -> JobContext:
@@ -153,12 +126,11 @@ def context(call: Call, layer: Layer, depth: int, source: str) -> JobContext:
     blocks = 1 if layer.mode is Mode.APART else -(-depth // layer.mode.ins)
     planes = 1 if layer.mode is Mode.ONE else layer.bits
     apart = layer.mode is Mode.APART
-    edges = has_edges(call, layer)
-    texts = [("inner", listing(streamed, 0).text("        "))]
-    texts += [("edge", listing(streamed, EDGES).text("        "))] if edges else []
+    zero = int(the_quantisation(x).zero_point[0]) & 0xFF
     return JobContext(
-        source, C_TYPES[y.dtype], layer, depth, streamed.words, streamed, edges, x.dtype is DType.I8,
-        (32 * planes * (1 if apart else blocks), 0 if apart else 32 * planes * blocks), tuple(texts),
+        source, C_TYPES[y.dtype], layer, depth, streamed.words, streamed, zero, x.dtype is DType.I8,
+        (32 * planes * (1 if apart else blocks), 0 if apart else 32 * planes * blocks),
+        listing(streamed).text("        "),
     )  # fmt: skip
 
 
@@ -175,9 +147,7 @@ def cycles(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) -> 
     mean_rows, mean_outs = high / lines, channels / groups
     jobs = lines * groups
     one = job_cycles(layer.mode, mean_rows, wide, mean_outs, layer.ins, layer.bits)
-    fours = np.maximum(1, mean_outs / 4 / 8)  # groups of channels of one core
-    runs = groups * rows * 3 * fours if has_edges(call, layer) else 0
-    return tile_cycles(jobs, jobs * one, rows * columns * channels, runs)
+    return tile_cycles(jobs, jobs * one, rows * columns * channels)
 
 
 def tile_numbers(sizes: Mapping[str, int], channels: int, first: int) -> Mapping[str, int]:

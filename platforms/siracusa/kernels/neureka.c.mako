@@ -38,14 +38,13 @@ static void ${f.name}_write(${f.job_parameters})
 {
     const ${f.name}_part part = ${f.name}_part_of(tile, job);
     const int pixel = ${"tile->channels" if apart else k.depth}; /* bytes */
+    const uint32_t last_row = (uint32_t)(part.rows - 1) % 6u + 1u, last_column = (uint32_t)(part.columns - 1) % 6u + 1u;
 % if not one:
     const int top = tile->top > part.row ? tile->top - part.row : 0, left = tile->left;
-% endif
-% if not one:
     const int below = part.row - tile->top + part.rows + 2 - tile->in_rows, over = part.columns + 2 - left - tile->in_columns;
-    const uint32_t bottom = below > 0 ? (uint32_t)below : 0, right = over > 0 ? (uint32_t)over : 0;
+    /* Padding behind is counted from the end of a full square of results, whatever the size of the last one. */
+    const uint32_t bottom = below > 0 ? (uint32_t)below + 6u - last_row : 0, right = over > 0 ? (uint32_t)over + 6u - last_column : 0;
 % endif
-    const uint32_t last_row = (uint32_t)(part.rows - 1) % 6u + 1u, last_column = (uint32_t)(part.columns - 1) % 6u + 1u;
     uint32_t words[24];
     words[0] = (uint32_t)(uintptr_t)w + (uint32_t)(${f"(tile->first + part.first) / 28 * {k.weight_words[0]}" if apart else f"(tile->first + part.first) * {k.weight_words[0]}"}) - TILEWRIGHT_NEUREKA_WEIGHTS;
     words[1] = (uint32_t)(uintptr_t)${k.source} + (uint32_t)(((part.row${f" * {layer.stride}" if one and layer.stride > 1 else ""} - tile->top) * tile->in_columns - tile->left) * pixel${" + part.first" if apart else ""});
@@ -67,14 +66,14 @@ static void ${f.name}_write(${f.job_parameters})
 % if one:
     words[17] = words[16];
 % else:
-    words[17] = (last_row + 2 - bottom) << 16 | (last_column + 2 - right);
+    words[17] = (last_row + 2) << 16 | (last_column + 2); /* padding counted: what is left out is zero, not a zero code */
 % endif
     words[18] = 1u << 16 | ${1 if apart else -(-k.depth // layer.mode.ins)};
     words[19] = 1u << 16 | ((uint32_t)part.columns + 5u) / 6u;
 % if one:
     words[20] = 0; /* no padding */
 % else:
-    words[20] = (uint32_t)top << 28 | right << 24 | bottom << 20 | (uint32_t)left << 16; /* zeros */
+    words[20] = (uint32_t)top << 28 | right << 24 | bottom << 20 | (uint32_t)left << 16 | ${hex(k.zero)};
 % endif
     words[21] = (uint32_t)-${1 << layer.bits - 1}; /* of the stored weights */
     words[22] = 0;
@@ -82,9 +81,6 @@ static void ${f.name}_write(${f.job_parameters})
     tilewright_neureka_write(words);
     (void)y;
     (void)form;
-% if k.edges:
-    (void)edge;
-% endif
 }
 
 /* Some pixels of up to four output channels: sums and codes with their steps in bytes, numbers of the first channel. */
@@ -93,33 +89,24 @@ typedef struct {
     ${k.y_type} *codes;
     int pixels, sum_step, code_step;
     const int32_t *form;
-    const int32_t *edge;
 } ${f.name}_run;
 
 #ifdef TILEWRIGHT_XPULP
-% for name, text in k.texts:
-static inline __attribute__((always_inline)) void ${f.name}_${name}(const ${f.name}_run *k)
+static inline __attribute__((always_inline)) void ${f.name}_fours(const ${f.name}_run *k)
 {
     __asm__ volatile(
-${text}
+${k.text}
         : : [k] "m"(*k)
         : "memory", "ra", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7",
           "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11");
 }
 
-% endfor
 #endif
 static void ${f.name}_codes(const ${f.name}_run *run, int channels)
 {
 #ifdef TILEWRIGHT_XPULP
     if (channels == 4) {
-% if k.edges:
-        if (run->edge != 0) {
-            ${f.name}_edge(run);
-            return;
-        }
-% endif
-        ${f.name}_inner(run);
+        ${f.name}_fours(run);
         return;
     }
 #endif
@@ -128,12 +115,7 @@ static void ${f.name}_codes(const ${f.name}_run *run, int channels)
         ${k.y_type} *const codes = run->codes + pixel * run->code_step;
         for (int c = 0; c < channels; c++) {
             const int32_t *const form = run->form + c * ${k.words};
-% if k.edges:
-            const int32_t acc = run->edge != 0 ? (int32_t)((uint32_t)sums[c] + (uint32_t)run->edge[c * 9]) : sums[c];
-% else:
-            const int32_t acc = sums[c];
-% endif
-            int32_t code = ${q.c("acc", "form[0]", "form[1]", "form[2]") if q.own else q.c("acc", "form[0]")};
+            int32_t code = ${q.c("sums[c]", "form[0]", "form[1]", "form[2]") if q.own else q.c("sums[c]", "form[0]")};
             code = code < ${q.form.low} ? ${q.form.low} : code;
             code = code > ${q.form.high} ? ${q.form.high} : code;
             codes[c] = (${k.y_type})code;
@@ -150,10 +132,6 @@ static void ${f.name}(${f.parameters})
     const int pixels = rows * tile->columns, groups = (part.outs + 3) / 4;
     const int end = tilewright_share(groups * 8, core + 1, cores);
     int at = tilewright_share(groups * 8, core, cores);
-% if k.edges:
-    const int lacks_below = ${f.name}_computed(tile->rows) + 2 - tile->top > tile->in_rows;
-    const int lacks_right = part.columns + 2 - tile->left > tile->in_columns;
-% endif
     while (at < end) {
         const int group = at >> 3, c = group * 4, stop = end < group * 8 + 8 ? end : group * 8 + 8;
         const int channels = part.outs - c < 4 ? part.outs - c : 4;
@@ -161,16 +139,11 @@ static void ${f.name}(${f.parameters})
         const int last = pixels * (stop - group * 8) >> 3;
         at = stop;
         while (pixel < last) {
-% if k.edges or layer.step > 1:
+% if layer.step > 1:
             const int row = pixel / tile->columns, column = pixel - row * tile->columns;
-            int count = last - pixel < tile->columns - column ? last - pixel : tile->columns - column;
+            const int count = last - pixel < tile->columns - column ? last - pixel : tile->columns - column;
 % else:
             const int count = last - pixel;
-% endif
-% if k.edges:
-            const int lower = lacks_below && first_row + row == tile->rows - 1, right = lacks_right && column == tile->columns - 1;
-            const int place = (first_row + row < tile->top ? 0 : lower ? 6 : 3) + (column < tile->left ? 0 : right ? 2 : 1);
-            count = column < tile->left ? 1 : lacks_right && !right && column + count == tile->columns ? count - 1 : count;
 % endif
             const ${f.name}_run run = {
 % if layer.step > 1:
@@ -180,19 +153,11 @@ static void ${f.name}(${f.parameters})
 % endif
                 y + (first_row * tile->columns + pixel) * tile->channels + part.first + c,
                 count, part.outs * ${4 * layer.step}, tile->channels, form + (part.first + c) * ${k.words},
-% if k.edges:
-                place == 4 ? 0 : edge + (part.first + c) * 9 + place,
-% else:
-                0,
-% endif
             };
             ${f.name}_codes(&run, channels);
             pixel += count;
         }
     }
-% if not (k.edges or layer.step > 1):
-    (void)rows;
-% endif
     (void)${k.source};
     (void)w;
     (void)scale;

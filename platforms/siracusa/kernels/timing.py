@@ -17,8 +17,6 @@ ISSUE = 275
 """To write the words of a job and start it."""
 CODE = 1.12
 """Of the eight cores, for one sum of 32 bits."""
-EDGE_RUN = 250
-"""Of one core, for a run of pixels: rows are cut into three where edges lack something."""
 FINISH = 650
 """To give a job's sums to the cores, for them to begin, and to wait for them."""
 TOGETHER = 1.06
@@ -38,11 +36,11 @@ def job_cycles(mode: Mode, rows: Any, columns: Any, outs: Any, ins: int, bits: i
     return blocks * ((rows + 2) * (columns + 2 * wide) + wide * (bits * outs + 24.6)) + stores
 
 
-def tile_cycles(jobs: Any, engine: Any, codes: Any, runs: Any) -> Any:
-    """A tile of so many jobs: cycles of the engine, codes in all, and runs of pixels that a core makes at edges.
+def tile_cycles(jobs: Any, engine: Any, codes: Any) -> Any:
+    """A tile of so many jobs: cycles of the engine, and codes in all.
 
     The first job has nothing beside it, nor have the codes of the last.
     """
-    finish = codes * CODE + jobs * FINISH + runs * EDGE_RUN
+    finish = codes * CODE + jobs * FINISH
     together = np.maximum(engine, finish) * (jobs - 1) / jobs * TOGETHER
     return np.asarray(np.ceil(TILE + ISSUE + engine / jobs + finish / jobs + together), np.int64)
