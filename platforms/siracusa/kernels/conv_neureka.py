@@ -39,7 +39,7 @@ from tilewright.platforms.siracusa.kernels.timing import SIDE
 from tilewright.platforms.siracusa.platform import PLATFORM
 
 SUMS_WHOLE = "a job's sums go over all taps and input channels"
-ROWS = "a job computes six rows"
+ROWS = "a job computes rows in sixes"
 
 
 def window_refusal(call: Call) -> str | None:
@@ -109,7 +109,7 @@ class _Convolution(JobKernelMethods):
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Sizes, padding and first channel of one tile."""
         numbers = window_tile(view, self._channels)
-        return tile_numbers(numbers, view.size(self._channels), view.loops[self._channels][0])
+        return tile_numbers(layer_of(call), numbers, view.size(self._channels), view.loops[self._channels][0])
 
     def _rows(self, call: Call) -> Rule:
         return prefer("oh", SIDE // layer_of(call).step, why=ROWS)

@@ -1,6 +1,6 @@
 """Layers as jobs of N-EUREKA: what it takes, its weights and numbers, and what the cores do with its sums.
 
-A job computes six rows of at most 32 output channels (28 where channels stay apart). Its results are sums of 32 bits
+A job computes some rows of at most 32 output channels (28 where channels stay apart). Its results are sums of 32 bits
 with the bias in them; the unit's own way to eight bits has too few for the requantisations that are proved here. Two
 jobs' sums have room in scratch, so the unit computes one job while the cores make codes of the one before.
 
@@ -21,10 +21,13 @@ from tilewright.platform import Array, Call, Constant, DType
 from tilewright.platforms.pulp.kernels.block_asm import Streamed
 from tilewright.platforms.siracusa.kernels.codes_asm import listing
 from tilewright.platforms.siracusa.kernels.packing import Mode, bits_of, pack
-from tilewright.platforms.siracusa.kernels.timing import SIDE, job_cycles, tile_cycles
+from tilewright.platforms.siracusa.kernels.timing import SIDE, line_cycles, tile_cycles
 from tilewright.platforms.siracusa.memory import WEIGHTS
 
 CORES = "../../pulp/kernels/"
+JOB_SUMS = 4096
+"""Sums of a job, as long as they are more than six rows: a job costs the cores much, but nothing runs beside the first
+one of a tile, nor beside the codes of the last."""
 SOURCES = ("neureka.h", CORES + "tiles.h", CORES + "xpulp.h")
 TILE = "tilewright_neureka_tile"
 TEMPLATE = "neureka.c.mako"
@@ -134,9 +137,16 @@ def context(call: Call, layer: Layer, depth: int, source: str) -> JobContext:
     )  # fmt: skip
 
 
+def job_rows(layer: Layer, rows: Any, columns: Any, channels: Any) -> Any:
+    """Rows of sums of a job of a tile: sixes, as many as `JOB_SUMS` hold, and alike in all jobs but the last."""
+    lines = -(-layer.computed(rows) // SIDE)
+    most = np.maximum(1, JOB_SUMS // (SIDE * layer.computed(columns) * np.minimum(channels, layer.mode.outs)))
+    return SIDE * -(-lines // -(-lines // most))
+
+
 def sums_bytes(layer: Layer, rows: Any, columns: Any, channels: Any) -> Any:
     """Bytes of the sums of two jobs."""
-    high = np.minimum(layer.computed(rows), SIDE)
+    high = np.minimum(layer.computed(rows), job_rows(layer, rows, columns, channels))
     return 2 * 4 * high * layer.computed(columns) * np.minimum(channels, layer.mode.outs)
 
 
@@ -145,13 +155,14 @@ def cycles(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) -> 
     high, wide = layer.computed(rows), layer.computed(columns)
     lines, groups = -(-high // SIDE), -(-channels // layer.mode.outs)
     mean_rows, mean_outs = high / lines, channels / groups
-    jobs = lines * groups
-    one = job_cycles(layer.mode, mean_rows, wide, mean_outs, layer.ins, layer.bits)
-    return tile_cycles(jobs, jobs * one, rows * columns * channels)
+    engine = lines * groups * line_cycles(layer.mode, mean_rows, wide, mean_outs, layer.ins, layer.bits)
+    jobs = -(-high // job_rows(layer, rows, columns, channels)) * groups
+    return tile_cycles(jobs, engine, rows * columns * channels)
 
 
-def tile_numbers(sizes: Mapping[str, int], channels: int, first: int) -> Mapping[str, int]:
+def tile_numbers(layer: Layer, sizes: Mapping[str, int], channels: int, first: int) -> Mapping[str, int]:
     """The members of the tile's struct from those of a convolution's."""
     names = ("rows", "columns", "in_rows", "in_columns", "top", "left")
+    high = int(job_rows(layer, sizes["rows"], sizes["columns"], channels))
     return {**{name: sizes[name] for name in names[:2]}, "channels": channels, "first": first,
-            **{name: sizes[name] for name in names[2:]}}  # fmt: skip
+            **{name: sizes[name] for name in names[2:]}, "job_rows": high}  # fmt: skip

@@ -5,10 +5,10 @@ one, apart = layer.mode == 2, layer.mode == 1
 /* Rows and columns of sums for so many of results. */
 #define ${f.name}_computed(results) ${"(results)" if layer.step == 1 else f"(((results) - 1) * {layer.step} + 1)"}
 
-/* A job is six rows of sums times ${layer.mode.outs} output channels. */
+/* A job is some rows of sums, in sixes, times ${layer.mode.outs} output channels. */
 static int ${f.name}_jobs(const tilewright_neureka_tile *tile)
 {
-    return (${f.name}_computed(tile->rows) + 5) / 6 * ((tile->channels + ${layer.mode.outs - 1}) / ${layer.mode.outs});
+    return (${f.name}_computed(tile->rows) + tile->job_rows - 1) / tile->job_rows * ((tile->channels + ${layer.mode.outs - 1}) / ${layer.mode.outs});
 }
 
 /* Of job after job, the output channels first: its first row, rows, columns, first output channel, output channels. */
@@ -19,10 +19,10 @@ typedef struct {
 static ${f.name}_part ${f.name}_part_of(const tilewright_neureka_tile *tile, int job)
 {
     const int groups = (tile->channels + ${layer.mode.outs - 1}) / ${layer.mode.outs}, line = job / groups;
-    const int rows = ${f.name}_computed(tile->rows) - line * 6, first = (job - line * groups) * ${layer.mode.outs};
+    const int row = line * tile->job_rows, rows = ${f.name}_computed(tile->rows) - row, first = (job - line * groups) * ${layer.mode.outs};
     const int outs = tile->channels - first;
     const ${f.name}_part part = {
-        line * 6, rows < 6 ? rows : 6, ${f.name}_computed(tile->columns), first, outs < ${layer.mode.outs} ? outs : ${layer.mode.outs},
+        row, rows < tile->job_rows ? rows : tile->job_rows, ${f.name}_computed(tile->columns), first, outs < ${layer.mode.outs} ? outs : ${layer.mode.outs},
     };
     return part;
 }
@@ -69,7 +69,7 @@ static void ${f.name}_write(${f.job_parameters})
     words[17] = (last_row + 2) << 16 | (last_column + 2); /* padding counted: what is left out is zero, not a zero code */
 % endif
     words[18] = 1u << 16 | ${1 if apart else -(-k.depth // layer.mode.ins)};
-    words[19] = 1u << 16 | ((uint32_t)part.columns + 5u) / 6u;
+    words[19] = ((uint32_t)part.rows + 5u) / 6u << 16 | ((uint32_t)part.columns + 5u) / 6u;
 % if one:
     words[20] = 0; /* no padding */
 % else:

@@ -8,9 +8,11 @@ void tilewright_neureka_wait(void);
 #define TILEWRIGHT_NEUREKA_WEIGHTS 0x10400000u /* first byte of the weight memory */
 #endif
 
-/* One tile: results, inputs with what padding they lack before and behind them, the first output channel. */
+/* One tile: results, inputs with what padding they lack before and behind them, the first output channel,
+ * rows of sums of a job. */
 typedef struct {
     int rows, columns, channels, first;
     int in_rows, in_columns;
     int top, left;
+    int job_rows;
 } tilewright_neureka_tile;

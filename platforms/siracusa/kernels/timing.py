@@ -24,8 +24,8 @@ TOGETHER = 1.06
 TILE = 150
 
 
-def job_cycles(mode: Mode, rows: Any, columns: Any, outs: Any, ins: int, bits: int) -> Any:
-    """One job of at most six rows; integers or arrays."""
+def line_cycles(mode: Mode, rows: Any, columns: Any, outs: Any, ins: int, bits: int) -> Any:
+    """At most six rows of at most 32 output channels; integers or arrays."""
     wide = -(-columns // SIDE)
     blocks = 1 if mode is Mode.APART else -(-ins // mode.ins)
     stores = rows * columns * -(-outs * 4 // 32)

@@ -1,0 +1,40 @@
+"""Average pools of codes on the cluster: channels in fours and not, windows that step, both kinds of codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from board_layers import Network, board_or_skip, check_network, kernels
+from onnx import helper
+
+WINDOWS = (  # name, input, unsigned, ONNX attributes
+    ("fours", (1, 36, 7, 5), False, {"kernel_shape": [7, 5]}),
+    ("bytes", (1, 8, 6, 9), True, {"kernel_shape": [3, 2], "strides": [2, 3]}),
+    ("close", (1, 4, 9, 8), False, {"kernel_shape": [2, 3]}),
+    ("one", (1, 12, 3, 4), False, {"kernel_shape": [1, 1]}),
+    ("odd", (1, 5, 6, 6), True, {"kernel_shape": [2, 2], "strides": [2, 2]}),
+)
+
+
+def pools() -> Network:
+    network = Network(np.random.default_rng(5))
+    for name, shape, unsigned, attributes in WINDOWS:
+        kind: type = np.uint8 if unsigned else np.int8
+        numbers = (("xs", np.float32(0.07)), ("xz", kind(9)), ("ys", np.float32(0.031)), ("yz", kind(11)))
+        xs, xz, ys, yz = (network.constant(f"{name}_{which}", value) for which, value in numbers)
+        network.inputs[f"{name}_x"], network.outputs[f"{name}_y"] = (shape, kind), kind
+        network.nodes += [
+            helper.make_node("DequantizeLinear", [f"{name}_x", xs, xz], [f"{name}_r"]),
+            helper.make_node("AveragePool", [f"{name}_r"], [f"{name}_m"], name, **attributes),
+            helper.make_node("QuantizeLinear", [f"{name}_m", ys, yz], [f"{name}_y"]),
+        ]
+    return network
+
+
+@pytest.mark.parametrize("board", ["qemu_pulp", "gvsoc_pulp_open"])
+def test_pools_are_bit_exact(board: str, tmp_path: Path) -> None:
+    board_or_skip(board)
+    done = check_network(pools(), board, tmp_path, ("random", "low", "high"))
+    assert {kernels(done)[name] for name, *_ in WINDOWS} == {"TiledPoolI8"}
