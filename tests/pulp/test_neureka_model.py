@@ -25,8 +25,8 @@ Codes = NDArray[np.int64]
 class Job:
     """A job: results, channels, padding (top, right, bottom, left) by a value, bits of weights.
 
-    `reduced`: of the last square what is read ends before the padding. `widened`: the padding behind is counted from the
-    end of a full square, as the unit does.
+    `reduced`: of the last square what is read ends before the padding. `widened`: the padding behind is counted from
+    the end of a full square, as the unit does.
     """
 
     mode: Mode

@@ -1,7 +1,7 @@
 """Codes of four output channels, pixel by pixel, from sums of 32 bits: the cores' share of a job, in Xpulp.
 
-Registers: a0 walks over the sums, a1 over the codes; a3 and a4 are their steps. Multipliers s0-s3; addends s4-s7 and
-shifts s8-s11 where they are the channels' own, else the addend s4; limits a5 and a6.
+Registers: a0 walks over the sums, a1 over the codes, a2 counts; a3 and a4 are the steps; numbers lie at a5. Multipliers
+s0-s3; addends s4-s7 and shifts s8-s11 where they are the channels' own, else the addend s4; limits a5 and a6.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from tilewright.platforms.pulp.kernels.block_asm import Streamed
 from tilewright.platforms.pulp.kernels.listing import Listing, constant
 
 WIDTH = 4
-SUMS, CODES, PIXELS, SUM_STEP, CODE_STEP, FORM = range(0, 24, 4)  # bytes in `{function}_run`
 TOTALS = ("t0", "t1", "t2", "ra")
 MULTIPLIERS = ("s0", "s1", "s2", "s3")
 ADDENDS = ("s4", "s5", "s6", "s7")
@@ -23,7 +22,6 @@ def listing(requantise: Streamed) -> Listing:
     """One run of pixels."""
     out, form = Listing(), requantise.form
     narrow = NARROW.get((form.low, form.high))
-    out(f"lw a5, {FORM}+%[k]")
     for channel, register in enumerate(MULTIPLIERS):
         out(f"lw {register}, {4 * channel * requantise.words}(a5)")
         if requantise.own:
@@ -31,8 +29,6 @@ def listing(requantise: Streamed) -> Listing:
             out(f"lw {SHIFTS[channel]}, {4 * channel * requantise.words + 8}(a5)")
     if not requantise.own:
         out(*constant(ADDENDS[0], form.addend.values[0]))
-    out(f"lw a0, {SUMS}+%[k]", f"lw a1, {CODES}+%[k]", f"lw a2, {PIXELS}+%[k]")
-    out(f"lw a3, {SUM_STEP}+%[k]", f"lw a4, {CODE_STEP}+%[k]")
     if narrow is None:
         out(*constant("a5", form.low), *constant("a6", form.high))
     out.begin_loop("a2")

@@ -25,6 +25,8 @@ from tilewright.platforms.siracusa.kernels.timing import SIDE, line_cycles, tile
 from tilewright.platforms.siracusa.memory import WEIGHTS
 
 CORES = "../../pulp/kernels/"
+SHARE_BYTES = 40
+"""Of a job's share in the template, with pointers of eight bytes."""
 JOB_SUMS = 4096
 """Sums of a job, as long as they are more than six rows: a job costs the cores much, but nothing runs beside the first
 one of a tile, nor beside the codes of the last."""
@@ -145,9 +147,9 @@ def job_rows(layer: Layer, rows: Any, columns: Any, channels: Any) -> Any:
 
 
 def sums_bytes(layer: Layer, rows: Any, columns: Any, channels: Any) -> Any:
-    """Bytes of the sums of two jobs."""
+    """Bytes of the sums of two jobs, and of what the cores are told of four."""
     high = np.minimum(layer.computed(rows), job_rows(layer, rows, columns, channels))
-    return 2 * 4 * high * layer.computed(columns) * np.minimum(channels, layer.mode.outs)
+    return 4 * SHARE_BYTES + 2 * 4 * high * layer.computed(columns) * np.minimum(channels, layer.mode.outs)
 
 
 def cycles(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) -> Any:

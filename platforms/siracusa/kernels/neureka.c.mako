@@ -27,11 +27,20 @@ static ${f.name}_part ${f.name}_part_of(const tilewright_neureka_tile *tile, int
     return part;
 }
 
-/* The sums of a job: two jobs take turns. */
+/* What the cores are given of a job: sums and codes of its first output channel, numbers of the requantisation, rows of
+ * codes, output channels. One is written while another one is computed and a third one read. */
+typedef struct {
+    const int32_t *sums;
+    ${k.y_type} *codes;
+    const int32_t *form;
+    int rows, outs;
+} ${f.name}_share;
+
+/* The sums of a job, behind four shares: two jobs take turns. */
 static int32_t *${f.name}_sums(const tilewright_neureka_tile *tile, void *scratch, int job)
 {
     const ${f.name}_part largest = ${f.name}_part_of(tile, 0);
-    return (int32_t *)scratch + (job & 1) * largest.rows * largest.columns * largest.outs;
+    return (int32_t *)(void *)((${f.name}_share *)scratch + 4) + (job & 1) * largest.rows * largest.columns * largest.outs;
 }
 
 static void ${f.name}_write(${f.job_parameters})
@@ -79,87 +88,96 @@ static void ${f.name}_write(${f.job_parameters})
     words[22] = 0;
     words[23] = ${hex(k.mode)};
     tilewright_neureka_write(words);
-    (void)y;
-    (void)form;
+    const ${f.name}_share share = {
+        ${f.name}_sums(tile, scratch, job),
+        y + part.row / ${layer.step} * tile->columns * tile->channels + part.first,
+        form + part.first * ${k.words},
+        (part.rows + ${layer.step - 1}) / ${layer.step},
+        part.outs,
+    };
+    ((${f.name}_share *)scratch)[job & 3] = share;
 }
 
-/* Some pixels of up to four output channels: sums and codes with their steps in bytes, numbers of the first channel. */
-typedef struct {
-    const int32_t *sums;
-    ${k.y_type} *codes;
-    int pixels, sum_step, code_step;
-    const int32_t *form;
-} ${f.name}_run;
-
 #ifdef TILEWRIGHT_XPULP
-static inline __attribute__((always_inline)) void ${f.name}_fours(const ${f.name}_run *k)
+/* Codes of four output channels of some pixels. */
+static inline __attribute__((always_inline)) void ${f.name}_fours(const int32_t *sums, ${k.y_type} *codes, int pixels,
+                                                                  int sum_step, int code_step, const int32_t *form)
 {
+    register const int32_t *a0 __asm__("a0") = sums;
+    register ${k.y_type} *a1 __asm__("a1") = codes;
+    register int a2 __asm__("a2") = pixels;
+    register int a3 __asm__("a3") = sum_step;
+    register int a4 __asm__("a4") = code_step;
+    register const int32_t *a5 __asm__("a5") = form;
     __asm__ volatile(
 ${k.text}
-        : : [k] "m"(*k)
-        : "memory", "ra", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7",
+        : "+r"(a0), "+r"(a1), "+r"(a5)
+        : "r"(a2), "r"(a3), "r"(a4)
+        : "memory", "ra", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "a6", "a7",
           "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11");
 }
 
 #endif
-static void ${f.name}_codes(const ${f.name}_run *run, int channels)
+/* Codes of up to four output channels of some pixels; the steps are in bytes. */
+static void ${f.name}_codes(const int32_t *sums, ${k.y_type} *codes, int pixels, int sum_step, int code_step,
+                            const int32_t *form, int channels)
 {
 #ifdef TILEWRIGHT_XPULP
     if (channels == 4) {
-        ${f.name}_fours(run);
+        ${f.name}_fours(sums, codes, pixels, sum_step, code_step, form);
         return;
     }
 #endif
-    for (int pixel = 0; pixel < run->pixels; pixel++) {
-        const int32_t *const sums = (const int32_t *)(const void *)((const unsigned char *)run->sums + pixel * run->sum_step);
-        ${k.y_type} *const codes = run->codes + pixel * run->code_step;
+    for (int pixel = 0; pixel < pixels; pixel++) {
+        const int32_t *own = form;
         for (int c = 0; c < channels; c++) {
-            const int32_t *const form = run->form + c * ${k.words};
-            int32_t code = ${q.c("sums[c]", "form[0]", "form[1]", "form[2]") if q.own else q.c("sums[c]", "form[0]")};
+            int32_t code = ${q.c("sums[c]", "own[0]", "own[1]", "own[2]") if q.own else q.c("sums[c]", "own[0]")};
             code = code < ${q.form.low} ? ${q.form.low} : code;
             code = code > ${q.form.high} ? ${q.form.high} : code;
             codes[c] = (${k.y_type})code;
+            own += ${k.words};
         }
+        sums = (const int32_t *)(const void *)((const unsigned char *)sums + sum_step);
+        codes += code_step;
     }
 }
 
 /* Codes of the sums of a job. Its work is eight parts for each four output channels: a part is an eighth of the pixels. */
 static void ${f.name}(${f.parameters})
 {
-    const ${f.name}_part part = ${f.name}_part_of(tile, job);
-    const int32_t *const sums = ${f.name}_sums(tile, scratch, job);
-    const int rows = (part.rows + ${layer.step - 1}) / ${layer.step}, first_row = part.row / ${layer.step};
-    const int pixels = rows * tile->columns, groups = (part.outs + 3) / 4;
+    const ${f.name}_share *const share = (const ${f.name}_share *)scratch + (job & 3);
+    const int outs = share->outs, groups = (outs + 3) >> 2, pixels = share->rows * tile->columns;
     const int end = tilewright_share(groups * 8, core + 1, cores);
     int at = tilewright_share(groups * 8, core, cores);
     while (at < end) {
         const int group = at >> 3, c = group * 4, stop = end < group * 8 + 8 ? end : group * 8 + 8;
-        const int channels = part.outs - c < 4 ? part.outs - c : 4;
-        int pixel = pixels * (at & 7) >> 3;
+        const int channels = outs - c < 4 ? outs - c : 4;
+        const int32_t *const numbers = share->form + c * ${k.words};
         const int last = pixels * (stop - group * 8) >> 3;
+        int pixel = pixels * (at & 7) >> 3;
         at = stop;
+% if layer.step > 1:
+        const int columns = ${f.name}_computed(tile->columns);
+        int row = pixel / tile->columns, column = pixel - row * tile->columns;
         while (pixel < last) {
-% if layer.step > 1:
-            const int row = pixel / tile->columns, column = pixel - row * tile->columns;
             const int count = last - pixel < tile->columns - column ? last - pixel : tile->columns - column;
-% else:
-            const int count = last - pixel;
-% endif
-            const ${f.name}_run run = {
-% if layer.step > 1:
-                sums + (row * ${layer.step} * part.columns + column * ${layer.step}) * part.outs + c,
-% else:
-                sums + pixel * part.outs + c,
-% endif
-                y + (first_row * tile->columns + pixel) * tile->channels + part.first + c,
-                count, part.outs * ${4 * layer.step}, tile->channels, form + (part.first + c) * ${k.words},
-            };
-            ${f.name}_codes(&run, channels);
+            ${f.name}_codes(share->sums + (row * ${layer.step} * columns + column * ${layer.step}) * outs + c,
+                            share->codes + pixel * tile->channels + c, count, outs * ${4 * layer.step}, tile->channels, numbers, channels);
             pixel += count;
+            row++;
+            column = 0;
         }
+% else:
+        if (pixel < last) {
+            ${f.name}_codes(share->sums + pixel * outs + c, share->codes + pixel * tile->channels + c, last - pixel, outs * 4,
+                            tile->channels, numbers, channels);
+        }
+% endif
     }
     (void)${k.source};
+    (void)y;
     (void)w;
     (void)scale;
     (void)bias;
+    (void)form;
 }
