@@ -15,22 +15,31 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tilewright.numerics import C_TYPES, MultiplyHigh, accumulator, proof, requantise, the_quantisation
+from tilewright.numerics import (
+    C_TYPES,
+    MultiplyHigh,
+    SplitMultiply,
+    accumulator,
+    proof,
+    requantise,
+    split_multiply,
+    the_quantisation,
+)
 from tilewright.operators import remembered
 from tilewright.platform import Array, Call, Constant, DType
-from tilewright.platforms.pulp.kernels.block_asm import Streamed
-from tilewright.platforms.siracusa.kernels.codes_asm import listing
+from tilewright.platforms.pulp.kernels.windows import CORES
+from tilewright.platforms.siracusa.kernels.codes_asm import Coding, listing
 from tilewright.platforms.siracusa.kernels.packing import Mode, bits_of, pack
 from tilewright.platforms.siracusa.kernels.timing import SIDE, line_cycles, tile_cycles
 from tilewright.platforms.siracusa.memory import WEIGHTS
 
-CORES = "../../pulp/kernels/"
+SHARED = "../../pulp/kernels/"
 SHARE_BYTES = 40
 """Of a job's share in the template, with pointers of eight bytes."""
 JOB_SUMS = 4096
 """Sums of a job, as long as they are more than six rows: a job costs the cores much, but nothing runs beside the first
 one of a tile, nor beside the codes of the last."""
-SOURCES = ("neureka.h", CORES + "tiles.h", CORES + "xpulp.h")
+SOURCES = ("neureka.h", SHARED + "tiles.h", SHARED + "xpulp.h")
 TILE = "tilewright_neureka_tile"
 TEMPLATE = "neureka.c.mako"
 
@@ -79,7 +88,7 @@ class JobContext:
     layer: Layer
     depth: int
     words: int
-    requantise: Streamed
+    coding: Coding
     zero: int
     signed: bool
     weight_words: tuple[int, int]
@@ -105,18 +114,19 @@ def refusal(call: Call, weights: DType) -> str | None:
 
 
 @remembered
-def requantise_of(call: Call) -> Streamed:
-    """The requantisation, remembered as the tiler asks often."""
-    form = requantise(proof(call))
-    assert isinstance(form, MultiplyHigh), "asked of a layer that was refused"
-    return Streamed(form)
+def coding_of(call: Call) -> Coding:
+    """How codes are made of sums, remembered as the tiler asks often."""
+    shown = proof(call)
+    form = split_multiply(shown) or requantise(shown)
+    assert isinstance(form, MultiplyHigh | SplitMultiply), "asked of a layer that was refused"
+    return Coding(form)
 
 
 def constants(call: Call, layer: Layer, loop: str) -> tuple[Constant, ...]:
     """Packed weights in the weight memory; scales of one, biases, numbers of the requantisation."""
     channels, total = layer.weights.shape[0], accumulator(call)
     bias = np.broadcast_to(total.start, (channels,)).astype(np.int32)
-    behind = requantise_of(call).columns(channels)
+    behind = coding_of(call).columns(channels)
     return (
         Constant("w", DType.U8, pack(layer.weights, layer.mode), align=32, level=WEIGHTS),
         Constant("scale", DType.U8, np.ones(channels, np.uint8), along=(loop,)),
@@ -127,15 +137,15 @@ def constants(call: Call, layer: Layer, loop: str) -> tuple[Constant, ...]:
 
 def context(call: Call, layer: Layer, depth: int, source: str) -> JobContext:
     """Everything that the template prints; `source` is the name of the first operand."""
-    x, y, streamed = call.tensor(0), call.outputs[0], requantise_of(call)
+    x, y, coding = call.tensor(0), call.outputs[0], coding_of(call)
     blocks = 1 if layer.mode is Mode.APART else -(-depth // layer.mode.ins)
     planes = 1 if layer.mode is Mode.ONE else layer.bits
     apart = layer.mode is Mode.APART
     zero = int(the_quantisation(x).zero_point[0]) & 0xFF
     return JobContext(
-        source, C_TYPES[y.dtype], layer, depth, streamed.words, streamed, zero, x.dtype is DType.I8,
+        source, C_TYPES[y.dtype], layer, depth, len(coding.numbers), coding, zero, x.dtype is DType.I8,
         (32 * planes * (1 if apart else blocks), 0 if apart else 32 * planes * blocks),
-        listing(streamed).text("        "),
+        listing(coding).text("        "),
     )  # fmt: skip
 
 
@@ -159,7 +169,7 @@ def cycles(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) -> 
     mean_rows, mean_outs = high / lines, channels / groups
     engine = lines * groups * line_cycles(layer.mode, mean_rows, wide, mean_outs, layer.ins, layer.bits)
     jobs = -(-high // job_rows(layer, rows, columns, channels)) * groups
-    return tile_cycles(jobs, engine, rows * columns * channels)
+    return tile_cycles(jobs, engine, rows * columns * channels * coding_of(call).cycles / CORES)
 
 
 def tile_numbers(layer: Layer, sizes: Mapping[str, int], channels: int, first: int) -> Mapping[str, int]:

@@ -1,5 +1,5 @@
 <%
-q, layer = k.requantise, k.layer
+q, layer = k.coding, k.layer
 one, apart = layer.mode == 2, layer.mode == 1
 %>\
 /* Rows and columns of sums for so many of results. */
@@ -131,7 +131,7 @@ static void ${f.name}_codes(const int32_t *sums, ${k.y_type} *codes, int pixels,
     for (int pixel = 0; pixel < pixels; pixel++) {
         const int32_t *own = form;
         for (int c = 0; c < channels; c++) {
-            int32_t code = ${q.c("sums[c]", "own[0]", "own[1]", "own[2]") if q.own else q.c("sums[c]", "own[0]")};
+            int32_t code = ${q.c("sums[c]", "own")};
             code = code < ${q.form.low} ? ${q.form.low} : code;
             code = code > ${q.form.high} ? ${q.form.high} : code;
             codes[c] = (${k.y_type})code;

@@ -15,8 +15,6 @@ SIDE = 6
 """Rows and columns of results that are computed at once."""
 ISSUE = 275
 """To write the words of a job and start it."""
-CODE = 1.12
-"""Of the eight cores, for one sum of 32 bits."""
 FINISH = 650
 """To give a job's sums to the cores, for them to begin, and to wait for them."""
 TOGETHER = 1.06
@@ -37,10 +35,10 @@ def line_cycles(mode: Mode, rows: Any, columns: Any, outs: Any, ins: int, bits: 
 
 
 def tile_cycles(jobs: Any, engine: Any, codes: Any) -> Any:
-    """A tile of so many jobs: cycles of the engine, and codes in all.
+    """A tile of so many jobs: cycles of the engine, and of the cores for codes.
 
     The first job has nothing beside it, nor have the codes of the last.
     """
-    finish = codes * CODE + jobs * FINISH
+    finish = codes + jobs * FINISH
     together = np.maximum(engine, finish) * (jobs - 1) / jobs * TOGETHER
     return np.asarray(np.ceil(TILE + ISSUE + engine / jobs + finish / jobs + together), np.int64)

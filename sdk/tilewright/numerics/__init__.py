@@ -40,8 +40,10 @@ from tilewright.numerics.requantise import (
     Requantiser,
     RoundedDivision,
     RoundedTwice,
+    SplitMultiply,
     requantise,
     rounded_twice,
+    split_multiply,
     too_wide,
 )
 from tilewright.ops.operands import zero_code
@@ -70,12 +72,12 @@ from tilewright.ops.requantize import Integers, Requantisation, quantise
 __all__ = [
     "C_TYPES", "HALF_EVEN", "TOTAL_SHIFT", "Accumulator", "Bounds", "Channelwise", "Integers", "MultiplyHigh",
     "NearForm", "NormalisedForm", "PairForm", "Proof", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm",
-    "RoundedDivision", "RoundedTwice", "SoftmaxForm",
+    "RoundedDivision", "RoundedTwice", "SoftmaxForm", "SplitMultiply",
     "accumulator", "by_channel", "centred", "channel_axis", "channels", "code_limits", "constant_address",
     "constant_type", "initialiser", "interpolates", "is_half", "literal", "loaded", "lookup_table", "mean_proof",
     "minus", "near_form", "normalised_form",
     "packed", "pair_form", "pair_text", "plus", "proof", "prove", "quantise", "real_call", "requantisation_table",
     "requantise", "resize_form", "resize_proof", "rounded_twice", "rounds_twice", "same_meaning", "softmax_axis",
-    "softmax_form", "softmax_twice_form", "softmax_twice_unknown", "stored", "the_quantisation", "thresholds", "times",
-    "too_wide", "window_counts", "zero_code",
+    "softmax_form", "softmax_twice_form", "softmax_twice_unknown", "split_multiply", "stored", "the_quantisation",
+    "thresholds", "times", "too_wide", "window_counts", "zero_code",
 ]  # fmt: skip

@@ -4,7 +4,8 @@
 
     clamp(zero_point + round_half_even(sum * multiplier), low, high)
 
-`MultiplyHigh` where a 32-bit form was proved: a high half of a product, one addition, one shift. `RoundedDivision`
+`MultiplyHigh` where a 32-bit form was proved: a high half of a product, one addition, one shift. `SplitMultiply`,
+which a kernel asks for by `split_multiply(proof)`, has two short products in place of the long one. `RoundedDivision`
 where there is none: an exact 64-bit product and its quotient, ties to the even one, by the functions of `HALF_EVEN`.
 `RoundedTwice` where codes are those of TensorFlow Lite Micro and have no 32-bit form.
 """
@@ -21,7 +22,7 @@ import numpy as np
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.model import Array, DType
-from tilewright.ops.quantised.proof import FixedPoint, Proof
+from tilewright.ops.quantised.proof import FixedPoint, Proof, split
 from tilewright.ops.quantised.twice import Twice
 from tilewright.ops.requantize import Integers, Requantisation, Rule, divide_half_even
 from tilewright.platform import Constant
@@ -130,6 +131,42 @@ class MultiplyHigh(Requantiser):
         channels = max(len(number.values) for number in self.numbers)
         multiplier, addend, shift = (number.spread(channels).astype(np.int32) for number in self.numbers)
         return FixedPoint(self.pre_shift, multiplier, addend, shift, self.low, self.high).apply(sums, axis)
+
+
+@dataclass(frozen=True)
+class SplitMultiply(Requantiser):
+    """`((sum * below >> bits) + sum * above + addend) >> shift`; nothing leaves 32 bits.
+
+    The multiplier is `above * 2^bits + below`: two short products take fewer cycles than the high half of a long one
+    where that is not one instruction of one cycle. Rounding and zero point are in `addend`.
+    """
+
+    bits: int
+    below: Channelwise
+    above: Channelwise
+    addend: Channelwise
+    shift: int
+
+    @property
+    def numbers(self) -> tuple[Channelwise, ...]:
+        """Both parts of the multiplier, and the addend."""
+        return (self.below, self.above, self.addend)
+
+    def c(self, accumulator: str, channel: str = "0", held: Mapping[str, str] = NOTHING) -> str:
+        """See `Requantiser.c`; an int32_t. The sum is written out twice."""
+        below, above, addend = (number.c(channel, held) for number in self.numbers)
+        return f"(({accumulator} * {below} >> {self.bits}) + {accumulator} * {above} + {addend}) >> {self.shift}"
+
+    def apply(self, sums: Integers, axis: int = -1) -> Integers:
+        """See `Requantiser.apply`."""
+        shape = [1] * sums.ndim
+        channels = max(len(number.values) for number in self.numbers)
+        if channels > 1:
+            shape[axis] = channels
+        below, above, addend = (number.spread(channels).reshape(shape) for number in self.numbers)
+        words = (sums * below >> self.bits) + sums * above + addend
+        codes: Integers = np.clip(words >> self.shift, self.low, self.high).astype(np.int64)
+        return codes
 
 
 @dataclass(frozen=True)
@@ -272,6 +309,19 @@ def rounded_twice(proof: Proof, shift_type: DType = DType.I8) -> RoundedTwice | 
     if not twice or any(_too_wide_for(proof, rule) for rule in twice):
         return None
     return _rounded_twice(proof.requantisation, twice, shift_type)
+
+
+def split_multiply(proof: Proof) -> SplitMultiply | None:
+    """The form with two short products, proved as that of `requantise` is; None where there is none."""
+    bounds = proof.bounds
+    form = split(proof.requantisation, bounds.lowest.tobytes(), bounds.highest.tobytes())
+    if form is None:
+        return None
+    bits, multiplier = 32 - form.pre_shift, form.multiplier.astype(np.int64)
+    return SplitMultiply(
+        form.low, form.high, bits, _number("below", DType.I32, multiplier % (1 << bits)),
+        _number("above", DType.I32, multiplier >> bits), _number("addend", DType.I32, form.addend), int(form.shift[0]),
+    )  # fmt: skip
 
 
 def _shifts_alone(proof: Proof, numerator: Integers, denominator: Integers) -> bool:

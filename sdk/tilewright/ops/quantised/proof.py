@@ -162,6 +162,31 @@ def _prove(requantisation: Requantisation, lowest: bytes, highest: bytes) -> Pro
     return Proof("proved", channels, adjusted, requantisation, bounds, best)
 
 
+@lru_cache(maxsize=1024)
+def split(requantisation: Requantisation, lowest: bytes, highest: bytes) -> FixedPoint | None:
+    """The form of which each product is two of 32 bits, for cores whose high half of a product takes them long.
+
+    It is a `FixedPoint` whose pre-shift leaves 32 bits. With `bits = 32 - pre_shift` an accumulator times what the
+    multiplier has below 2^bits stays inside them, and
+
+        t = ((acc * (multiplier % 2^bits)) >> bits) + acc * (multiplier >> bits) + addend
+
+    One shift serves all channels. None where no such form passes every threshold. The bounds are int64 arrays as bytes.
+    """
+    bounds = Bounds(np.frombuffer(lowest, np.int64), np.frombuffer(highest, np.int64))
+    bits = 31 - bounds.largest.bit_length()
+    if bits < 1 or bounds.largest < 1 or min(requantisation.multipliers) <= 0:
+        return None
+    if requantisation.high - requantisation.low >= _WIDEST:
+        return None
+    shift = _largest_shift(requantisation, max(requantisation.multipliers), bounds.largest, 32 - bits)
+    if shift < 1:
+        return None
+    limits = _limits(requantisation, bounds, max(requantisation.channels, bounds.lowest.size))
+    form = _solve(requantisation, limits, bounds, 32 - bits, shift)
+    return form if form is not None and form.common_shift else None
+
+
 @dataclass(frozen=True)
 class _Limits:
     """Per channel and code: accumulators at which the code must be reached, and must not be reached."""
