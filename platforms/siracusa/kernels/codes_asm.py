@@ -7,6 +7,7 @@ they are the channels' own; of a multiplier in two parts those above s8-s11.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,14 +73,15 @@ def _body(coding: Coding) -> list[str]:
     lines = [f"lw {total}, {4 * channel}(a0)" for channel, total in enumerate(TOTALS) if channel]
     lines.append(f"p.lwr {TOTALS[0]}, a3, a0")
     if isinstance(form, SplitMultiply):
-        lines += [f"mul {part}, {total}, {by}" for part, total, by in zip(PARTS, TOTALS, MULTIPLIERS, strict=True)]
+        products = zip(PARTS, TOTALS, MULTIPLIERS, strict=True)
+        lines += _first_last(f"mul {part}, {total}, {by}" for part, total, by in products)
         lines += [f"srai {part}, {part}, {form.bits}" for part in PARTS]
         lines += [f"p.mac {part}, {total}, {by}" for part, total, by in zip(PARTS, TOTALS, ABOVE, strict=True)]
         made, shift = PARTS, form.shift
     else:
         if form.pre_shift:
-            lines += [f"slli {total}, {total}, {form.pre_shift}" for total in TOTALS]
-        lines += [f"mulh {total}, {total}, {by}" for total, by in zip(TOTALS, MULTIPLIERS, strict=True)]
+            lines += _first_last(f"slli {total}, {total}, {form.pre_shift}" for total in TOTALS)
+        lines += _first_last(f"mulh {total}, {total}, {by}" for total, by in zip(TOTALS, MULTIPLIERS, strict=True))
         made, shift = TOTALS, form.shift.values[0]
     if coding.own_shift:
         lines += [f"add {total}, {total}, {by}" for total, by in zip(made, ADDENDS, strict=True)]
@@ -94,6 +96,12 @@ def _body(coding: Coding) -> list[str]:
     first, second, third, fourth = made
     lines += [f"pv.packlo.b {first}, {second}, {first}", f"pv.packhi.b {first}, {fourth}, {third}"]
     return [*lines, f"sw {first}, 0(a1)", "p.addN a1, a1, a4, 0"]  # an addition
+
+
+def _first_last(lines: Iterable[str]) -> list[str]:
+    """What uses the word that was loaded last goes last: a load takes two cycles."""
+    first, *others = lines
+    return [*others, first]
 
 
 def listing(coding: Coding) -> Listing:

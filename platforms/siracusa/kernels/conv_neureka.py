@@ -96,7 +96,7 @@ class _Convolution(JobKernelMethods):
 
     def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """The sums of two jobs."""
-        return sums_bytes(layer_of(call), sizes["oh"], sizes["ow"], sizes[self._channels])
+        return sums_bytes(call, layer_of(call), sizes["oh"], sizes["ow"], sizes[self._channels])
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights for the unit, numbers for the cores."""
@@ -109,7 +109,7 @@ class _Convolution(JobKernelMethods):
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Sizes, padding and first channel of one tile."""
         numbers = window_tile(view, self._channels)
-        return tile_numbers(layer_of(call), numbers, view.size(self._channels), view.loops[self._channels][0])
+        return tile_numbers(call, layer_of(call), numbers, view.size(self._channels), view.loops[self._channels][0])
 
     def _rows(self, call: Call) -> Rule:
         return prefer("oh", SIDE // layer_of(call).step, why=ROWS)

@@ -64,7 +64,7 @@ class NeurekaDenseI8(JobKernelMethods):
 
     def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """The sums of two jobs."""
-        return sums_bytes(layer_of(call), *picture(rows_in(sizes)), sizes["n"])
+        return sums_bytes(call, layer_of(call), *picture(rows_in(sizes)), sizes["n"])
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights for the unit, numbers for the cores."""
@@ -78,4 +78,4 @@ class NeurekaDenseI8(JobKernelMethods):
         """The rows of one tile as a picture, its columns as channels."""
         rows, columns = (int(size) for size in picture(np.asarray(rows_of(view))))
         numbers = {"rows": rows, "columns": columns, "in_rows": rows, "in_columns": columns, "top": 0, "left": 0}
-        return tile_numbers(layer_of(call), numbers, view.size("n"), view.loops["n"][0])
+        return tile_numbers(call, layer_of(call), numbers, view.size("n"), view.loops["n"][0])

@@ -36,9 +36,10 @@ from tilewright.platforms.siracusa.memory import WEIGHTS
 SHARED = "../../pulp/kernels/"
 SHARE_BYTES = 40
 """Of a job's share in the template, with pointers of eight bytes."""
-JOB_SUMS = 4096
-"""Sums of a job, as long as they are more than six rows: a job costs the cores much, but nothing runs beside the first
-one of a tile, nor beside the codes of the last."""
+JOB_SUMS = 4608
+"""Sums of a job, as long as they are more than six rows of the channels that are computed at once."""
+PARTS = (1, 2, 3, 4, 6, 8)
+"""Into how many jobs the rows of a tile may be parted."""
 SOURCES = ("neureka.h", SHARED + "tiles.h", SHARED + "xpulp.h")
 TILE = "tilewright_neureka_tile"
 TEMPLATE = "neureka.c.mako"
@@ -149,32 +150,53 @@ def context(call: Call, layer: Layer, depth: int, source: str) -> JobContext:
     )  # fmt: skip
 
 
-def job_rows(layer: Layer, rows: Any, columns: Any, channels: Any) -> Any:
-    """Rows of sums of a job of a tile: sixes, as many as `JOB_SUMS` hold, and alike in all jobs but the last."""
-    lines = -(-layer.computed(rows) // SIDE)
-    most = np.maximum(1, JOB_SUMS // (SIDE * layer.computed(columns) * np.minimum(channels, layer.mode.outs)))
-    return SIDE * -(-lines // -(-lines // most))
+@dataclass(frozen=True)
+class Shape:
+    """Rows of sums and output channels of a job of a tile, and the tile's modelled cycles; integers or arrays."""
+
+    rows: Any
+    outs: Any
+    cycles: Any
 
 
-def sums_bytes(layer: Layer, rows: Any, columns: Any, channels: Any) -> Any:
+def job_shape(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) -> Shape:
+    """The jobs of a tile of so many results that take the fewest modelled cycles.
+
+    Each is some sixes of rows, of all output channels or of as many as are computed at once. Jobs are alike but for the
+    last ones; where they are few, little runs side by side, and where they are many the cores wait for each.
+    """
+    high, wide, codes = layer.computed(rows), layer.computed(columns), rows * columns * channels
+    lines, blocks = -(-high // SIDE), -(-channels // layer.mode.outs)
+    line = line_cycles(layer.mode, high / lines, wide, channels / blocks, layer.ins, layer.bits)
+    work = codes * coding_of(call).cycles / CORES
+    best = Shape(SIDE, np.minimum(channels, layer.mode.outs), tile_cycles(lines * blocks, lines * blocks * line, work))
+    for outs, groups in ((np.minimum(channels, layer.mode.outs), blocks), (channels, 1)):
+        for parts in PARTS:
+            job_rows = SIDE * -(-lines // parts)
+            jobs = groups * -(-high // job_rows)
+            cycles = tile_cycles(jobs, lines * blocks * line, work)
+            better = (cycles < best.cycles) & (np.minimum(high, job_rows) * wide * outs <= JOB_SUMS)
+            pairs = ((job_rows, best.rows), (outs, best.outs), (cycles, best.cycles))
+            best = Shape(*(np.where(better, ours, other) for ours, other in pairs))
+    return best
+
+
+def sums_bytes(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) -> Any:
     """Bytes of the sums of two jobs, and of what the cores are told of four."""
-    high = np.minimum(layer.computed(rows), job_rows(layer, rows, columns, channels))
-    return 4 * SHARE_BYTES + 2 * 4 * high * layer.computed(columns) * np.minimum(channels, layer.mode.outs)
+    shape = job_shape(call, layer, rows, columns, channels)
+    high = np.minimum(layer.computed(rows), shape.rows)
+    return 4 * SHARE_BYTES + 2 * 4 * high * layer.computed(columns) * shape.outs
 
 
 def cycles(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) -> Any:
     """Modelled cycles of a tile of so many results."""
-    high, wide = layer.computed(rows), layer.computed(columns)
-    lines, groups = -(-high // SIDE), -(-channels // layer.mode.outs)
-    mean_rows, mean_outs = high / lines, channels / groups
-    engine = lines * groups * line_cycles(layer.mode, mean_rows, wide, mean_outs, layer.ins, layer.bits)
-    jobs = -(-high // job_rows(layer, rows, columns, channels)) * groups
-    return tile_cycles(jobs, engine, rows * columns * channels * coding_of(call).cycles / CORES)
+    return job_shape(call, layer, rows, columns, channels).cycles
 
 
-def tile_numbers(layer: Layer, sizes: Mapping[str, int], channels: int, first: int) -> Mapping[str, int]:
+def tile_numbers(call: Call, layer: Layer, sizes: Mapping[str, int], channels: int, first: int) -> Mapping[str, int]:
     """The members of the tile's struct from those of a convolution's."""
     names = ("rows", "columns", "in_rows", "in_columns", "top", "left")
-    high = int(job_rows(layer, sizes["rows"], sizes["columns"], channels))
+    shape = job_shape(call, layer, sizes["rows"], sizes["columns"], channels)
     return {**{name: sizes[name] for name in names[:2]}, "channels": channels, "first": first,
-            **{name: sizes[name] for name in names[2:]}, "job_rows": high}  # fmt: skip
+            **{name: sizes[name] for name in names[2:]}, "job_rows": int(shape.rows),
+            "job_channels": int(shape.outs)}  # fmt: skip

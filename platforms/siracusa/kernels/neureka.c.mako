@@ -5,10 +5,10 @@ one, apart = layer.mode == 2, layer.mode == 1
 /* Rows and columns of sums for so many of results. */
 #define ${f.name}_computed(results) ${"(results)" if layer.step == 1 else f"(((results) - 1) * {layer.step} + 1)"}
 
-/* A job is some rows of sums, in sixes, times ${layer.mode.outs} output channels. */
+/* A job is some rows of sums, in sixes, times some output channels, all or ${layer.mode.outs}. */
 static int ${f.name}_jobs(const tilewright_neureka_tile *tile)
 {
-    return (${f.name}_computed(tile->rows) + tile->job_rows - 1) / tile->job_rows * ((tile->channels + ${layer.mode.outs - 1}) / ${layer.mode.outs});
+    return (${f.name}_computed(tile->rows) + tile->job_rows - 1) / tile->job_rows * ((tile->channels + tile->job_channels - 1) / tile->job_channels);
 }
 
 /* Of job after job, the output channels first: its first row, rows, columns, first output channel, output channels. */
@@ -18,11 +18,11 @@ typedef struct {
 
 static ${f.name}_part ${f.name}_part_of(const tilewright_neureka_tile *tile, int job)
 {
-    const int groups = (tile->channels + ${layer.mode.outs - 1}) / ${layer.mode.outs}, line = job / groups;
-    const int row = line * tile->job_rows, rows = ${f.name}_computed(tile->rows) - row, first = (job - line * groups) * ${layer.mode.outs};
+    const int groups = (tile->channels + tile->job_channels - 1) / tile->job_channels, line = job / groups;
+    const int row = line * tile->job_rows, rows = ${f.name}_computed(tile->rows) - row, first = (job - line * groups) * tile->job_channels;
     const int outs = tile->channels - first;
     const ${f.name}_part part = {
-        row, rows < tile->job_rows ? rows : tile->job_rows, ${f.name}_computed(tile->columns), first, outs < ${layer.mode.outs} ? outs : ${layer.mode.outs},
+        row, rows < tile->job_rows ? rows : tile->job_rows, ${f.name}_computed(tile->columns), first, outs < tile->job_channels ? outs : tile->job_channels,
     };
     return part;
 }
@@ -47,6 +47,7 @@ static void ${f.name}_write(${f.job_parameters})
 {
     const ${f.name}_part part = ${f.name}_part_of(tile, job);
     const int pixel = ${"tile->channels" if apart else k.depth}; /* bytes */
+    const uint32_t outs = ((uint32_t)part.outs + ${layer.mode.outs - 1}u) / ${layer.mode.outs}u, last_out = (uint32_t)part.outs - (outs - 1u) * ${layer.mode.outs}u;
     const uint32_t last_row = (uint32_t)(part.rows - 1) % 6u + 1u, last_column = (uint32_t)(part.columns - 1) % 6u + 1u;
 % if not one:
     const int top = tile->top > part.row ? tile->top - part.row : 0, left = tile->left;
@@ -70,14 +71,14 @@ static void ${f.name}_write(${f.job_parameters})
     words[12] = 32;
     words[13] = ${k.weight_words[1]};
     words[14] = 0;
-    words[15] = (uint32_t)part.outs << 16 | ${"(uint32_t)part.outs" if apart else (k.depth - 1) % layer.mode.ins + 1};
+    words[15] = last_out << 16 | ${"last_out" if apart else (k.depth - 1) % layer.mode.ins + 1};
     words[16] = last_row << 16 | last_column;
 % if one:
     words[17] = words[16];
 % else:
     words[17] = (last_row + 2) << 16 | (last_column + 2); /* padding counted: what is left out is zero, not a zero code */
 % endif
-    words[18] = 1u << 16 | ${1 if apart else -(-k.depth // layer.mode.ins)};
+    words[18] = outs << 16 | ${"outs" if apart else -(-k.depth // layer.mode.ins)};
     words[19] = ((uint32_t)part.rows + 5u) / 6u << 16 | ((uint32_t)part.columns + 5u) / 6u;
 % if one:
     words[20] = 0; /* no padding */

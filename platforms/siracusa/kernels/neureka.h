@@ -9,10 +9,10 @@ void tilewright_neureka_wait(void);
 #endif
 
 /* One tile: results, inputs with what padding they lack before and behind them, the first output channel,
- * rows of sums of a job. */
+ * rows of sums and output channels of a job. */
 typedef struct {
     int rows, columns, channels, first;
     int in_rows, in_columns;
     int top, left;
-    int job_rows;
+    int job_rows, job_channels;
 } tilewright_neureka_tile;

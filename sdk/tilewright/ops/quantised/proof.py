@@ -171,20 +171,44 @@ def split(requantisation: Requantisation, lowest: bytes, highest: bytes) -> Fixe
 
         t = ((acc * (multiplier % 2^bits)) >> bits) + acc * (multiplier >> bits) + addend
 
-    One shift serves all channels. None where no such form passes every threshold. The bounds are int64 arrays as bytes.
+    One shift serves all channels; one whose code never changes has a multiplier of zero. None where no such form passes
+    every threshold. The bounds are int64 arrays as bytes.
     """
     bounds = Bounds(np.frombuffer(lowest, np.int64), np.frombuffer(highest, np.int64))
-    bits = 31 - bounds.largest.bit_length()
-    if bits < 1 or bounds.largest < 1 or min(requantisation.multipliers) <= 0:
+    if min(requantisation.multipliers) <= 0 or requantisation.high - requantisation.low >= _WIDEST:
         return None
-    if requantisation.high - requantisation.low >= _WIDEST:
+    channels = max(requantisation.channels, bounds.lowest.size)
+    limits = _limits(requantisation, bounds, channels)
+    changing = (limits.must_reach & limits.must_not).any(axis=1)
+    if not changing.any():
         return None
-    shift = _largest_shift(requantisation, max(requantisation.multipliers), bounds.largest, 32 - bits)
-    if shift < 1:
+    some = _some(requantisation, bounds, changing)
+    bits = 31 - some[1].largest.bit_length()
+    shift = _largest_shift(some[0], max(some[0].multipliers), some[1].largest, 32 - bits) if bits > 0 else 0
+    form = _solve(some[0], limits.of(changing), some[1], 32 - bits, shift) if shift > 0 else None
+    if form is None or not form.common_shift:
         return None
-    limits = _limits(requantisation, bounds, max(requantisation.channels, bounds.lowest.size))
-    form = _solve(requantisation, limits, bounds, 32 - bits, shift)
-    return form if form is not None and form.common_shift else None
+    multiplier, addend = np.zeros(channels, np.int32), np.empty(channels, np.int32)
+    multiplier[changing], addend[changing] = form.multiplier, form.addend
+    addend[~changing] = (requantisation.low + limits.must_reach[~changing].sum(axis=1)) << shift
+    shifts = np.full(channels, shift, np.int32)
+    return FixedPoint(form.pre_shift, multiplier, addend, shifts, form.low, form.high)
+
+
+def _some(
+    requantisation: Requantisation, bounds: Bounds, chosen: npt.NDArray[np.bool_]
+) -> tuple[Requantisation, Bounds]:
+    """Some channels as a layer of their own, to be held against limits that are known."""
+    places = np.flatnonzero(chosen).tolist()
+    multipliers, residues = requantisation.multipliers, requantisation.residues
+    part = replace(
+        requantisation,
+        multipliers=tuple(multipliers[p] for p in places) if len(multipliers) > 1 else multipliers,
+        residues=tuple(residues[p] for p in places) if len(residues) > 1 else residues,
+        rules=(),
+    )
+    sides = (side[places] if side.size > 1 else side for side in (bounds.lowest, bounds.highest))
+    return part, Bounds(*sides)
 
 
 @dataclass(frozen=True)
