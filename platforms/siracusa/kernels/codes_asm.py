@@ -7,7 +7,6 @@ they are the channels' own; of a multiplier in two parts those above s8-s11.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,8 +22,10 @@ ADDENDS = ("s4", "s5", "s6", "s7")
 SHIFTS = ABOVE = ("s8", "s9", "s10", "s11")
 NARROW = {(-128, 127): ("p.clip", 8), (0, 255): ("p.clipu", 9), (0, 127): ("p.clipu", 8)}
 """The one instruction that limits codes, where there is one."""
-LONG_PRODUCT = 5
-"""Cycles of the high half of a product; every other instruction of a loop takes one."""
+ORDER = (1, 2, 3, 0)
+"""Channels in the order in which they are loaded, so that nobody waits for what was computed last."""
+PRODUCTS = {"mulh": 5, "mul": 2}
+"""Cycles of the high half and of the lower one; every other instruction of a loop takes one, `p.mac` too. Measured."""
 
 
 @dataclass(frozen=True)
@@ -63,45 +64,38 @@ class Coding:
     @property
     def cycles(self) -> float:
         """Of one core for one code."""
-        body = _body(self)
-        return sum(LONG_PRODUCT if line.startswith("mulh") else 1 for line in body) / WIDTH
+        return sum(PRODUCTS.get(line.split()[0], 1) for line in _body(self)) / WIDTH
 
 
 def _body(coding: Coding) -> list[str]:
     """What a turn of the loop does: a pixel of four channels."""
     form, narrow = coding.form, NARROW.get((coding.form.low, coding.form.high))
-    lines = [f"lw {total}, {4 * channel}(a0)" for channel, total in enumerate(TOTALS) if channel]
+    lines = [f"lw {TOTALS[channel]}, {4 * channel}(a0)" for channel in ORDER[:-1]]
     lines.append(f"p.lwr {TOTALS[0]}, a3, a0")
     if isinstance(form, SplitMultiply):
-        products = zip(PARTS, TOTALS, MULTIPLIERS, strict=True)
-        lines += _first_last(f"mul {part}, {total}, {by}" for part, total, by in products)
-        lines += [f"srai {part}, {part}, {form.bits}" for part in PARTS]
-        lines += [f"p.mac {part}, {total}, {by}" for part, total, by in zip(PARTS, TOTALS, ABOVE, strict=True)]
+        lines += [f"mul {PARTS[c]}, {TOTALS[c]}, {MULTIPLIERS[c]}" for c in ORDER]
+        lines += [f"srai {PARTS[c]}, {PARTS[c]}, {form.bits}" for c in ORDER]
+        lines += [f"p.mac {PARTS[c]}, {TOTALS[c]}, {ABOVE[c]}" for c in ORDER]
         made, shift = PARTS, form.shift
     else:
         if form.pre_shift:
-            lines += _first_last(f"slli {total}, {total}, {form.pre_shift}" for total in TOTALS)
-        lines += _first_last(f"mulh {total}, {total}, {by}" for total, by in zip(TOTALS, MULTIPLIERS, strict=True))
+            lines += [f"slli {TOTALS[c]}, {TOTALS[c]}, {form.pre_shift}" for c in ORDER]
+        lines += [f"mulh {TOTALS[c]}, {TOTALS[c]}, {MULTIPLIERS[c]}" for c in ORDER]
         made, shift = TOTALS, form.shift.values[0]
     if coding.own_shift:
-        lines += [f"add {total}, {total}, {by}" for total, by in zip(made, ADDENDS, strict=True)]
-        lines += [f"sra {total}, {total}, {by}" for total, by in zip(made, SHIFTS, strict=True)]
+        lines += [f"add {made[c]}, {made[c]}, {ADDENDS[c]}" for c in ORDER]
+        lines += [f"sra {made[c]}, {made[c]}, {SHIFTS[c]}" for c in ORDER]
     else:
-        addends = ADDENDS if coding.own_addend else ADDENDS[:1] * WIDTH
-        lines += [f"p.addN {total}, {total}, {by}, {shift}" for total, by in zip(made, addends, strict=True)]
+        lines += [f"p.addN {made[c]}, {made[c]}, {ADDENDS[c * coding.own_addend]}, {shift}" for c in ORDER]
     if narrow:
-        lines += [f"{narrow[0]} {total}, {total}, {narrow[1]}" for total in made]
+        lines += [f"{narrow[0]} {made[c]}, {made[c]}, {narrow[1]}" for c in ORDER]
     else:
-        lines += [f"p.max {total}, {total}, a5" for total in made] + [f"p.min {total}, {total}, a6" for total in made]
+        lines += [
+            f"{limit} {made[c]}, {made[c]}, {by}" for limit, by in (("p.max", "a5"), ("p.min", "a6")) for c in ORDER
+        ]
     first, second, third, fourth = made
     lines += [f"pv.packlo.b {first}, {second}, {first}", f"pv.packhi.b {first}, {fourth}, {third}"]
     return [*lines, f"sw {first}, 0(a1)", "p.addN a1, a1, a4, 0"]  # an addition
-
-
-def _first_last(lines: Iterable[str]) -> list[str]:
-    """What uses the word that was loaded last goes last: a load takes two cycles."""
-    first, *others = lines
-    return [*others, first]
 
 
 def listing(coding: Coding) -> Listing:

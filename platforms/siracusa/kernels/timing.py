@@ -13,9 +13,9 @@ from tilewright.platforms.siracusa.kernels.packing import Mode
 
 SIDE = 6
 """Rows and columns of results that are computed at once."""
-ISSUE = 275
-"""To write the words of a job and start it."""
-FINISH = 400
+ISSUE = 1000
+"""To write the words of the first jobs of a tile and start them, instructions that come from L2 counted."""
+FINISH = 550
 """To give a job's sums to the cores, for them to begin, and to wait for them."""
 TOGETHER = 1.06
 """How much longer both take beside each other: they share the banks of L1."""
