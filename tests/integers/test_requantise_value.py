@@ -17,6 +17,7 @@ from tilewright.numerics import (
     RoundedDivision,
     prove,
     requantise,
+    split_multiply,
 )
 
 CLAMPED = Requantisation((Fraction(1, 1000), Fraction(1, 3000)), 5, -100, 127)
@@ -49,6 +50,38 @@ def test_either_form_computes_the_definition(
     sums = np.tile(np.arange(-1000, 1001)[:, None], (1, len(multipliers)))
     assert np.array_equal(value(exact).apply(sums), exact.apply(sums))
     assert np.array_equal(value(exact).apply(sums.T, axis=0), exact.apply(sums.T, axis=0))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.fractions(Fraction(1, 5000), Fraction(1, 3), max_denominator=1 << 24), min_size=1, max_size=4),
+    st.integers(-128, 127),
+    st.integers(1, 4000),
+)
+def test_two_short_products_compute_the_definition_within_32_bits(
+    multipliers: list[Fraction], zero_point: int, reach: int
+) -> None:
+    exact = Requantisation(tuple(multipliers), zero_point, -128, 127)
+    ends = np.full(exact.channels, reach)
+    form = split_multiply(prove(exact, Bounds(-ends, ends)))
+    sums = np.tile(np.arange(-reach, reach + 1)[:, None], (1, len(multipliers)))
+    if form is not None:
+        assert np.array_equal(form.apply(sums), exact.apply(sums))
+        parts = (sums * form.below.spread(exact.channels), sums * form.above.spread(exact.channels))
+        words = (parts[0] >> form.bits) + parts[1]
+        for held in (*parts, words, words + form.addend.spread(exact.channels)):
+            assert -(1 << 31) <= int(held.min()) <= int(held.max()) < 1 << 31
+
+
+def test_a_channel_whose_code_never_changes_limits_no_other() -> None:
+    exact = Requantisation((Fraction(1, 1001), Fraction(1, 3001)), 5, -128, 127)
+    bounds = Bounds(np.asarray([-60000, 1 << 30]), np.asarray([60000, (1 << 30) + 900]))
+    form = split_multiply(prove(exact, bounds))
+    assert form is not None
+    sums = np.stack([np.arange(-60000, 60001), np.linspace(1 << 30, (1 << 30) + 900, 120001).astype(np.int64)], axis=1)
+    assert np.array_equal(form.apply(sums), exact.apply(sums))
+    assert form.c("acc", "o").startswith("((acc * below[o] >> ")
+    assert split_multiply(prove(TIES, Bounds(np.asarray([-1000]), np.asarray([1000])))) is None
 
 
 def test_the_form_says_what_was_proved() -> None:

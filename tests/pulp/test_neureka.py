@@ -14,7 +14,7 @@ from drawn_layers import Drawn, draw, network
 from numpy.typing import NDArray
 from tilewright.cli import main
 from tilewright.compile import Compiled, compile_model, write
-from tilewright.errors import ToolMissing, UsageError
+from tilewright.errors import PlatformError, ToolMissing, UsageError
 from tilewright.fitting import fitted
 from tilewright.options import CompileOptions
 from tilewright.plan.execute import run_slots
@@ -105,6 +105,16 @@ def test_the_faster_engine_is_taken_unless_one_is_named(tmp_path: Path) -> None:
     assert set(taken["cores"].values()) == {"cores"}
     with pytest.raises(UsageError, match=r"--engine npu.*has no engine of that name.*it has cores, neureka"):
         compiled([SIMPLE], tmp_path, board, 64 * 1024, "npu")
+
+
+@pytest.mark.parametrize(("level", "why"), [("nowhere", "free levels are wmem"), ("l1", "the network lies there")])
+def test_weights_in_a_level_that_nobody_counts_are_refused(
+    level: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = load_target("qemu_siracusa")
+    monkeypatch.setattr("tilewright.platforms.siracusa.kernels.jobs.WEIGHTS", level)
+    with pytest.raises(PlatformError, match=f"constant 'w' of node 'layer0' rests in level '{level}'.*{why}"):
+        compiled([SIMPLE], tmp_path, board, 64 * 1024)
 
 
 def test_what_each_engine_would_take_and_why_not_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

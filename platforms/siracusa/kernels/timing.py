@@ -13,7 +13,7 @@ from tilewright.platforms.siracusa.kernels.packing import Mode
 
 SIDE = 6
 """Rows and columns of results that are computed at once."""
-ISSUE = 1000
+ISSUE = 1700
 """To write the words of the first jobs of a tile and start them, instructions that come from L2 counted."""
 FINISH = 550
 """To give a job's sums to the cores, for them to begin, and to wait for them."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
+from tilewright.errors import PlatformError
 from tilewright.memory.needs import BufferReport, MemoryReport, empty
 from tilewright.memory.placed import PlacedPlan, Region
 from tilewright.memory.states import STATE
@@ -27,8 +28,10 @@ def memory_reports(
 ) -> dict[str, MemoryReport]:
     """Per level the worst moment decomposed; levels that hold nothing are reported as such.
 
-    `table_bytes` of `constant_bytes` are tables of tiles and copies.
+    `table_bytes` of `constant_bytes` are tables of tiles and copies. PlatformError where a constant rests in a level
+    that there is not, or in one of the network's own.
     """
+    _check_apart(placed, levels)
     reports = {}
     readonly = any(level.readonly for level in levels)
     fast, apart = _tile_level(placed), placed.plan.constants_apart
@@ -49,6 +52,20 @@ def memory_reports(
         own = apart.get(level.name, 0)
         reports[level.name] = replace(row, worst_case=row.worst_case + own, constants=row.constants + own)
     return reports
+
+
+def _check_apart(placed: PlacedPlan, levels: Sequence[MemoryLevel]) -> None:
+    """PlatformError where a kernel's constant rests in a level whose bytes nobody would count."""
+    own = {placed.level, _tile_level(placed)}
+    free = [level.name for level in levels if level.name not in own and not level.readonly]
+    told = ", ".join(free) or "none"
+    for slot in placed.plan.frozen_slots:
+        if slot.constant.level and slot.constant.level not in free:
+            raise PlatformError(
+                f"constant '{slot.constant.name}' of node '{slot.node}' rests in level '{slot.constant.level}'",
+                why="the network lies there" if slot.constant.level in own else f"free levels are {told}",
+                fix="name the memory of the kernel's engine",
+            )
 
 
 def _tile_level(placed: PlacedPlan) -> str:
