@@ -29,7 +29,7 @@ from tilewright.operators import remembered
 from tilewright.platform import Array, Call, Constant, DType
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.siracusa.kernels.codes_asm import Coding, listing
-from tilewright.platforms.siracusa.kernels.packing import Mode, bits_of, pack
+from tilewright.platforms.siracusa.kernels.packing import WORD_BYTES, Mode, bits_of, pack
 from tilewright.platforms.siracusa.kernels.timing import SIDE, line_cycles, tile_cycles
 from tilewright.platforms.siracusa.memory import WEIGHTS
 
@@ -92,7 +92,7 @@ class JobContext:
     coding: Coding
     zero: int
     signed: bool
-    weight_words: tuple[int, int]
+    weight_bytes: int
     text: str
 
     @property
@@ -141,11 +141,10 @@ def context(call: Call, layer: Layer, depth: int, source: str) -> JobContext:
     x, y, coding = call.tensor(0), call.outputs[0], coding_of(call)
     blocks = 1 if layer.mode is Mode.APART else -(-depth // layer.mode.ins)
     planes = 1 if layer.mode is Mode.ONE else layer.bits
-    apart = layer.mode is Mode.APART
     zero = int(the_quantisation(x).zero_point[0]) & 0xFF
     return JobContext(
         source, C_TYPES[y.dtype], layer, depth, len(coding.numbers), coding, zero, x.dtype is DType.I8,
-        (32 * planes * (1 if apart else blocks), 0 if apart else 32 * planes * blocks),
+        WORD_BYTES * planes * blocks,
         listing(coding).text("        "),
     )  # fmt: skip
 
