@@ -79,9 +79,8 @@ def layer_of(call: Call) -> Layer:
     flat = np.moveaxis(weights.reshape(*weights.shape[:2], -1), 1, -1)
     three = window.kernel == (3, 3)
     apart = three and call.integer("group", 1) > 1
-    (top, left), (bottom, right) = _padding(call)
     mode = Mode.APART if apart else Mode.THREE if three else Mode.ONE
-    return Layer(mode, flat, window.strides[0], top, left, bottom, right)
+    return Layer(mode, flat, window.strides[0])
 
 
 class _Convolution(JobKernelMethods):

@@ -35,7 +35,7 @@ from tilewright.platforms.siracusa.memory import WEIGHTS
 
 SHARED = "../../pulp/kernels/"
 SHARE_BYTES = 40
-"""Of a job's share in the template, with pointers of eight bytes."""
+"""Of a `tilewright_neureka_share`, with pointers of eight bytes."""
 JOB_SUMS = 4608
 """Sums of a job, as long as they are more than six rows of the channels that are computed at once."""
 PARTS = (1, 2, 3, 4, 6, 8)
@@ -49,16 +49,12 @@ TEMPLATE = "neureka.c.mako"
 class Layer:
     """A layer as the unit sees it: `weights` [output channel, tap, input channel], depthwise [channel, tap, 1].
 
-    A dense layer is a 1x1 convolution. `tops`, `lefts`, `bottoms` and `rights` say where there is padding.
+    A dense layer is a 1x1 convolution.
     """
 
     mode: Mode
     weights: Array
     stride: int = 1
-    top: int = 0
-    left: int = 0
-    bottom: int = 0
-    right: int = 0
 
     @property
     def ins(self) -> int:
@@ -161,15 +157,17 @@ class Shape:
 def job_shape(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) -> Shape:
     """The jobs of a tile of so many results that take the fewest modelled cycles.
 
-    Each is some sixes of rows, of all output channels or of as many as are computed at once. Jobs are alike but for the
-    last ones; where they are few, little runs side by side, and where they are many the cores wait for each.
+    Each is some sixes of rows, of all output channels, half of them, or as many as are computed at once. Jobs are alike
+    but for the last; where they are few, little runs side by side, and where they are many the cores wait for each.
     """
     high, wide, codes = layer.computed(rows), layer.computed(columns), rows * columns * channels
     lines, blocks = -(-high // SIDE), -(-channels // layer.mode.outs)
     line = line_cycles(layer.mode, high / lines, wide, channels / blocks, layer.ins, layer.bits)
     work = codes * coding_of(call).cycles / CORES
     best = Shape(SIDE, np.minimum(channels, layer.mode.outs), tile_cycles(lines * blocks, lines * blocks * line, work))
-    for outs, groups in ((np.minimum(channels, layer.mode.outs), blocks), (channels, 1)):
+    half = np.minimum(channels, layer.mode.outs * -(-blocks // 2))
+    for outs in (np.minimum(channels, layer.mode.outs), half, channels):
+        groups = -(-channels // outs)
         for parts in PARTS:
             job_rows = SIDE * -(-lines // parts)
             jobs = groups * -(-high // job_rows)

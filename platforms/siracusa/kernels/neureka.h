@@ -49,7 +49,7 @@ static inline int tilewright_neureka_computed(int results, int step) { return (r
 
 static inline int tilewright_neureka_least(int one, int other) { return one < other ? one : other; }
 
-/* A job is some rows of sums, in sixes, times some output channels, all or as many as are computed at once. */
+/* A job is some rows of sums, in sixes, times some output channels: all, half, or as many as are computed at once. */
 static int tilewright_neureka_jobs(const tilewright_neureka_tile *tile, int step)
 {
     const int rows = tilewright_neureka_computed(tile->rows, step);
