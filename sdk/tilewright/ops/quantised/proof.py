@@ -182,10 +182,10 @@ def split(requantisation: Requantisation, lowest: bytes, highest: bytes) -> Fixe
     changing = (limits.must_reach & limits.must_not).any(axis=1)
     if not changing.any():
         return None
-    some = _some(requantisation, bounds, changing)
-    bits = 31 - some[1].largest.bit_length()
-    shift = _largest_shift(some[0], max(some[0].multipliers), some[1].largest, 32 - bits) if bits > 0 else 0
-    form = _solve(some[0], limits.of(changing), some[1], 32 - bits, shift) if shift > 0 else None
+    some, reach = _some(requantisation, bounds, changing)
+    bits = 31 - reach.largest.bit_length()
+    shift = _largest_shift(some, max(some.multipliers), reach.largest, 32 - bits) if bits > 0 else 0
+    form = _solve(some, limits.of(changing), reach, 32 - bits, shift) if shift > 0 else None
     if form is None or not form.common_shift:
         return None
     multiplier, addend = np.zeros(channels, np.int32), np.empty(channels, np.int32)
@@ -295,7 +295,9 @@ def _solve(
     first = _interval(limits, pre_shift, shifts, _middle(requantisation, shifts))
     hardest = int(np.argmax(first[0] - first[1]))
     if channels > 1 and first[0][hardest] > first[1][hardest]:
-        if _solve(*_channel(requantisation, limits, bounds, hardest), pre_shift, shift) is None:
+        mask = np.arange(channels) == hardest
+        one, its_bounds = _some(requantisation, bounds, mask)
+        if _solve(one, limits.of(mask), its_bounds, pre_shift, shift) is None:
             return None
     multiplier, addend, solved = _choose(requantisation, limits, pre_shift, shifts, first)
     if not solved.all():
@@ -314,21 +316,6 @@ def _solve(
         return None
     small = tuple(part.astype(np.int32) for part in (multiplier, addend, shifts))
     return FixedPoint(pre_shift, small[0], small[1], small[2], requantisation.low, requantisation.high)
-
-
-def _channel(
-    requantisation: Requantisation, limits: _Limits, bounds: Bounds, channel: int
-) -> tuple[Requantisation, _Limits, Bounds]:
-    """One channel as a layer of its own."""
-    one = replace(
-        requantisation,
-        multipliers=requantisation.multipliers[channel % len(requantisation.multipliers) :][:1],
-        residues=requantisation.residues[channel:][:1],
-        rules=(),
-    )
-    mask = np.arange(limits.reached.shape[0]) == channel
-    sides = (side[channel % side.size :][:1] for side in (bounds.lowest, bounds.highest))
-    return one, limits.of(mask), Bounds(*sides)
 
 
 def _choose(
