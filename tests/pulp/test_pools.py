@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from board_layers import Network, board_or_skip, check_network, kernels
 from onnx import helper
 
-WINDOWS = (  # name, input, unsigned, ONNX attributes
+WINDOWS: tuple[tuple[str, tuple[int, ...], bool, dict[str, Any]], ...] = (  # name, input, unsigned, ONNX attributes
     ("fours", (1, 36, 7, 5), False, {"kernel_shape": [7, 5]}),
     ("bytes", (1, 8, 6, 9), True, {"kernel_shape": [3, 2], "strides": [2, 3]}),
     ("close", (1, 4, 9, 8), False, {"kernel_shape": [2, 3]}),

@@ -179,7 +179,7 @@ def split(requantisation: Requantisation, lowest: bytes, highest: bytes) -> Fixe
         return None
     channels = max(requantisation.channels, bounds.lowest.size)
     limits = _limits(requantisation, bounds, channels)
-    changing = (limits.must_reach & limits.must_not).any(axis=1)
+    changing = np.asarray((limits.must_reach & limits.must_not).any(axis=1))
     if not changing.any():
         return None
     some, reach = _some(requantisation, bounds, changing)
