@@ -103,17 +103,19 @@ def _refuse(options: CompileOptions, wish: BundleWish) -> None:
             f"--bundle {quoted(wish.name)} cannot begin names in C",
             fix=f"take '{c_identifier(wish.name, set(), NAME_LENGTH)}'",
         )
+    for option in options_of_one(options):
+        raise UnsupportedError(f"{option} and --bundle", why="it speaks of one network", fix="leave one of them out")
+
+
+def options_of_one(options: CompileOptions) -> tuple[str, ...]:
+    """The options given that speak of one network, as the command line has them."""
     said = {
         "--context": options.context, "--tokenizer": options.tokenizer is not None,
         "--program": options.program is not None, "--lock": options.lock is not None,
         "--decisions": options.decisions is not None, "--stream": options.stream is not None,
         "--slice": options.slice_instructions > 0,
     }  # fmt: skip
-    for option, given in said.items():
-        if given:
-            raise UnsupportedError(
-                f"{option} and --bundle", why="it speaks of one network", fix="leave one of them out"
-            )  # fmt: skip
+    return tuple(option for option, given in said.items() if given)
 
 
 def _on_cores(options: CompileOptions, target: Target) -> CompileOptions:

@@ -319,3 +319,8 @@ def test_data_that_does_not_fit_is_refused(
     np.savez(learner / "data.npz", **arrays)  # type: ignore[arg-type]
     assert train(learner, "--data", str(learner / "data.npz"), "--update", "last") == 2
     assert text in capsys.readouterr().err
+
+
+def test_an_option_of_one_network_is_refused(learner: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train(learner, "--slice", "1000") == UnsupportedError.code
+    assert "--slice and train: it speaks of one network, and a training is a step" in capsys.readouterr().err

@@ -85,12 +85,19 @@ class Tile:
 
 @dataclass(frozen=True)
 class TileContext:
-    """Every number of one layer; a channel's weights lie behind its start, `per_channel` elements in all."""
+    """Every number of one layer: steps from a channel to the next, and where its sums start.
+
+    Constant weights of a channel lie behind its start, `per_channel` elements in all; others alone, beside a `bias`.
+    """
 
     h: Axis
     w: Axis
     channels: int
     per_channel: int
+    x_step: int
+    y_step: int
+    bias: bool
+    start: str
     tile: Tile
     clamp: str
 
@@ -116,8 +123,8 @@ def groups(offsets: Sequence[int]) -> list[list[int]]:
     return groups
 
 
-def tile_of(h: Axis, w: Axis, channels: int, columns: int) -> Tile:
-    """The text of tiles of `columns` results."""
+def tile_of(h: Axis, w: Axis, channels: int, columns: int, begin: int = 1) -> Tile:
+    """The text of tiles of `columns` results, `channels` elements apart; weights begin at `begin`."""
     lefts = [min(at, w.out - columns) * w.stride - w.pad for at in range(0, w.out, columns)]
     window = {j * w.stride + kw * w.dilation for j in range(columns) for kw in range(w.kernel)}
     inputs = sorted(c for c in window if any(0 <= left + c < w.size for left in lefts))
@@ -143,7 +150,7 @@ def tile_of(h: Axis, w: Axis, channels: int, columns: int) -> Tile:
                 products = tuple((f"s{j}", f"w{kw}") for j, kw in taps)
                 loads.append(Load(f"v{c}", pointer, offset - middle, inside, products))
         used = sorted({int(weight[1:]) for load in loads for _, weight in load.products})
-        own = tuple((f"w{kw}", 1 + kh * w.kernel + kw) for kw in used)
+        own = tuple((f"w{kw}", begin + kh * w.kernel + kw) for kw in used)
         rows.append(Row(name, own, tuple(loads)))
     stores = []
     spot = f"({times('oh', w.out)} + ow)"
@@ -171,14 +178,24 @@ def chosen(call: Call) -> tuple[Axis, Axis, Tile, float]:
     channels = x.shape[1]
     across = (channels,) if len(x.shape) == 3 else (x.shape[3] * channels, channels)
     h, w, _ = image_axes(call, (x.elements, 1, *across))
-    widest = min(WIDEST, w.out, max(1, REGISTERS - w.kernel - 3))
-    priced = []
-    for columns in range(1, widest + 1):
-        tile = tile_of(h, w, channels, columns)
-        count = h.out * -(-w.out // columns)
-        priced.append((count * (instructions(tile, call.node.clamp) * channels + TILE), columns, tile))
-    cost, _, tile = min(priced, key=lambda one: one[:2])
+    tiles = [tile_of(h, w, channels, columns) for columns in range(1, widest(w) + 1)]
+    cost, tile = cheapest(h, w, tiles, channels, call.node.clamp)
     return h, w, tile, cost
+
+
+def widest(w: Axis) -> int:
+    """Results of a tile whose sums fit in registers, at most."""
+    return min(WIDEST, w.out, max(1, REGISTERS - w.kernel - 3))
+
+
+def cheapest(h: Axis, w: Axis, tiles: Sequence[Tile], channels: int, clamp: Clamp | None) -> tuple[float, Tile]:
+    """The instructions of all tiles of a layer, and the tile with the fewest."""
+    priced = [
+        (h.out * -(-w.out // tile.columns) * (instructions(tile, clamp) * channels + TILE), tile.columns, tile)
+        for tile in tiles
+    ]
+    cost, _, tile = min(priced, key=lambda one: one[:2])
+    return cost, tile
 
 
 def by_channel(call: Call) -> Array:
@@ -227,6 +244,10 @@ class DepthwiseTileF32(KernelMethods):
             w=w,
             channels=call.shape(0)[1],
             per_channel=1 + h.kernel * w.kernel,
+            x_step=1,
+            y_step=1,
+            bias=False,
+            start="w[0]",
             tile=tile,
             clamp=rectified_text("v", call.node.clamp),
         )

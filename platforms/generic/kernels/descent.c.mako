@@ -9,11 +9,15 @@ static void ${f.name}(${f.parameters})
         const float value = x[channel], step = ${k.rate} * value;
         float sum = ${"add[channel]" if k.add else "0.0f"};
 % for t in k.terms:
+% if k.beside:
+        sum += tilewright_block_moved(${t.weights} + channel * ${t.product.results}, ${t.gradient}, step, ${t.product.results}, ${t.following} + channel * ${t.product.results});
+% else:
         for (int o = 0; o < ${t.product.results}; o++) {
             const int place = channel * ${t.steps[1]} + o * ${t.steps[0]};
             sum = TILEWRIGHT_MULTIPLY_ADD(${t.weights}[place], ${t.gradient}[o], sum);
             ${t.following}[place] = TILEWRIGHT_MULTIPLY_ADD(step, ${t.gradient}[o], ${k.decayed(t.target + "[place]")});
         }
+% endif
 % endfor
 % if k.back:
         dx[channel] = ${"value > 0 ? sum : 0.0f" if k.masked else "sum"};
@@ -33,13 +37,14 @@ static void ${f.name}(${f.parameters})
     const tilewright_descent_term terms[${len(k.terms)}] = {
 % for t in k.terms:
         {${t.weights}, ${t.gradient}, ${t.target}, ${t.following},
-         ${f"(float *)scratch + {t.waiting}" if t.waiting is not None else "NULL"},
+         ${f"(float *)scratch + {t.aside}" if t.aside is not None else "NULL"}, ${t.rows_at_once},
          ${", ".join(listed(steps) for steps in t.weight_steps)}},
 % endfor
     };
     const tilewright_descent descent = {
-        ${len(k.terms)}, ${k.block}, ${k.channels}, ${int(k.masked)}, ${k.rate}, ${k.decay}, x, ${"add" if k.add else "NULL"},
-        ${"dx" if k.back else "NULL"}, ${f"(uint32_t *)scratch + {k.noted}" if k.masked else "NULL"}};
+        ${len(k.terms)}, ${k.block}, ${k.channels}, ${int(k.masked)}, ${k.apart}, ${k.rate}, ${k.decay}, x,
+        ${"add" if k.add else "NULL"}, ${"dx" if k.back else "NULL"}, (float *)scratch + ${k.slopes},
+        (float *)scratch + ${k.gathered}};
     tilewright_descend(&descent, products, terms);
 % endif
 }

@@ -1,19 +1,22 @@
-/* Products taken back: a block of channels at a time has its slopes summed, then lies under its own gradient; weights
- * move when nothing reads the old ones any more. So `dx` may be `x` or `add`, and `next` may be `w` or `target`. */
+/* Products taken back, four channels at a time: the weights of the channels are set aside, these move by the sums of their
+ * slopes, and then the channels lie under their own gradient, pixel by pixel. So `dx` may be `x` or `add`, and `next` may
+ * be `w` or `target`. */
+enum { TILEWRIGHT_TAPS = 16 }; /* taps that are summed at once */
 typedef struct {
     int result, channel, row, column; /* elements from one weight to the next */
 } tilewright_weights;
 typedef struct {
     const float *w, *y, *target; /* target is w where weights themselves move */
-    float *next, *slopes;        /* slopes: a column that waits until the old weights are read, NULL where none must */
+    float *next, *aside;         /* aside: the weights of four channels, [tap][result][channel] */
+    int rows_at_once;            /* rows of the gradient for which the operand is gathered, 0 where it is read in place */
     tilewright_weights at_w, at_target, at_next;
 } tilewright_descent_term;
 typedef struct {
-    int count, block, channels, masked;
+    int count, block, channels, masked, apart; /* apart: columns between those that one step of every product reaches */
     float rate, decay;
     const float *x, *add;
     float *dx; /* NULL where no gradient is asked for */
-    uint32_t *positive;
+    float *slopes, *gathered;
 } tilewright_descent;
 
 static inline int tilewright_weight(const tilewright_weights *at, int result, int channel, const tilewright_product *p,
@@ -22,137 +25,245 @@ static inline int tilewright_weight(const tilewright_weights *at, int result, in
     return result * at->result + channel * at->channel + tap / p->kernel[1] * at->row + tap % p->kernel[1] * at->column;
 }
 
-/* One weight moves by its slope. */
-static inline void tilewright_move(const tilewright_descent *d, const tilewright_product *p,
-                                   const tilewright_descent_term *t, int result, int channel, int tap, float slope)
+/* Four weights of every tap and result side by side; zeros for channels that a block lacks. */
+static void tilewright_descend_aside(const tilewright_product *p, const tilewright_descent_term *t, int channel, int count)
 {
-    const float old = t->target[tilewright_weight(&t->at_target, result, channel, p, tap)];
-    t->next[tilewright_weight(&t->at_next, result, channel, p, tap)] =
-        TILEWRIGHT_MULTIPLY_ADD(d->rate, slope, d->decay * old);
+    static const float zero = 0.0f;
+    const int taps = p->kernel[0] * p->kernel[1], first = channel / p->channels * p->results;
+    for (int tap = 0; tap < taps; tap++) {
+        const float *lines[4];
+        int steps[4];
+        for (int c = 0; c < 4; c++) {
+            lines[c] = c < count ? t->w + tilewright_weight(&t->at_w, first, channel % p->channels + c, p, tap) : &zero;
+            steps[c] = c < count ? t->at_w.result : 0;
+        }
+        tilewright_interleave(lines, steps, p->results, t->aside + tap * p->results * 4, 4);
+    }
 }
 
-/* The slopes of a block of channels; into `next`, or into the column [result][channel of the block][tap]. */
+/* What one channel has at a tap for rows of the gradient, zero where nothing meets. */
+static void tilewright_descend_gather(const tilewright_product *p, const float *x, int tap, int row, int rows, float *put)
+{
+    const int down = tap / p->kernel[1] * p->dilation[0] - p->begin[0], stride = p->stride[1];
+    const int right = tap % p->kernel[1] * p->dilation[1] - p->begin[1], last = p->size[1] - 1 - right;
+    const int low = right < 0 ? (stride - 1 - right) / stride : 0, end = last < 0 ? 0 : last / stride + 1;
+    const int high = end < p->outs[1] ? end : p->outs[1], step = stride * p->x.column;
+    for (int at = row; at < row + rows; at++) {
+        const int place = at * p->stride[0] + down;
+        const int inside = place >= 0 && place < p->size[0] && low < high;
+        const float *from = inside ? x + place * p->x.row + (low * stride + right) * p->x.column : x;
+        int column = 0;
+        for (; column < (inside ? low : p->outs[1]); column++) {
+            *put++ = 0.0f;
+        }
+        for (; column < high; column++, from += step) {
+            *put++ = *from;
+        }
+        for (; column < p->outs[1]; column++) {
+            *put++ = 0.0f;
+        }
+    }
+}
+
+/* Adds to slopes[result][lane] what `count` elements of four lanes of x make with the gradient of every result. */
+static void tilewright_descend_dots(const tilewright_product *p, const float *const *x, const float *y, int x_step,
+                                    int y_step, int count, float *slopes)
+{
+    for (int o = 0; o < p->results; o += 4, slopes += 16) {
+        const float *lines[4];
+        for (int j = 0; j < 4; j++) {
+            lines[j] = y + (o + j < p->results ? o + j : p->results - 1) * p->y.channel;
+        }
+        if (x_step == 1 && y_step == 1) {
+            tilewright_block_dots(lines, x, count, slopes);
+            continue;
+        }
+        for (int at = 0; at < 16; at++) {
+            const float *one = x[at % 4], *other = lines[at / 4];
+            float sum = slopes[at];
+            for (int i = 0; i < count; i++, one += x_step, other += y_step) {
+                sum = TILEWRIGHT_MULTIPLY_ADD(*one, *other, sum);
+            }
+            slopes[at] = sum;
+        }
+    }
+}
+
+/* The slopes of up to four weights of every result: those of four channels at a tap, or of single channels at any. */
 static void tilewright_descend_slopes(const tilewright_descent *d, const tilewright_product *p,
-                                      const tilewright_descent_term *t, int channel)
+                                      const tilewright_descent_term *t, const int *channels, const int *taps)
 {
-    const int taps = p->kernel[0] * p->kernel[1], group = channel / p->channels, inside = channel % p->channels;
-    const int first = group * p->results;
-    for (int tap = 0; tap < taps; tap++) {
-        const tilewright_meeting m = tilewright_meet(p, tap);
-        for (int o = 0; o < p->results;) {
-            const int wide = d->block == 4 && o + 4 <= p->results, high = wide ? 4 : 1;
-            const float *const y = t->y + (first + o) * p->y.channel;
-            float sums[16];
-            if (wide) {
-                tilewright_slopes_4x4(d->x + channel * p->x.channel, y, &m, sums);
-            } else {
-                for (int c = 0; c < d->block; c++) {
-                    sums[c] = tilewright_slope(d->x + (channel + c) * p->x.channel, y, &m);
-                }
+    const float *const y = t->y + channels[0] / p->channels * p->results * p->y.channel;
+    const tilewright_meeting m = tilewright_meet(p, taps[0]);
+    memset(d->slopes, 0, (size_t)((p->results + 3) / 4 * 16) * sizeof *d->slopes);
+    for (int image = 0; image < p->images; image++) {
+        const float *x[4];
+        for (int row = 0; t->rows_at_once && row < p->outs[0]; row += t->rows_at_once) {
+            const int rows = p->outs[0] - row < t->rows_at_once ? p->outs[0] - row : t->rows_at_once;
+            for (int lane = 0; lane < 4; lane++) {
+                float *const put = d->gathered + lane * rows * p->outs[1];
+                x[lane] = put;
+                tilewright_descend_gather(p, d->x + image * p->x.image + channels[lane] * p->x.channel, taps[lane], row,
+                                          rows, put);
             }
-            for (int at = 0; at < high * d->block; at++) {
-                const int result = o + at / d->block, c = at % d->block;
-                if (t->slopes != NULL) {
-                    t->slopes[(result * d->block + c) * taps + tap] = sums[at];
-                } else {
-                    tilewright_move(d, p, t, first + result, inside + c, tap, sums[at]);
-                }
+            tilewright_descend_dots(p, x, y + image * p->y.image + row * p->y.row, 1, 1, rows * p->outs[1], d->slopes);
+        }
+        for (int row = 0; !t->rows_at_once && row < m.rows; row++) {
+            for (int lane = 0; lane < 4; lane++) {
+                x[lane] = d->x + m.x_start + image * p->x.image + channels[lane] * p->x.channel + row * m.x.row;
             }
-            o += high;
+            tilewright_descend_dots(p, x, y + m.y_start + image * p->y.image + row * m.y.row, m.x.column, m.y.column,
+                                    m.columns, d->slopes);
         }
     }
 }
 
-/* The gradient of a block of channels is added to `dx`. */
-static void tilewright_descend_back(const tilewright_descent *d, const tilewright_product *p,
-                                    const tilewright_descent_term *t, int channel)
+/* The weights of a block of channels move by their slopes. */
+static void tilewright_descend_move(const tilewright_descent *d, const tilewright_product *p,
+                                    const tilewright_descent_term *t, int channel, int count)
 {
-    const int taps = p->kernel[0] * p->kernel[1], group = channel / p->channels, inside = channel % p->channels;
-    for (int tap = 0; tap < taps; tap++) {
-        const tilewright_meeting m = tilewright_meet(p, tap);
-        const float *const w = t->w + tilewright_weight(&t->at_w, group * p->results, inside, p, tap);
-        float *const dx = d->dx + channel * p->x.channel + m.x_start;
-        for (int o = 0; o < p->results;) {
-            const int wide = d->block == 4 && o + 4 <= p->results;
-            const float *const y = t->y + (group * p->results + o) * p->y.channel + m.y_start;
-            if (wide) {
-                float f[16];
+    const int taps = p->kernel[0] * p->kernel[1], first = channel / p->channels * p->results;
+    const int lanes = t->rows_at_once || count == 4 ? 4 : 1, all = count * taps;
+    for (int at = 0; at < all; at += lanes) {
+        int own[4], place[4];
+        for (int lane = 0; lane < 4; lane++) {
+            const int one = lane < lanes && at + lane < all ? at + lane : at;
+            own[lane] = channel + one % count, place[lane] = one / count;
+        }
+        tilewright_descend_slopes(d, p, t, own, place);
+        for (int lane = 0; lane < lanes && at + lane < all; lane++) {
+            const int inside = own[lane] % p->channels;
+            const float *from = t->target + tilewright_weight(&t->at_target, first, inside, p, place[lane]);
+            float *to = t->next + tilewright_weight(&t->at_next, first, inside, p, place[lane]);
+            for (int o = 0; o < p->results; o++, from += t->at_target.result, to += t->at_next.result) {
+                *to = TILEWRIGHT_MULTIPLY_ADD(d->rate, d->slopes[4 * o + lane], d->decay * *from);
+            }
+        }
+    }
+}
+
+/* One tap for those of four columns that meet something. */
+static void tilewright_descend_part(const tilewright_product *p, const tilewright_tap *tap, int step, int low, int high,
+                                    float *sums)
+{
+    for (int j = low; j < high; j++) {
+        const float *w = tap->w, *source = tap->source + j * step;
+        float s0 = sums[j], s1 = sums[4 + j], s2 = sums[8 + j], s3 = sums[12 + j];
+        for (int o = 0; o < p->results; o++, w += 4, source += p->y.channel) {
+            const float value = *source;
+            s0 = TILEWRIGHT_MULTIPLY_ADD(w[0], value, s0);
+            s1 = TILEWRIGHT_MULTIPLY_ADD(w[1], value, s1);
+            s2 = TILEWRIGHT_MULTIPLY_ADD(w[2], value, s2);
+            s3 = TILEWRIGHT_MULTIPLY_ADD(w[3], value, s3);
+        }
+        sums[j] = s0, sums[4 + j] = s1, sums[8 + j] = s2, sums[12 + j] = s3;
+    }
+}
+
+/* Adds what one product gives to four channels of up to four pixels, `apart` columns from each other. */
+static void tilewright_descend_back(const tilewright_product *p, const tilewright_descent_term *t, const float *y, int row,
+                                    int column, int apart, int count, float *sums)
+{
+    const int step = apart / p->stride[1], together = count == 4 && step * p->y.column == 1;
+    const int last = (p->outs[0] - 1) * p->y.row + p->outs[1] - 4; /* where four columns begin that end a plane */
+    tilewright_tap met[TILEWRIGHT_TAPS];
+    int meeting = 0;
+    for (int kw = 0; kw < p->kernel[1]; kw++) {
+        const int right = column + p->begin[1] - kw * p->dilation[1], start = right / p->stride[1];
+        int low = 0, high = count;
+        while (low < high && start + low * step < 0) {
+            low++;
+        }
+        while (high > low && start + (high - 1) * step >= p->outs[1]) {
+            high--;
+        }
+        for (int kh = 0; kh < p->kernel[0] && low < high && right % p->stride[1] == 0; kh++) {
+            const int down = row + p->begin[0] - kh * p->dilation[0], from = down / p->stride[0];
+            if (down < 0 || down % p->stride[0] || from >= p->outs[0]) {
+                continue;
+            }
+            const int place = from * p->y.row + start * p->y.column;
+            const tilewright_tap tap = {t->aside + (kh * p->kernel[1] + kw) * p->results * 4, y + place};
+            if (!together || place < 0 || place > last) {
+                tilewright_descend_part(p, &tap, step * p->y.column, low, high, sums);
+                continue;
+            }
+            if (low > 0 || high < 4) { /* what neighbouring rows add to columns that meet nothing is taken back */
+                float kept[16];
+                memcpy(kept, sums, sizeof kept);
+                tilewright_block_taps(&tap, 1, p->results, p->y.channel, sums);
                 for (int at = 0; at < 16; at++) {
-                    f[at] = w[(o + at / 4) * t->at_w.result + at % 4 * t->at_w.channel];
+                    sums[at] = at % 4 < low || at % 4 >= high ? kept[at] : sums[at];
                 }
-                tilewright_spread_4x4(dx, &m.x, y, &m.y, m.images, m.rows, m.columns, f);
+                continue;
+            }
+            met[meeting++] = tap;
+            if (meeting == TILEWRIGHT_TAPS) {
+                tilewright_block_taps(met, meeting, p->results, p->y.channel, sums);
+                meeting = 0;
+            }
+        }
+    }
+    if (meeting) {
+        tilewright_block_taps(met, meeting, p->results, p->y.channel, sums);
+    }
+}
+
+/* The gradient of up to four pixels of a block of channels. */
+static void tilewright_descend_pixels(const tilewright_descent *d, const tilewright_product *p,
+                                      const tilewright_descent_term *terms, int image, int channel, int channels, int row,
+                                      int column, int count)
+{
+    const int place = image * p->x.image + channel * p->x.channel + row * p->x.row + column * p->x.column;
+    const int step = d->apart * p->x.column;
+    float sums[16] = {0};
+    for (int c = 0; d->add != NULL && c < channels; c++) {
+        for (int j = 0; j < count; j++) {
+            sums[4 * c + j] = d->add[place + c * p->x.channel + j * step];
+        }
+    }
+    for (int n = 0; n < d->count; n++) {
+        const float *const y = terms[n].y + image * p[n].y.image + channel / p[n].channels * p[n].results * p[n].y.channel;
+        tilewright_descend_back(&p[n], &terms[n], y, row, column, d->apart, count, sums);
+    }
+    for (int c = 0; c < channels; c++) {
+        const float *x = d->x + place + c * p->x.channel, *from = sums + 4 * c;
+        float *dx = d->dx + place + c * p->x.channel;
+        if (step == 1 && count == 4) { /* four of them without a loop */
+            const float s0 = from[0], s1 = from[1], s2 = from[2], s3 = from[3];
+            if (d->masked) {
+                dx[0] = x[0] > 0 ? s0 : 0.0f, dx[1] = x[1] > 0 ? s1 : 0.0f;
+                dx[2] = x[2] > 0 ? s2 : 0.0f, dx[3] = x[3] > 0 ? s3 : 0.0f;
             } else {
-                for (int c = 0; c < d->block; c++) {
-                    const float f = w[o * t->at_w.result + c * t->at_w.channel];
-                    tilewright_spread(dx + c * p->x.channel, &m.x, y, &m.y, m.images, m.rows, m.columns, f);
-                }
+                dx[0] = s0, dx[1] = s1, dx[2] = s2, dx[3] = s3;
             }
-            o += wide ? 4 : 1;
+            continue;
         }
-    }
-}
-
-/* What a block of channels begins with: the gradient of other readers or zero; which elements were positive is noted. */
-static void tilewright_descend_begin(const tilewright_descent *d, const tilewright_product *p, int channel)
-{
-    const int plane = p->size[0] * p->size[1], count = d->block * p->images * plane;
-    if (d->masked) {
-        memset(d->positive, 0, (size_t)((count + 31) / 32) * sizeof *d->positive);
-    }
-    for (int at = 0; at < count; at++) {
-        const int c = at / (p->images * plane), image = at / plane % p->images, row = at % plane / p->size[1];
-        const int place = (channel + c) * p->x.channel + image * p->x.image + row * p->x.row
-                          + at % p->size[1] * p->x.column;
-        if (d->masked && d->x[place] > 0) {
-            d->positive[at / 32] |= (uint32_t)1 << at % 32;
-        }
-        d->dx[place] = d->add != NULL ? d->add[place] : 0.0f;
-    }
-}
-
-static void tilewright_descend_end(const tilewright_descent *d, const tilewright_product *p, int channel)
-{
-    const int plane = p->size[0] * p->size[1], count = d->block * p->images * plane;
-    for (int at = 0; d->masked && at < count; at++) {
-        if ((d->positive[at / 32] >> at % 32 & 1) == 0) {
-            const int c = at / (p->images * plane), image = at / plane % p->images, row = at % plane / p->size[1];
-            d->dx[(channel + c) * p->x.channel + image * p->x.image + row * p->x.row + at % p->size[1] * p->x.column] =
-                0.0f;
-        }
-    }
-}
-
-static void tilewright_descend_step(const tilewright_descent *d, const tilewright_product *p,
-                                    const tilewright_descent_term *t, int channel)
-{
-    const int taps = p->kernel[0] * p->kernel[1], group = channel / p->channels, inside = channel % p->channels;
-    const float *slope = t->slopes;
-    for (int result = group * p->results; slope != NULL && result < (group + 1) * p->results; result++) {
-        for (int c = inside; c < inside + d->block; c++) {
-            for (int tap = 0; tap < taps; tap++) {
-                tilewright_move(d, p, t, result, c, tap, *slope++);
-            }
+        for (int j = 0; j < count; j++, x += step, dx += step) {
+            *dx = d->masked && !(*x > 0) ? 0.0f : from[j];
         }
     }
 }
 
 static void tilewright_descend(const tilewright_descent *d, const tilewright_product *p,
-                                      const tilewright_descent_term *terms)
+                               const tilewright_descent_term *terms)
 {
     for (int channel = 0; channel < d->channels; channel += d->block) {
+        const int channels = d->channels - channel < d->block ? d->channels - channel : d->block;
         for (int n = 0; n < d->count; n++) {
-            tilewright_descend_slopes(d, &p[n], &terms[n], channel);
+            if (d->dx != NULL) {
+                tilewright_descend_aside(&p[n], &terms[n], channel, channels);
+            }
+            tilewright_descend_move(d, &p[n], &terms[n], channel, channels);
         }
-        if (d->dx == NULL) {
-            continue;
-        }
-        tilewright_descend_begin(d, p, channel);
-        for (int n = 0; n < d->count; n++) {
-            tilewright_descend_back(d, &p[n], &terms[n], channel);
-        }
-        tilewright_descend_end(d, p, channel);
-        for (int n = 0; n < d->count; n++) {
-            tilewright_descend_step(d, &p[n], &terms[n], channel);
+        for (int at = 0; d->dx != NULL && at < p->images * p->size[0]; at++) {
+            for (int first = 0; first < d->apart; first++) {
+                for (int column = first; column < p->size[1]; column += 4 * d->apart) {
+                    const int left = (p->size[1] - 1 - column) / d->apart + 1;
+                    tilewright_descend_pixels(d, p, terms, at / p->size[0], channel, channels, at % p->size[0], column,
+                                              left < 4 ? left : 4);
+                }
+            }
         }
     }
 }

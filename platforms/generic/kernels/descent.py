@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import lcm
 
 from tilewright.operators import DescentTerm, descent_replaces, descent_terms
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands, Tensor
@@ -12,7 +14,11 @@ from tilewright.platforms.generic.kernels.nest_expressions import literal
 from tilewright.platforms.generic.platform import PLATFORM
 
 BLOCK = 4
-"""Channels that are taken back together, where every product has a multiple of them."""
+"""Channels that are taken back together."""
+GATHERED = 128
+"""Elements of a gradient, about, for which the operand is gathered at once."""
+WIDE = 17
+"""Columns of a gradient from which its rows are read where they lie."""
 
 
 Steps = tuple[int, int, int, int]
@@ -21,8 +27,8 @@ Steps = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class TermContext:
-    """A product, its operands by their names in C, steps of its weights where all lie row-major and of
-    weights, targets and next values, and where in scratch its slopes wait."""
+    """A product, its operands by their names in C, steps of its weights where all lie row-major and of weights,
+    targets and next values, where in scratch its weights lie aside, and the rows for which the operand is gathered."""
 
     product: DescentTerm
     x_steps: Steps
@@ -33,21 +39,28 @@ class TermContext:
     following: str
     steps: tuple[int, int]
     weight_steps: tuple[Steps, Steps, Steps]
-    waiting: int | None
+    aside: int | None
+    rows_at_once: int
 
 
 @dataclass(frozen=True)
 class DescentContext:
-    """Sizes in elements; `back` asks for the gradient of the operand, `noted` is where in scratch its signs are."""
+    """Sizes in elements; `back` asks for the gradient of the operand, `slopes` and `gathered` are places in scratch.
+
+    Four pixels that are taken back together are `apart` columns from each other: every stride divides that.
+    """
 
     terms: tuple[TermContext, ...]
     vector: bool
+    beside: bool
     block: int
     channels: int
+    apart: int
     add: bool
     back: bool
     masked: bool
-    noted: int
+    slopes: int
+    gathered: int
     rate: str
     decay: str
 
@@ -76,24 +89,38 @@ def weight_steps(operands: Operands, tensor: Tensor, term: DescentTerm) -> Steps
     return steps_of(operands, tensor, term)
 
 
-def joined(term: DescentTerm, *steps: Steps) -> DescentTerm:
-    """A convolution that reads every pixel once is one of a single row, where pixels lie at equal distances."""
-    plain = (term.size, term.kernel, term.strides) == (term.outs, (1, 1), (1, 1)) and not any(term.begins)
-    even = all(term.size[0] == 1 or row == term.size[1] * column for _, _, row, column in steps)
-    if term.matrix or not plain or not even:
-        return term
-    row = (1, term.size[0] * term.size[1])
-    return replace(term, size=row, outs=row, dilations=(1, 1))
+def joined(terms: Sequence[DescentTerm], steps: Sequence[Steps]) -> tuple[DescentTerm, ...]:
+    """Convolutions that all read every pixel once are of a single row, where pixels lie at equal distances."""
+    plain = all(
+        (term.size, term.kernel, term.strides) == (term.outs, (1, 1), (1, 1)) and not any(term.begins) for term in terms
+    )
+    size = terms[0].size
+    even = all(size[0] == 1 or row == size[1] * column for _, _, row, column in steps)
+    if terms[0].matrix or not plain or not even:
+        return tuple(terms)
+    row = (1, size[0] * size[1])
+    return tuple(replace(term, size=row, outs=row, dilations=(1, 1)) for term in terms)
+
+
+def rows_at_once(term: DescentTerm, x: Steps, y: Steps, block: int) -> int:
+    """Rows of a gradient for which the operand is gathered: 0 where neither is read faster than in place."""
+    if y[3] != 1 or (y[2] != term.outs[1] and term.outs[0] > 1):
+        return 0
+    in_place = x[3] == term.strides[1] == 1 and block == BLOCK and term.channels % BLOCK == 0
+    if in_place and (term.outs[1] >= WIDE or term.outs[0] == 1):
+        return 0
+    return min(term.outs[0], max(1, GATHERED // term.outs[1]))
 
 
 @dataclass(frozen=True)
 class Room:
-    """Channels of a block, and elements of scratch: the slopes of each term, none where they need not wait, and
-    words of signs behind them."""
+    """Channels of a block, and elements of scratch: weights of each term aside, None where nothing reads them, slopes
+    and what is gathered behind them."""
 
     block: int
-    waiting: tuple[int, ...]
-    signs: int
+    aside: tuple[int | None, ...]
+    slopes: int
+    gathered: int
 
 
 def is_vector(call: Call) -> bool:
@@ -101,21 +128,52 @@ def is_vector(call: Call) -> bool:
     return all(term.matrix and term.size[1] == 1 for term in descent_terms(call))
 
 
-def room_of(call: Call) -> Room:
+def room_of(operands: Operands) -> Room:
     """The scratch of a call."""
+    call = operands.call
     terms = descent_terms(call)
-    block = BLOCK if all(term.channels % BLOCK == 0 for term in terms) else 1
-    back = 0 in call.present and not is_vector(call)
-    waiting = tuple(
-        block * term.results * term.taps if back and call.optional(4 + 3 * at) is None else 0
-        for at, term in enumerate(terms)
-    )
-    signs = -(-block * terms[0].images * terms[0].size[0] * terms[0].size[1] // 32)
-    return Room(block, waiting, signs if back and call.integer("masked", 0) else 0)
+    block = BLOCK if all(term.groups == 1 or term.channels % BLOCK == 0 for term in terms) else 1
+    if is_vector(call):
+        return Room(block, tuple(None for _ in terms), 0, 0)
+    aside = tuple(BLOCK * term.results * term.taps if 0 in call.present else None for term in terms)
+    rows = [one.rows_at_once * one.product.outs[1] for one in _terms(operands, aside, block)]
+    slopes = BLOCK * max(-(-term.results // BLOCK) * BLOCK for term in terms)
+    return Room(block, aside, slopes, BLOCK * max(rows))
+
+
+def _terms(operands: Operands, aside: Sequence[int | None], block: int) -> tuple[TermContext, ...]:
+    """The products as their operands lie in memory."""
+    call = operands.call
+    names, results, whole = operand_names(call), result_names(call), descent_terms(call)
+    x_steps = [steps_of(operands, call.tensor(0), term) for term in whole]
+    y_steps = [steps_of(operands, call.tensor(3 + 3 * at), term) for at, term in enumerate(whole)]
+    terms, first = list[TermContext](), 0
+    for at, product in enumerate(joined(whole, [*x_steps, *y_steps])):
+        weights, gradient, target = (names[2 + 3 * at + part] for part in range(3))
+        moved = weights if call.optional(4 + 3 * at) is None else target
+        w = call.tensor(2 + 3 * at)
+        held = (w, call.optional(4 + 3 * at) or w, call.outputs[call.present.index(1 + at)])
+        lying = tuple(weight_steps(operands, tensor, whole[at]) for tensor in held)
+        terms.append(
+            TermContext(
+                product, x_steps[at], y_steps[at], weights, gradient, moved, results[call.present.index(1 + at)],
+                whole[at].weight_steps, (lying[0], lying[1], lying[2]), None if aside[at] is None else first,
+                rows_at_once(product, x_steps[at], y_steps[at], block),
+            )
+        )  # fmt: skip
+        first += aside[at] or 0
+    return tuple(terms)
+
+
+def _beside(call: Call) -> bool:
+    """True where the weights of a channel of a matrix lie side by side, and they themselves move by SGD."""
+    terms = descent_terms(call)
+    own = all(call.optional(4 + 3 * at) is None for at in range(len(terms)))
+    return own and call.real("decay", 1.0) == 1.0 and all(term.turned or term.channels == 1 for term in terms)
 
 
 class Descent(KernelMethods):
-    """Four channels at a time, or one: the slopes of their weights, then their gradient, then the weights' step."""
+    """Four channels at a time: the slopes of their weights, the weights' step, then their gradient."""
 
     def accepts(self, call: Call) -> str | None:
         """Weights in memory that can be written."""
@@ -136,44 +194,34 @@ class Descent(KernelMethods):
         )
 
     def scratch(self, operands: Operands) -> int:
-        """Slopes that wait until the old weights are read, and signs."""
-        room = room_of(operands.call)
-        return 4 * (sum(room.waiting) + room.signs)
+        """Weights aside, slopes, and what is gathered."""
+        room = room_of(operands)
+        return 4 * (sum(one or 0 for one in room.aside) + room.slopes + room.gathered)
 
     def cost(self, call: Call) -> float:
-        """About two instructions for a multiply-accumulate in a block."""
-        terms, room = descent_terms(call), room_of(call)
-        wide = room.block == BLOCK or is_vector(call)
-        return (2.2 if wide else 7.0) * sum(2 * term.taps * term.channels * call.tensor(3 + 3 * at).elements
-                                            for at, term in enumerate(terms))  # fmt: skip
+        """About one and a half instructions for a multiply-accumulate in a block, many where channels are alone."""
+        return sum(
+            (1.7 if term.channels >= BLOCK else 8.0 if term.groups == 1 else 40.0)
+            * 2 * term.taps * term.channels * call.tensor(3 + 3 * at).elements
+            for at, term in enumerate(descent_terms(call))
+        )  # fmt: skip
 
     def context(self, operands: Operands) -> DescentContext:
         """The numbers of the call."""
         call = operands.call
-        room, names, results = room_of(call), operand_names(call), result_names(call)
-        terms, first = list[TermContext](), 0
-        for at, term in enumerate(descent_terms(call)):
-            weights, gradient, target = (names[2 + 3 * at + part] for part in range(3))
-            moved = weights if call.optional(4 + 3 * at) is None else target
-            named = weights, gradient, moved, results[call.present.index(1 + at)]
-            waiting = first if room.waiting[at] else None
-            x, y = (steps_of(operands, tensor, term) for tensor in (call.tensor(0), call.tensor(3 + 3 * at)))
-            product = joined(term, x, y)
-            w = call.tensor(2 + 3 * at)
-            held = (w, call.optional(4 + 3 * at) or w, call.outputs[call.present.index(1 + at)])
-            lying = tuple(weight_steps(operands, tensor, term) for tensor in held)
-            terms.append(TermContext(product, x, y, *named, term.weight_steps, (lying[0], lying[1], lying[2]), waiting))
-            first += room.waiting[at]
-        whole = descent_terms(call)[0]
+        room, whole = room_of(operands), descent_terms(call)
+        slopes = sum(one or 0 for one in room.aside)
         return DescentContext(
-            tuple(terms), is_vector(call), room.block, whole.groups * whole.channels, call.optional(1) is not None,
-            0 in call.present, bool(call.integer("masked", 0)) and 0 in call.present, first,
+            _terms(operands, room.aside, room.block), is_vector(call), _beside(call), room.block,
+            whole[0].groups * whole[0].channels,
+            lcm(*(term.strides[1] for term in whole)), call.optional(1) is not None, 0 in call.present,
+            bool(call.integer("masked", 0)) and 0 in call.present, slopes, slopes + room.slopes,
             literal(DType.F32, call.real("rate")), literal(DType.F32, call.real("decay", 1.0)),
         )  # fmt: skip
 
 
 TYPES = "f32, f32?, f32... -> f32, f32..."
-SOURCES = ["registers_f32.h", "products_f32.h", "descent.h"]
+SOURCES = ["registers_f32.h", "blocks_f32.h", "products_f32.h", "descent.h"]
 PLATFORM.kernel("Descent", types=TYPES, template="descent.c.mako", sources=SOURCES, numerics="1e-4")(Descent)
 
 

@@ -1,5 +1,5 @@
-/* Products of convolutions and matrices between planes that lie in RAM, weights as the file has them: 4 x 4 of them in
- * registers, row by row of what meets at a tap. */
+/* Products of convolutions and matrices between planes that lie in RAM, weights as the file has them: where taps meet, and
+ * four planes of any order gathered side by side. */
 typedef struct {
     int image, channel, row, column; /* elements from one to the next */
 } tilewright_steps;
@@ -15,7 +15,7 @@ typedef struct {
 } tilewright_meeting;
 
 /* Where the rows and columns of both begin that meet at a tap, and how many they are. */
-static tilewright_meeting tilewright_meet(const tilewright_product *p, int tap)
+static inline tilewright_meeting tilewright_meet(const tilewright_product *p, int tap)
 {
     const int at[2] = {tap / p->kernel[1], tap % p->kernel[1]};
     int low[2], start[2], count[2];
@@ -40,103 +40,15 @@ static tilewright_meeting tilewright_meet(const tilewright_product *p, int tap)
     return m;
 }
 
-#define TILEWRIGHT_ROW(o)                                                     \
-    a##o##0 = TILEWRIGHT_MULTIPLY_ADD(y##o, x0, a##o##0);                     \
-    a##o##1 = TILEWRIGHT_MULTIPLY_ADD(y##o, x1, a##o##1);                     \
-    a##o##2 = TILEWRIGHT_MULTIPLY_ADD(y##o, x2, a##o##2);                     \
-    a##o##3 = TILEWRIGHT_MULTIPLY_ADD(y##o, x3, a##o##3);
-#define TILEWRIGHT_SLOPES(x_column, y_column)                                 \
-    for (int i = 0; i < m->columns; i++) {                                    \
-        const float x0 = *px0, x1 = *px1, x2 = *px2, x3 = *px3;               \
-        const float y0 = *py0, y1 = *py1, y2 = *py2, y3 = *py3;               \
-        px0 += (x_column), px1 += (x_column), px2 += (x_column), px3 += (x_column); \
-        py0 += (y_column), py1 += (y_column), py2 += (y_column), py3 += (y_column); \
-        TILEWRIGHT_ROW(0) TILEWRIGHT_ROW(1) TILEWRIGHT_ROW(2) TILEWRIGHT_ROW(3) \
-    }
-/* sums[4 * o + c]: of all that meets, the products of four results' gradients with four channels. */
-TILEWRIGHT_FLOAT void tilewright_slopes_4x4(const float *x, const float *y, const tilewright_meeting *m, float *sums)
+/* Four lines of `count` elements side by side, [element][line]; a line whose step is 0 repeats its first element. */
+TILEWRIGHT_FLOAT void tilewright_interleave(const float *const *lines, const int *steps, int count, float *put, int apart)
 {
-    float a00 = 0, a01 = 0, a02 = 0, a03 = 0, a10 = 0, a11 = 0, a12 = 0, a13 = 0;
-    float a20 = 0, a21 = 0, a22 = 0, a23 = 0, a30 = 0, a31 = 0, a32 = 0, a33 = 0;
-    for (int at = 0; at < m->images * m->rows; at++) {
-        const int image = at / m->rows, row = at % m->rows;
-        const float *px0 = x + m->x_start + image * m->x.image + row * m->x.row;
-        const float *py0 = y + m->y_start + image * m->y.image + row * m->y.row;
-        const float *px1 = px0 + m->x.channel, *px2 = px1 + m->x.channel, *px3 = px2 + m->x.channel;
-        const float *py1 = py0 + m->y.channel, *py2 = py1 + m->y.channel, *py3 = py2 + m->y.channel;
-        if (m->x.column == 1 && m->y.column == 1) {
-            TILEWRIGHT_SLOPES(1, 1)
-        } else {
-            TILEWRIGHT_SLOPES(m->x.column, m->y.column)
-        }
-    }
-    sums[0] = a00, sums[1] = a01, sums[2] = a02, sums[3] = a03;
-    sums[4] = a10, sums[5] = a11, sums[6] = a12, sums[7] = a13;
-    sums[8] = a20, sums[9] = a21, sums[10] = a22, sums[11] = a23;
-    sums[12] = a30, sums[13] = a31, sums[14] = a32, sums[15] = a33;
-}
-
-TILEWRIGHT_FLOAT float tilewright_slope(const float *x, const float *y, const tilewright_meeting *m)
-{
-    float sum = 0;
-    for (int at = 0; at < m->images * m->rows; at++) {
-        const int image = at / m->rows, row = at % m->rows;
-        const float *px = x + m->x_start + image * m->x.image + row * m->x.row;
-        const float *py = y + m->y_start + image * m->y.image + row * m->y.row;
-        for (int i = 0; i < m->columns; i++) {
-            sum = TILEWRIGHT_MULTIPLY_ADD(*px, *py, sum);
-            px += m->x.column;
-            py += m->y.column;
-        }
-    }
-    return sum;
-}
-
-#define TILEWRIGHT_INTO(c)                                                    \
-    t##c = TILEWRIGHT_MULTIPLY_ADD(f0##c, s0, t##c);                          \
-    t##c = TILEWRIGHT_MULTIPLY_ADD(f1##c, s1, t##c);                          \
-    t##c = TILEWRIGHT_MULTIPLY_ADD(f2##c, s2, t##c);                          \
-    t##c = TILEWRIGHT_MULTIPLY_ADD(f3##c, s3, t##c);
-#define TILEWRIGHT_SPREAD(t_column, s_column)                                 \
-    for (int i = 0; i < columns; i++) {                                       \
-        const float s0 = *ps0, s1 = *ps1, s2 = *ps2, s3 = *ps3;               \
-        float t0 = *pt0, t1 = *pt1, t2 = *pt2, t3 = *pt3;                     \
-        TILEWRIGHT_INTO(0) TILEWRIGHT_INTO(1) TILEWRIGHT_INTO(2) TILEWRIGHT_INTO(3) \
-        *pt0 = t0, *pt1 = t1, *pt2 = t2, *pt3 = t3;                           \
-        ps0 += (s_column), ps1 += (s_column), ps2 += (s_column), ps3 += (s_column); \
-        pt0 += (t_column), pt1 += (t_column), pt2 += (t_column), pt3 += (t_column); \
-    }
-/* Adds four source planes, each by a factor of its own, to each of four target planes; f[4 * source + target]. */
-TILEWRIGHT_FLOAT void tilewright_spread_4x4(float *target, const tilewright_steps *t, const float *source,
-                                            const tilewright_steps *s, int images, int rows, int columns, const float *f)
-{
-    const float f00 = f[0], f01 = f[1], f02 = f[2], f03 = f[3], f10 = f[4], f11 = f[5], f12 = f[6], f13 = f[7];
-    const float f20 = f[8], f21 = f[9], f22 = f[10], f23 = f[11], f30 = f[12], f31 = f[13], f32 = f[14], f33 = f[15];
-    for (int at = 0; at < images * rows; at++) {
-        const int image = at / rows, row = at % rows;
-        float *pt0 = target + image * t->image + row * t->row;
-        const float *ps0 = source + image * s->image + row * s->row;
-        float *pt1 = pt0 + t->channel, *pt2 = pt1 + t->channel, *pt3 = pt2 + t->channel;
-        const float *ps1 = ps0 + s->channel, *ps2 = ps1 + s->channel, *ps3 = ps2 + s->channel;
-        if (t->column == 1 && s->column == 1) {
-            TILEWRIGHT_SPREAD(1, 1)
-        } else {
-            TILEWRIGHT_SPREAD(t->column, s->column)
-        }
-    }
-}
-
-TILEWRIGHT_FLOAT void tilewright_spread(float *target, const tilewright_steps *t, const float *source,
-                                        const tilewright_steps *s, int images, int rows, int columns, float f)
-{
-    for (int at = 0; at < images * rows; at++) {
-        const int image = at / rows, row = at % rows;
-        float *pt = target + image * t->image + row * t->row;
-        const float *ps = source + image * s->image + row * s->row;
-        for (int i = 0; i < columns; i++) {
-            *pt = TILEWRIGHT_MULTIPLY_ADD(*ps, f, *pt);
-            pt += t->column;
-            ps += s->column;
-        }
+    const float *l0 = lines[0], *l1 = lines[1], *l2 = lines[2], *l3 = lines[3];
+    const int s0 = steps[0], s1 = steps[1], s2 = steps[2], s3 = steps[3];
+    for (int i = 0; i < count; i++) {
+        const float v0 = *l0, v1 = *l1, v2 = *l2, v3 = *l3;
+        l0 += s0, l1 += s1, l2 += s2, l3 += s3;
+        put[0] = v0, put[1] = v1, put[2] = v2, put[3] = v3;
+        put += apart;
     }
 }

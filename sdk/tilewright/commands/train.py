@@ -26,7 +26,7 @@ from tilewright.commands.common import (
 from tilewright.commands.comparing import mismatch
 from tilewright.commands.progress import stages, watched
 from tilewright.commands.streams import terminal_width
-from tilewright.errors import UsageError
+from tilewright.errors import UnsupportedError, UsageError
 from tilewright.frontend.names import quoted
 
 if TYPE_CHECKING:
@@ -127,6 +127,13 @@ def execute(arguments: argparse.Namespace) -> Answer:
 
 
 def _refuse(options: CompileOptions) -> None:
+    from tilewright.bundle import options_of_one
+
+    for option in options_of_one(options):
+        raise UnsupportedError(
+            f"{option} and train", why="it speaks of one network, and a training is a step and an inference",
+            fix="leave it out",
+        )  # fmt: skip
     if options.io != "arena":
         raise UsageError(
             f"--io {options.io} and train", why="a step takes its inputs from the arena", fix="leave it out"

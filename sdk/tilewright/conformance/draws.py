@@ -103,7 +103,7 @@ def _spatial(r: Draw, window: Mapping[str, Attribute], most: int = 9) -> Shape:
 
 
 def conv(r: Draw, op: str) -> Sketch:
-    """Convolutions in one to three dimensions: grouped, depthwise, with and without bias."""
+    """Convolutions in one to three dimensions: grouped, depthwise, with and without bias, of weights that change."""
     rank = r.choice((2, 2, 2, 2, 1, 3))
     window = _window(r, rank)
     if r.random() < 0.4:  # as many rows as before
@@ -128,7 +128,10 @@ def conv(r: Draw, op: str) -> Sketch:
     weight = Drawn(reals(r, (groups * outer, inner, *_whole(window, "kernel_shape"))), "weight", True)
     bias = [Drawn(reals(r, (groups * outer,)), "bias", True)] if r.random() < 0.6 else []
     image = data(r, (batch_of(r, 1, 1, 2), groups * inner, *sizes))
-    return Sketch(op, (image, weight, *bias), {**window, "group": groups})
+    operands = (weight, *bias)
+    if op == "Conv" and r.random() < 0.15:  # weights that change, as those of a training
+        operands = tuple(replace(each, constant=False) for each in operands)
+    return Sketch(op, (image, *operands), {**window, "group": groups})
 
 
 def conv_transpose(r: Draw, op: str) -> Sketch:

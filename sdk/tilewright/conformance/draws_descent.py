@@ -8,7 +8,9 @@ from tilewright.ops.facts import descent_matrix, descent_window
 
 
 def descent(r: Draw, op: str) -> Sketch:
-    """One or two products of one operand."""
+    """One or two products of one operand, or one depthwise layer."""
+    if r.random() < 0.25:
+        return _depthwise(r, op)
     count, turned = r.choice((1, 1, 2)), tuple[int, ...]()
     matrix = r.random() < 0.3
     channels, rank = r.choice((1, 3, 4, 8)), r.choice((1, 2, 2))
@@ -45,3 +47,22 @@ def descent(r: Draw, op: str) -> Sketch:
     }
     attributes["masked"] = r.randint(0, 1)
     return Sketch(op, tuple(operands), attributes, outputs=1 + count)
+
+
+def _depthwise(r: Draw, op: str) -> Sketch:
+    """One result of every channel; the window reaches no farther than the padding goes."""
+    channels, rank = r.choice((2, 3, 8)), r.choice((1, 2, 2))
+    kernel, dilation = r.randint(1, 4), r.choice((1, 1, 2))
+    begin = r.randint(0, (kernel - 1) * dilation)
+    reach = (kernel - 1) * dilation + 1
+    sizes = tuple(r.randint(max(1, reach - 2 * begin), 10) for _ in range(rank))
+    outs = tuple(max(1, size + 2 * begin - reach + 1) for size in sizes)
+    x, w = data(r, (1, channels, *sizes)), data(r, (channels, 1, *(kernel,) * rank))
+    more = data(r, x.values.shape) if r.random() < 0.4 else None
+    target = data(r, w.values.shape) if r.random() < 0.4 else None
+    window = descent_window(channels, (1,) * rank, (dilation,) * rank, (begin,) * rank)
+    attributes: dict[str, Attribute] = {
+        "windows": window.numbers, "turned": (0,), "rate": -0.25, "decay": r.choice((1.0, 0.5)),
+        "masked": r.randint(0, 1),
+    }  # fmt: skip
+    return Sketch(op, (x, more, w, data(r, (1, channels, *outs)), target), attributes, outputs=2)

@@ -1,0 +1,78 @@
+"""Float depthwise convolution between planes with weights of the run time: `depthwise_tile_f32` channel by channel."""
+
+from __future__ import annotations
+
+from tilewright.operators import conv_window
+from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands
+from tilewright.platforms.generic.kernels.blocks import Axis, axis
+from tilewright.platforms.generic.kernels.depthwise_tile_f32 import (
+    LARGEST,
+    Tile,
+    TileContext,
+    cheapest,
+    tile_of,
+    widest,
+)
+from tilewright.platforms.generic.kernels.elements import constants_by_name
+from tilewright.platforms.generic.kernels.float_text import rectified_text
+from tilewright.platforms.generic.platform import PLATFORM
+
+
+def plane_axes(call: Call) -> tuple[Axis, Axis]:
+    """Rows and columns of one channel, whose columns lie side by side."""
+    window, sizes, outs = conv_window(call), call.shape(0)[2:], call.outputs[0].shape[2:]
+    steps = (1,) if len(sizes) == 1 else (sizes[1], 1)
+    axes = [
+        axis(size, out, kernel, stride, dilation, begin, step)
+        for size, out, kernel, stride, dilation, begin, step in zip(
+            sizes, outs, window.kernel, window.strides, window.dilations, window.begins, steps, strict=True
+        )
+    ]
+    return axes[-2] if len(axes) == 2 else axis(1, 1, 1, 1, 1, 0, sizes[0]), axes[-1]
+
+
+def _chosen(call: Call) -> tuple[Axis, Axis, Tile, float]:
+    h, w = plane_axes(call)
+    tiles = [tile_of(h, w, 1, columns, 0) for columns in range(1, widest(w) + 1)]
+    cost, tile = cheapest(h, w, tiles, call.shape(0)[1], call.node.clamp)
+    return h, w, tile, cost
+
+
+class DepthwisePlanesF32(KernelMethods):
+    """Float depthwise convolution with weights as the file has them, neighbouring results of one channel at a time."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Weights of the run time, as many groups as channels with one result each, a window of at most 25 taps."""
+        x, weights = call.shape(0), call.shape(1)
+        if 1 in call.constants:
+            return "the weights are constant, other kernels repack them at compile time"
+        if len(x) not in (3, 4) or x[0] != 1:
+            return "the kernel handles one image of one or two axes"
+        if call.integer("group", 1) != x[1] or weights[0] != x[1] or x[1] == 1:
+            return "the kernel handles as many groups as channels, with one result each"
+        taps = call.tensor(1).elements // weights[0]
+        return None if taps <= LARGEST else f"a window of {taps} taps, the kernel unrolls at most {LARGEST}"
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """An operand or a bias that is constant."""
+        return constants_by_name(operands, 0, 2)
+
+    def cost(self, call: Call) -> float:
+        """The tiles of all channels."""
+        return _chosen(call)[3]
+
+    def context(self, operands: Operands) -> TileContext:
+        """The text of the tile."""
+        call = operands.call
+        h, w, tile, _ = _chosen(call)
+        bias = call.optional(2) is not None
+        return TileContext(
+            h, w, call.shape(0)[1], h.kernel * w.kernel, h.size * w.size, h.out * w.out, bias, "*b" if bias else "0.0f",
+            tile, rectified_text("v", call.node.clamp),
+        )  # fmt: skip
+
+
+PLATFORM.kernel(
+    "Conv", types="f32, f32, f32? -> f32", template="depthwise_tile_f32.c.mako", layout=("default", "default"),
+    sources=["registers_f32.h"], numerics="1e-5", preference=10, requires=Needs(has=("fpu",)),
+)(DepthwisePlanesF32)  # fmt: skip
