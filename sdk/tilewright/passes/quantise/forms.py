@@ -305,11 +305,9 @@ def _quant_nodes(
         if axis is not None or real in graph.constants:
             real = _clip_constant(graph, node, real, scale, zero, limits)
         else:
-            if real in graph.inputs:
-                nodes += (border := _border(graph, node.name, real, operands, dtype))
-                real = border[-1].outputs[0]
+            border, real = _behind_border(graph, node.name, real, operands, dtype)
             clip = _real_clip(graph, node, real, (float(scale.reshape(-1)[0]), int(flat_zero[0])), limits)
-            nodes.append(clip)
+            nodes += [*border, clip]
             real = clip.outputs[0]
     attributes: dict[str, Attribute] = {} if axis is None else {"axis": axis}
     code = graph.tensor(f"{node.outputs[0]}_codes", dtype, source.shape)
@@ -358,21 +356,22 @@ def _real_clip(graph: Graph, node: Node, real: str, quantisation: tuple[float, i
     return graph.node(f"{node.name}_clip", "Clip", (real, *bounds), (output,))
 
 
-def _border(graph: Graph, label: str, source: str, parameters: tuple[str, ...], dtype: DType) -> tuple[Node, Node]:
-    """A QuantizeLinear of an input of the network and a DequantizeLinear, with one scale and zero point."""
+def _behind_border(
+    graph: Graph, label: str, source: str, parameters: tuple[str, ...], dtype: DType
+) -> tuple[tuple[Node, ...], str]:
+    """A pair of one scale and zero point behind an input of the network, and its result; other tensors as they are."""
+    if source not in graph.inputs:
+        return (), source
     shape = graph.tensors[source].shape
-    codes = graph.tensor(f"{source}_border", dtype, shape)
-    real = graph.tensor(f"{source}_border_real", DType.F32, shape)
-    return (
-        graph.node(f"{label}_border", "QuantizeLinear", (source, *parameters), (codes,)),
-        graph.node(f"{label}_border_real", "DequantizeLinear", (codes, *parameters), (real,)),
-    )
+    codes, real = graph.tensor(f"{source}_codes", dtype, shape), graph.tensor(f"{source}_real", DType.F32, shape)
+    quantise = graph.node(f"{label}_border", "QuantizeLinear", (source, *parameters), (codes,))
+    return (quantise, graph.node(f"{label}_border_real", "DequantizeLinear", (codes, *parameters), (real,))), real
 
 
 def _real_clips(graph: Graph) -> None:
     """QCDQ: an integer Clip after QuantizeLinear becomes a Clip of the real values before it.
 
-    Of an input of the network it limits the codes, between another pair: the border has nothing but its conversion.
+    Of an input it stands behind another pair: the border has nothing but its conversion.
     """
     readers, writers = graph.consumers(), graph.producers()
     nodes: list[Node] = []
@@ -386,13 +385,10 @@ def _real_clips(graph: Graph) -> None:
                 low, high = (
                     whole[side] if limit is None else int(limit.reshape(-1)[0]) for side, limit in enumerate(limits)
                 )
-                real = node.inputs[0]
-                if real in graph.inputs:
-                    nodes += (border := _border(graph, node.name, real, node.inputs[1:], meaning[1]))
-                    real = border[-1].outputs[0]
+                border, real = _behind_border(graph, node.name, node.inputs[0], node.inputs[1:], meaning[1])
                 clip = _real_clip(graph, node, real, (meaning[0].scale[0], meaning[0].zero_point[0]), (low, high))
                 quantise = replace(node, inputs=(clip.outputs[0], *node.inputs[1:]), outputs=clips[0].outputs)
-                nodes += [clip, quantise]
+                nodes += [*border, clip, quantise]
                 continue
         source = writers.get(node.inputs[0]) if node.inputs else None
         if node.op == "Clip" and source is not None and source.op == "QuantizeLinear":
