@@ -109,3 +109,5 @@ def test_what_has_no_cache_is_refused() -> None:
         node.input[:] = [name.replace("past", "before") for name in node.input]
     with pytest.raises(UnsupportedError, match="--cache finds no cache of floats"):
         coded_caches(draw, 8)
+    with pytest.raises(UnsupportedError, match="of an even depth"):
+        coded_caches(draw, 4)

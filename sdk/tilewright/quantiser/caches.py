@@ -48,7 +48,8 @@ def coded_caches(model: onnx.ModelProto, bits: int) -> onnx.ModelProto:
     if not real:
         raise UnsupportedError(
             "--cache finds no cache of floats",
-            why="it takes past_x and present_x of [1, heads, rows, depth] that a TensorScatter writes a row into",
+            why="it takes past_x and present_x of [1, heads, rows, depth] that a TensorScatter writes a row into"
+            + (", of an even depth" if bits == 4 else ""),
             fix="leave it out",
         )  # fmt: skip
     for node in nodes:
