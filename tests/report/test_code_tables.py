@@ -131,6 +131,7 @@ def test_operations_of_a_line(line: str, expected: set[Operation]) -> None:
         ("y[i] = x[i] + 1.5f;", {"add floats"}),
         ("y[i] = x[i] * 1.5;", {"add floats", "multiply floats", "convert"}),
         ("y[i] = (float)i;", {"convert"}),
+        ("y[i] = tilewright_f16_to_float(x[i]);", {"convert", "multiply floats"}),
     ],
 )
 def test_operations_on_floats(loop: str, expected: set[Operation]) -> None:

@@ -18,6 +18,8 @@ _OTHER = re.compile(r"->|<<|>>|--|\*\)|\w \*(?=\w)")
 """Signs that compute nothing: of members, shifts and pointers."""
 _COUNTER = re.compile(r"for \(|(?:const )?int \w+ = [\w +*%/<>?:()-]+;$")
 """Lines that count or place: no floats, and no integers of 64 bits."""
+_HALVES = re.compile(r"tilewright_b?f16_(?:to|of)_")
+"""Functions of `tilewright_halves.h`, which scale whole numbers where the core has no such type."""
 _COUNTED = re.compile(r"(?:for \(|^\s*(?:const )?)int (\w+) =", re.MULTILINE)
 _WIDE = re.compile(r"\d\.|\d\.?f\b|float|double|int64")
 _FLOAT = re.compile(r"float|double")
@@ -59,6 +61,8 @@ def operations(function: str) -> frozenset[Operation]:
         rest.append(line)
     if "divide integers" in needed and "int64_t" in function:
         needed.add("divide 64 bits")  # with a sign or without: of small numbers the compiler takes what is cheaper
+    if _HALVES.search(function):
+        needed |= {"convert", "multiply floats"}
     return frozenset(needed | (_of_floats(signs, rest, function) if _FLOAT.search(function) else set()))
 
 
