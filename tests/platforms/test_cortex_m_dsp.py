@@ -31,7 +31,7 @@ PADDED = Layer("line_padded", (1, 8, 24), (8, 1, 3), attributes={"pads": [1, 5],
 """A dilated line that is one of rows, and one whose padding is no whole row."""
 TINY_GROUPS = Layer("tiny_groups", (1, 8, 5, 5), (8, 2, 3, 3), attributes={"pads": [1, 1, 1, 1], "group": 4})
 ODD_GROUPS = Layer("odd_groups", (1, 16, 5, 5), (12, 4, 3, 3), attributes={"pads": [1, 1, 1, 1], "group": 4})
-SIGNED = Layer("signed", (1, 8, 7, 7), (8, 1, 3, 3), y_zero=5, attributes={"pads": [1, 1, 1, 1], "group": 8})
+SIGNED = Layer("signed", (1, 8, 24, 24), (8, 1, 3, 3), y_zero=5, spread=120.0, attributes={"group": 8})
 """Codes on both sides of the zero point."""
 
 
