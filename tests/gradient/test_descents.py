@@ -72,3 +72,10 @@ def test_no_gradient_of_weights_is_stored_and_no_transposed_convolution_left() -
     assert not left & {"ConvTranspose", "Transpose"}
     sizes = [made().step.tensors[name].shape for each in made().step.nodes for name in each.outputs if name]
     assert sizes.count((4, 4, 3, 3)) == 1
+
+
+def test_a_mask_is_made_as_soon_as_nothing_else_reads_its_operand() -> None:
+    nodes = list(made().step.nodes)
+    (mask,) = (at for at, each in enumerate(nodes) if each.op == "Greater")
+    assert nodes[mask].inputs[0] == nodes[mask - 1].inputs[0] == "r4"
+    assert nodes[mask - 1].op == "GlobalAveragePool"

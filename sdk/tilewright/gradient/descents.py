@@ -141,6 +141,14 @@ class _Step:
         limit = self.model.constants.get(mask.inputs[1])
         return limit is not None and limit.size == 1 and not limit.any()
 
+    def earliest(self, node: Node) -> int:
+        """The place of a node; a mask that reads an operand last stands right behind its other readers."""
+        at = self.place[node.name]
+        if node.op != "Greater":
+            return at
+        others = [self.place[one.name] for one in self.readers[node.inputs[0]] if one is not node]
+        return min(at, max(others, default=at))
+
     def cone(self, outputs: Sequence[str], inputs: Sequence[str]) -> tuple[Node, ...]:
         """The nodes that make the outputs of the inputs, in order."""
         wanted, making = list(outputs), dict[str, Node]()
@@ -165,7 +173,7 @@ def with_descents(model: Model, network: Network, learning: Sequence[Learning]) 
         places[node.name] = max(step.place[step.writers[name].name] for name in outputs)
         written[node.name] = step.cone(outputs, node.inputs)
     gone = {step.writers[name].name for node in nodes for name in node.outputs if name}
-    others = [(at, node) for at, node in enumerate(model.nodes) if node.name not in gone]
+    others = [(step.earliest(node), node) for node in model.nodes if node.name not in gone]
     ordered = _sorted([*others, *((places[node.name], node) for node in nodes)])
     return Fused(dead.apply(model.replace(nodes=ordered)), model, written)
 
