@@ -288,9 +288,7 @@ class ConvMve(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """What the scalar kernel accepts, with words that may be doubled."""
-        if (why := conv_i8.accepts_groups(call)) is not None:
-            return why
-        return word_refusal(call)
+        return conv_i8.accepts_groups(call) or matrix_i8.refusal(call) or word_refusal(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The stream of weights and numbers, and codes of constant channels."""

@@ -2,6 +2,9 @@
 #include <math.h>
 
 /* The nearest whole number, halves to the even one, of a value of at most 2^22 either way. */
+#if defined(__GNUC__)
+__attribute__((unused)) /* of the two a network may need one */
+#endif
 static inline float tilewright_nearest(float value)
 {
 #if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD == 0 && !defined(__FAST_MATH__)
@@ -13,6 +16,9 @@ static inline float tilewright_nearest(float value)
 }
 
 /* The nearest whole number, halves away from zero, of a value within 2^31. */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
 static inline int32_t tilewright_half_away(float value)
 {
     const int32_t whole = (int32_t)value;
