@@ -91,18 +91,18 @@ typedef struct {
     TILEWRIGHT_PAIR_TO_CODES("s4", "s5", "", "", "4", "5") TILEWRIGHT_PAIR_TO_CODES("s6", "s7", "", "", "6", "7")
 /* See TILEWRIGHT_ONE_TWICE; `a` is the zero point, `b` the shift. */
 #define TILEWRIGHT_COLUMN_TWICE(sum, at) \
-    "smmulr %[" sum "], %[" sum "], %[v]\n\tadd %[" sum "], %[" sum "], %[" sum "], asr #31\n\t" \
-    "asrs %[" sum "], %[" sum "], %[b]\n\tadc %[" sum "], %[" sum "], %[a]\n\t" \
-    "ssat %[" sum "], #8, %[" sum "]\n\tstrb %[" sum "], [%[e], #" at "]\n\t"
+    "smmulr %[" #sum "], %[" #sum "], %[v]\n\tadd %[" #sum "], %[" #sum "], %[" #sum "], asr #31\n\t" \
+    "asrs %[" #sum "], %[" #sum "], %[b]\n\tadc %[" #sum "], %[" #sum "], %[a]\n\t" \
+    "ssat %[" #sum "], #8, %[" #sum "]\n\tstrb %[" #sum "], [%[e], #" #at "]\n\t"
 #define TILEWRIGHT_PAIR_TWICE(first, second, at, after) \
-    "sub %[" second "], %[" second "], %[" first "]\n\tlsl %[" first "], %[" first "], #1\n\t" \
+    "sub %[" #second "], %[" #second "], %[" #first "]\n\tlsl %[" #first "], %[" #first "], #1\n\t" \
     TILEWRIGHT_COLUMN_TWICE(first, at) \
-    "asr %[" second "], %[" second "], #7\n\t" TILEWRIGHT_COLUMN_TWICE(second, after)
+    "asr %[" #second "], %[" #second "], #7\n\t" TILEWRIGHT_COLUMN_TWICE(second, after)
 #define TILEWRIGHT_STARTS_ONE_TWICE TILEWRIGHT_STARTS_ONE
 #define TILEWRIGHT_CODES_ONE_TWICE \
     "ldr %[x], %[table]\n\tadd %[x], %[x], #32\n\tstr %[x], %[table]\n\tldr %[v], %[multiplier]\n\t" \
-    TILEWRIGHT_PAIR_TWICE("s0", "s1", "0", "1") TILEWRIGHT_PAIR_TWICE("s2", "s3", "2", "3") \
-    TILEWRIGHT_PAIR_TWICE("s4", "s5", "4", "5") TILEWRIGHT_PAIR_TWICE("s6", "s7", "6", "7")
+    TILEWRIGHT_PAIR_TWICE(s0, s1, 0, 1) TILEWRIGHT_PAIR_TWICE(s2, s3, 2, 3) \
+    TILEWRIGHT_PAIR_TWICE(s4, s5, 4, 5) TILEWRIGHT_PAIR_TWICE(s6, s7, 6, 7)
 
 #define TILEWRIGHT_ROW(name, multipliers) \
     TILEWRIGHT_ONCE void tilewright_row##name(const int8_t *x, const uint32_t *w, \

@@ -228,7 +228,7 @@ typedef struct {
 #define TILEWRIGHT_CODES4 TILEWRIGHT_CODES3 TILEWRIGHT_NEXT_TO_CODES("s3", "t3")
 
 #define TILEWRIGHT_SCALED(table_bytes) \
-    "ldr %[e], %[table]\n\tldrd %[q], %[x], [%[e], #8]\n\tadd %[e], %[e], #" table_bytes "\n\tstr %[e], %[table]\n\t" \
+    "ldr %[e], %[table]\n\tldrd %[q], %[x], [%[e], #8]\n\tadd %[e], %[e], #" #table_bytes "\n\tstr %[e], %[table]\n\t" \
     "ldrd %[a], %[b], %[addend]\n\tldr %[e], %[y]\n\t"
 #define TILEWRIGHT_SCALED1(table_bytes) TILEWRIGHT_SCALED(table_bytes) TILEWRIGHT_CODES1
 #define TILEWRIGHT_SCALED2(table_bytes) TILEWRIGHT_SCALED(table_bytes) TILEWRIGHT_CODES2
@@ -238,26 +238,26 @@ typedef struct {
 /* Two roundings (tilewright_twice) of all pixels of one channel, then of the other, since each has a shift of its own;
  * `a` is the zero point, `b` the stride. The difference of the sums is 256 times the second. */
 #define TILEWRIGHT_ONE_TWICE(sum, at) \
-    "smmulr %[" sum "], %[" sum "], %[q]\n\tadd %[" sum "], %[" sum "], %[" sum "], asr #31\n\t" \
-    "asrs %[" sum "], %[" sum "], %[x]\n\tadc %[" sum "], %[" sum "], %[a]\n\t" \
-    "ssat %[" sum "], #8, %[" sum "]\n\tstrb %[" sum "], [%[e]" at "]\n\t"
+    "smmulr %[" #sum "], %[" #sum "], %[q]\n\tadd %[" #sum "], %[" #sum "], %[" #sum "], asr #31\n\t" \
+    "asrs %[" #sum "], %[" #sum "], %[x]\n\tadc %[" #sum "], %[" #sum "], %[a]\n\t" \
+    "ssat %[" #sum "], #8, %[" #sum "]\n\tstrb %[" #sum "], [%[e], #" #at "]\n\t"
 #define TILEWRIGHT_FIRST(first, second) \
-    "sub %[" second "], %[" second "], %[" first "]\n\tlsl %[" first "], %[" first "], #1\n\t" \
-    TILEWRIGHT_ONE_TWICE(first, "")
-#define TILEWRIGHT_SECOND(second) "asr %[" second "], %[" second "], #7\n\t" TILEWRIGHT_ONE_TWICE(second, ", #1")
+    "sub %[" #second "], %[" #second "], %[" #first "]\n\tlsl %[" #first "], %[" #first "], #1\n\t" \
+    TILEWRIGHT_ONE_TWICE(first, 0)
+#define TILEWRIGHT_SECOND(second) "asr %[" #second "], %[" #second "], #7\n\t" TILEWRIGHT_ONE_TWICE(second, 1)
 #define TILEWRIGHT_STRIDE "add %[e], %[e], %[b]\n\t"
-#define TILEWRIGHT_FIRSTS1 TILEWRIGHT_FIRST("s0", "t0")
-#define TILEWRIGHT_FIRSTS2 TILEWRIGHT_FIRSTS1 TILEWRIGHT_STRIDE TILEWRIGHT_FIRST("s1", "t1")
-#define TILEWRIGHT_FIRSTS3 TILEWRIGHT_FIRSTS2 TILEWRIGHT_STRIDE TILEWRIGHT_FIRST("s2", "t2")
-#define TILEWRIGHT_FIRSTS4 TILEWRIGHT_FIRSTS3 TILEWRIGHT_STRIDE TILEWRIGHT_FIRST("s3", "t3")
-#define TILEWRIGHT_SECONDS1 TILEWRIGHT_SECOND("t0")
-#define TILEWRIGHT_SECONDS2 TILEWRIGHT_SECONDS1 TILEWRIGHT_STRIDE TILEWRIGHT_SECOND("t1")
-#define TILEWRIGHT_SECONDS3 TILEWRIGHT_SECONDS2 TILEWRIGHT_STRIDE TILEWRIGHT_SECOND("t2")
-#define TILEWRIGHT_SECONDS4 TILEWRIGHT_SECONDS3 TILEWRIGHT_STRIDE TILEWRIGHT_SECOND("t3")
+#define TILEWRIGHT_FIRSTS1 TILEWRIGHT_FIRST(s0, t0)
+#define TILEWRIGHT_FIRSTS2 TILEWRIGHT_FIRSTS1 TILEWRIGHT_STRIDE TILEWRIGHT_FIRST(s1, t1)
+#define TILEWRIGHT_FIRSTS3 TILEWRIGHT_FIRSTS2 TILEWRIGHT_STRIDE TILEWRIGHT_FIRST(s2, t2)
+#define TILEWRIGHT_FIRSTS4 TILEWRIGHT_FIRSTS3 TILEWRIGHT_STRIDE TILEWRIGHT_FIRST(s3, t3)
+#define TILEWRIGHT_SECONDS1 TILEWRIGHT_SECOND(t0)
+#define TILEWRIGHT_SECONDS2 TILEWRIGHT_SECONDS1 TILEWRIGHT_STRIDE TILEWRIGHT_SECOND(t1)
+#define TILEWRIGHT_SECONDS3 TILEWRIGHT_SECONDS2 TILEWRIGHT_STRIDE TILEWRIGHT_SECOND(t2)
+#define TILEWRIGHT_SECONDS4 TILEWRIGHT_SECONDS3 TILEWRIGHT_STRIDE TILEWRIGHT_SECOND(t3)
 #define TILEWRIGHT_ROUNDED(table_bytes, pixels) \
     "ldr %[e], %[table]\n\tldrd %[q], %[x], [%[e], #8]\n\tldrd %[a], %[b], %[addend]\n\tldr %[e], %[y]\n\t" \
     TILEWRIGHT_FIRSTS##pixels \
-    "ldr %[e], %[table]\n\tldrd %[q], %[x], [%[e], #16]\n\tadd %[e], %[e], #" table_bytes "\n\tstr %[e], %[table]\n\t" \
+    "ldr %[e], %[table]\n\tldrd %[q], %[x], [%[e], #16]\n\tadd %[e], %[e], #" #table_bytes "\n\tstr %[e], %[table]\n\t" \
     "ldr %[e], %[y]\n\t" TILEWRIGHT_SECONDS##pixels
 #define TILEWRIGHT_ROUNDED1(table_bytes) TILEWRIGHT_ROUNDED(table_bytes, 1)
 #define TILEWRIGHT_ROUNDED2(table_bytes) TILEWRIGHT_ROUNDED(table_bytes, 2)
@@ -279,7 +279,7 @@ typedef struct {
             "1:\n\t" TILEWRIGHT_FOUR_TIMES TILEWRIGHT_PAIRED##pixels TILEWRIGHT_PAIRED##pixels TILEWRIGHT_PAIRED##pixels \
             TILEWRIGHT_PAIRED##pixels TILEWRIGHT_END \
             "ldr %[e], %[end]\n\tcmp %[x], %[e]\n\tbne.w 1b\n\t" \
-            TILEWRIGHT_##to_codes##pixels(#table_bytes) \
+            TILEWRIGHT_##to_codes##pixels(table_bytes) \
             "ldr %[e], %[y]\n\tldr %[q], %[last]\n\t" TILEWRIGHT_##advance "str %[e], %[y]\n\t" \
             "cmp %[e], %[q]\n\tbne.w 2b\n\t" \
             : [s0] "=&r"(s0), [t0] "=&r"(t0), [s1] "=&r"(s1), [t1] "=&r"(t1), [s2] "=&r"(s2), [t2] "=&r"(t2), \

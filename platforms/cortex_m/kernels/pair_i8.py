@@ -14,6 +14,8 @@ from tilewright.platforms.generic.kernels.codes_near import near_of
 
 TYPES = "qi8, qi8 -> qi8"
 NEAR = "../../generic/kernels/near.h"
+FEW = 64
+"""Codes of a bias below which the portable loop is the smaller code, and a few instructions are all that is lost."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class PairMethods(KernelMethods):
 
     def _refuses(self, call: Call) -> str | None:
         y = call.outputs[0]
+        if call.constants and y.elements < FEW:
+            return f"for fewer than {FEW} codes with a constant the portable loop takes less code"
         if len(y.shape) <= 2:  # one order of elements, so a constant and a missing axis of one change nothing
             same = all(call.tensor(i).elements == y.elements for i in range(2))
         else:
