@@ -33,6 +33,8 @@ TINY_GROUPS = Layer("tiny_groups", (1, 8, 5, 5), (8, 2, 3, 3), attributes={"pads
 ODD_GROUPS = Layer("odd_groups", (1, 16, 5, 5), (12, 4, 3, 3), attributes={"pads": [1, 1, 1, 1], "group": 4})
 SIGNED = Layer("signed", (1, 8, 24, 24), (8, 1, 3, 3), y_zero=5, spread=120.0, attributes={"group": 8})
 """Codes on both sides of the zero point."""
+TIES = Layer("ties", (1, 8, 30, 30), (6, 8, 1, 1), x_zero=3, y_zero=5, spread=120.0)
+"""So many codes below the zero point that some lie half-way behind the first rounding."""
 
 
 def test_convolutions_of_every_kind(tmp_path: Path) -> None:
@@ -81,7 +83,7 @@ def test_depthwise_convolutions_of_every_kind(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("layers", "kernel", "forms"),
     [
-        (CONVS, "ConvDsp", ("matrix4_paired_twice(", "matrix3_paired_twice(", "matrix2_paired_twice(",
+        ((*CONVS, TIES), "ConvDsp", ("matrix4_paired_twice(", "matrix3_paired_twice(", "matrix2_paired_twice(",
                             "matrix1_paired_twice(", "matrix4_wide_twice_limited(", "_paired_sparse_twice(")),
         (DENSE, "DenseDsp", ("row_paired_uniform_twice(", "matrix1_paired_uniform_twice(")),
         ((*DEPTHWISE, FOLDED, SIGNED), "DepthwiseDsp", ("twice(sum0", "scale_rounded(sum0")),
