@@ -134,7 +134,7 @@ def resize(mode: str, kinds: Sequence[DType] = (DType.F32,)) -> Build:
         modes = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "half_pixel_symmetric")
         more: dict[str, Any] = {"coordinate_transformation_mode": r.choice(modes), "mode": mode}
         more["nearest_mode"] = r.choice(("round_prefer_floor", "round_prefer_ceil", "floor", "ceil"))
-        more |= {"antialias": r.randint(0, 1)} if mode != "nearest" else {}
+        more |= {"antialias": r.randint(0, 1)} if mode != "nearest" and DType.F32 in kinds else {}
         more |= {"exclude_outside": r.randint(0, 1)} if mode == "cubic" else {}
         return call("Resize", x, None, None, ints(out), dtype=r.choice(kinds), **more)
 

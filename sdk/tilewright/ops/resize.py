@@ -345,6 +345,8 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     if not resized:
         return moved(call, kind.shape, list)
     real = tensor.dtype.is_float
+    if not real and _is_smoothed(call):
+        return ()
     nests, source = [], operand(tensor, "x")
     if not real:
         nests.append(converting_nest(source, Tensor("reals", tensor.shape, DType.F32)))
@@ -378,7 +380,14 @@ def _axis_nest(source: Tensor, out: Tensor, axis: int, tables: tuple[tuple[int, 
     return Nest(space, out[*loops], (source[*inside], factors[loops[axis], tap]), body("mul"), combine("add"))
 
 
+def _is_smoothed(call: Call) -> bool:
+    return call.integer("antialias", 0) == 1
+
+
 def _gap(call: Call) -> tuple[str, str]:
+    if not call.tensor(0).dtype.is_float and _is_smoothed(call):
+        why = f"it smooths plain {call.tensor(0).dtype.value} (antialias), for which every runtime rounds in its own way"
+        return why, "cast the operand to f32, or quantise the network (QDQ)"
     return "it reads outside of the image (extrapolation_value)", "put a Pad before it, or keep the roi inside"
 
 
