@@ -62,7 +62,7 @@ def test_a_state_that_is_not_written_is_named_with_its_call(tmp_path: Path) -> N
 
 def test_a_first_value_that_is_not_set_is_noticed(tmp_path: Path) -> None:
     np.savez(tmp_path / "first.npz", h=np.linspace(-1, 1, 8, dtype=np.float32).reshape(1, 8))
-    wish, wrong = replace(WISH, initial=tmp_path / "first.npz"), "(void)memcpy(filter_state_memory,"
+    wish, wrong = replace(WISH, initial=tmp_path / "first.npz"), "memcpy(filter_state_memory,"
     report = _run(tmp_path, CompileOptions(state=wish), RunOptions(frames=1), (wrong, "(void)sizeof(filter_arena,"))
     assert report.run is not None
     assert not report.run.match
