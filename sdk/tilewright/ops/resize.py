@@ -339,14 +339,12 @@ def _nests(call: Call) -> tuple[Nest, ...]:
             ]
 
         return moved(call, kind.shape, subscripts)
-    if 0 in kind.shape or 0 in tensor.shape:
+    real = tensor.dtype.is_float
+    if 0 in kind.shape or 0 in tensor.shape or (resize.antialias and not real):
         return ()
     resized = [(axis, taps) for axis, taps in enumerate(tables) if taps is not None]
     if not resized:
         return moved(call, kind.shape, list)
-    real = tensor.dtype.is_float
-    if not real and _is_smoothed(call):
-        return ()
     nests, source = [], operand(tensor, "x")
     if not real:
         nests.append(converting_nest(source, Tensor("reals", tensor.shape, DType.F32)))
@@ -380,12 +378,8 @@ def _axis_nest(source: Tensor, out: Tensor, axis: int, tables: tuple[tuple[int, 
     return Nest(space, out[*loops], (source[*inside], factors[loops[axis], tap]), body("mul"), combine("add"))
 
 
-def _is_smoothed(call: Call) -> bool:
-    return call.integer("antialias", 0) == 1
-
-
 def _gap(call: Call) -> tuple[str, str]:
-    if not call.tensor(0).dtype.is_float and _is_smoothed(call):
+    if not call.tensor(0).dtype.is_float and call.integer("antialias", 0):
         why = f"it smooths plain {call.tensor(0).dtype.value} (antialias), for which every runtime rounds in its own way"
         return why, "cast the operand to f32, or quantise the network (QDQ)"
     return "it reads outside of the image (extrapolation_value)", "put a Pad before it, or keep the roi inside"
