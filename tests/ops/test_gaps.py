@@ -20,7 +20,7 @@ GAPS: dict[str, tuple[onnx.NodeProto, dict[str, tuple[tuple[int, ...], int]], di
         {"x": ((1, 1, 4, 4), F32)},
         {"roi": np.array([0, 0, 0.4, 0.6, 1, 1, 1.2, 1.7], np.float32), "sizes": np.array([1, 1, 3, 3])},
     ),
-    "it smooths plain i32 (antialias), for which every runtime rounds in its own way; cast the operand to f32, or "
+    "it smooths plain i32 (antialias), which every runtime rounds in its own way; cast the operand to f32, or "
     "quantise the network (QDQ)": (
         node("Resize", "x - - sizes", "y", "n", mode="linear", antialias=1),
         {"x": ((1, 1, 4, 4), I32)},

@@ -380,7 +380,7 @@ def _axis_nest(source: Tensor, out: Tensor, axis: int, tables: tuple[tuple[int, 
 
 def _gap(call: Call) -> tuple[str, str]:
     if not call.tensor(0).dtype.is_float and call.integer("antialias", 0):
-        why = f"it smooths plain {call.tensor(0).dtype.value} (antialias), for which every runtime rounds in its own way"
+        why = f"it smooths plain {call.tensor(0).dtype.value} (antialias), which every runtime rounds in its own way"
         return why, "cast the operand to f32, or quantise the network (QDQ)"
     return "it reads outside of the image (extrapolation_value)", "put a Pad before it, or keep the roi inside"
 
