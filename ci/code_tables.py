@@ -35,8 +35,6 @@ FEW = 4
 """The middle of so many networks is typical, of fewer the mean; fewer do not show what joining layers does."""
 THOUGHT_SPREAD, THOUGHT_AS = 0.25, 3
 """Spread that a kernel is thought to have before it is measured, counted as that of so many networks."""
-LEAST_OWN = 4
-"""At least so great a part of a layer is its own, however much the functions take that were put into it."""
 SPARE_PERCENT = 108
 """Of the stack of every network that is measured so much is told."""
 
@@ -158,7 +156,8 @@ def _kernel(name: str, cells: Sequence[Built], shared: Mapping[str, int]) -> Ker
             continue
         mine = {function: layer_of(function, cell.model) for function in cell.functions}
         own_bytes = sum(cell.functions[function] for function, layer in mine.items() if layer in layers)
-        bytes_of.append(max(own_bytes - _joined(name, cell, shared), own_bytes // LEAST_OWN))
+        joined_bytes = _joined(name, cell, shared)
+        bytes_of.append(own_bytes - joined_bytes if joined_bytes < own_bytes else own_bytes)  # else they are called nowhere
         counts.append(cell.counts.tokens_of(name))
         calls.add(cell.calls.get(name, frozenset()) - cell.counts.names)  # what C names is counted by its name
         for layer, tokens in layers.items():

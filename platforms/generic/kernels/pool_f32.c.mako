@@ -7,12 +7,6 @@ borders = [(first, last) for first, last in borders if last > first]
 clipped = h.inner_first > 0 or h.inner_last < h.out
 rows = "rows" if clipped else h.kernel
 
-def times(name, factor):
-    return name if factor == 1 else f"{name} * {factor}"
-
-def moved(name, by):
-    return f"{name} + {by}" if by > 0 else f"{name} - {-by}" if by < 0 else name
-
 def outdented(text):
     return "".join(line.removeprefix("    ") for line in text.splitlines(keepends=True))
 
@@ -55,7 +49,7 @@ ${f.storage} inline float ${f.name}_rows(const float *x, int rows)
     float v = ${"x[0]" if k.largest else "0.0f"};
     for (int kh = ${1 if k.largest else 0}; kh < rows; kh++) {
 % for kw in range(1 if k.largest else w.kernel):
-        ${tap(moved(times("kh", row), kw * column))}
+        ${tap(plus(times("kh", row), kw * column))}
 % endfor
     }
     return v;
@@ -79,13 +73,13 @@ ${f.storage} inline float ${f.name}_all(const float *x)
 <%def name="whole_windows(function, more)">\
 % if k.largest:
 % for kw in range(k.shared):
-                float c${kw} = ${function}(${moved("at", kw * column)}${more});
+                float c${kw} = ${function}(${plus("at", kw * column)}${more});
 % endfor
 % endif
                 for (int ow = ${w.inner_first}; ow < ${w.inner_last}; ow++) {
 % if k.largest:
 % for kw in range(k.shared, w.kernel):
-                    const float c${kw} = ${function}(${moved("at", kw * column)}${more});
+                    const float c${kw} = ${function}(${plus("at", kw * column)}${more});
 % endfor
                     const float v = ${largest_of([f"c{kw}" for kw in range(w.kernel)])};
 % else:
@@ -107,7 +101,7 @@ ${f.storage} void ${f.name}(${f.parameters})
         float *const yp = ${plane("y", k.y_steps)};
         for (int oh = 0; oh < ${h.out}; oh++) {
 % if clipped:
-            const int top = ${moved(times("oh", h.stride), -h.pad)};
+            const int top = ${plus(times("oh", h.stride), -h.pad)};
             const int kh_first = tilewright_pool_first(top, ${h.dilation});
             const int rows = tilewright_pool_last(top, ${h.size}, ${h.kernel}, ${h.dilation}) - kh_first;
             const float *const xr = xp + (top + ${times("kh_first", h.dilation)}) * ${h.x_stride};
@@ -120,7 +114,7 @@ ${f.storage} void ${f.name}(${f.parameters})
             float *const yr = yp + ${times("oh", k.y_steps[2])};
 % for first, last in borders:
             for (int ow = ${first}; ow < ${last}; ow++) {
-                const int left = ${moved(times("ow", w.stride), -w.pad)};
+                const int left = ${plus(times("ow", w.stride), -w.pad)};
                 const int kw_first = tilewright_pool_first(left, ${w.dilation});
                 const int columns = tilewright_pool_last(left, ${w.size}, ${w.kernel}, ${w.dilation}) - kw_first;
                 const float *const at = xr + (left + ${times("kw_first", w.dilation)}) * ${w.x_stride};
@@ -134,7 +128,7 @@ ${f.storage} void ${f.name}(${f.parameters})
             }
 % endfor
 % if inner:
-            const float *at = ${moved("xr", (w.inner_first * w.stride - w.pad) * w.x_stride)};
+            const float *at = ${plus("xr", (w.inner_first * w.stride - w.pad) * w.x_stride)};
 % if not k.largest:
             const float points = (float)(${times("high", w.kernel)});
 % endif
