@@ -156,8 +156,8 @@ def _kernel(name: str, cells: Sequence[Built], shared: Mapping[str, int]) -> Ker
             continue
         mine = {function: layer_of(function, cell.model) for function in cell.functions}
         own_bytes = sum(cell.functions[function] for function, layer in mine.items() if layer in layers)
-        joined_bytes = _joined(name, cell, shared)
-        bytes_of.append(own_bytes - joined_bytes if joined_bytes < own_bytes else own_bytes)  # else they are called nowhere
+        joined_bytes = _joined(name, cell, shared)  # larger where what is named is never called
+        bytes_of.append(own_bytes - joined_bytes if joined_bytes < own_bytes else own_bytes)
         counts.append(cell.counts.tokens_of(name))
         calls.add(cell.calls.get(name, frozenset()) - cell.counts.names)  # what C names is counted by its name
         for layer, tokens in layers.items():
