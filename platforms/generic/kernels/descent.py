@@ -186,12 +186,8 @@ class Descent(KernelMethods):
         return constants_by_name(operands, *range(len(operands.call.inputs)))
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
-        """The gradient takes the memory of the operand or of other readers' gradient, next values that of targets."""
-        return tuple(
-            (operand, call.present.index(result))
-            for operand, result in descent_replaces(call.node)
-            if operand not in call.constants
-        )
+        """See `replaces`."""
+        return replaces(call)
 
     def scratch(self, operands: Operands) -> int:
         """Weights aside, slopes, and what is gathered."""
@@ -223,6 +219,15 @@ class Descent(KernelMethods):
 TYPES = "f32, f32?, f32... -> f32, f32..."
 SOURCES = ["registers_f32.h", "blocks_f32.h", "products_f32.h", "descent.h"]
 PLATFORM.kernel("Descent", types=TYPES, template="descent.c.mako", sources=SOURCES, numerics="1e-4")(Descent)
+
+
+def replaces(call: Call) -> tuple[tuple[int, int], ...]:
+    """The gradient takes the memory of the operand or of other readers' gradient, next values that of targets."""
+    return tuple(
+        (operand, call.present.index(result))
+        for operand, result in descent_replaces(call.node)
+        if operand not in call.constants
+    )
 
 
 @PLATFORM.kernel(

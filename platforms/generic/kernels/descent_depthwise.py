@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tilewright.operators import DescentTerm, descent_replaces, descent_terms
+from tilewright.operators import DescentTerm, descent_terms
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.generic.kernels.blocks import Axis, axis
 from tilewright.platforms.generic.kernels.depthwise_tile_f32 import REGISTERS, Load, Tile, cheapest, tile_of, widest
+from tilewright.platforms.generic.kernels.descent import replaces
 from tilewright.platforms.generic.kernels.elements import constants_by_name, empty
 from tilewright.platforms.generic.kernels.nest import operand_names, result_names
 from tilewright.platforms.generic.kernels.nest_expressions import literal
@@ -103,12 +104,8 @@ class DescentDepthwise(KernelMethods):
         return constants_by_name(operands, *range(len(operands.call.inputs)))
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
-        """The gradient takes the memory of the operand or of other readers' gradient, next values that of targets."""
-        return tuple(
-            (operand, call.present.index(result))
-            for operand, result in descent_replaces(call.node)
-            if operand not in call.constants
-        )
+        """See `replaces`."""
+        return replaces(call)
 
     def scratch(self, operands: Operands) -> int:
         """The old weights, turned."""

@@ -91,10 +91,10 @@ ${f.storage} inline float ${f.name}_all(const float *x)
                     c${kw} = c${kw + w.stride};
 % endfor
 % endif
-                    at += ${pixel};
+                    at = &at[${pixel}];
                 }
 </%def>\
-${f.storage} void ${f.name}(${f.parameters})
+${f.storage} void ${f.name}(${f.plain_parameters})
 {
     for (int plane = 0; plane < ${k.images * k.channels}; plane++) {
         const float *const xp = ${plane("x", k.x_steps)};
