@@ -8,7 +8,7 @@ clipped = h.inner_first > 0 or h.inner_last < h.out
 rows = "rows" if clipped else h.kernel
 
 def outdented(text):
-    return "".join(line.removeprefix("    ") for line in text.splitlines(keepends=True))
+    return text.removeprefix("    ").replace("\n    ", "\n")
 
 def plane(tensor, steps):
     if k.images == 1:
