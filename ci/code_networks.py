@@ -16,7 +16,7 @@ from tilewright.target import load_target
 
 ROOT = Path(__file__).parents[1]
 GROWN = ("ad", "resnet8", "vww")
-DRAWN = range(1000, 1100)
+DRAWN = range(1000, 1200)
 """Seeds of the networks that are drawn; those below 1000 hold the tables to account."""
 OPERATORS, EACH = 6, 2
 """Of a kernel so many of its operators are drawn, each so often."""

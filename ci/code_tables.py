@@ -11,6 +11,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from math import ceil, hypot, log, sqrt
 
 from tilewright.codegen.c_tokens import UNROLLED
@@ -147,6 +148,7 @@ def _library(cells: Sequence[Built], known: CoreSizes) -> Library:
 def _kernel(name: str, cells: Sequence[Built], shared: Mapping[str, int]) -> KernelSizes:
     """What a kernel takes in the networks that have it, beside the functions that it shares with others."""
     bytes_of: list[int] = []
+    several: list[bool] = []
     counts: list[tuple[int, ...]] = []
     stacks: list[tuple[tuple[int, ...], int]] = []
     calls: set[frozenset[str]] = set()
@@ -158,12 +160,15 @@ def _kernel(name: str, cells: Sequence[Built], shared: Mapping[str, int]) -> Ker
         own_bytes = sum(cell.functions[function] for function, layer in mine.items() if layer in layers)
         joined_bytes = _joined(name, cell, shared)  # larger where what is named is never called
         bytes_of.append(own_bytes - joined_bytes if joined_bytes < own_bytes else own_bytes)
+        several.append(bool(cell.counts.helpers.get(name)) and sum(cell.counts.copies.get(at, 1) for at in layers) > 1)
         counts.append(cell.counts.tokens_of(name))
         calls.add(cell.calls.get(name, frozenset()) - cell.counts.names)  # what C names is counted by its name
         for layer, tokens in layers.items():
             deep = [depth for function, depth in cell.depths.items() if layer_of(function, cell.model) == layer]
             own = {RUN: cell.frame, HANDS: _hands(cell)}
             stacks.append((tokens, own[name] if name in own else max(deep, default=0)))
+    if any(several):  # a function with one caller is compiled for its arguments, and the layer is a jump to it
+        bytes_of, counts = list(compress(bytes_of, several)), list(compress(counts, several))
     at = min(range(len(UNROLLED)), key=lambda at: (_spread(bytes_of, [row[at] for row in counts]), at))
     densities = [1000 * size / max(1, row[at]) for size, row in zip(bytes_of, counts, strict=True)]
     typical = statistics.mean(densities) if len(densities) < FEW else statistics.median(densities)
@@ -278,8 +283,8 @@ def _deeper(kernel: KernelSizes, counts: tuple[int, ...], more: int) -> KernelSi
 
 
 def _shared(cells: Sequence[Built], known: CoreSizes) -> dict[str, int]:
-    """Bytes of our functions that belong to no layer, typical ones by the name that brings them; the most of those
-    without one under ALWAYS.
+    """Bytes of our functions that belong to no layer, by the name that brings them, and those without one under ALWAYS:
+    the most that was seen, since what they take depends on what the compiler puts into them.
     """
     sizes_of: dict[str, list[int]] = defaultdict(list)
     for cell in cells:
@@ -292,8 +297,7 @@ def _shared(cells: Sequence[Built], known: CoreSizes) -> dict[str, int]:
                     rest += size
         sizes_of[ALWAYS].append(rest)
     always = max(*sizes_of.pop(ALWAYS), known.shared.get(ALWAYS, 0))
-    middle = {name: round(statistics.median(sizes)) for name, sizes in sizes_of.items()}
-    return {**known.shared, **middle, ALWAYS: always}
+    return {**known.shared, **{name: max(sizes) for name, sizes in sizes_of.items()}, ALWAYS: always}
 
 
 def toml(platform: str, cores: Iterable[CoreSizes], alike: Mapping[str, Alike]) -> str:

@@ -84,7 +84,7 @@ def test_old_figures_are_less_certain() -> None:
     sizes = CoreSizes("", {"convi8": KernelSizes(0, 1000, 0, ((0, 100),)), "run": KernelSizes(0, 0, 0, ((0, 0),))})
     counts = LayerCounts({("convi8", 0): (976,) * len(UNROLLED)}, frozenset())
     old = replace(sizes, missing=frozenset({"convi8"}))
-    assert (sizes.code_bytes(counts), old.code_bytes(counts)) == (976, 976 + 310)
+    assert (sizes.code_bytes(counts), old.code_bytes(counts)) == (976, 976 + 280)
     assert (sizes.stack_bytes(counts), old.stack_bytes(counts)) == ((170, 0), (187, 0))
 
 
@@ -94,6 +94,26 @@ def test_only_what_changed_is_measured_again() -> None:
     same, changed = (core([larger], before, {"convi8": text}) for text in "ab")
     assert same.kernels["convi8"].typical == before.kernels["convi8"].typical == 9000
     assert (changed.kernels["convi8"].typical, changed.kernels["convi8"].form) == (18000, "b")
+
+
+def network_of(layers: int, layer_bytes: int, helper_bytes: int) -> Built:
+    """One with so many layers that call a function of ours."""
+    counts = LayerCounts(
+        {("convi8", number): (100,) * len(UNROLLED) for number in range(layers)}, frozenset({"tilewright_row"}),
+        helpers={"convi8": frozenset({"tilewright_row"})},
+    )  # fmt: skip
+    own = {f"net_convi8_{number}": layer_bytes for number in range(layers)}
+    return replace(CELL, counts=counts, functions={**own, "tilewright_row": helper_bytes}, calls={}, whole=False)
+
+
+def test_a_layer_that_alone_calls_a_function_does_not_tell_what_layers_take() -> None:
+    one, two = network_of(1, 4, 200), network_of(2, 50, 200)
+    assert core([one, one, one]).kernels["convi8"].typical == 40
+    assert core([one, one, two]).kernels["convi8"].typical == 500
+
+
+def test_a_shared_function_takes_the_most_that_was_seen() -> None:
+    assert core([network_of(2, 50, size) for size in (200, 296, 370, 200)]).shared["tilewright_row"] == 370
 
 
 def test_what_was_measured_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

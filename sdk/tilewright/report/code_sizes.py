@@ -31,7 +31,7 @@ HANDS = "core"
 ALWAYS = "always"
 STACK_PERCENT = 170
 """What the deepest layer of a table is multiplied by: other shapes need more registers."""
-DEVIATIONS = 3.1
+DEVIATIONS = 2.8
 """So many standard deviations of all layers together are added to what is typical of them."""
 COPIED = 100
 """Layers of at most so many tokens are compiled into every one of their calls."""
