@@ -152,7 +152,9 @@ def test_a_transposed_convolution_spreads_its_input() -> None:
     np.testing.assert_allclose(given[0], expected[:6, :6], rtol=1e-5, atol=1e-5)
 
 
-def test_codes_stay_codes_at_the_border_and_scales_count_channels() -> None:
+@pytest.mark.parametrize("told", [1.0, 3.0], ids=["of the sum", "another one"])
+def test_codes_stay_codes_at_the_border_and_scales_count_channels(told: float) -> None:
+    """`told`: what the file gives the bias for a unit, in units of the sum; nobody reads it."""
     x = RNG.integers(-128, 128, (1, 4, 4, 3)).astype(np.int8)
     w = RNG.integers(-127, 128, (1, 2, 2, 3)).astype(np.int8)
     scales = np.asarray([0.01, 0.02, 0.03], np.float32)
@@ -160,7 +162,7 @@ def test_codes_stay_codes_at_the_border_and_scales_count_channels() -> None:
     tensors = [
         T(x.shape, "int8", 0.5, -3),
         T(w.shape, "int8", scales.tolist(), data=w, axis=3),
-        T((3,), "int32", (0.5 * scales).tolist(), data=sums, axis=3),
+        T((3,), "int32", (0.5 * scales * told).tolist(), data=sums, axis=3),
     ]  # as some converters name a bias's axis
     options = [(0, "b", VALID), (1, "i", 2), (2, "i", 2), (3, "i", 1), (4, "b", 1)]
     (given,) = run(single("DEPTHWISE_CONV_2D", tensors, [T((1, 2, 2, 3), "int8", 0.75, 5)], options), x)
