@@ -131,7 +131,8 @@ def test_a_state_stays_narrow_where_the_largest_moment_falls_by_less_than_it_gro
     nodes = [node("Reshape", "x row", "r", "row"), node("MatMul", "r m", "b", "wide"),
              node("ReduceSum", "b", "y", "end", keepdims=0),
              node("Add", "x y", "u", "later"), node("Concat", "h u", "all", axis=2),
-             node("ReduceSum", "all", "s", "sum", keepdims=0), node("Slice", "all n1 last axis", "h_out", "cut")]  # fmt: skip
+             node("ReduceSum", "all", "s", "sum", keepdims=0),
+             node("Slice", "all n1 last axis", "h_out", "cut")]  # fmt: skip
     for columns, state in ((10, (1, 3, 5, 5)), (68, (1, 3, 4, 5))):
         values = {**_VALUES, "row": np.array([1, 15]), "m": np.ones((15, columns), np.float32)}
         model = onnx_model(nodes, {"x": (1, 3, 1, 5), "h": (1, 3, 4, 5)}, ["y", "s", "h_out"], values)
