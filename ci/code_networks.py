@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+from board_layers import CONVS, DENSE, DEPTHWISE, Network
 from make_networks import grow
+from row_layers import DEAD, ROWS
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.conformance.boards import on_board
 from tilewright.conformance.graphs import network
 from tilewright.conformance.kernels import attempts
 from tilewright.errors import TilewrightError
+from tilewright.options import CompileOptions
 from tilewright.plugins import platform
 from tilewright.target import load_target
 
@@ -22,17 +27,37 @@ OPERATORS, EACH = 6, 2
 """Of a kernel so many of its operators are drawn, each so often."""
 
 
-def networks(folder: Path) -> Iterator[Path]:
-    """The networks of tests/models, those in floats that are not committed, and drawn ones, half of them in floats."""
-    yield from sorted((ROOT / "tests" / "models").glob("*/model.onnx"))
+@dataclass(frozen=True)
+class MeasuredNetwork:
+    """A network and the options that it is compiled with."""
+
+    file: Path
+    options: CompileOptions = field(default_factory=CompileOptions)
+
+
+ROUNDED_TWICE = CompileOptions(numerics="tflm", allocator="greedy", disabled_passes=frozenset({"row_chains"}))
+"""Layers beside one another, whose kernels have functions of their own for two roundings."""
+
+
+def networks(folder: Path) -> Iterator[MeasuredNetwork]:
+    """The networks of tests/models, those in floats that are not committed, and drawn ones, half of them in floats;
+    and layers of every shape, each by itself, whose codes are rounded twice.
+    """
+    for file in sorted((ROOT / "tests" / "models").glob("*/model.onnx")):
+        yield MeasuredNetwork(file)
     for name in GROWN:
         file = folder / f"{name}.onnx"
         file.write_bytes(grow(name).SerializeToString())
-        yield file
+        yield MeasuredNetwork(file)
     for seed in DRAWN:
         file = folder / f"drawn_{seed}.onnx"
         file.write_bytes(network(seed, quantised=seed % 2 == 0).SerializeToString())
-        yield file
+        yield MeasuredNetwork(file)
+    for kind, layers in (("conv", (*CONVS, *DEAD)), ("row", ROWS), ("depthwise", DEPTHWISE), ("dense", DENSE)):
+        drawn = Network(np.random.default_rng(len(layers)))
+        for layer in layers:
+            drawn.add(layer)
+        yield MeasuredNetwork(drawn.save(folder / f"{kind}.onnx"), ROUNDED_TWICE)
 
 
 def nodes(board: str, name: str) -> Iterator[Artifacts]:

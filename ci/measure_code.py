@@ -1,16 +1,16 @@
 """Measures what kernels take of code and stack and writes platforms/NAME/code_sizes.toml.
 
-PYTHONPATH=tests/models python ci/measure_code.py cortex_m riscv     the tables of these platforms, or of all
-PYTHONPATH=tests/models python ci/measure_code.py --note             only names what a table does not know
-PYTHONPATH=tests/models python ci/measure_code.py --again BOARD      all that the networks hold anew, on this core alone
+PYTHONPATH=tests:tests/models python ci/measure_code.py cortex_m riscv   the tables of these platforms, or of all
+PYTHONPATH=tests:tests/models python ci/measure_code.py --note           only names what a table does not know
+PYTHONPATH=tests:tests/models python ci/measure_code.py --again BOARD    all that networks hold anew, on this core alone
 
 Only kernels are measured that a table does not know, or that have another form than when they were measured; remove a
 core from the file to measure all of it. What is only named counts as the densest, or as it was, and is less certain.
-Networks of tests/models, and drawn ones, are compiled for each core of the platform with their layers kept apart, so
-that every function's bytes belong to one kernel; then once more as they ship, for what layers take when they are
-joined. Nothing is linked but the functions of libraries, each by itself, to see what comes with it. Run it after
-kernels change. A core of `ALIKE` is compared with a measured one on every eighth network. `ci/bench sizes` holds the
-tables against whole builds of networks that are not among these.
+Networks of tests/models, drawn ones, and layers with two roundings are compiled for each core of the platform with
+their layers kept apart, so that every function's bytes belong to one kernel; then once more as they ship, for what
+layers take when they are joined. Nothing is linked but the functions of libraries, each by itself, to see what comes
+with it. Run it after kernels change. A core of `ALIKE` is compared with a measured one on every eighth network.
+`ci/bench sizes` holds the tables against whole builds of networks that are not among these.
 """
 
 from __future__ import annotations
@@ -31,14 +31,13 @@ from pathlib import Path
 from code_cache import key_of, remember, remembered
 from code_forms import forms, not_measured
 from code_libraries import gcc, library, with_functions
-from code_networks import networks, nodes
+from code_networks import MeasuredNetwork, networks, nodes
 from code_tables import SPARE_PERCENT, Built, core, layer_of, toml
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.compile import Compiled, compile_model
 from tilewright.errors import DoesNotFit, UnsupportedError
 from tilewright.fitting import roomy
 from tilewright.memory.needs import Places
-from tilewright.options import CompileOptions
 from tilewright.plugins import platform
 from tilewright.report.code_sizes import FILE, RUN, Alike, CoreSizes, LayerCounts, is_library, known_alike, known_cores
 from tilewright.run.build import choose_compiler
@@ -90,12 +89,12 @@ class Compiling:
     code: int
 
 
-def of_network(network: Path, board: str, names: frozenset[str]) -> Built | None:
+def of_network(network: MeasuredNetwork, board: str, names: frozenset[str]) -> Built | None:
     """What a network takes on a core; None where it has no plan, or none of the kernels of these names."""
     target = load_target(board)
     target = target if hierarchy(platform(target.platform)) else roomy(target)
     try:
-        done = compile_model(network, CompileOptions(), target)
+        done = compile_model(network.file, network.options, target)
     except (DoesNotFit, UnsupportedError):
         return None
     counts = LayerCounts.of(done.artifacts)
@@ -261,7 +260,7 @@ def handed_over(graph: CallGraph, model: str) -> frozenset[str]:
     return frozenset(layer[0] for layer in layers if layer is not None) - {"input", "output"}
 
 
-def table(name: str, board: str, models: Sequence[Path], pool: ProcessPoolExecutor, how: str) -> CoreSizes:
+def table(name: str, board: str, models: Sequence[MeasuredNetwork], pool: ProcessPoolExecutor, how: str) -> CoreSizes:
     """The table of a core: that which there is, with what it does not know or knows as it was measured now."""
     target = load_target(board)
     before = known_cores(name).get(" ".join(target.cpu_flags))
@@ -290,7 +289,9 @@ def table(name: str, board: str, models: Sequence[Path], pool: ProcessPoolExecut
     return replace(sizes, missing=missing)
 
 
-def compared(board: str, other: str, models: Sequence[Path], pool: ProcessPoolExecutor, sizes: CoreSizes) -> Alike:
+def compared(
+    board: str, other: str, models: Sequence[MeasuredNetwork], pool: ProcessPoolExecutor, sizes: CoreSizes
+) -> Alike:
     """A target beside a measured one: the most that a network's code takes more, or its stack beyond what is spared."""
     some, any_network = models[::COMPARED], frozenset({RUN})
     mine, theirs = (pool.map(of_network, some, [one] * len(some), [any_network] * len(some)) for one in (board, other))

@@ -6,6 +6,7 @@ DENSE, WEIGHTS, OTHERS = ("dense", "grouped"), ("weights", "row"), ("",)
 
 RATES = {
     "ConvDsp": Rate(0.95, DENSE), "DepthwiseDsp": Rate(2.6, ("depthwise",)), "DenseDsp": Rate(1.5, WEIGHTS),
+    "ConvRowDsp": Rate(1.15, DENSE),
     "ProductDsp": Rate(1.5, ("two operands",)), "TransposedDsp": Rate(1.5, DENSE), "PairDsp": Rate(8.5, OTHERS),
     "ConvMve": Rate(0.16, DENSE), "DepthwiseMve": Rate(1.5, ("depthwise",)),
     "DepthwiseColumnsMve": Rate(0.6, ("depthwise",)), "DenseMve": Rate(0.35, WEIGHTS),

@@ -25,6 +25,7 @@ from board_layers import (
     sums,
 )
 from grouped_layers import GROUPED, GROUPS_OVER_OPERAND
+from row_layers import DEAD, NO_ROWS, ROWS
 
 FOLDED = Layer("line_folded", (1, 8, 24), (8, 1, 3), attributes={"pads": [6, 0], "dilations": [3], "group": 8})
 PADDED = Layer("line_padded", (1, 8, 24), (8, 1, 3), attributes={"pads": [1, 5], "dilations": [3], "group": 8})
@@ -44,6 +45,22 @@ def test_convolutions_of_every_kind(tmp_path: Path) -> None:
     for form in ("4_paired(", "3_paired(", "1_paired(", "2_paired(", "4_wide_limited(", "_sparse("):
         assert f"    tilewright_matrix{form}" in text or form == "_sparse("
     assert "_paired_sparse(xs" in text
+
+
+@pytest.mark.parametrize("numerics", ["exact", "tflm"])
+def test_one_pixel_is_a_row_of_a_product(numerics: str, tmp_path: Path) -> None:
+    layers = [*ROWS, *(layer for layer, _ in NO_ROWS)]
+    done = check(layers, "qemu_mps2_an386", tmp_path, EXTREMES, first=("ConvRowDsp",), numerics=numerics)
+    rows = [bound for bound in done.bound.nodes if bound.kernel is not None and bound.kernel.name == "ConvRowDsp"]
+    assert {bound.call.node.name for bound in rows} == {layer.name for layer in ROWS}
+    assert not any(bound.kernel.scratch(done.bound.operands(bound)) for bound in rows if bound.kernel is not None)
+    refusals = {
+        node.call.node.name: candidate.refusal
+        for node in done.bound.nodes
+        for candidate in node.candidates
+        if candidate.kernel.name == "ConvRowDsp"
+    }
+    assert {layer.name: refusals[layer.name] for layer, _ in NO_ROWS} == {layer.name: why for layer, why in NO_ROWS}
 
 
 def test_groups_whose_results_lie_over_their_operand(tmp_path: Path) -> None:
@@ -83,7 +100,7 @@ def test_depthwise_convolutions_of_every_kind(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("layers", "kernel", "forms"),
     [
-        ((*CONVS, TIES), "ConvDsp", ("matrix4_paired_twice(", "matrix3_paired_twice(", "matrix2_paired_twice(",
+        ((*CONVS, *DEAD, TIES), "ConvDsp", ("matrix4_paired_twice(", "matrix3_paired_twice(", "matrix2_paired_twice(",
                             "matrix1_paired_twice(", "matrix4_wide_twice_limited(", "_paired_sparse_twice(")),
         (DENSE, "DenseDsp", ("row_paired_uniform_twice(", "matrix1_paired_uniform_twice(")),
         ((*DEPTHWISE, FOLDED, SIGNED), "DepthwiseDsp", ("twice(sum0", "scale_rounded(sum0")),

@@ -1,16 +1,18 @@
 /* One row times eight columns at a time, inputs read as they are: 32 instructions for 32 multiply-accumulates. Every
  * instruction is four bytes long, so that the sum may enter its block of sixteen inputs in the middle. It brings
- * tilewright_row_paired, tilewright_row_paired_uniform, tilewright_row_paired_uniform_twice,
+ * tilewright_row_paired, tilewright_row_paired_twice, tilewright_row_paired_uniform, tilewright_row_paired_uniform_twice,
  * tilewright_matrix1_paired_uniform and tilewright_matrix1_paired_uniform_twice. */
 #if defined(TILEWRIGHT_IN_C)
 TILEWRIGHT_INTO void tilewright_row(
     const int form, const int8_t *x, const uint32_t *w, const int32_t *table,
     int8_t *y, int words, int columns, const int32_t *codes)
 {
+    const int uniform = form & TILEWRIGHT_UNIFORM;
+    const int pair_words = uniform != 0 ? 2 : (form & TILEWRIGHT_TWICE) != 0 ? 6 : 4;
     for (int column = 0; column < columns; column += 8) {
         int32_t s[8];
         for (int o = 0; o < 8; o++) {
-            s[o] = form & TILEWRIGHT_UNIFORM ? table[o] : table[o / 2 * 4 + o % 2];
+            s[o] = table[o / 2 * pair_words + o % 2];
         }
         for (int i = 0; i < 2 * words; i++) {
             const uint32_t inputs = tilewright_load(x + i / 2 * 4);
@@ -23,13 +25,14 @@ TILEWRIGHT_INTO void tilewright_row(
         for (int o = 0; o < 8; o++) {
             const uint32_t difference = (uint32_t)s[o] - (uint32_t)s[o / 2 * 2];
             const int32_t sum = o % 2 != 0 ? tilewright_floor((int32_t)difference, 8) : s[o];
-            const int32_t multiplier = form & TILEWRIGHT_UNIFORM ? codes[4] : table[o / 2 * 4 + 2 + o % 2];
+            const int32_t *const own = table + o / 2 * pair_words + 2 + o % 2 * (pair_words / 2 - 1);
+            const int32_t multiplier = uniform != 0 ? codes[4] : own[0];
             const int32_t code = (form & TILEWRIGHT_TWICE) != 0
-                ? tilewright_twice(sum * 2, multiplier, codes[1], codes[0])
+                ? tilewright_twice(sum * 2, multiplier, uniform != 0 ? codes[1] : own[1], codes[0])
                 : tilewright_shifted(tilewright_scale(sum, multiplier, codes[0]), codes[1]);
             y[column + o] = (int8_t)tilewright_saturate(code);
         }
-        table += form & TILEWRIGHT_UNIFORM ? 8 : 16;
+        table += 4 * pair_words;
     }
 }
 
@@ -40,6 +43,7 @@ TILEWRIGHT_INTO void tilewright_row(
         tilewright_row(form, x, w, table, y, words, columns, codes); \
     }
 TILEWRIGHT_ROW(_paired, TILEWRIGHT_PAIRED)
+TILEWRIGHT_ROW(_paired_twice, TILEWRIGHT_PAIRED | TILEWRIGHT_TWICE)
 TILEWRIGHT_ROW(_paired_uniform, TILEWRIGHT_UNIFORM)
 TILEWRIGHT_ROW(_paired_uniform_twice, TILEWRIGHT_UNIFORM | TILEWRIGHT_TWICE)
 #else
@@ -94,15 +98,23 @@ typedef struct {
     "smmulr %[" #sum "], %[" #sum "], %[v]\n\tadd %[" #sum "], %[" #sum "], %[" #sum "], asr #31\n\t" \
     "asrs %[" #sum "], %[" #sum "], %[b]\n\tadc %[" #sum "], %[" #sum "], %[a]\n\t" \
     "ssat %[" #sum "], #8, %[" #sum "]\n\tstrb %[" #sum "], [%[e], #" #at "]\n\t"
-#define TILEWRIGHT_PAIR_TWICE(first, second, at, after) \
+#define TILEWRIGHT_PAIR_TWICE(first, second, multiplier, other, at, after) \
     "sub %[" #second "], %[" #second "], %[" #first "]\n\tlsl %[" #first "], %[" #first "], #1\n\t" \
-    TILEWRIGHT_COLUMN_TWICE(first, at) \
-    "asr %[" #second "], %[" #second "], #7\n\t" TILEWRIGHT_COLUMN_TWICE(second, after)
+    multiplier TILEWRIGHT_COLUMN_TWICE(first, at) \
+    other "asr %[" #second "], %[" #second "], #7\n\t" TILEWRIGHT_COLUMN_TWICE(second, after)
+#define TILEWRIGHT_MULTIPLIER_AND_SHIFT(at) "ldrd %[v], %[b], [%[x], #" #at "]\n\t"
+#define TILEWRIGHT_STARTS_OWN_TWICE TILEWRIGHT_EIGHT_STARTS("24", "48", "72")
+#define TILEWRIGHT_CODES_OWN_TWICE \
+    "ldr %[x], %[table]\n\tadd %[v], %[x], #96\n\tstr %[v], %[table]\n\t" \
+    TILEWRIGHT_PAIR_TWICE(s0, s1, TILEWRIGHT_MULTIPLIER_AND_SHIFT(8), TILEWRIGHT_MULTIPLIER_AND_SHIFT(16), 0, 1) \
+    TILEWRIGHT_PAIR_TWICE(s2, s3, TILEWRIGHT_MULTIPLIER_AND_SHIFT(32), TILEWRIGHT_MULTIPLIER_AND_SHIFT(40), 2, 3) \
+    TILEWRIGHT_PAIR_TWICE(s4, s5, TILEWRIGHT_MULTIPLIER_AND_SHIFT(56), TILEWRIGHT_MULTIPLIER_AND_SHIFT(64), 4, 5) \
+    TILEWRIGHT_PAIR_TWICE(s6, s7, TILEWRIGHT_MULTIPLIER_AND_SHIFT(80), TILEWRIGHT_MULTIPLIER_AND_SHIFT(88), 6, 7)
 #define TILEWRIGHT_STARTS_ONE_TWICE TILEWRIGHT_STARTS_ONE
 #define TILEWRIGHT_CODES_ONE_TWICE \
     "ldr %[x], %[table]\n\tadd %[x], %[x], #32\n\tstr %[x], %[table]\n\tldr %[v], %[multiplier]\n\t" \
-    TILEWRIGHT_PAIR_TWICE(s0, s1, 0, 1) TILEWRIGHT_PAIR_TWICE(s2, s3, 2, 3) \
-    TILEWRIGHT_PAIR_TWICE(s4, s5, 4, 5) TILEWRIGHT_PAIR_TWICE(s6, s7, 6, 7)
+    TILEWRIGHT_PAIR_TWICE(s0, s1, "", "", 0, 1) TILEWRIGHT_PAIR_TWICE(s2, s3, "", "", 2, 3) \
+    TILEWRIGHT_PAIR_TWICE(s4, s5, "", "", 4, 5) TILEWRIGHT_PAIR_TWICE(s6, s7, "", "", 6, 7)
 
 #define TILEWRIGHT_ROW(name, multipliers) \
     TILEWRIGHT_ONCE void tilewright_row##name(const int8_t *x, const uint32_t *w, \
@@ -127,6 +139,7 @@ typedef struct {
     }
 
 TILEWRIGHT_ROW(_paired, OWN)
+TILEWRIGHT_ROW(_paired_twice, OWN_TWICE)
 TILEWRIGHT_ROW(_paired_uniform, ONE)
 TILEWRIGHT_ROW(_paired_uniform_twice, ONE_TWICE)
 #endif

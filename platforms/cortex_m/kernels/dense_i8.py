@@ -36,6 +36,8 @@ PRICES = DenseWork(
 """Instructions for one unit of each kind of work."""
 WIDE = 8
 """Columns at a time for a single row."""
+ROW_FORMS = ("_paired", "_paired_twice", "_paired_uniform", "_paired_uniform_twice")
+"""What a single row takes by eights."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,7 @@ def codes_of(call: Call, weights: Array) -> Codes:
 
 def wide_of(call: Call, weights: Array) -> int:
     """Columns that go by eights: of a single row of signed codes, where channels pair and codes saturate."""
-    plain = codes_of(call, weights).form in ("_paired", "_paired_uniform", "_paired_uniform_twice")
-    if rows_of(call) > 1 or call.tensor(0).dtype is DType.U8 or not plain:
+    if rows_of(call) > 1 or call.tensor(0).dtype is DType.U8 or codes_of(call, weights).form not in ROW_FORMS:
         return 0
     columns: int = weights.shape[0]
     wide = columns // WIDE * WIDE
