@@ -87,11 +87,12 @@ class Operands:
 @dataclass(frozen=True)
 class TileView:
     """One tile as its kernel sees it: loop ranges; and by operand name the box with the padding that it lacks, and how
-    the operand is accessed."""
+    the operand is accessed. `stage` is the layer's place among those that are computed tile by tile together."""
 
     loops: Tile
     boxes: Mapping[str, Footprint]
     accesses: Mapping[str, tuple[Access, ...]] = field(default_factory=dict)
+    stage: int = 0
 
     def size(self, loop: str) -> int:
         """Steps of a loop in this tile."""

@@ -13,7 +13,8 @@ from tilewright.errors import PlatformError
 class TileCosts:
     """What the core that drives copies and tiles adds, in cycles: to a layer, to a tile whose copies it waits for, to
     one whose copies run beside the cores, and to each further kernel of a tile. `both_ways`: loads and stores run at
-    once. `doubt` is the share of a layer's cycles by which second buffers must be better to be taken."""
+    once. `doubt` is the share of a layer's cycles by which second buffers must be better to be taken. `together` are
+    the most layers whose tiles are computed as one; every further one is asked for and costs time of compiling."""
 
     layer: int = 0
     tile: int = 0
@@ -21,6 +22,7 @@ class TileCosts:
     kernel: int = 0
     both_ways: bool = False
     doubt: float = 0.0
+    together: int = 3
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,9 @@
 #define TW_DMA TW_REGISTER(0x00204400u)
 #define TW_DMA_STATUS TW_REGISTER(0x00204404u)
 #define TW_DMA_LARGEST 0x1FFF0u
+#define TW_L1 0x10000000u
+#define TW_L1_LARGEST 0x40000u
+enum { TW_ROWS = 8 }; /* of a list of copies beside the core */
 enum { TW_DMA_LOAD = 1 << 17, TW_DMA_INCREMENT = 1 << 18, TW_DMA_2D = 1 << 19 };
 
 void tw_core_main(int core);
@@ -189,20 +192,43 @@ static void tw_command(const tilewright_copy *copy, uint32_t near, uint32_t far)
     }
 }
 
+/* Rows of a list, brought beside the core by the DMA itself: from L2 the core takes 15 cycles for each of their words. Where
+ * its stack lies in L2 too they stay there. */
+static const tilewright_copy *tw_brought(const tilewright_copy *rows, int many, tilewright_copy *near)
+{
+    uint32_t bit;
+    if (many < 3 || (uint32_t)(uintptr_t)near - TW_L1 >= TW_L1_LARGEST) {
+        return rows;
+    }
+    bit = 1u << TW_DMA;
+    TW_DMA = (uint32_t)many * (uint32_t)sizeof *rows | TW_DMA_INCREMENT | TW_DMA_LOAD;
+    TW_DMA = (uint32_t)(uintptr_t)near;
+    TW_DMA = (uint32_t)(uintptr_t)rows;
+    while ((TW_DMA_STATUS & bit) != 0u) {
+    }
+    TW_DMA_STATUS = bit;
+    __asm__ volatile("" ::: "memory");
+    return near;
+}
+
 /* All copies of a list run under one id of the engine. */
 __attribute__((used)) static tilewright_future tw_start(const tilewright_copy *copies, int first, int end,
                                                         unsigned char *fast, unsigned char *const *home)
 {
     const uint32_t started = tw_now();
+    tilewright_copy near[TW_ROWS];
     tilewright_future id;
     int at;
     if (first == end) {
         return 0;
     }
     id = (tilewright_future)TW_DMA;
-    for (at = first; at < end; at++) {
-        const tilewright_copy *copy = &copies[at];
-        tw_command(copy, (uint32_t)(uintptr_t)fast + copy->near, (uint32_t)(uintptr_t)home[copy->operand] + copy->far);
+    for (at = first; at < end; at += TW_ROWS) {
+        const int many = end - at < TW_ROWS ? end - at : TW_ROWS;
+        const tilewright_copy *copy = tw_brought(copies + at, many, near), *const last = copy + many;
+        for (; copy < last; copy++) {
+            tw_command(copy, (uint32_t)(uintptr_t)fast + copy->near, (uint32_t)(uintptr_t)home[copy->operand] + copy->far);
+        }
     }
     tw_keep(TW_COPY, started);
     return id + 1;

@@ -108,7 +108,7 @@ class _Convolution(JobKernelMethods):
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Sizes, padding and first channel of one tile."""
         numbers = window_tile(view, self._channels)
-        return tile_numbers(call, layer_of(call), numbers, view.size(self._channels), view.loops[self._channels][0])
+        return tile_numbers(call, layer_of(call), numbers, view.size(self._channels), view.loops[self._channels][0], view.stage)
 
     def _rows(self, call: Call) -> Rule:
         return prefer("oh", SIDE // layer_of(call).step, why=ROWS)

@@ -78,4 +78,4 @@ class NeurekaDenseI8(JobKernelMethods):
         """The rows of one tile as a picture, its columns as channels."""
         rows, columns = (int(size) for size in picture(np.asarray(rows_of(view))))
         numbers = {"rows": rows, "columns": columns, "in_rows": rows, "in_columns": columns, "top": 0, "left": 0}
-        return tile_numbers(call, layer_of(call), numbers, view.size("n"), view.loops["n"][0])
+        return tile_numbers(call, layer_of(call), numbers, view.size("n"), view.loops["n"][0], view.stage)

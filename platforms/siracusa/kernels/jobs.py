@@ -34,13 +34,13 @@ from tilewright.platforms.siracusa.kernels.timing import SIDE, line_cycles, tile
 from tilewright.platforms.siracusa.memory import WEIGHTS
 
 SHARED = "../../pulp/kernels/"
-SHARE_BYTES = 40
-"""Of a `tilewright_neureka_share`, with pointers of eight bytes."""
+SHARES, SHARE_BYTES = 8, 32
+"""What the cores are told of jobs: four of a layer, four of the one before; with pointers of eight bytes."""
 JOB_SUMS = 4608
 """Sums of a job, as long as they are more than six rows of the channels that are computed at once."""
 PARTS = (1, 2, 3, 4, 6, 8)
 """Into how many jobs the rows of a tile may be parted."""
-SOURCES = ("neureka.h", SHARED + "tiles.h", SHARED + "xpulp.h")
+SOURCES = (SHARED + "tiles.h", SHARED + "xpulp.h", "neureka.h")
 TILE = "tilewright_neureka_tile"
 TEMPLATE = "neureka.c.mako"
 
@@ -179,10 +179,10 @@ def job_shape(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) 
 
 
 def sums_bytes(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) -> Any:
-    """Bytes of the sums of two jobs, and of what the cores are told of four."""
+    """Bytes of the sums of two jobs, and of what the cores are told of eight."""
     shape = job_shape(call, layer, rows, columns, channels)
     high = np.minimum(layer.computed(rows), shape.rows)
-    return 4 * SHARE_BYTES + 2 * 4 * high * layer.computed(columns) * shape.outs
+    return SHARES * SHARE_BYTES + 2 * 4 * high * layer.computed(columns) * shape.outs
 
 
 def cycles(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) -> Any:
@@ -190,10 +190,15 @@ def cycles(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) -> 
     return job_shape(call, layer, rows, columns, channels).cycles
 
 
-def tile_numbers(call: Call, layer: Layer, sizes: Mapping[str, int], channels: int, first: int) -> Mapping[str, int]:
+def tile_numbers(
+    call: Call, layer: Layer, sizes: Mapping[str, int], channels: int, first: int, stage: int
+) -> Mapping[str, int]:
     """The members of the tile's struct from those of a convolution's."""
     names = ("rows", "columns", "in_rows", "in_columns", "top", "left")
     shape = job_shape(call, layer, sizes["rows"], sizes["columns"], channels)
+    groups = -(-channels // int(shape.outs))
+    jobs = groups * -(-layer.computed(sizes["rows"]) // int(shape.rows))
     return {**{name: sizes[name] for name in names[:2]}, "channels": channels, "first": first,
             **{name: sizes[name] for name in names[2:]}, "job_rows": int(shape.rows),
-            "job_channels": int(shape.outs)}  # fmt: skip
+            "job_channels": int(shape.outs), "groups": groups, "jobs": jobs,
+            "shares": SHARES // 2 * (stage % 2)}  # fmt: skip

@@ -2,14 +2,14 @@
 q, layer = k.coding, k.layer
 one, apart = layer.mode == 2, layer.mode == 1
 %>\
-static int ${f.name}_jobs(const tilewright_neureka_tile *tile) { return tilewright_neureka_jobs(tile, ${layer.step}); }
+static int ${f.name}_jobs(const tilewright_neureka_tile *tile) { return tile->jobs; }
 
 static void ${f.name}_write(${f.job_parameters})
 {
     static const tilewright_neureka_layer layer = {
-        ${int(apart)}, ${1 if one else 3}, ${layer.mode.outs}, ${layer.mode.ins}, ${k.depth}, ${layer.stride if one else 1}, ${layer.step}, ${k.weight_bytes}, ${1 << layer.bits - 1}, ${k.words}, ${hex(0 if one else k.zero)}, ${hex(k.mode)},
+        ${int(apart)}, ${1 if one else 3}, ${layer.mode.outs}, ${layer.mode.ins}, ${k.depth}, ${layer.stride if one else 1}, ${layer.step}, ${k.weight_bytes}, ${1 << layer.bits - 1}, ${hex(0 if one else k.zero)}, ${hex(k.mode)},
     };
-    const tilewright_neureka_operands operands = {${k.source}, y, w, scale, bias, form, scratch};
+    const tilewright_neureka_operands operands = {${k.source}, y, w, scale, bias, form, scratch, ${k.words}};
     tilewright_neureka_job(&layer, tile, job, &operands);
 }
 
@@ -33,16 +33,10 @@ ${k.text}
 }
 
 #endif
-/* Codes of up to four output channels of some pixels; the steps are in bytes. */
+/* Codes of some output channels of some pixels; the steps are in bytes. */
 static void ${f.name}_codes(const int32_t *sums, ${k.y_type} *codes, int pixels, int sum_step, int code_step,
                             const int32_t *form, int channels)
 {
-#ifdef TILEWRIGHT_XPULP
-    if (channels == 4) {
-        ${f.name}_fours(sums, codes, pixels, sum_step, code_step, form);
-        return;
-    }
-#endif
     for (int pixel = 0; pixel < pixels; pixel++) {
         const int32_t *own = form;
         for (int c = 0; c < channels; c++) {
@@ -60,34 +54,40 @@ static void ${f.name}_codes(const int32_t *sums, ${k.y_type} *codes, int pixels,
 /* Codes of the sums of a job. Its work is eight parts for each four output channels: a part is an eighth of the pixels. */
 static void ${f.name}(${f.parameters})
 {
-    const tilewright_neureka_share *const share = (const tilewright_neureka_share *)scratch + (job & 3);
-    const int outs = share->outs, groups = (outs + 3) >> 2, pixels = share->rows * tile->columns;
-    const int end = tilewright_share(groups * 8, core + 1, cores);
-    int at = tilewright_share(groups * 8, core, cores);
+    const tilewright_neureka_share *const share = (const tilewright_neureka_share *)scratch + tile->shares + (job & 3);
+    const int outs = share->outs, pixels = share->pixels, parts = ((outs + 3) >> 2) * 8;
+    const int end = tilewright_share(parts, core + 1, cores);
+    int at = tilewright_share(parts, core, cores);
     while (at < end) {
-        const int group = at >> 3, c = group * 4, stop = end < group * 8 + 8 ? end : group * 8 + 8;
-        const int channels = outs - c < 4 ? outs - c : 4;
+        const int group = at >> 3, c = group * 4, stop = tilewright_neureka_least(end, group * 8 + 8);
+        const int channels = tilewright_neureka_least(outs - c, 4), last = pixels * (stop - group * 8) >> 3;
         const int32_t *const numbers = share->form + c * ${k.words};
-        const int last = pixels * (stop - group * 8) >> 3;
         int pixel = pixels * (at & 7) >> 3;
         at = stop;
 % if layer.step > 1:
         const int columns = tilewright_neureka_computed(tile->columns, ${layer.step});
         int row = pixel / tile->columns, column = pixel - row * tile->columns;
+% endif
         while (pixel < last) {
-            const int count = last - pixel < tile->columns - column ? last - pixel : tile->columns - column;
-            ${f.name}_codes(share->sums + (row * ${layer.step} * columns + column * ${layer.step}) * outs + c,
-                            (${k.y_type} *)share->codes + pixel * tile->channels + c, count, outs * ${4 * layer.step}, tile->channels, numbers, channels);
-            pixel += count;
+% if layer.step > 1:
+            const int count = tilewright_neureka_least(last - pixel, tile->columns - column);
+            const int32_t *const sums = share->sums + (row * columns + column) * ${layer.step} * outs + c;
             row++;
             column = 0;
-        }
 % else:
-        if (pixel < last) {
-            ${f.name}_codes(share->sums + pixel * outs + c, (${k.y_type} *)share->codes + pixel * tile->channels + c, last - pixel, outs * 4,
-                            tile->channels, numbers, channels);
-        }
+            const int count = last - pixel;
+            const int32_t *const sums = share->sums + pixel * outs + c;
 % endif
+            ${k.y_type} *const codes = (${k.y_type} *)share->codes + pixel * tile->channels + c;
+            pixel += count;
+#ifdef TILEWRIGHT_XPULP
+            if (channels == 4) {
+                ${f.name}_fours(sums, codes, count, outs * ${4 * layer.step}, tile->channels, numbers);
+                continue;
+            }
+#endif
+            ${f.name}_codes(sums, codes, count, outs * ${4 * layer.step}, tile->channels, numbers, channels);
+        }
     }
     (void)${k.source};
     (void)y;

@@ -9,66 +9,78 @@ void tilewright_neureka_wait(void);
 #endif
 
 /* One tile: results, inputs with what padding they lack before and behind them, the first output channel, rows of sums and
- * output channels of a job. */
+ * output channels of a job. Jobs of the same rows are as many as `groups`, and `jobs` are all of them; what the cores are
+ * told of them begins at `shares`. */
 typedef struct {
     int rows, columns, channels, first;
     int in_rows, in_columns;
     int top, left;
-    int job_rows, job_channels;
+    int job_rows, job_channels, groups, jobs, shares;
 } tilewright_neureka_tile;
 
 /* A layer. `outs` and `ins` are the channels that are computed at once; `depth` is that of a pixel, of `apart` channels that
  * of a tile; `pitch` is the stride of single taps, `step` that of 3x3 windows, whose sums are made at stride 1. Of weights:
  * bytes from output channel to output channel (of `apart` ones from 28 to 28), and what takes half of their range off.
- * `words` are the numbers that the cores have for a channel, `zero` is what padding counts as, `mode` the last word. */
+ * `zero` is what padding counts as, `mode` the last word. */
 typedef struct {
-    int apart, taps, outs, ins, depth, pitch, step, weight_bytes, half, words;
+    int apart, taps, outs, ins, depth, pitch, step, weight_bytes, half;
     uint32_t zero, mode;
 } tilewright_neureka_layer;
 
-/* What the cores are given of a job: sums and codes of its first output channel, numbers of the requantisation, rows of
- * codes, output channels. One is written while another one is computed and a third one read. */
-typedef struct {
-    const int32_t *sums;
-    void *codes;
-    const int32_t *form;
-    int rows, outs;
-} tilewright_neureka_share;
-
-/* What a layer is computed with. */
+/* What a layer is computed with; `words` are the numbers that the cores have for a channel. */
 typedef struct {
     const void *x;
     void *codes;
     const unsigned char *w, *scale;
     const int32_t *bias, *form;
     void *scratch;
+    int words;
 } tilewright_neureka_operands;
+
+/* What the cores are told of a job: sums and codes of its first output channel, numbers of the requantisation, output
+ * channels, pixels of results. Four jobs of a layer have a place, and those of the layer before have others: one is written
+ * while another one is computed and a third one read. */
+typedef struct {
+    const int32_t *sums;
+    unsigned char *codes;
+    const int32_t *form;
+    int outs, pixels;
+} tilewright_neureka_share;
+
+enum { TILEWRIGHT_NEUREKA_SHARES = 8 };
+
+#if defined(__GNUC__)
+#define TILEWRIGHT_NEUREKA_ONCE __attribute__((noinline, unused))
+#else
+#define TILEWRIGHT_NEUREKA_ONCE
+#endif
 
 /* Rows or columns of sums for so many of results. */
 static inline int tilewright_neureka_computed(int results, int step) { return (results - 1) * step + 1; }
 
 static inline int tilewright_neureka_least(int one, int other) { return one < other ? one : other; }
 
-/* A job is some rows of sums, in sixes, times some output channels: all, half, or as many as are computed at once. */
-static int tilewright_neureka_jobs(const tilewright_neureka_tile *tile, int step)
+/* Write down a job, which is some rows of sums, in sixes, times some output channels: all, half, or as many as are computed
+ * at once; of jobs with the same rows the output channels go first. The sums of two jobs take turns behind the shares. */
+TILEWRIGHT_NEUREKA_ONCE static void tilewright_neureka_job(const tilewright_neureka_layer *layer, const tilewright_neureka_tile *tile, int job,
+                                                           const tilewright_neureka_operands *at)
 {
-    const int rows = tilewright_neureka_computed(tile->rows, step);
-    return (rows + tile->job_rows - 1) / tile->job_rows * ((tile->channels + tile->job_channels - 1) / tile->job_channels);
-}
-
-/* Write down a job; of those with the same rows the output channels go first. The sums of two jobs take turns behind four
- * shares. */
-static void tilewright_neureka_job(const tilewright_neureka_layer *layer, const tilewright_neureka_tile *tile, int job,
-                                   const tilewright_neureka_operands *at)
-{
-    const int groups = (tile->channels + tile->job_channels - 1) / tile->job_channels, line = job / groups;
-    const int row = line * tile->job_rows, first = (job - line * groups) * tile->job_channels;
+    const int line = tile->groups > 1 ? job / tile->groups : job, half = layer->step >> 1;
+    const int row = line * tile->job_rows, first = (job - line * tile->groups) * tile->job_channels;
     const int high = tilewright_neureka_computed(tile->rows, layer->step);
     const int columns = tilewright_neureka_computed(tile->columns, layer->step);
     const int rows = tilewright_neureka_least(high - row, tile->job_rows);
     const int outs = tilewright_neureka_least(tile->channels - first, tile->job_channels);
     const int room = tilewright_neureka_least(high, tile->job_rows) * columns * tilewright_neureka_least(tile->channels, tile->job_channels);
-    int32_t *const sums = (int32_t *)(void *)((tilewright_neureka_share *)at->scratch + 4) + (job & 1) * room;
+    tilewright_neureka_share *const shares = at->scratch;
+    int32_t *const sums = (int32_t *)(void *)(shares + TILEWRIGHT_NEUREKA_SHARES) + (job & 1) * room;
+    const tilewright_neureka_share share = {
+        sums,
+        (unsigned char *)at->codes + (row >> half) * tile->columns * tile->channels + first,
+        at->form + first * at->words,
+        outs,
+        ((rows + half) >> half) * tile->columns,
+    };
     const int pixel = layer->apart ? tile->channels : layer->depth; /* bytes */
     const int many_outs = (outs + layer->outs - 1) / layer->outs, last_out = outs - (many_outs - 1) * layer->outs;
     const int many_ins = layer->apart ? many_outs : (layer->depth + layer->ins - 1) / layer->ins;
@@ -108,12 +120,5 @@ static void tilewright_neureka_job(const tilewright_neureka_layer *layer, const 
     words[22] = 0;
     words[23] = layer->mode;
     tilewright_neureka_write(words);
-    const tilewright_neureka_share share = {
-        sums,
-        (unsigned char *)at->codes + row / layer->step * tile->columns * tile->channels + first,
-        at->form + first * layer->words,
-        (rows + layer->step - 1) / layer->step,
-        outs,
-    };
-    ((tilewright_neureka_share *)at->scratch)[job & 3] = share;
+    shares[tile->shares + (job & 3)] = share;
 }

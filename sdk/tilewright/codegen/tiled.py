@@ -73,6 +73,25 @@ class TiledLayer:
         return len(self.tiles.rows)
 
     @property
+    def early(self) -> bool:
+        """True where every tile begins with jobs: they run while the driver fills in what later stages are given."""
+        return bool(self.stages[0].engine) and not self.stages[0].guard
+
+    def following(self, stage: StageText) -> StageText | None:
+        """The stage whose first job is written while the cores finish a stage's last: the next one, of every tile."""
+        behind = next((other for other in self.stages if other.number == stage.number + 1), None)
+        if behind is None or behind.engine != stage.engine or behind.guard or stage.guard:
+            return None
+        return behind
+
+    def written_ahead(self, stage: StageText) -> bool:
+        """True where a stage's first job is written before the stage begins: by the one before, or with the tile."""
+        before = next((other for other in self.stages if other.number + 1 == stage.number), None)
+        if before is None:
+            return self.early
+        return bool(before.engine) and self.following(before) is stage
+
+    @property
     def table_bytes(self) -> int:
         """Bytes of the tables in flash."""
         return self.copies.size_bytes + self.tiles.size_bytes
@@ -296,7 +315,7 @@ def _numbers(member: Member, step: TileStep, number: int) -> Mapping[str, int]:
     boxes = {name: step.boxes[o.key] for name, o in moving.items()}
     accesses = {name: o.accesses for name, o in moving.items()}
     call = member.instruction.call
-    return _tiled(member.instruction.kernel).tile(call, TileView(step.tiles[number], boxes, accesses))
+    return _tiled(member.instruction.kernel).tile(call, TileView(step.tiles[number], boxes, accesses, number))
 
 
 def _ranges(step: TileStep, order: Sequence[str]) -> str:

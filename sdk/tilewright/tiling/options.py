@@ -13,7 +13,6 @@ from tilewright.tiling.stages import Work, work_of
 from tilewright.tiling.subject import Subject, subject_of
 from tilewright.tiling.walk import Cut, Objective
 
-LONGEST_CHAIN = 3
 MOST_POINTS = 30
 
 
@@ -85,12 +84,12 @@ def constant_bytes(work: Work, align: int) -> int:
     return total
 
 
-def chains(graph: BoundGraph, works: Mapping[str, Work]) -> list[tuple[str, ...]]:
-    """Runs of neighbouring nodes whose results only the next one reads, the shorter ones first."""
+def chains(graph: BoundGraph, works: Mapping[str, Work], longest: int) -> list[tuple[str, ...]]:
+    """Runs of at most so many neighbouring nodes whose results only the next one reads, the shorter ones first."""
     order = [bound for bound in graph.nodes if bound.kernel is not None]
     readers = _readers(graph)
     chains = []
-    for length in range(2, LONGEST_CHAIN + 1):
+    for length in range(2, longest + 1):
         for start in range(len(order) - length + 1):
             run = order[start : start + length]
             names = tuple(bound.call.node.name for bound in run)
@@ -154,7 +153,7 @@ def _fused(
     """
     options: list[Option] = []
     known: set[tuple[str, ...]] = set()
-    for names in chains(graph, works):
+    for names in chains(graph, works, levels.costs.together):
         if len(names) > 2 and not known & {names[1:], names[:-1]}:
             continue
         subject = subject_of([works[name] for name in names], levels)

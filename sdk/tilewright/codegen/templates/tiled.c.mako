@@ -1,3 +1,18 @@
+<%def name="work(stage)">\
+% if m.double:
+work${stage.number}[t % 2] = (${m.name}_work${stage.number}){
+% else:
+${"" if stage.engine else "const "}${m.name}_work${stage.number} work${stage.number} = {
+% endif
+% for a in stage.arguments:
+            ${a.at}, /* ${a.name} */
+% endfor
+            tiles[t].numbers${stage.number},
+% if stage.engine:
+            0,
+% endif
+        };\
+</%def>\
 % for stage in m.stages:
 /* What the cores are given of one tile of ${stage.comment}. */
 typedef struct {
@@ -17,21 +32,46 @@ static void ${m.name}_core${stage.number}(const void *given, int core, int cores
 }
 
 % if stage.engine:
-/* One tile as jobs of the engine: one is computed while the cores finish the one before, and the next one is written. */
-static void ${m.name}_jobs${stage.number}(${m.name}_work${stage.number} *work)
+static void ${m.name}_write${stage.number}(const ${m.name}_work${stage.number} *work, int job)
 {
-    const int jobs = ${stage.kernel}_jobs(&work->tile);
-    for (int job = 0; job < jobs && job < 2; job++) {
-        ${stage.kernel}_write(${"".join(f"work->{a.name}, " for a in stage.arguments)}&work->tile, job);
+    ${stage.kernel}_write(${"".join(f"work->{a.name}, " for a in stage.arguments)}&work->tile, job);
+}
+
+% endif
+% endfor
+% for stage in m.stages:
+% if stage.engine:
+<%
+    following = m.following(stage)
+    beside = f", const {m.name}_work{following.number} *next" if following else ""
+%>\
+/* Start the first job of a tile, which is written already, and write and start the second. */
+static void ${m.name}_first${stage.number}(const ${m.name}_work${stage.number} *work)
+{
+    tilewright_${stage.engine}_start();
+    if (${stage.kernel}_jobs(&work->tile) > 1) {
+        ${m.name}_write${stage.number}(work, 1);
         tilewright_${stage.engine}_start();
     }
+}
+
+/* One tile as jobs of the engine, of which the first two run: one is computed while the cores finish the one before, and
+ * the next one is written${f", with the last one the first of {following.comment}" if following else ""}. */
+static void ${m.name}_jobs${stage.number}(${m.name}_work${stage.number} *work${beside})
+{
+    const int jobs = ${stage.kernel}_jobs(&work->tile);
     for (int job = 0; job < jobs; job++) {
         tilewright_${stage.engine}_wait();
         work->job = job;
         tilewright_begin(${m.name}_core${stage.number}, work);
         if (job + 2 < jobs) {
-            ${stage.kernel}_write(${"".join(f"work->{a.name}, " for a in stage.arguments)}&work->tile, job + 2);
+            ${m.name}_write${stage.number}(work, job + 2);
         }
+% if following:
+        if (job + 1 == jobs) {
+            ${m.name}_write${following.number}(next, 0);
+        }
+% endif
         tilewright_end();
         if (job + 2 < jobs) { /* only now is there room for its results */
             tilewright_${stage.engine}_start();
@@ -78,32 +118,37 @@ static void ${m.name}(${m.parameters})
 % endif
     tilewright_future moving = tilewright_start(copies, 0, ${m.loaded}, ${m.level}, home);
     for (int t = 0; t < ${m.count}; t++) {
-% for stage in m.stages:
-% if m.double:
-        work${stage.number}[t % 2] = (${m.name}_work${stage.number}){
-% else:
-        ${"" if stage.engine else "const "}${m.name}_work${stage.number} work${stage.number} = {
-% endif
-% for a in stage.arguments:
-            ${a.at}, /* ${a.name} */
-% endfor
-            tiles[t].numbers${stage.number},
-% if stage.engine:
-            0,
-% endif
-        };
+% for stage in m.stages[:1] if m.early else m.stages:
+        ${work(stage)}
 % endfor
 % if m.double and not last.engine:
         if (t > 0) {
             tilewright_end(); /* of the tile before */
         }
 % endif
+% if m.early:
+        ${m.name}_write0(&work0${given}, 0); /* its words alone: nothing is read yet */
+% endif
         tilewright_wait(moving);
+% if m.early:
+        ${m.name}_first0(&work0${given});
+% for stage in m.stages[1:]:
+        ${work(stage)}
+% endfor
+% endif
 % for stage in m.stages:
+<%
+    beside = f", &work{m.following(stage).number}{given}" if stage.engine and m.following(stage) else ""
+    opening = [f"{m.name}_write{stage.number}(&work{stage.number}{given}, 0);"] * (not m.written_ahead(stage))
+    opening += [f"{m.name}_first{stage.number}(&work{stage.number}{given});"] * (not (m.early and stage is m.stages[0]))
+%>\
 % if stage.guard:
         if ((tiles[t].computed & ${stage.guard}u) != 0) {
 % if stage.engine:
-            ${m.name}_jobs${stage.number}(&work${stage.number}${given});
+% for line in opening:
+            ${line}
+% endfor
+            ${m.name}_jobs${stage.number}(&work${stage.number}${given}${beside});
 % else:
             tilewright_begin(${m.name}_core${stage.number}, &work${stage.number}${given});
             tilewright_end();
@@ -113,7 +158,10 @@ static void ${m.name}(${m.parameters})
 % if m.double and stage is always:
         ${start}
 % endif
-        ${m.name}_jobs${stage.number}(&work${stage.number}${given});
+% for line in opening:
+        ${line}
+% endfor
+        ${m.name}_jobs${stage.number}(&work${stage.number}${given}${beside});
 % else:
         tilewright_begin(${m.name}_core${stage.number}, &work${stage.number}${given});
 % if m.double and stage is always:
