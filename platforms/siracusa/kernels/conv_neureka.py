@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from tilewright.operators import conv_window, remembered
 from tilewright.platform import (
+    Array,
     Call,
     Constant,
     JobKernelMethods,
@@ -80,7 +81,27 @@ def layer_of(call: Call) -> Layer:
     three = window.kernel == (3, 3)
     apart = three and call.integer("group", 1) > 1
     mode = Mode.APART if apart else Mode.THREE if three else Mode.ONE
+    if mode is Mode.THREE and _pairs(call, flat.shape[2]):
+        return Layer(mode, _paired(flat, window.begins[1]), 2, pairs=True)
     return Layer(mode, flat, window.strides[0])
+
+
+def _pairs(call: Call, channels: int) -> bool:
+    """True where two columns of the input are one pixel: that halves the sums, and takes fewer than twice the reads."""
+    blocks, twice = -(-channels // Mode.THREE.ins), -(-2 * channels // Mode.THREE.ins)
+    return conv_window(call).strides == (2, 2) and call.shape(0)[3] % 2 == 0 and twice < 2 * blocks
+
+
+def _paired(weights: Array, before: int) -> Array:
+    """Weights [output channel, tap, two columns of channels]: of three taps in a row the last has none.
+
+    `before` columns of padding shift what lies in a pair: the first tap is its second column, with padding before it.
+    """
+    outs, _, channels = weights.shape
+    rows = weights.reshape(outs, 3, 3, channels)
+    columns = np.zeros((outs, 3, 6, channels), weights.dtype)
+    columns[:, :, before : before + 3] = rows
+    return columns.reshape(outs, 9, 2 * channels)
 
 
 class _Convolution(JobKernelMethods):
@@ -103,7 +124,7 @@ class _Convolution(JobKernelMethods):
 
     def context(self, operands: Operands) -> JobContext:
         """The words that all jobs share, and the cores' requantisation."""
-        return context(operands.call, layer_of(operands.call), operands.call.shape(0)[1], "x")
+        return context(operands.call, layer_of(operands.call), "x")
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Sizes, padding and first channel of one tile."""
@@ -111,7 +132,7 @@ class _Convolution(JobKernelMethods):
         return tile_numbers(call, layer_of(call), numbers, view.size(self._channels), view.loops[self._channels][0], view.stage)
 
     def _rows(self, call: Call) -> Rule:
-        return prefer("oh", SIDE // layer_of(call).step, why=ROWS)
+        return prefer("oh", SIDE // layer_of(call).row_step, why=ROWS)
 
 
 @PLATFORM.kernel(
@@ -130,7 +151,8 @@ class NeurekaConvI8(_Convolution):
     def rules(self, call: Call) -> list[Rule]:
         """Sums stay whole; output channels go in those of a job."""
         jobs = multiple("oc", Mode.ONE.outs, why="a job computes 32 output channels")
-        return [*whole("n", "g", "ic", "kh", "kw", why=SUMS_WHOLE), jobs, self._rows(call)]
+        columns = whole("ow", why="two columns of the input are a pixel, counted from the first") if layer_of(call).pairs else []
+        return [*whole("n", "g", "ic", "kh", "kw", why=SUMS_WHOLE), jobs, self._rows(call), *columns]
 
 
 @PLATFORM.kernel(

@@ -72,7 +72,7 @@ class NeurekaDenseI8(JobKernelMethods):
 
     def context(self, operands: Operands) -> JobContext:
         """The words that all jobs share, and the cores' requantisation."""
-        return context(operands.call, layer_of(operands.call), operands.call.shape(0)[-1], "a")
+        return context(operands.call, layer_of(operands.call), "a")
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """The rows of one tile as a picture, its columns as channels."""

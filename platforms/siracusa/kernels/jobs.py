@@ -49,12 +49,13 @@ TEMPLATE = "neureka.c.mako"
 class Layer:
     """A layer as the unit sees it: `weights` [output channel, tap, input channel], depthwise [channel, tap, 1].
 
-    A dense layer is a 1x1 convolution.
+    A dense layer is a 1x1 convolution. With `pairs` a pixel is two columns of the input, and windows go on by one.
     """
 
     mode: Mode
     weights: Array
     stride: int = 1
+    pairs: bool = False
 
     @property
     def ins(self) -> int:
@@ -67,13 +68,22 @@ class Layer:
         return bits_of(self.weights, self.mode)
 
     @property
-    def step(self) -> int:
-        """Sums from one result to the next: a 3x3 layer of stride two is computed at stride one."""
+    def row_step(self) -> int:
+        """Rows of sums from one result to the next: a 3x3 layer of stride two is computed at stride one."""
         return 1 if self.mode is Mode.ONE else self.stride
 
-    def computed(self, results: Any) -> Any:
-        """Rows or columns of sums for so many of results."""
-        return (results - 1) * self.step + 1
+    @property
+    def column_step(self) -> int:
+        """Columns of sums from one result to the next; of pairs every one is a result."""
+        return 1 if self.pairs else self.row_step
+
+    def high(self, rows: Any) -> Any:
+        """Rows of sums for so many of results."""
+        return (rows - 1) * self.row_step + 1
+
+    def wide(self, columns: Any) -> Any:
+        """Columns of sums for so many of results."""
+        return (columns - 1) * self.column_step + 1
 
 
 @dataclass(frozen=True)
@@ -83,7 +93,6 @@ class JobContext:
     source: str
     y_type: str
     layer: Layer
-    depth: int
     words: int
     coding: Coding
     zero: int
@@ -132,14 +141,14 @@ def constants(call: Call, layer: Layer, loop: str) -> tuple[Constant, ...]:
     )
 
 
-def context(call: Call, layer: Layer, depth: int, source: str) -> JobContext:
+def context(call: Call, layer: Layer, source: str) -> JobContext:
     """Everything that the template prints; `source` is the name of the first operand."""
     x, y, coding = call.tensor(0), call.outputs[0], coding_of(call)
-    blocks = 1 if layer.mode is Mode.APART else -(-depth // layer.mode.ins)
+    blocks = -(-layer.ins // layer.mode.ins)
     planes = 1 if layer.mode is Mode.ONE else layer.bits
     zero = int(the_quantisation(x).zero_point[0]) & 0xFF
     return JobContext(
-        source, C_TYPES[y.dtype], layer, depth, len(coding.numbers), coding, zero, x.dtype is DType.I8,
+        source, C_TYPES[y.dtype], layer, len(coding.numbers), coding, zero, x.dtype is DType.I8,
         WORD_BYTES * planes * blocks,
         listing(coding).text("        "),
     )  # fmt: skip
@@ -160,7 +169,7 @@ def job_shape(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) 
     Each is some sixes of rows, of all output channels, half of them, or as many as are computed at once. Jobs are alike
     but for the last; where they are few, little runs side by side, and where they are many the cores wait for each.
     """
-    high, wide, codes = layer.computed(rows), layer.computed(columns), rows * columns * channels
+    high, wide, codes = layer.high(rows), layer.wide(columns), rows * columns * channels
     lines, blocks = -(-high // SIDE), -(-channels // layer.mode.outs)
     line = line_cycles(layer.mode, high / lines, wide, channels / blocks, layer.ins, layer.bits)
     work = codes * coding_of(call).cycles / CORES
@@ -181,8 +190,8 @@ def job_shape(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) 
 def sums_bytes(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) -> Any:
     """Bytes of the sums of two jobs, and of what the cores are told of eight."""
     shape = job_shape(call, layer, rows, columns, channels)
-    high = np.minimum(layer.computed(rows), shape.rows)
-    return SHARES * SHARE_BYTES + 2 * 4 * high * layer.computed(columns) * shape.outs
+    high = np.minimum(layer.high(rows), shape.rows)
+    return SHARES * SHARE_BYTES + 2 * 4 * high * layer.wide(columns) * shape.outs
 
 
 def cycles(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) -> Any:
@@ -197,8 +206,9 @@ def tile_numbers(
     names = ("rows", "columns", "in_rows", "in_columns", "top", "left")
     shape = job_shape(call, layer, sizes["rows"], sizes["columns"], channels)
     groups = -(-channels // int(shape.outs))
-    jobs = groups * -(-layer.computed(sizes["rows"]) // int(shape.rows))
+    jobs = groups * -(-layer.high(sizes["rows"]) // int(shape.rows))
+    wide = {"in_columns": sizes["in_columns"] // 2} if layer.pairs else {}
     return {**{name: sizes[name] for name in names[:2]}, "channels": channels, "first": first,
-            **{name: sizes[name] for name in names[2:]}, "job_rows": int(shape.rows),
+            **{name: sizes[name] for name in names[2:]}, **wide, "job_rows": int(shape.rows),
             "job_channels": int(shape.outs), "groups": groups, "jobs": jobs,
             "shares": SHARES // 2 * (stage % 2)}  # fmt: skip

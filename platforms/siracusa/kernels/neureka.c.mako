@@ -7,7 +7,7 @@ static int ${f.name}_jobs(const tilewright_neureka_tile *tile) { return tile->jo
 static void ${f.name}_write(${f.job_parameters})
 {
     static const tilewright_neureka_layer layer = {
-        ${int(apart)}, ${1 if one else 3}, ${layer.mode.outs}, ${layer.mode.ins}, ${k.depth}, ${layer.stride if one else 1}, ${layer.step}, ${k.weight_bytes}, ${1 << layer.bits - 1}, ${hex(0 if one else k.zero)}, ${hex(k.mode)},
+        ${int(apart)}, ${1 if one else 3}, ${layer.mode.outs}, ${layer.mode.ins}, ${layer.ins}, ${layer.stride if one else 1}, ${layer.row_step}, ${layer.column_step}, ${k.weight_bytes}, ${1 << layer.bits - 1}, ${hex(0 if one else k.zero)}, ${hex(k.mode)},
     };
     const tilewright_neureka_operands operands = {${k.source}, y, w, scale, bias, form, scratch, ${k.words}};
     tilewright_neureka_job(&layer, tile, job, &operands);
@@ -64,14 +64,14 @@ static void ${f.name}(${f.parameters})
         const int32_t *const numbers = share->form + c * ${k.words};
         int pixel = pixels * (at & 7) >> 3;
         at = stop;
-% if layer.step > 1:
-        const int columns = tilewright_neureka_computed(tile->columns, ${layer.step});
+% if layer.row_step > 1:
+        const int columns = tilewright_neureka_computed(tile->columns, ${layer.column_step});
         int row = pixel / tile->columns, column = pixel - row * tile->columns;
 % endif
         while (pixel < last) {
-% if layer.step > 1:
+% if layer.row_step > 1:
             const int count = tilewright_neureka_least(last - pixel, tile->columns - column);
-            const int32_t *const sums = share->sums + (row * columns + column) * ${layer.step} * outs + c;
+            const int32_t *const sums = share->sums + (row * ${layer.row_step} * columns + column * ${layer.column_step}) * outs + c;
             row++;
             column = 0;
 % else:
@@ -82,11 +82,11 @@ static void ${f.name}(${f.parameters})
             pixel += count;
 #ifdef TILEWRIGHT_XPULP
             if (channels == 4) {
-                ${f.name}_fours(sums, codes, count, outs * ${4 * layer.step}, tile->channels, numbers);
+                ${f.name}_fours(sums, codes, count, outs * ${4 * layer.column_step}, tile->channels, numbers);
                 continue;
             }
 #endif
-            ${f.name}_codes(sums, codes, count, outs * ${4 * layer.step}, tile->channels, numbers, channels);
+            ${f.name}_codes(sums, codes, count, outs * ${4 * layer.column_step}, tile->channels, numbers, channels);
         }
     }
     (void)${k.source};

@@ -19,11 +19,12 @@ typedef struct {
 } tilewright_neureka_tile;
 
 /* A layer. `outs` and `ins` are the channels that are computed at once; `depth` is that of a pixel, of `apart` channels that
- * of a tile; `pitch` is the stride of single taps, `step` that of 3x3 windows, whose sums are made at stride 1. Of weights:
+ * of a tile; `pitch` is the stride of single taps, `step` and `column_step` those of 3x3 windows in sums, which are made at
+ * stride 1. Of weights:
  * bytes from output channel to output channel (of `apart` ones from 28 to 28), and what takes half of their range off.
  * `zero` is what padding counts as, `mode` the last word. */
 typedef struct {
-    int apart, taps, outs, ins, depth, pitch, step, weight_bytes, half;
+    int apart, taps, outs, ins, depth, pitch, step, column_step, weight_bytes, half;
     uint32_t zero, mode;
 } tilewright_neureka_layer;
 
@@ -68,7 +69,7 @@ TILEWRIGHT_NEUREKA_ONCE static void tilewright_neureka_job(const tilewright_neur
     const int line = tile->groups > 1 ? job / tile->groups : job, half = layer->step >> 1;
     const int row = line * tile->job_rows, first = (job - line * tile->groups) * tile->job_channels;
     const int high = tilewright_neureka_computed(tile->rows, layer->step);
-    const int columns = tilewright_neureka_computed(tile->columns, layer->step);
+    const int columns = tilewright_neureka_computed(tile->columns, layer->column_step);
     const int rows = tilewright_neureka_least(high - row, tile->job_rows);
     const int outs = tilewright_neureka_least(tile->channels - first, tile->job_channels);
     const int room = tilewright_neureka_least(high, tile->job_rows) * columns * tilewright_neureka_least(tile->channels, tile->job_channels);
