@@ -17,7 +17,7 @@
 #define TW_DMA_LARGEST 0x1FFF0u
 #define TW_L1 0x10000000u
 #define TW_L1_LARGEST 0x40000u
-enum { TW_ROWS = 8 }; /* of a list of copies beside the core */
+enum { TW_ROWS = 12, TW_PARTS = 8 }; /* of a list of copies: rows beside the core at once, parts that are brought there */
 enum { TW_DMA_LOAD = 1 << 17, TW_DMA_INCREMENT = 1 << 18, TW_DMA_2D = 1 << 19 };
 
 void tw_core_main(int core);
@@ -211,37 +211,38 @@ static const tilewright_copy *tw_brought(const tilewright_copy *rows, int many, 
     return near;
 }
 
-/* All copies of a list run under one id of the engine. */
+/* Copies run under the id that was given out last. A list is brought in parts, each under an id of its own: what is waited
+ * for are their bits. */
 __attribute__((used)) static tilewright_future tw_start(const tilewright_copy *copies, int first, int end,
                                                         unsigned char *fast, unsigned char *const *home)
 {
     const uint32_t started = tw_now();
     tilewright_copy near[TW_ROWS];
-    tilewright_future id;
-    int at;
+    uint32_t bits = 0;
+    int at, parts;
     if (first == end) {
         return 0;
     }
-    id = (tilewright_future)TW_DMA;
-    for (at = first; at < end; at += TW_ROWS) {
-        const int many = end - at < TW_ROWS ? end - at : TW_ROWS;
-        const tilewright_copy *copy = tw_brought(copies + at, many, near), *const last = copy + many;
+    for (at = first, parts = 0; at < end; parts++) {
+        const int left = end - at, many = left < TW_ROWS || parts == TW_PARTS ? left : TW_ROWS;
+        const tilewright_copy *copy = parts == TW_PARTS ? copies + at : tw_brought(copies + at, many, near), *const last = copy + many;
+        bits |= 1u << TW_DMA;
         for (; copy < last; copy++) {
             tw_command(copy, (uint32_t)(uintptr_t)fast + copy->near, (uint32_t)(uintptr_t)home[copy->operand] + copy->far);
         }
+        at += many;
     }
     tw_keep(TW_COPY, started);
-    return id + 1;
+    return (tilewright_future)bits;
 }
 
 __attribute__((used)) static void tw_wait(tilewright_future future)
 {
     if (future != 0) {
-        const uint32_t first = tw_now();
-        const uint32_t bit = 1u << (future - 1);
-        while ((TW_DMA_STATUS & bit) != 0u) {
+        const uint32_t first = tw_now(), bits = (uint32_t)future;
+        while ((TW_DMA_STATUS & bits) != 0u) {
         }
-        TW_DMA_STATUS = bit;
+        TW_DMA_STATUS = bits;
         tw_keep(TW_WAIT, first);
     }
 }
