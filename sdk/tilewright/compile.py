@@ -192,7 +192,7 @@ def load(request: Request, log: Journal = Depends(journal)) -> Model:
 def lower(loaded: Model, request: Request = Depends(request), log: Journal = Depends(journal)) -> Lowered:
     """Quantised patterns as integers; fold, fuse, cancel."""
     with log.stage("passes"):
-        return lowered(loaded, request.options)
+        return lowered(loaded, request.options, request.kernels)
 
 
 @compiler.step

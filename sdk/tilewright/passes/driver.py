@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,6 +11,7 @@ from tilewright.frontend.check import check_model
 from tilewright.frontend.names import nearest
 from tilewright.ieee import ieee
 from tilewright.model import Model
+from tilewright.ops.operator import Call
 from tilewright.passes import (
     activation,
     batch_norm,
@@ -25,6 +26,7 @@ from tilewright.passes import (
     identity,
     one_hot,
     pad,
+    phases,
     pool,
     prescale,
     readers,
@@ -81,10 +83,16 @@ PASSES: tuple[Pass, ...] = (
     cached_attention,
     one_hot,
     transposed,
+    phases.Phases(),
     depthwise,
     windows,
     readers,
 )
+
+
+def passes_for(computed: Callable[[Call], bool]) -> tuple[Pass, ...]:
+    """All passes, for a target of whose kernels one computes a `computed` ConvTranspose in blocks."""
+    return tuple(phases.Phases(computed) if isinstance(each, phases.Phases) else each for each in PASSES)
 
 
 @ieee

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from tilewright.binding.types import mismatch
 from tilewright.model import Model
+from tilewright.ops.operator import Call
 from tilewright.options import MEMORY_PASSES, CompileOptions
+from tilewright.passes.driver import passes_for
 from tilewright.passes.driver import run as run_passes
 from tilewright.passes.input_rows import streamed_inputs
 from tilewright.passes.quantise.known import require_known
@@ -13,11 +17,21 @@ from tilewright.passes.quantise.lower import integer_border, integer_states, low
 from tilewright.passes.quantise.report import require_integers
 from tilewright.passes.states import split_states
 from tilewright.passes.stream.stream import streamed
+from tilewright.platform import Kernel
 from tilewright.schedule.question import Lowered
 
 
-def lowered(loaded: Model, options: CompileOptions) -> Lowered:
-    """Quantised patterns as integers; then fold, fuse, cancel, as far as the options let them."""
+def in_blocks(kernels: Sequence[Kernel], call: Call) -> bool:
+    """True where a kernel that is no last resort computes the call."""
+    able = (kernel for kernel in kernels if kernel.op == call.node.op and kernel.preference > 0)
+    return any(mismatch(kernel, call) is None and kernel.accepts(call) is None for kernel in able)
+
+
+def lowered(loaded: Model, options: CompileOptions, kernels: Sequence[Kernel]) -> Lowered:
+    """Quantised patterns as integers; then fold, fuse, cancel, as far as the options let them.
+
+    `kernels` are those of the target: what only plain loops of it compute is taken apart.
+    """
     integers = integer_states(lower(replace(loaded, numerics=options.numerics)))
     if options.stream is not None:
         integers = streamed(integers, options.stream)
@@ -31,5 +45,6 @@ def lowered(loaded: Model, options: CompileOptions) -> Lowered:
         require_integers(integers)
     if "state" not in options.disabled_passes:
         integers = split_states(integers)
-    model, reports = run_passes(integers, disabled=tuple(options.disabled_passes - MEMORY_PASSES))
+    disabled = tuple(options.disabled_passes - MEMORY_PASSES)
+    model, reports = run_passes(integers, disabled, passes_for(lambda call: in_blocks(kernels, call)))
     return Lowered(loaded, model, reports)
