@@ -40,6 +40,7 @@ def drawn(seed: int, coded: bool) -> onnx.ModelProto:
         "group": group, "strides": strides, "dilations": dilations, "pads": pads, "output_padding": extra,
     }  # fmt: skip
     weights, shape = (inputs, outputs, *kernel), (1, inputs, *sizes)
+    constants: dict[str, Any]
     if not coded:
         constants = {"w": numbers.standard_normal(weights).astype(np.float32)}
         constants["b"] = numbers.standard_normal(group * outputs).astype(np.float32)

@@ -46,6 +46,18 @@ DEPTHWISE = [
     Layer("dwbytes", (1, 4, 5, 9), (4, 1, 3, 3), unsigned=True, x_zero=0, attributes={"group": 4, **SAME}),
     Layer("dwsignal", (1, 8, 23), (8, 1, 5), x_zero=9, attributes={"group": 8, "pads": [2, 2]}),
     Layer("dwodd", (1, 6, 5, 5), (6, 1, 3, 3), attributes={"group": 6, **SAME}),
+    Layer("dwlast", (1, 23, 7, 9), (23, 1, 3, 3), x_zero=5, attributes={"group": 23, "strides": [2, 1], **SAME}),
+    Layer("dwseven", (1, 5, 9, 11), (5, 1, 7, 7), x_zero=-3, attributes={"group": 5, "pads": [3, 3, 3, 3]}),
+    Layer("dweleven", (1, 7, 27), (7, 1, 11), attributes={"group": 7, "pads": [5, 5]}),
+]
+GROUPED = [
+    Layer("groups", (1, 16, 7, 9), (16, 4, 3, 3), x_zero=4, attributes={"group": 4, **SAME}),
+    Layer("groups_odd", (1, 15, 5, 6), (6, 5, 3, 2), attributes={"group": 3, "strides": [2, 1], "pads": [1, 0, 1, 1]}),
+    Layer(
+        "groups_line", (1, 12, 19), (8, 6, 3), unsigned=True, attributes={"group": 2, "dilations": [2], "pads": [2, 2]}
+    ),
+    Layer("multiplied", (1, 4, 6, 7), (12, 1, 3, 3), x_zero=-9, attributes={"group": 4, **SAME}),
+    Layer("few", (1, 3, 6, 6), (3, 1, 3, 3), attributes={"group": 3, **SAME}),
 ]
 DENSE = [
     Layer("dense", (1, 40), (40, 21)),
@@ -68,13 +80,13 @@ BOARDS = ("qemu_pulp", "gvsoc_pulp_open")
 @pytest.mark.parametrize("board", BOARDS)
 def test_every_shape_is_bit_exact(board: str, tmp_path: Path) -> None:
     board_or_skip(board)
-    done = check([*LAYERS, *DEPTHWISE, *DENSE], board, tmp_path)
+    done = check([*LAYERS, *DEPTHWISE, *GROUPED, *DENSE], board, tmp_path)
     bound = kernels(done)
     assert {bound[layer.name] for layer in LAYERS if layer.name != "dead"} == {"BlockConvI8"}
-    assert {bound[layer.name] for layer in DEPTHWISE if layer.name != "dwodd"} == {"BlockDepthwiseI8"}
+    assert {bound[layer.name] for layer in DEPTHWISE} == {"BlockDepthwiseI8"}
+    assert {bound[layer.name] for layer in GROUPED} == {"BlockGroupedI8"}
     assert {bound[layer.name] for layer in DENSE} == {"BlockDenseI8", "DenseRowI8"}
     assert {layer.name for layer in DENSE if bound[layer.name] == "DenseRowI8"} == {"dense", "bytes_row", "seventeen"}
-    assert bound["dwodd"] == "TiledDepthwiseI8"
 
 
 @pytest.mark.parametrize("board", BOARDS)

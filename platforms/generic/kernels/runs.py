@@ -85,10 +85,10 @@ class _Loop:
 
 def _merged(target: Address, place: Address, extents: dict[str, int]) -> list[_Loop]:
     """Loops by the steps of the result, the outermost first; neighbours that both walk as one are one."""
-    here, there = dict(target.terms), dict(place.terms)
+    written, read = dict(target.terms), dict(place.terms)
     loops: list[_Loop] = []
-    for name in sorted(extents, key=lambda name: -abs(here.get(name, 0))):
-        loop = _Loop(name, extents[name], (here.get(name, 0), there.get(name, 0)))
+    for name in sorted(extents, key=lambda name: -abs(written.get(name, 0))):
+        loop = _Loop(name, extents[name], (written.get(name, 0), read.get(name, 0)))
         before = loops[-1] if loops else None
         if before is not None and before.steps == (loop.extent * loop.steps[0], loop.extent * loop.steps[1]):
             loops[-1] = _Loop(name, before.extent * loop.extent, loop.steps)
@@ -115,7 +115,7 @@ def _channels_last(call: Call) -> Strides:
         *zip(result_names(call), call.outputs, strict=True),
     ]
     rank = len(call.outputs[0].shape)
-    steps = {}
+    steps: dict[str, tuple[int, ...]] = {}
     for name, tensor in tensors:
         if tensor is not None and len(tensor.shape) == rank > 2:
             strides = Layout.channels_last(tensor.shape).axis_strides(tensor.shape)
@@ -138,11 +138,11 @@ class CopyRuns(KernelMethods):
         y = call.outputs[0]
         if call.node.clamp is not None:
             return "the result is limited, the kernel moves elements as they are"
-        for tensor in (*call.inputs, *call.outputs):
-            moved = tensor is not None and tensor.dtype is y.dtype
-            if moved and (tensor.quantisation is None) != (y.quantisation is None):
+        moved = [t for t in (*call.inputs, *call.outputs) if t is not None and t.dtype is y.dtype]
+        for tensor in moved:
+            if (tensor.quantisation is None) != (y.quantisation is None):
                 return f"'{tensor.name}' has no codes, or the result has none"
-            if moved and tensor.quantisation is not None and not same_meaning(tensor, y):
+            if tensor.quantisation is not None and not same_meaning(tensor, y):
                 return f"'{tensor.name}' has another scale than the result"
         if prod(y.shape) == 0:
             return "the result has no elements"

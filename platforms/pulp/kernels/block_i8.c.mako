@@ -4,6 +4,8 @@ q = g.requantise
 starts = 4 * g.starts
 whole = p.window.flat or p.gathered
 widths = sorted({v.channels for v in k.variants}, reverse=True)
+lapped = g.apart and w.channels % 4 > 0 # the last group of channels lies over the one before
+widths += [4] if lapped else []
 %>\
 /* The block as portable C: what the cores' instructions compute, read from the same stream of weights. */
 % if k.covered:
@@ -248,7 +250,7 @@ static void ${f.name}(${f.parameters})
         unsigned char *const y_first = (unsigned char *)y + (${"" if whole else "line * columns + "}column) * channels;
         k.rows = rows;
 % for width in widths:
-<% tail = width < 4 and len(widths) > 1; only = len(widths) == 1 %>\
+<% tail = len(widths) > 1 and loop.last; only = len(widths) == 1 %>\
 % if only:
         {
             const int from_group = first, to_group = last;
@@ -259,10 +261,11 @@ static void ${f.name}(${f.parameters})
         if (first < channels / 4) {
             const int from_group = first, to_group = last < channels / 4 ? last : channels / 4;
 % endif
-            k.x = x_first${" + from_group * 4" if g.apart else ""};
+<% begins = "channels - 4" if tail and lapped else "from_group * 4" %>\
+            k.x = x_first${f" + {begins}" if g.apart else ""};
             k.w = w + from_group * ${p.channel_bytes};
-            k.y = y_first + from_group * 4;
-            k.y_end = y_first + ${f"from_group * 4 + {width}" if tail or width < 4 else "to_group * 4"};
+            k.y = y_first + ${begins};
+            k.y_end = y_first + ${"channels" if tail and lapped else f"from_group * 4 + {width}" if tail or width < 4 else "to_group * 4"};
             k.units = units;
 % if whole:
             k.starts = 0;

@@ -187,7 +187,10 @@ def requantise_of(call: Call) -> Streamed:
 
 
 def stream(plan: Plan, call: Call, weights: Array, loop: str) -> Constant:
-    """The weights [output channel, kh, kw, input channel] as the blocks read them, cut along the output channels."""
+    """The weights [output channel, kh, kw, input channel] as the blocks read them, cut along a loop or not.
+
+    Where channels stay apart, the last four are a group whether the others fill whole groups or not.
+    """
     channels = weights.shape[0]
     total = accumulator(call)
     rows = weights.reshape(channels, plan.rows, -1)
@@ -195,17 +198,17 @@ def stream(plan: Plan, call: Call, weights: Array, loop: str) -> Constant:
         rows = np.pad(rows, ((0, 0), (0, 0), (0, plan.run - rows.shape[2])))
     starts = _starts(plan, total, rows, channels)
     behind = plan.geometry.requantise.columns(channels)
-    taps = plan.geometry.taps
-    if plan.geometry.apart:
-        lane = np.arange(channels) % WIDTH
-        rows = rows[..., None] * (np.arange(WIDTH) == lane[:, None])[:, None, None, :]
+    taps, apart = plan.geometry.taps, plan.geometry.apart
+    if apart:
+        rows = rows[..., None]
     # [channel, row, tap, word] -> [row, word, tap, channel]
-    words = np.ascontiguousarray(rows.reshape(channels, plan.rows, taps, -1).astype(np.int8)).view("<i4")
     parts = []
     for first in range(0, channels, WIDTH):
-        some = slice(first, first + WIDTH)
-        parts += [starts[some].T.reshape(-1), words[some].transpose(1, 3, 2, 0).reshape(-1), behind[some].reshape(-1)]
-    return Constant("w", DType.I32, np.concatenate(parts).astype(np.int32), along=(loop,))
+        some = slice(channels - WIDTH if apart and first + WIDTH > channels else first, first + WIDTH)
+        own = rows[some] * np.eye(WIDTH, dtype=np.int64)[:, None, None, :] if apart else rows[some]
+        words = np.ascontiguousarray(own.reshape(len(own), plan.rows, taps, -1).astype(np.int8)).view("<i4")
+        parts += [starts[some].T.reshape(-1), words.transpose(1, 3, 2, 0).reshape(-1), behind[some].reshape(-1)]
+    return Constant("w", DType.I32, np.concatenate(parts).astype(np.int32), along=(loop,) if loop else ())
 
 
 def _starts(plan: Plan, total: Accumulator, rows: Array, channels: int) -> Array:
@@ -232,6 +235,7 @@ def context(plan: Plan, call: Call, source: str) -> BlockContext:
         edges += [(left, 0)] if left else []
         edges += [(0, right)] if right else []
     widths = [width for width in (min(WIDTH, window.channels), window.channels % WIDTH) if width]
+    widths = [WIDTH] if geometry.apart else widths
     widths = list(dict.fromkeys(widths))
     variants = [
         Variant(plan.pixels, width, *edge, listing(geometry, plan.pixels, width, *edge).text("        "))

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 from tilewright.operators import conv_window, remembered
-from tilewright.platform import Call, Constant, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
+from tilewright.platform import Array, Call, Constant, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
 from tilewright.platforms.generic.kernels.conv_i8 import accepts, weights_of
 from tilewright.platforms.pulp.kernels.block_i8 import (
-    MOST_TAPS,
     WIDTH,
     BlockContext,
     Plan,
@@ -28,6 +27,7 @@ from tilewright.platforms.pulp.platform import PLATFORM
 BLOCK_SOURCES = (*SOURCES, "xpulp.h", "block.h", "gather.h")
 SUMS_WHOLE = "a sum stays in one register from the first tap to the last"
 FOURS = "weights lie in groups of four output channels"
+LAST_FOUR = "the last four channels are computed over those before them"
 ONE_ROW = (1, 1, 1, 1, 0, 1)
 """Results, taps, stride, dilation, padding and inputs along the rows of a signal, which has one spatial axis."""
 
@@ -41,6 +41,69 @@ def window_of(call: Call) -> Window:
     (_, kh, sh, dh, top, _), (_, kw, sw, dw, left, _) = ends = axes if len(axes) == 2 else [ONE_ROW, *axes]
     bottom, right = (max(0, (out - 1) * s + (k - 1) * d + 1 - begin - size) for out, k, s, d, begin, size in ends)
     return Window(depth, call.outputs[0].shape[1], (kh, kw), (sh, sw), (dh, dw), (top, left), (bottom, right))
+
+
+MOST_TAPS_APART = 11
+"""Taps in a row of a depthwise convolution; behind five of them its loop no longer fits into a core's own cache."""
+LARGEST_SPREAD = 24 * 1024
+"""Bytes of the weights of several groups with the zeros between them."""
+
+
+def spread_weights(call: Call) -> Array:
+    """Weights of several groups as those of one: [OC, IC, KH, KW], zero where a channel is of another group."""
+    weights, _ = weights_of(call)
+    groups, own = call.integer("group", 1), weights.shape[1]
+    whole = np.zeros((weights.shape[0], call.shape(0)[1], *weights.shape[2:]), weights.dtype)
+    for group, channels in enumerate(np.split(np.arange(weights.shape[0]), groups)):
+        whole[channels, group * own : (group + 1) * own] = weights[channels]
+    return whole
+
+
+@PLATFORM.kernel(
+    "Conv", types=TYPES, template="block_i8.c.mako", layout="channels_last", sources=BLOCK_SOURCES, preference=25,
+)  # fmt: skip
+class BlockGroupedI8(TiledKernelMethods):
+    """Integer convolution of several groups by the blocks of one: four products an instruction outweigh the zeros."""
+
+    tile_type = TILE
+
+    def accepts(self, call: Call) -> str | None:
+        """Few bytes of zeros; weights of eight bits, a requantisation of 32 bits."""
+        groups, depth = call.integer("group", 1), call.shape(0)[1]
+        if groups == 1:
+            return "1 group, the kernel spreads the weights of several"
+        if (why := accepts(call)) is not None:
+            return why
+        size_bytes = call.tensor(1).elements * groups
+        if size_bytes > LARGEST_SPREAD:
+            return f"{size_bytes:,} B of weights with zeros between groups, the kernel takes {LARGEST_SPREAD:,}"
+        return refusal(window_of(call), call, weights_of(call)[1]) if depth > 1 else "the operand has one channel"
+
+    def rules(self, call: Call) -> list[Rule]:
+        """All channels stay together, and the taps."""
+        return whole("n", "g", "oc", "ic", *taps(call), why=SUMS_WHOLE)
+
+    def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
+        """Those of the core that has most blocks."""
+        channels = call.outputs[0].shape[1]
+        return cycles(plan_of(window_of(call), call), lines(sizes), sizes["ow"], channels, _height(call))
+
+    def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
+        """The same for every tile."""
+        return plan_of(window_of(call), call).scratch_bytes
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """One stream per group of four output channels."""
+        call = operands.call
+        return (stream(plan_of(window_of(call), call), call, np.moveaxis(spread_weights(call), 1, -1), ""),)
+
+    def context(self, operands: Operands) -> BlockContext:
+        """The listings of the blocks, and how the cores share them."""
+        return context(plan_of(window_of(operands.call), operands.call), operands.call, "x")
+
+    def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
+        """Sizes and padding of one tile."""
+        return {**window_tile(view, "oc"), "channels": call.outputs[0].shape[1]}
 
 
 @PLATFORM.kernel(
@@ -105,22 +168,24 @@ class BlockDepthwiseI8(TiledKernelMethods):
     tile_type = TILE
 
     def accepts(self, call: Call) -> str | None:
-        """As many groups as input and output channels, a multiple of four; weights and requantisation as in blocks."""
+        """As many groups as input and output channels, at least four; weights and requantisation as in blocks."""
         channels = call.shape(0)[1]
         if call.integer("group", 1) != channels or call.outputs[0].shape[1] != channels or channels == 1:
             return "the kernel handles as many groups as channels, with one result each"
-        if channels % WIDTH:
-            return f"{channels} channels are no multiple of {WIDTH}"
+        if channels < WIDTH:
+            return f"{channels} channels, the kernel computes {WIDTH} at once"
         if (why := accepts(call)) is not None:
             return why
         window = window_of(call)
-        if window.kernel[1] > MOST_TAPS:
-            return f"{window.kernel[1]} taps in a row are more than the {MOST_TAPS} that the kernel unrolls"
+        if window.kernel[1] > MOST_TAPS_APART:
+            return f"{window.kernel[1]} taps in a row are more than the {MOST_TAPS_APART} that the kernel unrolls"
         return refusal(window, call, weights_of(call)[1], apart=True)
 
     def rules(self, call: Call) -> list[Rule]:
-        """Taps stay whole; channels go in fours."""
-        return [*whole("n", "oc", "ic", *taps(call), why=SUMS_WHOLE), multiple("g", WIDTH, why=FOURS)]
+        """Taps stay whole; channels go in fours, or stay together where four do not divide them."""
+        odd = call.shape(0)[1] % WIDTH
+        channels = whole("g", why=LAST_FOUR) if odd else [multiple("g", WIDTH, why=FOURS)]
+        return [*whole("n", "oc", "ic", *taps(call), why=SUMS_WHOLE), *channels]
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Those of the core that has most blocks."""
@@ -128,8 +193,9 @@ class BlockDepthwiseI8(TiledKernelMethods):
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """One stream per group of four channels."""
-        weights, _ = weights_of(operands.call)
-        return (stream(_apart(operands.call), operands.call, np.moveaxis(weights, 1, -1), "g"),)
+        call = operands.call
+        loop = "" if call.shape(0)[1] % WIDTH else "g"
+        return (stream(_apart(call), call, np.moveaxis(weights_of(call)[0], 1, -1), loop),)
 
     def context(self, operands: Operands) -> BlockContext:
         """The listings of the blocks, and how the cores share them."""

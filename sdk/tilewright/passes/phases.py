@@ -13,7 +13,7 @@ from math import gcd, prod
 
 import numpy as np
 
-from tilewright.model import Array, Model, Node
+from tilewright.model import Array, Attribute, Model, Node
 from tilewright.ops.conv_transpose import spread
 from tilewright.ops.operator import Call
 from tilewright.ops.relayout import DOMAIN
@@ -83,7 +83,7 @@ def _rewrite(edit: Edit, node: Node) -> None:
         if len(phases) > 1:
             shape = (*result.shape[:2], *(axis.count for axis in phase))
             name = edit.add_tensor(f"{result.name}/phase{number}", replace(result, shape=shape))
-        attributes = {
+        attributes: dict[str, Attribute] = {
             "dilations": tuple(axis.dilation for axis in phase), "group": call.integer("group", 1),
             "kernel_shape": tuple(len(axis.taps) for axis in phase),
             "pads": (*(axis.pads[0] for axis in phase), *(axis.pads[1] for axis in phase)),
