@@ -22,6 +22,8 @@ import numpy as np
 
 from tilewright.model import Array, DType
 from tilewright.ops.facts import Reads, lengths
+from tilewright.ops.index.build import operand
+from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, given, needs_index, result
 from tilewright.ops.operator import Call, Operator, TensorType
 from tilewright.ops.relayout import DOMAIN
@@ -36,6 +38,7 @@ COARSE, FINE, STEPS = 64, 32, 2048
 """Entries of the two tables of powers, and steps of a power of 2."""
 LAST_STEP = (1 << 16) - 1
 LOG2_E = 1.4426950408889634
+_OPERANDS = ("q", "k", "k_most", "v", "v_most", "length")
 Whole = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 
@@ -175,9 +178,19 @@ def _products(call: Call) -> int:
     return heads * queries * call.shape(1)[2] * sum(coded_widths(call))
 
 
+def _footprints(call: Call) -> tuple[Nest, ...]:
+    """Heads `h` and their queries `i`; of a head's keys and values all rows `j`, which share one count."""
+    q, k, k_most, v, v_most, length = (operand(call.tensor(index), name) for index, name in enumerate(_OPERANDS))
+    _, heads, queries, depth = q.shape
+    space = Space.of(h=heads, i=queries, e=coded_widths(call)[1], j=k.shape[2], d=depth, p=k.shape[3], s=v.shape[3])
+    h, i, e, j, d, p, s = space
+    reads = (q[0, h, i, d], k[0, h, j, p], k_most[0, 0, j, 0], v[0, h, j, s], v_most[0, 0, j, 0], length[0])
+    return (Nest(space, Tensor("y", call.outputs[0].shape, DType.F32)[0, h, i, e], reads),)
+
+
 OPERATORS = (
     Operator(
-        "CodedAttention", _infer, _evaluate, ("q", "k", "k_most", "v", "v_most", "length"), domain=DOMAIN, reads=_reads,
+        "CodedAttention", _infer, _evaluate, _OPERANDS, footprints=_footprints, domain=DOMAIN, reads=_reads,
         products=_products, sketch="coded_attention", error=_error,
     ),
 )  # fmt: skip

@@ -11,6 +11,8 @@ from math import prod
 import numpy as np
 
 from tilewright.model import Array, DType
+from tilewright.ops.index.build import axes, operand
+from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, checked_indices, given, needs_index, result
 from tilewright.ops.operator import Call, Operator, TensorType
 from tilewright.ops.relayout import DOMAIN
@@ -101,11 +103,34 @@ def _products(call: Call) -> int:
     return prod(call.shape(0)) * call.shape(2)[0]
 
 
+def _row_footprints(call: Call) -> tuple[Nest, ...]:
+    """Rows `r0`, `r1`, ..., of which the largest element and every code need all elements `e`."""
+    shape = call.shape()
+    space = Space.of(**axes("r", shape[:-1]), e=shape[-1])
+    *rows, e = space
+    x = operand(call.tensor(0), "x")[*rows, e]
+    most = Tensor("most", (*shape[:-1], 1), DType.F32)[*rows, 0]
+    return Nest(space, most, (x,)), Nest(space, Tensor("codes", shape, DType.I8)[*rows, e], (x, most))
+
+
+def _product_footprints(call: Call) -> tuple[Nest, ...]:
+    """Rows `r0`, `r1`, ..., outputs `n`, inputs `k`; weights lie as their kernel wants them."""
+    shape, (outputs, inputs) = call.shape(0), call.shape(2)
+    space = Space.of(**axes("r", shape[:-1]), n=outputs, k=inputs)
+    *rows, n, k = space
+    x, most = operand(call.tensor(0), "x"), operand(call.tensor(1), "most")
+    reads = (x[*rows, k], most[*rows, 0])
+    return (Nest(space, Tensor("y", (*shape[:-1], outputs), DType.F32)[*rows, n], reads),)
+
+
 OPERATORS = (
-    Operator("RowCodes", _row_codes, _coded, ("x",), ("codes", "most"), domain=DOMAIN, sketch="row_codes"),
     Operator(
-        "CodeProduct", _product, _summed, ("x", "most", "w", "factors"), domain=DOMAIN, products=_products,
-        sketch="code_product",
+        "RowCodes", _row_codes, _coded, ("x",), ("codes", "most"), footprints=_row_footprints, domain=DOMAIN,
+        sketch="row_codes",
+    ),
+    Operator(
+        "CodeProduct", _product, _summed, ("x", "most", "w", "factors"), footprints=_product_footprints, domain=DOMAIN,
+        products=_products, sketch="code_product",
     ),
     Operator("CodeRows", _rows, _taken, ("w", "factors", "index"), domain=DOMAIN, sketch="code_rows"),
 )  # fmt: skip

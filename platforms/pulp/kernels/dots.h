@@ -1,0 +1,53 @@
+/* Words of four bytes: loads, and products of bytes added to a sum. A word's address is a multiple of four. */
+static inline uint32_t tilewright_word(const void *at)
+{
+    uint32_t word;
+    memcpy(&word, __builtin_assume_aligned(at, 4), sizeof word);
+    return word;
+}
+
+#ifdef TILEWRIGHT_XPULP
+static inline int32_t tilewright_dot(int32_t sum, uint32_t signed_bytes, uint32_t others)
+{
+    __asm__("pv.sdotsp.b %0, %1, %2" : "+r"(sum) : "r"(signed_bytes), "r"(others));
+    return sum;
+}
+
+static inline int32_t tilewright_unsigned_dot(int32_t sum, uint32_t unsigned_bytes, uint32_t others)
+{
+    __asm__("pv.sdotusp.b %0, %1, %2" : "+r"(sum) : "r"(unsigned_bytes), "r"(others));
+    return sum;
+}
+
+static inline int32_t tilewright_product(int32_t sum, int32_t a, int32_t b)
+{
+    __asm__("p.mac %0, %1, %2" : "+r"(sum) : "r"(a), "r"(b));
+    return sum;
+}
+
+static inline int32_t tilewright_larger(int32_t a, int32_t b)
+{
+    __asm__("p.max %0, %1, %2" : "=r"(a) : "r"(a), "r"(b));
+    return a;
+}
+#else
+static inline int32_t tilewright_dot(int32_t sum, uint32_t signed_bytes, uint32_t others)
+{
+    for (int shift = 0; shift < 32; shift += 8) {
+        sum += (int8_t)(signed_bytes >> shift & 255u) * (int8_t)(others >> shift & 255u);
+    }
+    return sum;
+}
+
+static inline int32_t tilewright_unsigned_dot(int32_t sum, uint32_t unsigned_bytes, uint32_t others)
+{
+    for (int shift = 0; shift < 32; shift += 8) {
+        sum += (int32_t)(unsigned_bytes >> shift & 255u) * (int8_t)(others >> shift & 255u);
+    }
+    return sum;
+}
+
+static inline int32_t tilewright_product(int32_t sum, int32_t a, int32_t b) { return sum + a * b; }
+
+static inline int32_t tilewright_larger(int32_t a, int32_t b) { return a > b ? a : b; }
+#endif
