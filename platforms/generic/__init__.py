@@ -3,7 +3,7 @@
 PUBLIC = (
     "memory", "platform", "kernels.blocks", "kernels.blocks_f32", "kernels.coded_attention", "kernels.coded_lstm",
     "kernels.codes", "kernels.codes_near", "kernels.codes_real", "kernels.codes_sums", "kernels.conv_f32",
-    "kernels.conv_gathered_f32", "kernels.conv_i8", "kernels.dense_f32", "kernels.dense_i8",
+    "kernels.conv_gathered_f32", "kernels.conv_i8", "kernels.conv_rows_f32", "kernels.dense_f32", "kernels.dense_i8",
     "kernels.depthwise_i8", "kernels.depthwise_tile_f32", "kernels.descent", "kernels.descent_depthwise",
     "kernels.elements", "kernels.float_text", "kernels.integer_product", "kernels.matmul_blocks", "kernels.nest",
     "kernels.nest_address", "kernels.nest_loops", "kernels.overlap", "kernels.phases", "kernels.product_f32",

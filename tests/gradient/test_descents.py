@@ -14,7 +14,7 @@ from tilewright.gradient.training import Training, TrainingWish, training
 from tilewright.model import Array, Model
 
 
-def branching() -> onnx.ModelProto:
+def branching(pool: str = "GlobalAveragePool") -> onnx.ModelProto:
     """A residual block, a strided one with two readers of its operand, a depthwise layer, weights that two layers
     share, and matrices on both sides of the weights."""
     draw = np.random.default_rng(6)
@@ -27,7 +27,7 @@ def branching() -> onnx.ModelProto:
         node("Conv", "r1 c", "c2", pads=[1] * 4, strides=[2, 2]), node("Conv", "r1 d", "c3", strides=[2, 2]),
         node("Add", "c2 c3", "s2"), node("Relu", "s2", "r2"),
         node("Conv", "r2 e", "c4", pads=[1] * 4, group=8), node("Relu", "c4", "r4"),
-        node("GlobalAveragePool", "r4", "p"), node("Flatten", "p", "f"),
+        node(pool, "r4", "p", **({"kernel_shape": [3, 3]} if pool == "MaxPool" else {})), node("Flatten", "p", "f"),
         node("MatMul", "f m", "g"), node("Tanh", "g", "t"), node("MatMul", "t m", "h"),
         node("Gemm", "h n", "y", transB=1),
     ]  # fmt: skip
@@ -75,7 +75,17 @@ def test_no_gradient_of_weights_is_stored_and_no_transposed_convolution_left() -
 
 
 def test_a_mask_is_made_as_soon_as_nothing_else_reads_its_operand() -> None:
-    nodes = list(made().step.nodes)
+    nodes = list(training(load(branching("MaxPool"), name="net"), TrainingWish()).step.nodes)
     (mask,) = (at for at, each in enumerate(nodes) if each.op == "Greater")
     assert nodes[mask].inputs[0] == nodes[mask - 1].inputs[0] == "r4"
-    assert nodes[mask - 1].op == "GlobalAveragePool"
+    assert nodes[mask - 1].op == "MaxPool"
+
+
+def test_the_mask_of_a_gradient_that_is_the_same_over_a_plane_takes_no_bytes() -> None:
+    step = made().step
+    (sign,) = (each for each in step.nodes if each.op == "Sign")
+    (masked,) = (each for each in step.nodes if sign.outputs[0] in each.inputs)
+    assert sign.inputs == ("r4",)
+    assert masked.op == "Mul"
+    assert step.tensors[masked.inputs[1]].shape == (2, 8, 1, 1)
+    assert not {each.op for each in step.nodes} & {"Greater", "Where"}

@@ -2,7 +2,13 @@
 
 from tilewright.platform import Needs
 from tilewright.platforms.cortex_m.platform import PLATFORM
-from tilewright.platforms.generic.kernels import conv_gathered_f32, descent, descent_depthwise, vector_product_f32
+from tilewright.platforms.generic.kernels import (
+    conv_gathered_f32,
+    conv_rows_f32,
+    descent,
+    descent_depthwise,
+    vector_product_f32,
+)
 
 OWN = "../../cortex_m/kernels"
 BLOCKS = [
@@ -14,6 +20,10 @@ PLATFORM.kernel(
     "Conv", types=conv_gathered_f32.TYPES, template="conv_gathered_f32.c.mako", layout=("default", "default"),
     sources=[*BLOCKS, "gathered_f32.h"], numerics="1e-5", preference=15, requires=Needs(has=("fpu",)),
 )(conv_gathered_f32.ConvGatheredF32)  # fmt: skip
+PLATFORM.kernel(
+    "Conv", types=conv_gathered_f32.TYPES, template="conv_rows_f32.c.mako", layout=("default", "default"),
+    sources=[*BLOCKS, "gathered_f32.h", "rows_f32.h"], numerics="1e-5", preference=17, requires=Needs(has=("fpu",)),
+)(conv_rows_f32.ConvRowsF32)  # fmt: skip
 PLATFORM.kernel(
     "MatMul", types=vector_product_f32.TYPES, template="vector_product_f32.c.mako", layout=("default", "default"),
     sources=BLOCKS[:4], numerics="1e-5", preference=25, requires=Needs(has=("fpu",)),

@@ -46,6 +46,14 @@ def _two(values: tuple[int, ...], first: int) -> Pair:
     return (first, values[0]) if len(values) == 1 else (values[0], values[1])
 
 
+def pixel_by_pixel(call: Call) -> bool:
+    """True where a result reads its own pixel alone, gathered as a whole, and lies in a plane that the operand has."""
+    weights, window = call.shape(1), conv_window(call)
+    plain = not any(window.begins) and prod(window.strides) == 1 and call.shape(0)[2:] == call.outputs[0].shape[2:]
+    fits = call.integer("group", 1) == prod(weights[2:]) == 1 and weights[0] <= weights[1] <= GATHERED
+    return plain and fits
+
+
 def _steps(strides: tuple[int, ...] | None) -> Steps:
     assert strides is not None, "every axis has a stride"
     image, channel, *spatial = strides
@@ -70,6 +78,10 @@ class ConvGatheredF32(KernelMethods):
         """An operand or a bias that is constant."""
         return constants_by_name(operands, 0, 2)
 
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """Results lie over pixels that were gathered."""
+        return ((0, 0),) if pixel_by_pixel(call) else ()
+
     def scratch(self, operands: Operands) -> int:
         """What four pixels read of the channels that are gathered at once."""
         numbers = self.context(operands)
@@ -93,7 +105,8 @@ class ConvGatheredF32(KernelMethods):
         steps = [_steps(operands.layout(tensor).axis_strides(tensor.shape)) for tensor in (x, y)]
         plain = kernel == strides == (1, 1) and begins == (0, 0) and size == outs
         rows_as_one = size[0] == 1 or steps[0][2] == size[1] * steps[0][3]
-        clamp, direct = call.node.clamp, plain and rows_as_one and steps[0][3] == 1
+        clamp, over = call.node.clamp, bool(self.in_place(call))
+        direct = plain and rows_as_one and steps[0][3] == 1 and not over
         return GatheredContext(
             x.shape[0], groups, w.shape[1], w.shape[0] // groups, (size, outs, kernel, strides, dilations, begins),
             steps[0], steps[1], direct,

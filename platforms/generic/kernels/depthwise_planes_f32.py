@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import prod
+
 from tilewright.operators import conv_window
 from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands
 from tilewright.platforms.generic.kernels.blocks import Axis, axis
@@ -72,7 +75,39 @@ class DepthwisePlanesF32(KernelMethods):
         )  # fmt: skip
 
 
-PLATFORM.kernel(
-    "Conv", types="f32, f32, f32? -> f32", template="depthwise_tile_f32.c.mako", layout=("default", "default"),
-    sources=["registers_f32.h"], numerics="1e-5", preference=10, requires=Needs(has=("fpu",)),
-)(DepthwisePlanesF32)  # fmt: skip
+class DepthwiseCopiedF32(DepthwisePlanesF32):
+    """The same from copies of up to four planes, so that results may lie over the operand."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Planes that do not grow."""
+        if (refused := super().accepts(call)) is not None:
+            return refused
+        fits = prod(call.outputs[0].shape[2:]) <= prod(call.shape(0)[2:])
+        return None if fits else "results are larger than the operand"
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """Planes lie over those that were copied."""
+        return ((0, 0),)
+
+    def scratch(self, operands: Operands) -> int:
+        """The copies."""
+        return 4 * _together(operands.call) * prod(operands.call.shape(0)[2:])
+
+    def context(self, operands: Operands) -> TileContext:
+        """The text of the tile, for the channels that are copied together."""
+        call = operands.call
+        each = _together(call)
+        return replace(super().context(operands), channels=each, blocks=call.shape(0)[1] // each)
+
+
+def _together(call: Call) -> int:
+    """Channels whose planes are copied together."""
+    return next(each for each in (4, 3, 2, 1) if call.shape(0)[1] % each == 0)
+
+
+TYPES = "f32, f32, f32? -> f32"
+for kernel, preference in ((DepthwisePlanesF32, 10), (DepthwiseCopiedF32, 12)):
+    PLATFORM.kernel(
+        "Conv", types=TYPES, template="depthwise_tile_f32.c.mako", layout=("default", "default"),
+        sources=["registers_f32.h"], numerics="1e-5", preference=preference, requires=Needs(has=("fpu",)),
+    )(kernel)  # fmt: skip

@@ -88,6 +88,7 @@ class TileContext:
     """Every number of one layer: steps from a channel to the next, and where its sums start.
 
     Constant weights of a channel lie behind its start, `per_channel` elements in all; others alone, beside a `bias`.
+    `blocks` of so many channels are computed from copies of their planes, where there is more than one.
     """
 
     h: Axis
@@ -100,6 +101,7 @@ class TileContext:
     start: str
     tile: Tile
     clamp: str
+    blocks: int = 0
 
 
 def test_of(at: str, index: int, lowest: int, highest: int, size: int) -> tuple[str, str]:

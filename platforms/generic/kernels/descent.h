@@ -91,11 +91,12 @@ static void tilewright_descend_dots(const tilewright_product *p, const float *co
 
 /* The slopes of up to four weights of every result: those of four channels at a tap, or of single channels at any. */
 static void tilewright_descend_slopes(const tilewright_descent *d, const tilewright_product *p,
-                                      const tilewright_descent_term *t, const int *channels, const int *taps)
+                                      const tilewright_descent_term *t, const int *channels, const int *taps,
+                                      float *slopes)
 {
     const float *const y = t->y + channels[0] / p->channels * p->results * p->y.channel;
     const tilewright_meeting m = tilewright_meet(p, taps[0]);
-    memset(d->slopes, 0, (size_t)((p->results + 3) / 4 * 16) * sizeof *d->slopes);
+    memset(slopes, 0, (size_t)((p->results + 3) / 4 * 16) * sizeof *slopes);
     for (int image = 0; image < p->images; image++) {
         const float *x[4];
         for (int row = 0; t->rows_at_once && row < p->outs[0]; row += t->rows_at_once) {
@@ -106,21 +107,21 @@ static void tilewright_descend_slopes(const tilewright_descent *d, const tilewri
                 tilewright_descend_gather(p, d->x + image * p->x.image + channels[lane] * p->x.channel, taps[lane], row,
                                           rows, put);
             }
-            tilewright_descend_dots(p, x, y + image * p->y.image + row * p->y.row, 1, 1, rows * p->outs[1], d->slopes);
+            tilewright_descend_dots(p, x, y + image * p->y.image + row * p->y.row, 1, 1, rows * p->outs[1], slopes);
         }
         for (int row = 0; !t->rows_at_once && row < m.rows; row++) {
             for (int lane = 0; lane < 4; lane++) {
                 x[lane] = d->x + m.x_start + image * p->x.image + channels[lane] * p->x.channel + row * m.x.row;
             }
             tilewright_descend_dots(p, x, y + m.y_start + image * p->y.image + row * m.y.row, m.x.column, m.y.column,
-                                    m.columns, d->slopes);
+                                    m.columns, slopes);
         }
     }
 }
 
-/* The weights of a block of channels move by their slopes. */
+/* The weights of a block of channels move by their slopes; in a block of four they take the place of these aside. */
 static void tilewright_descend_move(const tilewright_descent *d, const tilewright_product *p,
-                                    const tilewright_descent_term *t, int channel, int count)
+                                    const tilewright_descent_term *t, int channel, int count, int turns)
 {
     const int taps = p->kernel[0] * p->kernel[1], first = channel / p->channels * p->results;
     const int lanes = t->rows_at_once || count == 4 ? 4 : 1, all = count * taps;
@@ -130,13 +131,20 @@ static void tilewright_descend_move(const tilewright_descent *d, const tilewrigh
             const int one = lane < lanes && at + lane < all ? at + lane : at;
             own[lane] = channel + one % count, place[lane] = one / count;
         }
-        tilewright_descend_slopes(d, p, t, own, place);
+        float *const slopes = turns ? t->aside + at * p->results : d->slopes;
+        tilewright_descend_slopes(d, p, t, own, place, slopes);
         for (int lane = 0; lane < lanes && at + lane < all; lane++) {
             const int inside = own[lane] % p->channels;
             const float *from = t->target + tilewright_weight(&t->at_target, first, inside, p, place[lane]);
-            float *to = t->next + tilewright_weight(&t->at_next, first, inside, p, place[lane]);
-            for (int o = 0; o < p->results; o++, from += t->at_target.result, to += t->at_next.result) {
-                *to = TILEWRIGHT_MULTIPLY_ADD(d->rate, d->slopes[4 * o + lane], d->decay * *from);
+            const float *old = t->w + tilewright_weight(&t->at_w, first, inside, p, place[lane]);
+            float *to = t->next + tilewright_weight(&t->at_next, first, inside, p, place[lane]), *slope = slopes + lane;
+            for (int o = 0; o < p->results; o++, from += t->at_target.result, to += t->at_next.result, slope += 4) {
+                const float moved = TILEWRIGHT_MULTIPLY_ADD(d->rate, *slope, d->decay * *from);
+                if (turns) {
+                    *slope = *old;
+                    old += t->at_w.result;
+                }
+                *to = moved;
             }
         }
     }
@@ -245,25 +253,33 @@ static void tilewright_descend_pixels(const tilewright_descent *d, const tilewri
     }
 }
 
+/* A block of channels. */
+static void tilewright_descend_block(const tilewright_descent *d, const tilewright_product *p,
+                                     const tilewright_descent_term *terms, int channel, int channels)
+{
+    for (int n = 0; n < d->count; n++) {
+        const int turns = d->dx != NULL && channels == 4;
+        if (d->dx != NULL && !turns) {
+            tilewright_descend_aside(&p[n], &terms[n], channel, channels);
+        }
+        tilewright_descend_move(d, &p[n], &terms[n], channel, channels, turns);
+    }
+    for (int at = 0; d->dx != NULL && at < p->images * p->size[0]; at++) {
+        for (int first = 0; first < d->apart; first++) {
+            for (int column = first; column < p->size[1]; column += 4 * d->apart) {
+                const int left = (p->size[1] - 1 - column) / d->apart + 1;
+                tilewright_descend_pixels(d, p, terms, at / p->size[0], channel, channels, at % p->size[0], column,
+                                          left < 4 ? left : 4);
+            }
+        }
+    }
+}
+
 static void tilewright_descend(const tilewright_descent *d, const tilewright_product *p,
                                const tilewright_descent_term *terms)
 {
     for (int channel = 0; channel < d->channels; channel += d->block) {
         const int channels = d->channels - channel < d->block ? d->channels - channel : d->block;
-        for (int n = 0; n < d->count; n++) {
-            if (d->dx != NULL) {
-                tilewright_descend_aside(&p[n], &terms[n], channel, channels);
-            }
-            tilewright_descend_move(d, &p[n], &terms[n], channel, channels);
-        }
-        for (int at = 0; d->dx != NULL && at < p->images * p->size[0]; at++) {
-            for (int first = 0; first < d->apart; first++) {
-                for (int column = first; column < p->size[1]; column += 4 * d->apart) {
-                    const int left = (p->size[1] - 1 - column) / d->apart + 1;
-                    tilewright_descend_pixels(d, p, terms, at / p->size[0], channel, channels, at % p->size[0], column,
-                                              left < 4 ? left : 4);
-                }
-            }
-        }
+        tilewright_descend_block(d, p, terms, channel, channels);
     }
 }

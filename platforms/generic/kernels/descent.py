@@ -21,6 +21,9 @@ WIDE = 17
 """Columns of a gradient from which its rows are read where they lie."""
 
 
+FIRST = (2, 1)
+"""Operand and result of the first product: its weights, and their next value."""
+
 Steps = tuple[int, int, int, int]
 """Elements between neighbouring images, channels, rows and columns."""
 
@@ -135,33 +138,51 @@ def room_of(operands: Operands) -> Room:
     block = BLOCK if all(term.groups == 1 or term.channels % BLOCK == 0 for term in terms) else 1
     if is_vector(call):
         return Room(block, tuple(None for _ in terms), 0, 0)
-    aside = tuple(BLOCK * term.results * term.taps if 0 in call.present else None for term in terms)
+    aside = tuple(weights_aside(term) if 0 in call.present else None for term in terms)
     rows = [one.rows_at_once * one.product.outs[1] for one in _terms(operands, aside, block)]
-    slopes = BLOCK * max(-(-term.results // BLOCK) * BLOCK for term in terms)
+    turns = 0 in call.present and block == BLOCK and not terms[0].groups * terms[0].channels % BLOCK
+    slopes = 0 if turns else slopes_beside(terms)
     return Room(block, aside, slopes, BLOCK * max(rows))
 
 
+def weights_aside(term: DescentTerm) -> int:
+    """Elements of the weights of a block: those of a tap begin as slopes, of a multiple of four results."""
+    return BLOCK * (term.results * (term.taps - 1) + -(-term.results // BLOCK) * BLOCK)
+
+
+def slopes_beside(terms: Sequence[DescentTerm]) -> int:
+    """Elements of slopes where they do not lie aside."""
+    return BLOCK * max(-(-term.results // BLOCK) * BLOCK for term in terms)
+
+
 def _terms(operands: Operands, aside: Sequence[int | None], block: int) -> tuple[TermContext, ...]:
-    """The products as their operands lie in memory."""
+    whole = descent_terms(operands.call)
+    steps = [steps_of(operands, operands.call.tensor(0), term) for term in whole]
+    return terms_in_memory(operands, whole, steps, aside, block, FIRST)
+
+
+def terms_in_memory(
+    operands: Operands, whole: Sequence[DescentTerm], x_steps: Sequence[Steps], aside: Sequence[int | None], block: int,
+    first: tuple[int, int],
+) -> tuple[TermContext, ...]:  # fmt: skip
+    """The products as their operands lie in memory; weights and next value of the first are `first` of the call."""
     call = operands.call
-    names, results, whole = operand_names(call), result_names(call), descent_terms(call)
-    x_steps = [steps_of(operands, call.tensor(0), term) for term in whole]
-    y_steps = [steps_of(operands, call.tensor(3 + 3 * at), term) for at, term in enumerate(whole)]
-    terms, first = list[TermContext](), 0
+    names, results, (operand, result) = operand_names(call), result_names(call), first
+    y_steps = [steps_of(operands, call.tensor(operand + 1 + 3 * at), term) for at, term in enumerate(whole)]
+    terms, put = list[TermContext](), 0
     for at, product in enumerate(joined(whole, [*x_steps, *y_steps])):
-        weights, gradient, target = (names[2 + 3 * at + part] for part in range(3))
-        moved = weights if call.optional(4 + 3 * at) is None else target
-        w = call.tensor(2 + 3 * at)
-        held = (w, call.optional(4 + 3 * at) or w, call.outputs[call.present.index(1 + at)])
-        lying = tuple(weight_steps(operands, tensor, whole[at]) for tensor in held)
+        weights, gradient, target = (names[operand + 3 * at + part] for part in range(3))
+        w, held = call.tensor(operand + 3 * at), call.optional(operand + 2 + 3 * at)
+        moved, following = weights if held is None else target, call.present.index(result + at)
+        lying = tuple(weight_steps(operands, one, whole[at]) for one in (w, held or w, call.outputs[following]))
         terms.append(
             TermContext(
-                product, x_steps[at], y_steps[at], weights, gradient, moved, results[call.present.index(1 + at)],
-                whole[at].weight_steps, (lying[0], lying[1], lying[2]), None if aside[at] is None else first,
+                product, x_steps[at], y_steps[at], weights, gradient, moved, results[following],
+                whole[at].weight_steps, (lying[0], lying[1], lying[2]), None if aside[at] is None else put,
                 rows_at_once(product, x_steps[at], y_steps[at], block),
             )
         )  # fmt: skip
-        first += aside[at] or 0
+        put += aside[at] or 0
     return tuple(terms)
 
 

@@ -2,9 +2,10 @@
 
 A result of the forward half is either kept until the backward half has read it, or computed a second time right before
 that, from what is kept or computed again itself (Griewank and Walther, ACM TOMS 26, 2000; Chen and others, arXiv
-1604.06174). Which ones is chosen greedily by live bytes at the worst moment, one price after the other, within a limit
-of work. Bytes are those of a plan without in-place writes but of elementwise results, so they are a guide for the
-choice alone: what a step needs is what the planner places.
+1604.06174). What was computed again is kept for all that read it later, or is made afresh for each of them: then it
+can be written over by what is made of it. Which ones is chosen greedily by live bytes at the worst moment, one price
+after the other, within a limit of work. Bytes are those of a plan without in-place writes but of results that lie over
+what they are computed of, so they are a guide for the choice alone: what a step needs is what the planner places.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from itertools import combinations
 
 from tilewright.frontend.names import unique
 from tilewright.model import Model, Node, Tensor
-from tilewright.ops.operator import Kind
+from tilewright.ops.operator import Call, Kind
 from tilewright.ops.registry import call_of, find
 
 CROWDED = 16
@@ -41,13 +42,24 @@ def recomputations(model: Model, forward: int, limit: float) -> Iterator[Recompu
     """
     model = model.replace(nodes=_early(model, forward))
     search = _Search(model, forward)
-    best = chosen = frozenset[str]()
+    best = chosen = NOTHING
     yield search.made(best)
     while limit > 1 and (better := search.better(chosen, search.plain * (limit - 1))) is not None:
         chosen = better
         if search.price(chosen).peak < search.price(best).peak:
             best = chosen
             yield search.made(best)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Results that are computed again, and those of them that are made afresh for every reader."""
+
+    repeated: frozenset[str] = frozenset()
+    afresh: frozenset[str] = frozenset()
+
+
+NOTHING = _Choice()
 
 
 @dataclass(frozen=True)
@@ -67,91 +79,128 @@ class _Search:
         self.producer = {name: node for node in model.nodes[:forward] for name in node.outputs if name}
         late = {name for node in model.nodes[forward:] for name in node.inputs}
         self.twins: dict[str, Tensor] = {}
-        self._twin_of: dict[str, str] = {}
-        taken = set(model.tensors)
-        for name, node in self.producer.items():
-            if len(node.outputs) == 1 and name not in model.outputs:
-                twin = unique(f"{name}/again", taken)
-                self._twin_of[name] = twin
-                self.twins[twin] = replace(model.tensors[name], name=twin)
+        self._taken = set(model.tensors)
+        self._names: dict[tuple[str, int], str] = {}
+        self._origin = {node.name: node.name for node in model.nodes}
+        self._repeatable = {
+            name for name, node in self.producer.items() if len(node.outputs) == 1 and name not in model.outputs
+        }
         self.candidates = tuple(
-            name for name in self._twin_of if name in late and model.tensors[name].size_bytes >= self._worth(model)
+            name
+            for name in self.producer
+            if name in self._repeatable & late and model.tensors[name].size_bytes >= self._worth(model)
         )
-        self._passing = frozenset(self._twin_of) - late
+        self._passing = frozenset(self._repeatable) - late
         """What the backward half never reads: made again where something behind it is, not kept for that."""
         self._work = {node.name: _work(model, node) for node in model.nodes}
         self.plain = self.work(model.nodes)
-        self._scale = max(_alive(model.tensors, model, model.nodes))
-        self._prices: dict[frozenset[str], _Price] = {}
-        self._all = {**model.tensors, **self.twins}
+        self._sliding = frozenset(node.name for node in model.nodes[:forward] if _slides(model, node))
+        self._prices: dict[_Choice, _Price] = {}
+        self._scale = max(self._alive(model.nodes))
 
     @staticmethod
     def _worth(model: Model) -> int:
         """Results smaller than this share of the largest one are kept in any case."""
         return max(tensor.size_bytes for tensor in model.tensors.values()) // 64
 
-    def better(self, chosen: frozenset[str], most: float) -> frozenset[str] | None:
-        """The choice with one result more, or two where one does not help, that makes moments least crowded for its
+    def better(self, chosen: _Choice, most: float) -> _Choice | None:
+        """The choice with one step more, or two where one does not help, that makes moments least crowded for its
         work; None where none does."""
-        others = [name for name in self.candidates if name not in chosen]
+        steps = [step for name in self.candidates for step in _further(chosen, name)]
         for count in (1, 2):
-            if count == 2 and len(others) > PAIRED:
+            if count == 2 and len(steps) > PAIRED:
                 break
-            offers = self._offers(chosen, (frozenset(some) for some in combinations(others, count)), most)
+            offers = self._offers(chosen, (_joined(some) for some in combinations(steps, count)), most)
             if offers:
-                return chosen | frozenset(max(offers)[1])
+                return max(offers, key=lambda offer: offer[0])[1]
         return None
 
-    def _offers(
-        self, chosen: frozenset[str], added: Iterable[frozenset[str]], most: float
-    ) -> list[tuple[float, list[str]]]:
+    def _offers(self, chosen: _Choice, choices: Iterable[_Choice], most: float) -> list[tuple[float, _Choice]]:
         now, offers = self.price(chosen), []
-        for some in added:
-            price = self.price(chosen | some)
+        for choice in choices:
+            price = self.price(choice)
             if price.crowding < now.crowding and price.added <= most:
-                offers.append(((now.crowding - price.crowding) / (price.added - now.added + 1), sorted(some)))
+                offers.append(((now.crowding - price.crowding) / max(price.added - now.added + 1, 1), choice))
         return offers
 
-    def made(self, chosen: frozenset[str]) -> Recomputation:
+    def made(self, chosen: _Choice) -> Recomputation:
         """The step with these results computed twice."""
-        model = self.model.replace(nodes=self.nodes(chosen), tensors={**self.model.tensors, **self.twins})
-        return Recomputation(model, tuple(sorted(chosen)), 1 + self.price(chosen).added / max(self.plain, 1))
+        nodes = self.nodes(chosen)
+        model = self.model.replace(nodes=nodes, tensors={**self.model.tensors, **self.twins})
+        return Recomputation(model, tuple(sorted(chosen.repeated)), 1 + self.price(chosen).added / max(self.plain, 1))
 
-    def price(self, chosen: frozenset[str]) -> _Price:
+    def price(self, chosen: _Choice) -> _Price:
         """What a choice costs."""
         if chosen not in self._prices:
             nodes = self.nodes(chosen)
-            alive = _alive(self._all, self.model, nodes)
+            alive = self._alive(nodes)
             crowding = sum((size / self._scale) ** CROWDED for size in alive)
             self._prices[chosen] = _Price(max(alive), crowding, self.work(nodes) - self.plain)
         return self._prices[chosen]
 
     def work(self, nodes: Sequence[Node]) -> float:
         """Multiply-accumulates of nodes; elements of those that make none count a little."""
-        return sum(self._work.get(node.name.removesuffix("/again"), 0.0) for node in nodes)
+        return sum(self._work.get(self._origin[node.name], 0.0) for node in nodes)
 
-    def nodes(self, chosen: Collection[str]) -> tuple[Node, ...]:
+    def nodes(self, chosen: _Choice) -> tuple[Node, ...]:
         """All nodes in order, each chosen result made again right before the first backward node that reads it."""
-        order = list(self.model.nodes[: self.forward])
-        made, again = set[str](), self._passing.union(chosen)
+        order, twin_of = list(self.model.nodes[: self.forward]), dict[str, str]()
+        again, passing = self._passing | chosen.repeated, self._passing | chosen.afresh
         for node in self.model.nodes[self.forward :]:
             for name in node.inputs:
-                self._again(name, again, made, order)
-            order.append(replace(node, inputs=self._renamed(node, again)))
+                if name in again:
+                    self._again(name, again, twin_of, order)
+            order.append(replace(node, inputs=tuple(twin_of.get(name, name) for name in node.inputs)))
+            for name in passing:
+                twin_of.pop(name, None)
         return tuple(order)
 
-    def _renamed(self, node: Node, again: Collection[str]) -> tuple[str, ...]:
-        return tuple(self._twin_of[name] if name in again else name for name in node.inputs)
-
-    def _again(self, name: str, again: Collection[str], made: set[str], order: list[Node]) -> None:
-        if name not in again or name in made:
+    def _again(self, name: str, again: Collection[str], twin_of: dict[str, str], order: list[Node]) -> None:
+        """Makes a result again, and first what it is made of; `twin_of` has what there is already."""
+        if name not in again or name in twin_of:
             return
-        made.add(name)
         node = self.producer[name]
         for source in node.inputs:
-            self._again(source, again, made, order)
-        inputs, outputs = self._renamed(node, again), (self._twin_of[name],)
-        order.append(replace(node, name=f"{node.name}/again", inputs=inputs, outputs=outputs))
+            self._again(source, again, twin_of, order)
+        number = sum(self._origin[one.name] == node.name for one in order)
+        twin_of[name] = self._twin(name, number)
+        own = node.name + _behind(number)
+        self._origin[own] = node.name
+        inputs = tuple(twin_of.get(source, source) for source in node.inputs)
+        order.append(replace(node, name=own, inputs=inputs, outputs=(twin_of[name],)))
+
+    def _twin(self, name: str, number: int) -> str:
+        """The name of a result that is made once more."""
+        if (name, number) not in self._names:
+            twin = unique(name + _behind(number), self._taken)
+            self._names[name, number] = twin
+            self.twins[twin] = replace(self.model.tensors[name], name=twin)
+        return self._names[name, number]
+
+    def _alive(self, nodes: Sequence[Node]) -> list[int]:
+        sliding = {node.name for node in nodes if self._origin[node.name] in self._sliding}
+        return _alive({**self.model.tensors, **self.twins}, self.model, nodes, sliding)
+
+
+def _behind(number: int) -> str:
+    """What stands behind the name of what is made again."""
+    return "/again" if number == 1 else f"/again_{number}"
+
+
+def _further(chosen: _Choice, name: str) -> list[_Choice]:
+    """The choices in which one result is kept for less time."""
+    afresh = _Choice(chosen.repeated | {name}, chosen.afresh | {name})
+    if name in chosen.repeated:
+        return [afresh] if name not in chosen.afresh else []
+    return [_Choice(chosen.repeated | {name}, chosen.afresh), afresh]
+
+
+def _joined(choices: Sequence[_Choice]) -> _Choice:
+    """What is in any of them."""
+    return _Choice(
+        frozenset[str]().union(*(choice.repeated for choice in choices)),
+        frozenset[str]().union(*(choice.afresh for choice in choices)),
+    )
 
 
 def _early(model: Model, forward: int) -> tuple[Node, ...]:
@@ -172,10 +221,22 @@ def _bytes(model: Model, name: str) -> int:
     return model.tensors[name].size_bytes
 
 
-def _work(model: Model, node: Node) -> float:
+def _call(model: Model, node: Node) -> Call:
     known = {at: model.constants[name] for at, name in enumerate(node.inputs) if name in model.constants}
     inputs = [model.tensors[name] if name else None for name in node.inputs]
-    call = call_of(node, inputs, [model.tensors[name] for name in node.outputs if name], known, model.opset)
+    return call_of(node, inputs, [model.tensors[name] for name in node.outputs if name], known, model.opset)
+
+
+def _slides(model: Model, node: Node) -> bool:
+    """True for a window that slides by one and leaves the shape: rows of results lie over rows that were copied."""
+    call = _call(model, node)
+    if call.operator is None or call.operator.descent is None or call.operator.window is None:
+        return False
+    return call.shape() == call.outputs[0].shape and set(call.operator.window(call).strides) == {1}
+
+
+def _work(model: Model, node: Node) -> float:
+    call = _call(model, node)
     if _is_view(node):
         return 0.0
     if call.operator is not None and call.operator.products is not None:
@@ -184,8 +245,9 @@ def _work(model: Model, node: Node) -> float:
     return float(sum(products)) or sum(tensor.elements for tensor in call.outputs) / 4
 
 
-def _alive(tensors: Mapping[str, Tensor], model: Model, nodes: Sequence[Node]) -> list[int]:
-    """Bytes alive at every node; an elementwise result takes the place of an operand of its size that dies there."""
+def _alive(tensors: Mapping[str, Tensor], model: Model, nodes: Sequence[Node], sliding: Collection[str]) -> list[int]:
+    """Bytes alive at every node; an elementwise result, or one of nodes that are `sliding`, takes the place of an
+    operand of its size that dies there."""
     root: dict[str, str] = {}
     last: dict[str, int] = {}
     for at, node in enumerate(nodes):
@@ -203,7 +265,7 @@ def _alive(tensors: Mapping[str, Tensor], model: Model, nodes: Sequence[Node]) -
             if not name or root[name] != name or name in outside:
                 continue
             size = tensors[name].size_bytes
-            heir = next((one for one in dying if held[one] == size and _overwrites(node, one, root)), None)
+            heir = next((one for one in dying if held[one] == size and _overwrites(node, one, root, sliding)), None)
             if heir is not None:
                 dying.remove(heir)
                 held.pop(heir)
@@ -221,8 +283,10 @@ def _is_view(node: Node) -> bool:
     return operator is not None and operator.kind is Kind.VIEW
 
 
-def _overwrites(node: Node, operand: str, root: Mapping[str, str]) -> bool:
+def _overwrites(node: Node, operand: str, root: Mapping[str, str], sliding: Collection[str]) -> bool:
     """True where the first result may lie over an operand."""
+    if node.name in sliding:
+        return operand == root.get(node.inputs[0], node.inputs[0])
     operator = find(node.op, node.domain)
     if operator is not None and operator.replaces is not None:
         places = {before for before, after in operator.replaces(node) if after == 0}

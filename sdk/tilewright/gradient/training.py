@@ -13,6 +13,7 @@ from tilewright.gradient.descents import Learning, with_descents
 from tilewright.gradient.differentiate import TakenBack, differentiate
 from tilewright.gradient.losses import add_loss
 from tilewright.gradient.low_rank import rank_of, with_low_rank
+from tilewright.gradient.masks import by_sign
 from tilewright.gradient.network import Network
 from tilewright.gradient.optimisers import Optimiser, Within
 from tilewright.gradient.parameters import chosen, parameters
@@ -92,7 +93,7 @@ def trainings(model: Model, wish: TrainingWish) -> Iterator[Training]:
     for name, value in first.items():
         infer.become_state(name, value)
         infer.move_state(name, "Identity", (name,))
-    plain_step = dead.apply(network.model(f"{model.name}_step"))
+    plain_step = dead.apply(by_sign(dead.apply(network.model(f"{model.name}_step"))))
     fused = with_descents(plain_step, network, [_learning(network, wish, one, gradients) for one in products])
     learnt = dead.apply(infer.model(f"{model.name}_infer"))
     for done in recomputations(fused.model, sum(node.name in forward for node in fused.model.nodes), wish.work):

@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from tilewright.model import Array, Node, Shape
+from tilewright.model import Array, Node, Shape, Tensor
 from tilewright.ops.operands import Arrays, given, maybe, same
 from tilewright.ops.operator import Call, Kind, Operator, TensorType, remembered
 from tilewright.ops.relayout import DOMAIN
@@ -77,9 +77,16 @@ def descent_terms(call: Call) -> tuple[DescentTerm, ...]:
 
 
 def _term(call: Call, at: int, window: Shape, turned: bool) -> DescentTerm:
-    groups, *rest = window
     place = FIRST_TERM + OF_A_TERM * at
-    x, w, dy, target = call.shape(), call.shape(place), call.shape(place + 1), call.optional(place + 2)
+    target = call.optional(place + 2)
+    return term_of(call, window, turned, call.shape(), call.shape(place), call.shape(place + 1), target)
+
+
+def term_of(
+    call: Call, window: Shape, turned: bool, x: Shape, w: Shape, dy: Shape, target: Tensor | None
+) -> DescentTerm:
+    """The product of an operand and weights of these shapes; ModelError where they contradict each other."""
+    groups, *rest = window
     matrix = len(w) == 2
     if target is not None and target.shape != w:
         raise call.invalid(f"a target of shape {target.shape} takes no step of weights of shape {w}")
@@ -127,18 +134,23 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
         w, dy, target = (maybe(arrays, FIRST_TERM + OF_A_TERM * at + part) for part in range(OF_A_TERM))
         assert w is not None
         assert dy is not None
-        inputs = by_channel(term, x.astype(np.float64), term.channels, term.size)
-        outputs = by_channel(term, dy.astype(np.float64), term.results, term.outs)
-        weights = (w.T if term.turned else w).reshape(term.groups, term.results, term.channels, *term.kernel)
-        slopes, sums = np.zeros(weights.shape), by_channel(term, total, term.channels, term.size)  # a view
-        for tap, read, written in meetings(term):
-            slopes[..., *tap] = np.einsum("ngcyx,ngoyx->goc", inputs[..., *read], outputs[..., *written])
-            sums[..., *read] += np.einsum("goc,ngoyx->ngcyx", weights[..., *tap], outputs[..., *written])
-        moved = slopes.reshape(w.T.shape).T if term.turned else slopes.reshape(w.shape)
-        following.append((decay * (w if target is None else target) + rate * moved).astype(w.dtype))
+        slopes = taken_back(term, x.astype(np.float64), w, dy, total)
+        following.append((decay * (w if target is None else target) + rate * slopes).astype(w.dtype))
     if call.integer("masked", 0):
         total = np.where(x > 0, total, 0)
     return (total.astype(x.dtype), *following)
+
+
+def taken_back(term: DescentTerm, x: Array, w: Array, dy: Array, total: Array) -> Array:
+    """The slopes of the weights; what the operand's gradient is made of is added to `total`."""
+    inputs = by_channel(term, x, term.channels, term.size)
+    outputs = by_channel(term, dy.astype(np.float64), term.results, term.outs)
+    weights = (w.T if term.turned else w).reshape(term.groups, term.results, term.channels, *term.kernel)
+    slopes, sums = np.zeros(weights.shape), by_channel(term, total, term.channels, term.size)  # a view
+    for tap, read, written in meetings(term):
+        slopes[..., *tap] = np.einsum("ngcyx,ngoyx->goc", inputs[..., *read], outputs[..., *written])
+        sums[..., *read] += np.einsum("goc,ngoyx->ngcyx", weights[..., *tap], outputs[..., *written])
+    return slopes.reshape(w.T.shape).T if term.turned else slopes.reshape(w.shape)
 
 
 def meetings(term: DescentTerm) -> Iterator[tuple[tuple[int, int], tuple[slice, slice], tuple[slice, slice]]]:
@@ -151,11 +163,13 @@ def meetings(term: DescentTerm) -> Iterator[tuple[tuple[int, int], tuple[slice, 
 def products(call: Call) -> int:
     """Multiply-accumulates: of every term two, one where no gradient of the operand is asked for."""
     each = 2 if 0 in call.present else 1
-    return sum(
-        each * term.images * term.groups * term.results * term.channels
-        * sum(prod(len(range(*part.indices(part.stop))) for part in written) for _, _, written in meetings(term))
-        for term in descent_terms(call)
-    )  # fmt: skip
+    return sum(each * products_of(term) for term in descent_terms(call))
+
+
+def products_of(term: DescentTerm) -> int:
+    """Multiply-accumulates of the product forwards."""
+    pixels = sum(prod(len(range(*part.indices(part.stop))) for part in written) for _, _, written in meetings(term))
+    return term.images * term.groups * term.results * term.channels * pixels
 
 
 def replaces(node: Node) -> tuple[tuple[int, int], ...]:
