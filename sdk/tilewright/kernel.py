@@ -162,8 +162,8 @@ class KernelMethods:
 
     def adds_in_order(self, call: Call) -> bool:
         """True where every float sum of products starts from the bias and adds one product behind the other: place by
-        place of the window, in each the channels of the group; inputs of a matrix product from the first on. Bounds of
-        rounding errors rest on it.
+        place of the window, in each the channels of the group; inputs of a matrix product from the first on. A mean
+        starts from zero, adds the window place by place, and is divided once. Bounds of rounding errors rest on it.
         """
         return False
 

@@ -99,6 +99,7 @@ def test_every_section_stands(evidence: Evidence) -> None:
     assert output.bounds.observed is not None
     assert 0 < output.bounds.observed <= (output.bounds.likely or 0) <= (output.bounds.at_vectors or 0)
     assert (output.bounds.at_vectors or 0) <= (output.bounds.over_ranges or 0)
+    assert output.bounds.observed <= (output.bounds.in_order or 0) <= (output.bounds.at_vectors or 0)
     assert [(r.low, r.high, r.origin) for r in evidence.replication.ranges] == [(-2, 2, "declared with --range")]
     assert evidence.contracts is not None
     assert {c.op for c in evidence.contracts.operators} >= {"Conv", "Gemm", "Softmax"}

@@ -96,6 +96,10 @@ class NestLoops(KernelMethods):
             return "the tensors are quantised, the kernel computes plain values"
         return None
 
+    def adds_in_order(self, call: Call) -> bool:
+        """Means of windows: the taps are added from the first on, and divided once."""
+        return not call.chain and call.node.op in ("AveragePool", "GlobalAveragePool")
+
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The constant operands that the nests read, row-major."""
         call = operands.call

@@ -87,6 +87,10 @@ class PoolF32(KernelMethods):
             return "a window holds padding only"
         return None
 
+    def adds_in_order(self, call: Call) -> bool:
+        """Elements are added from the first tap on, and divided once."""
+        return call.node.op == "AveragePool"
+
     def cost(self, call: Call) -> float:
         """Five instructions a comparison or sum, and what a result and a row take."""
         h, w = pool_axes(call, (0,) * len(call.shape(0)))

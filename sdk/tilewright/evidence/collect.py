@@ -178,7 +178,7 @@ def _run(compiled: Compiled, target: Target, project: Path, made: _Built) -> tup
 
 def _observed(compiled: Compiled, made: _Built, vectors: Sequence[Sequence[Array]]) -> Observed:
     """The outputs of every vector: the target's, or NumPy's where the target cannot be started."""
-    plan = compiled.plan
+    plan, on_target = compiled.plan, True
     names = [plan.slots[slot].tensor.name for slot in plan.input_slots]
     named = [dict(zip(names, vector, strict=True)) for vector in vectors]
     try:
@@ -191,8 +191,9 @@ def _observed(compiled: Compiled, made: _Built, vectors: Sequence[Sequence[Array
         by = f"computed on '{made.plain.target.name}'"
     except TilewrightError as error:
         outputs = [list(execute_plan(plan, list(vector))) for vector in vectors]
+        on_target = False
         by = f"computed by NumPy in place of the target: {error}"
-    return Observed(named, [dict(zip(plan.output_names, each, strict=True)) for each in outputs], by)
+    return Observed(named, [dict(zip(plan.output_names, each, strict=True)) for each in outputs], by, on_target)
 
 
 def _trace(compiled: Compiled, code: CodeLines | None, made: _Built) -> Trace:

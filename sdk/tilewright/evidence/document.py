@@ -65,12 +65,16 @@ class Rounding:
 class Bounds:
     """Bounds on |C - exact arithmetic| of one output, for its largest element; None where there is no bound.
 
-    `over_ranges` holds for every input in the ranges, `at_vectors` for the vectors given, `likely` for these if the
-    roundings are independent and of mean zero, but for a chance of `chance`. `observed` is the largest error seen.
+    `over_ranges` holds for every input in the ranges, `at_vectors` for the vectors given however roundings fall,
+    `in_order` for these where every kernel adds in the order that it declares (`order` says how that was held against
+    the target, or why there is no such bound), `likely` for these if the roundings are independent and of mean zero,
+    but for a chance of `chance`. `observed` is the largest error seen.
     """
 
     over_ranges: float | None
     at_vectors: float | None
+    in_order: float | None
+    order: str
     likely: float | None
     chance: float
     observed: float | None

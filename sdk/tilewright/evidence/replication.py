@@ -14,6 +14,7 @@ from tilewright.compile import Compiled
 from tilewright.evidence.document import Bounds, Criterion, InputRange, Replication, Rounding
 from tilewright.evidence.error_bounds.compose import (
     Analysis,
+    Orders,
     OutputBound,
     analyse,
     at_vector,
@@ -22,8 +23,10 @@ from tilewright.evidence.error_bounds.compose import (
     over_ranges,
     require_complete,
 )
+from tilewright.evidence.error_bounds.in_order import Order
 from tilewright.evidence.error_bounds.likely import CHANCE, likely_errors
 from tilewright.evidence.error_bounds.moves import moves
+from tilewright.evidence.replays import Replays
 from tilewright.model import Array, Model
 from tilewright.ops.codes import Converts
 from tilewright.ops.operator import Call
@@ -32,6 +35,7 @@ from tilewright.report.collect import numerics_of
 from tilewright.report.text import printable
 from tilewright.rows.chain import RowChain
 
+PRODUCTS = ("Gemm", "MatMul")
 EXACT = ("exact", "proved", "exact_sequence")
 BOUNDED = 4
 """Vectors at which bounds are computed; errors are observed at all of them."""
@@ -45,8 +49,12 @@ ASSUMPTIONS = (
     "computed itself (folded batch normalisations) are taken as they are",
     "the target computes float32 by IEEE 754, rounded to nearest, with subnormals; products may be fused into sums",
     "kernels add the products of the definition in any order, and compute no transformed sum",
-    "at the vectors: rounding bounds after Higham (2002), composed by affine arithmetic; where an error could change "
-    "the side of a limit, it is a symbol of its own",
+    "at the vectors, however roundings fall: every rounding moves its value by half the distance of floats there, all "
+    "of them in the worst direction (bounds after Higham, 2002), composed by affine arithmetic; where an error could "
+    "change the side of a limit, it is a symbol of its own",
+    "in the order of the kernels: kernels that declare an order of their sums keep it, as tests show bit for bit, and "
+    "fuse all products with sums or none; these sums are computed again, so that their roundings are known, and what "
+    "the target gave is held against them; operators without a declared order keep their bounds",
     "over the ranges: the same rules on intervals; intervals grow from layer to layer, so this bound is wide",
     f"likely: roundings independent and of mean zero (Higham and Mary, 2019); it fails with a chance of {CHANCE:g}",
 )
@@ -59,6 +67,7 @@ class Observed:
     vectors: Sequence[Mapping[str, Array]]
     outputs: Sequence[Mapping[str, Array]]
     by: str
+    on_target: bool
 
 
 def replication(
@@ -102,17 +111,21 @@ def numerics_by_node(plan: ExecutionPlan) -> dict[str, str]:
     return declared
 
 
-def ordered_nodes(plan: ExecutionPlan) -> frozenset[str]:
-    """The nodes whose kernels add products one behind the other."""
-    names = set[str]()
+def declared_orders(plan: ExecutionPlan) -> Orders:
+    """The nodes whose kernels add terms one behind the other, with the order of a product's inputs in memory."""
+    orders = dict[str, Order]()
     for one in plan.instructions:
-        if one.aliasing is None and isinstance(one.kernel.methods, RowChain):
+        if one.aliasing is not None:
+            continue
+        if isinstance(one.kernel.methods, RowChain):
             stages = one.kernel.methods.stages
-            calls = [(stage.node.call, stage.kernel) for stage in stages]
-        else:
-            calls = [] if one.aliasing is not None else [(one.call, one.kernel)]
-        names |= {call.node.name for call, kernel in calls if kernel.methods.adds_in_order(call)}
-    return frozenset(names)
+            names = (s.node.call.node.name for s in stages if s.kernel.methods.adds_in_order(s.node.call))
+            orders |= dict.fromkeys(names, ())
+        elif one.kernel.methods.adds_in_order(one.call):
+            layout = plan.slots[one.inputs[0]].layout
+            moved = one.call.node.op in PRODUCTS and not layout.is_default
+            orders[one.name] = tuple(layout.pack(np.arange(layout.elements)).tolist()) if moved else ()
+    return orders
 
 
 def _call_named(made: Mapping[str, Call], node: str) -> Call | None:
@@ -156,20 +169,18 @@ class _Bounded:
     ) -> None:
         self.model, self.seen = compiled.model, seen
         declared = {name: float(how) for name, how in numerics.items() if how not in EXACT}
-        vectors, ordered = seen.vectors[:BOUNDED], ordered_nodes(compiled.plan)
+        vectors, orders = seen.vectors[:BOUNDED], declared_orders(compiled.plan)
         self.at: list[Analysis] = [
-            analyse(self.model, at_vector(self.model, v), declared, ordered=ordered) for v in vectors
+            analyse(self.model, at_vector(self.model, v), declared, orders=orders) for v in vectors
         ]
         for analysis in self.at:
             require_complete(self.model, analysis)
-        self.likely = [likely_errors(self.model, at_vector(self.model, v), declared, ordered) for v in vectors]
-        self.exact = [
-            analyse(self.model, at_vector(self.model, v), declared, follow_back=False) for v in seen.vectors[BOUNDED:]
-        ]
+        self.likely = [likely_errors(self.model, at_vector(self.model, v), declared, orders) for v in vectors]
+        self.replays = Replays(self.model, seen.vectors, declared, orders)
         boxes = {each.input: (each.low, each.high) for each in ranges}
         whole = all(name in boxes for name in self.model.inputs) and not self.model.states
         self.over = (
-            analyse(self.model, over_ranges(self.model, boxes), declared, follow_back=False, ordered=ordered)
+            analyse(self.model, over_ranges(self.model, boxes), declared, follow_back=False, orders=orders)
             if whole
             else None
         )
@@ -185,9 +196,14 @@ class _Bounded:
         bounds = [output_bound(analysis, name) for analysis in self.at]
         certain = max(float(bound.certain.max(initial=0.0)) for bound in bounds)
         over = self.over.known[name].error if self.over is not None and name in self.over.known else None
+        in_order, order = self.replays.bound(name, told, self.seen.outputs)
+        if not self.seen.on_target:
+            in_order, order = None, "there is none, because the target did not run"
         values = Bounds(
             over_ranges=None if over is None else float(over.max(initial=0.0)),
             at_vectors=certain,
+            in_order=in_order,
+            order=order,
             likely=max(
                 float(np.minimum(likely[name], bound.certain).max(initial=0.0))
                 for likely, bound in zip(self.likely, bounds, strict=True)
@@ -196,8 +212,10 @@ class _Bounded:
             observed=self._observed(name, told),
             vectors=len(self.seen.vectors),
         )
-        statement = f"bound: {why}; |C - exact| is at most {certain:.3g} at the vectors given" + (
-            "" if over is None else f", and {values.over_ranges:.3g} for every input in the ranges"
+        statement = f"bound: {why}; |C - exact| is at most " + ", ".join(
+            [f"{certain:.3g} at the vectors given however roundings fall"]
+            + ([] if in_order is None else [f"{in_order:.3g} there in the order that the kernels declare"])
+            + ([] if over is None else [f"{values.over_ranges:.3g} for every input in the ranges"])
         )
         steps = self._steps(max(bounds, key=lambda bound: float(bound.certain.max(initial=0.0))))
         return Criterion(printable(told), tensor.dtype.value, tensor.shape, "bound", statement, values, steps)
@@ -206,7 +224,7 @@ class _Bounded:
         """The largest difference between the target's output and exact arithmetic over all vectors."""
         differences = [
             float(np.abs(given[told].astype(np.float64) - analysis.known[name].centre).max(initial=0.0))
-            for analysis, given in zip([*self.at, *self.exact], self.seen.outputs, strict=False)
+            for analysis, given in zip(self.replays.analyses[False], self.seen.outputs, strict=False)
             if told in given and name in analysis.known
         ]
         return max(differences) if differences else None

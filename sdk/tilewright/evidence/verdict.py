@@ -23,6 +23,8 @@ def _problems(evidence: Evidence) -> Iterator[str]:
             limit = max(bounds.at_vectors, bounds.over_ranges or 0.0)
             if bounds.observed > limit:
                 yield f"output '{output.output}' was seen {bounds.observed:.3g} off, beyond its bound of {limit:.3g}"
+        if bounds is not None and bounds.in_order is None and replication is not None and replication.match is not None:
+            yield f"output '{output.output}' has no bound in the order of the kernels: {bounds.order}"
     yield from evidence.trace.unmatched if evidence.trace is not None else ()
     for check in evidence.memory.checks if evidence.memory is not None else ():
         if not check.passed:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tilewright.errors import TilewrightError
 from tilewright.evidence.error_bounds.elementwise import limited
-from tilewright.evidence.error_bounds.in_order import in_order
+from tilewright.evidence.error_bounds.in_order import Order, in_order
+from tilewright.evidence.error_bounds.replay import known_step, replayed
 from tilewright.evidence.error_bounds.rules import OPEN, rule_for
 from tilewright.evidence.error_bounds.value import Known, NoBound, Step, point
 from tilewright.model import Array, Model
@@ -20,6 +21,8 @@ ROWS = 1024
 """Elements of a tensor that are followed back one by one; what is beyond them has the forward bound."""
 AT_ONCE = 128
 """Rows that are followed back together."""
+Orders = Mapping[str, Order]
+NONE: Orders = {}
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,15 @@ class Followed:
 
 @dataclass(frozen=True)
 class Analysis:
-    """All steps of a network in order, what is known of every tensor, and why there is no bound of the others."""
+    """All steps of a network in order, what is known of every tensor, and why there is no bound of the others.
+
+    `bits` are the tensors whose values in the C are known bit for bit.
+    """
 
     steps: tuple[Followed, ...]
     known: Mapping[str, Known]
     refused: Mapping[str, tuple[str, str]]
+    bits: Mapping[str, Array]
 
 
 @dataclass(frozen=True)
@@ -61,14 +68,17 @@ def calls_of(model: Model) -> Iterator[Call]:
 
 def analyse(
     model: Model, inputs: Mapping[str, Known], declared: Mapping[str, float], *, follow_back: bool = True,
-    ordered: Collection[str] = (),
+    orders: Orders = NONE, fused: bool | None = None,
 ) -> Analysis:  # fmt: skip
     """Forward through the network; `declared` is the accuracy that the kernel of a node declares, 0 for exact;
-    `ordered` are the nodes whose kernels add in order.
+    `orders` those of the sums of nodes whose kernels declare one.
 
     With `follow_back` errors that decide what a limit or a quotient does are bounded by their affine form first.
+    Where `fused` says whether products and sums round once or twice, and the inputs are one vector of float32, what
+    kernels compute in order is computed again, and its roundings are known in place of being bounded.
     """
     known, steps, refused = dict(inputs), list[Followed](), dict[str, tuple[str, str]]()
+    bits = {} if fused is None else {name: value.low.astype(np.float32) for name, value in inputs.items()}
     for call in calls_of(model):
         node = call.node
         why = next((refused[name] for name in node.inputs if name in refused), None)
@@ -87,17 +97,30 @@ def analyse(
                 first = node.inputs[0]
                 read[0] = known[first] = _tightened(steps, first, read[0], OPEN[node.op])
             step = rule(call, read, declared.get(node.name, 0.0))
-            if node.name in ordered and isinstance(step, Step):
-                step = in_order(call, read[0], step)
+            if node.name in orders and isinstance(step, Step):
+                step = in_order(call, read[0], step, orders[node.name])
             if isinstance(step, NoBound):
                 why = (node.name, f"no bound: {step.why}")
             else:
                 made = _with_clamp(call, step, steps, follow_back)
+                again = None if fused is None else _again(call, bits, orders.get(node.name), fused)
+                if again is not None:
+                    bits[made[-1].makes] = again
+                    made = [replace(made[-1], reads=(), step=known_step(made[-1].step, again))]
                 steps += made
                 known[made[-1].makes] = made[-1].step.known
         if why is not None:
             refused |= {name: why for name in node.outputs if name}
-    return Analysis(tuple(steps), known, refused)
+    return Analysis(tuple(steps), known, refused, bits)
+
+
+def _again(call: Call, bits: Mapping[str, Array], order: Order | None, fused: bool) -> Array | None:
+    """The result of a call whose operands are known bit for bit."""
+    names = [name for index, name in enumerate(call.node.inputs) if name and index not in call.constants]
+    if any(name not in bits for name in names) or not all(call.node.inputs[:1]):
+        return None
+    operands = [call.constants[i] if i in call.constants else bits[n] for i, n in enumerate(call.node.inputs) if n]
+    return replayed(call, operands, order, fused=fused)
 
 
 def _with_clamp(call: Call, step: Step, before: Sequence[Followed], follow_back: bool) -> list[Followed]:
@@ -134,17 +157,21 @@ def _tightened(steps: Sequence[Followed], name: str, known: Known, limits: tuple
 def followed_back(steps: Sequence[Followed], name: str, rows: Array) -> tuple[Array, dict[str, float]]:
     """Bounds of the errors of weighted sums of a tensor's elements, a row each; and what nodes bring to the largest."""
     weights, certain, parts = {name: rows}, np.zeros(rows.shape[0]), dict[str, float]()
+    shifted = np.zeros(rows.shape[0])
     for followed in reversed(steps):
         weight = weights.pop(followed.makes, None)
         if weight is None:
             continue
         own = _weighted(np.abs(weight), followed.step.fresh)
         certain += own
+        if followed.step.shift is not None:
+            signed = _weighted(weight, followed.step.shift)
+            shifted, own = shifted + signed, own + np.abs(signed)
         parts[followed.node] = parts.get(followed.node, 0.0) + float(own.max(initial=0.0))
         for read, part in zip(followed.reads, followed.step.back(weight), strict=False):
             if part is not None:
                 weights[read] = weights[read] + part if read in weights else part
-    return certain, parts
+    return certain + np.abs(shifted), parts
 
 
 def output_bound(analysis: Analysis, output: str) -> OutputBound:

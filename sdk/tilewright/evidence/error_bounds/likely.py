@@ -8,12 +8,12 @@ sum of squares is that of a linear map; random signs through it estimate it for 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from tilewright.evidence.error_bounds.compose import calls_of
+from tilewright.evidence.error_bounds.compose import NONE, Orders, calls_of
 from tilewright.evidence.error_bounds.elementwise import limited
 from tilewright.evidence.error_bounds.in_order import in_order
 from tilewright.evidence.error_bounds.rules import rule_for
@@ -58,7 +58,7 @@ class _Errors:
 
 
 def likely_errors(
-    model: Model, inputs: Mapping[str, Known], declared: Mapping[str, float], ordered: Collection[str] = ()
+    model: Model, inputs: Mapping[str, Known], declared: Mapping[str, float], orders: Orders = NONE
 ) -> dict[str, Array]:  # fmt: skip
     """The likely bound of every element of every output that has a rule for all that leads to it."""
     errors = _Errors(sum(tensor.elements for tensor in model.tensors.values()))
@@ -72,8 +72,8 @@ def likely_errors(
         step = rule(call, [value for _, value in reads], declared.get(node.name, 0.0))
         if isinstance(step, NoBound):
             continue
-        if node.name in ordered:
-            step = in_order(call, reads[0][1], step)
+        if node.name in orders:
+            step = in_order(call, reads[0][1], step, orders[node.name])
         result = next(name for name in node.outputs if name)
         errors.take(step, reads, result)
         value = errors.bound(result, Known(step.low, step.high, step.low))

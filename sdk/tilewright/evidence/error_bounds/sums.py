@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from tilewright.evidence.error_bounds.value import SLACK, TINY, UNIT, Back, Known, NoBound, Step, gamma
+from tilewright.evidence.error_bounds.value import DOUBLE, TINY, UNIT, Back, Known, NoBound, Step, gamma
 from tilewright.model import Array
 from tilewright.ops.conv import conv_sum, conv_window
 from tilewright.ops.index.fast import last_axes
@@ -46,8 +46,9 @@ def linear_step(map_: Linear, x: Known) -> Step:
     roundings = map_.products + map_.roundings
     rounding = gamma(roundings) * total + roundings * TINY
     spread = np.sqrt(roundings + 1.0) * UNIT * (1 + gamma(roundings)) * total + np.sqrt(roundings) * TINY
+    lost = (roundings + 4) * DOUBLE * total
     return Step(
-        centre - radius - SLACK * total, centre + radius + SLACK * total, [x.error],
+        centre - radius - lost, centre + radius + lost, [x.error],
         lambda errors: map_.apply(errors[0], absolute), rounding, spread, np.zeros_like(rounding),
         lambda rows: map_.ahead(rows[0]), map_.back, RULE.format(n=roundings, products=map_.products),
     )  # fmt: skip

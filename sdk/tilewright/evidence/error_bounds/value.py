@@ -14,6 +14,8 @@ UNIT = 2.0**-24
 """Unit roundoff of float32, rounded to nearest."""
 TINY = 2.0**-149
 """The spacing of float32 below its normal numbers: what a product may lose beside its relative error."""
+DOUBLE = 2.0**-53
+"""Unit roundoff of the doubles that exact values are computed in."""
 SLACK = 2.0**-40
 """Relative allowance for our own arithmetic in doubles, of up to 2^12 operations one after the other."""
 
@@ -50,7 +52,8 @@ class Step:
 
     `rounding` bounds the roundings of a result, `spread` is the root of the sum of squares of the bounds of each of
     them (for the likely bound), `remainder` bounds what is not linear. The linear part is `ahead`, with a first axis of
-    rows, `back` its adjoint, and `reach` what it makes of bounds of the operands' errors.
+    rows, `back` its adjoint, and `reach` what it makes of bounds of the operands' errors. `shift` is what is known of
+    the error of the results with its sign, beside all that.
     """
 
     low: Array
@@ -63,6 +66,7 @@ class Step:
     ahead: Ahead
     back: Back
     rule: str
+    shift: Array | None = None
 
     @property
     def carried(self) -> Array:
@@ -77,7 +81,8 @@ class Step:
     @property
     def known(self) -> Known:
         """The results as operands of what follows."""
-        return Known(self.low, self.high, self.carried + self.fresh)
+        error = self.carried + self.fresh
+        return Known(self.low, self.high, error if self.shift is None else error + np.abs(self.shift))
 
 
 @dataclass(frozen=True)
