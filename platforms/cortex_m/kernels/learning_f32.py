@@ -7,6 +7,7 @@ from tilewright.platforms.generic.kernels import (
     conv_rows_f32,
     descent,
     descent_depthwise,
+    descent_pair,
     vector_product_f32,
 )
 
@@ -40,3 +41,8 @@ PLATFORM.kernel(
     "Descent", types=descent.TYPES, template="descent_depthwise.c.mako", sources=["registers_f32.h"], numerics="1e-4",
     layout=("default", "default"), preference=20, requires=Needs(has=("fpu",)),
 )(descent_depthwise.DescentDepthwise)  # fmt: skip
+PLATFORM.kernel(
+    "DescentPair", types=descent_pair.TYPES, template="descent_pair.c.mako",
+    sources=[*BLOCKS, "descent.h", "gathered_f32.h"], numerics="1e-4", layout=("default", "default"), preference=10,
+    requires=Needs(has=("fpu",)),
+)(descent_pair.DescentPair)  # fmt: skip

@@ -1,31 +1,9 @@
-<%namespace name="tiles" file="/tiles_f32.c.mako"/>\
+<%namespace name="parts" file="/depthwise_parts_f32.c.mako"/>\
 <%
 h, w, tile = k.h, k.w, k.tile
 last = w.out - tile.columns
 %>\
-TILEWRIGHT_FLOAT void ${f.name}_tile(const float *x, const float *w, ${"const float *b, " if k.bias else ""}float *y, int oh, int ow)
-{
-${tiles.places(h, w, tile)}\
-    int channels = ${k.channels};
-    do {
-% for store in tile.stores:
-        float ${store.total} = ${k.start};
-% endfor
-        float v;
-${tiles.rows(tile)}\
-% for store in tile.stores:
-        v = ${store.total};
-        ${store.pointer}[${store.offset}] = ${k.clamp};
-% endfor
-        w = &w[${k.per_channel}];
-% if k.bias:
-        b++;
-% endif
-${tiles.onward(tile, k.x_step, k.y_step)}\
-        channels--;
-    } while (channels > 0);
-}
-
+${parts.tile(f.name, k)}
 ${f.storage} void ${f.name}(${f.parameters})
 {
 % if k.blocks:

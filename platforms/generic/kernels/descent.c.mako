@@ -1,7 +1,4 @@
-<%
-def listed(values):
-    return "{" + ", ".join(str(value) for value in values) + "}"
-%>\
+<%namespace name="parts" file="/descent_parts.c.mako"/>\
 static void ${f.name}(${f.parameters})
 {
 % if k.vector:
@@ -28,17 +25,12 @@ static void ${f.name}(${f.parameters})
 % else:
     static const tilewright_product products[${len(k.terms)}] = {
 % for t in k.terms:
-        {${t.product.images}, ${t.product.groups}, ${t.product.channels}, ${t.product.results},
-         ${listed(t.product.size)}, ${listed(t.product.outs)}, ${listed(t.product.kernel)}, ${listed(t.product.strides)},
-         ${listed(t.product.dilations)}, ${listed(t.product.begins)},
-         ${listed(t.x_steps)}, ${listed(t.y_steps)}},
+        ${parts.product(t)},
 % endfor
     };
     const tilewright_descent_term terms[${len(k.terms)}] = {
 % for t in k.terms:
-        {${t.weights}, ${t.gradient}, ${t.target}, ${t.following},
-         ${f"(float *)scratch + {t.aside}" if t.aside is not None else "NULL"}, ${t.rows_at_once},
-         ${", ".join(listed(steps) for steps in t.weight_steps)}},
+        ${parts.term(t)},
 % endfor
     };
     const tilewright_descent descent = {

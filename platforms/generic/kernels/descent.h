@@ -253,6 +253,16 @@ static void tilewright_descend_pixels(const tilewright_descent *d, const tilewri
     }
 }
 
+/* The same product from a later channel on. */
+static inline tilewright_descent_term tilewright_descend_from(const tilewright_descent_term *t, int channel)
+{
+    tilewright_descent_term later = *t;
+    later.w += channel * t->at_w.channel;
+    later.target += channel * t->at_target.channel;
+    later.next += channel * t->at_next.channel;
+    return later;
+}
+
 /* A block of channels. */
 static void tilewright_descend_block(const tilewright_descent *d, const tilewright_product *p,
                                      const tilewright_descent_term *terms, int channel, int channels)

@@ -19,7 +19,7 @@ MOST_TAPS = 16
 
 
 @dataclass(frozen=True)
-class PlanesContext:
+class PlaneTiles:
     """Axes and tiles of the slopes, and of the gradient of the operand: no columns lie in two tiles."""
 
     channels: int
@@ -30,14 +30,33 @@ class PlanesContext:
     back_h: Axis
     back_w: Axis
     back_tile: Tile
+    add: bool
+    back: bool
+    masked: bool
+
+
+@dataclass(frozen=True)
+class PlanesContext:
+    """The tiles, and the operands by their names in C."""
+
+    tiles: PlaneTiles
     weights: str
     gradient: str
     target: str
     following: str
-    add: bool
-    back: bool
-    masked: bool
     rate: str
+
+
+def plane_tiles(term: DescentTerm, channels: int, *, add: bool, back: bool, masked: bool) -> PlaneTiles:
+    """The text of both tiles, for so many channels that are taken back together."""
+    (h, w), (back_h, back_w), slopes = _sliding(term), _backwards(term), _slopes(term, channels)[1]
+    back_tile = _whole_tiles(back_h, back_w, channels, REGISTERS)[1] if back else slopes
+    return PlaneTiles(channels, term.taps, h, w, slopes, back_h, back_w, back_tile, add, back, back and masked)
+
+
+def planes_cost(term: DescentTerm, *, back: bool) -> float:
+    """The tiles of slopes and of the gradient."""
+    return _slopes(term, term.groups)[0] + (_whole_tiles(*_backwards(term), term.groups, REGISTERS)[0] if back else 0.0)
 
 
 def _sliding(term: DescentTerm) -> tuple[Axis, Axis]:
@@ -114,25 +133,24 @@ class DescentDepthwise(KernelMethods):
 
     def cost(self, call: Call) -> float:
         """The tiles of slopes and of the gradient."""
-        term = descent_terms(call)[0]
-        back = _whole_tiles(*_backwards(term), term.groups, REGISTERS)[0] if 0 in call.present else 0.0
-        return _slopes(term, term.groups)[0] + back
+        return planes_cost(descent_terms(call)[0], back=0 in call.present)
 
     def context(self, operands: Operands) -> PlanesContext:
         """The text of both tiles."""
         call = operands.call
-        term = descent_terms(call)[0]
-        (h, w), (back_h, back_w), back = _sliding(term), _backwards(term), 0 in call.present
+        term, masked = descent_terms(call)[0], bool(call.integer("masked", 0))
         names, results = operand_names(call), result_names(call)
         decay, moved = call.real("decay", 1.0), names[2] if call.optional(4) is None else names[4]
-        target = f"{moved}[at]"
+        tiles = plane_tiles(term, term.groups, add=call.optional(1) is not None, back=0 in call.present, masked=masked)
         return PlanesContext(
-            term.groups, term.taps, h, w, _slopes(term, term.groups)[1], back_h, back_w,
-            _whole_tiles(back_h, back_w, term.groups, REGISTERS)[1] if back else _slopes(term, term.groups)[1],
-            names[2], names[3], target if decay == 1.0 else f"{literal(DType.F32, decay)} * {target}",
-            results[call.present.index(1)], call.optional(1) is not None, back,
-            back and bool(call.integer("masked", 0)), literal(DType.F32, call.real("rate")),
+            tiles, names[2], names[3], decayed(decay, f"{moved}[at]"), results[call.present.index(1)],
+            literal(DType.F32, call.real("rate")),
         )  # fmt: skip
+
+
+def decayed(decay: float, target: str) -> str:
+    """What is left of a target."""
+    return target if decay == 1.0 else f"{literal(DType.F32, decay)} * {target}"
 
 
 def _pads(term: DescentTerm) -> tuple[int, int]:

@@ -66,3 +66,31 @@ def _depthwise(r: Draw, op: str) -> Sketch:
         "masked": r.randint(0, 1),
     }  # fmt: skip
     return Sketch(op, (x, more, w, data(r, (1, channels, *outs)), target), attributes, outputs=2)
+
+
+def descent_pair(r: Draw, op: str) -> Sketch:
+    """A layer behind a depthwise one, or behind one that is taken back no further."""
+    alone, channels, rank = r.random() < 0.5, r.choice((2, 3, 4, 8)), r.choice((1, 2, 2))
+    kernel, dilation = r.randint(1, 3), r.choice((1, 1, 2))
+    begin, reach = r.randint(0, (kernel - 1) * dilation), (kernel - 1) * dilation + 1
+    inside = r.choice((1, 3, 4)) if alone else channels
+    stride = r.choice((1, 2)) if alone else 1
+    sizes = tuple(r.randint(max(1, reach - 2 * begin), 9) for _ in range(rank))
+    between = tuple((size + 2 * begin - reach) // stride + 1 for size in sizes)
+    x = data(r, (1, inside, *sizes))
+    w = data(r, (channels, inside if alone else 1, *(kernel,) * rank))
+    bias = data(r, (channels,)) if r.random() < 0.6 else None
+    held = data(r, w.values.shape) if r.random() < 0.3 else None
+    more = data(r, (1, channels, *between)) if r.random() < 0.3 else None
+    results, window = r.choice((1, 3, 4, 5)), r.choice((1, 3))
+    wide = data(r, (results, channels, *(window,) * rank))
+    behind = data(r, (1, results, *between))
+    operands = (x, w, bias, held, more, wide, behind, data(r, wide.values.shape) if r.random() < 0.3 else None)
+    groups, sliding = 1 if alone else channels, (stride,) * rank
+    before = descent_window(groups, sliding, (dilation,) * rank, (begin,) * rank)
+    last = descent_window(1, (1,) * rank, (1,) * rank, (window // 2,) * rank)
+    attributes: dict[str, Attribute] = {
+        "windows": before.numbers + last.numbers, "between": between, "rate": -0.25, "decay": r.choice((1.0, 0.5)),
+        "rectified": r.randint(0, 1), "masked": r.randint(0, 1) if not alone else 0,
+    }  # fmt: skip
+    return Sketch(op, operands, attributes, outputs=3 if alone else 4)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from tilewright.conformance import draws as d
 from tilewright.conformance import draws_codes as c
 from tilewright.conformance import draws_moves as m
-from tilewright.conformance.draws_descent import descent
+from tilewright.conformance.draws_descent import descent, descent_pair
 from tilewright.conformance.draws_lengths import selected, suppressed
 from tilewright.conformance.draws_packed import packed_weights
 from tilewright.conformance.draws_trees import trees
@@ -20,7 +20,8 @@ FAMILIES: Mapping[str, d.Sketcher] = {
     "cast": d.cast, "clip": d.clip, "code_product": c.code_product, "code_rows": c.code_rows,
     "coded_attention": c.coded_attention, "coded_lstm": c.coded_lstm, "concat": m.concat,
     "conv": d.conv, "conv_integer": d.conv_integer, "conv_transpose": d.conv_transpose, "cut": m.cut,
-    "descent": descent, "dynamic": m.dynamic, "expand": m.expand, "gather": m.gather, "gemm": d.gemm, "image": d.image,
+    "descent": descent, "descent_pair": descent_pair,
+    "dynamic": m.dynamic, "expand": m.expand, "gather": m.gather, "gemm": d.gemm, "image": d.image,
     "layer_norm": d.layer_norm, "matmul": d.matmul, "matmul_integer": d.matmul_integer,
     "normalised_by_four": d.per_channel(4), "normalised_by_two": d.per_channel(2),
     "normalised_in_groups": d.per_channel(2, num_groups=2), "packed_weights": packed_weights, "pad": m.pad,

@@ -119,7 +119,9 @@ def _is_unsettled(call: Call) -> bool:
     """True where the standard leaves open what no numbers give, as infinite weights times padding do."""
     if call.operator is None:
         return False
-    changing = call.operator.sketch == "descent" or (call.operator.sketch == "conv" and 1 not in call.constants)
+    changing = call.operator.sketch in ("descent", "descent_pair") or (
+        call.operator.sketch == "conv" and 1 not in call.constants
+    )
     return changing or call.operator.sketch in UNSETTLED
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from tilewright.frontend.names import unique
+from tilewright.gradient.pairs import paired
 from tilewright.model import Model, Node, Tensor
 from tilewright.ops.operator import Call, Kind
 from tilewright.ops.registry import call_of, find
@@ -28,9 +29,13 @@ PAIRED = 48
 
 @dataclass(frozen=True)
 class Recomputation:
-    """The step with some results computed twice; `work` is that of the plain step times so much."""
+    """The step with some results computed twice; `work` is that of the plain step times so much.
+
+    In `apart` layers that are taken back together are two nodes.
+    """
 
     model: Model
+    apart: Model
     repeated: tuple[str, ...]
     work: float
 
@@ -96,7 +101,15 @@ class _Search:
         self.plain = self.work(model.nodes)
         self._sliding = frozenset(node.name for node in model.nodes[:forward] if _slides(model, node))
         self._prices: dict[_Choice, _Price] = {}
+        self._in_pairs = frozenset[str]()
+        self._in_pairs = frozenset(name for name in self.candidates if self._is_in_pair(name))
         self._scale = max(self._alive(model.nodes))
+
+    def _is_in_pair(self, name: str) -> bool:
+        """True for what lies between two layers that are taken back together where it is made again."""
+        nodes = self.nodes(_Choice(frozenset({name})))
+        together, _ = paired(self.model, nodes, {**self.model.tensors, **self.twins})
+        return len(together) < len(nodes)
 
     @staticmethod
     def _worth(model: Model) -> int:
@@ -125,9 +138,12 @@ class _Search:
 
     def made(self, chosen: _Choice) -> Recomputation:
         """The step with these results computed twice."""
-        nodes = self.nodes(chosen)
-        model = self.model.replace(nodes=nodes, tensors={**self.model.tensors, **self.twins})
-        return Recomputation(model, tuple(sorted(chosen.repeated)), 1 + self.price(chosen).added / max(self.plain, 1))
+        tensors = {**self.model.tensors, **self.twins}
+        apart = self.model.replace(nodes=self.nodes(chosen), tensors=tensors)
+        nodes, more = paired(self.model, apart.nodes, tensors)
+        model = apart.replace(nodes=nodes, tensors={**tensors, **more})
+        work = 1 + self.price(chosen).added / max(self.plain, 1)
+        return Recomputation(model, apart, tuple(sorted(chosen.repeated)), work)
 
     def price(self, chosen: _Choice) -> _Price:
         """What a choice costs."""
@@ -143,15 +159,25 @@ class _Search:
         return sum(self._work.get(self._origin[node.name], 0.0) for node in nodes)
 
     def nodes(self, chosen: _Choice) -> tuple[Node, ...]:
-        """All nodes in order, each chosen result made again right before the first backward node that reads it."""
+        """All nodes in order, each chosen result made again right before the first backward node that reads it.
+
+        What is made afresh is there for the next reader as well where both layers are taken back as a pair.
+        """
         order, twin_of = list(self.model.nodes[: self.forward]), dict[str, str]()
         again, passing = self._passing | chosen.repeated, self._passing | chosen.afresh
-        for node in self.model.nodes[self.forward :]:
+        late = self.model.nodes[self.forward :]
+        reads = [again.intersection(node.inputs) for node in late]
+        following = frozenset[str]()
+        kept = list[frozenset[str]]()
+        for read in reversed(reads):
+            kept.append(following if read & self._in_pairs else frozenset())
+            following = read or following
+        for node, read, needed in zip(late, reads, reversed(kept), strict=True):
             for name in node.inputs:
-                if name in again:
+                if name in read:
                     self._again(name, again, twin_of, order)
             order.append(replace(node, inputs=tuple(twin_of.get(name, name) for name in node.inputs)))
-            for name in passing:
+            for name in passing - needed if read else ():
                 twin_of.pop(name, None)
         return tuple(order)
 
@@ -178,8 +204,10 @@ class _Search:
         return self._names[name, number]
 
     def _alive(self, nodes: Sequence[Node]) -> list[int]:
-        sliding = {node.name for node in nodes if self._origin[node.name] in self._sliding}
-        return _alive({**self.model.tensors, **self.twins}, self.model, nodes, sliding)
+        tensors = {**self.model.tensors, **self.twins}
+        together, more = paired(self.model, nodes, tensors)
+        sliding = {node.name for node in together if self._origin.get(node.name) in self._sliding}
+        return _alive({**tensors, **more}, self.model, together, sliding)
 
 
 def _behind(number: int) -> str:
@@ -265,7 +293,9 @@ def _alive(tensors: Mapping[str, Tensor], model: Model, nodes: Sequence[Node], s
             if not name or root[name] != name or name in outside:
                 continue
             size = tensors[name].size_bytes
-            heir = next((one for one in dying if held[one] == size and _overwrites(node, one, root, sliding)), None)
+            heir = next(
+                (one for one in dying if held[one] == size and _overwrites(node, name, one, root, sliding)), None
+            )
             if heir is not None:
                 dying.remove(heir)
                 held.pop(heir)
@@ -283,12 +313,12 @@ def _is_view(node: Node) -> bool:
     return operator is not None and operator.kind is Kind.VIEW
 
 
-def _overwrites(node: Node, operand: str, root: Mapping[str, str], sliding: Collection[str]) -> bool:
-    """True where the first result may lie over an operand."""
+def _overwrites(node: Node, result: str, operand: str, root: Mapping[str, str], sliding: Collection[str]) -> bool:
+    """True where a result may lie over an operand."""
     if node.name in sliding:
         return operand == root.get(node.inputs[0], node.inputs[0])
     operator = find(node.op, node.domain)
     if operator is not None and operator.replaces is not None:
-        places = {before for before, after in operator.replaces(node) if after == 0}
+        places = {before for before, after in operator.replaces(node) if node.outputs[after] == result}
         return operand in {root.get(node.inputs[at], node.inputs[at]) for at in places}
     return operator is not None and (operator.overwrites or operator.batchable or operator.sketch == "unary")

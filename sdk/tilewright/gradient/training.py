@@ -97,7 +97,7 @@ def trainings(model: Model, wish: TrainingWish) -> Iterator[Training]:
     fused = with_descents(plain_step, network, [_learning(network, wish, one, gradients) for one in products])
     learnt = dead.apply(infer.model(f"{model.name}_infer"))
     for done in recomputations(fused.model, sum(node.name in forward for node in fused.model.nodes), wish.work):
-        in_file = fused.plain(done.model)
+        in_file = fused.plain(done.apart)
         yield Training(model.name, done.model, in_file, learnt, names, loss.target, loss.classes, done.work)
 
 
