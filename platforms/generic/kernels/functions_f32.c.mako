@@ -2,7 +2,7 @@
 ${k.attribute} TILEWRIGHT_SIDE_BY_SIDE ${f.storage} void ${f.name}(${f.parameters})
 {
     TILEWRIGHT_EACH_ALONE
-    for (int i = 0; i < ${k.elements}; i++) {
+    for (int i = ${k.first}; i < ${k.end}; i++) {
         const float a = x[i];
         const float t = ${k.function.t};
 % if k.error:

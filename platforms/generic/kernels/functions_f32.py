@@ -39,10 +39,13 @@ class Function:
 
 @dataclass(frozen=True)
 class FunctionContext:
-    """Every number and text that the template prints; coefficients stand from the highest power on."""
+    """Every number and text that the template prints; coefficients stand from the highest power on. The loop runs from
+    `first` to `end`, C both.
+    """
 
     attribute: str
-    elements: int
+    first: str
+    end: str
     function: Function
     error: tuple[str, ...]
     error_near: tuple[str, ...]
@@ -99,7 +102,8 @@ class FunctionsF32(KernelMethods):
         form = FUNCTIONS[body.name]
         return FunctionContext(
             attribute=ATTRIBUTE,
-            elements=operands.call.outputs[0].elements,
+            first="0",
+            end=str(operands.call.outputs[0].elements),
             function=Function(form.t.format(**parameters), form.power, form.value.format(**parameters)),
             error=() if form.power else coefficients(ERROR_POWER),
             error_near=coefficients(ERROR_NEAR),

@@ -10,9 +10,10 @@ from tilewright.platforms.generic.platform import PLATFORM
 
 @dataclass(frozen=True)
 class SigmoidContext:
-    """How many there are."""
+    """C of the first element and of the end."""
 
-    elements: int
+    first: str
+    end: str
 
 
 @PLATFORM.kernel(
@@ -37,5 +38,5 @@ class SigmoidWhole(KernelMethods):
         return 90.0 * call.outputs[0].elements
 
     def context(self, operands: Operands) -> SigmoidContext:
-        """Their number."""
-        return SigmoidContext(operands.call.outputs[0].elements)
+        """All of them."""
+        return SigmoidContext("0", str(operands.call.outputs[0].elements))

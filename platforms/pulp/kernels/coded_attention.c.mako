@@ -13,9 +13,40 @@ def value(at, high):
         return f"values[{at}]"
     return f"(int8_t)(values[{at}] & 240)" if high else f"(int8_t)(uint8_t)(values[{at}] << 4)"
 columns = [(at, high) for high in range(halves) for at in range(4)]
-def place(at, high):
-    return " + ".join(["sums", "e"] + [str(n) for n in (at + high * k.value_bytes,) if n])
+def place(at, high, row):
+    return " + ".join(["sums"] + ["e"] * (row != "values") + [str(n) for n in (at + high * k.value_bytes,) if n])
+together = k.value_depth <= 8
+everything = [(at, high) for high in range(halves) for at in range(k.value_bytes)]
 %>\
+<%def name="share(score)">\
+                const uint32_t factor = (uint32_t)tilewright_attention_factor(v_most[begin + j], value_ratio);
+                const uint32_t power = tilewright_attention_power(coarse, fine, tilewright_attention_step(high, ${score}, shift));
+                const uint64_t product = (uint64_t)power * factor;
+                const int32_t share = (int32_t)((uint32_t)(product >> 32) + ((uint32_t)product >> 31)); /* rounded */
+                total += power >> ${k.total_shift};
+</%def>\
+<%def name="mixed(row, told, places, size)">\
+% if row != "values":
+                const ${"uint8_t" if k.four else "int8_t"} *value = values + e;
+% endif
+% for n, column in enumerate(places):
+                int32_t sum${n} = (int32_t)tilewright_word(${place(*column, row)});
+% endfor
+                for (int j = 0; j < rows; j++) {
+% if told:
+                    const int32_t share = ${told};
+% else:
+${share("score[j]")}\
+% endif
+% for n, column in enumerate(places):
+                    sum${n} = tilewright_product(sum${n}, share, ${value(*column).replace("values[", row + "[")});
+% endfor
+                    ${row} += ${k.value_bytes};
+                }
+% for n, column in enumerate(places):
+                tilewright_put_word(${place(*column, row)}, (uint32_t)sum${n});
+% endfor
+</%def>\
 /* Lines are shared among the cores. */
 static void ${f.name}(${f.parameters})
 {
@@ -71,37 +102,28 @@ static void ${f.name}(${f.parameters})
                 }
 % endif
                 keys += ${k.key_bytes};
-                score[j] = (int32_t)((int64_t)(upper * 256 + lower) * factor >> 32);
+                score[j] = tilewright_high(upper * 256 + lower, factor);
                 high = tilewright_larger(high, score[j]);
             }
+            const int32_t shift = state[0];
             if (high > state[1]) {
                 tilewright_attention_raise(state, high, sums, ${k.value_depth}, coarse, fine);
             }
+% if not together:
             for (int j = 0; j < rows; j++) {
-                const int32_t factor = tilewright_attention_factor(v_most[begin + j], value_ratio);
-                const uint32_t power = tilewright_attention_power(coarse, fine, tilewright_attention_step(high, score[j], state[0]));
-                total += power >> ${k.total_shift};
-                score[j] = (int32_t)(((int64_t)power * factor + 2147483648LL) >> 32); /* its share */
+${share("score[j]")}\
+                score[j] = share;
             }
-            state[2] = (int32_t)((uint32_t)state[2] + total);
             for (int e = 0; e < ${k.value_bytes}; e += 4) {
-                const ${"uint8_t" if k.four else "int8_t"} *value = values + e;
-                int32_t ${", ".join(f"sum{n}" for n in range(len(columns)))};
-% for n, column in enumerate(columns):
-                memcpy(&sum${n}, ${place(*column)}, sizeof sum${n});
-% endfor
-                for (int j = 0; j < rows; j++) {
-                    const int32_t share = score[j];
-% for n, column in enumerate(columns):
-                    sum${n} = tilewright_product(sum${n}, share, ${value(*column).replace("values[", "value[")});
-% endfor
-                    value += ${k.value_bytes};
-                }
-% for n, column in enumerate(columns):
-                memcpy(${place(*column)}, &sum${n}, sizeof sum${n});
-% endfor
+${mixed("value", "score[j]", columns, 4)}\
             }
             values += rows * ${k.value_bytes};
+% else:
+            {
+${mixed("values", "", everything, k.value_bytes)}\
+            }
+% endif
+            state[2] = (int32_t)((uint32_t)state[2] + total);
         }
         if (count != 0) {
             tilewright_attention_results(state, most_value * ${k.unit}, sums, ${k.value_depth});

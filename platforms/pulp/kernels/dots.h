@@ -1,9 +1,14 @@
-/* Words of four bytes: loads, and products of bytes added to a sum. A word's address is a multiple of four. */
+/* Words of four bytes: loads, stores, and products of bytes added to a sum. A word's address is a multiple of four. */
 static inline uint32_t tilewright_word(const void *at)
 {
     uint32_t word;
     memcpy(&word, __builtin_assume_aligned(at, 4), sizeof word);
     return word;
+}
+
+static inline void tilewright_put_word(void *at, uint32_t word)
+{
+    memcpy(__builtin_assume_aligned(at, 4), &word, sizeof word);
 }
 
 #ifdef TILEWRIGHT_XPULP
@@ -23,6 +28,12 @@ static inline int32_t tilewright_product(int32_t sum, int32_t a, int32_t b)
 {
     __asm__("p.mac %0, %1, %2" : "+r"(sum) : "r"(a), "r"(b));
     return sum;
+}
+
+static inline int32_t tilewright_high(int32_t a, int32_t b)
+{
+    __asm__("mulh %0, %1, %2" : "=r"(a) : "r"(a), "r"(b)); /* compilers extend what a branch made */
+    return a;
 }
 
 static inline int32_t tilewright_larger(int32_t a, int32_t b)
@@ -48,6 +59,8 @@ static inline int32_t tilewright_unsigned_dot(int32_t sum, uint32_t unsigned_byt
 }
 
 static inline int32_t tilewright_product(int32_t sum, int32_t a, int32_t b) { return sum + a * b; }
+
+static inline int32_t tilewright_high(int32_t a, int32_t b) { return (int32_t)((int64_t)a * b >> 32); }
 
 static inline int32_t tilewright_larger(int32_t a, int32_t b) { return a > b ? a : b; }
 #endif
