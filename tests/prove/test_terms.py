@@ -13,6 +13,7 @@ from tilewright.prove.book import Book
 from tilewright.prove.compare import Undecided
 from tilewright.prove.expected import Expected, Largest, Requantised
 from tilewright.prove.function import Byte
+from tilewright.prove.linear import Collector
 from tilewright.prove.solver import solve
 from tilewright.prove.terms import Value
 
@@ -75,6 +76,34 @@ def test_terms_are_what_numbers_give(seed: int) -> None:
         sums = [sum((factor * drawn[code] for code, factor in leaf), np.zeros(5, np.int64)) for leaf in function.leaves]
         found = np.broadcast_to(book.shapes.values(function.shape, sums), 5)
         assert found.tolist() == plain
+
+
+@pytest.mark.parametrize(("start", "size"), [(0, 2), (1, 2), (2, 2), (0, 3), (1, 3)])
+@pytest.mark.parametrize("constant", [0, 83, 83 << 16, 0xFFFF0000])
+def test_halves_of_packed_codes_are_linear_where_nothing_is_carried(constant: int, start: int, size: int) -> None:
+    """Two codes, or a code and a constant, in the halves of a word; and a code that is added to the lower one."""
+    book = Book()
+    first, second = (terms.extend_signed(terms.variable(book.fresh()), 1, 4) for _ in range(2))
+    low, high = terms.bit_and(first, 0xFFFF, 4), terms.shift_left(second, 16, 4)
+    codes = np.asarray([(a, b) for a in (-128, -1, 0, 127) for b in (-128, -1, 0, 127)])
+    for alone, word, drawn in (
+        (0, terms.add(low, constant, 4), codes[:, 0] % 65536 + constant),
+        (1, terms.add(high, constant, 4), codes[:, 1] * 65536 + constant),
+        (2, terms.add(terms.add(high, first, 4), constant, 4), codes[:, 1] * 65536 + codes[:, 0] + constant),
+    ):
+        half = terms.extend_signed(terms.cut(word, start, size), size, 4)
+        unit = 1 << 8 * size
+        wanted = ((((drawn >> 8 * start) + unit // 2) % unit) - unit // 2) % (1 << 32)
+        if isinstance(half, int):
+            assert (wanted == half).all()
+            continue
+        function = book.shapes.word(half, book.codes)
+        sums = [
+            sum((factor * codes[:, code] for code, factor in leaf), np.zeros(16, np.int64)) for leaf in function.leaves
+        ]
+        assert (np.broadcast_to(book.shapes.values(function.shape, sums), 16) == wanted).all()
+        if size == 2 and start == 2 * alone:
+            assert all(isinstance(atom, int) for atom in Collector(book.codes).linear(half).factors)
 
 
 @pytest.mark.parametrize(

@@ -121,10 +121,10 @@ class Collector:
             return self._joined(term)
         if op == "sub":
             form, start = self.linear(term.args[0]), term.args[1]
-            return (form.constant, form.factors) if start == 0 else _divided(form, 8 * start)
+            return self._lowest(form, term.size) if start == 0 else self._divided(form, 8 * start)
         if op in ("sar", "shr") and isinstance(term.args[1], int):
             form, bits = self.linear(term.args[0]), term.args[1]
-            parts = _divided(form, bits)
+            parts = self._divided(form, bits)
             if parts is None:
                 return None
             low, high = self._ends(parts)
@@ -132,6 +132,38 @@ class Collector:
             fits = -(1 << width - 1) <= low and high < 1 << width - 1 if op == "sar" else 0 <= low and high < 1 << width
             return parts if fits else None
         return None
+
+    def _lowest(self, form: Linear, size: int) -> tuple[int, dict[Atom, int]]:
+        """The form for its lowest bytes alone, in which a value without a sign is the one with it."""
+        constant, factors = form.constant, dict[Atom, int]()
+        for atom, factor in form.factors.items():
+            inner = Linear(0, {atom: 1}, size)
+            if not isinstance(atom, int) and atom.op == "zext" and size <= atom.args[0].size:
+                inner = self.linear(atom.args[0])
+            constant += factor * inner.constant
+            for each, count in inner.factors.items():
+                factors[each] = factors.get(each, 0) + factor * count
+        return constant, factors
+
+    def _divided(self, form: Linear, bits: int) -> tuple[int, dict[Atom, int]] | None:
+        """The form without its lowest bits, where what lies in these never reaches the bits above."""
+        unit = 1 << bits
+        kept, low = dict[Atom, int](), form.constant % unit
+        high = low
+        for atom, factor in form.factors.items():
+            above, rest = divmod(factor, unit)
+            if above:
+                kept[atom] = above
+            if rest:
+                least, most = self._range(atom)
+                low, high = low + rest * least, high + rest * most
+        return (signed(form.constant, form.size) >> bits, kept) if 0 <= low and high < unit else None
+
+    def _range(self, atom: Atom) -> tuple[int, int]:
+        """The least and the largest value of an atom."""
+        if isinstance(atom, int):
+            return self.codes.lows[atom], self.codes.highs[atom]
+        return (0, mask(atom.args[0].size)) if atom.op == "zext" else (-(1 << 256), 1 << 256)
 
     def _ends(self, parts: tuple[int, dict[Atom, int]]) -> tuple[int, int]:
         """The bounds of a form; an impossible pair where an atom is no code."""
@@ -179,14 +211,6 @@ class Collector:
         if atom is None:
             atom = self.unsigned[id(part)] = Term("zext", (part,), 8)
         return 0, {atom: 1}
-
-
-def _divided(form: Linear, bits: int) -> tuple[int, dict[Atom, int]] | None:
-    """The form without its lowest bits, where these are 0 for all codes."""
-    low = (1 << bits) - 1
-    if form.constant & low or any(factor & low for factor in form.factors.values()):
-        return None
-    return signed(form.constant, form.size) >> bits, {atom: factor >> bits for atom, factor in form.factors.items()}
 
 
 def _reduced(constant: int, factors: dict[Atom, int], size: int) -> Linear:
