@@ -41,7 +41,7 @@ def read_array(file: Path) -> Array:
     """The array of an .npy file; UsageError where it cannot be read."""
     arrays = read_arrays(file)
     if UNNAMED not in arrays:
-        raise unreadable(file, ValueError("it holds several arrays by name"), "give a .npy file")
+        raise unreadable(file, ValueError("it holds several arrays by name"), "pass a .npy file")
     return arrays[UNNAMED]
 
 

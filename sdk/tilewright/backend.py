@@ -96,7 +96,7 @@ class TilewrightBackend(Backend):
     def prepare(cls, model: onnx.ModelProto, device: str = "CPU", **kwargs: Any) -> CompiledModel:
         """A model that can be run many times."""
         if not cls.supports_device(device):
-            raise _refused(UnsupportedError(f"there is no device '{device}' here", fix="give CPU"))
+            raise _refused(UnsupportedError(f"there is no device '{device}' here", fix="choose CPU"))
         return CompiledModel(model)
 
     @classmethod

@@ -104,7 +104,7 @@ def _refuse(options: CompileOptions, wish: BundleWish) -> None:
             fix=f"take '{c_identifier(wish.name, set(), NAME_LENGTH)}'",
         )
     for option in options_of_one(options):
-        raise UnsupportedError(f"{option} and --bundle", why="it speaks of one network", fix="leave one of them out")
+        raise UnsupportedError(f"{option} and --bundle", why="it applies to one network", fix="leave one of them out")
 
 
 def options_of_one(options: CompileOptions) -> tuple[str, ...]:

@@ -157,7 +157,7 @@ def _outside(error: Exception) -> TilewrightError | None:
     """The error for what the machine does not give, None for a bug in tilewright."""
     if isinstance(error, MemoryError):
         return UnsupportedError(
-            "this machine has not enough memory for the network", why=str(error), fix="take a larger machine"
+            "this machine has not enough memory for the network", why=str(error), fix="use a larger machine"
         )
     if isinstance(error, OSError) and error.errno in OUTSIDE:
         place = "" if error.filename is None else f" '{error.filename}'"

@@ -177,7 +177,7 @@ def load(request: Request, log: Journal = Depends(journal)) -> Model:
             raise UsageError(
                 f"{what} state, which platform '{request.platform.name}' does not keep",
                 why="it writes its own code, whose inputs and outputs are all the caller's",
-                fix="give --state none and copy each output to its input, or use tilewright.graphs",
+                fix="pass --state none and copy each output to its input, or use tilewright.graphs",
             )
         if request.options.io == "stream" and (request.platform.copies or not request.platform.can(Feature.ROW_CHAINS)):
             raise UsageError(

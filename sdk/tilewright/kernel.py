@@ -340,5 +340,5 @@ def parse_types(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """
     left, arrow, right = text.partition("->")
     if not arrow:
-        raise PlatformError(f"types '{text}' lack '->'", fix='write for instance "f32, f32 -> f32"')
+        raise PlatformError(f"types '{text}' lack '->'", fix='write for example "f32, f32 -> f32"')
     return tuple(t.strip() for t in left.split(",") if t.strip()), tuple(t.strip() for t in right.split(","))

@@ -19,7 +19,7 @@ def check_methods(cls: type[object]) -> None:
     if not issubclass(cls, KernelMethods):
         raise PlatformError(
             f"kernel class '{name}' is no KernelMethods",
-            why="what it does not answer itself is answered by that class",
+            why="that class answers what it does not answer itself",
             fix=f"write class {name}(KernelMethods), or (TiledKernelMethods) where it computes tiles",
         )
     base = TiledKernelMethods if issubclass(cls, TiledKernelMethods) else KernelMethods

@@ -45,7 +45,7 @@ class StreamWish:
     def __post_init__(self) -> None:
         """Refuse calls without frames."""
         if self.frames is not None and self.frames < 1:
-            raise UsageError(f"--stream-frames {self.frames}", why="a call has a frame at least", fix="give 1 or more")
+            raise UsageError(f"--stream-frames {self.frames}", why="a call has at least one frame", fix="use 1 or more")
 
 
 TILING_PASSES = frozenset({"tile_fusion", "pinning", "double_buffering"})
@@ -127,7 +127,7 @@ class CompileOptions:
         for option, sizes in (("set", self.level_sizes), ("budget", self.budgets)):
             for level, size in sizes.items():
                 if size < 0:
-                    raise UsageError(f"--{option} {level}={size}", why="a size is negative", fix="give bytes >= 0")
+                    raise UsageError(f"--{option} {level}={size}", why="a size is negative", fix="use bytes >= 0")
         for level, budget in self.budgets.items():
             if budget > self.level_sizes.get(level, budget):
                 raise UsageError(
@@ -138,11 +138,11 @@ class CompileOptions:
             if any(extent < 1 for extent in shape):
                 text = ",".join(map(str, shape))
                 raise UsageError(
-                    f"--shape {name}={text}", why="an extent is below 1", fix="every extent is a positive number"
+                    f"--shape {name}={text}", why="an extent is below 1", fix="use a positive number for every extent"
                 )
         for name, most in self.bounds.items():
             if most < 1:
-                raise UsageError(f"--bound {name}={most}", why="nothing would be kept", fix="give 1 or more")
+                raise UsageError(f"--bound {name}={most}", why="nothing would be kept", fix="use 1 or more")
         if not 0 < self.solver_seconds < float("inf"):
             raise UsageError(f"solver_seconds is {self.solver_seconds}", why="a solver needs time to answer")
 
@@ -172,7 +172,7 @@ class TextWish:
     def __post_init__(self) -> None:
         """Refuse a text of nothing."""
         if self.count < 1:
-            raise UsageError(f"--generate {self.count}", why="nothing is to be written", fix="give 1 or more")
+            raise UsageError(f"--generate {self.count}", why="nothing is to be written", fix="use 1 or more")
 
 
 @dataclass(frozen=True)
@@ -224,19 +224,21 @@ class RunOptions:
             )  # fmt: skip
         if self.frames is not None and (self.inputs or self.expect or self.layers or self.profile):
             raise UsageError(
-                "--frames", why="--inputs, --expect, --layers and --profile speak of one call",
+                "--frames", why="--inputs, --expect, --layers and --profile apply to one call",
                 fix="leave them out, or leave --frames out",
             )  # fmt: skip
         for option in ("labels", "against", "predictions"):
             if getattr(self, option) is not None and self.inputs is None:
                 raise UsageError(
-                    f"--{option}", why="it speaks of samples, and there are none", fix="give samples with --inputs"
+                    f"--{option}", why="it applies to samples, and there are none", fix="pass samples with --inputs"
                 )
         if isinstance(self.frames, int) and self.frames < 1:
-            raise UsageError(f"--frames {self.frames}", why="a sequence has at least one call", fix="give 1 or more")
+            raise UsageError(f"--frames {self.frames}", why="a sequence has at least one call", fix="use 1 or more")
         for name, value in (("atol", self.atol), ("rtol", self.rtol)):
             if not value >= 0:
-                raise UsageError(f"--{name} {value}", why="a tolerance is negative or not a number", fix="give >= 0")
+                raise UsageError(
+                    f"--{name} {value}", why="a tolerance is negative or not a number", fix="use 0 or more"
+                )
 
 
 def size_bytes(text: str) -> int:
@@ -244,7 +246,7 @@ def size_bytes(text: str) -> int:
     size = parse_size(text)
     if size is None:
         raise UsageError(
-            f"'{text}' is not a size", why="it is no whole number with B, K, M or G", fix="write 4096, 64K or 1M"
+            f"'{text}' is not a size", why="it is not a whole number with B, K, M or G", fix="write 4096, 64K or 1M"
         )
     return size
 

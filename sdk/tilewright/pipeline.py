@@ -119,7 +119,8 @@ class _Scope:
             value = next(generator)
         except StopIteration:
             raise UsageError(
-                f"dependency '{_name(function)}' yields nothing", why="a generator dependency gives its value by yield"
+                f"dependency '{_name(function)}' yields nothing",
+                why="a generator dependency hands over its value with yield",
             ) from None
         self.stack.push(functools.partial(_close, function, generator))
         return value

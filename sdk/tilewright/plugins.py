@@ -167,7 +167,7 @@ def _loading(name: str, origin: str) -> Iterator[None]:
         raise PlatformError(
             f"platform '{name}' ({origin}) cannot be loaded",
             why=f"{type(error).__name__}: {error}",
-            fix="mend the plug-in, or uninstall it",
+            fix="fix the plug-in, or uninstall it",
         ) from error
 
 

@@ -67,7 +67,7 @@ def loads(data: bytes, file: str) -> TensorFile:
         return TensorFile({name: _array(name, entry, body) for name, entry in header.items()}, dict(metadata))
     except (struct.error, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(
-            f"cannot read the weights in '{file}'", why=str(error), fix="give a .safetensors file", file=file
+            f"cannot read the weights in '{file}'", why=str(error), fix="pass a .safetensors file", file=file
         ) from None
 
 

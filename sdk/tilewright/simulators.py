@@ -45,7 +45,7 @@ def load_simulator(name: str) -> object:
         raise PlatformError(
             f"simulator '{name}' ({sources[0].origin}) cannot be loaded",
             why=f"{type(error).__name__}: {error}",
-            fix="mend the plug-in, or uninstall it",
+            fix="fix the plug-in, or uninstall it",
         ) from error
 
 

@@ -80,15 +80,15 @@ def test_the_monitor_is_small_and_its_examples_compile(name: str, tmp_path: Path
 def test_options_of_a_board_that_make_no_sense(capfd: pytest.CaptureFixture[str]) -> None:
     run = ["run", str(DIGITS), "-t", "host"]
     for options, message in (
-        (["--baud", "9600"], "--baud: it speaks of a board, and none is named; give --port too"),
-        (["--port", ""], "--port is empty: no board is named; give a port such as /dev/ttyACM0"),
-        (["--port", "/dev/x", "--baud", "0"], "--baud 0: nothing would ever arrive; give 1 or more"),
-        (["--port", "/dev/x", "--flash", "'"], "--flash ': the shell's quotes do not end: No closing quotation; close "
+        (["--baud", "9600"], "--baud: it applies to a board, and none is named; also pass --port"),
+        (["--port", ""], "--port is empty: no board is named; name a port such as /dev/ttyACM0"),
+        (["--port", "/dev/x", "--baud", "0"], "--baud 0: nothing would ever arrive; use 1 or more"),
+        (["--port", "/dev/x", "--flash", "'"], "--flash ': its quotes are not closed: No closing quotation; close "
          "them"),
         (["-t", "host,qemu_rv32imc", "--port", "/dev/x"], "--port: a board holds one network, compiled for "
          "one target; name one model and one target"),
         (["--port", "/dev/x", "--against", str(DIGITS), "--inputs", str(DIGITS)], "--port with --against: the other "
-         "network is not on the board; give its outputs as an .npz file"),
+         "network is not on the board; pass its outputs as an .npz file"),
     ):  # fmt: skip
         assert main([*run, *options]) == 2
         assert message in capfd.readouterr().err

@@ -64,17 +64,17 @@ def _monitor(hello: bytes, sha256: str = HERE.sha256) -> Monitor:
     ("hello", "sha256", "message"),
     [
         (struct.pack("<3BI", 9, 0, 64, 0x12345678), HERE.sha256, "the monitor at port 1 speaks version 9 of its "
-         "protocol: this release speaks version 1; write the project anew with this release, build it and flash it"),
-        (b"", HERE.sha256, "the monitor at port 1 speaks version none of its protocol: this release speaks version 1; "
-         "write the project anew with this release, build it and flash it"),
+         "protocol: this release uses version 1; write the project again with this release, build it and flash it"),
+        (b"", HERE.sha256, "the monitor at port 1 speaks version none of its protocol: this release uses version 1; "
+         "write the project again with this release, build it and flash it"),
         (struct.pack("<3BI", 1, 0, 64, 0x12345678), "cd" * 32, "the board at port 1 runs another model: its SHA-256 "
          "begins with cdcdcdcdcdcd, that of 'net' with abababababab; flash the firmware of this model, or name the "
          "model that is on the board"),
         (struct.pack("<3BI", 1, 0, 64, 0x12345679), HERE.sha256, "the board at port 1 runs another compilation of "
-         "'net': its number is 12345679, this one's 12345678; give the target and the options that the firmware was "
-         "compiled with, or compile and flash it anew"),
+         "'net': its number is 12345679, this one's 12345678; pass the target and options that the firmware was "
+         "compiled with, or compile and flash it again"),
         (struct.pack("<3BI", 1, 0, 3, 0x12345678), HERE.sha256, "the monitor at port 1 answers what no monitor says: "
-         "frames of 3 bytes; write the monitor anew with 'compile --project monitor' of this release, and flash it"),
+         "frames of 3 bytes; write the monitor again with 'compile --project monitor' of this release, and flash it"),
     ],
 )  # fmt: skip
 def test_another_firmware_is_told_before_anything_is_sent(hello: bytes, sha256: str, message: str) -> None:
@@ -155,9 +155,9 @@ def test_nobody_and_somebody_else_are_told_apart() -> None:
         ("/nowhere/ttyACM0", 115200, "--port /nowhere/ttyACM0 cannot be opened: No such file or directory; plug the "
          "board in and look for the name of its port"),
         ("tcp://localhost:x", 115200, "--port tcp://localhost:x: it names no host and port; write tcp://localhost:19021"),
-        (__file__, 115200, f"--port {__file__}: it is no serial device; name one such as /dev/ttyACM0"),
-        ("/dev/null", 115200, "--port /dev/null: it is no serial device: Inappropriate ioctl for device; name one such "
-         "as /dev/ttyACM0"),
+        (__file__, 115200, f"--port {__file__}: it is not a serial device; name one such as /dev/ttyACM0"),
+        ("/dev/null", 115200, "--port /dev/null: it is not a serial device: Inappropriate ioctl for device; name "
+         "one such as /dev/ttyACM0"),
     ],
 )  # fmt: skip
 def test_ports_that_cannot_be_opened(port: str, baud: int, message: str) -> None:

@@ -219,7 +219,7 @@ def test_a_board_that_was_reset_is_told_from_one_that_hangs(board: Firmware) -> 
         with pytest.raises(BoardError) as caught:
             board.network.run(Failing(first, protocol.WRITE, after=second))
     assert str(caught.value) == (
-        "the board at port 1 was reset in the middle: it has forgotten what was sent to it; look at its supply, its "
+        "the board at port 1 was reset in the middle: it no longer knows what was sent to it; look at its supply, its "
         "watchdog and its fault handlers, then run again"
     )
 

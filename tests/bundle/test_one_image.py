@@ -156,8 +156,8 @@ def test_the_library_is_plain_c(models: Path, compiler: str, weights: str) -> No
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["compile", "wake", "command", "-t", "host", "-o", "o"], "give --bundle NAME to put them into one image"),
-        (["compile", "wake", "-t", "host", "-o", "o", "--concurrent", "a,b"], "give --bundle NAME too"),
+        (["compile", "wake", "command", "-t", "host", "-o", "o"], "pass --bundle NAME to put them into one image"),
+        (["compile", "wake", "-t", "host", "-o", "o", "--concurrent", "a,b"], "also pass --bundle NAME"),
         (["run", "wake", "command", "-t", "host,qemu_pulp", "--bundle", "kit"], "an image is for one; name one target"),
         (
             ["run", "wake", "command", "-t", "host", "--bundle", "kit", "--inputs", "wake.onnx"],

@@ -153,7 +153,7 @@ def _narrow() -> onnx.ModelProto:
         (("a", "b"), {"concurrent": (("a", "b"),)}, "they may run at a time, and both write it"),
         (("a", "narrow"), {}, r"it is f32\[1, 8\] there and f32\[1, 4\] here"),
         (("a", "b"), {"state": StateWish((("g", "h_out"),))}, "no network has an input 'g'"),
-        (("a", "b"), {"options": CompileOptions(context=True)}, "--context and --bundle: it speaks of one network"),
+        (("a", "b"), {"options": CompileOptions(context=True)}, "--context and --bundle: it applies to one network"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_one_image_is_refused(

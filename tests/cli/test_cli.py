@@ -71,10 +71,13 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["check", "."], "cannot read '.': it is a folder; check the path"),
         (["check", "m", "--set", "l1"], "--set l1: there is no NAME=VALUE in it; see 'tilewright compile --help'"),
         (["check", "m", "--set", "=4"], "--set =4: there is no NAME=VALUE in it"),
-        (["check", "m", "--set", "l1=4Q"], "--set l1=4Q: '4Q' is not a size, it is no whole number with B, K, M or G"),
+        (
+            ["check", "m", "--set", "l1=4Q"],
+            "--set l1=4Q: '4Q' is not a size, it is not a whole number with B, K, M or G",
+        ),
         (
             ["check", "m", "--shape", "x=1,a"],
-            "--shape x=1,a: '1,a' is not a shape, an extent is no whole number; write",
+            "--shape x=1,a: '1,a' is not a shape, an extent is not a whole number; write",
         ),
         (["check", "m", "--shape", "x=1,0"], "--shape x=1,0: an extent is below 1"),
         (["check", "m", "--io", "heap"], "argument --io: invalid choice: 'heap'"),
@@ -160,7 +163,7 @@ def test_a_budget_that_is_exceeded_exits_4_and_writes_nothing(
         "at "
     ) in captured.err
     assert captured.err.endswith(
-        " B together, beside 96 B of stack; take a larger memory, try --optimize size, or shrink these tensors "
+        " B together, beside 96 B of stack; use a larger memory, try --optimize size, or shrink these tensors "
         "(smallest that fits: ram=5536)\n"
     )
     assert valid(captured.out)["smallest"] == {"ram": 5536}
@@ -262,7 +265,7 @@ def test_check_gives_a_row_per_target(fake: Any, model: str, capsys: pytest.Capt
     assert [row["fits"] for row in value["rows"]] == [True, False]
     assert "unknown target 'nowhere'" in captured.err
     assert main(["check", model, "-t", "host,"]) == 2
-    assert "-t host,: a name is empty; write names between commas" in capsys.readouterr().err
+    assert "-t host,: a name is empty; separate names by commas" in capsys.readouterr().err
 
 
 def test_a_model_that_is_wrong_for_all_targets_is_told_once(

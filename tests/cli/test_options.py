@@ -29,16 +29,18 @@ def test_what_is_no_size(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         size_bytes(text)
     assert str(caught.value) == (
-        f"'{text}' is not a size: it is no whole number with B, K, M or G; write 4096, 64K or 1M"
+        f"'{text}' is not a size: it is not a whole number with B, K, M or G; write 4096, 64K or 1M"
     )
 
 
 def test_options_refuse_what_has_no_meaning() -> None:
-    with pytest.raises(UsageError, match="--set l1=-1: a size is negative; give bytes >= 0"):
+    with pytest.raises(UsageError, match="--set l1=-1: a size is negative; use bytes >= 0"):
         CompileOptions(level_sizes={"l1": -1})
     with pytest.raises(UsageError, match="--budget flash=-2"):
         CompileOptions(budgets={"flash": -2})
-    with pytest.raises(UsageError, match="--shape x=1,0,4: an extent is below 1; every extent is a positive number"):
+    with pytest.raises(
+        UsageError, match="--shape x=1,0,4: an extent is below 1; use a positive number for every extent"
+    ):
         CompileOptions(shapes={"x": (1, 0, 4)})
     with pytest.raises(UsageError, match="--io heap: there is no such choice; choose arena or caller"):
         CompileOptions(io="heap")  # type: ignore[arg-type]
@@ -46,7 +48,7 @@ def test_options_refuse_what_has_no_meaning() -> None:
         CompileOptions(optimize="fast")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="solver_seconds is 0"):
         CompileOptions(solver_seconds=0)
-    with pytest.raises(UsageError, match="--atol nan: a tolerance is negative or not a number; give >= 0"):
+    with pytest.raises(UsageError, match="--atol nan: a tolerance is negative or not a number; use 0 or more"):
         RunOptions(atol=float("nan"))
     with pytest.raises(UsageError, match="--rtol -1"):
         RunOptions(rtol=-1)

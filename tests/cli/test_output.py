@@ -67,7 +67,7 @@ def test_a_full_disk_is_an_error_of_the_output(tmp_path: Path) -> None:
 
 def test_a_folder_in_the_way_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "net.c").mkdir()
-    with pytest.raises(UsageError, match="a folder has that name"):
+    with pytest.raises(UsageError, match="that name belongs to a folder"):
         write_both(tmp_path, "a.c", "net.c")
     assert [path.name for path in tmp_path.iterdir()] == ["net.c"], "not even a.c was written"
 

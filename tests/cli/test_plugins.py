@@ -95,9 +95,9 @@ def test_a_broken_platform_is_reported_and_the_others_work() -> None:
     assert {name: str(error) for name, error in platforms.problems().items()} == {
         "broken": (
             "platform 'broken' (acme 1.0) cannot be loaded: ImportError: No module named 'acme_dma'; "
-            "mend the plug-in, or uninstall it"
+            "fix the plug-in, or uninstall it"
         ),
-        "leaver": "platform 'leaver' (acme 1.0) cannot be loaded: SystemExit: 3; mend the plug-in, or uninstall it",
+        "leaver": "platform 'leaver' (acme 1.0) cannot be loaded: SystemExit: 3; fix the plug-in, or uninstall it",
         "odd": (
             "platform 'odd' (acme 1.0) cannot be loaded: a str stands where a Platform should; "
             "name the PLATFORM object in the entry point"

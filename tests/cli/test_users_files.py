@@ -148,7 +148,7 @@ def test_a_project_stays_where_its_run_fails(fake: Any, model: str, tmp_path: Pa
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["compile", "M", "-t", "host", "-o", ""], "a path is empty: perhaps a variable is not set"),
+        (["compile", "M", "-t", "host", "-o", ""], "a path is empty: a variable may be unset"),
         (["run", "M", "-t", "host", "-o", ""], "a path is empty"),
         (["check", ""], "a path is empty"),
         (["report", SAMPLE, "--html", ""], "a path is empty"),
@@ -166,11 +166,11 @@ def test_a_project_stays_where_its_run_fails(fake: Any, model: str, tmp_path: Pa
         (["report", SAMPLE, "--csv", TOO_LONG], "': File name too long"),
         (["report", SAMPLE, "--csv", "/dev/null/x"], "': Not a directory"),
         (["report", "/dev/zero"], "'/dev/zero' is no report: it is not JSON (it has more than 100,000 bytes)"),
-        (["run", "M", "-t", "host", "--seed", "-1"], "--seed: '-1' is no whole number of 0 or more"),
-        (["run", "M", "-t", "host", "--seed", "1e3"], "--seed: '1e3' is no whole number of 0 or more"),
+        (["run", "M", "-t", "host", "--seed", "-1"], "--seed: '-1' is not a whole number of 0 or more"),
+        (["run", "M", "-t", "host", "--seed", "1e3"], "--seed: '1e3' is not a whole number of 0 or more"),
         (["run", "M", "-t", "host", "--atol", "nan"], "--atol: 'nan' is no number of 0 or more"),
         (["run", "M", "-t", "host", "--rtol=-1"], "--rtol: '-1' is no number of 0 or more"),
-        (["conform", "generic", "--seed", "-1"], "--seed: '-1' is no whole number of 0 or more"),
+        (["conform", "generic", "--seed", "-1"], "--seed: '-1' is not a whole number of 0 or more"),
         *(
             (["check", "M", f"--solver-seconds={time}"], f"--solver-seconds: '{time}' is no time in seconds")
             for time in ("nan", "inf", "-1", "0", "soon")

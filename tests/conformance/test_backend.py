@@ -48,5 +48,5 @@ def test_a_sequence_is_refused() -> None:
 
 def test_another_device_is_refused() -> None:
     assert not tilewright.backend.supports_device("CUDA")
-    with pytest.raises(unittest.SkipTest, match="there is no device 'CUDA' here; give CPU"):
+    with pytest.raises(unittest.SkipTest, match="there is no device 'CUDA' here; choose CPU"):
         tilewright.backend.prepare(onnx.ModelProto(), "CUDA")

@@ -73,7 +73,7 @@ def test_the_class_name_and_the_type_are_the_users(network: Callable[[str], Netw
 
 @pytest.mark.parametrize("options", [{"class_name": "a b"}, {"class_name": "class"}, {"dtype_expr": "f();x"}])
 def test_options_become_no_code_of_their_own(options: dict[str, str]) -> None:
-    with pytest.raises(UsageError, match=r"is no Python name|names no type"):
+    with pytest.raises(UsageError, match=r"is not a Python name|names no type"):
         PyTorchOptions(**options)  # type: ignore[arg-type]
 
 
@@ -151,4 +151,4 @@ def test_the_command_writes_the_module_and_its_weights(
     assert "class Reader, 8 nodes" in capsys.readouterr().out
     assert 'with_name("reader.safetensors")' in output.read_text()
     assert main(["export-torch", str(network("digits").model), "-o", str(tmp_path / "reader.txt")]) == 2
-    assert "a Python module ends in .py" in capsys.readouterr().err
+    assert "the name of a Python module ends in .py" in capsys.readouterr().err

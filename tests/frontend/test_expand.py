@@ -82,7 +82,7 @@ def test_recursive_functions_are_refused(length: int) -> None:
     with pytest.raises(ModelError) as caught:
         load(proto)
     why = "function 'F0' calls itself, directly or through others"
-    assert str(caught.value) == f"recursive functions cannot be expanded: {why}; check the export of the model"
+    assert str(caught.value) == f"recursive functions cannot be expanded: {why}; check how the model was exported"
 
 
 def test_defaults_of_attributes_are_used_unless_they_are_graphs() -> None:

@@ -165,7 +165,7 @@ def test_a_loop_in_a_branch_tells_its_end_where_the_branch_is_taken() -> None:
 
 def test_turns_without_a_bound_are_refused() -> None:
     fix = "say how often it may at the most with --bound loop=N, or freeze the input that decides with --freeze"
-    told = f"node 'loop' (Loop): how often it turns is computed at run time; {fix}"
+    told = f"node 'loop' (Loop): its number of iterations is computed at run time; {fix}"
     for proto in (
         asked("n - x"),
         asked("- yes x", yes=np.bool_(True)),
@@ -182,7 +182,7 @@ def test_what_is_carried_keeps_its_shape_where_data_decides_of_turns() -> None:
     inside = body([node("Identity", "again", "go"), node("Concat", "v v", "out", axis=0)], "go out")
     proto = onnx_model([node("Loop", "n - x", "y", "loop", body=inside)], {"x": [2], "n": []}, ["y"],
                        types={"n": TensorProto.INT64})  # fmt: skip
-    with pytest.raises(UnsupportedNode, match="what it carries changes its shape or type, and data decides how often"):
+    with pytest.raises(UnsupportedNode, match="what it carries changes its shape or type, and its number of iterations depends"):
         load(proto, bounds={"loop": 3})
 
 
@@ -228,7 +228,7 @@ def summed_by_batch(lengths: str, **constants: Any) -> onnx.ModelProto:
 def test_a_scan_of_opset_8_is_one_for_each_element_of_its_batch() -> None:
     same_as_onnx_runtime(summed_by_batch("-"))
     same_as_onnx_runtime(summed_by_batch("n", n=np.array([4, 4])))
-    with pytest.raises(UnsupportedNode, match="it makes fewer turns for some sequences"):
+    with pytest.raises(UnsupportedNode, match="it takes fewer iterations for some sequences"):
         load(summed_by_batch("n", n=np.array([4, 2])))
     wrong = summed_by_batch("-")
     wrong.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1

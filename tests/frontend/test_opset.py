@@ -214,4 +214,4 @@ def test_old_forms_that_make_no_sense_are_refused(made: onnx.NodeProto, opset: i
     proto = onnx_model([made], CUBE, ["y"], {"s": np.ones(2, np.float32)}, opset)
     with pytest.raises(ModelError) as caught:
         load(proto)
-    assert str(caught.value) == f"node 'n' ({made.op_type}) is invalid: {why}; check the export of the model"
+    assert str(caught.value) == f"node 'n' ({made.op_type}) is invalid: {why}; check how the model was exported"

@@ -39,7 +39,7 @@ def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         load(path)
     assert (
-        str(caught.value) == f"cannot read the model '{path}': there is no such file; give an .onnx or a .tflite file"
+        str(caught.value) == f"cannot read the model '{path}': there is no such file; pass an .onnx or a .tflite file"
     )
     assert caught.value.code == 2
     with pytest.raises(UsageError, match="it is a folder"):

@@ -42,7 +42,7 @@ SAW = {
     -np.inf: "calibration saw infinite values, a mask of -inf for instance; put a finite number (-10000, say) in their",
     np.nan: "calibration saw values that are no numbers; find the layer that makes NaN from the calibration data",
     0.0: "calibration saw nothing but zeros; calibrate with data in which this tensor is not 0 throughout, or leave it",
-    -0.5: "no quantiser writes a negative one; check the export of the model",
+    -0.5: "no quantiser writes a negative one; check how the model was exported",
 }
 
 

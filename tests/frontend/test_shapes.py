@@ -169,7 +169,7 @@ def test_types_that_an_operator_does_not_take_are_refused(made: onnx.NodeProto, 
     proto = onnx_model([made], {"x": [2, 3], "i": [2, 3]}, ["y"], constants, types={"i": TensorProto.INT32})
     with pytest.raises(ModelError) as caught:
         load(proto)
-    assert str(caught.value) == f"node 'n' ({made.op_type}) is invalid: {why}; check the export of the model"
+    assert str(caught.value) == f"node 'n' ({made.op_type}) is invalid: {why}; check how the model was exported"
 
 
 def test_folding_is_exact() -> None:

@@ -103,7 +103,7 @@ def broken_text(proto: onnx.ModelProto) -> None:
     attribute.name, attribute.type, attribute.s = "mode", onnx.AttributeProto.STRING, b"\xff\xfe"
 
 
-FIX = "; check the export of the model"
+FIX = "; check how the model was exported"
 FAULTS: list[tuple[Callable[[onnx.ModelProto], None], str]] = [
     (written_twice, "the graph is invalid: tensor 'a' is written twice"),
     (shadows_input, "the graph is invalid: tensor 'x' is written twice"),
@@ -261,7 +261,7 @@ def test_names_that_are_no_text_are_refused(field: str) -> None:
     with pytest.raises(ModelError) as caught:
         load(content)
     why = "the name of a node or of a tensor that it reads or writes is not valid UTF-8 text"
-    assert str(caught.value) == f"the model is invalid: {why}; check the export of the model"
+    assert str(caught.value) == f"the model is invalid: {why}; check how the model was exported"
 
 
 def test_a_model_of_very_many_parts_is_refused_at_once() -> None:

@@ -68,7 +68,7 @@ def test_the_command_tells_what_it_chose(data: Path, capsys: pytest.CaptureFixtu
     onnx.save(network(layers()), data.with_name("net.onnx"))
     words = ["train", str(data.with_name("net.onnx")), "-t", "host", "-o", str(data.with_name("out")), "-q"]
     assert main([*words, "--update", "auto"]) == 2
-    assert "layers are chosen by the loss that is measured; give --data too" in capsys.readouterr().err
+    assert "layers are chosen by the loss that is measured; also pass --data" in capsys.readouterr().err
     assert main([*words, "--update", "auto", "--data", str(data), "--run", str(STEPS // 10)]) == 0
     made = load_report(data.with_name("out")).training
     assert made is not None

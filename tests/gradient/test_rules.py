@@ -153,7 +153,7 @@ def test_what_has_no_gradient_is_said() -> None:
     with pytest.raises(UnsupportedError, match="no gradient flows to 'x0'"):
         gradients(network, weighed_sum(network, ["y0"]), ["x0"])
     network = network_of("Abs", [np.ones((2, 2))], {}, [], 1)
-    with pytest.raises(UnsupportedError, match="the loss 'y0' is f64\\[2, 2\\]: a gradient is of one number"):
+    with pytest.raises(UnsupportedError, match="the loss 'y0' is f64\\[2, 2\\]: a gradient is taken of one number"):
         gradients(network, "y0", ["x0"])
 
 

@@ -287,9 +287,9 @@ def test_an_autoencoder_is_held_against_its_input() -> None:
         (TrainingWish("mse:x"), UsageError, "the input 'x' is f32[2, 1, 8, 8]: the output is f32[2, 5]"),
         (TrainingWish("mse:z"), UsageError, "--loss: there is no input 'z'"),
         (TrainingWish("output:z"), UsageError, "--loss output:z: there is no such output"),
-        (TrainingWish("output:y"), UnsupportedError, "the loss 'y' is f32[2, 5]: a gradient is of one number"),
+        (TrainingWish("output:y"), UnsupportedError, "the loss 'y' is f32[2, 5]: a gradient is taken of one number"),
         (TrainingWish(update="w9"), UsageError, "--update: 'w9' is no parameter; "),
-        (TrainingWish(update="lora:0"), UsageError, "--update lora:0: a rank is 1 to 256; write for instance lora:4"),
+        (TrainingWish(update="lora:0"), UsageError, "--update lora:0: a rank is 1 to 256; write for example lora:4"),
         (TrainingWish(update="lora:200"), UsageError, "no layer has weights of more than 200 inputs and outputs"),
     ],
 )  # fmt: skip
@@ -323,4 +323,4 @@ def test_data_that_does_not_fit_is_refused(
 
 def test_an_option_of_one_network_is_refused(learner: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert train(learner, "--slice", "1000") == UnsupportedError.code
-    assert "--slice and train: it speaks of one network, and a training is a step" in capsys.readouterr().err
+    assert "--slice and train: it applies to one network, and a training is a step" in capsys.readouterr().err

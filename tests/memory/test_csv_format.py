@@ -46,7 +46,7 @@ def test_older_columns_have_an_inclusive_end() -> None:
         ("id,lower,upper,size\na,0,1\n", "line 2 of the CSV is wrong: 3 fields where the header has 4"),
         (
             "id,lower,upper,size\na,0,1,2\nb,0,x,2\n",
-            "line 3 of the CSV is wrong: upper is 'x', which is no whole number",
+            "line 3 of the CSV is wrong: upper is 'x', which is not a whole number",
         ),
     ],
 )

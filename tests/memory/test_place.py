@@ -119,7 +119,7 @@ REFUSED = [
     ),
     (
         PlacementProblem((Buffer("a", 0, 4, 8), Buffer("b", 0, 4, 8)), None, (), (View("a", "b"), View("b", "a"))),
-        "the views a -> b -> a form a cycle: no buffer in it owns the bytes; make one a buffer",
+        "the views a -> b -> a form a cycle: none of its buffers owns the bytes; make one a buffer",
     ),
     (
         PlacementProblem((Buffer("a", 0, 4, 8), Buffer("b", 0, 4, 4)), None, (), (View("b", "a", 6),)),

@@ -77,7 +77,7 @@ def test_kernels_that_cannot_be_imported_are_told_of_with_their_platform(
     platforms = Platforms([source(made), source(child)])
     sentence = (
         "platform 'broken' (acme 1.0) cannot be loaded: ModuleNotFoundError: No module named "
-        "'broken_kernels.absent'; mend the plug-in, or uninstall it"
+        "'broken_kernels.absent'; fix the plug-in, or uninstall it"
     )
     with pytest.raises(PlatformError) as caught:
         kernels_of(child, platforms)

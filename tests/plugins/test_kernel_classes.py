@@ -106,7 +106,7 @@ def test_a_class_of_nothing_is_refused() -> None:
         pass
 
     assert refusal(Relu) == (
-        "kernel class 'Relu' is no KernelMethods: what it does not answer itself is answered by that class; "
+        "kernel class 'Relu' is no KernelMethods: that class answers what it does not answer itself; "
         "write class Relu(KernelMethods), or (TiledKernelMethods) where it computes tiles"
     )
 

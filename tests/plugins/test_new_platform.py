@@ -47,7 +47,7 @@ def test_what_it_writes_is_styled(tmp_path: Path) -> None:
     [
         ("Acme", "'Acme' is no name for a platform"),
         ("class", "a Python package"),
-        ("json", "a package is called so already"),
+        ("json", "a package of that name exists already"),
         ("generic", "there is a platform 'generic' already"),
     ],
 )

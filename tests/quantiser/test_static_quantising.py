@@ -76,7 +76,7 @@ def test_the_command_writes_a_network_of_integers(tmp_path: Path, capsys: pytest
     assert main(["quantize", str(out), *words[2:-2], str(tmp_path / "again.onnx"), "-q"]) == 3
     assert "is quantised already" in capsys.readouterr().err
     assert main([*words[:4], "-o", str(tmp_path / "q.txt")]) == 2
-    assert "an ONNX file ends in .onnx" in capsys.readouterr().err
+    assert "the name of an ONNX file ends in .onnx" in capsys.readouterr().err
 
 
 def test_the_page_follows_the_command() -> None:

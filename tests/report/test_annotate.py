@@ -75,7 +75,7 @@ def test_refusals(network: Network, tmp_path: Path, capsys: pytest.CaptureFixtur
     out = str(tmp_path / "out")
     assert main(["compile", digits, "-t", "host", "-o", out, "-q"]) == 0
     assert main(["report", out, "--onnx", str(tmp_path / "a.onnx")]) == 2
-    assert "give both of them" in capsys.readouterr().err
+    assert "pass both of them" in capsys.readouterr().err
     assert main(["report", out, "--onnx", str(tmp_path / "a.onnx"), "--model", other]) == 2
     assert "is not the model of this report" in capsys.readouterr().err
     (tmp_path / "broken.onnx").write_bytes(b"\xff\xff")

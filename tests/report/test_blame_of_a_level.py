@@ -39,7 +39,7 @@ def test_the_worst_layer_and_its_tensors_are_named(model: Path) -> None:
         "'net' does not fit on 'host': ram needs 480 B and the budget is 400 B, 80 B less: at layer 1 'shrink' "
         "(MatMul) these are alive: 'wide' 400 B, 'narrow' 80 B, 480 B together; flash needs 9,920 B "
         "and the budget is 9,000 B, 920 B less: 9,920 B of constants; "
-        "take a larger memory, try --optimize size, or shrink these tensors"
+        "use a larger memory, try --optimize size, or shrink these tensors"
     )
     assert (error.where.node, error.where.tensor) == ("shrink", "wide")
     assert error.smallest == {"ram": 480, "flash": 9920}

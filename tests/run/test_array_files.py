@@ -83,7 +83,7 @@ def test_damage_is_one_sentence(kind: str, tmp_path: Path) -> None:
     assert str(caught.value).startswith(f"{file} cannot be read: ")
     assert why in str(caught.value)
     assert "\n" not in str(caught.value)
-    with pytest.raises(UsageError, match=r"--freeze x=.* cannot be read: .*; give a .npy file"):
+    with pytest.raises(UsageError, match=r"--freeze x=.* cannot be read: .*; pass a .npy file"):
         frozen_inputs({"x": file})
 
 
@@ -114,5 +114,5 @@ def test_arrays_come_as_they_were_saved(tmp_path: Path) -> None:
     for name, array in arrays.items():
         assert np.array_equal(found[name], array)
         assert found[name].dtype == array.dtype
-    with pytest.raises(UsageError, match=r"it holds several arrays by name; give a .npy file"):
+    with pytest.raises(UsageError, match=r"it holds several arrays by name; pass a .npy file"):
         read_array(tmp_path / "in.npz")

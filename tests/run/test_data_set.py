@@ -153,11 +153,11 @@ REFUSED: dict[str, tuple[NDArray[Any], NDArray[Any], dict[str, Any], str, str]] 
     "none": (IMAGES[:0], ZEROS[:0], {}, "is float32[0, 1, 8, 8]", "with N of 1 or more"),
     "label too large": (IMAGES, np.array([0, 0, 10, 11]), {}, "label 10 of sample 2 in ", "0 to 9; 2 of"),
     "negative label": (IMAGES, ZEROS - 1, {}, "label -1 of sample 0", "4 of 4 labels are none"),
-    "fewer labels": (IMAGES, ZEROS[:3], {}, "holds 3 labels for 4 samples", "in their order"),
+    "fewer labels": (IMAGES, ZEROS[:3], {}, "holds 3 labels for 4 samples", "in the same order"),
     "real labels": (IMAGES, ZEROS / 1, {}, "are float64[4]", "a label is a class number"),
     "one-hot": (IMAGES, np.eye(4, 10, dtype=np.int64), {}, "are int64[4, 10]", "of one-hot rows take argmax(axis=1)"),
     "ending": (IMAGES, ZEROS, {"predictions": Path("p.txt")}, "--predictions p.txt", "ends in .csv or .npz"),
-    "layers": (IMAGES, ZEROS, {"layers": True}, "holds 4 samples", "--layers and --profile speak of one inference"),
+    "layers": (IMAGES, ZEROS, {"layers": True}, "holds 4 samples", "--layers and --profile apply to one inference"),
     "frames": (IMAGES, ZEROS, {"frames": 3}, "--frames", "leave --frames out"),
 }  # fmt: skip
 
@@ -183,7 +183,7 @@ def test_labels_need_samples_and_outputs_of_another_form_are_refused(
 ) -> None:
     words = files(IMAGES, ZEROS)
     assert main(["run", INT8, "-t", "host", *words[2:]]) == 2
-    assert "--labels: it speaks of samples, and there are none" in capsys.readouterr().err
+    assert "--labels: it applies to samples, and there are none" in capsys.readouterr().err
     np.savez(tmp_path / "other.npz", output=np.zeros((4, 9)))
     assert main(["run", INT8, "-t", "host", *words, "--against", str(tmp_path / "other.npz")]) == 2
     assert "4 samples of 10 elements are needed, and it holds output[4, 9]" in capsys.readouterr().err

@@ -166,7 +166,7 @@ def test_an_index_that_cannot_be_followed_is_no_fault_of_the_export(tmp_path: Pa
         run(plan, [np.array([1, 31])])
     assert str(refusal.value) == (
         "the inputs do not suit node 'gather' (Gather): an index lies outside [-30, 30), in 'n'; "
-        "give values inside of it with --inputs"
+        "pass values inside it with --inputs"
     )
 
 

@@ -215,6 +215,6 @@ def test_a_loop_that_ends_at_its_bound_is_an_error_whatever_is_compared(
     for turns, code in ((2, 0), (3, 5)):
         np.savez(inputs, x=np.ones((2, 3), np.float32), n=np.array(turns))
         assert main(command) == code
-    assert "data asks for more turns: output 'loop_cut' is 1" in capsys.readouterr().err
+    assert "data asks for more iterations: output 'loop_cut' is 1" in capsys.readouterr().err
     np.savez(expected, y=np.full((2, 3), 2, np.float32))
     assert main([*command, "--expect", str(expected)]) == 5

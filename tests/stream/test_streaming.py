@@ -117,7 +117,8 @@ TURNED = node("Transpose", "x", "t", "turn", perm=[2, 0, 1])
             "'walk'.*frames come 2 late there",
         ),
         (_of(node("Pad", "x p", "y", "mirror", mode="reflect"), p=np.array([0, 0, 2, 0, 0, 0])), "'mirror'.*constant"),
-        (_of(node("Pad", "x p", "y", "front"), p=np.array([0, 0, 2, 0, 0, 0])), "its first 2 frames come of no input"),
+        (_of(node("Pad", "x p", "y", "front"), p=np.array([0, 0, 2, 0, 0, 0])),
+         "its first 2 frames come from no input"),
     ],
 )  # fmt: skip
 def test_what_has_no_streaming_form_is_refused(model: onnx.ModelProto, why: str) -> None:
@@ -132,12 +133,12 @@ def test_axes_and_frames_that_make_no_sense() -> None:
     model = _of(node("Conv", "x w", "y", "half", strides=[2]), w=W)
     with pytest.raises(UsageError, match=r"--stream 7: input 'x' is \[1, 3, 16\]"):
         _stream(model, axis=7)
-    with pytest.raises(UnsupportedError, match=r"'half' makes one frame of 2.*give --stream-frames a multiple of 2"):
+    with pytest.raises(UnsupportedError, match=r"'half' makes one frame of 2.*set --stream-frames to a multiple of 2"):
         _stream(model, 3)
     net = _stream(model)
     assert net.stream is not None
     assert net.stream.inputs[0].frames == 2
-    with pytest.raises(UsageError, match="a call has a frame at least"):
+    with pytest.raises(UsageError, match="a call has at least one frame"):
         StreamWish(2, "", 0)
 
 
@@ -157,7 +158,7 @@ def test_a_temporal_network_on_a_target(tmp_path: Path, name: str) -> None:
     assert report.run.match
     assert report.run.frames.reference_mismatches == 0
     assert report.run.frames.calls == 101
-    with pytest.raises(UsageError, match="give at most 101 calls"):
+    with pytest.raises(UsageError, match="pass at most 101 calls"):
         run_model(compiled, target, RunOptions(frames=200), tmp_path)
 
 
@@ -207,4 +208,4 @@ def test_a_whole_sequence_from_a_file_is_cut_into_calls(tmp_path: Path, capsys: 
     assert "it holds z" in capsys.readouterr().err
     np.savez(own, x=np.zeros((1, 3, 10_000), np.float32))
     assert main(command) == 2
-    assert "give at most" in capsys.readouterr().err
+    assert "pass at most" in capsys.readouterr().err

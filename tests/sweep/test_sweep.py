@@ -141,7 +141,7 @@ def test_conform_on_processes_finds_the_same(tmp_path: Path) -> None:
 
 def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert main(["check", DIGITS[0], "--jobs", "0"]) == 2
-    assert "nobody would work" in capsys.readouterr().err
+    assert "no worker would run" in capsys.readouterr().err
     assert main(["check", DIGITS[0], "--jobs", "2", "--cluster", "tcp://127.0.0.1:1"]) == 2
     assert "workers of its own" in capsys.readouterr().err
     assert main(["run", *DIGITS, "-t", "host", "--inputs", str(MODELS / "digits" / "inputs.npz")]) == 2

@@ -62,7 +62,7 @@ def test_a_board_anywhere(tmp_path: Path) -> None:
         ('platform = "generic"', "", "field 'platform' is wrong: it is missing"),
         ('size = "256K"', 'size = "many"', r"field 'memory.flash.size' is wrong: 'many' is no size"),
         ('size = "256K"', 'size = "64iB"', r"field 'memory.flash.size' is wrong: '64iB' is no size"),
-        ("size = 16384", "size = -1", r"field 'memory.ram.size' is wrong: -1 is no whole number"),
+        ("size = 16384", "size = -1", r"field 'memory.ram.size' is wrong: -1 is not a whole number"),
         ("0x20000000", "0x1000", r"field 'memory.ram.address' is wrong: it lies inside memory 'flash'"),
         ("readonly = true", 'readonly = "yes"', "field 'memory.flash.readonly' is wrong: 'yes' is neither true nor"),
         ("[stack]", "[stak]", "field 'stak' is wrong: there is no such field; known are"),
@@ -86,7 +86,7 @@ def test_a_wrong_field_is_named(tmp_path: Path, old: str, new: str, message: str
 def test_unknown_targets_list_the_known(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"unknown target 'pdp11': known are .*host"):
         load_target("pdp11")
-    with pytest.raises(UsageError, match=r"the folder holds no target.toml"):
+    with pytest.raises(UsageError, match=r"the folder has no target.toml"):
         load_target(tmp_path)
 
 

@@ -42,6 +42,6 @@ def test_what_cannot_be_converted_is_a_usage_error(tmp_path: Path, capsys: pytes
     file = tmp_path / "net.onnx"
     file.write_bytes(b"x")
     assert main(["convert", str(file), "-o", str(tmp_path / "out.onnx")]) == 2
-    assert "is an ONNX file already: there is nothing to convert; give a .tflite file" in capsys.readouterr().err
+    assert "is an ONNX file already: there is nothing to convert; pass a .tflite file" in capsys.readouterr().err
     assert main(["convert", str(file), "-o", str(tmp_path / "out.txt")]) == 2
-    assert "an ONNX file ends in .onnx" in capsys.readouterr().err
+    assert "the name of an ONNX file ends in .onnx" in capsys.readouterr().err

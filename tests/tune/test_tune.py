@@ -71,7 +71,7 @@ def test_the_lock_is_the_same_every_time_and_with_any_number_of_jobs(network: Ne
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--jobs", "0"], "--jobs 0: at least one simulator must run; give 1 or more"),
+        (["--jobs", "0"], "--jobs 0: at least one simulator must run; use 1 or more"),
         (["--lock", "MODEL"], "tune does not take --lock: it counts every kernel of the whole network"),
         (["--decisions", "MODEL"], "tune does not take --decisions: it counts every kernel of the whole network"),
     ],

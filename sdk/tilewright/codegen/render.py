@@ -41,7 +41,7 @@ def render(path: Path, /, **names: object) -> str:
         line = _line(path, error)
         raise PlatformError(
             f"template '{path.name}'{f', line {line}' if line else ''} failed", why=f"{type(error).__name__}: {error}",
-            fix="every name must come from the kernel's context", file=path.name,
+            fix="use names of the kernel's context only", file=path.name,
         ) from error  # fmt: skip
 
 

@@ -73,7 +73,7 @@ def text_ports(plan: ExecutionPlan, tokeniser: Tokeniser) -> TextPorts:
     if not plan.state:
         raise UsageError(
             "text needs a network that keeps what it has read", why="this one has no state",
-            fix="give --state auto, or export the step of one token with its caches",
+            fix="pass --state auto, or export the step of one token with its caches",
         )  # fmt: skip
     token, position = _port(inputs, TOKEN_NAMES, "token"), _port(inputs, POSITION_NAMES, "position of the token")
     if len(inputs) != 2:

@@ -44,18 +44,18 @@ def board_wish(arguments: argparse.Namespace) -> BoardWish | None:
     if arguments.port is None:
         for option in ("baud", "flash", "board_timeout"):
             if getattr(arguments, option) is not None:
-                raise UsageError(f"--{option.replace('_', '-')}", why="it speaks of a board, and none is named",
-                                 fix="give --port too")  # fmt: skip
+                raise UsageError(f"--{option.replace('_', '-')}", why="it applies to a board, and none is named",
+                                 fix="also pass --port")  # fmt: skip
         return None
     if not arguments.port:
-        raise UsageError("--port is empty", why="no board is named", fix="give a port such as /dev/ttyACM0")
+        raise UsageError("--port is empty", why="no board is named", fix="name a port such as /dev/ttyACM0")
     for option in ("baud", "board_timeout"):
         if getattr(arguments, option) == 0:
-            raise UsageError(f"--{option.replace('_', '-')} 0", why="nothing would ever arrive", fix="give 1 or more")
+            raise UsageError(f"--{option.replace('_', '-')} 0", why="nothing would ever arrive", fix="use 1 or more")
     try:
         words = tuple(shlex.split(arguments.flash or ""))
     except ValueError as error:
-        raise UsageError(f"--flash {arguments.flash}", why=f"the shell's quotes do not end: {error}",
+        raise UsageError(f"--flash {arguments.flash}", why=f"its quotes are not closed: {error}",
                          fix="close them") from None  # fmt: skip
     return BoardWish(arguments.port, arguments.baud or 115200, words, arguments.board_timeout)
 
@@ -69,7 +69,7 @@ def refuse_others(arguments: argparse.Namespace, targets: Sequence[str]) -> None
                          fix="name one model and one target")  # fmt: skip
     if arguments.against is not None and arguments.against.suffix.lower() == ".onnx":
         raise UsageError("--port with --against", why="the other network is not on the board",
-                         fix="give its outputs as an .npz file")  # fmt: skip
+                         fix="pass its outputs as an .npz file")  # fmt: skip
 
 
 @contextmanager
@@ -97,7 +97,7 @@ def _flash(words: Sequence[str]) -> None:
                           fix="install it, or give its path") from None  # fmt: skip
     except subprocess.TimeoutExpired:
         raise BoardError(f"--flash {words[0]} did not end", why=f"it was stopped after {FLASH_SECONDS} s",
-                         fix="run it by hand to see what it waits for") from None  # fmt: skip
+                         fix="run it by hand to see what it is waiting for") from None  # fmt: skip
     if done.returncode != 0:
         lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
         raise BoardError(f"--flash {words[0]} failed with code {done.returncode}",

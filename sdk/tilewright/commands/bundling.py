@@ -37,7 +37,7 @@ def bundle_wish(arguments: argparse.Namespace) -> BundleWish | None:
     groups = tuple(tuple(word.strip() for word in text.split(",")) for text in arguments.concurrent)
     if arguments.bundle is None:
         if groups:
-            raise UsageError("--concurrent", why="it speaks of networks in one image", fix="give --bundle NAME too")
+            raise UsageError("--concurrent", why="it applies to networks in one image", fix="also pass --bundle NAME")
         return None
     if len(targets := target_names(arguments.target)) > 1:
         raise UsageError(
@@ -98,7 +98,7 @@ def run_together(
         if given is not None:
             raise UsageError(f"{option} and --bundle", why="it belongs to one network", fix="run that one by itself")
     if isinstance(running.frames, Path):
-        raise UsageError("--frames and --bundle", why="a file belongs to one network", fix="give a number of calls")
+        raise UsageError("--frames and --bundle", why="a file belongs to one network", fix="pass a number of calls")
     target = target_for(arguments.target, options)
     bundle = _compiled(arguments, options, target, wish)
     if error := overflow(bundle.report, options.budgets, sure=True):

@@ -32,7 +32,7 @@ def in_codes(arguments: argparse.Namespace) -> Iterator[None]:
 
     sources: Sequence[Path] = arguments.models if "models" in arguments else [arguments.model]
     if arguments.write_codes is not None and len(sources) > 1:
-        raise UsageError("--write-codes", why="it names one file, and there are several models", fix="give one model")
+        raise UsageError("--write-codes", why="it names one file, and there are several models", fix="pass one model")
     with tempfile.TemporaryDirectory(prefix="tilewright-codes-") as folder:
         made = []
         for number, source in enumerate(sources):
@@ -60,5 +60,5 @@ def _refuse_beside(arguments: argparse.Namespace) -> None:
                           arguments.activations != "int8")):  # fmt: skip
         if given:
             raise UsageError(
-                option, why="nothing is to be in codes", fix="give --weights int8, int4:32 or --cache int8 too"
+                option, why="nothing is to be in codes", fix="also pass --weights int8, int4:32 or --cache int8"
             )

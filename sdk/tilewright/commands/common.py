@@ -48,7 +48,7 @@ def add_force(parser: argparse.ArgumentParser) -> None:
 def path(text: str) -> Path:
     """A path that the user names; UsageError for an empty one, which comes of a variable that is not set."""
     if not text:
-        raise UsageError("a path is empty", why="perhaps a variable is not set", fix="name a file or a folder")
+        raise UsageError("a path is empty", why="a variable may be unset", fix="name a file or a folder")
     return Path(text)
 
 
@@ -77,7 +77,7 @@ def overwritten(arguments: argparse.Namespace) -> UsageError | None:
 def whole(text: str) -> int:
     """A whole number of 0 or more, as options take it."""
     if not (text.isascii() and text.isdigit()) or len(text) > 18:
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number of 0 or more")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of 0 or more")
     return int(text)
 
 
@@ -233,7 +233,7 @@ def storage_of(text: str) -> Weights:
     ):  # fmt: skip
         raise UsageError(
             f"--weights {text}", why="it takes one of auto, c, bin and one of int8, int4:BLOCK",
-            fix="write for instance int4:32,bin",
+            fix="write for example int4:32,bin",
         )  # fmt: skip
     return named[0] if named else "auto"
 
@@ -264,7 +264,7 @@ def _stream(text: str | None, frames: int | None) -> StreamWish | None:
 
     if text is None:
         if frames is not None:
-            raise UsageError("--stream-frames", why="nothing is streamed", fix="give --stream AXIS too")
+            raise UsageError("--stream-frames", why="nothing is streamed", fix="also pass --stream AXIS")
         return None
     tensor, _, axis = text.rpartition("=")
     if not (digits := axis.removeprefix("-")).isascii() or not digits.isdigit() or len(digits) > 3:
@@ -317,7 +317,7 @@ def target_names(text: str | None) -> list[str]:
 
     names = [name.strip() for name in text.split(",")] if text is not None else list(known_targets())
     if not all(names):
-        raise UsageError(f"-t {text}", why="a name is empty", fix="write names between commas")
+        raise UsageError(f"-t {text}", why="a name is empty", fix="separate names by commas")
     return list(dict.fromkeys(names))
 
 
@@ -367,7 +367,9 @@ def _pairs(option: str, texts: Sequence[str], read: Callable[[str], T]) -> dict[
 def _most(text: str) -> int:
     """How many elements there may be."""
     if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise UsageError(f"'{text}' is no number of elements", why="it is no whole number", fix="write for instance 20")
+        raise UsageError(
+            f"'{text}' is no number of elements", why="it is not a whole number", fix="write for example 20"
+        )
     return int(text)
 
 
@@ -375,6 +377,6 @@ def _shape(text: str) -> tuple[int, ...]:
     extents = [part.strip() for part in text.split(",")]
     if not all(part.isascii() and part.isdigit() for part in extents):
         raise UsageError(
-            f"'{text}' is not a shape", why="an extent is no whole number", fix="write for instance 1,3,96,96"
+            f"'{text}' is not a shape", why="an extent is not a whole number", fix="write for example 1,3,96,96"
         )
     return tuple(int(part) for part in extents)

@@ -23,7 +23,7 @@ def mismatch(report: Report) -> MismatchError | None:
     if run.cut_loops and not _differs(run):
         return MismatchError(
             f"a loop of '{report.model.name}' ended at its bound on '{report.target}'",
-            why=f"data asks for more turns: output '{run.cut_loops[0]}' is 1, and the results are not the model's",
+            why=f"data asks for more iterations: output '{run.cut_loops[0]}' is 1, and the results are not the model's",
             fix="raise its --bound",
             tensor=run.cut_loops[0],
         )

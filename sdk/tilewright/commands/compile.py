@@ -48,7 +48,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
     if len(arguments.models) > 1:
         raise UsageError(
             "compile takes one network", why=f"{len(arguments.models)} are named",
-            fix="give --bundle NAME to put them into one image",
+            fix="pass --bundle NAME to put them into one image",
         )  # fmt: skip
     from tilewright.compile import write
     from tilewright.fitting import fitted

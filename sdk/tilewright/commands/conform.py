@@ -144,7 +144,7 @@ def _runs_here(chosen: Platform) -> None:
     if not chosen.can(Feature.KERNELS_APART) or not here:
         raise UnsupportedError(
             f"the kernels of platform '{chosen.name}' do not run on this machine",
-            why="none of its targets does",
+            why="none of its targets does so",
             fix="compare them on a simulated board: -t TARGET",
         )
 

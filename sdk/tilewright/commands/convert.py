@@ -31,11 +31,13 @@ def execute(arguments: argparse.Namespace) -> Answer:
 
     output: Path = arguments.output
     if output.suffix != ".onnx":
-        raise UsageError(f"-o {output}", why="an ONNX file ends in .onnx", fix=f"write {output.with_suffix('.onnx')}")
+        raise UsageError(
+            f"-o {output}", why="the name of an ONNX file ends in .onnx", fix=f"write {output.with_suffix('.onnx')}"
+        )
     existing(arguments.model)
     if arguments.model.suffix == ".onnx":
         raise UsageError(
-            f"'{arguments.model}' is an ONNX file already", why="there is nothing to convert", fix="give a .tflite file"
+            f"'{arguments.model}' is an ONNX file already", why="there is nothing to convert", fix="pass a .tflite file"
         )
     source = read(arguments.model)
     network = load(arguments.model)

@@ -234,7 +234,7 @@ def _verify(arguments: argparse.Namespace) -> Answer:
     more = f", and {len(sentences) - 1} more" if len(sentences) > 1 else ""
     error = MismatchError(
         f"the evidence in '{folder}' cannot be made again", why=f"{sentences[0]}{more}",
-        fix="take the tool and the compiler that it names, or make the folder anew",
+        fix="use the tool and the compiler that it names, or make the folder anew",
     )  # fmt: skip
     return Answer("\n".join([f"{table}:", *(f"- {sentence}" for sentence in sentences)]), answer, error)
 
@@ -252,8 +252,8 @@ def _ranges(texts: Sequence[str], inputs: Sequence[str]) -> dict[str, tuple[floa
         if name not in inputs or not colon or not (math.isfinite(sum(pair)) and pair[0] <= pair[1]):
             known = ", ".join(inputs)
             raise UsageError(
-                f"--range {text}", why=f"it is no INPUT=LOW:HIGH of an input; there are {known}",
-                fix="write for instance input=-1:1",
+                f"--range {text}", why=f"it is not INPUT=LOW:HIGH of an input; there are {known}",
+                fix="write for example input=-1:1",
             )  # fmt: skip
         ranges[name] = pair
     return ranges

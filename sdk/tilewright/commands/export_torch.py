@@ -37,7 +37,9 @@ def execute(arguments: argparse.Namespace) -> Answer:
 
     output: Path = arguments.output
     if output.suffix != ".py":
-        raise UsageError(f"-o {output}", why="a Python module ends in .py", fix=f"write {output.with_suffix('.py')}")
+        raise UsageError(
+            f"-o {output}", why="the name of a Python module ends in .py", fix=f"write {output.with_suffix('.py')}"
+        )
     existing(arguments.model)
     options = PyTorchOptions(
         class_name=arguments.class_name,

@@ -32,9 +32,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
     names = [options.allocator] if arguments.strategies is None else arguments.strategies.split(",")
     strategies = list(dict.fromkeys(name.strip() for name in names))
     if not all(strategies):
-        raise UsageError(
-            f"--strategies {arguments.strategies}", why="a name is empty", fix="write names between commas"
-        )
+        raise UsageError(f"--strategies {arguments.strategies}", why="a name is empty", fix="separate names by commas")
     questions = [
         Question(model, target, replace(options, allocator=strategy), strategy, folder)
         for model, folder in folders_of(arguments.models).items()

@@ -34,14 +34,16 @@ def execute(arguments: argparse.Namespace) -> Answer:
         raise UsageError(
             f"'{name}' is no name for a platform",
             why="it becomes a Python package and a prefix in C",
-            fix="take lower-case letters, digits and _, a letter first",
+            fix="use lower-case letters, digits and _, starting with a letter",
         )
     if name in find_platforms():
         why = f"it comes from {find_platforms().origin(name)}"
-        raise UsageError(f"there is a platform '{name}' already", why=why, fix="take another name")
+        raise UsageError(f"there is a platform '{name}' already", why=why, fix="choose another name")
     if name in sys.stdlib_module_names or name in ("tilewright", "tests", "board"):
         raise UsageError(
-            f"'{name}' is no name for a platform", why="a package is called so already", fix="take another name"
+            f"'{name}' is no name for a platform",
+            why="a package of that name exists already",
+            fix="choose another name",
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"'{folder}' holds something already", fix="name a new or empty folder with -o")

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _blocks(text: str) -> int:
     """A number of blocks, from 1 on."""
     if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 on")
     return int(text)
 
 

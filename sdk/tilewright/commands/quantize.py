@@ -59,12 +59,14 @@ def execute(arguments: argparse.Namespace) -> Answer:
 
     output: Path = arguments.output
     if output.suffix != ".onnx":
-        raise UsageError(f"-o {output}", why="an ONNX file ends in .onnx", fix=f"write {output.with_suffix('.onnx')}")
+        raise UsageError(
+            f"-o {output}", why="the name of an ONNX file ends in .onnx", fix=f"write {output.with_suffix('.onnx')}"
+        )
     for file in (arguments.model, arguments.calibrate, arguments.labels):
         existing(file)
     budget = budget_of(arguments.budget) if arguments.budget else None
     if (budget is None) != (arguments.target is None):
-        raise UsageError("--budget and -t", why="a budget holds on a target", fix="give both or none")
+        raise UsageError("--budget and -t", why="a budget is checked on a target", fix="pass both or neither")
     with stages(arguments.quiet) as stage:
         stage("reading")
         model = load(arguments.model, shapes=shape_pairs(arguments.shapes))

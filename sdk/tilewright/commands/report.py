@@ -33,7 +33,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
 
     if (arguments.onnx is None) != (arguments.model is None):
         raise UsageError(
-            "--onnx and --model", why="one says where to, the other says what is annotated", fix="give both of them"
+            "--onnx and --model", why="one says where to, the other says what is annotated", fix="pass both of them"
         )
     existing(arguments.model)
     report = load(arguments.report)

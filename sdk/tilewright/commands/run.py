@@ -117,7 +117,9 @@ def execute(arguments: argparse.Namespace) -> Answer:
     if running.predictions is not None:
         raise UsageError("--predictions", why="it names one file, and there are several runs", fix="run each by itself")
     if arguments.explain:
-        raise UsageError("--explain", why="it is long, and several networks run", fix="run each by itself")
+        raise UsageError(
+            "--explain", why="it runs over a long text, and several networks run", fix="run each by itself"
+        )
     questions = [
         Question(model, target, dumped(options, Question(model, target, options, folder=folder)), folder=folder)
         for model, folder in folders_of(arguments.models).items()

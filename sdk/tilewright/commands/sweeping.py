@@ -70,9 +70,9 @@ def place_of(arguments: argparse.Namespace) -> Place:
     from tilewright.sweep import Place
 
     if arguments.jobs < 1:
-        raise UsageError(f"--jobs {arguments.jobs}", why="nobody would work", fix="give 1 or more")
+        raise UsageError(f"--jobs {arguments.jobs}", why="no worker would run", fix="use 1 or more")
     if arguments.cluster and arguments.jobs != 1:
-        raise UsageError("--jobs and --cluster", why="the cluster has workers of its own", fix="give one of them")
+        raise UsageError("--jobs and --cluster", why="the cluster has workers of its own", fix="pass one of them")
     return Place(arguments.jobs, arguments.cluster)
 
 

@@ -35,7 +35,7 @@ def text_wish(arguments: argparse.Namespace) -> TextWish | None:
     if arguments.generate is None:
         beside = {"--prompt": arguments.prompt, "--temperature": arguments.temperature, "--top-p": arguments.top_p}
         if option := next((name for name, value in beside.items() if value is not None), None):
-            raise UsageError(option, why="nothing is written without --generate", fix="give --generate N too")
+            raise UsageError(option, why="nothing is written without --generate", fix="also pass --generate N")
         return None
     _alone("--generate", "writes", arguments)
     sampling = Sampling(

@@ -133,7 +133,7 @@ def _refuse(options: CompileOptions) -> None:
 
     for option in options_of_one(options):
         raise UnsupportedError(
-            f"{option} and train", why="it speaks of one network, and a training is a step and an inference",
+            f"{option} and train", why="it applies to one network, and training is a step and an inference",
             fix="leave it out",
         )  # fmt: skip
     if options.io != "arena":
@@ -179,7 +179,7 @@ def _layers(
     from tilewright.report.sharing import LayerChoice
 
     if arguments.data is None:
-        raise UsageError("--update auto", why="layers are chosen by the loss that is measured", fix="give --data too")
+        raise UsageError("--update auto", why="layers are chosen by the loss that is measured", fix="also pass --data")
     with stages(arguments.quiet) as stage:
         stage("measuring what each layer contributes")
         measured = tuple(contributions(model, wish, arguments.data, arguments.run))
@@ -269,7 +269,9 @@ def _simulated(arguments: argparse.Namespace, made: Training, bundle: Bundle, ta
     from tilewright.options import RunOptions
 
     if arguments.run == 0:
-        raise UsageError("--run 0", why="no step is none to compare", fix="leave it out, or give a number of steps")
+        raise UsageError(
+            "--run 0", why="zero steps leave nothing to compare", fix="leave it out, or give a number of steps"
+        )
     plan = bundle.members[0].plan
     if arguments.data is not None:
         frames = frames_of([plan.slots[slot].tensor for slot in plan.input_slots], arguments.data, arguments.run)

@@ -49,7 +49,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
     from tilewright.tune.count import Question, tune
 
     if arguments.jobs < 1:
-        raise UsageError(f"--jobs {arguments.jobs}", why="at least one simulator must run", fix="give 1 or more")
+        raise UsageError(f"--jobs {arguments.jobs}", why="at least one simulator must run", fix="use 1 or more")
     for option in ("lock", "program", "decisions"):
         if getattr(arguments, option) is not None:
             raise UsageError(f"tune does not take --{option}", why="it counts every kernel of the whole network")

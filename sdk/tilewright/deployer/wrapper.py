@@ -39,7 +39,7 @@ class TilerDeployerWrapper:
             raise UsageError(f"platform '{platform.name}' declares no memory to tile for",
                              why=f"it computes in '{platform.compute_in}'", fix="list its levels")  # fmt: skip
         if (test_name is None) != (work_dir is None):
-            raise UsageError("test_name and work_dir belong together", fix="give both or neither")
+            raise UsageError("test_name and work_dir belong together", fix="pass both or neither")
         self.deployer, self.tiler_cls = deployer, tiler_cls
         self.test_name, self.work_dir = test_name, None if work_dir is None else Path(work_dir)
         self.tiler: Tiler | None = None

@@ -56,7 +56,7 @@ def return_weights(source: Path, weights: TensorFile, graph: BoundGraph) -> byte
     if known != module.sha256:
         raise UsageError(
             f"the weights belong to another model than '{source}'", why=f"they were made for sha256 {known[:16]}...",
-            fix="give the model that the module was exported from", file=str(source),
+            fix="pass the model that the module was exported from", file=str(source),
         )  # fmt: skip
     proto = read(source).proto
     stored = _stored_tensors(proto.graph)
@@ -66,7 +66,7 @@ def return_weights(source: Path, weights: TensorFile, graph: BoundGraph) -> byte
     attributes = {binding.attribute for binding in module.constants} | module.tables
     unknown = [name for name in weights.arrays if name not in attributes]
     if unknown:
-        raise UsageError(f"tensor '{unknown[0]}' is no constant of '{source}'", fix="give the state of the same module")
+        raise UsageError(f"tensor '{unknown[0]}' is no constant of '{source}'", fix="pass the state of the same module")
     data: bytes = proto.SerializeToString(deterministic=True)
     return data
 
@@ -115,7 +115,7 @@ def _full(binding: ConstantBinding, value: Array) -> Array:
     if value.shape != shape:
         raise UsageError(
             f"tensor '{binding.attribute}' has the shape {list(value.shape)}",
-            why=f"the model's constant '{binding.name}' has {list(shape)}", fix="give the state of the same module",
+            why=f"the model's constant '{binding.name}' has {list(shape)}", fix="pass the state of the same module",
         )  # fmt: skip
     if not np.isfinite(value).all():
         raise UsageError(f"tensor '{binding.attribute}' holds values that are not finite", fix="train it again")

@@ -42,10 +42,10 @@ class PyTorchOptions:
     def __post_init__(self) -> None:
         """Refuse text that is no name: it becomes source code."""
         if self.class_name and (not self.class_name.isidentifier() or iskeyword(self.class_name)):
-            raise UsageError(f"class_name is '{self.class_name}'", why="it is no Python name", fix="write CamelCase")
+            raise UsageError(f"class_name is '{self.class_name}'", why="it is not a Python name", fix="write CamelCase")
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*", self.dtype_expr):
             raise UsageError(
-                f"dtype_expr is '{self.dtype_expr}'", why="it names no type", fix="write for instance torch.float32"
+                f"dtype_expr is '{self.dtype_expr}'", why="it names no type", fix="write for example torch.float32"
             )
 
 

@@ -31,7 +31,7 @@ def check_defaults(function: onnx.FunctionProto, file: str) -> None:
     for attribute in function.attribute_proto:
         if attribute.HasField("g") or attribute.ref_attr_name:
             why = f"attribute {quoted(attribute.name)} has a default that is a graph or a reference"
-            raise ModelError(what, why=why, fix="check the export of the model", file=file)
+            raise ModelError(what, why=why, fix="check how the model was exported", file=file)
 
 
 def _check(attributes: Iterable[onnx.AttributeProto], label: str, what: str, file: str) -> None:
@@ -39,7 +39,7 @@ def _check(attributes: Iterable[onnx.AttributeProto], label: str, what: str, fil
     for attribute in attributes:
         why = _fault(attribute, seen)
         if why:
-            raise ModelError(what, why=why, fix="check the export of the model", node=label, file=file)
+            raise ModelError(what, why=why, fix="check how the model was exported", node=label, file=file)
         seen.add(attribute.name)
         if attribute.type == 4 and not attribute.ref_attr_name:
             element_type(attribute.t.data_type, attribute.t.name or f"attribute {attribute.name} of {label}", file)

@@ -24,7 +24,7 @@ def instantiate(
     """The nodes and constants of `body` with the names of the caller's graph; `fresh` makes names unique there."""
     if len(call.inputs) > len(body.inputs) or len(call.outputs) > len(body.outputs):
         why = f"it takes {len(body.inputs)} inputs and gives {len(body.outputs)} outputs"
-        fix = "check the export of the model"
+        fix = "check how the model was exported"
         raise ModelError(f"{call.where()} does not fit its function", why=why, fix=fix, node=call.label)
     inputs = (*call.inputs, *[""] * (len(body.inputs) - len(call.inputs)))
     outputs = (*call.outputs, *[""] * (len(body.outputs) - len(call.outputs)))

@@ -44,7 +44,7 @@ class _Symbols:
             raise UsageError(
                 f"dimension {quoted(symbol)} cannot be {size} in input {quoted(name)}",
                 why=f"it is {known} in input {quoted(other)}",
-                fix="give both inputs the same size with --shape",
+                fix="make both inputs the same size with --shape",
                 tensor=name,
             )
 
@@ -189,7 +189,7 @@ def _cast(array: Array, tensor: Tensor) -> Array:
     if not exact and not np.array_equal(cast, array):
         what = f"input {quoted(tensor.name)} cannot be frozen to this value"
         why = f"it holds {array.dtype} values that {tensor.dtype.value} does not"
-        raise UsageError(what, why=why, fix="give values of its own type", tensor=tensor.name)
+        raise UsageError(what, why=why, fix="pass values of its own type", tensor=tensor.name)
     return cast
 
 

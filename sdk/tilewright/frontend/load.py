@@ -177,6 +177,6 @@ def frozen_inputs(files: Mapping[str, Path]) -> dict[str, Array]:
             arrays[name] = read_array(path)
         except UsageError as error:
             raise UsageError(
-                f"--freeze {name}={path} cannot be read", why=error.why, fix="give a .npy file", file=str(path)
+                f"--freeze {name}={path} cannot be read", why=error.why, fix="pass a .npy file", file=str(path)
             ) from None
     return arrays

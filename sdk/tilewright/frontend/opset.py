@@ -52,7 +52,7 @@ def normalise(node: RawNode, around: Surroundings) -> tuple[RawNode, ...]:
 
 def invalid(node: RawNode, why: str) -> ModelError:
     """The error for a node that contradicts the standard."""
-    return ModelError(f"{node.where()} is invalid", why=why, fix="check the export of the model", node=node.label)
+    return ModelError(f"{node.where()} is invalid", why=why, fix="check how the model was exported", node=node.label)
 
 
 def _integers(node: RawNode, name: str) -> list[int] | None:

@@ -78,7 +78,7 @@ def _content(path: Path) -> bytes:
         if not path.is_file():
             why = "it is a folder" if path.is_dir() else "there is no such file"
             raise UsageError(
-                f"cannot read the model '{path}'", why=why, fix="give an .onnx or a .tflite file", file=str(path)
+                f"cannot read the model '{path}'", why=why, fix="pass an .onnx or a .tflite file", file=str(path)
             )
         size = path.stat().st_size
         if size > FILE_LIMIT_BYTES:
@@ -92,7 +92,7 @@ def _content(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise UsageError(
-            f"cannot read the model '{path}'", why=why, fix="give an .onnx or a .tflite file", file=str(path)
+            f"cannot read the model '{path}'", why=why, fix="pass an .onnx or a .tflite file", file=str(path)
         ) from error
 
 

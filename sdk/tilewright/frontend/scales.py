@@ -63,7 +63,7 @@ def _refusal(node: RawNode, name: str, tensor: str, values: Array, place: int) -
         fix = "calibrate with data in which this tensor is not 0 throughout, or leave it out of the quantisation"
     else:
         saw = "no quantiser writes a negative one"
-        fix = "check the export of the model"
+        fix = "check how the model was exported"
     return ModelError(
         f"{node.where()}: the scale of tensor {quoted(tensor)} is {value:g}{where}",
         why=f"a scale ({quoted(name)}) must be positive and finite; {saw}",

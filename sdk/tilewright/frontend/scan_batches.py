@@ -53,7 +53,7 @@ def by_batch(node: RawNode, body: Body, reads: int, graph: Surroundings) -> tupl
     ((batch,),), ((steps,),) = batches, turns
     if lengths and not _whole(lengths, steps, graph):
         raise UnsupportedNode(
-            node.where(), why="it makes fewer turns for some sequences, and what lies behind these has no value",
+            node.where(), why="it takes fewer iterations for some sequences, and what lies behind them has no value",
             fix="leave out its first input, or export the model with opset 9 or newer", node=node.label, tensor=lengths,
         )  # fmt: skip
     attributes: dict[str, RawAttribute] = {"body": body, "num_scan_inputs": reads}

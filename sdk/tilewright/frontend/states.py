@@ -188,7 +188,7 @@ def _first_values(file: Path | None, tensors: Sequence[Tensor]) -> dict[str, Arr
             raise UsageError(
                 f"--state-init {file}: {quoted(name)} is {array.dtype}{list(array.shape)}",
                 why=f"the state is {tensor.dtype.numpy}{list(tensor.shape)}",
-                fix="give values of the state's own type and shape", tensor=name, file=str(file),
+                fix="pass values of the state's type and shape", tensor=name, file=str(file),
             )  # fmt: skip
     return {name: np.ascontiguousarray(array).reshape(known[name].shape) for name, array in arrays.items()}
 
@@ -198,7 +198,7 @@ def _held_against(tensor: Tensor, initial: Array | None, file: str) -> None:
     if initial is not None and (initial.shape != tensor.shape or initial.dtype != tensor.dtype.numpy):
         raise UsageError(
             f"the initialiser of state {quoted(tensor.name)} is {initial.dtype}{list(initial.shape)}",
-            why=f"the state is {_form(tensor)}", fix="give its first value with --state-init", tensor=tensor.name,
+            why=f"the state is {_form(tensor)}", fix="set its first value with --state-init", tensor=tensor.name,
             file=file,
         )  # fmt: skip
 

@@ -273,10 +273,12 @@ def run_checker(proto: onnx.ModelProto, file: str = "") -> None:
         onnx.checker.check_model(proto)
     except (onnx.checker.ValidationError, ValueError, RuntimeError) as error:
         text = " ".join(str(error).split("==> Context")[0].split()).rstrip(". ")
-        fix = "export the model with a newer opset" if "is deprecated in" in text else "check the export of the model"
+        fix = (
+            "export the model with a newer opset" if "is deprecated in" in text else "check how the model was exported"
+        )
         text = re.sub(r"Node ?\((.*)\) with schema\(.*?\)", r"node '\1'", text)
         raise ModelError("the model is invalid", why=text[:400], fix=fix, file=file) from error
 
 
 def _invalid(what: str, why: str, file: str, *, node: str = "", tensor: str = "") -> ModelError:
-    return ModelError(what, why=why, fix="check the export of the model", node=node, tensor=tensor, file=file)
+    return ModelError(what, why=why, fix="check how the model was exported", node=node, tensor=tensor, file=file)

@@ -15,7 +15,7 @@ def check_text(proto: onnx.ModelProto, file: str) -> None:
     """ModelError for the first name that is not."""
     for kind, name in _names(proto):
         if not isinstance(name, str):
-            why, fix = f"the name of {kind} is not valid UTF-8 text", "check the export of the model"
+            why, fix = f"the name of {kind} is not valid UTF-8 text", "check how the model was exported"
             raise ModelError("the model is invalid", why=why, fix=fix, file=file)
 
 

@@ -77,7 +77,7 @@ def most_turns(node: RawNode, limit: int | None, graph: Surroundings) -> int:
     name = printable(next(filter(None, (node.name, *node.outputs))))
     raise UnsupportedNode(
         node.where(),
-        why="how often it turns is computed at run time",
+        why="its number of iterations is computed at run time",
         fix=f"say how often it may at the most with --bound {name}=N, or freeze the input that decides with --freeze",
         node=node.label,
         tensor=next(filter(None, node.outputs), ""),
@@ -159,8 +159,9 @@ def taken(node: RawNode, pending: Sequence[str], carried: Sequence[str], graph: 
         types = [(graph.tensors[name].dtype, graph.tensors[name].shape) for name in (new, old)]
         if types[0] != types[1]:
             raise UnsupportedNode(
-                node.where(), why="what it carries changes its shape or type, and data decides how often it turns",
-                fix="carry tensors of one shape, or freeze the input that decides with --freeze", node=node.label,
+                node.where(),
+                why="what it carries changes its shape or type, and its number of iterations depends on data",
+                fix="carry tensors of a fixed shape, or freeze the input that decides with --freeze", node=node.label,
             )  # fmt: skip
         given.append(graph.fresh(f"{new}/taken"))
         nodes.append(RawNode(given[-1], "Where", (go, new, old), (given[-1],), opsets=_OPSETS))

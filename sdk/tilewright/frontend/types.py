@@ -61,5 +61,5 @@ def check_types(node: RawNode, operands: Sequence[Tensor | None]) -> None:
                 types = f"{other.dtype.value} and {tensor.dtype.value}"
                 why = f"inputs {quoted(other.name)} and {quoted(tensor.name)} must be of one type, they are {types}"
         if why:
-            fix = "check the export of the model"
+            fix = "check how the model was exported"
             raise ModelError(f"{node.where()} is invalid", why=why, fix=fix, node=node.label, tensor=tensor.name)

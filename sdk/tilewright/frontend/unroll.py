@@ -76,7 +76,7 @@ def _known(node: RawNode, name: str, what: str, graph: Surroundings) -> int | No
     """The value of a scalar operand; None where it is omitted, or computed at run time."""
     value = graph.constants.get(name) if name else None
     if value is not None and (value.size != 1 or value.dtype.kind not in "biu"):
-        raise invalid(node, f"{what} is no whole number")
+        raise invalid(node, f"{what} is not a whole number")
     return None if value is None else int(value.reshape(-1)[0])
 
 

@@ -57,7 +57,7 @@ def element_type(number: int, tensor: str, file: str = "") -> DType:
     names = {value: name.lower() for name, value in onnx.TensorProto.DataType.items() if value}
     name = names.get(number)
     why = f"elements of type {name} are not supported" if name else f"element type {number} does not exist"
-    fix = "convert the model to float32" if name else "check the export of the model"
+    fix = "convert the model to float32" if name else "check how the model was exported"
     raise ModelError(f"tensor {quoted(tensor)} cannot be used", why=why, fix=fix, tensor=tensor, file=file)
 
 
@@ -94,7 +94,7 @@ def array_of(tensor: onnx.TensorProto, name: str = "", file: str = "") -> tuple[
     check_size(shape, dtype, name, file)
     if tensor.HasField("segment"):
         raise ModelError(
-            f"tensor {quoted(name)} is cut into segments", why="nobody writes this", tensor=name, file=file
+            f"tensor {quoted(name)} is cut into segments", why="nothing writes this", tensor=name, file=file
         )
     elements = prod(shape)
     stored = -(-elements // 2) if dtype in _FOUR_BITS else elements

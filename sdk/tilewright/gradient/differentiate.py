@@ -41,8 +41,8 @@ def differentiate(network: Network, loss: str, wanted: Collection[str], finished
     tensor = network.tensor(loss)
     if tensor.elements != 1 or not tensor.dtype.is_float:
         raise UnsupportedError(
-            f"the loss {quoted(loss)} is {tensor.dtype.value}{list(tensor.shape)}", why="a gradient is of one number",
-            fix="name an output of one floating-point element", tensor=loss,
+            f"the loss {quoted(loss)} is {tensor.dtype.value}{list(tensor.shape)}",
+            why="a gradient is taken of one number", fix="name an output of one floating-point element", tensor=loss,
         )  # fmt: skip
     forward = list(network.nodes)
     path = _path(forward, loss, wanted)

@@ -38,7 +38,7 @@ def rank_of(wish: str) -> int | None:
     if word != WORD:
         return None
     if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= MOST):
-        raise UsageError(f"--update {wish}", why=f"a rank is 1 to {MOST}", fix=f"write for instance {WORD}:4")
+        raise UsageError(f"--update {wish}", why=f"a rank is 1 to {MOST}", fix=f"write for example {WORD}:4")
     return int(text)
 
 
@@ -59,7 +59,7 @@ def with_low_rank(model: Model, rank: int) -> tuple[Model, tuple[str, ...]]:
     if not names:
         raise UsageError(
             f"--update {WORD}:{rank}", why=f"no layer has weights of more than {rank} inputs and outputs",
-            fix="take a smaller rank, or all",
+            fix="use a smaller rank, or all",
         )  # fmt: skip
     return network.model(model.name), tuple(names)
 

@@ -81,7 +81,7 @@ def chosen(network: Network, wish: str) -> tuple[str, ...]:
 
 def _some(names: tuple[str, ...], wish: str) -> tuple[str, ...]:
     if not names:
-        raise UsageError(f"--update {wish}: the network has none", fix="take all, or name parameters")
+        raise UsageError(f"--update {wish}: the network has none", fix="use all, or name parameters")
     return names
 
 

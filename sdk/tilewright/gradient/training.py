@@ -75,7 +75,9 @@ def trainings(model: Model, wish: TrainingWish) -> Iterator[Training]:
     network = Network(plain)
     loss = add_loss(network, wish.loss)
     if network.tensor(loss.name).dtype is not DType.F32:
-        raise UnsupportedError("the network cannot be trained", why="its loss is no float32", fix="train it in float32")
+        raise UnsupportedError(
+            "the network cannot be trained", why="its loss is not float32", fix="train it in float32"
+        )
     names = wish.parameters or beside or chosen(network, wish.update)
     first = {name: network.constants[name] for name in names}
     forward = {node.name for node in network.nodes}

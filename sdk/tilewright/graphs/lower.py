@@ -44,7 +44,7 @@ def compile_traced(model: Model, name: str = "generic") -> Lowered:
         if node.op not in PRIMITIVES or node.clamp is not None:
             raise UnsupportedNode(
                 f"node '{node.name}' ({node.op}) cannot be traced to primitives",
-                why="it is no primitive operation and has no decomposition", fix="use compile_plan instead",
+                why="it is not a primitive operation and has no decomposition", fix="use compile_plan instead",
                 node=node.name,
             )  # fmt: skip
     return compile_plan(primitive, name)

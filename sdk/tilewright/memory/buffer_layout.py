@@ -58,7 +58,7 @@ def compute_buffer_layout(
     if policy not in ("packed", "disjoint"):
         raise UsageError(f"layout policy '{policy}'", why="there is no such policy", fix="choose packed or disjoint")
     if align < 1 or align & (align - 1):
-        raise UsageError(f"an alignment of {align} bytes", why="it is no power of two", fix="take for instance 256")
+        raise UsageError(f"an alignment of {align} bytes", why="it is not a power of two", fix="use for example 256")
     outside = frozenset((*plan.input_slots, *plan.state_slots))
     groups = storages(plan, in_place=in_place and policy == "packed", pinned=outside)
     inside = [group for group in groups if not outside.intersection(group.members)]

@@ -122,7 +122,7 @@ def _check_bound(problem: PlacementProblem, solution: PlacementSolution, owner: 
     if solution.bound_by == SEARCH and bound <= live:
         raise WrongPlacement(f"the lower bound is said to be {bound} by search", why=f"the live set alone needs {live}")
     if solution.bound_by not in (LIVE_SET, SEARCH):
-        raise WrongPlacement(f"the lower bound is said to be proved by '{solution.bound_by}'", why="nobody knows that")
+        raise WrongPlacement(f"the lower bound is said to be proved by '{solution.bound_by}'", why="that is unknown")
 
 
 def _most_alive(problem: PlacementProblem, owner: Mapping[str, str]) -> int:

@@ -108,7 +108,7 @@ def _number(row: Mapping[str, str], column: str, line: int, file: str) -> int:
     try:
         return int(row[column])
     except ValueError:
-        raise _wrong(line, f"{column} is '{row[column]}', which is no whole number", file) from None
+        raise _wrong(line, f"{column} is '{row[column]}', which is not a whole number", file) from None
 
 
 def _wrong(line: int, why: str, file: str) -> UsageError:

@@ -212,7 +212,7 @@ def _hold_same_parts(alone: Sequence[PlacedPlan], owners: Sequence[_Own]) -> Non
                     f"state '{past}' is not the same in '{alone[forms[0][0]].plan.name}' and "
                     f"'{alone[network].plan.name}'",
                     why="one of them keeps parts of it as states of their own, or a wider window",
-                    fix="give --without-pass state --without-pass windows", tensor=past,
+                    fix="pass --without-pass state --without-pass windows", tensor=past,
                 )  # fmt: skip
 
 

@@ -73,7 +73,7 @@ def _resolve_views(problem: PlacementProblem, buffers: Mapping[str, Buffer]) -> 
             if at in path:
                 cycle = " -> ".join([*path[path.index(at) :], at])
                 raise UsageError(
-                    f"the views {cycle} form a cycle", why="no buffer in it owns the bytes", fix="make one a buffer"
+                    f"the views {cycle} form a cycle", why="none of its buffers owns the bytes", fix="make one a buffer"
                 )
             path.append(at)
         align = buffers[name].align
@@ -111,7 +111,7 @@ def _check_view(view: View, buffers: Mapping[str, Buffer]) -> None:
     """Refuses a view that leaves the bytes or the lifetime of what it shows."""
     inner, outer = buffers[view.name], buffers[view.of]
     if view.name == view.of:
-        raise UsageError(f"the views {view.name} -> {view.name} form a cycle", why="no buffer in it owns the bytes")
+        raise UsageError(f"the views {view.name} -> {view.name} form a cycle", why="none of its buffers owns the bytes")
     if view.shift < 0 or view.shift + inner.size > outer.size:
         raise UsageError(
             f"view '{view.name}' shows bytes {view.shift} to {view.shift + inner.size} of '{view.of}'",

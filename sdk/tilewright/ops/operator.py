@@ -132,7 +132,7 @@ class Call:
         return ModelError(
             f"node '{self.node.name}' ({self.node.op}) is invalid",
             why=why,
-            fix="check the export of the model",
+            fix="check how the model was exported",
             node=self.node.name,
         )
 
@@ -143,7 +143,7 @@ class Call:
         return UsageError(
             f"the inputs do not suit node '{self.node.name}' ({self.node.op})",
             why=f"{why}, in '{self.tensor(operand).name}'",
-            fix="give values inside of it with --inputs",
+            fix="pass values inside it with --inputs",
             node=self.node.name,
             tensor=self.tensor(operand).name,
         )

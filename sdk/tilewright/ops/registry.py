@@ -62,7 +62,7 @@ def _of_others() -> Iterator[tuple[Sequence[Operator], str]]:
 
 
 def _unusable(name: str, origin: str, why: str) -> PlatformError:
-    fix = "mend the plug-in, or uninstall it"
+    fix = "fix the plug-in, or uninstall it"
     return PlatformError(f"the operators '{name}' ({origin}) cannot be loaded", why=why, fix=fix)
 
 

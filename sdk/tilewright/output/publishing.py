@@ -68,7 +68,9 @@ def _require_free(name: str, tree: Path, folder: Path, refusal: Refusal | None) 
     if above is not None and above.exists() and not above.is_dir():
         raise UsageError(f"cannot write '{goal}'", why=f"'{above}' is a file", fix="name another output folder")
     if goal.is_dir() and not goal.is_symlink():
-        raise UsageError(f"cannot write '{goal}'", why="a folder has that name", fix="name another output folder")
+        raise UsageError(
+            f"cannot write '{goal}'", why="that name belongs to a folder", fix="name another output folder"
+        )
     if refusal is None or not goal.exists() or filecmp.cmp(tree / name, goal, shallow=False):
         return
     if (why := refusal(name, goal)) is not None:

@@ -106,7 +106,7 @@ def again(plan: ExecutionPlan, name: str, before: str) -> ExecutionPlan:
         reading = _late_readers(plan, at[name], _readers(plan))
         if reading and reading[0] == at[before].index:
             return _again(plan, at[name], reading)
-    raise UsageError(f"'{name}' cannot be computed again before '{before}'", why="they are of another network")
+    raise UsageError(f"'{name}' cannot be computed again before '{before}'", why="they belong to another network")
 
 
 @dataclass(frozen=True)

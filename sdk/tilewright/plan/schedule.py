@@ -51,7 +51,7 @@ def schedule_batches(plan: ExecutionPlan, min_batch_size: int = 2, batchable: Se
     `batchable` are names of operators, by default those that say it of themselves.
     """
     if min_batch_size < 1:
-        raise UsageError(f"a smallest group of {min_batch_size} instructions", fix="give a number from 1 on")
+        raise UsageError(f"a smallest group of {min_batch_size} instructions", fix="use a number from 1")
     groups: list[BatchGroup] = []
     start = 0
     while start < len(plan.instructions):

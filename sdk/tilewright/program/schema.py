@@ -119,7 +119,7 @@ def schema_from(table: Mapping[str, Any], origin: str = "") -> Schema:
     _only(table, ("regions", "connections"), "the file", origin)
     regions = table.get("regions")
     if not isinstance(regions, Mapping) or not regions:
-        raise UsageError("no regions are named", why="'regions' is missing or no table", file=origin)
+        raise UsageError("no regions are named", why="'regions' is missing or not a table", file=origin)
     listed = table.get("connections", [])
     if not isinstance(listed, list) or not all(isinstance(c, list) and len(c) == 2 for c in listed):
         raise UsageError("'connections' is no list of pairs", fix='write [["from", "to"], ...]', file=origin)

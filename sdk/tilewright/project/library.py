@@ -82,7 +82,7 @@ def describe(compiled: Compiled) -> Library:
     if not request.platform.can(Feature.LIBRARY):
         raise UnsupportedError(
             f"--project cannot pack the code of platform '{request.platform.name}'",
-            why="it is no library of C",
+            why="it is not a C library",
             fix="choose a target of another platform",
         )
     if any(instruction.schedule is not None for instruction in plan.instructions):
@@ -94,7 +94,7 @@ def describe(compiled: Compiled) -> Library:
     if compiled.placed.io == "stream":
         raise UnsupportedError(
             "--project writes no example of --io stream",
-            why="where rows come from is the application's",
+            why="the application decides where rows come from",
             fix="compile without --project and call the function that the header declares",
         )
     name, caller = plan.name, compiled.placed.io == "caller"

@@ -37,7 +37,7 @@ def rewritten(model: onnx.ModelProto, scheme: Scheme, *, rows: bool = True) -> o
     if versions.get("", 0) < OPSET:
         raise UnsupportedError(
             f"--weights needs opset {OPSET}", why=f"the file has {versions.get('', 0)}, without codes of four bits",
-            fix="export it anew, or convert it with onnx.version_converter",
+            fix="export it again, or convert it with onnx.version_converter",
         )  # fmt: skip
     work = _Rewriting(model, scheme, rows)
     work.go()

@@ -49,7 +49,7 @@ def overflow(report: Report, budgets: Mapping[str, int], *, sure: bool = False) 
     return DoesNotFit(
         f"'{report.model.name}' does not fit on '{report.target}'",
         why="; ".join(each.sentence for each in errors),
-        fix="take a larger memory, try --optimize size, or shrink these tensors",
+        fix="use a larger memory, try --optimize size, or shrink these tensors",
         node=errors[0].layer, tensor=errors[0].tensor, smallest=smallest,
     )  # fmt: skip
 

@@ -36,7 +36,7 @@ def parse_limits(text: str) -> dict[str, Limit]:
         match = _LIMIT.fullmatch(limit)
         if not (name and equals and match):
             raise UsageError(
-                f"--fail-on {text}", why=f"'{part.strip()}' is no limit", fix="write for instance ram=+2%,flash=+512"
+                f"--fail-on {text}", why=f"'{part.strip()}' is no limit", fix="write for example ram=+2%,flash=+512"
             )
         limits[name] = Limit(Fraction(match[1]), match[2] == "%", limit)
     return limits

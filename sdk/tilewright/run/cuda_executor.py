@@ -80,7 +80,7 @@ class CUDAGraphExecutor:
         poison: bool = False,
     ) -> None:
         if samples < 1:
-            raise UsageError(f"{samples} samples at once", fix="give a number from 1 on")
+            raise UsageError(f"{samples} samples at once", fix="use a number from 1")
         self.plan, self.warmups, self.samples, self.poison = plan, max(warmups, 1), samples, poison
         self.on_captured, self.snapshot_cache = on_captured, snapshot_cache
         self.host_operators = frozenset(host_operators)
@@ -168,7 +168,7 @@ class CUDAGraphExecutor:
     def run_megakernel(self, inputs: Sequence[Array]) -> tuple[Array, ...]:
         """One run as a single launch; a plan runner's `set_megakernel_fn` takes this."""
         if self.host_operators.intersection(i.op_name for i in self.plan.instructions):
-            raise UsageError("a megakernel cannot run operators on the host", fix="give no host operators")
+            raise UsageError("a megakernel cannot run operators on the host", fix="pass no host operators")
         self._begin(inputs)
         self._copy_in()
         self.library.call("run_megakernel")

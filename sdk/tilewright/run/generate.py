@@ -80,7 +80,7 @@ def _same_choices(subject: Subject, ports: TextPorts, frames: Frames, execution:
 def _prompt(tokeniser: Tokeniser, ports: TextPorts, wish: TextWish) -> tuple[int, ...]:
     tokens = tokeniser.encode(wish.prompt)
     if not tokens:
-        raise UsageError("--prompt is empty", why="no token begins a text", fix="begin it yourself")
+        raise UsageError("--prompt is empty", why="no token begins a text", fix="start it yourself")
     if len(tokens) > ports.positions or len(wish.prompt.encode()) >= PROMPT_BYTES:
         raise UsageError(
             "--prompt is too long", why=f"it has {len(tokens)} tokens, the network takes {ports.positions}",

@@ -99,7 +99,7 @@ def _by_name(values: dict[str, Array], names: Sequence[str], word: str, file: Pa
     raise UsageError(
         f"{file} holds one array without a name",
         why=f"the model has {len(names)} {word}s",
-        fix=f"give a .npz file whose keys are their names: {', '.join(names)}",
+        fix=f"pass a .npz file whose keys are their names: {', '.join(names)}",
         file=str(file),
     )
 
@@ -125,7 +125,7 @@ def _fitting(name: str, tensor: Tensor, value: Array, file: Path) -> Array:
         raise UsageError(
             f"'{name}' in {file} is {value.dtype}{list(value.shape)}",
             why=f"the model has {tensor.dtype.numpy}{list(tensor.shape)}",
-            fix="give values of the model's own type and shape",
+            fix="pass values of the model's type and shape",
             tensor=name,
             file=str(file),
         )

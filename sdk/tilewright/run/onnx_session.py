@@ -60,5 +60,5 @@ def _refused(error: Exception) -> UnsupportedError:
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return UnsupportedError(
         "ONNX Runtime cannot compute the network", why=lines[0][:200],
-        fix="give a form in standard operators that it has",
+        fix="pass a form in standard operators",
     )  # fmt: skip

@@ -51,7 +51,7 @@ def _text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise UsageError(f"--text {file.name}", why="it is no text in UTF-8", fix="convert it") from None
+        raise UsageError(f"--text {file.name}", why="it is not UTF-8 text", fix="convert it") from None
 
 
 def _perplexity(scores: Array, foreseen: Array) -> float:

@@ -69,7 +69,7 @@ def read_set(plan: ExecutionPlan, options: RunOptions, *, one: bool = False) -> 
     if len(counts) != 1:
         raise UsageError(
             f"{options.inputs} holds different numbers of samples", why=", ".join(map(str, sorted(counts))),
-            fix="give as many of each input, and as many labels", file=str(options.inputs),
+            fix="pass equally many of each input, and as many labels", file=str(options.inputs),
         )  # fmt: skip
     count = counts.pop()
     _check(plan, options, count)
@@ -104,7 +104,7 @@ def expected_set(plan: ExecutionPlan, file: Path, count: int) -> tuple[Array, ..
             raise UsageError(
                 f"{file} does not hold {count} samples of the output '{name}'",
                 why=f"it holds {', '.join(f'{n}{list(a.shape)}' for n, a in sorted(arrays.items())) or 'nothing'}",
-                fix="give one for each sample of the inputs", tensor=name, file=str(file),
+                fix="pass one for each sample of the inputs", tensor=name, file=str(file),
             )  # fmt: skip
         expected.append(values)
     return tuple(expected)
@@ -146,13 +146,13 @@ def _check(plan: ExecutionPlan, options: RunOptions, count: int) -> None:
     if plan.state:
         raise UsageError(
             f"'{plan.name}' keeps state, and {options.inputs} holds {count} samples",
-            why="samples have nothing to do with each other, and a state goes on from call to call",
-            fix="give a sequence with --frames, or compile with --state none", file=str(options.inputs),
+            why="samples are independent, and a state lasts from call to call",
+            fix="pass a sequence with --frames, or compile with --state none", file=str(options.inputs),
         )  # fmt: skip
     if options.layers or options.profile:
         raise UsageError(
-            f"{options.inputs} holds {count} samples", why="--layers and --profile speak of one inference",
-            fix="give one sample to them", file=str(options.inputs),
+            f"{options.inputs} holds {count} samples", why="--layers and --profile apply to one inference",
+            fix="pass them one sample", file=str(options.inputs),
         )  # fmt: skip
     tensors = [plan.slots[slot].tensor for slot in plan.output_slots]
     if options.predictions is not None:
@@ -161,7 +161,7 @@ def _check(plan: ExecutionPlan, options: RunOptions, count: int) -> None:
     if count * each > MOST_BYTES:
         raise UnsupportedError(
             f"{count} samples are too many", why=f"each gives {each} bytes, the limit is {MOST_BYTES} in all",
-            fix="give fewer at once",
+            fix="pass fewer at once",
         )  # fmt: skip
 
 
@@ -204,7 +204,7 @@ def _labels(file: Path, count: int) -> Array:
     if labels.size != count:
         raise UsageError(
             f"{file} holds {labels.size} labels for {count} samples", why="each sample has one",
-            fix="give as many labels as samples, in their order", file=str(file),
+            fix="pass as many labels as samples, in the same order", file=str(file),
         )  # fmt: skip
     return labels
 

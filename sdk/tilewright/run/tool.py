@@ -30,7 +30,7 @@ def find_tool(name: str, package: str) -> str:
     if path is None:
         raise ToolMissing(
             f"{name} is not installed",
-            why="it is needed to build or run for this target",
+            why="building or running for this target needs it",
             fix=how_to_get([package or name]),
         )
     return path
@@ -47,7 +47,7 @@ def require_tools(target: Target) -> None:
     tools, packages = ([pair[side] for pair in absent] for side in (0, 1))
     raise ToolMissing(
         f"{' and '.join(tools)} {'is' if len(tools) == 1 else 'are'} not installed",
-        why=f"needed to build or run for target '{target.name}'",
+        why=f"building or running needs it for target '{target.name}'",
         fix=how_to_get(packages),
     )
 

@@ -29,7 +29,7 @@ def check_calls(stream: Stream, calls: int) -> None:
         raise UsageError(
             f"{calls} calls are {calls * stream.inputs[0].frames} frames",
             why=f"the whole sequence, with which they are compared, has {stream.length}",
-            fix=f"give at most {calls_of(stream)} calls, or a longer sequence with --shape",
+            fix=f"pass at most {calls_of(stream)} calls, or a longer sequence with --shape",
         )
 
 
@@ -78,7 +78,7 @@ def _sequence(arrays: Mapping[str, Array], tensor: Tensor, one: StreamedTensor |
         raise UsageError(
             f"'{tensor.name}' in {file} is {value.dtype}{list(value.shape)}",
             why=f"the network takes {tensor.dtype.numpy}{list(tensor.shape)}{axis}",
-            fix="give the whole sequence in this form", tensor=tensor.name, file=str(file),
+            fix="pass the whole sequence in this form", tensor=tensor.name, file=str(file),
         )  # fmt: skip
     return value
 

@@ -103,5 +103,5 @@ def _quoted(value: object) -> str:
 def _refused(file: Path, why: str) -> StateError:
     return StateError(
         f"the decisions in '{file.name}' cannot be followed", why=why,
-        fix="edit it, or write it again with 'tilewright compile --write-decisions'", file=str(file),
+        fix="correct it, or write it again with 'tilewright compile --write-decisions'", file=str(file),
     )  # fmt: skip

@@ -93,7 +93,7 @@ class Deployment:
         settled_plan = settle_states(_with_again(self.aliased, self.decisions.recomputed), _states(self))
         decided = self.decisions.states_in_place
         if decided is not None and decided != names_in_place(settled_plan.plan):
-            raise StateError("some states cannot lie in place as decided", why="they are of another network")
+            raise StateError("some states cannot lie in place as decided", why="they belong to another network")
         return settled_plan
 
     @cached_property
@@ -102,7 +102,7 @@ class Deployment:
         names = self.decisions.aliased
         plan = alias(self.question, self.planned, names)
         if names != {i.name for i in plan.instructions if i.aliasing is not None}:
-            raise StateError("some instructions cannot be aliased as decided", why="they are of another network")
+            raise StateError("some instructions cannot be aliased as decided", why="they belong to another network")
         return plan
 
     @cached_property

@@ -22,12 +22,12 @@ def attempt(function: Callable[[T], R], question: T) -> R | TilewrightError:
         return TilewrightError(
             "a question of the sweep failed",
             why=f"{type(error).__name__}: {error}",
-            fix="ask it alone, with -v, for the traceback",
+            fix="check it by itself with -v to see the traceback",
         )
 
 
 def lost(why: str) -> TilewrightError:
     """The answer to a question whose worker died every time."""
     return TilewrightError(
-        f"a worker died {TRIES} times over the same question", why=why, fix="ask it alone, or with more memory"
+        f"a worker died {TRIES} times over the same question", why=why, fix="check it by itself, or with more memory"
     )

@@ -76,7 +76,7 @@ class Fields:
         """A whole number of at least 0, None where it is missing."""
         value = table.get(key.rpartition(".")[2])
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-            raise self.wrong(key, f"{value!r} is no whole number")
+            raise self.wrong(key, f"{value!r} is not a whole number")
         return value
 
     def size(self, table: Mapping[str, object], key: str) -> int | None:

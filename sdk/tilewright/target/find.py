@@ -37,7 +37,7 @@ def load_target(name_or_path: str | Path) -> Target:
     if (folder / FILE).is_file():
         return read_target(folder.resolve())
     if isinstance(name_or_path, Path) or "/" in text:
-        raise UsageError(f"no target in '{text}'", why=f"the folder holds no {FILE}", file=text)
+        raise UsageError(f"no target in '{text}'", why=f"the folder has no {FILE}", file=text)
     near = difflib.get_close_matches(text.lower(), known_names(), 1)
     if near:
         raise UsageError(

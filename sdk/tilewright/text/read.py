@@ -134,7 +134,7 @@ def _writes_blanks(normaliser: Mapping[str, Any] | None) -> bool | None:
         else:
             raise UnsupportedError("the tokeniser", why=f"its normaliser '{step['type']}' changes the text")
     if leading and not blanks:
-        raise UnsupportedError("the tokeniser", why="it begins a text with a mark that is no blank")
+        raise UnsupportedError("the tokeniser", why="it begins a text with a mark that is not a blank")
     return leading if blanks else None
 
 

@@ -25,11 +25,13 @@ class Sampling:
     def __post_init__(self) -> None:
         """Refuse what no token could be drawn by."""
         if not 0 <= self.temperature < 1e6:
-            raise UsageError(f"--temperature {self.temperature:g}", why="it is no number of 0 or more", fix="try 0.8")
+            raise UsageError(
+                f"--temperature {self.temperature:g}", why="it is not a number of 0 or more", fix="try 0.8"
+            )
         if not 0 < self.top_p <= 1:
-            raise UsageError(f"--top-p {self.top_p:g}", why="it is no part of a whole", fix="give more than 0, up to 1")
+            raise UsageError(f"--top-p {self.top_p:g}", why="it is not part of a whole", fix="use more than 0, up to 1")
         if not 0 <= self.seed < 1 << 32:
-            raise UsageError(f"--seed {self.seed}", why="it has more than 32 bits", fix="give less than 4294967296")
+            raise UsageError(f"--seed {self.seed}", why="it has more than 32 bits", fix="use less than 4294967296")
 
 
 class Sampler:

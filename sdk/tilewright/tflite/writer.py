@@ -187,7 +187,7 @@ class Writer:
         zero = scales.zero_point.reshape(() if scales.single else (-1,))
         low, high = dtype.range
         if (zero < low).any() or (zero > high).any():
-            raise ModelError(f"tensor '{what}' is damaged", why="a zero point is no code", tensor=what)
+            raise ModelError(f"tensor '{what}' is damaged", why="a zero point is not a code", tensor=what)
         if dtype is not DType.I32:
             operands.append(self.constant(f"{codes}/zero_point", zero.astype(dtype.numpy), dtype))
         attributes = {} if scales.single else {"axis": axis}

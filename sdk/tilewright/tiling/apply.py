@@ -57,7 +57,7 @@ def apply_solution(
             level = levels_asked.compute.name
             raise DoesNotFit(
                 f"the given tiles of '{' + '.join(one.nodes)}' do not fit {levels_asked.capacity} bytes of '{level}'",
-                why=f"they take {cut.compute_bytes + held} bytes", fix="give smaller tiles", node=one.nodes[-1],
+                why=f"they take {cut.compute_bytes + held} bytes", fix="use smaller tiles", node=one.nodes[-1],
                 smallest={level: cut.compute_bytes + held},
             )  # fmt: skip
         chosen.append((Option(subject, (), pinned), cut))

@@ -92,7 +92,7 @@ def read_binary(path: Path) -> Binary:
         if not machine or file.elfclass != 32 or not file.little_endian:
             raise UnsupportedError(
                 f"instructions of {path.name} cannot be bounded",
-                why="it is no program for Arm or RISC-V of 32 bits",
+                why="it is not a 32-bit Arm or RISC-V program",
                 fix="name a target with such a core, 'tilewright targets' lists them",
             )
         constants = _constants(file)

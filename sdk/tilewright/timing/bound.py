@@ -145,7 +145,7 @@ class Analysis:
         if interface.takes_pointers or interface.context or function is None:
             raise UnsupportedError(
                 f"slices of '{self.image.model}' cannot be bounded",
-                why="they take pointers of the caller's" if function is not None else "the image has no run_some",
+                why="they take pointers from the caller" if function is not None else "the image has no run_some",
                 fix="compile with --slice, without --io caller and --context",
             )  # fmt: skip
         return function

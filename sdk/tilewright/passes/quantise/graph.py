@@ -124,15 +124,15 @@ def read_quantisation(graph: Graph, node: Node) -> tuple[Quantisation, DType] | 
             raise UnsupportedNode(
                 f"node '{node.name}' ({node.op}): {scale.size} scales do not fit its tensor of shape {data.shape}",
                 why=f"axis {given!r} has another size",
-                fix="check the export of the model",
+                fix="check how the model was exported",
                 node=node.name,
             )
     zeros = np.zeros(scale.size, np.int64) if zero is None else zero.astype(np.int64).reshape(-1)
     if zeros.size not in (1, scale.size):
         raise UnsupportedNode(
             f"node '{node.name}' ({node.op}): {zeros.size} zero points do not go with {scale.size} scales",
-            why="there is one for all, or one for each scale",
-            fix="check the export of the model",
+            why="there is one for all scales, or one for each",
+            fix="check how the model was exported",
             node=node.name,
         )
     zeros = np.broadcast_to(zeros, (scale.size,))

@@ -33,7 +33,7 @@ def streamed(model: Model, wish: StreamWish) -> Model:
     """
     if model.states:
         raise UsageError(
-            "--stream and --state", why="a network that has states is given frames already", fix="leave one of them out"
+            "--stream and --state", why="a network with states already takes frames", fix="leave one of them out"
         )
     frames = wish.frames or 1
     while True:
@@ -83,7 +83,7 @@ def _begin(draft: Draft, wish: StreamWish, frames: int) -> int:
         if not 0 <= axis < len(tensor.shape) or tensor.shape[axis] < 2:
             raise UsageError(
                 f"--stream {wish.axis}: input {quoted(name)} is {list(tensor.shape)}",
-                why="a sequence has two frames or more along that axis",
+                why="a sequence has at least two frames along that axis",
                 fix="name the axis of time, as INPUT=AXIS where inputs differ", tensor=name,
             )  # fmt: skip
         lengths.add(tensor.shape[axis])
@@ -106,7 +106,7 @@ def _output(draft: Draft, name: str) -> StreamedTensor:
     one = draft.timed[name]
     if one.delay < 0:
         raise UnsupportedError(
-            f"output {quoted(name)} is padding at first", why=f"its first {-one.delay} frames come of no input",
+            f"output {quoted(name)} is padding at first", why=f"its first {-one.delay} frames come from no input",
             fix="remove the Pad before it", tensor=name,
         )  # fmt: skip
     return StreamedTensor(name, one.axis, one.frames, one.delay, one.settled)

@@ -60,8 +60,8 @@ class Indivisible(UnsupportedError):
 
     def __init__(self, node: str, multiple: int) -> None:
         super().__init__(
-            f"'{node}' makes one frame of {multiple}", why="a call must make whole frames",
-            fix=f"give --stream-frames a multiple of {multiple}", node=node,
+            f"'{node}' makes one frame of {multiple}", why="a call must produce whole frames",
+            fix=f"set --stream-frames to a multiple of {multiple}", node=node,
         )  # fmt: skip
         self.multiple = multiple
 

@@ -71,7 +71,7 @@ def _count(text: str) -> int:
     factor = {"K": 10**3, "M": 10**6, "G": 10**9}.get(text[-1:].upper(), 1)
     digits = text[:-1] if factor > 1 else text
     if not digits.isascii() or not digits.isdigit() or len(digits) > 12:
-        raise UsageError(f"--budget cycles={text}", why="it is no number of cycles", fix="write for instance 10M")
+        raise UsageError(f"--budget cycles={text}", why="it is not a number of cycles", fix="write for example 10M")
     return int(digits) * factor
 
 

@@ -21,7 +21,7 @@ def share(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < 1:
-        raise UsageError(f"--drop {text}", why="it is no share from 0% to 100%", fix="write for instance 1%")
+        raise UsageError(f"--drop {text}", why="it is not a share from 0% to 100%", fix="write for example 1%")
     return value
 
 
@@ -88,5 +88,5 @@ def _missed(
         f"--drop {text} is not kept",
         why=f"codes lose {loss:.2%} of {division.held_out.count} samples that are held out{also}; most of it "
         f"comes from {blamed or 'no single layer'}",
-        fix="give more samples that are like the real ones, allow more, or train with quantisation",
+        fix="pass more samples like the real ones, allow more loss, or train with quantisation",
     )

@@ -18,11 +18,11 @@ def prepared(model: Model) -> Model:
     if has_quantisation(to_qdq(model)):
         raise UnsupportedError(
             f"'{model.name}' is quantised already", why="it holds QuantizeLinear or DequantizeLinear",
-            fix="give the network in floats, or compile this one as it is",
+            fix="pass the float network, or compile this one as it is",
         )  # fmt: skip
     if model.states:
         raise UnsupportedError(
-            f"'{model.name}' keeps state", why="samples are calls that have nothing to do with each other",
+            f"'{model.name}' keeps state", why="samples are independent calls",
             fix="quantise a form without state, whose inputs hold what the state would",
             tensor=model.states[0].past,
         )  # fmt: skip

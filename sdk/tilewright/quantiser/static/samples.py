@@ -68,7 +68,7 @@ def read_samples(model: Model, file: Path, labels: Path | None) -> Samples:
         raise UsageError(
             f"{file} holds too few samples to calibrate with",
             why=f"it holds {count}, and ranges of fewer than {FEWEST} are chance",
-            fix="give 100 to 500 that are like the real ones, stacked along a first axis", file=str(file),
+            fix="pass 100 to 500 samples like the real ones, stacked along a first axis", file=str(file),
         )  # fmt: skip
     names = [plan.slots[slot].tensor.name for slot in plan.input_slots]
     inputs = dict(zip(names, samples.inputs, strict=True))

@@ -147,12 +147,12 @@ class Link:
         reason = body[0] if body else 0
         if reason == NO_SESSION:
             raise BoardError(
-                f"the board at {self.name} was reset in the middle", why="it has forgotten what was sent to it",
+                f"the board at {self.name} was reset in the middle", why="it no longer knows what was sent to it",
                 fix="look at its supply, its watchdog and its fault handlers, then run again",
             )  # fmt: skip
         raise UsageError(
             f"the monitor at {self.name} refuses a request", why=f"operation {operation} gave the reason {reason}",
-            fix="write the monitor anew with 'compile --project monitor' of this release, and flash it",
+            fix="write the monitor again with 'compile --project monitor' of this release, and flash it",
         )  # fmt: skip
 
     def _silence(self, operation: int) -> BoardError:

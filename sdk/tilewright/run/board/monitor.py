@@ -61,8 +61,8 @@ class Monitor:
             told = answer[0] if answer else "none"
             raise UsageError(
                 f"the monitor at {self.link.name} speaks version {told} of its protocol",
-                why=f"this release speaks version {protocol.VERSION}",
-                fix="write the project anew with this release, build it and flash it",
+                why=f"this release uses version {protocol.VERSION}",
+                fix="write the project again with this release, build it and flash it",
             )
         _, features, frame_bytes, build = struct.unpack("<3BI", answer)
         if not protocol.SHORTEST_FRAME <= frame_bytes <= protocol.LONGEST_FRAME:
@@ -86,7 +86,7 @@ class Monitor:
             raise UsageError(
                 f"the board at {self.link.name} runs another compilation of '{expected.model}'",
                 why=f"its number is {self.build.build:08x}, this one's {expected.build:08x}",
-                fix="give the target and the options that the firmware was compiled with, or compile and flash it anew",
+                fix="pass the target and options that the firmware was compiled with, or compile and flash it again",
             )
 
     def read(self, region: int, offset: int, size_bytes: int) -> bytes:
@@ -160,5 +160,5 @@ class Monitor:
 def _nonsense(link: Link, what: str) -> BoardError:
     return BoardError(
         f"the monitor at {link.name} answers what no monitor says", why=what,
-        fix="write the monitor anew with 'compile --project monitor' of this release, and flash it",
+        fix="write the monitor again with 'compile --project monitor' of this release, and flash it",
     )  # fmt: skip

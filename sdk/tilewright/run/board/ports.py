@@ -116,7 +116,7 @@ def _serial(name: str, baud: int) -> tuple[ByteStream, Any]:
     if rate is None:
         return _by_pyserial(name, baud, f"{baud} baud is a rate that termios does not know")
     if Path(name).exists() and not stat.S_ISCHR(os.stat(name).st_mode):
-        raise UsageError(f"--port {name}", why="it is no serial device", fix="name one such as /dev/ttyACM0")
+        raise UsageError(f"--port {name}", why="it is not a serial device", fix="name one such as /dev/ttyACM0")
     number = os.open(name, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
     try:
         mode = termios.tcgetattr(number)
@@ -127,7 +127,7 @@ def _serial(name: str, baud: int) -> tuple[ByteStream, Any]:
         termios.tcflush(number, termios.TCIFLUSH)
     except termios.error as error:
         os.close(number)
-        raise UsageError(f"--port {name}", why=f"it is no serial device: {error.args[-1]}",
+        raise UsageError(f"--port {name}", why=f"it is not a serial device: {error.args[-1]}",
                          fix="name one such as /dev/ttyACM0") from None  # fmt: skip
     return Descriptor(number), lambda: os.close(number)
 
@@ -140,7 +140,7 @@ def _by_pyserial(name: str, baud: int, why: str) -> tuple[ByteStream, Any]:
     try:
         port = serial.Serial(name, baud)
     except ValueError as error:
-        raise UsageError(f"--baud {baud}", why=str(error), fix="give the rate of the board's UART") from None
+        raise UsageError(f"--baud {baud}", why=str(error), fix="use the rate of the board's UART") from None
     return Serial(port), port.close
 
 

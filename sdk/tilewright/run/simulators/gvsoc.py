@@ -49,7 +49,7 @@ class Gvsoc(ImageSimulator):
         if missing := _COMPONENT.search(done.errors + done.output):
             raise ToolMissing(
                 f"gvsoc lacks the model of {missing[1]}",
-                why=f"it was built without what target '{image.target.name}' is made of",
+                why=f"it was built without the parts of target '{image.target.name}' is made of",
                 fix="build it with TARGETS='pulp-open;siracusa', beside the headers of the Debian packages "
                 "'libxtensor-dev', 'libxsimd-dev' and 'xtl-dev'",
             )

@@ -16,7 +16,7 @@ def fully_connected(writer: Writer, operator: FileOperator) -> None:
     if operator.integer(schema.FullyConnected.WEIGHTS_FORMAT):
         raise UnsupportedNode(
             f"operator '{operator.label}': its weights are shuffled", why="only weights row by row are read",
-            fix="convert the network again without shuffling", node=operator.label,
+            fix="convert the network again without shuffled weights", node=operator.label,
         )  # fmt: skip
     if len(weights.shape) != 2 or not weights.shape[1] or inside.elements % weights.shape[1]:
         why = f"{inside.elements} elements and weights of shape {list(weights.shape)} do not go together"

@@ -68,7 +68,7 @@ def strided_slice(writer: Writer, operator: FileOperator) -> None:
     if operator.integer(options.ELLIPSIS_MASK) or operator.integer(options.NEW_AXIS_MASK):
         raise UnsupportedNode(
             f"operator '{operator.label}' makes or leaves out axes", why="its masks of ellipses and new axes are not 0",
-            fix="write all axes out before converting", node=operator.label,
+            fix="write out all axes before converting", node=operator.label,
         )  # fmt: skip
     if operator.integer(options.OFFSET):
         ends = [begin + end for begin, end in zip(begins, ends, strict=True)]
