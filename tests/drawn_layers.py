@@ -57,6 +57,15 @@ def draw(rng: np.random.Generator, seed: int) -> Drawn:
 
 def network(layers: list[Drawn], path: Path) -> Path:
     """All layers side by side."""
+    return _saved(layers, path, chained=False)
+
+
+def chain(layers: list[Drawn], path: Path) -> Path:
+    """Every layer behind the one before, whose codes it reads."""
+    return _saved(layers, path, chained=True)
+
+
+def _saved(layers: list[Drawn], path: Path, *, chained: bool) -> Path:
     nodes: list[onnx.NodeProto] = []
     held: list[onnx.TensorProto] = []
     given, made = [], []
@@ -65,6 +74,12 @@ def network(layers: list[Drawn], path: Path) -> Path:
         nodes.append(node)
         held += constants
         kind = TensorProto.UINT8 if layer.unsigned else TensorProto.INT8
+        if chained and number:
+            node.input[:3] = [f"{name}{number - 1}" for name in ("y", "ys", "yz")]
+            made.clear()
+            held = [one for one in held if one.name not in (f"xs{number}", f"xz{number}")]
+            made.append(helper.make_tensor_value_info(f"y{number}", kind, shapes[1]))
+            continue
         given.append(helper.make_tensor_value_info(f"x{number}", kind, shapes[0]))
         made.append(helper.make_tensor_value_info(f"y{number}", kind, shapes[1]))
     graph = helper.make_graph(nodes, "drawn", given, made, held)

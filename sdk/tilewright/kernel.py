@@ -195,6 +195,17 @@ class TiledKernelMethods(KernelMethods, ABC):
         return None
 
 
+@dataclass(frozen=True)
+class JobTimes:
+    """Modelled cycles of the jobs of a tile, taken as alike: `before` the first one starts, and what each takes the
+    engine and the cores."""
+
+    jobs: int
+    before: float
+    engine: float
+    cores: float
+
+
 class JobKernelMethods(TiledKernelMethods, ABC):
     """What a kernel answers whose tiles an engine computes as jobs, beside the cores; see docs/new_engine.md.
 
@@ -204,6 +215,11 @@ class JobKernelMethods(TiledKernelMethods, ABC):
     While the cores finish a job the next one runs, and the one after that is written: results of two jobs are alive.
     The firmware brings `tilewright_{engine}_start` and `tilewright_{engine}_wait`.
     """
+
+    def job_times(self, call: Call, sizes: Mapping[str, int]) -> JobTimes | None:
+        """The jobs of a tile as the model of costs has them, for what is told and drawn; None: engine and cores are
+        both taken to work as long as the tile does."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -291,6 +307,10 @@ class Kernel:
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any | None:
         """Estimated cycles of one tile, an integer or an array as `sizes`; None where the kernel gives no estimate."""
         return self.tiled.cycles(call, sizes) if self.tiled else None
+
+    def job_times(self, call: Call, sizes: Mapping[str, int]) -> JobTimes | None:
+        """The jobs of a tile as modelled; None where the kernel gives none, or does not say."""
+        return self.methods.job_times(call, sizes) if isinstance(self.methods, JobKernelMethods) else None
 
     def tile_scratch(self, operands: Operands, sizes: Mapping[str, Any]) -> Any:
         """Bytes of working memory of one tile, an integer or an array as `sizes`."""

@@ -8,9 +8,9 @@ from abc import ABC
 from collections.abc import Iterator
 
 from tilewright.errors import PlatformError
-from tilewright.kernel import KernelMethods, TiledKernelMethods
+from tilewright.kernel import JobKernelMethods, KernelMethods, TiledKernelMethods
 
-BASES = (KernelMethods, TiledKernelMethods)
+BASES = (JobKernelMethods, TiledKernelMethods, KernelMethods)
 
 
 def check_methods(cls: type[object]) -> None:
@@ -22,7 +22,7 @@ def check_methods(cls: type[object]) -> None:
             why="that class answers what it does not answer itself",
             fix=f"write class {name}(KernelMethods), or (TiledKernelMethods) where it computes tiles",
         )
-    base = TiledKernelMethods if issubclass(cls, TiledKernelMethods) else KernelMethods
+    base = next(base for base in BASES if issubclass(cls, base))
     known = [method for method in dir(base) if not method.startswith("_")]
     for method, owner in _public_names(cls):
         if method not in known:

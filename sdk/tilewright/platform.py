@@ -26,6 +26,7 @@ from tilewright.errors import PlatformError
 from tilewright.kernel import (
     Constant,
     JobKernelMethods,
+    JobTimes,
     Kernel,
     KernelMethods,
     LayoutRule,
@@ -48,9 +49,9 @@ from tilewright.platform_facts import Allowance, Engine, Feature, Rate, TileCost
 
 __all__ = [
     "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Feature", "JobKernelMethods",
-    "Kernel", "KernelMethods", "KiB", "Layout", "MemoryLevel", "MiB", "Needs", "Node", "Operands", "Platform",
-    "Quantisation", "Rate", "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods", "Work",
-    "multiple", "parse_types", "prefer", "whole",
+    "JobTimes", "Kernel", "KernelMethods", "KiB", "Layout", "MemoryLevel", "MiB", "Needs", "Node", "Operands",
+    "Platform", "Quantisation", "Rate", "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods",
+    "Work", "multiple", "parse_types", "prefer", "whole",
 ]  # fmt: skip
 
 KiB = 1024

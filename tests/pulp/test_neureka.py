@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import stat
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drawn_layers import Drawn, draw, network
+from drawn_layers import Drawn, chain, draw, network
 from numpy.typing import NDArray
 from tilewright.cli import main
 from tilewright.compile import Compiled, compile_model, write
@@ -18,6 +19,7 @@ from tilewright.errors import PlatformError, ToolMissing, UsageError
 from tilewright.fitting import fitted
 from tilewright.options import CompileOptions
 from tilewright.plan.execute import run_slots
+from tilewright.platforms.siracusa.kernels.conv_neureka import layer_of
 from tilewright.run.build import build
 from tilewright.run.simulate import execute
 from tilewright.target import Target, load_target, missing_tools
@@ -31,8 +33,10 @@ def needs(board: Target) -> None:
         pytest.skip(f"{tool} is not installed")
 
 
-def compiled(layers: list[Drawn], folder: Path, board: Target, l1: int, engine: str = "neureka") -> Compiled:
-    source = network(layers, folder / "drawn.onnx")
+def compiled(
+    layers: list[Drawn], folder: Path, board: Target, l1: int, engine: str = "neureka", *, chained: bool = False
+) -> Compiled:
+    source = (chain if chained else network)(layers, folder / "drawn.onnx")
     done = compile_model(source, CompileOptions(level_sizes={"l1": l1}, engine=engine), board)
     (folder / "project").mkdir()
     write(done, folder / "project")
@@ -77,6 +81,50 @@ def test_jobs_that_run_at_once_overwrite_nothing(tmp_path: Path) -> None:
     done = compiled([replace(SIMPLE, rows=26, outs=70)], tmp_path, board, 64 * 1024)
     assert wrong(done, tmp_path, board) == []
     assert wrong(done, tmp_path, board, ("-DTW_NEUREKA_EARLY",)) == []
+
+
+def test_two_columns_are_a_pixel_of_strided_layers_with_few_channels(tmp_path: Path) -> None:
+    board = load_target(str(HERE))
+    needs(board)
+    strided = [
+        replace(SIMPLE, rows=rows, columns=columns, ins=ins, outs=outs, stride=2, pads=pads, seed=rows)
+        for rows, columns, ins, outs, pads in (
+            (12, 14, 3, 8, (0, 0, 1, 1)), (13, 26, 14, 33, (1, 1, 1, 0)), (7, 12, 5, 4, (1, 0, 0, 1)),
+            (12, 13, 3, 8, (1, 1, 1, 1)), (9, 16, 40, 5, (0, 1, 0, 0)),
+        )
+    ]  # fmt: skip
+    done = compiled(strided, tmp_path, board, 64 * 1024)
+    taken = [i.call for i in done.plan.instructions if i.kernel.gives_jobs]
+    assert {call.node.name for call in taken if not layer_of(call).pairs} == {"layer3"}
+    assert wrong(done, tmp_path, board) == []
+
+
+def test_jobs_of_the_next_layer_are_written_ahead(tmp_path: Path) -> None:
+    board = load_target(str(HERE))
+    needs(board)
+    layers = [
+        replace(SIMPLE, ins=8, outs=40),
+        replace(SIMPLE, kind="apart", ins=40, outs=40, seed=2),
+        replace(SIMPLE, kind="one", ins=40, outs=33, pads=(0, 0, 0, 0), seed=3),
+        replace(SIMPLE, ins=33, outs=9, rows=13, seed=4),
+    ]
+    done = compiled(layers, tmp_path, board, 128 * 1024, chained=True)
+    assert 4 in [len(i.schedule.stages) for i in done.plan.instructions if i.schedule is not None]
+    assert wrong(done, tmp_path, board) == []
+    assert wrong(done, tmp_path, board, ("-DTW_NEUREKA_EARLY",)) == []
+    ((told, cycles),) = (
+        (layer.timeline, layer.modelled_cycles)
+        for layer in done.report.layers
+        if layer.timeline is not None and layer.timeline.engine
+    )
+    assert cycles is not None
+    jobs = list(zip(told.engine[::2], told.engine[1::2], strict=True))
+    codes = list(zip(told.cores[::2], told.cores[1::2], strict=True))
+    assert sum(end - start for start, end in jobs) > 0
+    assert all(start <= end <= cycles for start, end in (*jobs, *codes))
+    assert all(a[1] <= b[0] for a, b in zip(jobs, jobs[1:], strict=False)), "the engine computes one job at a time"
+    assert min(start for start, _ in codes) >= jobs[0][1], "codes are made of a job that is done"
+    assert any(a[0] < b[1] and b[0] < a[1] for a in jobs for b in codes), "both work at once"
 
 
 def test_the_cluster_of_qemu_gives_jobs_behind_its_fences(tmp_path: Path) -> None:
@@ -125,6 +173,8 @@ def test_what_each_engine_would_take_and_why_not_is_told(tmp_path: Path, capsys:
     assert "NeurekaConvI8 of siracusa on neureka" in told
     assert "cycles in tiles on neureka" in told
     assert "cycles in tiles on cores" in told
+    assert re.search(r"cycles in tiles on neureka: its jobs [\d,]+, the cores beside them [\d,]+", told)
+    assert re.search(r"parted between both: [\d.]+% of it on the cores would save [\d,]+ cycles at best", told)
     assert "the padding is wider than the accelerator's, one row or column of a 3x3 window" in told
     assert main([*words, "--explain", "--engine", "cores"]) == 0
     assert "NeurekaConvI8 of siracusa: --engine cores leaves its engine out" in capsys.readouterr().out

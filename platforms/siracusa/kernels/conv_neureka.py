@@ -12,6 +12,7 @@ from tilewright.platform import (
     Call,
     Constant,
     JobKernelMethods,
+    JobTimes,
     Operands,
     Rule,
     TileView,
@@ -34,6 +35,7 @@ from tilewright.platforms.siracusa.kernels.jobs import (
     refusal,
     sums_bytes,
     tile_numbers,
+    times,
 )
 from tilewright.platforms.siracusa.kernels.packing import Mode
 from tilewright.platforms.siracusa.kernels.timing import SIDE
@@ -41,6 +43,7 @@ from tilewright.platforms.siracusa.platform import PLATFORM
 
 SUMS_WHOLE = "a job's sums go over all taps and input channels"
 ROWS = "a job computes rows in sixes"
+PAIRS = "two columns of the input are a pixel, counted from the first"
 
 
 def window_refusal(call: Call) -> str | None:
@@ -114,6 +117,10 @@ class _Convolution(JobKernelMethods):
         """Jobs, codes, and what of both runs side by side."""
         return cycles(call, layer_of(call), sizes["oh"], sizes["ow"], sizes[self._channels])
 
+    def job_times(self, call: Call, sizes: Mapping[str, int]) -> JobTimes:
+        """Its jobs one by one."""
+        return times(call, layer_of(call), sizes["oh"], sizes["ow"], sizes[self._channels])
+
     def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """The sums of two jobs."""
         return sums_bytes(call, layer_of(call), sizes["oh"], sizes["ow"], sizes[self._channels])
@@ -129,7 +136,9 @@ class _Convolution(JobKernelMethods):
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Sizes, padding and first channel of one tile."""
         numbers = window_tile(view, self._channels)
-        return tile_numbers(call, layer_of(call), numbers, view.size(self._channels), view.loops[self._channels][0], view.stage)
+        return tile_numbers(
+            call, layer_of(call), numbers, view.size(self._channels), view.loops[self._channels][0], view.stage
+        )
 
     def _rows(self, call: Call) -> Rule:
         return prefer("oh", SIDE // layer_of(call).row_step, why=ROWS)
@@ -151,7 +160,7 @@ class NeurekaConvI8(_Convolution):
     def rules(self, call: Call) -> list[Rule]:
         """Sums stay whole; output channels go in those of a job."""
         jobs = multiple("oc", Mode.ONE.outs, why="a job computes 32 output channels")
-        columns = whole("ow", why="two columns of the input are a pixel, counted from the first") if layer_of(call).pairs else []
+        columns = whole("ow", why=PAIRS) if layer_of(call).pairs else []
         return [*whole("n", "g", "ic", "kh", "kw", why=SUMS_WHOLE), jobs, self._rows(call), *columns]
 
 

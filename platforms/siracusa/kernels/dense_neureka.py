@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from tilewright.operators import remembered
-from tilewright.platform import Call, Constant, JobKernelMethods, Operands, Rule, TileView, multiple, whole
+from tilewright.platform import Call, Constant, JobKernelMethods, JobTimes, Operands, Rule, TileView, multiple, whole
 from tilewright.platforms.generic.kernels.dense_i8 import accepts, matrix
 from tilewright.platforms.pulp.kernels.conv_i8 import TYPES
 from tilewright.platforms.pulp.kernels.dense_i8 import rows_in, rows_of
@@ -23,6 +23,7 @@ from tilewright.platforms.siracusa.kernels.jobs import (
     refusal,
     sums_bytes,
     tile_numbers,
+    times,
 )
 from tilewright.platforms.siracusa.kernels.packing import Mode
 from tilewright.platforms.siracusa.kernels.timing import SIDE
@@ -61,6 +62,11 @@ class NeurekaDenseI8(JobKernelMethods):
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Jobs, codes, and what of both runs side by side."""
         return cycles(call, layer_of(call), *picture(rows_in(sizes)), sizes["n"])
+
+    def job_times(self, call: Call, sizes: Mapping[str, int]) -> JobTimes:
+        """Its jobs one by one."""
+        rows, columns = picture(np.asarray(rows_in(sizes)))
+        return times(call, layer_of(call), int(rows), int(columns), sizes["n"])
 
     def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """The sums of two jobs."""

@@ -26,11 +26,11 @@ from tilewright.numerics import (
     the_quantisation,
 )
 from tilewright.operators import remembered
-from tilewright.platform import Array, Call, Constant, DType
+from tilewright.platform import Array, Call, Constant, DType, JobTimes
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.siracusa.kernels.codes_asm import Coding, listing
 from tilewright.platforms.siracusa.kernels.packing import WORD_BYTES, Mode, bits_of, pack
-from tilewright.platforms.siracusa.kernels.timing import SIDE, line_cycles, tile_cycles
+from tilewright.platforms.siracusa.kernels.timing import SIDE, job_times, line_cycles, tile_cycles
 from tilewright.platforms.siracusa.memory import WEIGHTS
 
 SHARED = "../../pulp/kernels/"
@@ -156,11 +156,15 @@ def context(call: Call, layer: Layer, source: str) -> JobContext:
 
 @dataclass(frozen=True)
 class Shape:
-    """Rows of sums and output channels of a job of a tile, and the tile's modelled cycles; integers or arrays."""
+    """Rows of sums and output channels of a job of a tile, how many jobs, and modelled cycles: of the tile, of the
+    engine alone, and of the cores for codes alone. Integers or arrays."""
 
     rows: Any
     outs: Any
+    jobs: Any
     cycles: Any
+    engine: Any
+    codes: Any
 
 
 def job_shape(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) -> Shape:
@@ -172,19 +176,20 @@ def job_shape(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) 
     high, wide, codes = layer.high(rows), layer.wide(columns), rows * columns * channels
     lines, blocks = -(-high // SIDE), -(-channels // layer.mode.outs)
     line = line_cycles(layer.mode, high / lines, wide, channels / blocks, layer.ins, layer.bits)
-    work = codes * coding_of(call).cycles / CORES
-    best = Shape(SIDE, np.minimum(channels, layer.mode.outs), tile_cycles(lines * blocks, lines * blocks * line, work))
+    engine, work = lines * blocks * line, codes * coding_of(call).cycles / CORES
+    least, jobs = np.minimum(channels, layer.mode.outs), lines * blocks
+    best = (SIDE, least, jobs, tile_cycles(jobs, engine, work))
     half = np.minimum(channels, layer.mode.outs * -(-blocks // 2))
-    for outs in (np.minimum(channels, layer.mode.outs), half, channels):
+    for outs in (least, half, channels):
         groups = -(-channels // outs)
         for parts in PARTS:
             job_rows = SIDE * -(-lines // parts)
             jobs = groups * -(-high // job_rows)
-            cycles = tile_cycles(jobs, lines * blocks * line, work)
-            better = (cycles < best.cycles) & (np.minimum(high, job_rows) * wide * outs <= JOB_SUMS)
-            pairs = ((job_rows, best.rows), (outs, best.outs), (cycles, best.cycles))
-            best = Shape(*(np.where(better, ours, other) for ours, other in pairs))
-    return best
+            cycles = tile_cycles(jobs, engine, work)
+            better = (cycles < best[-1]) & (np.minimum(high, job_rows) * wide * outs <= JOB_SUMS)
+            pairs = zip((job_rows, outs, jobs, cycles), best, strict=True)
+            best = tuple(np.where(better, ours, other) for ours, other in pairs)
+    return Shape(*best, engine, work)
 
 
 def sums_bytes(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) -> Any:
@@ -199,6 +204,12 @@ def cycles(call: Call, layer: Layer, rows: Any, columns: Any, channels: Any) -> 
     return job_shape(call, layer, rows, columns, channels).cycles
 
 
+def times(call: Call, layer: Layer, rows: int, columns: int, channels: int) -> JobTimes:
+    """The jobs of a tile of so many results, one by one."""
+    shape = job_shape(call, layer, rows, columns, channels)
+    return job_times(int(shape.jobs), float(shape.engine), float(shape.codes))
+
+
 def tile_numbers(
     call: Call, layer: Layer, sizes: Mapping[str, int], channels: int, first: int, stage: int
 ) -> Mapping[str, int]:
@@ -206,9 +217,8 @@ def tile_numbers(
     names = ("rows", "columns", "in_rows", "in_columns", "top", "left")
     shape = job_shape(call, layer, sizes["rows"], sizes["columns"], channels)
     groups = -(-channels // int(shape.outs))
-    jobs = groups * -(-layer.high(sizes["rows"]) // int(shape.rows))
     wide = {"in_columns": sizes["in_columns"] // 2} if layer.pairs else {}
     return {**{name: sizes[name] for name in names[:2]}, "channels": channels, "first": first,
             **{name: sizes[name] for name in names[2:]}, **wide, "job_rows": int(shape.rows),
-            "job_channels": int(shape.outs), "groups": groups, "jobs": jobs,
+            "job_channels": int(shape.outs), "groups": groups, "jobs": int(shape.jobs),
             "shares": SHARES // 2 * (stage % 2)}  # fmt: skip

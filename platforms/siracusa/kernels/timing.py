@@ -10,13 +10,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from tilewright.platform import JobTimes
 from tilewright.platforms.siracusa.kernels.packing import Mode
 
 SIDE = 6
 """Rows and columns of results that are computed at once."""
-ISSUE = 1700
-"""To write the words of the first jobs of a tile and start them, instructions that come from L2 counted."""
-FINISH = 550
+ISSUE = 900
+"""To start the first jobs of a tile and to write the second, instructions that come from L2 counted.
+
+The first is written beside what came before."""
+FINISH = 450
 """To give a job's sums to the cores, for them to begin, and to wait for them."""
 TOGETHER = 1.06
 """How much longer both take beside each other: they share the banks of L1."""
@@ -34,6 +37,11 @@ def line_cycles(mode: Mode, rows: Any, columns: Any, outs: Any, ins: int, bits: 
     if mode is Mode.APART:
         return wide * (64 + bits * outs + 32.6) + stores
     return blocks * ((rows + 2) * (columns + 2 * wide) + wide * (bits * outs + 24.6)) + stores
+
+
+def job_times(jobs: int, engine: float, codes: float) -> JobTimes:
+    """The jobs of a tile, one by one; see `tile_cycles`."""
+    return JobTimes(jobs, TILE + ISSUE, engine / jobs, codes / jobs + FINISH)
 
 
 def tile_cycles(jobs: Any, engine: Any, codes: Any) -> Any:

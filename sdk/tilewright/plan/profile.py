@@ -8,11 +8,12 @@ a layer are copied and waited for by its first tile.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 
 from tilewright.ops.index.affine import Range
+from tilewright.plan.actors import NOTHING, Actors, in_jobs, on_cores
 from tilewright.plan.plan import ExecutionPlan, Instruction
 from tilewright.platform import Copy, Platform
 from tilewright.tiling.hierarchy import (
@@ -40,7 +41,7 @@ class ModelledTile:
 
     `copy` are the tile's own copies. When they run is told by lists: one of `ahead` cycles ends where the kernel
     starts, one of `beside` starts `later` cycles behind that, one of `final` ends the tile. `before` of `wait` lie
-    before the kernel.
+    before the kernel. `actors` say what cores and engine do in the kernel's cycles.
     """
 
     ranges: Mapping[str, Range]
@@ -53,6 +54,7 @@ class ModelledTile:
     beside: int = 0
     later: int = 0
     final: int = 0
+    actors: Actors = NOTHING
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ def modelled_tiles(plan: ExecutionPlan, instruction: Instruction, platform: Plat
             ModelledTile(
                 ranges, moved, ceil(kernels[at]), ceil(sum(loads[at]) + sum(stores[at])) + first.cycles,
                 ceil(wait) + first.cycles, int(before) + first.cycles, int(ahead) + first.cycles, int(beside),
-                int(kernels[at] - hidden), int(final),
+                int(kernels[at] - hidden), int(final), _actors(members, step, levels),
             )
         )  # fmt: skip
     return tuple(tiles)
@@ -173,15 +175,53 @@ def _add(bytes_of: dict[str, int], schedule: TileSchedule, step: TileStep) -> No
 
 def _kernel_cycles(members: Sequence[Instruction], step: TileStep, levels: Hierarchy, first: int) -> float:
     """Cycles of the kernels of a tile from one stage on."""
-    total = 0.0
+    return sum(cycles for number, _, cycles in _kernels(members, step, levels) if number >= first)
+
+
+def _kernels(
+    members: Sequence[Instruction], step: TileStep, levels: Hierarchy
+) -> Iterator[tuple[int, Mapping[str, int], float]]:
+    """The stages that a tile computes: number, sizes of the loops, cycles."""
     for number, (member, tile) in enumerate(zip(members, step.tiles, strict=True)):
-        if step.computed[number] and number >= first:
+        if step.computed[number]:
             sizes = {name: high - low for name, (low, high) in tile.items()}
             cycles = member.kernel.cycles(member.call, sizes)
             points = prod(size for name, size in sizes.items() if "." not in name)
-            total += float(cycles) if cycles is not None else CALL_CYCLES + -(-points // levels.cores)
-            total += levels.costs.kernel if number + 1 < len(members) else 0
-    return total
+            total = float(cycles) if cycles is not None else CALL_CYCLES + -(-points // levels.cores)
+            yield number, sizes, total + (levels.costs.kernel if number + 1 < len(members) else 0)
+
+
+def _actors(members: Sequence[Instruction], step: TileStep, levels: Hierarchy) -> Actors:
+    """What cores and engine do in the cycles of a tile's kernels."""
+    now, told = 0.0, Actors()
+    for number, sizes, cycles in _kernels(members, step, levels):
+        kernel, call = members[number].kernel, members[number].call
+        own = in_jobs(kernel.job_times(call, sizes), now, cycles) if kernel.gives_jobs else on_cores(now, cycles)
+        told, now = told.then(own), now + cycles
+    return told
+
+
+def kernel_spans(plan: ExecutionPlan, instruction: Instruction) -> list[int]:
+    """How often the cores of every tile are given work: once by a stage that it computes, or once for each of its jobs.
+
+    Empty where a kernel of jobs does not say how many they are.
+    """
+    if instruction.schedule is None:
+        return []
+    by_name = {other.name: other for other in plan.instructions}
+    members = [by_name[stage.node] for stage in instruction.schedule.stages]
+    counts = []
+    for step in instruction.schedule.steps():
+        often = 0
+        for number, (member, tile) in enumerate(zip(members, step.tiles, strict=True)):
+            if step.computed[number]:
+                sizes = {name: high - low for name, (low, high) in tile.items()}
+                times = member.kernel.job_times(member.call, sizes)
+                if member.kernel.gives_jobs and times is None:
+                    return []
+                often += 1 if times is None else times.jobs
+        counts.append(often)
+    return counts
 
 
 def _copies(schedule: TileSchedule, moves: Sequence[TileCopy], levels: Hierarchy, engine: Copy) -> _Times:

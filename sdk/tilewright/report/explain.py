@@ -21,6 +21,9 @@ class Times(Protocol):
     def cycles(self, call: Call, kernel: Kernel) -> int | None:
         """None for a kernel that computes no tiles, or of which none fits."""
 
+    def jobs(self, call: Call, kernel: Kernel) -> tuple[int, int] | None:
+        """Cycles of the engine and of the cores for a kernel's jobs; None for one that gives none, or does not say."""
+
 
 def explain(graph: BoundGraph, counts: Counts | None = None, times: Times | None = None) -> str:
     """One paragraph per node: what was taken, what else would do, what was refused and why.
@@ -53,6 +56,7 @@ def _lines(graph: BoundGraph, counts: Counts, times: Times | None) -> Iterator[s
         price = _price(graph, bound, bound.kernel, counted) + _in_cycles(bound, bound.kernel, times)
         yield f"    takes {bound.kernel.name} of {bound.kernel.platform}{engine}, {bound.kernel.numerics}: {price}"
         yield from _apart(graph, bound, counts)
+        yield from _parted(bound, bound.kernel, times)
         for candidate in bound.candidates:
             if candidate.kernel is bound.kernel:
                 continue
@@ -84,8 +88,33 @@ def _in_cycles(bound: BoundNode, kernel: Kernel, times: Times | None) -> str:
     """What a kernel's layer is modelled to take alone, where several engines have a kernel that accepts it."""
     if times is None or bound.parts or len({c.kernel.engine for c in bound.candidates if c.refusal is None}) < 2:
         return ""
-    cycles = times.cycles(bound.call, kernel)
-    return "" if cycles is None else f", about {cycles:,} cycles in tiles on {kernel.engine}"
+    cycles, jobs = times.cycles(bound.call, kernel), times.jobs(bound.call, kernel)
+    if cycles is None:
+        return ""
+    both = f": its jobs {jobs[0]:,}, the cores beside them {jobs[1]:,}" if jobs else ""
+    return f", about {cycles:,} cycles in tiles on {kernel.engine}{both}"
+
+
+def _parted(bound: BoundNode, kernel: Kernel, times: Times | None) -> Iterator[str]:
+    """For a layer in jobs what a part of it on the cores, beside the jobs, would save at best.
+
+    Of a part f of the layer the cores take f of what their own kernel takes; both are done at once where the engine's
+    jobs on the rest take as long as the cores with the rest's results and that part.
+    """
+    jobs = times.jobs(bound.call, kernel) if times is not None else None
+    others = [c.kernel for c in bound.candidates if c.refusal is None and not c.kernel.gives_jobs]
+    alone = [cycles for other in others if times and (cycles := times.cycles(bound.call, other)) is not None]
+    if jobs is None or not alone:
+        return
+    engine, cores = jobs
+    if engine <= cores:
+        yield "    parted between both: saves nothing, the cores work as long as the engine already"
+        return
+    part = (engine - cores) / (engine - cores + min(alone))
+    yield (
+        f"    parted between both: {part:.1%} of it on the cores would save {round(part * engine):,} cycles at best, "
+        "less what a second kernel takes to begin"
+    )
 
 
 def _price(graph: BoundGraph, bound: BoundNode, kernel: Kernel, counted: Mapping[str, int]) -> str:

@@ -16,14 +16,16 @@ _KINDS: Mapping[str, BufferKind] = {"local": "activation", "constant": "constant
 
 
 def timeline(plan: ExecutionPlan, instruction: Instruction, platform: Platform) -> TimelineReport | None:
-    """When the cores compute and when copies run, as the cost model has it; None for a layer that runs whole."""
+    """When cores and engine compute and when copies run, as the cost model has it; None for a layer that runs whole."""
     cores: list[int] = []
+    engine: list[int] = []
     copies: list[int] = []
     now = 0
     for tile in modelled_tiles(plan, instruction, platform):
         start = now + tile.before
         end = now + tile.kernel + tile.wait
-        cores += (start, start + tile.kernel)
+        cores += (start + cycle for cycle in tile.actors.cores)
+        engine += (start + cycle for cycle in tile.actors.engine)
         for begin, cycles in ((start - tile.ahead, tile.ahead), (start + tile.later, tile.beside)):
             if cycles:
                 begin = max(begin, copies[-1] if copies else 0)
@@ -31,7 +33,7 @@ def timeline(plan: ExecutionPlan, instruction: Instruction, platform: Platform) 
         if tile.final:
             copies += (end - tile.final, end)
         now = end
-    return TimelineReport(tuple(cores), tuple(copies)) if cores else None
+    return TimelineReport(tuple(cores), tuple(copies), tuple(engine)) if cores else None
 
 
 def with_tile_buffers(memory: Mapping[str, MemoryReport], plan: ExecutionPlan) -> dict[str, MemoryReport]:

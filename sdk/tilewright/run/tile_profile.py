@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tilewright.plan.plan import ExecutionPlan, Instruction
-from tilewright.plan.profile import modelled_tiles
+from tilewright.plan.plan import ExecutionPlan
+from tilewright.plan.profile import kernel_spans, modelled_tiles
 from tilewright.plugins import platform
 from tilewright.report.build import LayerReport
 from tilewright.report.tile_times import TileCycles, TileReport
@@ -19,7 +19,7 @@ def with_tiles(layers: Sequence[LayerReport], plan: ExecutionPlan, spans: Sequen
     layers_with_tiles = []
     for index, (row, instruction) in enumerate(zip(layers, plan.instructions, strict=True)):
         own = [span for span in spans if span.instruction == index and span.kind != "layer"]
-        measured = _per_tile(own, _kernels_per_tile(instruction))
+        measured = _per_tile(own, kernel_spans(plan, instruction))
         tiles = modelled_tiles(plan, instruction, chosen)
         reports = (
             TileReport(
@@ -32,13 +32,6 @@ def with_tiles(layers: Sequence[LayerReport], plan: ExecutionPlan, spans: Sequen
         )  # fmt: skip
         layers_with_tiles.append(replace(row, profile=tuple(reports)))
     return tuple(layers_with_tiles)
-
-
-def _kernels_per_tile(instruction: Instruction) -> list[int]:
-    """How many stages each tile computes; each is one span."""
-    if instruction.schedule is None:
-        return []
-    return [sum(step.computed) for step in instruction.schedule.steps()]
 
 
 def _per_tile(spans: Sequence[Span], kernels: Sequence[int]) -> list[TileCycles]:

@@ -21,9 +21,11 @@ from tilewright.schedule.request import Request
 from tilewright.schedule.stacks import reserved_for_stacks
 from tilewright.tiling.hierarchy import Hierarchy, hierarchy
 from tilewright.tiling.options import Fronts
+from tilewright.tiling.schedule import last_tiles
 from tilewright.tiling.stages import work_of
-from tilewright.tiling.subject import subject_of
+from tilewright.tiling.subject import Subject, subject_of
 from tilewright.tiling.switches import TileOptions, hierarchy_for
+from tilewright.tiling.walk import Cut
 
 NEVER = 1 << 62
 """More cycles than anything takes."""
@@ -35,16 +37,34 @@ class LayerTimes:
 
     levels: Hierarchy
     fronts: Fronts
-    known: dict[tuple[str, str, str], int | None] = field(default_factory=dict)
+    known: dict[tuple[str, str, str], tuple[Subject, Cut] | None] = field(default_factory=dict)
 
     def cycles(self, call: Call, kernel: Kernel) -> int | None:
         """Of one call by a kernel that computes tiles; None for one that does not, or of which no tile fits."""
+        alone = self._alone(call, kernel)
+        return None if alone is None else alone[1].cycles
+
+    def jobs(self, call: Call, kernel: Kernel) -> tuple[int, int] | None:
+        """Cycles that all jobs of a call take the engine, and the cores; None where that is not known."""
+        alone = self._alone(call, kernel)
+        if alone is None:
+            return None
+        subject, cut = alone
+        engine = cores = 0.0
+        for tile in last_tiles(subject.stages[-1].extents, cut.sizes, cut.order):
+            times = kernel.job_times(call, {name: high - low for name, (low, high) in tile.items()})
+            if times is None:
+                return None
+            engine, cores = engine + times.jobs * times.engine, cores + times.jobs * times.cores
+        return round(engine), round(cores)
+
+    def _alone(self, call: Call, kernel: Kernel) -> tuple[Subject, Cut] | None:
         key = (call.node.name, kernel.platform, kernel.name)
         if key not in self.known:
-            self.known[key] = self._alone(call, kernel)
+            self.known[key] = self._cut(call, kernel)
         return self.known[key]
 
-    def _alone(self, call: Call, kernel: Kernel) -> int | None:
+    def _cut(self, call: Call, kernel: Kernel) -> tuple[Subject, Cut] | None:
         if not kernel.tileable:
             return None
         tensors = [tensor for tensor in (*call.inputs, *call.outputs) if tensor is not None]
@@ -54,7 +74,7 @@ class LayerTimes:
         work = work_of(call, kernel, layouts, kernel.constants(Operands(call, layouts)))
         subject = subject_of([work], self.levels)
         cuts = self.fronts.of(subject) if subject is not None else ()
-        return cuts[-1].cycles if cuts else None
+        return (subject, cuts[-1]) if subject is not None and cuts else None
 
 
 def layer_times(request: Request) -> LayerTimes | None:

@@ -91,22 +91,38 @@ ${parts.peak(view)}
 % endif
 % if page.timeline:
 <section id="timeline" aria-labelledby="h-timeline">
-<div class="line"><h2 id="h-timeline">Cores and copies</h2><p class="note">${page.timeline.total} cycles ${page.timeline.source}: computing ${page.timeline.computing}, waiting ${page.timeline.waiting}</p>
+<%
+lane = 38 if page.timeline.engine else 0
+tall = 132 + lane
+%>\
+<div class="line"><h2 id="h-timeline">Cores${f", {page.timeline.engine}" if page.timeline.engine else ""} and copies</h2><p class="note">${page.timeline.total} cycles ${page.timeline.source}: computing ${page.timeline.computing}, waiting ${page.timeline.waiting}</p>
 <div class="buttons zoomer"><button type="button" data-zoom="2" aria-label="stretch time">+</button><button type="button" data-zoom="0.5" aria-label="compress time">−</button></div></div>
 <article class="card">
 <div class="plotted">
-<svg class="axis" width="64" height="132" aria-hidden="true"><text x="58" y="50">cores</text><text x="58" y="88">copies</text></svg>
+<svg class="axis" width="64" height="${tall}" aria-hidden="true"><text x="58" y="50">cores</text>
+% if page.timeline.engine:
+<text x="58" y="88">engine</text>
+% endif
+<text x="58" y="${88 + lane}">copies</text></svg>
 <div class="scroll" tabindex="0" role="region" aria-label="layers over time in cycles">
-<svg class="wide plot times" height="132" role="group" aria-label="what computes and what is copied">
+<svg class="wide plot times" height="${tall}" role="group" aria-label="what computes and what is copied">
 % for tick in page.timeline.ticks:
-<line class="gridline" x1="${'%.3f' % (100 * tick.at)}%" x2="${'%.3f' % (100 * tick.at)}%" y1="24" y2="108"/><text class="tick" x="${'%.3f' % (100 * tick.at)}%" y="124" text-anchor="${'end' if tick.at > .97 else 'middle' if tick.at else 'start'}">${tick.label}</text>
+<line class="gridline" x1="${'%.3f' % (100 * tick.at)}%" x2="${'%.3f' % (100 * tick.at)}%" y1="24" y2="${108 + lane}"/><text class="tick" x="${'%.3f' % (100 * tick.at)}%" y="${124 + lane}" text-anchor="${'end' if tick.at > .97 else 'middle' if tick.at else 'start'}">${tick.label}</text>
 % endfor
 % for one in page.timeline.stretches:
-<svg class="stretch" data-l="${one.layer}" x="${'%.4f' % one.x}%" width="${'%.4f' % one.width}%" height="112"><title>${one.title}</title><rect class="ground" width="100%" height="112"/><text x="4" y="15">${one.name}</text><rect class="waits" y="30" width="100%" height="32"/><svg viewBox="0 0 ${one.length} 1" preserveAspectRatio="none" y="30" width="100%" height="32"><path class="${'cores' if one.spans.tiles else 'alone'}" d="${one.cores}"/></svg><svg viewBox="0 0 ${one.length} 1" preserveAspectRatio="none" y="68" width="100%" height="32"><path class="copies" d="${one.copies}"/></svg></svg>
+<svg class="stretch" data-l="${one.layer}" x="${'%.4f' % one.x}%" width="${'%.4f' % one.width}%" height="${112 + lane}"><title>${one.title}</title><rect class="ground" width="100%" height="${112 + lane}"/><text x="4" y="15">${one.name}</text><rect class="waits" y="30" width="100%" height="32"/><svg viewBox="0 0 ${one.length} 1" preserveAspectRatio="none" y="30" width="100%" height="32"><path class="${'cores' if one.spans.tiles else 'alone'}" d="${one.cores}"/></svg>
+% if page.timeline.engine:
+<svg viewBox="0 0 ${one.length} 1" preserveAspectRatio="none" y="68" width="100%" height="32"><path class="engine" d="${one.engine}"/></svg>
+% endif
+<svg viewBox="0 0 ${one.length} 1" preserveAspectRatio="none" y="${68 + lane}" width="100%" height="32"><path class="copies" d="${one.copies}"/></svg></svg>
 % endfor
 </svg>
 </div></div>
-<ul class="legend"><li><span class="key cores"></span>kernels in tiles</li><li><span class="key alone"></span>a layer that runs whole, on one core</li><li><span class="key waits"></span>cores wait</li><li><span class="key copies"></span>copies</li></ul>
+<ul class="legend"><li><span class="key cores"></span>kernels in tiles</li><li><span class="key alone"></span>a layer that runs whole, on one core</li><li><span class="key waits"></span>cores wait</li>
+% if page.timeline.engine:
+<li><span class="key engine"></span>jobs of ${page.timeline.engine}, whose results the cores finish</li>
+% endif
+<li><span class="key copies"></span>copies</li></ul>
 <p class="shown" aria-live="polite">Where copies run below a kernel they cost nothing; where the upper lane is pale, the cores wait for them.</p>
 </article>
 </section>

@@ -1,4 +1,4 @@
-"""What the cores and the copies of a tiled target do over time, tile by tile."""
+"""What the cores, an engine and the copies of a tiled target do over time, tile by tile."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from tilewright.report.text import number, printable
 
 @dataclass(frozen=True)
 class Spans:
-    """A layer's kernels and copies as pairs of start and end, in cycles from its start, and its length."""
+    """A layer's kernels, copies and jobs of an engine as pairs of start and end, in cycles from its start; its length,
+    and in how many tiles it runs, 0 for a whole one."""
 
     cores: tuple[int, ...]
     copies: tuple[int, ...]
     length: int
-    tiles: bool
+    tiles: int
+    engine: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """One layer on the axis: `x` and `width` in per cent, `cores` and `copies` as paths over its length."""
+    """One layer on the axis: `x` and `width` in per cent, `cores`, `engine` and `copies` as paths over its length."""
 
     layer: int
     name: str
@@ -32,12 +34,14 @@ class Stretch:
     width: float
     cores: str
     copies: str
+    engine: str
     spans: Spans
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """All layers one after the other; `source` says whether the cycles are measured or modelled."""
+    """All layers one after the other; `source` says whether the cycles are measured or modelled, `engine` names what
+    takes jobs, empty where nothing does."""
 
     stretches: tuple[Stretch, ...]
     ticks: tuple[Tick, ...]
@@ -45,6 +49,7 @@ class Timeline:
     computing: str
     waiting: str
     source: str
+    engine: str = ""
 
 
 def timeline(layers: Sequence[LayerReport], short: Mapping[str, str]) -> Timeline | None:
@@ -63,7 +68,7 @@ def timeline(layers: Sequence[LayerReport], short: Mapping[str, str]) -> Timelin
         stretches.append(
             Stretch(
                 index, short[layer.name], _title(layer, spans), spans.length, *where, _path(spans.cores),
-                _path(spans.copies), spans,
+                _path(spans.copies), _path(spans.engine), spans,
             )
         )  # fmt: skip
         now += spans.length
@@ -74,6 +79,7 @@ def timeline(layers: Sequence[LayerReport], short: Mapping[str, str]) -> Timelin
         computing=percent(busy, total),
         waiting=percent(total - busy, total),
         source="as measured" if measured else "as the cost model has them",
+        engine=" and ".join(sorted({layers[index].engine for index, spans in known if spans.engine})),
     )
 
 
@@ -82,10 +88,11 @@ def spans_of(layer: LayerReport, measured: bool) -> Spans | None:
     if measured and layer.profile and all(tile.measured for tile in layer.profile):
         return _measured(layer)
     if layer.timeline is not None:
-        ends = [*layer.timeline.cores[-1:], *layer.timeline.copies[-1:], layer.modelled_cycles or 0]
-        return Spans(layer.timeline.cores, layer.timeline.copies, max(ends), True)
+        own = layer.timeline
+        ends = [*own.cores[-1:], *own.copies[-1:], *own.engine[-1:], layer.modelled_cycles or 0]
+        return Spans(own.cores, own.copies, max(ends), max(1, layer.tiles), own.engine)
     if layer.modelled_cycles:
-        return Spans((0, layer.modelled_cycles), (), layer.modelled_cycles, False)
+        return Spans((0, layer.modelled_cycles), (), layer.modelled_cycles, 0)
     return None
 
 
@@ -103,7 +110,7 @@ def _measured(layer: LayerReport) -> Spans:
         if tile.measured.copy:
             copies += (now, min(now + max(tile.measured.copy, tile.measured.wait), end))
         now = end
-    return Spans(tuple(cores), tuple(copies), now, True)
+    return Spans(tuple(cores), tuple(copies), now, len(layer.profile))
 
 
 def _busy(pairs: Sequence[int]) -> int:
@@ -115,7 +122,9 @@ def _title(layer: LayerReport, spans: Spans) -> str:
     text = f"{printable(layer.name)}: {number(spans.length)} cycles"
     if not spans.tiles:
         return text + ", whole on one core, nothing is copied"
-    text += f" in {len(spans.cores) // 2} tiles, computing {percent(busy, spans.length)}"
+    text += f" in {spans.tiles} tiles, computing {percent(busy, spans.length)}"
+    if spans.engine:
+        text += f", {printable(layer.engine)} {percent(_busy(spans.engine), spans.length)}"
     return text + f", waiting {percent(spans.length - busy, spans.length)}, copies {number(_busy(spans.copies))} cycles"
 
 
