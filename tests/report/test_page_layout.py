@@ -86,7 +86,7 @@ def test_the_timeline_says_what_waits() -> None:
     assert (found.stretches[1].x, found.stretches[1].width) == (25, 75)
     assert found.stretches[0].copies == "M10 0H65V1H10Z", "bars that touch are one"
     assert (found.engine, found.stretches[0].engine) == ("", "")
-    jobs = replace(tiled(), engine="npu", timeline=TimelineReport((30, 60, 65, 95), (10, 20), (0, 30, 30, 65)))
+    jobs = replace(tiled(), timeline=TimelineReport((30, 60, 65, 95), (10, 20), (0, 30, 30, 65), "npu"))
     three = timeline([jobs], {jobs.name: jobs.name})
     assert three is not None
     assert three.engine == "npu"

@@ -34,10 +34,11 @@ class TimelineReport:
     """When a tiled layer computes and copies, in modelled cycles from its start: pairs of start and end, in order.
 
     `cores` are the kernels, one pair a tile; where an engine takes jobs, they are what the cores do with each job, and
-    `engine` are its jobs. `copies` are the lists of copies, those of neighbouring tiles beside a
+    `engine` are its jobs and `unit` its name. `copies` are the lists of copies, those of neighbouring tiles beside a
     kernel where buffers are double.
     """
 
     cores: tuple[int, ...]
     copies: tuple[int, ...]
     engine: tuple[int, ...] = ()
+    unit: str = ""

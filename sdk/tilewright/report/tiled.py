@@ -33,7 +33,16 @@ def timeline(plan: ExecutionPlan, instruction: Instruction, platform: Platform) 
         if tile.final:
             copies += (end - tile.final, end)
         now = end
-    return TimelineReport(tuple(cores), tuple(copies), tuple(engine)) if cores else None
+    if not cores:
+        return None
+    return TimelineReport(tuple(cores), tuple(copies), tuple(engine), _unit(plan, instruction) if engine else "")
+
+
+def _unit(plan: ExecutionPlan, instruction: Instruction) -> str:
+    """The engine that takes jobs of a layer, or of one that is computed with it."""
+    assert instruction.schedule is not None
+    kernels = [other.kernel for other in plan.instructions if other.name in instruction.schedule.nodes]
+    return " and ".join(sorted({kernel.engine for kernel in kernels if kernel.gives_jobs}))
 
 
 def with_tile_buffers(memory: Mapping[str, MemoryReport], plan: ExecutionPlan) -> dict[str, MemoryReport]:

@@ -20,6 +20,7 @@ class Spans:
     length: int
     tiles: int
     engine: tuple[int, ...] = ()
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def timeline(layers: Sequence[LayerReport], short: Mapping[str, str]) -> Timelin
         computing=percent(busy, total),
         waiting=percent(total - busy, total),
         source="as measured" if measured else "as the cost model has them",
-        engine=" and ".join(sorted({layers[index].engine for index, spans in known if spans.engine})),
+        engine=" and ".join(sorted({printable(spans.unit) for _, spans in known if spans.engine})),
     )
 
 
@@ -90,7 +91,7 @@ def spans_of(layer: LayerReport, measured: bool) -> Spans | None:
     if layer.timeline is not None:
         own = layer.timeline
         ends = [*own.cores[-1:], *own.copies[-1:], *own.engine[-1:], layer.modelled_cycles or 0]
-        return Spans(own.cores, own.copies, max(ends), max(1, layer.tiles), own.engine)
+        return Spans(own.cores, own.copies, max(ends), max(1, layer.tiles), own.engine, own.unit)
     if layer.modelled_cycles:
         return Spans((0, layer.modelled_cycles), (), layer.modelled_cycles, 0)
     return None
@@ -124,7 +125,7 @@ def _title(layer: LayerReport, spans: Spans) -> str:
         return text + ", whole on one core, nothing is copied"
     text += f" in {spans.tiles} tiles, computing {percent(busy, spans.length)}"
     if spans.engine:
-        text += f", {printable(layer.engine)} {percent(_busy(spans.engine), spans.length)}"
+        text += f", {printable(spans.unit)} {percent(_busy(spans.engine), spans.length)}"
     return text + f", waiting {percent(spans.length - busy, spans.length)}, copies {number(_busy(spans.copies))} cycles"
 
 
