@@ -21,6 +21,11 @@ SENTENCES = {
     ("PackedAttention", "com.microsoft"): OPTIMISER,
     ("Conv", "com.microsoft.nchwc"): ": ONNX Runtime's optimiser writes it for the processor on which it ran; save the "
     "optimised model with ORT_ENABLE_EXTENDED in the place of ORT_ENABLE_ALL",
+    (
+        "ConvGrad",
+        "com.microsoft",
+    ): ": ONNX Runtime's training tools write it into graphs with gradients, eval_model.onnx "
+    "beside them has none; export the network for inference, and give that to 'tilewright train'",
     ("MatMulBnb4", "com.microsoft"): ": a quantiser of ONNX Runtime writes it; quantise to int8 or int4 (MatMulNBits",
     ("Sampling", "com.microsoft"): ": of ONNX Runtime's own operators there are Attention, BiasGelu, DequantizeLi",
     ("BpeDecoder", "ai.onnx.contrib"): ": onnxruntime-extensions write it (tokenizers, pictures, text); keep the",

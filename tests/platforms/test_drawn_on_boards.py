@@ -22,6 +22,7 @@ CALLS = 6
         ("cortex_m", "qemu_mps2_an386", "ConvGatheredF32"),
         ("cortex_m", "qemu_mps2_an386", "VectorProductF32"),
         ("cortex_m", "qemu_mps2_an386", "DescentInPlace"),
+        ("cortex_m", "qemu_mps2_an386", "DescentPair"),
         ("cortex_m", "qemu_mps3_an547", "TransposedMve"),
         ("cortex_m", "qemu_mps2_an386", "IntegerProductDsp"),
         ("cortex_m", "qemu_mps3_an547", "IntegerProductMve"),

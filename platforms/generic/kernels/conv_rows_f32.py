@@ -26,12 +26,15 @@ GATHERED = ConvGatheredF32()
 class RowsContext:
     """A convolution of one row of results over copies of the rows that it reads, `window` behind what is gathered.
 
-    `rows` of results, those of the operand, how many lie before the first of them, and the operand's steps.
+    `rows` of results, those of the operand, how many a result slides by and how many lie before the first of them, and
+    the operand's steps.
     """
 
     row: GatheredContext
+    images: int
     rows: int
     size: int
+    stride: int
     begin: int
     x: Steps
     window: int
@@ -41,14 +44,11 @@ class ConvRowsF32(KernelMethods):
     """Four pixels by four channels at a time from copies of rows, so that results may lie over the operand."""
 
     def accepts(self, call: Call) -> str | None:
-        """One image and one group, rows one behind the other."""
+        """One group, rows one behind the other."""
         if (refused := GATHERED.accepts(call)) is not None:
             return refused
-        window = conv_window(call)
-        if call.shape(0)[0] > 1 or call.integer("group", 1) > 1 or len(window.strides) != 2:
-            return "the kernel handles one image of two axes"
-        if window.strides[0] > 1 or window.dilations[0] > 1:
-            return "the kernel handles windows that slide by one row"
+        if call.integer("group", 1) > 1 or conv_window(call).dilations[:-1] not in ((), (1,)):
+            return "the kernel handles one group and windows of neighbouring rows"
         return "pixels are gathered whole" if pixel_by_pixel(call) else None
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
@@ -58,7 +58,8 @@ class ConvRowsF32(KernelMethods):
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """A row of results lies over one of which there is a copy."""
         x, y = call.shape(0), call.outputs[0].shape
-        return ((0, 0),) if x[2:] == y[2:] and y[1] <= x[1] else ()
+        slides = prod(conv_window(call).strides) == 1 and x[2:] == y[2:]
+        return ((0, 0),) if slides and x[0] == 1 and y[1] <= x[1] else ()
 
     def cost(self, call: Call) -> float:
         """Copies cost little, and nothing pays for them where results lie elsewhere in any case."""
@@ -75,9 +76,9 @@ class ConvRowsF32(KernelMethods):
         size, outs, kernel, strides, dilations, begins = whole.pairs
         lying = (0, kernel[0] * size[1], size[1], 1)
         pairs = ((kernel[0], size[1]), (1, outs[1]), kernel, strides, dilations, (0, begins[1]))
-        row = replace(whole, pairs=pairs, x=lying, direct=False, beside=whole.y[3] == 1)
+        row = replace(whole, images=1, pairs=pairs, x=lying, direct=False, beside=whole.y[3] == 1)
         window = 4 * min(whole.at_once, whole.channels) * prod(kernel)
-        return RowsContext(row, outs[0], size[0], begins[0], whole.x, window)
+        return RowsContext(row, whole.images, outs[0], size[0], strides[0], begins[0], whole.x, window)
 
 
 PLATFORM.kernel(

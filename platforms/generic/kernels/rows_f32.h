@@ -1,18 +1,28 @@
 /* Convolutions row by row from copies of the rows that a result reads, so that results may lie over the operand. */
-static void tilewright_convolve_rows(tilewright_gathering g, const tilewright_product *row, const float *x,
-                                     tilewright_steps from, int rows, int size, int begin, float *window)
+typedef struct {
+    int images, rows, size, stride, begin; /* rows of results and of the operand, and how many of these each result skips */
+    tilewright_steps from;
+    int y_image;
+} tilewright_row_copies;
+
+static void tilewright_convolve_rows(const tilewright_gathering *whole, const tilewright_product *row,
+                                     const tilewright_row_copies *copies, const float *x, float *window)
 {
-    const int columns = row->size[1], taps = row->kernel[0];
-    for (int at = 0; at < rows; at++, g.y += row->y.row) {
+    const int columns = row->size[1], taps = row->kernel[0], stays = taps > copies->stride ? taps - copies->stride : 0;
+    for (int at = 0; at < copies->images * copies->rows; at++) {
+        const int image = at / copies->rows, top = at % copies->rows * copies->stride - copies->begin;
+        const int kept = at % copies->rows ? stays : 0;
+        tilewright_gathering g = *whole;
+        g.y += image * copies->y_image + at % copies->rows * row->y.row;
         for (int channel = 0; channel < row->channels; channel++) {
             float *const lines = window + channel * row->x.channel;
-            const int kept = at ? taps - 1 : 0;
-            memmove(lines, lines + columns, (size_t)(kept * columns) * sizeof *lines);
+            memmove(lines, lines + (taps - kept) * columns, (size_t)(kept * columns) * sizeof *lines);
             for (int line = kept; line < taps; line++) {
-                const int place = at - begin + line, inside = place >= 0 && place < size;
-                const float *source = x + channel * from.channel + (inside ? place : 0) * from.row;
+                const int place = top + line, inside = place >= 0 && place < copies->size;
+                const float *source =
+                    x + image * copies->from.image + channel * copies->from.channel + (inside ? place : 0) * copies->from.row;
                 float *put = lines + line * columns;
-                for (int i = 0; i < columns; i++, source += from.column) {
+                for (int i = 0; i < columns; i++, source += copies->from.column) {
                     *put++ = inside ? *source : 0.0f;
                 }
             }

@@ -20,6 +20,13 @@ _QUANTISERS = {
     "MatMulBnb4": "quantise to int8 or int4 (MatMulNBits, QDQ)",
     "MatMulFpQ4": "quantise to int8 or int4 (MatMulNBits, QDQ)",
 }
+_TRAINED = frozenset({
+    "AdamOptimizer", "AdamWOptimizer", "BatchNormalizationGrad", "BatchNormInternal", "BiasGeluGrad_dX",
+    "BitmaskDropoutGrad", "ConcatTraining", "ConvGrad", "DropoutGrad", "FastGeluGrad", "GatherElementsGrad",
+    "GatherGrad", "GatherNDGrad", "InPlaceAccumulator", "InvertibleLayerNormalizationGrad", "LambOptimizer",
+    "MaxPoolGrad", "ReduceSumTraining", "SGDOptimizer", "SGDOptimizerV2", "SimplifiedLayerNormalizationGrad",
+    "SliceGrad", "SoftmaxCrossEntropyLossInternal", "SoftmaxCrossEntropyLossInternalGrad", "SplitTraining", "YieldOp",
+})  # fmt: skip
 _ORIGINS = {
     "com.microsoft.nchwc": (
         "ONNX Runtime's optimiser writes it for the processor on which it ran",
@@ -59,6 +66,11 @@ def _advice(op: str, domain: str) -> tuple[str, str]:
         return _ORIGINS[domain]
     if op in _QUANTISERS and domain == MICROSOFT:
         return "a quantiser of ONNX Runtime writes it", _QUANTISERS[op]
+    if domain == MICROSOFT and op in _TRAINED:
+        return (
+            "ONNX Runtime's training tools write it into graphs with gradients, eval_model.onnx beside them has none",
+            "export the network for inference, and give that to 'tilewright train'",
+        )
     if domain == MICROSOFT and op in _FUSED:
         why = "ONNX Runtime's optimiser writes it in the place of standard operators"
         return why, "export or save the model without that optimisation (ORT_DISABLE_ALL)"

@@ -1,8 +1,10 @@
-"""Operators of training graphs as nodes: gradients of Softmax, of its loss, of Gelu and LayerNormalization, and SGD."""
+"""Operators of training graphs as nodes: gradients of activations, of Softmax and its loss, of norms; and steps."""
 
 from __future__ import annotations
 
 from math import pi, prod, sqrt
+
+import numpy as np
 
 from tilewright.frontend.splits.parts import Parts
 from tilewright.frontend.splits.spelling import MICROSOFT
@@ -78,6 +80,43 @@ def _statistics(parts: Parts, x: str, axes: str) -> tuple[str, str]:
     return mean, parts.op("Reciprocal", parts.op("Sqrt", shifted))
 
 
+def _relu(parts: Parts) -> None:
+    """`dy` where the result is above zero."""
+    zero = parts.like(0, 0)
+    parts.op("Where", parts.op("Greater", parts.input(1), zero), parts.input(0), zero, into=parts.output(0))
+
+
+def _sigmoid(parts: Parts) -> None:
+    """`dy * y * (1 - y)`."""
+    slope = parts.op("Mul", parts.input(1), parts.op("Sub", parts.like(0, 1), parts.input(1)))
+    parts.op("Mul", parts.input(0), slope, into=parts.output(0))
+
+
+def _tanh(parts: Parts) -> None:
+    """`dy * (1 - y * y)`."""
+    slope = parts.op("Sub", parts.like(0, 1), parts.op("Mul", parts.input(1), parts.input(1)))
+    parts.op("Mul", parts.input(0), slope, into=parts.output(0))
+
+
+def _log_softmax(parts: Parts) -> None:
+    """`dy - exp(y) * sum(dy)`."""
+    total = parts.op("ReduceSum", parts.input(0), parts.constant([parts.whole("axis", -1)]), keepdims=1)
+    share = parts.op("Mul", parts.op("Exp", parts.input(1)), total)
+    parts.op("Sub", parts.input(0), share, into=parts.output(0))
+
+
+def _accumulated(parts: Parts) -> None:
+    """What was accumulated with a value more, or the value alone where the flag says so; the first result tells that
+    it was done."""
+    added = parts.op("Add", parts.input(0), parts.input(1))
+    if parts.input(2):
+        added = parts.op("Where", parts.input(2), parts.input(1), added)
+    if parts.output(1):
+        parts.op("Identity", added, into=parts.output(1))
+    if parts.output(0):
+        parts.op("Identity", parts.constant(np.ones(1, np.bool_)), into=parts.output(0))
+
+
 def _step(parts: Parts) -> None:
     """Weights less the learning rate times their gradient."""
     step = parts.op("Mul", parts.input(1), parts.like(1, parts.number("lr")))
@@ -85,7 +124,14 @@ def _step(parts: Parts) -> None:
 
 
 SPLITS = {
+    (MICROSOFT, "InPlaceAccumulatorV2"): _accumulated,
+    (MICROSOFT, "LogSoftmaxGrad"): _log_softmax,
+    (MICROSOFT, "LogSoftmaxGrad_13"): _log_softmax,
+    (MICROSOFT, "ReluGrad"): _relu,
+    (MICROSOFT, "SigmoidGrad"): _sigmoid,
     (MICROSOFT, "SoftmaxGrad"): _softmax,
+    (MICROSOFT, "SoftmaxGrad_13"): _softmax,
+    (MICROSOFT, "TanhGrad"): _tanh,
     (MICROSOFT, "SoftmaxCrossEntropyLossGrad"): _loss,
     (MICROSOFT, "GeluGrad"): _gelu,
     (MICROSOFT, "LayerNormalizationGrad"): _layer,
