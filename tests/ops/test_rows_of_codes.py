@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,13 @@ import onnx
 import pytest
 from in_c import Trial, hold
 from onnx import TensorProto, helper, numpy_helper
+from tilewright.cli import main
 from tilewright.conformance.subject import load_and_pass
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.platforms.generic.kernels import row_codes as kernels
 from tilewright.quantiser.codes import Scheme, coded
 from tilewright.quantiser.rewrite import rewritten
+from tilewright.report.build import Report
 
 FORMS = [("int8", 40, 28), ("int4:32", 44, 24), ("int4:16", 39, 27)]
 OURS = {"RowCodes", "CodeProduct", "CodeRows"}
@@ -59,6 +62,24 @@ def test_the_written_graph_and_ours_give_the_same_bits(tmp_path: Path, form: str
     ]  # fmt: skip
     assert not {"MatMulInteger", "DequantizeLinear", "MatMul"}.intersection(node.op for node in found.nodes)
     hold([Trial(model, _feeds(width))], tmp_path, rtol=0, atol=0)
+
+
+@pytest.mark.sim("qemu_pulp")
+@pytest.mark.parametrize(("form", "width", "outputs"), [("int8", 40, 28), ("int4:32", 44, 24)])
+def test_outputs_are_shared_among_the_cores_of_a_cluster(
+    tmp_path: Path, form: str, width: int, outputs: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    onnx.save(_floats(width, outputs), tmp_path / "rows.onnx")
+    np.savez(tmp_path / "feeds.npz", **_feeds(width))
+    words = ["run", str(tmp_path / "rows.onnx"), "-t", "qemu_pulp", "--weights", form]
+    words += ["--inputs", str(tmp_path / "feeds.npz")]
+    assert main([*words, "--json", str(tmp_path / "told.json"), "-q"]) == 0
+    capsys.readouterr()
+    report = Report.from_json(json.loads((tmp_path / "told.json").read_text()))
+    assert report.run is not None
+    assert report.run.match
+    kernels_of = {layer.op: layer.kernel for layer in report.layers}
+    assert (kernels_of["RowCodes"], kernels_of["CodeProduct"]) == ("TiledRowCodes", "TiledCodeProduct")
 
 
 def test_rows_of_zeros_and_of_anything(tmp_path: Path) -> None:

@@ -31,6 +31,10 @@ CALLS = 6
         ("cortex_m", "qemu_mps2_an386", "CodedAttentionDsp"),
         ("cortex_m", "qemu_mps3_an547", "CodedAttentionMve"),
         ("cortex_m", "qemu_mps3_an547", "CodeProductMve"),
+        ("pulp", "qemu_pulp", "TiledCodeProduct"),
+        ("pulp", "qemu_pulp", "TiledCodedAttention"),
+        ("pulp", "qemu_pulp", "TiledRowCodes"),
+        ("pulp", "qemu_pulp", "TiledNormF32"),
     ],
 )
 def test_drawn_calls_of_a_kernel(platform: str, board: str, kernel: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Rows coded as they come, and their products with coded weights, over tiles in L1: outputs are shared among the cores."""
+"""Rows coded as they come, and their products with coded weights, over tiles in L1: the cores share outputs."""
 
 from __future__ import annotations
 

@@ -202,8 +202,9 @@ class Operator:
     names in `operands` and `results` (a last name `x...` stands for x0, x1, ...), every other name is an intermediate
     of the chain; the node's clamp is no part of it and limits the results. None for opaque operators, an empty chain
     for a call that has no index map. `footprints` stands in its place where no expression says what is made of the
-    elements: it says which are read, all that the tiler asks. `gap` says of such a call what about it is not computed, and what to do. `codes`
-    is what the operator does on integer codes, or a function of the node where its attributes decide.
+    elements: it says which are read, all that the tiler asks. `gap` says of a call without index maps what about it is
+    not computed, and what to do. `codes` is what the operator does on integer codes, or a function of the node where
+    its attributes decide.
     `window` is how windows lie over the operand, for operators whose result has rows of windows; `passes` says which
     values stand in the results as they are, where `codes` does not say it. `clamps`
     says that a limit behind it can be part of it, `overwrites` that the order of nodes may count on its result standing
