@@ -154,7 +154,7 @@ class RotaryContext:
 
 @PLATFORM.kernel(
     "RotaryEmbedding", types=f"{FLOATS}, {FLOATS}, {FLOATS}, i64|i32? -> {FLOATS}", template="rotary.c.mako",
-    sources=["index.h"], numerics="1e-5", preference=-25,
+    sources=["index.h", "each_rounded.h"], numerics="1e-5", preference=-25,
 )  # fmt: skip
 class RotaryAtPositions(KernelMethods):
     """Pairs turned by angles that run-time positions look up; a position outside the cache takes the nearest."""

@@ -1,5 +1,6 @@
-${f.storage} void ${f.name}(${f.parameters})
+TILEWRIGHT_EACH_ROUNDED ${f.storage} void ${f.name}(${f.parameters})
 {
+    TILEWRIGHT_EACH_ROUNDED_BODY
     for (int row = 0; row < ${k.batch * k.steps}; row++) {
 % if k.positions:
         const int position = tilewright_index((int64_t)position_ids[row], ${k.positions});

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from tilewright.model import Array, DType, Shape
-from tilewright.ops.attention_chain import attention_nests, rotary_nests
+from tilewright.ops.attention_chain import attention_nests, rotary_footprints, rotary_nests
 from tilewright.ops.attention_rule import Heads, heads, rotated, scale
 from tilewright.ops.check import same_type
 from tilewright.ops.facts import Reads, lengths
@@ -203,6 +203,7 @@ OPERATORS = (
         _turned,
         ("x", "cos_cache", "sin_cache", "position_ids"),
         nests=rotary_nests,
+        footprints=rotary_footprints,
         sketch="rotary",
         reads=_reads_positions,
     ),

@@ -152,3 +152,15 @@ def rotary_nests(call: Call) -> tuple[Nest, ...]:
         rest = Space.of(b=shape[0], h=count, t=shape[-2], e=depth - turned)
         nests.append(Nest(rest, _split(y, b, h, t, e + turned, depth), (_split(x, b, h, t, e + turned, depth),)))
     return tuple(nests)
+
+
+def rotary_footprints(call: Call) -> tuple[Nest, ...]:
+    """Batch `b`, heads `h` and steps `t`, whose elements `d` need one another and the step's angles `e`; none where
+    heads are no axis or positions are looked up."""
+    shape, angles = call.shape(), operand(call.tensor(1), "cos_cache")
+    if call.optional(3) is not None or len(shape) != 4 or 0 in shape:
+        return ()
+    space = Space.of(b=shape[0], h=shape[1], t=shape[2], d=shape[3], e=angles.shape[2])
+    b, h, t, d, e = space
+    reads = (operand(call.tensor(0), "x")[b, h, t, d], angles[b, t, e], operand(call.tensor(2), "sin_cache")[b, t, e])
+    return (Nest(space, Tensor("y", shape, call.tensor(0).dtype)[b, h, t, d], reads),)

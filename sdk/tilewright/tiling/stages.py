@@ -150,7 +150,7 @@ def work_of(call: Call, kernel: Kernel, layouts: Mapping[str, Layout], constants
 def nests_of(call: Call) -> tuple[Nest, ...]:
     """The operator's index maps for this call, or its footprints; empty where it has none."""
     operator = _operator(call)
-    if operator.footprints is not None:
+    if operator.footprints is not None and not (operator.nests is not None and operator.nests(call)):
         return operator.footprints(call)
     if operator.nests is None:
         return (_element_by_element(call),) if operator.batchable else ()
