@@ -56,6 +56,17 @@ def drawn(seed: int, codes: bool = True) -> onnx.ModelProto:
     return quantise(model, odd_inputs(model, 8)) if codes else model
 
 
+def strided() -> onnx.ModelProto:
+    """A depthwise layer of stride 2 behind wide layers: a row of it reads two new rows of each."""
+    net = Sketch("strided")
+    x = net.node("Relu", net.convolution(net.input("image", 1, 3, 17, 12), 3, 8, (3, 3)))
+    x = net.node("Relu", net.convolution(x, 8, 8, (3, 3), 8))
+    x = net.node("Relu", net.convolution(x, 8, 24, (1, 1)))
+    net.output(net.convolution(x, 24, 24, (3, 3), 24, strides=[2, 2]), "result")
+    model = net.finish()
+    return quantise(model, odd_inputs(model, 8))
+
+
 def inverted_residual(folder: Path) -> Path:
     """A block of MobileNetV2: eight channels widened to forty-eight, and added to what they were."""
     net = Sketch("inverted")
@@ -71,7 +82,13 @@ def inverted_residual(folder: Path) -> Path:
 
 
 def chained(
-    model: onnx.ModelProto, folder: Path, target: str, rows: int, options: CompileOptions | None = None
+    model: onnx.ModelProto,
+    folder: Path,
+    target: str,
+    rows: int,
+    options: CompileOptions | None = None,
+    *,
+    single_rows: bool = False,
 ) -> Compiled:
     """The network with every chain that can be had, the longest first, `rows` rows at a time."""
     path = folder / f"{model.graph.name}.onnx"
@@ -80,7 +97,7 @@ def chained(
     run = compiler.copy()
     others = {stage: [move for move in MOVES if move.stage == stage] for stage in ("passes", "tiling", "plan")}
     run.dependency_overrides[moves] = lambda: (
-        *others["passes"], _EveryChain(rows), *others["tiling"], *others["plan"],
+        *others["passes"], _EveryChain(rows, single_rows), *others["tiling"], *others["plan"],
     )  # fmt: skip
     return compile_model(path, options or CompileOptions(quantized_io=True), load_target(target), pipeline=run)
 
@@ -90,6 +107,7 @@ class _EveryChain:
     """A move that takes every chain that can be had, the longest first, `rows` rows at a time."""
 
     rows: int
+    single_rows: bool = False
     name: str = "every_chain"
     stage: str = "binding"
     needs: Feature | None = None
@@ -99,11 +117,13 @@ class _EveryChain:
         request = now.question.request
         links, taken = Links(now.bound, request.kernels, by_cost), list[BoundNode]()
         for nodes in sorted(links.paths(), key=len, reverse=True):
-            made = links.chain(nodes, self.rows)
+            made = links.chain(nodes, self.rows, single_rows=self.single_rows)
             used = {part.call.node.name for chain in taken for part in chain.parts}
             if made is not None and used.isdisjoint(nodes):
                 taken.append(made)
-        decided = [RowChain(tuple(part.call.node.name for part in chain.parts), self.rows) for chain in taken]
+        decided = [
+            RowChain(tuple(part.call.node.name for part in chain.parts), self.rows, self.single_rows) for chain in taken
+        ]
         yield Offer([Deployment(now.question, replace(now.decisions, row_chains=tuple(decided)))], "any")
 
     def added_work(self, before: Deployment, after: Deployment) -> float:

@@ -10,9 +10,10 @@ import pytest
 from board_layers import board_or_skip
 from make_odd import Sketch, odd_inputs
 from quantise import quantise
-from row_networks import chained, chains_of, drawn, inverted_residual, longest
+from row_networks import chained, chains_of, drawn, inverted_residual, longest, strided
 from tilewright.compile import Compiled, run_model, write
 from tilewright.options import CompileOptions, RunOptions
+from tilewright.schedule.decisions_json import decisions_in, decisions_out
 from tilewright.target import load_target
 
 TARGETS = ("host", "qemu_mps2_an386", "qemu_mps3_an547", "qemu_microbit", "qemu_rv32imc", "qemu_rv32gcv")
@@ -44,6 +45,23 @@ def test_drawn_chains_equal_numpy_in_every_bit(seed: int, target: str, tmp_path:
     assert all(bound.kernel is not None and bound.kernel.numerics == "exact" for bound in chains_of(compiled))
     run(compiled, target, tmp_path)
     run(compiled, target, tmp_path, extreme=seed % 2)
+
+
+def test_nodes_before_the_last_may_compute_single_rows(tmp_path: Path) -> None:
+    board_or_skip("qemu_mps2_an386")
+    single, double = (
+        chained(strided(), tmp_path, "qemu_mps2_an386", rows=1, single_rows=alone) for alone in (True, False)
+    )
+    made = [longest(compiled) for compiled in (single, double)]
+    needs = [
+        bound.kernel.scratch(compiled.bound.operands(bound))
+        for compiled, bound in zip((single, double), made, strict=True)
+        if bound.kernel is not None
+    ]
+    assert [len(bound.parts) for bound in made] == [5, 5]  # one brings the input into its order
+    assert needs[0] < 0.9 * needs[1]
+    run(single, "qemu_mps2_an386", tmp_path)
+    assert decisions_in(decisions_out(single.decisions)) == single.decisions
 
 
 @pytest.mark.parametrize("target", ["host", "qemu_mps2_an386"])

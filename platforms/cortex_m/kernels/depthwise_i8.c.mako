@@ -100,14 +100,14 @@ ${fill("odd" + ("_unsigned" if k.unsigned else ""))}\
                 }
                 const int channel = group + (i & 1) * 2 + i / 2;
                 const uint32_t *const t = table + ${times("channel", k.table_words)};
-% for n in range(k.weight_words):
-                const uint32_t w${n} = t[${n}];
+% for name, value in k.weights.unpacked:
+                const uint32_t ${name} = ${value};
 % endfor
-                const int32_t start = (int32_t)t[${k.weight_words}];
-                const int32_t multiplier = (int32_t)t[${k.weight_words + 1}];
+                const int32_t start = (int32_t)t[${k.weights.words}];
+                const int32_t multiplier = (int32_t)t[${k.weights.words + 1}];
 % if k.own:
-                const int32_t addend = (int32_t)t[${k.weight_words + 2}];
-                const int32_t shift = (int32_t)t[${k.weight_words + 3}];
+                const int32_t shift = (int32_t)t[${k.table_words - 1}];
+                const int32_t addend = ${k.addend};
 % else:
                 const int32_t addend = codes[0];
 % if k.limited:

@@ -44,3 +44,23 @@ TILEWRIGHT_INTO void tilewright_two(uint32_t first, uint32_t second, uint32_t *t
     to[0] = tilewright_bottoms(first, second);
     to[plane] = tilewright_tops(first, second);
 }
+
+/* The bottom of one word below the top of another, and the top below the bottom. */
+TILEWRIGHT_INTO uint32_t tilewright_outer(uint32_t low, uint32_t high)
+{
+    uint32_t word;
+    __asm__("pkhbt %0, %1, %2" : "=r"(word) : "r"(low), "r"(high));
+    return word;
+}
+
+TILEWRIGHT_INTO uint32_t tilewright_inner(uint32_t low, uint32_t high)
+{
+    return low >> 16 | high << 16;
+}
+
+TILEWRIGHT_INTO uint32_t tilewright_doubled(uint32_t halves)
+{
+    uint32_t sums;
+    __asm__("sadd16 %0, %1, %1" : "=r"(sums) : "r"(halves));
+    return sums;
+}

@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.numerics import C_TYPES, MultiplyHigh
+from tilewright.numerics import C_TYPES, MultiplyHigh, RoundedTwice
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.kernels import matrix_i8
+from tilewright.platforms.cortex_m.kernels.depthwise_taps import PackedTaps, Pair, packed_taps
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import conv_i8 as portable
 from tilewright.platforms.generic.kernels import depthwise_i8 as portable_depthwise
@@ -34,6 +35,8 @@ PRICES = DepthwiseWork(products=1.35, results=0.2, lines=48.0, plane_words=3.9, 
 """Instructions for one unit of each kind of work."""
 PLANE_BYTES = 2560
 """Planes are cut into bands along the paired axis where two of them would be larger."""
+UNROLLED = 64
+"""Multiplications that stand in one turn of the loop over results, where it is more than one result or two."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class Tap:
 class DepthwiseContext:
     """Every number of one layer: `p` is the axis of the pairs, `q` the other; words per column and per plane.
 
+    `addend` is C of what comes to a rounded product where channels differ in it, `shift` where they do not.
     Codes of `two_signs` are rounded twice, others are `scale` of a sum, its multiplier and its addend.
     """
 
@@ -64,7 +68,7 @@ class DepthwiseContext:
     zero_point: int
     taps: tuple[tuple[Tap, ...], ...]
     line_words: int
-    weight_words: int
+    weights: PackedTaps
     table_words: int
     units: int
     half: bool
@@ -73,6 +77,7 @@ class DepthwiseContext:
     column_words: int
     columns: int
     own: bool
+    addend: str
     two_signs: bool
     scale: str
     shift: int
@@ -81,29 +86,47 @@ class DepthwiseContext:
     high: int
 
 
-def line(kernel: int, stride: int) -> tuple[list[tuple[int, int]], list[Tap]]:
+def line(p: Axis) -> tuple[list[Pair], list[Tap]]:
     """Weight words of one kernel line as pairs of taps (-1 for none), and the multiplications of one or two results."""
-    if stride == 2:
+    kernel = p.kernel
+    if p.stride == 2:
         words = [(2 * t, 2 * t + 1 if 2 * t + 1 < kernel else -1) for t in range((kernel + 1) // 2)]
         return words, [Tap("smlad", 0, t, t) for t in range(len(words))]
     even = [(2 * t, 2 * t + 1) for t in range(kernel // 2)]
     odd = [(2 * t - 1, 2 * t) for t in range(1, (kernel + 1) // 2)]
+    if p.out == 1:  # no second result reads the odd words; the last tap of an odd line stands in one
+        odd = odd[-1:] if kernel % 2 else []
     words = even + odd or [(0, -1)]
     taps = [Tap("smlad", 0, t, t) for t in range(len(even))]
-    taps.append(Tap("smlatb", 1, 0, 0))
-    taps += [Tap("smlad", 1, t + 1, len(even) + t) for t in range(len(odd))]
     if kernel == 1:
         taps.append(Tap("smlabb", 0, 0, 0))
     elif kernel % 2:
         taps.append(Tap("smlabt", 0, kernel // 2, len(words) - 1))
-    else:
-        taps.append(Tap("smlabt", 1, kernel // 2, len(even) - 1))
+    if p.out > 1:
+        taps.append(Tap("smlatb", 1, 0, 0))
+        taps += [Tap("smlad", 1, t + 1, len(even) + t) for t in range(len(odd))]
+        if kernel % 2 == 0:
+            taps.append(Tap("smlabt", 1, kernel // 2, len(even) - 1))
     return words, sorted(taps, key=lambda tap: tap.word)
+
+
+def taps_of(p: Axis, q: Axis, *, doubled: bool) -> PackedTaps:
+    """How the weights of a channel lie in its table."""
+    return packed_taps(line(p)[0], q.kernel, p.kernel, doubled=doubled, once=p.out * q.out == 1)
+
+
+def addend_of(twice: RoundedTwice | None, words: int) -> str:
+    """C of a channel's addend: the zero point, with half a unit before the shift where codes have one sign."""
+    if twice is None:
+        return f"(int32_t)t[{words + 2}]"
+    if matrix_i8.has_one_sign(twice):
+        return "(int32_t)((2u * (uint32_t)codes[0] + 1u) << (shift - 1))"
+    return "codes[0]"
 
 
 def multiplications(p: Axis, q: Axis) -> float:
     """Multiply instructions per channel when the pairs run along `p`."""
-    _, taps = line(p.kernel, p.stride)
+    _, taps = line(p)
     units = p.out if p.stride == 2 else (p.out + 1) / 2
     return q.out * q.kernel * (len(taps) * units + 4.0) + 8.0 * q.out
 
@@ -124,7 +147,7 @@ def oriented(call: Call) -> tuple[Axis, Axis, bool] | None:
 
 def bands(p: Axis, q: Axis) -> tuple[int, bool, int, int, int]:
     """(units of one or two results, True for a last single one, units at once, words per column, columns)."""
-    _, taps = line(p.kernel, p.stride)
+    _, taps = line(p)
     reach = max(tap.word for tap in taps)
     units, half = (p.out, False) if p.stride == 2 else (p.out // 2, p.out % 2 == 1)
     columns = (q.out - 1) * q.stride + (q.kernel - 1) * q.dilation + 1
@@ -143,7 +166,7 @@ def work(call: Call) -> DepthwiseWork:
     axes = oriented(call)
     assert axes is not None
     p, q, _ = axes
-    _, taps = line(p.kernel, p.stride)
+    _, taps = line(p)
     units, half, at_once, words, columns = bands(p, q)
     count = -(-call.shape(0)[1] // 4) * 4
     runs = -(-units // at_once) if at_once else 1
@@ -185,13 +208,12 @@ class DepthwiseDsp(KernelMethods):
         weights, _ = portable.weights_of(call)
         plain = weights.reshape(weights.shape[0], *((q.kernel, p.kernel) if swapped else (p.kernel, q.kernel)))
         lines = plain if swapped else plain.transpose(0, 2, 1)
-        factor = 1 if matrix_i8.twice_form(call) is None else 2  # doubled sums come of doubled weights
-        padded = np.concatenate([factor * lines.astype(np.int64), np.zeros((*lines.shape[:2], 1), np.int64)], axis=2)
-        words, _ = line(p.kernel, p.stride)
-        low, high = (padded[:, :, [pair[side] for pair in words]] & 0xFFFF for side in (0, 1))
-        packed = (low | high << 16).reshape(weights.shape[0], -1)
+        twice = matrix_i8.twice_form(call)
+        packed = taps_of(p, q, doubled=twice is not None).table(lines.reshape(weights.shape[0], -1))
         table = matrix_i8.channel_table(call, weights.shape[0])
-        values = np.concatenate([packed.astype(np.uint32), table], axis=1)
+        if twice is not None:
+            table = table[:, [0, 1, 3]]  # start, multiplier, shift: the addend follows from the shift
+        values = np.concatenate([packed, table], axis=1)
         return Constant("table", DType.U32, values.reshape(-1)), matrix_i8.codes_constant(call)
 
     def scratch(self, operands: Operands) -> int:
@@ -220,14 +242,15 @@ class DepthwiseDsp(KernelMethods):
         assert axes is not None
         assert x.quantisation is not None
         p, q, swapped = axes
-        words, taps = line(p.kernel, p.stride)
+        words, taps = line(p)
+        products = len(taps) * q.kernel
         units, half, at_once, column_words, columns = bands(p, q)
         twice = matrix_i8.twice_form(call)
         form = twice or matrix_i8.fixed_point(call)
         own = twice is not None or matrix_i8.is_own(call)
         channels = x.shape[1]
         row = (p.out if swapped else q.out) * channels
-        weight_words = len(words) * q.kernel
+        weights = taps_of(p, q, doubled=twice is not None)
         return DepthwiseContext(
             x_type=C_TYPES[x.dtype],
             y_type=C_TYPES[y.dtype],
@@ -240,15 +263,16 @@ class DepthwiseDsp(KernelMethods):
             zero_point=x.quantisation.zero_point[0],
             taps=tuple(tuple(tap for tap in taps if tap.word == word) for word in range(taps[-1].word + 1)),
             line_words=len(words),
-            weight_words=weight_words,
-            table_words=weight_words + (4 if own else 2),
+            weights=weights,
+            table_words=weights.words + (3 if twice is not None else 4 if own else 2),
             units=units,
             half=half,
             at_once=at_once,
-            unroll=next(n for n in (4, 3, 2, 1) if at_once % n == 0),
+            unroll=next(n for n in (4, 3, 2, 1) if at_once % n == 0 and n * products <= max(products, UNROLLED)),
             column_words=column_words,
             columns=columns,
             own=own,
+            addend=addend_of(twice, weights.words),
             two_signs=twice is not None and not matrix_i8.has_one_sign(twice),
             scale="tilewright_scale" if twice is None else "tilewright_scale_rounded",
             shift=form.shift.values[0] if isinstance(form, MultiplyHigh) else 0,

@@ -45,7 +45,7 @@ class BoundNode:
     """A node with its kernel; `kernel` is None for a view, which computes nothing.
 
     Where several nodes are computed as one, `parts` are they, as they were bound apart, and `rows` the rows of the last
-    that are computed at a time.
+    that are computed at a time; with `single_rows` those before it are computed row by row.
     """
 
     call: Call
@@ -53,6 +53,7 @@ class BoundNode:
     candidates: tuple[Candidate, ...] = ()
     parts: tuple[BoundNode, ...] = ()
     rows: int = 0
+    single_rows: bool = False
 
     @cached_property
     def cost(self) -> float:

@@ -21,7 +21,7 @@ from tilewright.rows.walk import WalkedNode, walk
 LONGEST = 6
 """Nodes of one chain at most, beside one that only brings rows of an input into their order."""
 BANDS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12)
-"""Rows of the last node that are tried at a time."""
+"""Rows of the last node that are tried at a time; a single one also with single rows of the nodes before it."""
 
 
 Form = tuple[object, ...]
@@ -30,9 +30,10 @@ Form = tuple[object, ...]
 
 @dataclass(frozen=True)
 class Price:
-    """A chain by the rows of its last node: bytes of scratch, and estimated instructions."""
+    """A chain by the rows of its nodes: bytes of scratch, and estimated instructions."""
 
     rows: int
+    single_rows: bool
     scratch_bytes: int
     cost: float
 
@@ -64,8 +65,8 @@ class Links:
     def chains(self, path: Sequence[str]) -> list[BoundNode]:
         """The chain of these nodes for several numbers of rows: those where more scratch means fewer instructions."""
         candidates: list[tuple[int, float, BoundNode]] = []
-        for rows in BANDS:
-            made = self.chain(path, rows)
+        for rows, single_rows in ((1, True), *((rows, False) for rows in BANDS)):
+            made = self.chain(path, rows, single_rows=single_rows)
             if made is not None and made.kernel is not None:
                 operands = self.graph.operands(made)
                 candidates.append((made.kernel.scratch(operands), made.kernel.cost(made.call), made))
@@ -85,8 +86,12 @@ class Links:
         feeds = [_feed(a, b) for a, b in itertools.pairwise(calls)]
         key = (*(self._form(name) for name in path), *feeds)
         if key not in self._prices:
-            made = [(one.rows, one.kernel, self.graph.operands(one)) for one in self.chains(path)]
-            self._prices[key] = tuple(Price(r, k.scratch(o), k.cost(o.call)) for r, k, o in made if k is not None)
+            made = [(one, one.kernel, self.graph.operands(one)) for one in self.chains(path)]
+            self._prices[key] = tuple(
+                Price(one.rows, one.single_rows, kernel.scratch(operands), kernel.cost(operands.call))
+                for one, kernel, operands in made
+                if kernel is not None
+            )
         return self._prices[key]
 
     @property
@@ -99,13 +104,15 @@ class Links:
             self._forms[name] = _form(self.bound[name], self.graph.layouts)
         return self._forms[name]
 
-    def chain(self, path: Sequence[str], rows: int) -> BoundNode | None:
-        """The chain of these nodes that computes `rows` rows of the last at a time; None where that cannot be."""
+    def chain(self, path: Sequence[str], rows: int, *, single_rows: bool = False) -> BoundNode | None:
+        """The chain of these nodes that computes `rows` rows of the last at a time, and single rows of those before it
+        where these are wanted; None where that cannot be.
+        """
         nodes = [wise for name in path if isinstance(wise := self.wise[name], RowWise)]
         if len(nodes) < len(path) or rows > nodes[-1].rows or any(node.whole for node in nodes[1:]):
             return None
         feeds = [(), *(_feed(a.call, b.call) for a, b in itertools.pairwise(nodes))]
-        steps = _steps(nodes, feeds, rows)
+        steps = _steps(nodes, feeds, rows, 1 if single_rows else None)
         walked = walk(steps) if steps else None
         if walked is None:
             return None
@@ -117,7 +124,8 @@ class Links:
             stages.append(Stage(node, made, step, feed))
         parts = tuple(self.bound[name] for name in path)
         kernel = chain_kernel(stages, walked, self.graph.layouts)
-        return BoundNode(chain_call([node.call for node in nodes]), kernel, parts=parts, rows=rows)
+        call = chain_call([node.call for node in nodes])
+        return BoundNode(call, kernel, parts=parts, rows=rows, single_rows=single_rows)
 
     def _band(self, node: RowWise, rows: int) -> Band | None:
         """The band of a node with a kernel for it: the node's own, or else the first that takes the band."""
@@ -188,13 +196,17 @@ def _form(bound: BoundNode, layouts: Mapping[str, Layout]) -> Form:
     return (call.node.domain, call.node.op, call.opset, attributes, tensors, tuple(call.constants), bound_by)
 
 
-def _steps(nodes: Sequence[RowWise], feeds: Sequence[tuple[int, ...]], rows: int) -> list[WalkedNode]:
-    """Rows of a call of every node, so that a call of the next finds about what it reads; empty where none serve."""
+def _steps(
+    nodes: Sequence[RowWise], feeds: Sequence[tuple[int, ...]], rows: int, most_before: int | None
+) -> list[WalkedNode]:
+    """Rows of a call of every node, so that a call of the next finds about what it reads, or at most so many of the
+    nodes before the last; empty where none serve.
+    """
     steps: list[WalkedNode] = []
     for number in reversed(range(len(nodes))):
         node, after = nodes[number], steps[0] if steps else None
         if after is not None:
-            rows = min(node.rows, after.rows * after.reads.stride)
+            rows = min(node.rows, most_before or after.rows * after.reads.stride)
         if node.handed_over:
             rows = next(count for count in range(rows, 0, -1) if node.rows % count == 0)
         reads = {node.maps[index] for index in feeds[number] or tuple(node.maps)[:1]}

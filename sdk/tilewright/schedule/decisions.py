@@ -13,10 +13,13 @@ from tilewright.tiling.solution import TilingSolution
 
 @dataclass(frozen=True)
 class RowChain:
-    """Nodes that are computed together, `rows` rows of the last at a time."""
+    """Nodes that are computed together, `rows` rows of the last at a time; with `single_rows` the nodes before it make
+    one row a call, else about as many as a call of the next reads anew.
+    """
 
     nodes: tuple[str, ...]
     rows: int
+    single_rows: bool = False
 
 
 @dataclass(frozen=True)

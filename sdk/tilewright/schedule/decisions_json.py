@@ -13,7 +13,7 @@ def decisions_out(decisions: Decisions) -> dict[str, Any]:
     return {
         "order": list(decisions.order),
         "kernels": dict(decisions.kernels),
-        "row_chains": [{"nodes": list(chain.nodes), "rows": chain.rows} for chain in decisions.row_chains],
+        "row_chains": [_chain_out(chain) for chain in decisions.row_chains],
         "tiles": None if decisions.tiles is None else [_tiling_out(one) for one in decisions.tiles],
         "stacks_beside": decisions.stacks_beside,
         "aliased": sorted(decisions.aliased),
@@ -29,7 +29,7 @@ def decisions_in(entry: Any) -> Decisions:
     return Decisions(
         order=tuple(str(name) for name in entry["order"]),
         kernels={str(node): str(kernel) for node, kernel in entry["kernels"].items()},
-        row_chains=tuple(RowChain(tuple(map(str, item["nodes"])), int(item["rows"])) for item in entry["row_chains"]),
+        row_chains=tuple(map(_chain_in, entry["row_chains"])),
         tiles=None if tiles is None else tuple(_tiling_in(item) for item in tiles),
         stacks_beside=bool(entry["stacks_beside"]),
         aliased=frozenset(str(name) for name in entry["aliased"]),
@@ -37,6 +37,14 @@ def decisions_in(entry: Any) -> Decisions:
         states_in_place=None if states is None else frozenset(str(name) for name in states),
         offsets=None if offsets is None else {str(name): int(offset) for name, offset in offsets.items()},
     )
+
+
+def _chain_out(chain: RowChain) -> dict[str, Any]:
+    return {"nodes": list(chain.nodes), "rows": chain.rows, "single_rows": chain.single_rows}
+
+
+def _chain_in(item: Any) -> RowChain:
+    return RowChain(tuple(map(str, item["nodes"])), int(item["rows"]), bool(item.get("single_rows")))
 
 
 def _tiling_out(one: NodeTiling) -> dict[str, Any]:

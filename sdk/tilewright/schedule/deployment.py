@@ -181,7 +181,7 @@ class Deployment:
             return self
         links = Links(self.bound, self.question.request.kernels, self.question.order)
         chain_of = {
-            choice: links.chain(choice.nodes, choice.rows)
+            choice: links.chain(choice.nodes, choice.rows, single_rows=choice.single_rows)
             for choice in chains
             if links.bound.keys() >= set(choice.nodes)
         }
@@ -292,7 +292,8 @@ def _chained(deployment: Deployment) -> BoundGraph:
     links = Links(deployment.bound, deployment.question.request.kernels, deployment.question.order)
     chains = []
     for choice in chosen:
-        chain = links.chain(choice.nodes, choice.rows) if all(name in links.bound for name in choice.nodes) else None
+        known = all(name in links.bound for name in choice.nodes)
+        chain = links.chain(choice.nodes, choice.rows, single_rows=choice.single_rows) if known else None
         if chain is None:
             raise StateError(f"{' + '.join(choice.nodes)} cannot be computed {choice.rows} rows at a time")
         chains.append(chain)

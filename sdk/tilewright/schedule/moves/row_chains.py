@@ -78,7 +78,7 @@ class _Chains:
             for name in path:
                 self.through.setdefault(name, []).append(path)
         self.made: dict[tuple[str, ...], list[BoundNode]] = {}
-        self.whole: dict[tuple[tuple[str, ...], int], BoundNode | None] = {}
+        self.whole: dict[tuple[tuple[str, ...], int, bool], BoundNode | None] = {}
         self.tried, self.left_out = 0, ""
         self.most_tried = TRIED_STREAMED if request.options.io == "stream" else TRIED
 
@@ -92,7 +92,9 @@ class _Chains:
 
     def deployed(self, chains: Sequence[BoundNode]) -> Deployment:
         """The network with these chains."""
-        decided = [RowChain(tuple(p.call.node.name for p in chain.parts), chain.rows) for chain in chains]
+        decided = [
+            RowChain(tuple(p.call.node.name for p in chain.parts), chain.rows, chain.single_rows) for chain in chains
+        ]
         return self.start.with_row_chains(decided, with_chains(self.start.bound, chains))
 
     def singly(self, now: Deployment) -> Iterator[Deployment]:
@@ -151,9 +153,9 @@ class _Chains:
             best = _cheapest(options) if thrifty else _affordable(options, share) or _cheapest(options)
             if best is None or best.added > room:
                 return None
-            key = best.path, best.rows
+            key = best.path, best.rows, best.single_rows
             if key not in self.whole:
-                self.whole[key] = self.links.chain(*key)
+                self.whole[key] = self.links.chain(best.path, best.rows, single_rows=best.single_rows)
             if (chain := self.whole[key]) is not None:
                 return chain
             options.remove(best)
@@ -172,7 +174,8 @@ class _Chains:
             alive, apart = live.with_chain(calls), sum(self.links.bound[name].cost for name in path)
             for price in self.links.prices(path):
                 if alive + price.scratch_bytes < below:
-                    lowerings.append(_Lowering(alive + price.scratch_bytes, price.cost - apart, path, price.rows))
+                    bytes_alive, added = alive + price.scratch_bytes, price.cost - apart
+                    lowerings.append(_Lowering(bytes_alive, added, path, price.rows, price.single_rows))
         return lowerings
 
     def fewer(self, now: Deployment, *, one_by_one: bool) -> Iterator[Callable[[Deployment], Deployment]]:
@@ -207,6 +210,7 @@ class _Lowering:
     added: float
     path: tuple[str, ...]
     rows: int
+    single_rows: bool
 
 
 def _cheapest(options: Sequence[_Lowering]) -> _Lowering | None:
