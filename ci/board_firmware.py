@@ -14,6 +14,7 @@ from tilewright.project.ecosystems import project_files
 from tilewright.project.library import Library
 from tilewright.target import Target, targets_folder
 
+AVR_BOARD = Path(__file__).with_name("avr_board.c")
 SUPPORT = Path(__file__).with_name("board_support.c")
 HARNESS = Path(tilewright.run.__path__[0]) / "harness"
 STRICT = (
@@ -89,11 +90,28 @@ def build_for(target: Target, project: Path, work: Path, *flags: str) -> Path:
     return path
 
 
+def avr_board(work: Path) -> Path:
+    """The program that is a simulated ATmega1284P, whose UART is its standard input and output."""
+    path = work / "avr_board"
+    _compile(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", AVR_BOARD, "-lsimavr", "-o", path], work)
+    return path
+
+
+def build_for_avr(project: Path, work: Path, *flags: str) -> Path:
+    """The firmware for it."""
+    path = work / "firmware.elf"
+    uart = ["-DMONITOR_UART=0xc0", "-DMONITOR_UART_AVR", "-DMONITOR_STACK_LOW=_end"]
+    sources = [file for file in _sources(project, native=False) if file.stem != "cycles"]
+    options = ["-mmcu=atmega1284p", "-Os", "-std=gnu99", "-Wall", "-Wextra", *uart, *flags, *_includes(project)]
+    _compile(["avr-gcc", *options, *sources, "-lm", "-o", path], work)
+    return path
+
+
 @contextmanager
-def native(firmware: Path) -> Iterator[tuple[socket.socket, subprocess.Popen[bytes]]]:
+def native(*command: Path) -> Iterator[tuple[socket.socket, subprocess.Popen[bytes]]]:
     """The host's end of a socket pair whose other end is the program's input and output."""
     ours, theirs = socket.socketpair()
-    with ours, subprocess.Popen([str(firmware)], stdin=theirs.fileno(), stdout=theirs.fileno()) as process:
+    with ours, subprocess.Popen(list(map(str, command)), stdin=theirs.fileno(), stdout=theirs.fileno()) as process:
         theirs.close()
         try:
             yield ours, process

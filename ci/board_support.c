@@ -44,6 +44,31 @@ uint32_t board_cycles(void)
     static uint32_t count;
     return count += 10u;
 }
+#elif defined(__AVR__)
+#include "board.h"
+
+#include <avr/interrupt.h>
+#include <avr/io.h>
+
+static volatile uint16_t wraps;
+
+ISR(TIMER1_OVF_vect) { wraps++; }
+
+/* Cycles by a timer of 16 bits and its wraps, of which one may wait to be counted. */
+uint32_t board_cycles(void)
+{
+    uint16_t high, low;
+    cli();
+    TCCR1B = 1 << CS10;
+    TIMSK1 = 1 << TOIE1;
+    low = TCNT1;
+    high = wraps;
+    if ((TIFR1 & (1 << TOV1)) != 0 && low < 0x8000u) {
+        high++;
+    }
+    sei();
+    return (uint32_t)high << 16 | low;
+}
 #else
 volatile uint32_t tw_interrupts;
 volatile int tw_layer;

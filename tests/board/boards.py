@@ -50,9 +50,9 @@ def deployed(folder: Path, target: str = "host", options: CompileOptions | None 
 
 
 @contextmanager
-def on_this_machine(firmware: Path) -> Iterator[Descriptor]:
+def on_this_machine(*command: Path) -> Iterator[Descriptor]:
     """The stream to a firmware that runs as a program here."""
-    with native(firmware) as (ours, _):
+    with native(*command) as (ours, _):
         yield Descriptor(ours.fileno())
 
 

@@ -8,14 +8,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from board_firmware import STRICT, UARTS, build_for, on_a_terminal, write_monitor
+from board.boards import on_this_machine
+from board.streams import Noisy
+from board_firmware import STRICT, UARTS, avr_board, build_for, build_for_avr, on_a_terminal, write_monitor
 from tilewright.cli import main
-from tilewright.compile import compile_model, write
-from tilewright.options import CompileOptions
+from tilewright.compile import compile_model, run_model, write
+from tilewright.options import CompileOptions, RunOptions
 from tilewright.project.library import describe
+from tilewright.run.board.runner import Board
 from tilewright.target import Target, load_target, missing_tools
 
 DIGITS = Path(__file__).parents[1] / "models" / "digits_int8" / "model.onnx"
+SIMAVR = Path("/usr/include/simavr/sim_avr.h")
 MOST_CODE_BYTES = 2048
 
 
@@ -63,11 +67,12 @@ def test_the_monitor_is_small_and_its_examples_compile(name: str, tmp_path: Path
     includes = [f"-I{project / part}" for part in ("src", "monitor", "examples/monitor")]
     options = [*target.cpu_flags, *target.library_flags, "-DDIGITS_INT8_TRACE", "-Os", *includes, *STRICT]
     uart = ["-DMONITOR_UART=0x40011000", "-std=gnu11"]
+    kinds = ("STM32", "STM32_ISR", "16550", "AVR")
     for source, more in (
         ("monitor/digits_int8_monitor.c", []), ("examples/monitor/main.c", []),
         ("examples/monitor/semihosting.c", uart), ("examples/monitor/cycles.c", uart),
         ("examples/monitor/cycles.c", [*uart, "-DMONITOR_SYSTICK"]),
-        *(("examples/monitor/uart.c", [*uart, f"-DMONITOR_UART_{kind}"]) for kind in ("STM32", "STM32_ISR", "16550")),
+        *(("examples/monitor/uart.c", [*uart, f"-DMONITOR_UART_{kind}"]) for kind in kinds),
     ):  # fmt: skip
         output = path if source.startswith("monitor") else tmp_path / "example.o"
         subprocess.run([target.compilers[0], *options, *more, "-c", project / source, "-o", output], check=True)
@@ -75,6 +80,29 @@ def test_the_monitor_is_small_and_its_examples_compile(name: str, tmp_path: Path
     assert size is not None
     told = subprocess.run([size, path], capture_output=True, text=True, check=True).stdout
     assert int(told.splitlines()[1].split()[0]) < MOST_CODE_BYTES
+
+
+def test_a_core_of_sixteen_bits_in_simavr(tmp_path: Path) -> None:
+    """Every layer on a good line and on a bad one; `int` and pointers of 16 bits on the board, of 32 and 64 here."""
+    for tool, package in (("avr-gcc", "gcc-avr"), ("gcc", "gcc")):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed: it comes with {package}")
+    if not SIMAVR.exists():
+        pytest.skip(f"{SIMAVR} is not there: it comes with libsimavr-dev")
+    target, project = load_target("host"), tmp_path / "project"
+    project.mkdir()
+    compiled = write(compile_model(DIGITS, CompileOptions(quantized_io=True), target), project)
+    write_monitor(describe(compiled), project)
+    firmware, simulator = build_for_avr(project, tmp_path, "-DDIGITS_INT8_TRACE"), avr_board(tmp_path)
+    for part in (0.0, 0.02):
+        with on_this_machine(simulator, firmware) as line:
+            board = Board(Noisy(line, 1, part), "simavr", 30.0, 30.0)
+            report = run_model(compiled, target, RunOptions(layers=True, reference=False), project, board)
+        assert report.run is not None
+        assert report.run.match
+        assert all(layer.max_abs_error == 0 for layer in report.layers)
+        assert 3_000_000 < (report.run.cycles or 0) < 5_000_000
+        assert 200 < (report.run.stack_bytes or 0) < 1024
 
 
 def test_options_of_a_board_that_make_no_sense(capfd: pytest.CaptureFixture[str]) -> None:

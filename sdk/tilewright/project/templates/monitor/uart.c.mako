@@ -2,7 +2,8 @@
  *   -DMONITOR_UART=0x40011000 -DMONITOR_UART_STM32      USART of STM32F1, F2, F4, L1 (SR, DR)
  *   -DMONITOR_UART=0x40013800 -DMONITOR_UART_STM32_ISR  USART of STM32F0, F3, F7, G, H, L4, U (ISR, RDR, TDR)
  *   -DMONITOR_UART=0x10000000 -DMONITOR_UART_16550      16550 with registers of one byte
- *   -DMONITOR_UART=0x40004000 -DMONITOR_UART_CMSDK      APB UART of Arm's CMSDK, as on the MPS2 and MPS3 boards */
+ *   -DMONITOR_UART=0x40004000 -DMONITOR_UART_CMSDK      APB UART of Arm's CMSDK, as on the MPS2 and MPS3 boards
+ *   -DMONITOR_UART=0xc0       -DMONITOR_UART_AVR        USART0 of ATmegas */
 #include "board.h"
 
 #define WORD(offset) (*(volatile uint32_t *)(MONITOR_UART + (offset)))
@@ -32,6 +33,12 @@
 #define WRITABLE() ((WORD(4u) & 1u) == 0u)
 #define INPUT() WORD(0u)
 #define OUTPUT(byte) (WORD(0u) = (byte))
+#elif defined(MONITOR_UART_AVR)
+#define BEGIN() (BYTE(1u) = 0x18u) /* transmitter and receiver */
+#define READABLE() ((BYTE(0u) & 0x80u) != 0u)
+#define WRITABLE() ((BYTE(0u) & 0x20u) != 0u)
+#define INPUT() BYTE(6u)
+#define OUTPUT(byte) (BYTE(6u) = (byte))
 #else
 #error "say which UART: see the head of this file"
 #endif
