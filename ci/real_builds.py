@@ -84,7 +84,7 @@ def zephyr(folder: Path, work: Path) -> Sequence[str | Path]:
 def esp_idf(folder: Path, work: Path) -> Sequence[str | Path]:
     """Build for an ESP32-C3; the command that starts it in Espressif's QEMU."""
     build, application = work / "idf", folder / "examples" / "esp-idf"
-    idf = [_tool("idf.py"), "-C", application, "-B", build, f"-DSDKCONFIG={work / 'sdkconfig'}"]
+    idf: list[str | Path] = [_tool("idf.py"), "-C", application, "-B", build, f"-DSDKCONFIG={work / 'sdkconfig'}"]
     _built(*idf, "set-target", CHIP)
     _built(*idf, "build")
     image = work / "flash.bin"

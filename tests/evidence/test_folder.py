@@ -117,6 +117,11 @@ def test_every_node_and_symbol_is_matched(evidence: Evidence) -> None:
     served = {index for symbol in trace.symbols for index in symbol.instructions}
     assert served >= {one.index for one in trace.instructions if not one.why}
     assert all(symbol.purpose for symbol in trace.symbols)
+    numbers = {one.index: {*one.symbols} for one in trace.instructions}
+    for symbol in trace.symbols:  # back as well as forth: no symbol serves an instruction that has no line in it
+        if symbol.kind == "code" and "small_run" in symbol.name:
+            continue
+        assert all(symbol.name in numbers[index] for index in symbol.instructions if symbol.kind == "code")
 
 
 def test_lines_and_rules(evidence: Evidence) -> None:

@@ -116,6 +116,7 @@ def _lines(evidence: Evidence) -> list[str]:
         lines_told.append(f"output '{output.output}': {output.statement}")
         if output.bounds is not None and output.bounds.likely is not None and output.bounds.observed is not None:
             lines_told.append(f"  likely at most {output.bounds.likely:.3g}, observed {output.bounds.observed:.3g}")
+            lines_told.append(f"  order of sums: {output.bounds.order}")
     if evidence.trace is not None and not evidence.trace.missing:
         sizes = len(evidence.trace.nodes), len(evidence.trace.instructions), len(evidence.trace.symbols)
         lines_told.append(f"trace: {sizes[0]} nodes, {sizes[1]} instructions, {sizes[2]} symbols")
@@ -128,7 +129,8 @@ def _lines(evidence: Evidence) -> list[str]:
         lines_told.append(f"MISRA C:2012: {counts[0]} mandatory, {counts[1]} required, {counts[2]} advisory departures")
     if evidence.coverage is not None and not evidence.coverage.missing:
         ran, lines = (sum(getattr(f, name) for f in evidence.coverage.functions) for name in ("lines_run", "lines"))
-        lines_told.append(f"coverage: {ran} of {lines} lines under {evidence.coverage.vectors} vectors")
+        count = evidence.coverage.vectors
+        lines_told.append(f"coverage: {ran} of {lines} lines under {count} vector{'' if count == 1 else 's'}")
     return lines_told
 
 

@@ -37,7 +37,9 @@ class CodeLines:
         return self.spans[place] if place >= 0 and line <= self.spans[place].last else None
 
     def served_by(self, line: int) -> tuple[int, ...]:
-        """The instructions that a line serves; none for the interface and for what all share."""
+        """The instructions that a line serves; none for the interface, beside its calls, and for what all share."""
+        if called := tuple(instruction for instruction, lines in self.calls if line in lines):
+            return called
         span = self.at(line)
         return () if span is None else span.instructions
 

@@ -58,11 +58,21 @@ def _input(calls: Sequence[Call], first: Call, index: int) -> Operand:
 def _output(calls: Sequence[Call], first: Call, index: int) -> Operand:
     tensors = [call.outputs[index] for call in calls if index < len(call.outputs)]
     name = first.operator.result(index) if first.operator is not None else f"result {index}"
-    told = dict.fromkeys(
-        f"limited to [{call.node.clamp.low:g}, {call.node.clamp.high:g}]" if call.node.clamp else "not limited"
-        for call in calls
-    )
+    told = dict.fromkeys(_result(call, index) for call in calls if index < len(call.outputs))
     return Operand(name, _types(tensors), "; ".join(told))
+
+
+def _result(call: Call, index: int) -> str:
+    """What values of a result may be."""
+    tensor, clamp = call.outputs[index], call.node.clamp
+    if clamp is not None:
+        return f"limited to [{clamp.low:g}, {clamp.high:g}]"
+    return "not limited" if tensor.quantisation is None else _every_code(tensor)
+
+
+def _every_code(tensor: Tensor) -> str:
+    low, high = tensor.dtype.range
+    return f"every code from {low} to {high}"
 
 
 def _domain(call: Call, index: int) -> str:
@@ -77,8 +87,7 @@ def _domain(call: Call, index: int) -> str:
         permitted = "any" if reads.permitted is None else f"{reads.permitted[0]} to {reads.permitted[1]}"
         return f"{permitted}: {call.node.op} {reads.why}"
     if tensor.quantisation is not None:
-        low, high = tensor.dtype.range
-        return f"every code from {low} to {high}"
+        return _every_code(tensor)
     if tensor.dtype.is_float:
         return "finite numbers; NaN and infinities are carried as IEEE 754 has it and no bound holds for them"
     return "every value of the type"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,16 +44,17 @@ def coverage(subject: Subject, vectors: Sequence[Sequence[bytes]], work: Path) -
     target = subject.target
     try:
         driver = choose_compiler(target)
-        tool = _gcov(driver)
-        image = build(subject.project, subject.interface, target, work, cover=True)
+        tool, conditions = _gcov(driver), _major(start([driver, "--version"], subject.project).output) >= CONDITIONS
+        image = build(subject.project, subject.interface, target, work, cover=True, conditions=conditions)
         ran = execute(image, vectors[0], more=vectors[1:], timeout=60.0 + 20 * target.timeout_seconds)
-        told = _read(tool, image, ran.coverage, subject.lines.file)
+        told = _read(tool, image, ran.coverage, subject.lines.file, conditions)
     except ToolMissing as error:
         return Coverage(target.name, "", 0, (), "", str(error))
     except TilewrightError as error:
         return Coverage(target.name, "", 0, (), "", f"the C cannot be counted on '{target.name}': {error}")
     version = start([tool, "--version"], work).output.partition("\n")[0].strip()
-    return Coverage(target.name, version, len(vectors), _functions(told, subject), _mcdc(image))
+    functions = functions_of(told, subject.lines, subject.shipped)
+    return Coverage(target.name, version, len(vectors), functions, _mcdc(functions, conditions))
 
 
 def _gcov(driver: str) -> str:
@@ -66,7 +67,9 @@ def _gcov(driver: str) -> str:
     return str(beside) if beside.is_file() else find_tool(tool_name, "gcc")
 
 
-def _read(tool: str, image: Image, counters: Mapping[str, bytes], file: str) -> Sequence[Mapping[str, Any]]:
+def _read(
+    tool: str, image: Image, counters: Mapping[str, bytes], file: str, conditions: bool
+) -> Sequence[Mapping[str, Any]]:  # fmt: skip
     """gcov's own JSON of one file: its lines."""
     folder = image.work / "model"
     for name, data in counters.items():
@@ -74,7 +77,8 @@ def _read(tool: str, image: Image, counters: Mapping[str, bytes], file: str) -> 
     stem = Path(file).stem
     if f"{stem}.gcda" not in counters:
         raise TilewrightError(f"no counters of {file} came back", why="the image wrote none")
-    done = start([tool, "--json-format", "--stdout", "--branch-probabilities", f"{stem}.gcda"], folder)
+    options = ["--json-format", "--stdout", "--branch-probabilities", *(["--conditions"] if conditions else [])]
+    done = start([tool, *options, f"{stem}.gcda"], folder)
     for text in done.output.splitlines():
         for one in json.loads(text).get("files", ()) if text.startswith("{") else ():
             if Path(one["file"]).name == file:
@@ -83,25 +87,39 @@ def _read(tool: str, image: Image, counters: Mapping[str, bytes], file: str) -> 
     raise TilewrightError(f"gcov says nothing of {file}", why=done.errors.strip().partition("\n")[0])
 
 
-def _functions(lines: Sequence[Mapping[str, Any]], subject: Subject) -> tuple[FunctionCoverage, ...]:
-    """Lines and branches by the function of the file; the several copies of a line count as one."""
-    code = subject.lines
+def functions_of(
+    lines: Sequence[Mapping[str, Any]], code: CodeLines, shipped: Collection[str]
+) -> tuple[FunctionCoverage, ...]:  # fmt: skip
+    """Lines, branches and conditions by the function of the file; the several copies of a line count as one."""
     runs: dict[str, dict[int, int]] = {}
     taken: dict[str, dict[tuple[int, int], int]] = {}
+    outcomes: dict[str, dict[tuple[int, int], int]] = {}
+    missed: dict[str, dict[tuple[int, int], frozenset[tuple[int, bool]]]] = {}
     for line in lines:
         name, number = str(line.get("function_name") or ""), int(line["line_number"])
-        if name and _plain(name) not in subject.shipped:
+        if name and _plain(name) not in shipped:
             continue
         own = runs.setdefault(name, {})
         own[number] = own.get(number, 0) + int(line["count"])
-        outcomes = taken.setdefault(name, {})
+        branches = taken.setdefault(name, {})
         for index, branch in enumerate(line.get("branches", ())):
-            outcomes[number, index] = outcomes.get((number, index), 0) + int(branch["count"])
+            branches[number, index] = branches.get((number, index), 0) + int(branch["count"])
+        counts, left = outcomes.setdefault(name, {}), missed.setdefault(name, {})
+        for index, each in enumerate(line.get("conditions", ())):
+            missing = frozenset(
+                (int(term), outcome)
+                for outcome, key in ((False, "not_covered_false"), (True, "not_covered_true"))
+                for term in each[key]
+            )
+            counts[number, index] = int(each["count"])
+            known = left.get((number, index))
+            left[number, index] = known & missing if known is not None else missing
     return tuple(
         FunctionCoverage(
             name, len(own), sum(count > 0 for count in own.values()), len(taken[name]),
             sum(count > 0 for count in taken[name].values()), tuple(sorted(n for n, count in own.items() if not count)),
-            code.served_by(min(own)),
+            code.served_by(min(own)), sum(outcomes[name].values()),
+            sum(outcomes[name].values()) - sum(map(len, missed[name].values())),
         )
         for name, own in sorted(runs.items(), key=lambda each: min(each[1]))
     )  # fmt: skip
@@ -112,9 +130,16 @@ def _plain(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _mcdc(image: Image) -> str:
+def _major(version: str) -> int:
+    """The first number of a compiler's version, 0 where it tells none."""
+    first = version.partition("\n")[0]
+    number = re.search(r"\b(\d+)\.\d+", first.rpartition(")")[2] or first)
+    return int(number[1]) if number else 0
+
+
+def _mcdc(functions: Sequence[FunctionCoverage], counted: bool) -> str:
     """What is known of MC/DC, in a sentence."""
-    number = re.search(r"\b(\d+)\.\d+", image.toolchain.version.rpartition(")")[2] or image.toolchain.version)
-    if number is None or int(number[1]) < CONDITIONS:
+    if not counted:
         return f"MC/DC is not measured: it needs gcc {CONDITIONS} or later (-fcondition-coverage)"
-    return "MC/DC is not measured by this version of tilewright"
+    shown, outcomes = sum(f.conditions_shown for f in functions), sum(f.conditions for f in functions)
+    return f"MC/DC: {shown} of {outcomes} outcomes of conditions were seen to decide alone (-fcondition-coverage)"

@@ -285,7 +285,11 @@ class Misra:
 
 @dataclass(frozen=True)
 class FunctionCoverage:
-    """Statements (lines with code) and branch outcomes of one C function, and how many ran; the lines that did not."""
+    """Statements (lines with code) and branch outcomes of one C function, and how many ran; the lines that did not.
+
+    `conditions` are the outcomes of its conditions, `conditions_shown` those that were seen to decide alone (MC/DC);
+    both are 0 where the compiler does not count them.
+    """
 
     function: str
     lines: int
@@ -294,6 +298,8 @@ class FunctionCoverage:
     branches_taken: int
     never: tuple[int, ...]
     instructions: tuple[int, ...]
+    conditions: int = 0
+    conditions_shown: int = 0
 
 
 @dataclass(frozen=True)

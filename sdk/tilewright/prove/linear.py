@@ -148,16 +148,16 @@ class Collector:
     def _divided(self, form: Linear, bits: int) -> tuple[int, dict[Atom, int]] | None:
         """The form without its lowest bits, where what lies in these never reaches the bits above."""
         unit = 1 << bits
-        kept, low = dict[Atom, int](), form.constant % unit
+        above, low = dict[Atom, int](), form.constant % unit
         high = low
         for atom, factor in form.factors.items():
-            above, rest = divmod(factor, unit)
-            if above:
-                kept[atom] = above
+            whole, rest = divmod(factor, unit)
+            if whole:
+                above[atom] = whole
             if rest:
                 least, most = self._range(atom)
                 low, high = low + rest * least, high + rest * most
-        return (signed(form.constant, form.size) >> bits, kept) if 0 <= low and high < unit else None
+        return (signed(form.constant, form.size) >> bits, above) if 0 <= low and high < unit else None
 
     def _range(self, atom: Atom) -> tuple[int, int]:
         """The least and the largest value of an atom."""

@@ -27,6 +27,7 @@ _ROLLED = ("--param=max-unroll-times=0", "--param=max-completely-peel-times=0")
 """Loops of gcc stay loops: each copy of a body takes checks of its own, four times the build for nothing more found."""
 _COVER = ("-fprofile-arcs", "-ftest-coverage", "-fprofile-info-section=tw_cover")
 """Counters in the code, and where they lie in a section whose ends the linker names: no file system is needed."""
+_CONDITIONS = ("-fcondition-coverage",)
 TAP = "TILEWRIGHT_ROW_TAPS"
 """The macro under which chains hand out the rows that they keep to themselves."""
 
@@ -43,6 +44,7 @@ def build(
     sanitize: bool = False,
     tap: bool = False,
     cover: bool = False,
+    conditions: bool = False,
     extra_flags: Sequence[str] = (),
     positions: int = 0,
 ) -> Image:
@@ -50,11 +52,12 @@ def build(
 
     `trace` compiles the calls around every plan instruction in, `fence` lets the start-up code set the core's memory
     protection, `sanitize` adds the address and undefined-behaviour sanitizers, `tap` (with trace) takes out the rows
-    that chains keep to themselves, `cover` counts every line and branch of the network's C (gcc alone does). With
+    that chains keep to themselves, `cover` counts every line and branch of the network's C (gcc alone does), with
+    `conditions` every outcome of a condition that decides alone too (gcc 14 and later). With
     `positions` the image writes text of at most so many tokens.
     ToolMissing, DoesNotFit where a memory of the target overflows, TilewrightError where the compiler refuses the code.
     """
-    switches = _Switches(compiler, trace, fence, sanitize, tap, tuple(extra_flags), positions, cover)
+    switches = _Switches(compiler, trace, fence, sanitize, tap, tuple(extra_flags), positions, cover, conditions)
     glue = glue_code(interface) + (text_code(interface) if positions else "")
     return _built(project, interface, glue, target, work, switches)
 
@@ -79,6 +82,7 @@ class _Switches:
     extra_flags: tuple[str, ...] = ()
     positions: int = 0
     cover: bool = False
+    conditions: bool = False
 
     @property
     def harness(self) -> tuple[str, ...]:
@@ -106,7 +110,7 @@ def _built(project: Path, interface: Interface, glue: str, target: Target, work:
     if switches.tap:
         options += (f"-D{TAP}",)
     if switches.cover:
-        options += _COVER
+        options += (*_COVER, *(_CONDITIONS if switches.conditions else ()))
     sources = _sources(project, model, kit)
     options += (f"-I{project / 'src'}",)  # where an assembler file finds the binary one that it takes in
     objects = [_compile(driver, target, source, options, work / "model") for source in sources]

@@ -44,7 +44,7 @@ def _summed(call: Call, x: Array, order: Order, fused: bool) -> Array | None:
     from_start = sum_of(call, x.astype(np.float64), order)
     if from_start is None:
         return None
-    total = np.broadcast_to(from_start.start.astype(np.float32), call.outputs[0].shape)
+    total: Array = np.broadcast_to(from_start.start.astype(np.float32), call.outputs[0].shape)
     with np.errstate(over="ignore", invalid="ignore"):
         for term in from_start.terms:  # the product of two floats is exact in doubles
             total = fused_sum(total, term) if fused else total + term.astype(np.float32)
