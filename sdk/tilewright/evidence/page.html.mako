@@ -86,9 +86,9 @@ ${style | n}
 <div class="wide"><table>
 <tr><th>bound on |C - exact| of the largest element</th><th class="n">value</th><th></th></tr>
 <tr><td>certain, for every input in the ranges below (interval analysis)</td><td class="n">${real(one.bounds.over_ranges)}</td><td>${ratio(one.bounds, one.bounds.over_ranges)}</td></tr>
-<tr><td>certain, at the first vectors, however roundings fall (affine analysis)</td><td class="n">${real(one.bounds.at_vectors)}</td><td>${ratio(one.bounds, one.bounds.at_vectors)}</td></tr>
+<tr><td>certain, at the first vectors (four at most), however roundings fall (affine analysis)</td><td class="n">${real(one.bounds.at_vectors)}</td><td>${ratio(one.bounds, one.bounds.at_vectors)}</td></tr>
 <tr><td>certain, at all vectors, where kernels add in the order that they declare; ${one.bounds.order}</td><td class="n">${real(one.bounds.in_order)}</td><td>${ratio(one.bounds, one.bounds.in_order)}</td></tr>
-<tr><td>likely, at the first vectors, if roundings are independent and of mean zero; fails with a chance of ${real(one.bounds.chance)}</td><td class="n">${real(one.bounds.likely)}</td><td>${ratio(one.bounds, one.bounds.likely)}</td></tr>
+<tr><td>likely, at the first vectors (four at most), if roundings are independent and of mean zero; fails with a chance of ${real(one.bounds.chance)}</td><td class="n">${real(one.bounds.likely)}</td><td>${ratio(one.bounds, one.bounds.likely)}</td></tr>
 <tr><td>observed over ${number(one.bounds.vectors)} ${"vector" if one.bounds.vectors == 1 else "vectors"}, against sums in double precision</td><td class="n">${real(one.bounds.observed)}</td><td></td></tr>
 </table></div>
 % endif

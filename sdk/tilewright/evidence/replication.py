@@ -48,13 +48,15 @@ ASSUMPTIONS = (
     "exact arithmetic is that of real numbers on the constants of the compiled network; constants that the compiler "
     "computed itself (folded batch normalisations) are taken as they are",
     "the target computes float32 by IEEE 754, rounded to nearest, with subnormals; products may be fused into sums",
-    "kernels add the products of the definition in any order, and compute no transformed sum",
-    "at the vectors, however roundings fall: every rounding moves its value by half the distance of floats there, all "
-    "of them in the worst direction (bounds after Higham, 2002), composed by affine arithmetic; where an error could "
-    "change the side of a limit, it is a symbol of its own",
-    "in the order of the kernels: kernels that declare an order of their sums keep it, as tests show bit for bit, and "
-    "fuse all products with sums or none; these sums are computed again, so that their roundings are known, and what "
-    "the target gave is held against them; operators without a declared order keep their bounds",
+    "kernels compute no transformed sum; those that declare an order of their sums keep it, as tests show bit for bit, "
+    "others add in any order",
+    "at the vectors, however roundings fall: every rounding of a sum in a declared order moves its value by half the "
+    "distance of floats there, those of other sums are bounded after Higham (2002), all of them in the worst "
+    "direction, composed by affine arithmetic; where an error could change the side of a limit, it is a symbol of its "
+    "own",
+    "in the order of the kernels: products are all fused with sums, or none is; sums in a declared order are computed "
+    "again, so that their roundings are known, and what the target gave is held against them; operators without a "
+    "declared order keep their bounds",
     "over the ranges: the same rules on intervals; intervals grow from layer to layer, so this bound is wide",
     f"likely: roundings independent and of mean zero (Higham and Mary, 2019); it fails with a chance of {CHANCE:g}",
 )
