@@ -45,4 +45,4 @@ def test_the_largest_codes(board: str, kernel: str, tmp_path: Path) -> None:
     few = {name for name in pooled if name.startswith("few")}
     assert len(pooled) == 12
     assert {pooled[name] for name in pooled.keys() - few} == {kernel}
-    assert {pooled[name] for name in few} == {"MaxPoolMve" if kernel == "MaxPoolMve" else "MoveCodes"}
+    assert {pooled[name] for name in few} == {"MaxPoolMve" if kernel == "MaxPoolMve" else "PoolI8"}

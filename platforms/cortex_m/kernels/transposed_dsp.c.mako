@@ -13,15 +13,15 @@ TILEWRIGHT_ONCE void ${f.name}_patch(const int8_t *x, int8_t *to, int top, int l
         const int inside = row >= 0 && row < ${h.size};
 % if w.dilation == 1:
         if (inside && left >= 0 && left + p->taps_across <= ${w.size}) {
-            const size_t bytes = (size_t)p->taps_across * ${k.channels};
-            memcpy(to, x + line + left * ${k.channels}, bytes);
+            const int bytes = p->taps_across * ${k.channels};
+            tilewright_run_bytes(to, x + line + left * ${k.channels}, bytes);
             to += bytes;
             continue;
         }
 % endif
         for (int column = left; column < left + p->taps_across * ${w.dilation}; column += ${w.dilation}) {
             if (inside && column >= 0 && column < ${w.size}) {
-                memcpy(to, x + line + column * ${k.channels}, ${k.channels});
+                tilewright_run_bytes(to, x + line + column * ${k.channels}, ${k.channels});
             } else {
                 memset(to, ${k.zero_point}, ${k.channels});
             }

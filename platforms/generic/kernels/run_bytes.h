@@ -1,5 +1,8 @@
 /* A run of bytes. Libraries made for size copy byte by byte, and gcc calls them for plain loops. */
-static void tilewright_run_bytes(void *to, const void *from, int bytes)
+#if defined(__GNUC__)
+__attribute__((always_inline)) /* most lengths are constants, of which little is left */
+#endif
+static inline void tilewright_run_bytes(void *to, const void *from, int bytes)
 {
 #if defined(__ARM_FEATURE_UNALIGNED)
     uint8_t *put = to;

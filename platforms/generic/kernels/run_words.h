@@ -1,5 +1,8 @@
 /* A run of words. Libraries made for size copy byte by byte, and gcc calls them for plain loops. */
-static void tilewright_run_words(void *to, const void *from, int words)
+#if defined(__GNUC__)
+__attribute__((always_inline)) /* most lengths are constants, of which little is left */
+#endif
+static inline void tilewright_run_words(void *to, const void *from, int words)
 {
     uint8_t *put = __builtin_assume_aligned(to, 4);
     const uint8_t *at = __builtin_assume_aligned(from, 4);

@@ -17,6 +17,7 @@ from tilewright.platforms.generic.kernels.nest_address import Address, Addresses
 from tilewright.platforms.generic.kernels.nest_loops import direct
 from tilewright.platforms.generic.platform import PLATFORM
 
+RUN_BYTES = "../../generic/kernels/run_bytes.h"
 SHORTEST = 8
 """Bytes of a run from which on a call pays."""
 
@@ -128,7 +129,7 @@ def _channels_last(call: Call) -> Strides:
     types="*... -> *...",
     template="runs.c.mako",
     layout=("axes", "like"),
-    sources=["run_words.h", "run_bytes.h"],
+    sources=["run_words.h", RUN_BYTES],
 )
 class CopyRuns(KernelMethods):
     """Moves runs of elements that lie side by side in operand and result."""
