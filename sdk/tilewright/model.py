@@ -169,7 +169,10 @@ class Clamp:
 
 @dataclass(frozen=True)
 class Node:
-    """One operator call. `inputs` hold tensor names, "" for an omitted optional input."""
+    """One operator call. `inputs` hold tensor names, "" for an omitted optional input.
+
+    `part_of` names the node that this one computes a part of, where that one is computed by several.
+    """
 
     name: str
     op: str
@@ -178,6 +181,7 @@ class Node:
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     domain: str = ""
     clamp: Clamp | None = None
+    part_of: str = ""
 
 
 @dataclass(frozen=True)

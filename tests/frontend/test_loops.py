@@ -182,7 +182,9 @@ def test_what_is_carried_keeps_its_shape_where_data_decides_of_turns() -> None:
     inside = body([node("Identity", "again", "go"), node("Concat", "v v", "out", axis=0)], "go out")
     proto = onnx_model([node("Loop", "n - x", "y", "loop", body=inside)], {"x": [2], "n": []}, ["y"],
                        types={"n": TensorProto.INT64})  # fmt: skip
-    with pytest.raises(UnsupportedNode, match="what it carries changes its shape or type, and its number of iterations depends"):
+    with pytest.raises(
+        UnsupportedNode, match="what it carries changes its shape or type, and its number of iterations depends"
+    ):
         load(proto, bounds={"loop": 3})
 
 

@@ -35,7 +35,7 @@ def test_every_layer_that_computes_something_of_the_model_is_found(name: str, ne
     model = annotated(files.model, tmp_path)
     layers = {layer.name for layer in load(tmp_path / "out").layers if layer.op != "Relayout"}
     shown = [properties(node) for node in model.graph.node]
-    assert {entry["layer"] for entry in shown if entry} >= layers
+    assert {name for entry in shown if entry for name in (entry["layer"], *entry.get("parts", "").split())} >= layers
     assert sum(bool(entry) for entry in shown) >= 0.7 * len(shown)
     inputs, _ = files.arrays()
     plain, marked = (

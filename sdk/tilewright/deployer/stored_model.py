@@ -45,6 +45,7 @@ def model_out(model: Model, arrays: Arrays, prefix: str) -> dict[str, Any]:
     }  # fmt: skip
     nodes = [
         {"name": n.name, "op": n.op, "inputs": list(n.inputs), "outputs": list(n.outputs), "domain": n.domain,
+         "part_of": n.part_of,
          "clamp": None if n.clamp is None else [_number(n.clamp.low), _number(n.clamp.high)],
          "attributes": {a: _attribute_out(v, arrays, f"{prefix}/{i}/{a}") for a, v in n.attributes.items()}}
         for i, n in enumerate(model.nodes)
@@ -73,7 +74,7 @@ def model_in(entry: Any, arrays: Arrays, prefix: str) -> Model:
         Node(
             n["name"], n["op"], tuple(n["inputs"]), tuple(n["outputs"]),
             {a: _attribute_in(v, arrays) for a, v in n["attributes"].items()}, n["domain"],
-            None if n["clamp"] is None else Clamp(float(n["clamp"][0]), float(n["clamp"][1])),
+            None if n["clamp"] is None else Clamp(float(n["clamp"][0]), float(n["clamp"][1])), str(n["part_of"]),
         )
         for n in entry["nodes"]
     )  # fmt: skip

@@ -151,7 +151,8 @@ def _needed(model: ModelProto) -> set[str]:
 def _instruction(
     plan: ExecutionPlan, instruction: Instruction, nodes: Sequence[NodeTrace], code: CodeLines, machine: Machine
 ) -> InstructionTrace:
-    own = tuple(node.number for node in nodes if node.instruction == instruction.index)
+    whole = {instruction.index} | {one.index for one in plan.instructions if one.name == instruction.call.node.part_of}
+    own = tuple(node.number for node in nodes if node.instruction in whole)
     lines = tuple(code.of(instruction.index))
     symbols = dict.fromkeys(symbol.name for part in lines for symbol in machine.holding(part.first, part.last))
     why = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,7 @@ def annotate(report: Report, file: Path) -> bytes:
             file=str(file),
         )
     for node, layer in layers_of(report, model).items():
-        _describe(model.graph.node[node], layer)
+        _describe(model.graph.node[node], layer, [part for part in report.layers if part.part_of == layer.name])
     entries = {"target": report.target, "platform": report.platform, "version": report.tool.version}
     entries |= {f"{name}_bytes": str(level.worst_case) for name, level in report.memory.items()}
     for key, value in entries.items():
@@ -93,22 +93,26 @@ def layers_of(report: Report, model: ModelProto) -> dict[int, LayerReport]:
     return layer_of
 
 
-def _describe(node: NodeProto, layer: LayerReport) -> None:
+def _describe(node: NodeProto, layer: LayerReport, parts: Sequence[LayerReport]) -> None:
     mine = [result for result in layer.results if result.tensor in node.output]
-    for key, value in _entries(layer, mine).items():
+    for key, value in _entries(layer, mine, parts).items():
         node.metadata_props.add(key=PREFIX + key, value=value)
     words = f"tilewright: {printable(layer.name)} by {layer.kernel}"
     words += f" on {layer.engine}" if layer.engine else ""
+    words += (
+        f" from {number(len(parts))} parts by {', '.join(sorted({part.kernel for part in parts}))}" if parts else ""
+    )
     words += f", {number(layer.instructions)} instructions" if layer.instructions is not None else ""
     words += "".join(f", {number(result.bytes)} B at {_address(result)}" for result in mine)
     words += "" if mine else ", inside of the layer"
     node.doc_string = f"{node.doc_string}\n{words}" if node.doc_string else words
 
 
-def _entries(layer: LayerReport, mine: list[ResultReport]) -> Mapping[str, str]:
-    """Metadata of a node; what is unknown is left out."""
+def _entries(layer: LayerReport, mine: list[ResultReport], parts: Sequence[LayerReport]) -> Mapping[str, str]:
+    """Metadata of a node; what is unknown is left out. `parts` are the layers that compute parts of it."""
     entries: dict[str, object] = {
         "layer": layer.name,
+        "parts": " ".join(part.name for part in parts) or None,
         "kernel": layer.kernel,
         "engine": layer.engine or None,
         "numerics": layer.numerics,

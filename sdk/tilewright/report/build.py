@@ -110,6 +110,7 @@ class LayerReport:
     by rows; what lies between them is in scratch, and `inner` compares it row by row where every tensor is compared.
     `members` are these nodes with their tensors. `operands` are the tensors that are read at run time. `timeline` is
     there for a layer that runs in tiles, in a fused chain for its last layer.
+    `part_of` names the layer of whose node this one computes a part.
     `estimated_cost` is in instructions, as kernels declare them; in cycles where the platform has a model of time.
     `faster` is the best kernel that refuses the layer, `slow` says that it is many times faster, `with_aim` is one that
     another `--optimize` would take.
@@ -135,6 +136,7 @@ class LayerReport:
     results: tuple[ResultReport, ...] = ()
     operand_bytes: int | None = None
     fused_into: str = ""
+    part_of: str = ""
     modelled_cycles: int | None = None
     profile: tuple[TileReport, ...] = ()
     core_cycles: int | None = None

@@ -101,6 +101,7 @@ def layer_reports(placed: PlacedPlan, graph: BoundGraph, core: Core) -> tuple[La
             stored_bytes=None,
             operand_bytes=operand_bytes(plan, i),
             fused_into=i.fused_into,
+            part_of=i.call.node.part_of,
             modelled_cycles=modelled_cycles(plan, i, platform),
             engine=i.kernel.engine if i.aliasing is None else "",
             results=tuple(_result(placed, slot) for slot in i.outputs),
