@@ -104,11 +104,12 @@ def test_two_columns_are_a_pixel_of_strided_layers_with_few_channels(tmp_path: P
 def test_jobs_of_the_next_layer_are_written_ahead(tmp_path: Path) -> None:
     board = load_target(str(HERE))
     needs(board)
+    small = replace(SIMPLE, rows=6)  # two layers of two jobs, two of one
     layers = [
-        replace(SIMPLE, ins=8, outs=40),
-        replace(SIMPLE, kind="apart", ins=40, outs=40, seed=2),
-        replace(SIMPLE, kind="one", ins=40, outs=33, pads=(0, 0, 0, 0), seed=3),
-        replace(SIMPLE, ins=33, outs=9, rows=13, seed=4),
+        replace(small, ins=8, outs=40),
+        replace(small, kind="apart", ins=40, outs=40, seed=2),
+        replace(small, kind="one", ins=40, outs=33, pads=(0, 0, 0, 0), seed=3),
+        replace(small, ins=33, outs=9, seed=4),
     ]
     done = compiled(layers, tmp_path, board, 128 * 1024, chained=True)
     assert 4 in [len(i.schedule.stages) for i in done.plan.instructions if i.schedule is not None]
