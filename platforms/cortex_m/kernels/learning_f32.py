@@ -23,18 +23,19 @@ PLATFORM.kernel(
 )(conv_gathered_f32.ConvGatheredF32)  # fmt: skip
 PLATFORM.kernel(
     "Conv", types=conv_gathered_f32.TYPES, template="conv_rows_f32.c.mako", layout=("default", "default"),
-    sources=[*BLOCKS, "gathered_f32.h", "rows_f32.h"], numerics="1e-5", preference=17, requires=Needs(has=("fpu",)),
+    sources=[*BLOCKS, "gathered_f32.h", "runs_f32.h", "rows_f32.h"], numerics="1e-5", preference=17,
+    requires=Needs(has=("fpu",)),
 )(conv_rows_f32.ConvRowsF32)  # fmt: skip
 PLATFORM.kernel(
     "MatMul", types=vector_product_f32.TYPES, template="vector_product_f32.c.mako", layout=("default", "default"),
     sources=BLOCKS[:4], numerics="1e-5", preference=25, requires=Needs(has=("fpu",)),
 )(vector_product_f32.VectorProductF32)  # fmt: skip
 PLATFORM.kernel(
-    "Descent", types=descent.TYPES, template="descent.c.mako", sources=[*BLOCKS, "descent.h"],
+    "Descent", types=descent.TYPES, template="descent.c.mako", sources=[*BLOCKS, "runs_f32.h", "descent.h"],
     numerics="1e-4", preference=10, requires=Needs(has=("fpu",)),
 )(descent.Descent)  # fmt: skip
 PLATFORM.kernel(
-    "Descent", types=descent.TYPES, template="descent.c.mako", sources=[*BLOCKS, "descent.h"],
+    "Descent", types=descent.TYPES, template="descent.c.mako", sources=[*BLOCKS, "runs_f32.h", "descent.h"],
     numerics="1e-4", layout=("same", "same"), preference=15, requires=Needs(has=("fpu",)),
 )(descent.DescentInPlace)  # fmt: skip
 PLATFORM.kernel(
@@ -43,6 +44,6 @@ PLATFORM.kernel(
 )(descent_depthwise.DescentDepthwise)  # fmt: skip
 PLATFORM.kernel(
     "DescentPair", types=descent_pair.TYPES, template="descent_pair.c.mako",
-    sources=[*BLOCKS, "descent.h", "gathered_f32.h"], numerics="1e-4", layout=("default", "default"), preference=10,
-    requires=Needs(has=("fpu",)),
+    sources=[*BLOCKS, "runs_f32.h", "descent.h", "gathered_f32.h"], numerics="1e-4", layout=("default", "default"),
+    preference=10, requires=Needs(has=("fpu",)),
 )(descent_pair.DescentPair)  # fmt: skip

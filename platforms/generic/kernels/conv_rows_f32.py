@@ -83,6 +83,6 @@ class ConvRowsF32(KernelMethods):
 
 PLATFORM.kernel(
     "Conv", types=TYPES, template="conv_rows_f32.c.mako", layout=("default", "default"), numerics="1e-5",
-    sources=["registers_f32.h", "blocks_f32.h", "products_f32.h", "gathered_f32.h", "rows_f32.h"], preference=12,
-    requires=Needs(has=("fpu",)),
+    sources=["registers_f32.h", "blocks_f32.h", "products_f32.h", "gathered_f32.h", "runs_f32.h", "rows_f32.h"],
+    preference=12, requires=Needs(has=("fpu",)),
 )(ConvRowsF32)  # fmt: skip

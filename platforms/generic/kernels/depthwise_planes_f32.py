@@ -109,5 +109,5 @@ TYPES = "f32, f32, f32? -> f32"
 for kernel, preference in ((DepthwisePlanesF32, 10), (DepthwiseCopiedF32, 12)):
     PLATFORM.kernel(
         "Conv", types=TYPES, template="depthwise_tile_f32.c.mako", layout=("default", "default"),
-        sources=["registers_f32.h"], numerics="1e-5", preference=preference, requires=Needs(has=("fpu",)),
+        sources=["registers_f32.h", "runs_f32.h"], numerics="1e-5", preference=preference, requires=Needs(has=("fpu",)),
     )(kernel)  # fmt: skip

@@ -96,7 +96,7 @@ static void tilewright_descend_slopes(const tilewright_descent *d, const tilewri
 {
     const float *const y = t->y + channels[0] / p->channels * p->results * p->y.channel;
     const tilewright_meeting m = tilewright_meet(p, taps[0]);
-    memset(slopes, 0, (size_t)((p->results + 3) / 4 * 16) * sizeof *slopes);
+    tilewright_zeros(slopes, (p->results + 3) / 4 * 16);
     for (int image = 0; image < p->images; image++) {
         const float *x[4];
         for (int row = 0; t->rows_at_once && row < p->outs[0]; row += t->rows_at_once) {
@@ -198,7 +198,7 @@ static void tilewright_descend_back(const tilewright_product *p, const tilewrigh
             }
             if (low > 0 || high < 4) { /* what neighbouring rows add to columns that meet nothing is taken back */
                 float kept[16];
-                memcpy(kept, sums, sizeof kept);
+                tilewright_copied(kept, sums, 16);
                 tilewright_block_taps(&tap, 1, p->results, p->y.channel, sums);
                 for (int at = 0; at < 16; at++) {
                     sums[at] = at % 4 < low || at % 4 >= high ? kept[at] : sums[at];
@@ -224,7 +224,8 @@ static void tilewright_descend_pixels(const tilewright_descent *d, const tilewri
 {
     const int place = image * p->x.image + channel * p->x.channel + row * p->x.row + column * p->x.column;
     const int step = d->apart * p->x.column;
-    float sums[16] = {0};
+    float sums[16];
+    tilewright_zeros(sums, 16);
     for (int c = 0; d->add != NULL && c < channels; c++) {
         for (int j = 0; j < count; j++) {
             sums[4 * c + j] = d->add[place + c * p->x.channel + j * step];

@@ -105,6 +105,7 @@ static void tilewright_gathered_starts(const tilewright_gathering *g, const floa
 static void tilewright_convolve(const tilewright_gathering *g, const tilewright_product *whole)
 {
     const int taps = whole->kernel[0] * whole->kernel[1], pixels = whole->outs[0] * whole->outs[1];
+    tilewright_product part = *whole;
     for (int at = 0; at < whole->images * whole->groups; at++) {
         const int image = at / whole->groups, group = at % whole->groups, first = group * whole->results;
         float *const y = g->y + image * whole->y.image + first * whole->y.channel;
@@ -115,7 +116,6 @@ static void tilewright_convolve(const tilewright_gathering *g, const tilewright_
                 const int one = j < count ? pixel + j : pixel;
                 places[j] = one / whole->outs[1] * whole->y.row + one % whole->outs[1] * whole->y.column;
             }
-            tilewright_product part = *whole;
             for (int channel = 0; channel < whole->channels; channel += part.channels) {
                 const int left = whole->channels - channel;
                 part.channels = left < g->at_once ? left : g->at_once;

@@ -16,7 +16,7 @@ static void tilewright_convolve_rows(const tilewright_gathering *whole, const ti
         g.y += image * copies->y_image + at % copies->rows * row->y.row;
         for (int channel = 0; channel < row->channels; channel++) {
             float *const lines = window + channel * row->x.channel;
-            memmove(lines, lines + (taps - kept) * columns, (size_t)(kept * columns) * sizeof *lines);
+            tilewright_copied(lines, lines + (taps - kept) * columns, kept * columns);
             for (int line = kept; line < taps; line++) {
                 const int place = top + line, inside = place >= 0 && place < copies->size;
                 const float *source =

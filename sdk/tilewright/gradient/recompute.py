@@ -168,11 +168,11 @@ class _Search:
         late = self.model.nodes[self.forward :]
         reads = [again.intersection(node.inputs) for node in late]
         following = frozenset[str]()
-        kept = list[frozenset[str]]()
+        lasting = list[frozenset[str]]()
         for read in reversed(reads):
-            kept.append(following if read & self._in_pairs else frozenset())
+            lasting.append(following if read & self._in_pairs else frozenset())
             following = read or following
-        for node, read, needed in zip(late, reads, reversed(kept), strict=True):
+        for node, read, needed in zip(late, reads, reversed(lasting), strict=True):
             for name in node.inputs:
                 if name in read:
                     self._again(name, again, twin_of, order)
