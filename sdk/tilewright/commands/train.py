@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -206,22 +207,28 @@ def _within(
     arguments: argparse.Namespace, model: Model, options: CompileOptions, target: Target, folder: Path,
     wish: TrainingWish,
 ) -> Planned:  # fmt: skip
-    """The step with the least work that is within the budget, else that in the fewest bytes; the latter without one."""
-    from tilewright.gradient.training import training, trainings
+    """The step with the least work that is within the budget, else that in the fewest bytes; the latter without one.
+
+    Without a budget the plain step is compared with the one in the fewest live bytes, which are a guide alone.
+    """
+    from tilewright.gradient.training import trainings
     from tilewright.report.sharing import WorkReport
 
     tried: list[WorkReport] = []
     planned: list[Training] = []
-    for made in trainings(model, wish) if options.budgets else (training(model, wish),):
+    every = trainings(model, wish)
+    for made in every if options.budgets else (next(every), *deque(every, maxlen=1)):
         bundle = _bundle(arguments, made, options, target, folder)
         planned.append(made)
         tried.append(WorkReport(made.work, bundle.together.alone[0].arena_bytes))
-        if overflow(bundle.report, options.budgets, sure=True) is None:
+        if options.budgets and overflow(bundle.report, options.budgets, sure=True) is None:
             return Planned(made, bundle, tuple(tried), True)
-    least = min(range(len(tried)), key=lambda at: tried[at].step_bytes)
+    least = min(range(len(tried)), key=lambda at: (tried[at].step_bytes, tried[at].work))
     if planned[least] is not made:
         bundle = _bundle(arguments, planned[least], options, target, folder)
-    return Planned(planned[least], bundle, tuple(tried), False)
+    if not options.budgets:
+        tried = [tried[least]]
+    return Planned(planned[least], bundle, tuple(tried), not options.budgets)
 
 
 def _bundle(
