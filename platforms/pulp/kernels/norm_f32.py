@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from tilewright.numerics import literal
 from tilewright.platform import Call, Constant, DType, Operands, Rule, TiledKernelMethods, TileView
 from tilewright.platforms.generic.kernels.elements import constants_by_name
-from tilewright.platforms.generic.kernels.nest_expressions import literal
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 
@@ -26,7 +26,7 @@ class NormContext:
 
 @PLATFORM.kernel(
     "LayerNormalization", "RMSNormalization", types="f32, f32, f32? -> f32", template="norm_f32.c.mako",
-    numerics="1e-5", preference=20, sources=["tiles.h", "line_tile.h"],
+    numerics="1e-5", preference=20, sources=["tiles.h", "line_tile.h", "../../generic/kernels/each_rounded.h"],
 )  # fmt: skip
 class TiledNormF32(TiledKernelMethods):
     """Every core sums the rows whose elements it computes."""
