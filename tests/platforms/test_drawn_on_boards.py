@@ -35,6 +35,7 @@ CALLS = 6
         ("pulp", "qemu_pulp", "TiledCodedAttention"),
         ("pulp", "qemu_pulp", "TiledRowCodes"),
         ("pulp", "qemu_pulp", "TiledNormF32"),
+        ("pulp", "qemu_pulp", "TiledNormalisedI8"),
     ],
 )
 def test_drawn_calls_of_a_kernel(platform: str, board: str, kernel: str, tmp_path: Path) -> None:

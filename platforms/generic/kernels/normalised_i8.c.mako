@@ -6,7 +6,7 @@ addend = f" + (int64_t)addends[i] * {form.addend_unit}" if k.has_addends else ""
 %>\
 ${f.storage} void ${f.name}(${f.parameters})
 {
-    for (int row = 0; row < ${k.rows}; row++) {
+    for (int row = ${k.first}; row < ${k.end}; row++) {
         const ${k.x_type} *const from = x + row * ${form.length};
         ${k.y_type} *const to = y + row * ${form.length};
         int64_t squares = 0;

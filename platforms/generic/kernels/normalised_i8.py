@@ -13,11 +13,12 @@ CODES = "qi8|qu8|qi16|qu16"
 
 @dataclass(frozen=True)
 class NormalisedContext:
-    """`rows` of codes, and the numbers of the form."""
+    """C of the first row and of the end, and the numbers of the form."""
 
     x_type: str
     y_type: str
-    rows: int
+    first: str
+    end: str
     has_addends: bool
     form: NormalisedForm
 
@@ -49,4 +50,4 @@ class NormalisedI8(KernelMethods):
         call, form = operands.call, normalised_form(operands.call)
         x, y = call.tensor(0), call.outputs[0]
         rows = x.elements // form.length
-        return NormalisedContext(C_TYPES[x.dtype], C_TYPES[y.dtype], rows, bool(form.addends.any()), form)
+        return NormalisedContext(C_TYPES[x.dtype], C_TYPES[y.dtype], "0", str(rows), bool(form.addends.any()), form)
