@@ -262,10 +262,17 @@ def test_a_budget_chooses_types(
     np.savez(tmp_path / "x.npz", x=drawn_rows())
     words = ["quantize", str(tmp_path / "m.onnx"), "--calibrate", str(tmp_path / "x.npz"), "-t", "host", "-q"]
     limit = budget.replace("{base-8000}", str(flash - 8000)).replace("{base}", str(flash + 4000))
-    assert main([*words, "-o", str(tmp_path / "q.onnx"), "--budget", limit]) == code
+    page = tmp_path / "front.html"
+    assert main([*words, "-o", str(tmp_path / "q.onnx"), "--budget", limit, "--html", str(page)]) == code
     told = capsys.readouterr()
     assert said in told.out + told.err
+    assert page.exists() == (code == 0)
     if code == 0:
+        shown, plots = page.read_text(), len(needs(report_of(basis, Types(), load_target("host"))))
+        choices = told.out.split("\ncompiled")[0].count(" dB")
+        assert shown.count("<circle") == plots * choices
+        assert shown.count('fill="var(--good)"') == plots
+        assert shown.count("the budget</title>") == budget.count("flash")
         types = {tensor.data_type for tensor in onnx.load(tmp_path / "q.onnx").graph.initializer}
         assert (onnx.TensorProto.INT4 in types) == ("cycles" not in budget)
         assert (onnx.TensorProto.INT16 in types) == ("cycles" in budget)
@@ -273,6 +280,14 @@ def test_a_budget_chooses_types(
             tmp_path / "q.onnx", PACKED if "cycles" not in budget else CompileOptions(), load_target("host")
         ).report
         assert needs(report)["flash"] <= flash + (4000 if "cycles" in budget else -8000)
+
+
+def test_a_front_without_a_budget_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    onnx.save(wide_network(), tmp_path / "m.onnx")
+    np.savez(tmp_path / "x.npz", x=drawn_rows())
+    words = ["quantize", str(tmp_path / "m.onnx"), "--calibrate", str(tmp_path / "x.npz"), "-q"]
+    assert main([*words, "-o", str(tmp_path / "q.onnx"), "--html", str(tmp_path / "front.html")]) == 2
+    assert "--html: what it draws are the choices that a budget leaves; give --budget too" in capsys.readouterr().err
 
 
 def wide_network() -> onnx.ModelProto:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tilewright.commands.answer import Answer
 from tilewright.commands.common import existing, path, shape_pairs, tell
+from tilewright.commands.pages import add_html
 from tilewright.commands.progress import stages
 
 SUMMARY = "write a float network in integers, ranges measured on samples"
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--drop", metavar="1%", help="what codes may cost of the right answers; 16 bits where they help, else exit 5"
     )
+    add_html(parser)
     parser.add_argument(
         "--explain", action="store_true", help="for each tensor its range, and every one that was tried"
     )
@@ -49,12 +51,13 @@ def execute(arguments: argparse.Namespace) -> Answer:
     """Load, quantise, write the file, tell how right it is."""
     from tilewright.errors import UsageError
     from tilewright.frontend.load import load
-    from tilewright.output.staged import write_bytes
+    from tilewright.output.staged import write_bytes, write_text
     from tilewright.quantiser.static.budget import budget_of, within_budget
     from tilewright.quantiser.static.drop import check_kept, check_resolution, share, within
     from tilewright.quantiser.static.quantise import Types, basis_of, built
     from tilewright.quantiser.static.samples import divided, read_samples
-    from tilewright.quantiser.static.told import answer, explained, front_lines, lines
+    from tilewright.quantiser.static.told import answer, drawn, explained, front_lines, lines
+    from tilewright.report.page.render import render_front
     from tilewright.target import load_target
 
     output: Path = arguments.output
@@ -67,6 +70,8 @@ def execute(arguments: argparse.Namespace) -> Answer:
     budget = budget_of(arguments.budget) if arguments.budget else None
     if (budget is None) != (arguments.target is None):
         raise UsageError("--budget and -t", why="a budget is checked on a target", fix="pass both or neither")
+    if arguments.html is not None and budget is None:
+        raise UsageError("--html", why="it draws the choices that a budget leaves", fix="also pass --budget")
     with stages(arguments.quiet) as stage:
         stage("reading")
         model = load(arguments.model, shapes=shape_pairs(arguments.shapes))
@@ -91,6 +96,8 @@ def execute(arguments: argparse.Namespace) -> Answer:
         else:
             result = within(basis, division, allowed, arguments.drop)
     write_bytes(output, result.content)
+    if front is not None and arguments.html is not None:
+        write_text(arguments.html, render_front(drawn(front, result, output.stem, arguments.target, budget or {})))
     measured, held_out = division.measured.count, division.held_out.count
     text = [*(front_lines(front) if front is not None else ()), *lines(result, held_out, measured)]
     if arguments.explain:

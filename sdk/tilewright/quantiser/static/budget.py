@@ -196,11 +196,16 @@ def _too_small(basis: Basis, choosable: Choosable, budget: Mapping[str, int]) ->
     )
 
 
+def is_taken(front: Front, point: Chosen) -> bool:
+    """True for the choice that was taken."""
+    return point.types == front.taken.types
+
+
 def front_rows(front: Front) -> list[tuple[str, ...]]:
     """Rows of a table: what each choice needs and the signal to noise that is expected of it."""
     rows = []
     for point in front.points:
-        mark = "taken" if point is front.taken or point.types == front.taken.types else ""
+        mark = "taken" if is_taken(front, point) else ""
         sizes = (f"{value:,}" for value in point.needs.values())
         types = (str(len(point.types.narrow)), str(len(point.types.wide)))
         rows.append((*sizes, *types, f"{decibels(point.noise):.1f} dB", mark))

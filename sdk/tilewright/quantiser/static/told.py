@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tilewright.quantiser.static.accuracy import Score
-from tilewright.quantiser.static.budget import Front, front_rows
+from tilewright.quantiser.static.budget import Front, front_rows, is_taken
+from tilewright.quantiser.static.costs import CYCLES
 from tilewright.quantiser.static.quantise import Quantised
 from tilewright.quantiser.static.statistics import merged
 from tilewright.quantiser.static.trial import decibels
+from tilewright.report.page.front import FrontPoint, QuantisedFront
 from tilewright.report.text import UNKNOWN, table
 
 if TYPE_CHECKING:
@@ -18,14 +20,19 @@ if TYPE_CHECKING:
 SCHEMA = "tilewright/quantize/1"
 
 
+SCORES = ("network", "samples", "correct", "classes as float", "signal to noise")
+
+
 def score_table(scores: Sequence[Score]) -> str:
     """A row per network."""
-    heads = ("network", "samples", "correct", "classes as float", "signal to noise")
-    rows = [
+    return table(SCORES, _score_rows(scores), right=range(1, len(SCORES)))
+
+
+def _score_rows(scores: Sequence[Score]) -> list[tuple[str, ...]]:
+    return [
         (one.name, str(one.samples), _share(one.accuracy), _share(one.agreement), _db(one.signal_to_noise_db))
         for one in scores
     ]
-    return table(heads, rows, right=range(1, len(heads)))
 
 
 def explained(result: Quantised) -> str:
@@ -77,6 +84,18 @@ def front_lines(front: Front) -> list[str]:
     how = " with --optimize size --without-pass kernels" if front.taken.types.narrow else ""
     text = table(heads, front_rows(front), right=range(len(heads) - 1))
     return ["expected of types between the smallest network and the one taken:", text, f"compiled{how}: {measured}", ""]
+
+
+def drawn(front: Front, result: Quantised, model: str, target: str, budget: Mapping[str, int]) -> QuantisedFront:
+    """The front as a page shows it."""
+    points = [
+        FrontPoint(
+            point.needs, decibels(point.noise), len(point.types.narrow), len(point.types.wide), is_taken(front, point)
+        )
+        for point in front.points
+    ]
+    scores = (SCORES, *_score_rows(result.scores))
+    return QuantisedFront(model, target, points, budget, front.measured, frozenset({CYCLES}), scores)
 
 
 def answer(result: Quantised, file: str, held_out: int, measured: int) -> Json:

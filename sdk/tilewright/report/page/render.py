@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tilewright.report.build import Report
 from tilewright.report.envelope import Row
 from tilewright.report.page.comparison import comparison_of
+from tilewright.report.page.front import QuantisedFront, front_page
 from tilewright.report.page.matrix import matrix_of
 from tilewright.report.page.page import page_of
 
@@ -34,6 +35,11 @@ def render_rows(rows: Sequence[Row]) -> str:
 def render_difference(old: Report, new: Report) -> str:
     """The page of two reports side by side."""
     return _fill("comparison.html.mako", ("base", "maps", "table", "comparison"), page=comparison_of(old, new))
+
+
+def render_front(front: QuantisedFront) -> str:
+    """The page of the choices between which `quantize --budget` took one."""
+    return _fill("front.html.mako", (), page=front_page(front))
 
 
 def _fill(template: str, scripts: Sequence[str], page: object) -> str:
