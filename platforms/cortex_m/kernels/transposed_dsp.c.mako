@@ -14,14 +14,14 @@ TILEWRIGHT_ONCE void ${f.name}_patch(const int8_t *x, int8_t *to, int top, int l
 % if w.dilation == 1:
         if (inside && left >= 0 && left + p->taps_across <= ${w.size}) {
             const int bytes = p->taps_across * ${k.channels};
-            tilewright_run_bytes(to, x + line + left * ${k.channels}, bytes);
+            TILEWRIGHT_RUN(to, x + line + left * ${k.channels}, bytes);
             to += bytes;
             continue;
         }
 % endif
         for (int column = left; column < left + p->taps_across * ${w.dilation}; column += ${w.dilation}) {
             if (inside && column >= 0 && column < ${w.size}) {
-                tilewright_run_bytes(to, x + line + column * ${k.channels}, ${k.channels});
+                TILEWRIGHT_RUN(to, x + line + column * ${k.channels}, ${k.channels});
             } else {
                 memset(to, ${k.zero_point}, ${k.channels});
             }

@@ -16,7 +16,7 @@ from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import phases as geometry
 from tilewright.platforms.generic.kernels.conv_i8 import weights_of
 from tilewright.platforms.generic.kernels.phases import TransposedAxis
-from tilewright.platforms.generic.kernels.runs import RUN_BYTES
+from tilewright.platforms.generic.kernels.runs import RUNS
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def work(call: Call, multiple: int, step: float) -> TransposedWork:
 
 @PLATFORM.kernel(
     "ConvTranspose", types=matrix_i8.TYPES, template="transposed_dsp.c.mako", layout="channels_last",
-    sources=["dsp.h", "matrix_i8.h", "transposed.h", RUN_BYTES], preference=20, requires=Needs(has=("dsp",)),
+    sources=["dsp.h", "matrix_i8.h", "transposed.h", RUNS], preference=20, requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class TransposedDsp(KernelMethods):
     """Integer ConvTranspose: four pixels of a phase by two channels of dual multiplies."""

@@ -37,7 +37,7 @@ class GatherContext:
     inner: int
 
 
-@PLATFORM.kernel("Gather", types=TYPES, template="gather.c.mako", sources=["index.h"], preference=-25)
+@PLATFORM.kernel("Gather", types=TYPES, template="gather.c.mako", sources=["index.h", "runs.h"], preference=-25)
 class Gather(KernelMethods):
     """Slices copied from where run-time indices point; an index outside takes the nearest slice."""
 
@@ -101,7 +101,7 @@ class PlacesContext:
     inner: int
 
 
-@PLATFORM.kernel("GatherND", types=TYPES, template="gather_nd.c.mako", sources=["index.h"])
+@PLATFORM.kernel("GatherND", types=TYPES, template="gather_nd.c.mako", sources=["index.h", "runs.h"])
 class GatherND(KernelMethods):
     """Slices from where tuples of run-time indices point."""
 

@@ -9,7 +9,7 @@ ${f.storage} void ${f.name}(${f.parameters})
             for (int j = 0; j < ${k.depth}; j++) {
                 at += tilewright_index((int64_t)indices[place * ${k.depth} + j], sizes[j]) * steps[j];
             }
-            memcpy(y + place * ${k.inner}, x + at, ${k.inner} * sizeof *y);
+            TILEWRIGHT_RUN(y + place * ${k.inner}, x + at, ${k.inner});
         }
     }
 }

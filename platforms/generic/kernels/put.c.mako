@@ -1,7 +1,7 @@
 static void ${f.name}(${f.parameters})
 {
     if (y != x) {
-        memcpy(y, x, ${k.elements} * sizeof *y);
+        TILEWRIGHT_RUN(y, x, ${k.elements});
     }
     const int64_t at = (int64_t)position[0];
     for (int outer = 0; at >= 0 && at < ${k.size} && outer < ${k.outer}; outer++) {

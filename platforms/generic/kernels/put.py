@@ -21,7 +21,7 @@ class PutContext:
     inner: int
 
 
-@PLATFORM.kernel("Put", types=f"{MOVED}, {MOVED}, {INDEX} -> {MOVED}", template="put.c.mako")
+@PLATFORM.kernel("Put", types=f"{MOVED}, {MOVED}, {INDEX} -> {MOVED}", template="put.c.mako", sources=["runs.h"])
 class PutEntry(KernelMethods):
     """The entry alone is written where the result lies over the cache."""
 

@@ -17,15 +17,15 @@ from tilewright.platforms.generic.kernels.nest_address import Address, Addresses
 from tilewright.platforms.generic.kernels.nest_loops import direct
 from tilewright.platforms.generic.platform import PLATFORM
 
-RUN_BYTES = "../../generic/kernels/run_bytes.h"
+RUNS = "../../generic/kernels/runs.h"
 SHORTEST = 8
 """Bytes of a run from which on a call pays."""
 
 
 @dataclass(frozen=True)
 class RunCopy:
-    """Loops around a run of `length` words or bytes, or around one element where runs are short; the tensors' names and
-    the C of the element offsets in both."""
+    """Loops around a run of `length` elements, or around one where runs are short; the tensors' names and the C of the
+    element offsets in both."""
 
     comment: str
     loops: tuple[tuple[str, int], ...]
@@ -33,7 +33,6 @@ class RunCopy:
     target: str
     source: str
     place: str
-    unit: str
     length: int
 
 
@@ -68,10 +67,9 @@ def run_copy(nest: Nest, strides: Strides, index: int) -> RunCopy | None:
         sum_text([_term(loop.name, loop.steps[side]) for loop in around if loop.steps[side]], address.const)
         for side, address in enumerate((target, place))
     ]
-    unit, length = ("words", run * bits // 32) if bits % 32 == 0 else ("bytes", run * bits // 8)
     return RunCopy(
         str(nest), tuple((loop.name, loop.extent) for loop in around), out.name, texts[0], source.name, texts[1],
-        unit if long else "", length,
+        run if long else 1,
     )  # fmt: skip
 
 
@@ -125,11 +123,7 @@ def _channels_last(call: Call) -> Strides:
 
 
 @PLATFORM.kernel(
-    *MOVES,
-    types="*... -> *...",
-    template="runs.c.mako",
-    layout=("axes", "like"),
-    sources=["run_words.h", RUN_BYTES],
+    *MOVES, types="*... -> *...", template="runs.c.mako", layout=("axes", "like"), sources=[RUNS], preference=-1
 )
 class CopyRuns(KernelMethods):
     """Moves runs of elements that lie side by side in operand and result."""
@@ -148,7 +142,7 @@ class CopyRuns(KernelMethods):
         if prod(y.shape) == 0:
             return "the result has no elements"
         ways = (copies_of(call, strides) or () for strides in ({}, _channels_last(call)))
-        if any(copy.unit for way in ways for copy in way):
+        if any(copy.length > 1 for way in ways for copy in way):
             return None
         return f"no {SHORTEST} bytes lie side by side in operand and result"
 

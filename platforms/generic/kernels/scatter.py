@@ -82,7 +82,7 @@ class ScatterContext:
 
 @PLATFORM.kernel(
     "Scatter", "ScatterElements", types=f"{MOVED}, {INDEX}, {MOVED} -> {MOVED}", template="scatter_elements.c.mako",
-    sources=["index.h"],
+    sources=["index.h", "runs.h"],
 )  # fmt: skip
 class ScatterElements(KernelMethods):
     """Single elements written along one axis; an index outside writes the nearest element."""
@@ -131,7 +131,10 @@ class PlacesContext:
 
 
 @PLATFORM.kernel(
-    "ScatterND", types=f"{MOVED}, {INDEX}, {MOVED} -> {MOVED}", template="scatter_nd.c.mako", sources=["index.h"]
+    "ScatterND",
+    types=f"{MOVED}, {INDEX}, {MOVED} -> {MOVED}",
+    template="scatter_nd.c.mako",
+    sources=["index.h", "runs.h"],
 )
 class ScatterND(KernelMethods):
     """Slices written where tuples of run-time indices point."""
@@ -173,7 +176,9 @@ class CacheContext:
     circular: bool
 
 
-@PLATFORM.kernel("TensorScatter", types=f"{MOVED}, {MOVED}, i64? -> {MOVED}", template="tensor_scatter.c.mako")
+@PLATFORM.kernel(
+    "TensorScatter", types=f"{MOVED}, {MOVED}, i64? -> {MOVED}", template="tensor_scatter.c.mako", sources=["runs.h"]
+)
 class TensorScatter(KernelMethods):
     """A stretch of each batch entry overwritten from a run-time start; a linear start is limited to what fits."""
 

@@ -1,7 +1,7 @@
 ${f.storage} void ${f.name}(${f.parameters})
 {
     if (y != x) {
-        memcpy(y, x, ${k.elements} * sizeof *y);
+        TILEWRIGHT_RUN(y, x, ${k.elements});
     }
 % for depth, level in enumerate(k.loops):
     ${"    " * depth}for (int ${level.name} = 0; ${level.name} < ${level.extent}; ${level.name}++) {

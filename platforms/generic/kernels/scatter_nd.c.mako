@@ -3,7 +3,7 @@ ${f.storage} void ${f.name}(${f.parameters})
     static const int sizes[${k.depth}] = {${k.sizes}};
     static const int steps[${k.depth}] = {${k.steps}};
     if (y != x) {
-        memcpy(y, x, ${k.scatter.elements} * sizeof *y);
+        TILEWRIGHT_RUN(y, x, ${k.scatter.elements});
     }
     for (int i = 0; i < ${k.tuples}; i++) {
         int at = 0;

@@ -1,7 +1,7 @@
 ${f.storage} void ${f.name}(${f.parameters})
 {
     if (y != x) {
-        memcpy(y, x, ${k.elements} * sizeof *y);
+        TILEWRIGHT_RUN(y, x, ${k.elements});
     }
     for (int entry = 0; entry < ${k.batch}; entry++) {
 % if k.starts:
@@ -18,8 +18,7 @@ ${f.storage} void ${f.name}(${f.parameters})
             const int row = entry * ${k.outer} + outer;
             for (int i = 0; i < ${k.count}; i++) {
                 const int at = (first + i) % ${k.size};
-                memcpy(y + (row * ${k.size} + at) * ${k.inner}, update + (row * ${k.count} + i) * ${k.inner},
-                       ${k.inner} * sizeof *y);
+                TILEWRIGHT_RUN(y + (row * ${k.size} + at) * ${k.inner}, update + (row * ${k.count} + i) * ${k.inner}, ${k.inner});
             }
         }
     }

@@ -28,6 +28,21 @@ def _digits(call: Call) -> tuple[Shape, ...]:
     return tuple(product(*map(range, strides)))
 
 
+def is_interleave(call: Call) -> bool:
+    """True for this operator."""
+    return (call.node.op, call.node.domain) == ("Interleave", DOMAIN)
+
+
+def places(call: Call) -> tuple[tuple[slice, ...], ...]:
+    """What of the result every operand holds."""
+    strides = call.integers("strides", ())
+    whole = (slice(None), slice(None))
+    return tuple(
+        (*whole, *(slice(digit, None, stride) for digit, stride in zip(own, strides, strict=True)))
+        for own in _digits(call)
+    )
+
+
 def _infer(call: Call) -> tuple[TensorType, ...]:
     first, digits, strides = call.tensor(0), _digits(call), call.integers("strides", ())
     outs = [
@@ -43,11 +58,10 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
 
 
 def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
-    (kind,), strides = _infer(call), call.integers("strides", ())
+    (kind,) = _infer(call)
     y = np.empty(kind.shape, given(arrays, 0).dtype)
-    for index, own in enumerate(_digits(call)):
-        where = (slice(digit, None, stride) for digit, stride in zip(own, strides, strict=True))
-        y[:, :, *where] = given(arrays, index)
+    for index, where in enumerate(places(call)):
+        y[where] = given(arrays, index)
     return (y,)
 
 
@@ -57,8 +71,8 @@ def _nests(call: Call) -> tuple[Nest, ...]:
     for index, own in enumerate(_digits(call)):
         source = operand(call.tensor(index), f"x{index}")
         space = Space.of(**axes("i", source.shape))
-        n, c, *places = loops = list(space)
-        spread = [place * stride + digit for place, stride, digit in zip(places, strides, own, strict=True)]
+        n, c, *positions = loops = list(space)
+        spread = [place * stride + digit for place, stride, digit in zip(positions, strides, own, strict=True)]
         if 0 not in source.shape:
             nests.append(Nest(space, y[n, c, *spread], (source[*loops],)))
     return tuple(nests)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tilewright.ieee import ieee
 from tilewright.model import Array, DType, Tensor
+from tilewright.ops.interleave import is_interleave, places
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.explain import explain
 from tilewright.ops.requantize import dequantise, quantise
@@ -134,6 +135,7 @@ class _Comparison:
         self.theirs = reference.values([*slots, *inner, *plan.output_names])
         named = [(slot.tensor.name, slot.tensor) for slot in plan.slots]
         self.theirs = {**counts_of([*named, *outputs_of(plan)], self.theirs), **self.theirs}
+        self.theirs |= parts_of(plan, self.theirs)
         self.compared: set[str] = set()
         self.unlike: list[str] = []
         self.shortened: list[str] = []
@@ -238,6 +240,17 @@ class _Comparison:
             self.differing.append(
                 DifferenceReport(tensor, node, layer, elements, verdict.mismatches, verdict.explained, verdict.exact)
             )
+
+
+def parts_of(plan: ExecutionPlan, theirs: Mapping[str, Array]) -> dict[str, Array]:
+    """The operands of an Interleave, which the file does not have, as parts of its result, which it does."""
+    parts: dict[str, Array] = {}
+    for call in (each for instruction in plan.instructions for each in (instruction.call, *instruction.call.chain)):
+        whole = theirs.get(call.outputs[0].name) if is_interleave(call) else None
+        if whole is not None and whole.shape == call.outputs[0].shape:
+            names = (tensor.name for tensor in call.inputs if tensor is not None)
+            parts |= {name: whole[where] for name, where in zip(names, places(call), strict=True)}
+    return parts
 
 
 @dataclass(frozen=True)
