@@ -287,7 +287,7 @@ def test_a_front_without_a_budget_is_refused(tmp_path: Path, capsys: pytest.Capt
     np.savez(tmp_path / "x.npz", x=drawn_rows())
     words = ["quantize", str(tmp_path / "m.onnx"), "--calibrate", str(tmp_path / "x.npz"), "-q"]
     assert main([*words, "-o", str(tmp_path / "q.onnx"), "--html", str(tmp_path / "front.html")]) == 2
-    assert "--html: what it draws are the choices that a budget leaves; give --budget too" in capsys.readouterr().err
+    assert "--html: it draws the choices that a budget leaves; also pass --budget" in capsys.readouterr().err
 
 
 def wide_network() -> onnx.ModelProto:
