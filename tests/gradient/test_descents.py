@@ -27,7 +27,8 @@ def branching(pool: str = "GlobalAveragePool") -> onnx.ModelProto:
         node("Conv", "r1 c", "c2", pads=[1] * 4, strides=[2, 2]), node("Conv", "r1 d", "c3", strides=[2, 2]),
         node("Add", "c2 c3", "s2"), node("Relu", "s2", "r2"),
         node("Conv", "r2 e", "c4", pads=[1] * 4, group=8), node("Relu", "c4", "r4"),
-        node(pool, "r4", "p", **({"kernel_shape": [3, 3]} if pool == "MaxPool" else {})), node("Flatten", "p", "f"),
+        node(pool, "r4", "p", kernel_shape=[3, 3]) if pool == "MaxPool" else node(pool, "r4", "p"),
+        node("Flatten", "p", "f"),
         node("MatMul", "f m", "g"), node("Tanh", "g", "t"), node("MatMul", "t m", "h"),
         node("Gemm", "h n", "y", transB=1),
     ]  # fmt: skip
