@@ -154,6 +154,10 @@ CASES = {
     "tanh": (single("TANH", [T(EVERY.shape, "int8", 0.03, 4)], [T(EVERY.shape, "int8", 1 / 128)]), (EVERY,)),
     "leaky": (single("LEAKY_RELU", [T(EVERY.shape, "int8", 0.03, 4)], [T(EVERY.shape, "int8", 0.02, -3)],
                      [(0, "f", 0.1)]), (EVERY,)),
+    "hard swish": (single("HARD_SWISH", [T(EVERY.shape, "int8", 0.0613, -33)], [T(EVERY.shape, "int8", 0.0401, 9)]),
+                   (EVERY,)),
+    "hard swish of steep codes": (single("HARD_SWISH", [T(EVERY.shape, "int8", 0.9)], [T(EVERY.shape, "int8", 0.03)]),
+                                  (EVERY,)),
     "softmax": (single("SOFTMAX", [T((65536, 2), "int8", 0.11, 4)], [T((65536, 2), "int8", 1 / 256, -128)], BETA),
                 (np.stack(PAIR, -1)[0],)),
     "softmax of 16 bits": (single("SOFTMAX", [T((512, 12), "int8", 0.047)],
@@ -191,6 +195,8 @@ RECORDED = {
     "logistic": -1206,
     "tanh": -1172,
     "leaky": 8342,
+    "hard swish": 16082,
+    "hard swish of steep codes": 15867,
     "softmax": -39800,
     "softmax of 16 bits": -167772172,
     "quantise floats": 4207,
@@ -209,7 +215,7 @@ def test_the_generated_code_steps_there_too(tmp_path: Path, capsys: pytest.Captu
     assert "codes are those of TensorFlow Lite Micro, onnxruntime computes others" in told
 
 
-@pytest.mark.parametrize("case", ["softmax of 16 bits", "quantise floats", "constant channel"])
+@pytest.mark.parametrize("case", ["softmax of 16 bits", "quantise floats", "constant channel", "hard swish"])
 def test_the_generated_code_computes_what_the_semantics_says(case: str, tmp_path: Path) -> None:
     content, (values,) = CASES[case]
     file = tmp_path / "net.tflite"
@@ -219,11 +225,13 @@ def test_the_generated_code_computes_what_the_semantics_says(case: str, tmp_path
 
 
 def test_what_is_not_known_is_refused(tmp_path: Path) -> None:
-    content = single("HARD_SWISH", [T((1, 4), "int8", 0.1)], [T((1, 4), "int8", 0.1)])
+    content = single("ELU", [T((1, 4), "int8", 0.1)], [T((1, 4), "int8", 0.1)])
     with pytest.raises(UnsupportedError) as caught:
         lowered(content)
     why = "--numerics tflm does not have it: how the kernels compute it is not known here; use --numerics exact"
-    assert str(caught.value) == f"node 'HARD_SWISH_0/HardSwish' (HardSwish): {why}"
+    assert str(caught.value) == f"node 'ELU_0/Elu' (Elu): {why}"
+    with pytest.raises(UnsupportedError, match="the scale of its result is a 128th of its operand's or less"):
+        lowered(single("HARD_SWISH", [T((1, 4), "int8", 1.28)], [T((1, 4), "int8", 0.01)]))
     for scale, zero, length in ((1 / 128, -128, 4), (1 / 256, 0, 4), (1 / 256, -128, 4096)):
         shape = (1, length)
         with pytest.raises(UnsupportedError, match=r"not in the one form|4096 elements or more"):

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tilewright.model import Array, DType, Quantisation
+from tilewright.model import Array, DType, Quantisation, Tensor
 from tilewright.ops.operator import Call
+from tilewright.ops.quantised.hard_swish_twice import hard_swish, is_known
 from tilewright.ops.quantised.real import code_limits, the_quantisation
 from tilewright.ops.quantised.twice import Twice, added, logistic, tanh
 from tilewright.ops.requantize import Integers
@@ -34,7 +35,16 @@ def unknown(call: Call) -> str | None:
         if (meaning.scale[0], meaning.zero_point[0], target.dtype) != (*FIXED[call.node.op], DType.I8):
             return "its result is not in the one form that the kernels give"
         return None if tensors[0].dtype is DType.I8 else "its operand is not int8"
+    if call.node.op == "HardSwish":
+        return _unknown_hard_swish(tensors[0], target)
     return None if call.node.op == "LeakyRelu" else "how the kernels compute it is not known here"
+
+
+def _unknown_hard_swish(source: Tensor, target: Tensor) -> str | None:
+    if source.dtype is not DType.I8 or target.dtype is not DType.I8:
+        return "its operand and its result are not both int8"
+    known = is_known(the_quantisation(source).scale[0], the_quantisation(target).scale[0])
+    return None if known else "the scale of its result is a 128th of its operand's or less"
 
 
 def element_twice(call: Call, arrays: Sequence[Array | None]) -> Array:
@@ -59,6 +69,8 @@ def _steps(call: Call, operands: list[Integers], meaning: Quantisation) -> Integ
             return added(operands[0], operands[1], (scales[0], scales[1], meaning.scale[0]), PAIRS[call.node.op])
         case "Mul":
             return Twice.of(scales[0] * scales[1] / meaning.scale[0]).apply(operands[0] * operands[1])
+        case "HardSwish":
+            return hard_swish(operands[0], scales[0], meaning.scale[0])
         case "LeakyRelu":
             alpha = float(np.float32(call.real("alpha", 0.01)))
             rise, fall = (Twice.of(scales[0] * factor / meaning.scale[0]) for factor in (1.0, alpha))

@@ -20,7 +20,9 @@ ${parts.head(f"{page.title}, quantised", style)}
 % if plot.limit is not None:
 <path d="M${plot.limit} 14V254" stroke="var(--bad)" stroke-dasharray="4 3"><title>the budget</title></path>
 % endif
+% if plot.joined:
 <path d="M${' L'.join(f'{dot.x} {dot.y}' for dot in plot.dots)}" fill="none" stroke="var(--edge)"/>
+% endif
 % for dot in plot.dots:
 <circle cx="${dot.x}" cy="${dot.y}" r="${6 if dot.taken else 4}" fill="var(${'--good' if dot.taken else '--accent'})"><title>${dot.title}</title></circle>
 % endfor

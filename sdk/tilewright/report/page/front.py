@@ -14,6 +14,8 @@ LEFT, RIGHT, TOP, BOTTOM = 48, 20, 14, 36
 MARGIN = 0.08
 """Of a plot's span what is left free at either end."""
 TICKS = 4
+FAR = 2
+"""So many times the largest need a budget is too far off to be drawn."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +59,16 @@ class Dot:
 
 @dataclass(frozen=True)
 class FrontPlot:
-    """Signal to noise over one figure: dots, ticks as (place in pixels, label), and where the budget ends."""
+    """Signal to noise over one figure: dots, ticks as (place in pixels, label), and where the budget ends. Dots
+    that need more from one to the next are `joined`.
+    """
 
     name: str
     dots: tuple[Dot, ...]
     across: tuple[tuple[float, str], ...]
     up: tuple[tuple[float, str], ...]
     limit: float | None
+    joined: bool
     note: str
 
 
@@ -101,7 +106,9 @@ def _plot(front: QuantisedFront, name: str) -> FrontPlot:
     limit, rounded = front.budget.get(name), round_count if name in front.counted else round_bytes
     needs = [point.needs[name] for point in front.points]
     noises = [point.signal_to_noise_db for point in front.points]
-    x = _scale([*needs, *([limit] if limit is not None and limit < 2 * max(needs) else [])], LEFT, WIDE - RIGHT)
+    near = limit is not None and limit < FAR * max(needs)
+    shown = [*needs, *([limit] if limit is not None and near else [])]
+    x = _scale(shown, LEFT, WIDE - RIGHT)
     y = _scale(noises, TOP + TALL, TOP)
     dots = tuple(
         Dot(x(need), y(noise), f"{number(need)}, {noise:.1f} dB" + (", taken" if point.taken else ""), point.taken)
@@ -111,9 +118,10 @@ def _plot(front: QuantisedFront, name: str) -> FrontPlot:
     return FrontPlot(
         name=printable(name),
         dots=dots,
-        across=tuple((x(value), rounded(round(value))) for value in _ticks(needs)),
+        across=tuple((x(value), rounded(round(value))) for value in _ticks(shown)),
         up=tuple((y(value), f"{value:.1f}") for value in _ticks(noises)),
-        limit=x(limit) if limit is not None and limit < 2 * max(needs) else None,
+        limit=x(limit) if limit is not None and near else None,
+        joined=needs == sorted(needs),
         note=told,
     )
 
