@@ -26,6 +26,7 @@ from board_layers import (
 )
 from grouped_layers import GROUPED, GROUPS_OVER_OPERAND
 from row_layers import DEAD, NO_ROWS, ROWS
+from tilewright.options import Numerics
 
 FOLDED = Layer("line_folded", (1, 8, 24), (8, 1, 3), attributes={"pads": [6, 0], "dilations": [3], "group": 8})
 PADDED = Layer("line_padded", (1, 8, 24), (8, 1, 3), attributes={"pads": [1, 5], "dilations": [3], "group": 8})
@@ -48,7 +49,7 @@ def test_convolutions_of_every_kind(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("numerics", ["exact", "tflm"])
-def test_one_pixel_is_a_row_of_a_product(numerics: str, tmp_path: Path) -> None:
+def test_one_pixel_is_a_row_of_a_product(numerics: Numerics, tmp_path: Path) -> None:
     layers = [*ROWS, *(layer for layer, _ in NO_ROWS)]
     done = check(layers, "qemu_mps2_an386", tmp_path, EXTREMES, first=("ConvRowDsp",), numerics=numerics)
     rows = [bound for bound in done.bound.nodes if bound.kernel is not None and bound.kernel.name == "ConvRowDsp"]
