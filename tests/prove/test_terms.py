@@ -106,6 +106,23 @@ def test_halves_of_packed_codes_are_linear_where_nothing_is_carried(constant: in
             assert all(isinstance(atom, int) for atom in Collector(book.codes).linear(half).factors)
 
 
+@pytest.mark.parametrize("shift", [terms.shift_right, terms.shift_signed])
+def test_a_bit_of_the_upper_half_forgets_the_lower(shift: Callable[[Value, Value, int], Value]) -> None:
+    """A mean's halves are rounded so; what is added to the lower half with a sign does reach the upper one."""
+    book = Book()
+    first, second = (terms.extend_signed(terms.variable(book.fresh()), 1, 4) for _ in range(2))
+    low, high = terms.bit_and(first, 0xFFFF, 4), terms.shift_left(second, 16, 4)
+    codes = np.asarray([(a, b) for a in (-128, -1, 0, 127) for b in (-128, -64, -1, 0, 64, 127)])
+    for lower, plain in ((low, codes[:, 0] % 65536), (first, codes[:, 0])):
+        function = book.shapes.word(shift(terms.shift_left(terms.add(lower, high, 4), 9, 4), 31, 4), book.codes)
+        words = np.asarray((plain + codes[:, 1] * 65536) % (1 << 32) << 9, np.uint64).astype(np.uint32)
+        wanted = words >> 31 if shift is terms.shift_right else words.view(np.int32) >> 31
+        sums = [sum((factor * codes[:, c] for c, factor in leaf), np.zeros(24, np.int64)) for leaf in function.leaves]
+        stored = np.broadcast_to(book.shapes.values(function.shape, sums), 24)
+        assert (stored == wanted.astype(np.int64) % (1 << 32)).all()
+        assert ({c for leaf in function.leaves for c, _ in leaf} == {1}) == (lower is low)
+
+
 @pytest.mark.parametrize(
     "ratio", [Fraction(float(np.float32(0.0371))), Fraction(1, 64), Fraction(3, 8), Fraction(5, 7)]
 )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.prove.linear import Atom, Codes, Collector, Leaf, primitive
+from tilewright.prove.linear import Atom, Codes, Collector, Leaf, Linear, primitive
 from tilewright.prove.machine.gave_up import GaveUp
 from tilewright.prove.terms import Term, Value, mask
 
@@ -92,7 +92,7 @@ class _Reading:
         number = self.shapes.number
         if term.op in ("+", "*", "var", "sext", "cat", "sub", "sar", "shr"):
             form = self.collector.linear(term)
-            if not (len(form.factors) == 1 and term in form.factors and not form.constant):
+            if not _is_itself(form, term):
                 return self._sum(form.constant, form.factors, form.size)
         if term.op == "sub":
             inner = term.args[0]
@@ -114,8 +114,19 @@ class _Reading:
         if not term.args:
             raise GaveUp("a value of a register that nothing has set")
         narrow = term.args[2] if len(term.args) > 2 else term.size
-        first, second = self.shape(term.args[0], narrow), self.shape(term.args[1], narrow)
+        inner, second = term.args[0], self.shape(term.args[1], narrow)
+        if term.op in ("shr", "sar") and isinstance(term.args[1], int) and isinstance(inner, Term):
+            form = self.collector.shifted(inner, term.args[1])
+            first = self._form(inner, form)
+        else:
+            first = self.shape(inner, narrow)
         return number((term.op, term.size, first, second, narrow))
+
+    def _form(self, term: Term, form: Linear) -> int:
+        """A term by a form of it; by its operation where it is no sum."""
+        return (
+            self.shape(term, term.size) if _is_itself(form, term) else self._sum(form.constant, form.factors, form.size)
+        )
 
     def _sum(self, constant: int, factors: dict[Atom, int], size: int) -> int:
         codes = {atom: factor for atom, factor in factors.items() if isinstance(atom, int)}
@@ -129,6 +140,11 @@ class _Reading:
             if place == len(self.leaves):
                 self.leaves.append(leaf)
         return self.shapes.number(("sum", size, constant, place, common, tuple(sorted(others))))
+
+
+def _is_itself(form: Linear, term: Term) -> bool:
+    """True for the form of a term that is not linear."""
+    return len(form.factors) == 1 and term in form.factors and not form.constant
 
 
 def _signed(words: Words, size: int) -> Sums:

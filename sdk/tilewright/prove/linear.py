@@ -133,6 +133,17 @@ class Collector:
             return parts if fits else None
         return None
 
+    def shifted(self, term: Term, bits: int) -> Linear:
+        """The form of a term of which only the bits from `bits` on count: without what lies below and never reaches
+        them, such as the lower of two sums in the halves of a word."""
+        form = self.linear(term)
+        ends = {(factor & -factor).bit_length() - 1 for factor in form.factors.values()}
+        for end in sorted((end for end in ends if 0 < end <= bits), reverse=True):
+            parts = self._divided(form, end)
+            if parts is not None:
+                return _reduced(parts[0] << end, {atom: factor << end for atom, factor in parts[1].items()}, form.size)
+        return form
+
     def _lowest(self, form: Linear, size: int) -> tuple[int, dict[Atom, int]]:
         """The form for its lowest bytes alone, in which a value without a sign is the one with it."""
         constant, factors = form.constant, dict[Atom, int]()
