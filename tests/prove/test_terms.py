@@ -114,7 +114,9 @@ def test_a_bit_of_the_upper_half_forgets_the_lower(shift: Callable[[Value, Value
     low, high = terms.bit_and(first, 0xFFFF, 4), terms.shift_left(second, 16, 4)
     codes = np.asarray([(a, b) for a in (-128, -1, 0, 127) for b in (-128, -64, -1, 0, 64, 127)])
     for lower, plain in ((low, codes[:, 0] % 65536), (first, codes[:, 0])):
-        function = book.shapes.word(shift(terms.shift_left(terms.add(lower, high, 4), 9, 4), 31, 4), book.codes)
+        bit = shift(terms.shift_left(terms.add(lower, high, 4), 9, 4), 31, 4)
+        assert isinstance(bit, terms.Term)
+        function = book.shapes.word(bit, book.codes)
         words = np.asarray((plain + codes[:, 1] * 65536) % (1 << 32) << 9, np.uint64).astype(np.uint32)
         wanted = words >> 31 if shift is terms.shift_right else words.view(np.int32) >> 31
         sums = [sum((factor * codes[:, c] for c, factor in leaf), np.zeros(24, np.int64)) for leaf in function.leaves]
