@@ -18,6 +18,8 @@ from tilewright.platforms.generic.kernels.nest_loops import direct
 from tilewright.platforms.generic.platform import PLATFORM
 
 RUNS = "../../generic/kernels/runs.h"
+WHOLE = tuple(name for name in MOVES if name not in ("Resize", "Upsample"))
+"""Operators that move elements as they are; one that may interpolate rounds them even where it keeps the size."""
 SHORTEST = 8
 """Bytes of a run from which on a call pays."""
 
@@ -123,7 +125,7 @@ def _channels_last(call: Call) -> Strides:
 
 
 @PLATFORM.kernel(
-    *MOVES, types="*... -> *...", template="runs.c.mako", layout=("axes", "like"), sources=[RUNS], preference=-1
+    *WHOLE, types="*... -> *...", template="runs.c.mako", layout=("axes", "like"), sources=[RUNS], preference=-1
 )
 class CopyRuns(KernelMethods):
     """Moves runs of elements that lie side by side in operand and result."""
