@@ -90,9 +90,13 @@ def layer_of(call: Call) -> Layer:
 
 
 def _pairs(call: Call, channels: int) -> bool:
-    """True where two columns of the input are one pixel: that halves the sums, and takes fewer than twice the reads."""
+    """True where two columns of the input are one pixel: that halves the sums, and takes fewer than twice the reads.
+
+    A tile has the columns that windows read, an even number where one is missing before or behind them.
+    """
+    before, behind = _padding(call)
     blocks, twice = -(-channels // Mode.THREE.ins), -(-2 * channels // Mode.THREE.ins)
-    return conv_window(call).strides == (2, 2) and call.shape(0)[3] % 2 == 0 and twice < 2 * blocks
+    return conv_window(call).strides == (2, 2) and before[1] + behind[1] == 1 and twice < 2 * blocks
 
 
 def _paired(weights: Array, before: int) -> Array:

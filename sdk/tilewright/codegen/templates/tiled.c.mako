@@ -1,5 +1,5 @@
 <%def name="work(stage)">\
-% if m.double:
+% if m.double and not stage.engine:
 work${stage.number}[t % 2] = (${m.name}_work${stage.number}){
 % else:
 ${"" if stage.engine else "const "}${m.name}_work${stage.number} work${stage.number} = {
@@ -113,7 +113,9 @@ static void ${m.name}(${m.parameters})
 %>\
 % if m.double:
 % for stage in m.stages:
+% if not stage.engine:
     ${m.name}_work${stage.number} work${stage.number}[2]; /* of this tile and of the next */
+% endif
 % endfor
 % endif
     tilewright_future moving = tilewright_start(copies, 0, ${m.loaded}, ${m.level}, home);
@@ -127,20 +129,20 @@ static void ${m.name}(${m.parameters})
         }
 % endif
 % if m.early:
-        ${m.name}_write0(&work0${given}, 0); /* its words alone: nothing is read yet */
+        ${m.name}_write0(&work0, 0); /* its words alone: nothing is read yet */
 % endif
         tilewright_wait(moving);
 % if m.early:
-        ${m.name}_first0(&work0${given});
+        ${m.name}_first0(&work0);
 % for stage in m.stages[1:]:
         ${work(stage)}
 % endfor
 % endif
 % for stage in m.stages:
 <%
-    beside = f", &work{m.following(stage).number}{given}" if stage.engine and m.following(stage) else ""
-    opening = [f"{m.name}_write{stage.number}(&work{stage.number}{given}, 0);"] * (not m.written_ahead(stage))
-    opening += [f"{m.name}_first{stage.number}(&work{stage.number}{given});"] * (not (m.early and stage is m.stages[0]))
+    beside = f", &work{m.following(stage).number}" if stage.engine and m.following(stage) else ""
+    opening = [f"{m.name}_write{stage.number}(&work{stage.number}, 0);"] * (not m.written_ahead(stage))
+    opening += [f"{m.name}_first{stage.number}(&work{stage.number});"] * (not (m.early and stage is m.stages[0]))
 %>\
 % if stage.guard:
         if ((tiles[t].computed & ${stage.guard}u) != 0) {
@@ -148,7 +150,7 @@ static void ${m.name}(${m.parameters})
 % for line in opening:
             ${line}
 % endfor
-            ${m.name}_jobs${stage.number}(&work${stage.number}${given}${beside});
+            ${m.name}_jobs${stage.number}(&work${stage.number}${beside});
 % else:
             tilewright_begin(${m.name}_core${stage.number}, &work${stage.number}${given});
             tilewright_end();
@@ -161,7 +163,7 @@ static void ${m.name}(${m.parameters})
 % for line in opening:
         ${line}
 % endfor
-        ${m.name}_jobs${stage.number}(&work${stage.number}${given}${beside});
+        ${m.name}_jobs${stage.number}(&work${stage.number}${beside});
 % else:
         tilewright_begin(${m.name}_core${stage.number}, &work${stage.number}${given});
 % if m.double and stage is always:
