@@ -68,7 +68,8 @@ def chain(layers: list[Drawn], path: Path) -> Path:
 def _saved(layers: list[Drawn], path: Path, *, chained: bool) -> Path:
     nodes: list[onnx.NodeProto] = []
     held: list[onnx.TensorProto] = []
-    given, made = [], []
+    given: list[onnx.ValueInfoProto] = []
+    made: list[onnx.ValueInfoProto] = []
     for number, layer in enumerate(layers):
         node, constants, shapes = _layer(layer, number)
         nodes.append(node)

@@ -43,7 +43,7 @@ def model(op: str, path: Path) -> Path:
         numbers["ws"], numbers["wz"] = rng.uniform(0.01, 0.02, 32).astype(np.float32), np.zeros(32, np.int8)
         nodes = [helper.make_node(op, ["x", "s", "z", "w", "ws", "wz", "r", "t"], ["y"], "layer")]
     else:
-        options = {"kernel_shape": [2, 2], "strides": [2, 2]} if op == "AveragePool" else {}
+        options: dict[str, Any] = {"kernel_shape": [2, 2], "strides": [2, 2]} if op == "AveragePool" else {}
         out[2:] = [size // 2 for size in pixels] if options else out[2:]
         nodes = [helper.make_node("DequantizeLinear", [name, "s", "z"], [f"{name}f"]) for name in names]
         nodes.append(helper.make_node(op, [f"{name}f" for name in names], ["yf"], "layer", **options))

@@ -142,14 +142,15 @@ def test_what_others_read_is_no_inside_of_a_chain() -> None:
     graph = graph_of([conv_call(8, 8, 12, y="t"), unary_call("Relu", (1, 8, 12, 12), y="u"),
                       unary_call("Gelu", (1, 8, 12, 12), name="gelu", x="u")])  # fmt: skip
     works = works_of(graph)
-    assert chains(graph, works) == [("conv", "unary"), ("unary", "gelu"), ("conv", "unary", "gelu")]
+    assert chains(graph, works, 3) == [("conv", "unary"), ("unary", "gelu"), ("conv", "unary", "gelu")]
+    assert chains(graph, works, 2) == [("conv", "unary"), ("unary", "gelu")]
     shown = replace(graph, model=replace(graph.model, outputs=("t", "y")))
-    assert chains(shown, works) == [("unary", "gelu")]
+    assert chains(shown, works, 3) == [("unary", "gelu")]
     shown = replace(graph, model=replace(graph.model, outputs=("u", "y")))
-    assert chains(shown, works) == [("conv", "unary")]
+    assert chains(shown, works, 3) == [("conv", "unary")]
     again = unary_call("Relu", (1, 8, 12, 12), name="again", x="t", y="z")
     read_twice = graph_of([conv_call(8, 8, 12, y="t"), unary_call("Relu", (1, 8, 12, 12), y="u"), again])
-    assert chains(read_twice, works_of(read_twice)) == []
+    assert chains(read_twice, works_of(read_twice), 3) == []
 
 
 # ------------------------------------------------------------------------------------------------ fronts
