@@ -26,7 +26,7 @@ from board_layers import (
 )
 from grouped_layers import GROUPED, GROUPS_OVER_OPERAND
 from row_layers import DEAD, NO_ROWS, ROWS
-from tilewright.options import Numerics
+from tilewright.model import Numerics
 
 FOLDED = Layer("line_folded", (1, 8, 24), (8, 1, 3), attributes={"pads": [6, 0], "dilations": [3], "group": 8})
 PADDED = Layer("line_padded", (1, 8, 24), (8, 1, 3), attributes={"pads": [1, 5], "dilations": [3], "group": 8})
