@@ -26,6 +26,7 @@ from tilewright.evidence.error_bounds.compose import (
 from tilewright.evidence.error_bounds.in_order import Order
 from tilewright.evidence.error_bounds.likely import CHANCE, likely_errors
 from tilewright.evidence.error_bounds.moves import moves
+from tilewright.evidence.error_bounds.rules import PRODUCTS
 from tilewright.evidence.replays import Replays
 from tilewright.model import Array, Model
 from tilewright.ops.codes import Converts
@@ -35,7 +36,6 @@ from tilewright.report.collect import numerics_of
 from tilewright.report.text import printable
 from tilewright.rows.chain import RowChain
 
-PRODUCTS = ("Gemm", "MatMul")
 EXACT = ("exact", "proved", "exact_sequence")
 BOUNDED = 4
 """Vectors at which bounds are computed; errors are observed at all of them."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tilewright.evidence.error_bounds.rules import MEANS
 from tilewright.evidence.error_bounds.value import SLACK, TINY, UNIT, Known, Step
 from tilewright.model import Array
 from tilewright.ops.conv import conv_window
@@ -22,7 +23,6 @@ from tilewright.ops.pool import average_pool_sum, pool_window
 from tilewright.ops.window import padded, tap_view
 
 RULE = "half the distance of floats at each of {terms} partial sums{products}, added in the order of the kernel"
-MEANS = ("AveragePool", "GlobalAveragePool")
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,10 @@ import numpy as np
 
 from tilewright.evidence.error_bounds.in_order import Order, sum_of
 from tilewright.evidence.error_bounds.moves import moves
+from tilewright.evidence.error_bounds.rules import ROUNDED_ONCE
 from tilewright.evidence.error_bounds.value import SLACK, Step
 from tilewright.model import Array
 from tilewright.ops.operator import Call
-
-ROUNDED_ONCE = ("Add", "Sub", "Mul", "Relu", "Clip", "MaxPool", "GlobalMaxPool")
-"""Operators of which IEEE 754 leaves nothing open: one rounding, or none."""
 
 
 def replayed(call: Call, operands: Sequence[Array], order: Order | None, *, fused: bool) -> Array | None:

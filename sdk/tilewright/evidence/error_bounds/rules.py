@@ -32,6 +32,19 @@ OPEN: Mapping[str, tuple[float, ...]] = {"Relu": (0.0,), "Softmax": (), "Sigmoid
 """Operators whose results depend on the size of an error: at these limits, or everywhere."""
 
 
+def _with(*rules: Rule) -> frozenset[str]:
+    return frozenset(name for name, rule in RULES.items() if rule in rules)
+
+
+MEANS = _with(pools.average)
+PRODUCTS = _with(sums.gemm, sums.matmul)
+"""Whose inputs are added as they lie in memory."""
+ROUNDED_ONCE = _with(
+    elementwise.add, elementwise.subtract, elementwise.multiply, elementwise.relu, elementwise.clip, pools.maximum
+)
+"""Of which IEEE 754 leaves nothing open: one rounding, or none."""
+
+
 def rule_for(call: Call) -> Rule | str:
     """The rule of a call, or the sentence why there is none."""
     if any(tensor.dtype is not DType.F32 or tensor.quantisation is not None for tensor in call.outputs):
