@@ -24,3 +24,6 @@ def test_a_phase_is_every_second_result(tmp_path: Path) -> None:
     for first, part in enumerate(parts.values()):
         np.testing.assert_array_equal(part, whole[:, :, first::2])
     assert parts_of(plan, {}) == {}
+    small = CompileOptions(allocator="greedy", optimize="size")
+    plan = compile_model(tmp_path / "up.onnx", small, load_target("host")).plan
+    assert [one.call.node.op for one in plan.instructions] == ["ConvTranspose"], "phases lie beside their result"

@@ -30,7 +30,8 @@ def in_blocks(kernels: Sequence[Kernel], call: Call) -> bool:
 def lowered(loaded: Model, options: CompileOptions, kernels: Sequence[Kernel]) -> Lowered:
     """Quantised patterns as integers; then fold, fuse, cancel, as far as the options let them.
 
-    `kernels` are those of the target: what only plain loops of it compute is taken apart.
+    `kernels` are those of the target: what only plain loops of it compute is taken apart, which takes memory, so not
+    where size is the aim.
     """
     integers = integer_states(lower(replace(loaded, numerics=options.numerics)))
     if options.stream is not None:
@@ -46,5 +47,7 @@ def lowered(loaded: Model, options: CompileOptions, kernels: Sequence[Kernel]) -
     if "state" not in options.disabled_passes:
         integers = split_states(integers)
     disabled = tuple(options.disabled_passes - MEMORY_PASSES)
-    model, reports = run_passes(integers, disabled, passes_for(lambda call: in_blocks(kernels, call)))
+    model, reports = run_passes(
+        integers, disabled, passes_for(lambda call: options.optimize == "size" or in_blocks(kernels, call))
+    )
     return Lowered(loaded, model, reports)
