@@ -7,8 +7,9 @@ PUBLIC = (
     "kernels.dense_i8", "kernels.depthwise_i8", "kernels.depthwise_tile_f32", "kernels.descent",
     "kernels.descent_depthwise", "kernels.descent_pair", "kernels.elements", "kernels.float_text",
     "kernels.functions_f32", "kernels.integer_product", "kernels.matmul_blocks", "kernels.nest", "kernels.nest_address",
-    "kernels.nest_loops", "kernels.normalised_i8", "kernels.overlap", "kernels.phases", "kernels.product_f32",
-    "kernels.product_i8", "kernels.quantise_steps", "kernels.recurrent", "kernels.relayout", "kernels.row_codes",
-    "kernels.sigmoid_whole", "kernels.softmax_i8", "kernels.two_operands", "kernels.vector_product_f32",
+    "kernels.nest_loops", "kernels.normalised_i8", "kernels.overlap", "kernels.phases", "kernels.pool_i8",
+    "kernels.product_f32", "kernels.product_i8", "kernels.quantise_steps", "kernels.recurrent", "kernels.relayout",
+    "kernels.row_codes", "kernels.runs", "kernels.sigmoid_whole", "kernels.softmax_i8", "kernels.two_operands",
+    "kernels.vector_product_f32",
 )  # fmt: skip
 """Modules of which other platforms import names: kernels to derive from, blocks, loops and windows to build on."""
