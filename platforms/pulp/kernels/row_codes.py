@@ -7,13 +7,12 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from tilewright.platform import Call, Constant, DType, Operands, Rule, TiledKernelMethods, TileView, prefer, whole
+from tilewright.platform import Call, Constant, DType, KiB, Operands, Rule, TiledKernelMethods, TileView, prefer, whole
 from tilewright.platforms.generic.kernels.row_codes import CodeProduct, ProductContext, RowCodes, RowContext
 from tilewright.platforms.pulp.kernels.windows import CORES
-from tilewright.platforms.pulp.memory import LEVELS
 from tilewright.platforms.pulp.platform import PLATFORM
 
-LARGEST_TABLE_BYTES = LEVELS[1].size // 2
+LARGEST_TABLE_BYTES = 768 * KiB  # half of L2
 PORTABLE_CODES, PORTABLE_PRODUCT = RowCodes(), CodeProduct()
 ROW_WHOLE = "the largest element of a row decides all of its codes"
 SUM_WHOLE = "a sum stays in one register from the first product to the last"
