@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tilewright.model import DType, Model, Node, Tensor
+from tilewright.ops.operator import Kind
+from tilewright.ops.registry import find
 from tilewright.passes.edit import Edit
 
 name = "rotary"
@@ -55,11 +57,11 @@ def _turn(edit: Edit, node: Node) -> _Turn | None:
 
 def _raised(edit: Edit, tensor: str) -> str:
     """The tensor that is given one more axis at its end; "" where there is none."""
-    for op in ("Unsqueeze", "Reshape"):
-        writer = edit.plain_writer(tensor, op)
-        if writer is not None and edit.tensors[tensor].shape == (*edit.tensors[writer.inputs[0]].shape, 1):
-            return writer.inputs[0]
-    return ""
+    writer = edit.writer(tensor)
+    operator = None if writer is None else find(writer.op, writer.domain)
+    if writer is None or writer.clamp is not None or operator is None or operator.kind is not Kind.VIEW:
+        return ""
+    return writer.inputs[0] if edit.tensors[tensor].shape == (*edit.tensors[writer.inputs[0]].shape, 1) else ""
 
 
 def _product(edit: Edit, tensor: str) -> tuple[str, ...]:
