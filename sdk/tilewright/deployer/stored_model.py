@@ -74,7 +74,8 @@ def model_in(entry: Any, arrays: Arrays, prefix: str) -> Model:
         Node(
             n["name"], n["op"], tuple(n["inputs"]), tuple(n["outputs"]),
             {a: _attribute_in(v, arrays) for a, v in n["attributes"].items()}, n["domain"],
-            None if n["clamp"] is None else Clamp(float(n["clamp"][0]), float(n["clamp"][1])), str(n.get("part_of", "")),
+            None if n["clamp"] is None else Clamp(float(n["clamp"][0]), float(n["clamp"][1])),
+            str(n.get("part_of", "")),
         )
         for n in entry["nodes"]
     )  # fmt: skip
