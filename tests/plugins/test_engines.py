@@ -22,7 +22,8 @@ from tilewright.report.build import load
 Network = Callable[[str], NetworkFiles]
 PROMISED = {
     "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Feature", "JobKernelMethods",
-    "JobTimes", "Kernel", "KernelMethods", "KiB", "Layout", "MemoryLevel", "MiB", "Needs", "Node", "Operands", "Platform",
+    "JobTimes",
+    "Kernel", "KernelMethods", "KiB", "Layout", "MemoryLevel", "MiB", "Needs", "Node", "Operands", "Platform",
     "Quantisation", "Rate", "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods", "Work",
     "multiple", "parse_types", "prefer", "whole",
 }  # fmt: skip
