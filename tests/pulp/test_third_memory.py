@@ -7,10 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
 import pytest
 from tilewright.cli import main
 from tilewright.compile import compile_model
+from tilewright.model import DType, Node, Tensor
 from tilewright.options import CompileOptions
+from tilewright.platform import Call
+from tilewright.platforms.pulp.kernels.row_codes import TiledCodeProduct
 from tilewright.target import load_target, missing_tools
 
 
@@ -95,3 +99,16 @@ def test_pinned_constants_are_loaded_once(tmp_path: Path) -> None:
     text = (tmp_path / "out" / "src" / f"{done.plan.name}.c").read_text()
     assert ("_keep(unsigned char *arena)" in text) == bool(pinned)
     assert text.count("settled == arena") == (1 if pinned else 0)
+
+
+@pytest.mark.parametrize(("outputs", "why"), [(256, None), (257, "its weights take more than 65536 B, they are read")])
+def test_large_tables_of_coded_products_are_read_where_they_rest(outputs: int, why: str | None) -> None:
+    def tensor(shape: tuple[int, ...], dtype: DType = DType.I8) -> Tensor:
+        return Tensor("t", dtype, shape)
+
+    operands = (tensor((1, 1, 256)), tensor((1, 1, 1), DType.F32), tensor((outputs, 256)), tensor((outputs, 1)))
+    node = Node("n", "CodeProduct", ("x", "most", "w", "factors"), ("y",), {"block": 256})
+    constants = {2: np.zeros((outputs, 256), np.int8), 3: np.zeros((outputs, 1), np.int8)}
+    results = (tensor((1, 1, outputs), DType.F32),)
+    refused = TiledCodeProduct().accepts(Call(node, operands, results, constants, operator=None))
+    assert refused is None if why is None else str(refused).startswith(why)

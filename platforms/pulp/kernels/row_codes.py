@@ -12,7 +12,8 @@ from tilewright.platforms.generic.kernels.row_codes import CodeProduct, ProductC
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 
-LARGEST_TABLE_BYTES = 768 * KiB  # half of L2
+LARGEST_TABLE_BYTES = 64 * KiB
+"""Of weights that are cut: where they rest in a third memory, tables are brought to L2 whole, all beside each other."""
 PORTABLE_CODES, PORTABLE_PRODUCT = RowCodes(), CodeProduct()
 ROW_WHOLE = "the largest element of a row decides all of its codes"
 SUM_WHOLE = "a sum stays in one register from the first product to the last"
@@ -75,13 +76,11 @@ class TiledCodeProduct(TiledKernelMethods):
     tile_type = "tilewright_line_tile"
 
     def accepts(self, call: Call) -> str | None:
-        """Rows and blocks of whole words; a table that L2 has room for where it rests in a third memory."""
+        """Rows and blocks of whole words; a table that L2 holds beside others."""
         if call.shape(0)[-1] % 4 or call.integer("block", 0) % 4:
             return "rows or blocks are no multiple of four"
         if call.tensor(2).elements * call.tensor(2).dtype.bits // 8 > LARGEST_TABLE_BYTES:
-            return (
-                f"its weights take more than the {LARGEST_TABLE_BYTES} B that L2 has room for, they are read in place"
-            )
+            return f"its weights take more than {LARGEST_TABLE_BYTES} B, they are read where they rest"
         return PORTABLE_PRODUCT.accepts(call)
 
     def rules(self, call: Call) -> list[Rule]:
