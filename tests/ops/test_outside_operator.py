@@ -75,7 +75,7 @@ def installed(folder: Path, code: str) -> dict[str, str]:
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-operators\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[tilewright.operators]\nacme = acme_operators:OPERATORS\n")
-    return {**os.environ, "PYTHONPATH": str(folder)}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
 
 
 def quantised(path: Path) -> None:

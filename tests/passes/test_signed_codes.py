@@ -32,7 +32,7 @@ def quantised(name: str, source: str, scale: str = "s", zero: str = "z") -> list
 
 
 def network(folder: Path, border: bool) -> Path:
-    """A Conv with unsigned weights, moves, a Pad with a value, a table, a sum; codes at the `border` or floats."""
+    """Two pools, a Conv with unsigned weights, a Pad with a value, a table, a sum; codes at the `border` or floats."""
     random = np.random.default_rng(5)
     constants = {
         "s": SCALE, "z": np.uint8(99), "ws": np.float32(0.01), "wz": np.uint8(131), "one": np.float32(1),
@@ -43,7 +43,8 @@ def network(folder: Path, border: bool) -> Path:
         *([node("DequantizeLinear", "x s z", "a", "given")] if border else quantised("a", "x")),
         node("MaxPool", "a", "b", kernel_shape=[2, 2], pads=[1, 1, 0, 0]), *quantised("c", "b"),
         node("DequantizeLinear", "w ws wz", "weights"), node("DequantizeLinear", "k s z", "constant"),
-        node("Conv", "c weights", "d", "conv", pads=[1, 1, 1, 1]), *quantised("e", "d"),
+        node("MaxPool", "c", "m", kernel_shape=[2, 2], pads=[0, 0, 1, 1]), *quantised("n", "m"),
+        node("Conv", "n weights", "d", "conv", pads=[1, 1, 1, 1]), *quantised("e", "d"),
         node("Pad", "e widths one", "f"), *quantised("g", "f"),
         node("Sigmoid", "g", "h"), *quantised("i", "h"),
         node("Add", "i constant", "j", "add"), *quantised("l", "j"),
@@ -70,7 +71,8 @@ def unsigned(plan: ExecutionPlan) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("border", "kept"), [(False, []), (True, ["b_codes", "b_codes_relayout", "l_q", "l_q_out", "x", "x_relayout"])]
+    ("border", "kept"),
+    [(False, []), (True, ["b_codes", "b_codes_relayout", "l_q", "l_q_out", "m_codes", "x", "x_relayout"])],
 )
 def test_codes_inside_are_signed_and_results_the_same(border: bool, kept: list[str], tmp_path: Path) -> None:
     path = network(tmp_path, border)

@@ -92,7 +92,7 @@ def few(found: Sequence[Attempt]) -> list[Attempt]:
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_products_of_codes(name: str, tmp_path: Path) -> None:
     chosen = kernels([name])
-    ran, wrong = compare(chosen, tmp_path, each=4 if len(chosen) == 1 else 2)
+    ran, wrong = compare(chosen, tmp_path, each=6 if len(chosen) == 1 else 2)
     assert not wrong, "\n".join(wrong)
     assert ran == {name}
 
