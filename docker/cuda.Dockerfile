@@ -9,7 +9,7 @@ RUN apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-ins
     gcc g++ clang libclang-rt-18-dev make cmake binutils valgrind cppcheck zsh fish libxml2-utils \
     qemu-system-arm qemu-system-misc \
     gcc-arm-none-eabi picolibc-arm-none-eabi gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf \
-    gcc-avr avr-libc simavr \
+    gcc-avr avr-libc simavr libsimavr-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /tilewright
 COPY . .

@@ -323,4 +323,4 @@ def test_data_that_does_not_fit_is_refused(
 
 def test_an_option_of_one_network_is_refused(learner: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert train(learner, "--slice", "1000") == UnsupportedError.code
-    assert "--slice and train: it applies to one network, and a training is a step" in capsys.readouterr().err
+    assert "--slice and train: it applies to one network, and training is a step" in capsys.readouterr().err

@@ -20,12 +20,12 @@ from tilewright.run import ties
 from tilewright.target import load_target
 
 SIZES = Sizes(width=32, layers=2, heads=4, key_heads=2, hidden=32, positions=12)
-WIDE = 0.05
-"""Of a step: so that forty ties or so come of few numbers."""
+WIDE = 0.0008
+"""So near the middle of two codes, by the highest code, that forty ties or so come of few numbers."""
 
 
-def _plan(folder: Path) -> ExecutionPlan:
-    draw = np.random.default_rng(4)
+def _plan(folder: Path, seed: int = 3) -> ExecutionPlan:
+    draw = np.random.default_rng(seed)
     weights = {name: draw.normal(0, 0.5, shape).astype(np.float32) for name, shape in shapes(SIZES).items()}
     model = coded_caches(rewritten(step(SIZES, weights, "drawn"), Scheme(8)), 8)
     onnx.save(model, folder / "drawn.onnx")
@@ -67,8 +67,10 @@ def _differ(plan: ExecutionPlan, one: tuple[Array, ...], other: tuple[Array, ...
     return any(not np.array_equal(one[slot], other[slot]) for slot in _results(plan, one))
 
 
-def test_the_targets_reading_of_ties_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = _plan(tmp_path)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_targets_reading_of_ties_is_found(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of forty ties before a result, far more than a run has, few help by chance."""
+    plan = _plan(tmp_path, seed)
     exact = RunOptions(atol=0.0, rtol=0.0)
     monkeypatch.setattr(ties, "NEAR", WIDE)
     plain, target = run_slots(plan, _inputs(plan)), _read_otherwise(plan, 2)

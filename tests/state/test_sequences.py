@@ -77,5 +77,5 @@ def test_files_of_calls(tmp_path: Path) -> None:
     np.savez(tmp_path / "wrong.npz", x=calls[0])
     with pytest.raises(UsageError, match="the first axis counts the calls"):
         read_frames(plan, tmp_path / "wrong.npz", 0)
-    with pytest.raises(UsageError, match="speak of one call"):
+    with pytest.raises(UsageError, match="apply to one call"):
         RunOptions(frames=3, layers=True)

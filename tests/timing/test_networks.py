@@ -101,4 +101,4 @@ def test_cores_that_the_lifter_does_not_know_are_refused(board: str, reason: str
 def test_another_core_is_refused(capsys: pytest.CaptureFixture[str], network: Callable[[str], NetworkFiles]) -> None:
     pytest.importorskip("pypcode")
     assert main(["time", str(network("digits").model), "-t", "host", "-q"]) == 3
-    assert "no program for Arm or RISC-V of 32 bits" in capsys.readouterr().err
+    assert "not a 32-bit Arm or RISC-V program" in capsys.readouterr().err

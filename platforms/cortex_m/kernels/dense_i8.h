@@ -72,8 +72,8 @@ typedef struct {
 } tilewright_row_frame;
 
 #define TILEWRIGHT_EIGHT_STARTS(second, third, fourth) \
-    "ldrd %[s0], %[s1], [%[e]]\n\tldrd %[s2], %[s3], [%[e], #" second "]\n\t" \
-    "ldrd %[s4], %[s5], [%[e], #" third "]\n\tldrd %[s6], %[s7], [%[e], #" fourth "]\n\t"
+    "ldrd %[s0], %[s1], [%[e]]\n\tldrd %[s2], %[s3], [%[e], #" #second "]\n\t" \
+    "ldrd %[s4], %[s5], [%[e], #" #third "]\n\tldrd %[s6], %[s7], [%[e], #" #fourth "]\n\t"
 #define TILEWRIGHT_PAIR_TO_CODES(first, second, multiplier, other, at, after) \
     multiplier "sub %[" second "], %[" second "], %[" first "]\n\tsmmla %[" first "], %[" first "], %[v], %[a]\n\t" \
     other "asr %[" second "], %[" second "], #8\n\tsmmla %[" second "], %[" second "], %[v], %[a]\n\t" \
@@ -81,8 +81,8 @@ typedef struct {
     "asr %[" second "], %[" second "], %[b]\n\tssat %[" second "], #8, %[" second "]\n\t" \
     "strb %[" first "], [%[e], #" at "]\n\tstrb %[" second "], [%[e], #" after "]\n\t"
 #define TILEWRIGHT_MULTIPLIER(at) "ldr %[v], [%[x], #" #at "]\n\t"
-#define TILEWRIGHT_STARTS_OWN TILEWRIGHT_EIGHT_STARTS("16", "32", "48")
-#define TILEWRIGHT_STARTS_ONE TILEWRIGHT_EIGHT_STARTS("8", "16", "24")
+#define TILEWRIGHT_STARTS_OWN TILEWRIGHT_EIGHT_STARTS(16, 32, 48)
+#define TILEWRIGHT_STARTS_ONE TILEWRIGHT_EIGHT_STARTS(8, 16, 24)
 #define TILEWRIGHT_CODES_OWN \
     "ldr %[x], %[table]\n\tadd %[v], %[x], #64\n\tstr %[v], %[table]\n\t" \
     TILEWRIGHT_PAIR_TO_CODES("s0", "s1", TILEWRIGHT_MULTIPLIER(8), TILEWRIGHT_MULTIPLIER(12), "0", "1") \
@@ -98,23 +98,30 @@ typedef struct {
     "smmulr %[" #sum "], %[" #sum "], %[v]\n\tadd %[" #sum "], %[" #sum "], %[" #sum "], asr #31\n\t" \
     "asrs %[" #sum "], %[" #sum "], %[b]\n\tadc %[" #sum "], %[" #sum "], %[a]\n\t" \
     "ssat %[" #sum "], #8, %[" #sum "]\n\tstrb %[" #sum "], [%[e], #" #at "]\n\t"
-#define TILEWRIGHT_PAIR_TWICE(first, second, multiplier, other, at, after) \
+#define TILEWRIGHT_FIRST_TWICE(first, second, at) \
     "sub %[" #second "], %[" #second "], %[" #first "]\n\tlsl %[" #first "], %[" #first "], #1\n\t" \
-    multiplier TILEWRIGHT_COLUMN_TWICE(first, at) \
-    other "asr %[" #second "], %[" #second "], #7\n\t" TILEWRIGHT_COLUMN_TWICE(second, after)
+    TILEWRIGHT_COLUMN_TWICE(first, at)
+#define TILEWRIGHT_SECOND_TWICE(second, at) \
+    "asr %[" #second "], %[" #second "], #7\n\t" TILEWRIGHT_COLUMN_TWICE(second, at)
+#define TILEWRIGHT_PAIR_TWICE(first, second, at, after) \
+    TILEWRIGHT_FIRST_TWICE(first, second, at) TILEWRIGHT_SECOND_TWICE(second, after)
 #define TILEWRIGHT_MULTIPLIER_AND_SHIFT(at) "ldrd %[v], %[b], [%[x], #" #at "]\n\t"
-#define TILEWRIGHT_STARTS_OWN_TWICE TILEWRIGHT_EIGHT_STARTS("24", "48", "72")
+#define TILEWRIGHT_STARTS_OWN_TWICE TILEWRIGHT_EIGHT_STARTS(24, 48, 72)
 #define TILEWRIGHT_CODES_OWN_TWICE \
     "ldr %[x], %[table]\n\tadd %[v], %[x], #96\n\tstr %[v], %[table]\n\t" \
-    TILEWRIGHT_PAIR_TWICE(s0, s1, TILEWRIGHT_MULTIPLIER_AND_SHIFT(8), TILEWRIGHT_MULTIPLIER_AND_SHIFT(16), 0, 1) \
-    TILEWRIGHT_PAIR_TWICE(s2, s3, TILEWRIGHT_MULTIPLIER_AND_SHIFT(32), TILEWRIGHT_MULTIPLIER_AND_SHIFT(40), 2, 3) \
-    TILEWRIGHT_PAIR_TWICE(s4, s5, TILEWRIGHT_MULTIPLIER_AND_SHIFT(56), TILEWRIGHT_MULTIPLIER_AND_SHIFT(64), 4, 5) \
-    TILEWRIGHT_PAIR_TWICE(s6, s7, TILEWRIGHT_MULTIPLIER_AND_SHIFT(80), TILEWRIGHT_MULTIPLIER_AND_SHIFT(88), 6, 7)
+    TILEWRIGHT_MULTIPLIER_AND_SHIFT(8) TILEWRIGHT_FIRST_TWICE(s0, s1, 0) \
+    TILEWRIGHT_MULTIPLIER_AND_SHIFT(16) TILEWRIGHT_SECOND_TWICE(s1, 1) \
+    TILEWRIGHT_MULTIPLIER_AND_SHIFT(32) TILEWRIGHT_FIRST_TWICE(s2, s3, 2) \
+    TILEWRIGHT_MULTIPLIER_AND_SHIFT(40) TILEWRIGHT_SECOND_TWICE(s3, 3) \
+    TILEWRIGHT_MULTIPLIER_AND_SHIFT(56) TILEWRIGHT_FIRST_TWICE(s4, s5, 4) \
+    TILEWRIGHT_MULTIPLIER_AND_SHIFT(64) TILEWRIGHT_SECOND_TWICE(s5, 5) \
+    TILEWRIGHT_MULTIPLIER_AND_SHIFT(80) TILEWRIGHT_FIRST_TWICE(s6, s7, 6) \
+    TILEWRIGHT_MULTIPLIER_AND_SHIFT(88) TILEWRIGHT_SECOND_TWICE(s7, 7)
 #define TILEWRIGHT_STARTS_ONE_TWICE TILEWRIGHT_STARTS_ONE
 #define TILEWRIGHT_CODES_ONE_TWICE \
     "ldr %[x], %[table]\n\tadd %[x], %[x], #32\n\tstr %[x], %[table]\n\tldr %[v], %[multiplier]\n\t" \
-    TILEWRIGHT_PAIR_TWICE(s0, s1, "", "", 0, 1) TILEWRIGHT_PAIR_TWICE(s2, s3, "", "", 2, 3) \
-    TILEWRIGHT_PAIR_TWICE(s4, s5, "", "", 4, 5) TILEWRIGHT_PAIR_TWICE(s6, s7, "", "", 6, 7)
+    TILEWRIGHT_PAIR_TWICE(s0, s1, 0, 1) TILEWRIGHT_PAIR_TWICE(s2, s3, 2, 3) \
+    TILEWRIGHT_PAIR_TWICE(s4, s5, 4, 5) TILEWRIGHT_PAIR_TWICE(s6, s7, 6, 7)
 
 #define TILEWRIGHT_ROW(name, multipliers) \
     TILEWRIGHT_ONCE void tilewright_row##name(const int8_t *x, const uint32_t *w, \

@@ -171,16 +171,19 @@ class _Reading(Interpreter):
 
 
 def _better(reading: _Reading, stop: Stop) -> _Reading | None:
-    """The run up to `stop` with one thing more read otherwise that brings it nearer to the target. None for none."""
+    """The run up to `stop` with one thing more read otherwise that brings it nearest to the target. None for none."""
+    best, fewest = None, stop.mismatches
     for at, turns in _turns(reading, stop):
         if not reading.search.trials:
-            return None
+            return best
         reading.search.trials -= 1
         trial = reading.turned(at, turns)
         again = trial.go(at, stop.at + 1)
-        if again is None or (again.at == stop.at and again.mismatches < stop.mismatches):
+        if again is None:
             return trial
-    return None
+        if again.at == stop.at and again.mismatches < fewest:
+            best, fewest = trial, again.mismatches
+    return best
 
 
 def _turns(reading: _Reading, stop: Stop) -> Iterator[tuple[int, Turns]]:
