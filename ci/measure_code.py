@@ -57,9 +57,9 @@ CORES = {
         "qemu_mps3_an547",
     ),
     "riscv": ("qemu_rv32imc", "qemu_rv32imafc", "qemu_rv32gcv"),
-    "pulp": ("qemu_pulp", "gvsoc_pulp_open"),
+    "pulp": ("qemu_pulp", "gvsoc_pulp_open", "gvsoc_pulp_open_fpu"),
     "pulp_l3": ("qemu_pulp_l3",),
-    "siracusa": ("gvsoc_siracusa",),
+    "siracusa": ("gvsoc_siracusa", "qemu_siracusa"),
 }
 """Targets whose cores are measured; others take the figures of the one that is most like theirs."""
 ALIKE = {
