@@ -83,8 +83,11 @@ def test_more_than_the_report_promises_of_a_level_is_refused(
         with pytest.raises(FenceError, match=rf"touches [\d,]+ bytes of memory level '{level}': the report promises"):
             keep_levels(memory, image, {**touched, level: used + 4096})
     row = memory["ram"]
-    size_bytes, part = max((row.activations, "activations"), (row.scratch, "scratch"))
-    less = {**memory, "ram": replace(row, worst_case=row.worst_case - size_bytes, **{part: 0})}
+    if row.activations > row.scratch:
+        promised = replace(row, worst_case=row.worst_case - row.activations, activations=0)
+    else:
+        promised = replace(row, worst_case=row.worst_case - row.scratch, scratch=0)
+    less = {**memory, "ram": promised}
     with pytest.raises(FenceError, match="memory level 'ram'"):
         keep_levels(less, image, touched)
 
