@@ -9,8 +9,9 @@ import numpy as np
 from tilewright.numerics import NearForm, PairForm
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.platform import PLATFORM
-from tilewright.platforms.generic.kernels.codes import pair_of, same_size
+from tilewright.platforms.generic.kernels.codes import pair_of
 from tilewright.platforms.generic.kernels.codes_near import near_of
+from tilewright.platforms.generic.kernels.nest import same_size
 
 TYPES = "qi8, qi8 -> qi8"
 NEAR = "../../generic/kernels/near.h"

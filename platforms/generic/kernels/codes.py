@@ -33,6 +33,7 @@ from tilewright.platforms.generic.kernels.nest import (
     Printed,
     nests_of,
     operand_names,
+    same_size,
     scratch_bytes,
     scratch_pointers,
     strides_of,
@@ -121,16 +122,6 @@ class PairCodes(KernelMethods):
         word = "int64_t" if form.bits == 64 else "int32_t"
         codes = Codes(pair_text(form), "acc", C_TYPES[call.outputs[0].dtype], form.low, form.high)
         return context_of(operands, nests_of(real(call)), [replace(codes, operand_type=word)], ())
-
-
-def same_size(call: Call) -> tuple[tuple[int, int], ...]:
-    """Run-time operands of the result's shape and element size, whose memory the result may take."""
-    y = call.outputs[0]
-    return tuple(
-        (i, 0)
-        for i, x in enumerate(call.inputs)
-        if x is not None and i not in call.constants and (x.shape, x.dtype.bits) == (y.shape, y.dtype.bits)
-    )
 
 
 @PLATFORM.kernel(

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from tilewright.numerics import C_TYPES, NearForm, near_form, pair_text
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
-from tilewright.platforms.generic.kernels.codes import PAIRS, Q, context_of, pair_of, read_constants, real, same_size
-from tilewright.platforms.generic.kernels.nest import NestContext, nests_of
+from tilewright.platforms.generic.kernels.codes import PAIRS, Q, context_of, pair_of, read_constants, real
+from tilewright.platforms.generic.kernels.nest import NestContext, nests_of, same_size
 from tilewright.platforms.generic.kernels.nest_loops import Codes
 from tilewright.platforms.generic.platform import PLATFORM
 

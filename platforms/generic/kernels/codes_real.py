@@ -5,8 +5,8 @@ from __future__ import annotations
 from tilewright.numerics import C_TYPES, code_limits, literal, minus, the_quantisation
 from tilewright.operators import unmapped
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
-from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, same_size, unary_nests
-from tilewright.platforms.generic.kernels.nest import NestContext, nests_of
+from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, unary_nests
+from tilewright.platforms.generic.kernels.nest import NestContext, nests_of, same_size
 from tilewright.platforms.generic.kernels.nest_expressions import body_text, local
 from tilewright.platforms.generic.kernels.nest_loops import Codes
 from tilewright.platforms.generic.platform import PLATFORM

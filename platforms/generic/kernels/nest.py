@@ -219,6 +219,16 @@ ELEMENTWISE = (
 OTHERS = tuple(dict.fromkeys(o.name for o in all_operators() if o.nests is not None and o.name not in ELEMENTWISE))
 
 
+def same_size(call: Call) -> tuple[tuple[int, int], ...]:
+    """Run-time operands of the result's shape and element size, whose memory the result may take."""
+    y = call.outputs[0]
+    return tuple(
+        (i, 0)
+        for i, x in enumerate(call.inputs)
+        if x is not None and i not in call.constants and (x.shape, x.dtype.bits) == (y.shape, y.dtype.bits)
+    )
+
+
 @PLATFORM.kernel(
     *ELEMENTWISE, types="*... -> *...", template="nest.c.mako", layout=("axes", "same"), numerics="1e-5",
     sources=["power.h"], preference=-10,
@@ -232,12 +242,7 @@ class ElementwiseLoops(NestLoops):
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """Every operand of the result's shape and element size."""
-        y = call.outputs[0]
-        return tuple(
-            (i, 0)
-            for i, x in enumerate(call.inputs)
-            if x is not None and i not in call.constants and (x.shape, x.dtype.bits) == (y.shape, y.dtype.bits)
-        )
+        return same_size(call)
 
 
 @PLATFORM.kernel(
