@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,22 @@ def inverted_residual(folder: Path) -> Path:
     model = net.finish()
     onnx.save(quantise(model, odd_inputs(model, 8)), folder / "inverted.onnx")
     return folder / "inverted.onnx"
+
+
+def pairs(folder: Path, size: int, blocks: Sequence[tuple[int, int]]) -> Path:
+    """The head of a MobileNetV1 of a square image: pairs of depthwise and pointwise layers, each given by the channels
+    that it comes to and its stride."""
+    net = Sketch("pairs")
+    x = net.node("Relu", net.convolution(net.input("image", 1, 3, size, size), 3, 8, (3, 3), strides=[2, 2]))
+    inner = 8
+    for outer, stride in blocks:
+        x = net.node("Relu", net.convolution(x, inner, inner, (3, 3), inner, strides=[stride, stride]))
+        x = net.node("Relu", net.convolution(x, inner, outer, (1, 1)))
+        inner = outer
+    net.output(net.node("GlobalAveragePool", x), "means")
+    model = net.finish()
+    onnx.save(quantise(model, odd_inputs(model, 4)), folder / "pairs.onnx")
+    return folder / "pairs.onnx"
 
 
 def chained(

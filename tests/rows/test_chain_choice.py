@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import numpy as np
 import onnx
 import pytest
 from make_odd import Sketch
-from row_networks import chains_of, inverted_residual
+from row_networks import chains_of, inverted_residual, pairs
+from tilewright.binding.graph import BoundNode
 from tilewright.binding.order import by_cost
 from tilewright.compile import Compiled, compile_model
 from tilewright.memory.heights import moments_at_peak
@@ -91,6 +93,37 @@ def test_a_large_network_gets_chains_for_all_moments_at_its_peak(tmp_path: Path)
     done = compile_model(source, options, target)
     assert len(done.decisions.row_chains) >= 30
     assert done.placed.solution.peak < without.placed.solution.peak
+
+
+def test_single_rows_are_taken_where_they_lower_the_peak_and_leave_the_choice_of_bands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = pairs(tmp_path, 64, ((16, 2), (16, 1), (16, 1)))
+    options, target, chain = CompileOptions(quantized_io=True), load_target("qemu_mps2_an386"), Links.chain
+
+    def bands(self: Links, path: Sequence[str], rows: int, *, single_rows: bool = False) -> BoundNode | None:
+        return None if single_rows else chain(self, path, rows)
+
+    def rows_offered() -> list[list[int]]:
+        apart = compile_model(model, replace(options, disabled_passes=frozenset({"row_chains"})), target)
+        links = Links(apart.bound, apart.request.kernels, by_cost)
+        return [[made.rows for made in links.chains(path) if not made.single_rows] for path in links.paths()]
+
+    free, offered = compile_model(model, options, target), rows_offered()
+    assert any(chosen.single_rows for chosen in free.decisions.row_chains)
+    monkeypatch.setattr(Links, "chain", bands)
+    assert free.placed.arena_bytes < compile_model(model, options, target).placed.arena_bytes
+    assert rows_offered() == offered
+
+
+def test_enough_chains_are_tried_on_the_way_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After 400 of them this network takes a fifth more."""
+    model = pairs(tmp_path, 96, ((16, 2), (16, 1), (32, 1), (64, 1), (64, 2), (64, 1)))
+    options, target = CompileOptions(quantized_io=True), load_target("qemu_mps2_an386")
+    done = compile_model(model, options, target)
+    assert not any(report.cut_off for report in done.report.passes)
+    monkeypatch.setattr(row_chains, "TRIED", 400)
+    assert done.placed.arena_bytes * 1.15 < compile_model(model, options, target).placed.arena_bytes
 
 
 def test_nodes_of_one_form_are_priced_once(tmp_path: Path) -> None:

@@ -63,19 +63,28 @@ class Links:
                 yield tuple(path)
 
     def chains(self, path: Sequence[str]) -> list[BoundNode]:
-        """The chain of these nodes for several numbers of rows: those where more scratch means fewer instructions."""
+        """The chain of these nodes for several numbers of rows: those where more scratch means fewer instructions, and
+        that of single rows where it takes less scratch than all of them.
+        """
         candidates: list[tuple[int, float, BoundNode]] = []
-        for rows, single_rows in ((1, True), *((rows, False) for rows in BANDS)):
-            made = self.chain(path, rows, single_rows=single_rows)
-            if made is not None and made.kernel is not None:
-                operands = self.graph.operands(made)
-                candidates.append((made.kernel.scratch(operands), made.kernel.cost(made.call), made))
+        for rows in BANDS:
+            if (made := self.chain(path, rows)) is not None:
+                candidates.append((*self._price(made), made))
         members, least = list[BoundNode](), float("inf")
         for _, cost, made in sorted(candidates, key=lambda item: item[:2]):
             if cost < least:
                 members.append(made)
                 least = cost
+        single = self.chain(path, 1, single_rows=True) if members else None
+        if single is not None and self._price(single)[0] < self._price(members[0])[0]:
+            members.insert(0, single)
         return members
+
+    def _price(self, chain: BoundNode) -> tuple[int, float]:
+        """Bytes of scratch and estimated instructions."""
+        assert chain.kernel is not None
+        operands = self.graph.operands(chain)
+        return chain.kernel.scratch(operands), chain.kernel.cost(operands.call)
 
     def prices(self, path: Sequence[str]) -> tuple[Price, ...]:
         """What the chains of these nodes cost. Nodes of one form, which repeat in a network, are priced once.
@@ -86,12 +95,7 @@ class Links:
         feeds = [_feed(a, b) for a, b in itertools.pairwise(calls)]
         key = (*(self._form(name) for name in path), *feeds)
         if key not in self._prices:
-            made = [(one, one.kernel, self.graph.operands(one)) for one in self.chains(path)]
-            self._prices[key] = tuple(
-                Price(one.rows, one.single_rows, kernel.scratch(operands), kernel.cost(operands.call))
-                for one, kernel, operands in made
-                if kernel is not None
-            )
+            self._prices[key] = tuple(Price(one.rows, one.single_rows, *self._price(one)) for one in self.chains(path))
         return self._prices[key]
 
     @property

@@ -24,8 +24,8 @@ from tilewright.schedule.moves.recompute import SHARES
 
 SMALL = 128
 """Up to so many nodes every chain at the peak is priced by itself; beyond that, many of them together."""
-TRIED, TRIED_STREAMED = 400, 1_600
-"""Chains that are priced one by one at most; where inputs are handed over by rows, memory is what was asked for."""
+TRIED = 1_600
+"""Chains that are priced one by one at most."""
 MADE = 3_000
 """Forms of paths of a large network that are priced; nodes of the same operator and shapes are of one form."""
 
@@ -80,7 +80,6 @@ class _Chains:
         self.made: dict[tuple[str, ...], list[BoundNode]] = {}
         self.whole: dict[tuple[tuple[str, ...], int, bool], BoundNode | None] = {}
         self.tried, self.left_out = 0, ""
-        self.most_tried = TRIED_STREAMED if request.options.io == "stream" else TRIED
 
     def taken(self, now: Deployment) -> tuple[BoundNode, ...]:
         """The chains of a deployment."""
@@ -105,8 +104,8 @@ class _Chains:
                 continue
             rest = _apart_from(path, taken)
             for chain in self._made(path):
-                if self.tried >= self.most_tried:
-                    self.left_out = f"more than {self.most_tried} chains were not tried"
+                if self.tried >= TRIED:
+                    self.left_out = f"more than {TRIED:,} chains were not tried"
                     return
                 if chain not in taken and sum(map(_added_by, (*rest, chain))) <= self.most_added:
                     self.tried += 1
