@@ -31,7 +31,7 @@ def written(compiled: Compiled, file: Path) -> Path:
 @pytest.mark.parametrize(
     ("name", "target", "optimize"),
     [("odd_unet_int8", "host", "balanced"), ("digits_int8", "qemu_pulp", "balanced"),
-     ("odd_temporal", "qemu_mps2_an386", "size")],
+     ("digits_int8", "gvsoc_pulp_open", "balanced"), ("odd_temporal", "qemu_mps2_an386", "size")],
 )  # fmt: skip
 def test_a_file_is_followed_to_the_same_code(
     name: str, target: str, optimize: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -50,6 +50,7 @@ def test_a_file_is_followed_to_the_same_code(
         p: first.artifacts.text(p) for p in first.artifacts.files
     }
     assert second.decisions == first.decisions
+    assert second.plan.stack_bytes == first.plan.stack_bytes
     assert places == [first.decisions.offsets]
 
 
