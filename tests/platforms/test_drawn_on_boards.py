@@ -19,6 +19,7 @@ CALLS = 6
         ("cortex_m", "qemu_mps2_an386", "TransposedDsp"),
         ("cortex_m", "qemu_mps2_an386", "TransposedFpu"),
         ("cortex_m", "qemu_mps2_an386", "RecurrentFpu"),
+        ("cortex_m", "qemu_mps3_an547", "RecurrentMve"),
         ("cortex_m", "qemu_mps2_an386", "ConvGatheredF32"),
         ("cortex_m", "qemu_mps2_an386", "VectorProductF32"),
         ("cortex_m", "qemu_mps2_an386", "DescentInPlace"),

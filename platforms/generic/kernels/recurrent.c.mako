@@ -1,41 +1,49 @@
+<%namespace name="parts" file="/exponential_f32.c.mako"/>\
 <%
 H, I = k.cell.hidden, k.cell.inputs
 gates = {"RNN": 1, "GRU": 3, "LSTM": 4}[k.op]
-def clipped(text):
-    return text if not k.clip else f"{f.name}_clip({text})"
 %>\
 % if k.clip:
-${f.storage} ${k.real} ${f.name}_clip(${k.real} v)
+${f.storage} void ${f.name}_clip(${k.real} *values, int count)
 {
-    return v < -${k.clip} ? -${k.clip} : v > ${k.clip} ? ${k.clip} : v;
-}
-
-% endif
-% for d in k.directions:
-% for place, text in enumerate(d.activations):
-${f.storage} ${k.real} ${f.name}_act_${d.number}_${place}(${k.real} v)
-{
-    return ${text};
-}
-
-% endfor
-% endfor
-% if k.packed:
-/* Dot products of the rows of W with the input and of R with the state, four at a time; their starts lie before them. */
-% for function, depth, into in (("gate", I, "="), ("recur", H, "+=")):
-${f.storage} void ${f.name}_${function}(float *out, const float *w, const float *x)
-{
-    for (int i = 0; i < ${H}; i += 4) {
-        float sums[4];
-        w = tilewright_float_row(x, w, ${depth}, sums);
-        for (int o = 0; o < ${f"4 && i + o < {H}" if H % 4 else 4}; o++) {
-            out[i + o] ${into} sums[o];
-        }
+    for (int i = 0; i < count; i++) {
+        values[i] = values[i] < -${k.clip} ? -${k.clip} : values[i] > ${k.clip} ? ${k.clip} : values[i];
     }
 }
 
-% endfor
+% endif
+% for number, form in enumerate(k.forms):
+% if form.function is None:
+${f.storage} void ${f.name}_act_${number}(${k.real} *values, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const ${k.real} v = values[i];
+        values[i] = ${form.text};
+    }
+}
 % else:
+${k.attribute} TILEWRIGHT_SIDE_BY_SIDE ${f.storage} void ${f.name}_act_${number}(float *values, int count)
+{
+    TILEWRIGHT_EACH_ALONE
+    for (int i = 0; i < count; i++) {
+        const float a = values[i];
+        const float t = ${form.function.t};
+        const float power = ${form.function.power};
+        /* exp(-power) = 2^-whole * exp(-rest) */
+${parts.exponential(k.exponential, "        ")}\
+% if "lost" in form.function.value:
+        const float lost = scale * curve + (scale - 1.0f);
+% endif
+% if "left" in form.function.value:
+        const float left = scale * curve + scale;
+% endif
+        values[i] = ${form.function.value};
+    }
+}
+% endif
+
+% endfor
+% if k.packed is None:
 /* Dot products of one row of W with the input and of one row of R with the state, with the biases. */
 ${f.storage} void ${f.name}_gate(${k.real} *out, const ${k.real} *w, const ${k.real} *x, const ${k.real} *wb)
 {
@@ -74,15 +82,32 @@ ${f.storage} void ${f.name}(${f.parameters})
 <%
 n = d.number
 def bias(g):
-    return "" if k.packed else f", b + {(2 * gates * n + g) * H}" if k.bias else ", NULL"
-def act(place):
-    return f"{f.name}_act_{n}_{place}"
-def rows(g):
-    return f"{f.name}_gate(gate + {g * H}, w + {(n * gates + g) * k.gate_elements[0]}, now{bias(g)});"
-def turn(g, out="gate", state="h", first=None):
-    return f"{f.name}_recur({out} + {g * H if first is None else first}, r + {(n * gates + g) * k.gate_elements[1]}, {state}{bias(gates + g)});"
+    return f", b + {(2 * gates * n + g) * H}" if k.bias else ", NULL"
+def act(place, at, count, clips=True):
+    """C of an activation over some rows, clipped before."""
+    calls = [f"{f.name}_clip({at}, {count});"] if clips and k.clip else []
+    return [*calls, f"{f.name}_act_{d.activations[place]}({at}, {count});"]
+def packed(out, start, place, vector, count, depth):
+    return [f"tilewright_recurrent_rows({out}, {start}, {place}, {vector}, {count * H}, {depth});"]
+def rows(count, first=0):
+    """C of W's sums of some gates."""
+    if k.packed is not None:
+        return packed("gate", f"b + {n * k.packed.starts}", f"w + {n * k.packed.w}", "now", gates, I) if not first else []
+    return [
+        f"{f.name}_gate(gate + {g * H}, w + {(n * gates + g) * H * I}, now{bias(g)});" for g in range(first, first + count)
+    ]
+def turns(count, first=0, out="gate", state="h"):
+    """C of R's sums of some gates, added to what `out` holds."""
+    if k.packed is not None:
+        start = f"b + {n * k.packed.starts + gates * H}" if out == "extra" else out
+        return packed(out, start, f"r + {n * k.packed.r + (k.packed.r_last if first else 0)}", state, count, H)
+    return [
+        f"{f.name}_recur({out if not g else f'{out} + {g * H}'}, r + {(n * gates + first + g) * H * H}, {state}"
+        f"{bias(gates + first + g)});"
+        for g in range(count)
+    ]
 def hole(place):
-    return f" + p[{(n * 3 + place) * H} + i] * c[i]" if k.peepholes else ""
+    return f" += p[{(n * 3 + place) * H} + i] * c[i];"
 %>\
     for (int entry = 0; entry < ${k.cell.batch}; entry++) {
 % if k.lengths:
@@ -101,52 +126,79 @@ def hole(place):
             const int at = ${"length - 1 - step" if d.backwards else "step"};
             const ${k.real} *const now = x + at * ${k.x_step} + entry * ${k.x_entry};
 % if k.op == "RNN":
-            ${rows(0)}
-            ${turn(0)}
-            for (int i = 0; i < ${H}; i++) {
-                h[i] = ${act(0)}(${clipped("gate[i]")});
-            }
-% elif k.op == "GRU":
-% for g in range(2):
-            ${rows(g)}
-            ${turn(g)}
+% for line in rows(1) + turns(1):
+            ${line}
 % endfor
             for (int i = 0; i < ${H}; i++) {
-                gate[i] = ${act(0)}(${clipped("gate[i]")});
-                gate[${H} + i] = ${act(0)}(${clipped(f"gate[{H} + i]")});
-% if k.reset_first:
-                extra[i] = gate[${H} + i] * h[i];
-% else:
-                extra[i] = 0;
-% endif
+                h[i] = gate[i];
             }
-            ${rows(2)}
+% for line in act(0, "h", H):
+            ${line}
+% endfor
+% elif k.op == "GRU":
+% for line in rows(2) + turns(2) + act(0, "gate", 2 * H):
+            ${line}
+% endfor
+% if k.reset_first or k.packed is None:
+            for (int i = 0; i < ${H}; i++) {
+                extra[i] = ${f"gate[{H} + i] * h[i]" if k.reset_first else "0"};
+            }
+% endif
 % if k.reset_first:
-            ${turn(2, "gate", "extra")}
+% for line in rows(1, 2) + turns(1, 2, f"gate + {2 * H}", "extra"):
+            ${line}
+% endfor
 % else:
-            ${turn(2, "extra", "h", 0)}
+% for line in rows(1, 2) + turns(1, 2, "extra"):
+            ${line}
+% endfor
             for (int i = 0; i < ${H}; i++) {
                 gate[${2 * H} + i] += gate[${H} + i] * extra[i];
             }
 % endif
-            for (int i = 0; i < ${H}; i++) {
-                const ${k.real} fresh = ${act(1)}(${clipped(f"gate[{2 * H} + i]")});
-                h[i] = (1 - gate[i]) * fresh + gate[i] * h[i];
-            }
-% else:
-% for g in range(4):
-            ${rows(g)}
-            ${turn(g)}
+% for line in act(1, f"gate + {2 * H}", H):
+            ${line}
 % endfor
             for (int i = 0; i < ${H}; i++) {
-                const ${k.real} enter = ${act(0)}(${clipped(f"gate[i]{hole(0)}")});
-% if k.coupled:
-                const ${k.real} forget = 1 - enter;
+                h[i] = (1 - gate[i]) * gate[${2 * H} + i] + gate[i] * h[i];
+            }
 % else:
-                const ${k.real} forget = ${act(0)}(${clipped(f"gate[{2 * H} + i]{hole(2)}")});
+% for line in rows(4) + turns(4):
+            ${line}
+% endfor
+% if k.peepholes:
+            for (int i = 0; i < ${H}; i++) {
+                gate[i]${hole(0)}
+                gate[${2 * H} + i]${hole(2)}
+            }
+% for line in act(0, "gate", H) + ([] if k.coupled else act(0, f"gate + {2 * H}", H)):
+            ${line}
+% endfor
+% else:
+% for line in act(0, "gate", (2 if k.coupled else 3) * H):
+            ${line}
+% endfor
 % endif
-                c[i] = forget * c[i] + enter * ${act(1)}(${clipped(f"gate[{3 * H} + i]")});
-                h[i] = ${act(0)}(${clipped(f"gate[{H} + i]{hole(1)}")}) * ${act(2)}(c[i]);
+% for line in act(1, f"gate + {3 * H}", H):
+            ${line}
+% endfor
+            for (int i = 0; i < ${H}; i++) {
+                c[i] = ${"(1 - gate[i])" if k.coupled else f"gate[{2 * H} + i]"} * c[i] + gate[i] * gate[${3 * H} + i];
+                h[i] = c[i];
+            }
+% if k.peepholes:
+            for (int i = 0; i < ${H}; i++) {
+                gate[${H} + i]${hole(1)}
+            }
+% for line in act(0, f"gate + {H}", H):
+            ${line}
+% endfor
+% endif
+% for line in act(2, "h", H, clips=False):
+            ${line}
+% endfor
+            for (int i = 0; i < ${H}; i++) {
+                h[i] *= gate[${H} + i];
             }
 % endif
 % if k.results[0]:

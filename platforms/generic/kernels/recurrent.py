@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from tilewright.operators import RecurrentActivation, RecurrentCell, recurrent_cell
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import c_type, constants_by_name, empty
+from tilewright.platforms.generic.kernels.exponential_f32 import Exponential, exponential
+from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
+from tilewright.platforms.generic.kernels.functions_f32 import FUNCTIONS, Function
 from tilewright.platforms.generic.kernels.nest_expressions import literal
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -22,24 +25,44 @@ _REALS = "f32|f64"
 
 
 @dataclass(frozen=True)
+class FormContext:
+    """C of one activation: of floats by an exponential of `functions_f32`, else an expression of `v`."""
+
+    text: str
+    function: Function | None
+
+
+@dataclass(frozen=True)
 class DirectionContext:
-    """One direction: its number, whether it runs backwards, and its activations as expressions of `v`."""
+    """One direction: its number, whether it runs backwards, and its activations as places among the forms."""
 
     number: int
     backwards: bool
-    activations: tuple[str, ...]
+    activations: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PackedGates:
+    """Elements of one direction of W, of R and of the starts where rows of several gates lie in blocks, and before the
+    rows of R of a GRU's last gate.
+    """
+
+    w: int
+    r: int
+    r_last: int
+    starts: int
 
 
 @dataclass(frozen=True)
 class RecurrentContext:
-    """Sizes, the operands that are there, and the element strides of sequences and states by axis.
-
-    `gate_elements` are those of W and of R for one gate; `packed` where they lie in fours of rows behind their biases.
-    """
+    """Sizes, the operands that are there, and the element strides of sequences and states by axis."""
 
     op: str
     cell: RecurrentCell
     directions: tuple[DirectionContext, ...]
+    forms: tuple[FormContext, ...]
+    exponential: Exponential
+    attribute: str
     real: str
     clip: str
     lengths: bool
@@ -57,15 +80,15 @@ class RecurrentContext:
     y_entry: int
     h_direction: int
     h_entry: int
-    gate_elements: tuple[int, int]
-    packed: bool = False
+    packed: PackedGates | None = None
 
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 
 
 @PLATFORM.kernel(
-    "RNN", "GRU", "LSTM", template="recurrent.c.mako", numerics="1e-4",
+    "RNN", "GRU", "LSTM", template="recurrent.c.mako", numerics="1e-4", 
+    sources=["vectorised.h", "functions.h"],
     types=f"{_REALS}, {_REALS}, {_REALS}, {_REALS}?, i32|i64?, {_REALS}?, {_REALS}?, {_REALS}? "
     f"-> {_REALS}?, {_REALS}?, {_REALS}?",
 )  # fmt: skip
@@ -114,13 +137,16 @@ class Recurrent(KernelMethods):
         cell, x = recurrent_cell(call), call.tensor(0)
         count, hidden = len(cell.directions), cell.hidden
         first = cell.batch_first
+        chosen = [[_form(activation, x.dtype) for activation in each] for each in cell.activations]
+        forms = tuple(dict.fromkeys(form for each in chosen for form in each))
         names = tuple(bool(name) for name in (*call.node.outputs, "", "", "")[:3])
         return RecurrentContext(
             op=call.node.op, cell=cell, real=c_type(x), clip=literal(x.dtype, cell.clip) if cell.clip > 0 else "",
             directions=tuple(
-                DirectionContext(n, backwards, tuple(_form(a, x.dtype) for a in cell.activations[n]))
+                DirectionContext(n, backwards, tuple(forms.index(form) for form in chosen[n]))
                 for n, backwards in enumerate(cell.directions)
             ),
+            forms=forms, exponential=exponential(), attribute=ATTRIBUTE,
             lengths=call.optional(4) is not None, bias=call.optional(3) is not None,
             start_h=call.optional(5) is not None, start_c=call.optional(6) is not None,
             peepholes=call.optional(7) is not None, results=(names[0], names[1], names[2]),
@@ -132,10 +158,12 @@ class Recurrent(KernelMethods):
             y_direction=hidden if first else cell.batch * hidden,
             y_entry=cell.steps * count * hidden if first else hidden,
             h_direction=hidden if first else cell.batch * hidden, h_entry=count * hidden if first else hidden,
-            gate_elements=(hidden * cell.inputs, hidden * hidden),
         )  # fmt: skip
 
 
-def _form(activation: RecurrentActivation, kind: DType) -> str:
+def _form(activation: RecurrentActivation, kind: DType) -> FormContext:
     f = "" if kind is DType.F64 else "f"
-    return _FORMS[activation.name].format(f=f, a=literal(kind, activation.alpha), b=literal(kind, activation.beta))
+    alpha, beta = (literal(kind, value) for value in (activation.alpha, activation.beta))
+    text = _FORMS[activation.name].format(f=f, a=alpha, b=beta)
+    known = FUNCTIONS.get(activation.name.lower()) if kind is DType.F32 else None
+    return FormContext(text, Function(known.t, known.power, known.value.format(p=alpha)) if known is not None else None)

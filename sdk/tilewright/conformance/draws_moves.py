@@ -118,8 +118,9 @@ def resize(r: Draw, op: str) -> Sketch:
 
 
 def recurrent(r: Draw, op: str) -> Sketch:
-    """One or two directions, with biases and a first state."""
-    steps, batch, inputs, hidden = (r.randint(1, 4) for _ in range(4))
+    """One or two directions, with biases, a first state and peepholes; limits, and activations of a list."""
+    steps, batch = r.randint(1, 4), r.randint(1, 3)
+    inputs, hidden = (r.choice((1, 2, 3, 4, 5, 6, 7, 9, 12, 17)) for _ in range(2))
     gates, both = {"RNN": 1, "GRU": 3, "LSTM": 4}[op], r.random() < 0.4
     count = 2 if both else 1
     weights = [(count, gates * hidden, inputs), (count, gates * hidden, hidden), (count, 2 * gates * hidden)]
@@ -130,6 +131,15 @@ def recurrent(r: Draw, op: str) -> Sketch:
     attributes: dict[str, Attribute] = {"hidden_size": hidden, "direction": "bidirectional" if both else "forward"}
     if op == "GRU":
         attributes["linear_before_reset"] = r.randint(0, 1)
+    if op == "LSTM" and len(operands) > 4 and r.random() < 0.6:
+        operands += [None, Drawn(reals(r, (count, 3 * hidden), -1, 1), "data", True)]
+        attributes["input_forget"] = r.randint(0, 1)
+    if r.random() < 0.3:
+        attributes["clip"] = 0.5
+    if r.random() < 0.4:
+        names = {"RNN": 1, "GRU": 2, "LSTM": 3}[op] * count
+        forms = ("Sigmoid", "Tanh", "Elu", "HardSigmoid", "Softsign")
+        attributes["activations"] = tuple(r.choice(forms) for _ in range(names))
     return Sketch(op, tuple(operands), attributes, 2)
 
 
