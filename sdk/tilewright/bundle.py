@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tilewright.alike import compile_alike
 from tilewright.codegen.bundle import BundleArtifacts, emit_bundle, saved_bytes
+from tilewright.codegen.text import with_text
 from tilewright.compile import Compiled
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.frontend.names import c_identifier, nearest, quoted
@@ -22,12 +23,14 @@ from tilewright.memory.together_levels import with_programs
 from tilewright.options import CompileOptions
 from tilewright.pipeline import Compiler
 from tilewright.plugins import platform
+from tilewright.prefill.held import hold_prefill
 from tilewright.report.build import Report, ToolReport
 from tilewright.report.network import ModelReport, QuantisationReport
 from tilewright.report.sharing import ArenaReport, BundleReport, SharedStateReport
 from tilewright.run.simulator import Subject
 from tilewright.run.together import BundleSubject
 from tilewright.target import Target
+from tilewright.text.read import read_tokeniser
 from tilewright.version import VERSION
 
 if TYPE_CHECKING:
@@ -42,11 +45,13 @@ class BundleWish:
     """The bundle's name in C, and groups of networks, by name, of which any may run while another does.
 
     `more` are C files, without their ending, that the caller puts beside its own and that are built with them.
+    `prefill`: the second network reads several tokens of a prompt where the first reads one.
     """
 
     name: str
     concurrent: tuple[tuple[str, ...], ...] = ()
     more: tuple[str, ...] = ()
+    prefill: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,21 +84,34 @@ def compile_bundle(
     UsageError for names that clash or are unknown and for states on which networks disagree, UnsupportedError for
     options and targets with which networks cannot share memory.
     """
+    tokenizer = options.tokenizer if wish.prefill else None
+    options = replace(options, tokenizer=None) if wish.prefill else options
     _refuse(options, wish)
     options = _on_cores(options, target)
     compiled = compile_alike(_options_of(sources, options), target, pipeline)
+    if wish.prefill:
+        hold_prefill(compiled[1].plan, compiled[0].plan)
     names = [one.plan.name for one in compiled]
     _hold_apart(wish.name, names, sources)
     request = compiled[0].request
     together = place_together(wish.name, [one.placed for one in compiled], _pairs(wish, names))
     check_together(together)
-    artifacts = emit_bundle(together, request.levels, target.flags, options.weights, wish.more)
+    more = (*wish.more, f"{names[0]}_text") if tokenizer is not None else wish.more
+    artifacts = emit_bundle(together, request.levels, target.flags, options.weights, more)
+    if tokenizer is not None:
+        artifacts = _with_text(artifacts, compiled, tokenizer)
     members = tuple(
         replace(one, placed=placed, artifacts=artifact)
         for one, placed, artifact in zip(compiled, together.placed, artifacts.networks, strict=True)
     )
     report = _report(together, artifacts, [one.report for one in compiled])
     return Bundle(members, together, artifacts, report)
+
+
+def _with_text(artifacts: BundleArtifacts, compiled: Sequence[Compiled], tokenizer: Path) -> BundleArtifacts:
+    """The project with text in and out: of the first network, whose prompts the second reads."""
+    step, prefill = (one.plan for one in compiled)
+    return replace(artifacts, project=with_text(artifacts.project, step, read_tokeniser(tokenizer), prefill))
 
 
 def _refuse(options: CompileOptions, wish: BundleWish) -> None:

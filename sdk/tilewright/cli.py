@@ -24,6 +24,7 @@ from tilewright.commands.codes import in_codes
 from tilewright.commands.common import add_output, overwritten
 from tilewright.commands.completion import Completion
 from tilewright.commands.ending import ended_by_signals
+from tilewright.commands.prefilling import with_prefill
 from tilewright.commands.streams import complain, open_streams, say
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.output.unfinished import remove_living
@@ -107,7 +108,7 @@ def _carried_out(words: Sequence[str]) -> int:
         _log(chosen.verbose, chosen.quiet)
         if spared := overwritten(chosen):
             return _fail(spared, verbose)  # not in JSON, which may be the file
-        with _drawn_tables(), in_codes(chosen):
+        with _drawn_tables(), in_codes(chosen), with_prefill(chosen):
             answer: Answer = _module(chosen.verb).execute(chosen)
     except TilewrightError as error:
         return _refuse(error, words, verbose)

@@ -39,6 +39,16 @@ class TextPorts:
 
 
 @dataclass(frozen=True)
+class ChunkPorts:
+    """The network that reads `tokens` tokens of a prompt in a call, by name, and the numbers of its inputs."""
+
+    name: str
+    tokens: int
+    token: int
+    position: int
+
+
+@dataclass(frozen=True)
 class TextText:
     """What the templates of text print; numbers that there are not are -1, tables are their elements in C."""
 
@@ -64,6 +74,7 @@ class TextText:
     position_input: int
     scores_output: int
     scores_offset: int
+    chunk: ChunkPorts | None = None
 
 
 def text_ports(plan: ExecutionPlan, tokeniser: Tokeniser) -> TextPorts:
@@ -121,9 +132,20 @@ def _positions(plan: ExecutionPlan, slot: int) -> int:
     return min(rows)
 
 
-def with_text(artifacts: Artifacts, plan: ExecutionPlan, tokeniser: Tokeniser) -> Artifacts:
-    """The project with a header and a C file for text in and out."""
+def chunk_ports(prefill: ExecutionPlan) -> ChunkPorts:
+    """The inputs of the network that reads several tokens, as it is derived from that of one."""
+    inputs = [prefill.slots[slot].tensor for slot in prefill.input_slots]
+    position = next(at for at, one in enumerate(inputs) if one.name in POSITION_NAMES)
+    token = next(at for at, one in enumerate(inputs) if one.name in TOKEN_NAMES)
+    return ChunkPorts(prefill.name, inputs[token].elements, token, position)
+
+
+def with_text(
+    artifacts: Artifacts, plan: ExecutionPlan, tokeniser: Tokeniser, prefill: ExecutionPlan | None = None
+) -> Artifacts:
+    """The project with a header and a C file for text in and out; a network beside it, `prefill`, reads prompts."""
     shown = _shown(plan.name, tokeniser, text_ports(plan, tokeniser))
+    shown = shown if prefill is None else replace(shown, chunk=chunk_ports(prefill))
     made = {f"src/{plan.name}_text.{kind}": (render(TEMPLATES / f"text.{kind}.mako", t=shown),) for kind in ("h", "c")}
     assert isinstance(artifacts.files, Texts), "our own generator writes texts"
     return replace(artifacts, files=Texts({**artifacts.files.files, **made}))

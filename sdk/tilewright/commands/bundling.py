@@ -11,6 +11,7 @@ from tilewright.commands.answer import Answer
 from tilewright.commands.common import compile_options, explanation, overflow, target_for, target_names, tell
 from tilewright.commands.comparing import mismatch, project_folder
 from tilewright.commands.pages import write_rows
+from tilewright.commands.prefilling import add_prefill
 from tilewright.commands.progress import stages, watched
 from tilewright.commands.streams import terminal_width
 from tilewright.errors import DoesNotFit, UsageError
@@ -30,6 +31,7 @@ def add_bundle(parser: argparse.ArgumentParser) -> None:
         "--concurrent", metavar="A,B", action="append", default=[],
         help="networks of the bundle of which one may run while another does: their memory is kept apart",
     )  # fmt: skip
+    add_prefill(group)
 
 
 def bundle_wish(arguments: argparse.Namespace) -> BundleWish | None:
@@ -46,7 +48,7 @@ def bundle_wish(arguments: argparse.Namespace) -> BundleWish | None:
         )  # fmt: skip
     from tilewright.bundle import BundleWish
 
-    return BundleWish(arguments.bundle, groups)
+    return BundleWish(arguments.bundle, groups, prefill=arguments.prefill is not None)
 
 
 def compile_together(arguments: argparse.Namespace, wish: BundleWish) -> Answer:
@@ -92,6 +94,7 @@ def run_together(
     from tilewright.output.written import listed, remove_obsolete
     from tilewright.report.envelope import Row, error_json
     from tilewright.report.terminal import render
+    from tilewright.run.prefilled import run_prefilled
     from tilewright.run.together import run_bundle
 
     for option, given in (("--inputs", running.inputs), ("--expect", running.expect)):
@@ -106,7 +109,10 @@ def run_together(
     before = listed(arguments.output) if arguments.output is not None else {}
     with project_folder(arguments.output, arguments.force) as folder:
         _write(bundle, folder)
-        report = run_bundle(bundle.subject(folder), target, running)
+        if running.text is None:
+            report = run_bundle(bundle.subject(folder), target, running)
+        else:
+            report = run_prefilled(bundle.subject(folder), target, running)
         report = _finish(report, folder)
     if arguments.output is not None:
         remove_obsolete(arguments.output, before)

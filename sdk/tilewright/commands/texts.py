@@ -59,7 +59,8 @@ def reading_wish(arguments: argparse.Namespace) -> ReadingWish | None:
 
 
 def _alone(option: str, does: str, arguments: argparse.Namespace) -> None:
-    if len(arguments.models) != 1 or "," in arguments.target or arguments.bundle is not None:
+    prompts = option == "--generate" and arguments.prefill is not None
+    if "," in arguments.target or (not prompts and (len(arguments.models) != 1 or arguments.bundle is not None)):
         raise UsageError(option, why=f"one network {does}, on one target", fix="run each by itself")
 
 

@@ -11,6 +11,7 @@ from math import prod
 import numpy as np
 
 from tilewright.model import Array, DType
+from tilewright.ops.facts import Reads, indices
 from tilewright.ops.index.build import axes, operand
 from tilewright.ops.index.nest import Nest, Space, Tensor
 from tilewright.ops.operands import Arrays, checked_indices, given, needs_index, result
@@ -99,6 +100,11 @@ def _taken(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     return ((codes * spread.astype(np.float32)) * step,)
 
 
+def _reads(call: Call, operand: int) -> Reads | None:
+    rows = call.shape(0)[0]
+    return indices(rows, f"numbers of rows of a table of {rows}") if operand == 2 else None
+
+
 def _products(call: Call) -> int:
     return prod(call.shape(0)) * call.shape(2)[0]
 
@@ -132,5 +138,5 @@ OPERATORS = (
         "CodeProduct", _product, _summed, ("x", "most", "w", "factors"), footprints=_product_footprints, domain=DOMAIN,
         products=_products, sketch="code_product",
     ),
-    Operator("CodeRows", _rows, _taken, ("w", "factors", "index"), domain=DOMAIN, sketch="code_rows"),
+    Operator("CodeRows", _rows, _taken, ("w", "factors", "index"), domain=DOMAIN, sketch="code_rows", reads=_reads),
 )  # fmt: skip

@@ -35,13 +35,18 @@ class SlicesReport:
 class TextReport:
     """What a language model wrote behind a prompt: the whole text, how many of its `tokens` are the prompt's, and the
     bytes of its tokeniser's tables in read-only memory, which no memory level counts. `same_choices` counts the tokens
-    that are also the best ones for another implementation which is fed the same text; None where there is none."""
+    that are also the best ones for another implementation which is fed the same text; None where there is none.
+
+    Where prompts are read `chunk_tokens` at a time, `chunks` were, and each costs `chunk_cost`, in what calls cost."""
 
     text: str
     prompt_tokens: int
     tokens: tuple[int, ...]
     tokeniser_bytes: int
     same_choices: int | None = None
+    chunk_tokens: int | None = None
+    chunks: int | None = None
+    chunk_cost: int | None = None
 
 
 @dataclass(frozen=True)

@@ -132,8 +132,11 @@ def _text_lines(run: RunReport, text: TextReport) -> list[str]:
         lines.append(
             f"ONNX Runtime, fed the same text, takes the same token in {number(text.same_choices)} of {written}"
         )
-    cost = run.modelled_cycles or run.cycles
-    if cost:
+    if text.chunk_tokens and text.chunks is not None:
+        read, cost = text.chunks * text.chunk_tokens, text.chunk_cost
+        each = "" if cost is None else f", for {number(round(cost / text.chunk_tokens))} each"
+        lines.append(f"{number(read)} tokens of the prompt were read {number(text.chunk_tokens)} in a call{each}")
+    if cost := run.modelled_cycles or run.cycles:
         lines.append(f"{1e8 / cost:.1f} tokens a second for each 100 MHz, on average")
     lines.append(f"beside the network: tables of the tokeniser, {number(text.tokeniser_bytes)} B of read-only memory")
     return lines

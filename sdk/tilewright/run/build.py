@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tilewright.codegen.interface import Interface
+from tilewright.codegen.text import ChunkPorts
 from tilewright.errors import DoesNotFit, TilewrightError, ToolMissing, UsageError
 from tilewright.run.elf import ElfFile, Sizes, aliases, mapped_sizes, read_elf
 from tilewright.run.glue import INSTANCE, glue_code, text_code
@@ -47,6 +48,7 @@ def build(
     conditions: bool = False,
     extra_flags: Sequence[str] = (),
     positions: int = 0,
+    chunk: ChunkPorts | None = None,
 ) -> Image:
     """Compile and link `project/src`, called by its `interface`, for `target`, writing only into `work`.
 
@@ -54,11 +56,13 @@ def build(
     protection, `sanitize` adds the address and undefined-behaviour sanitizers, `tap` (with trace) takes out the rows
     that chains keep to themselves, `cover` counts every line and branch of the network's C (gcc alone does), with
     `conditions` every outcome of a condition that decides alone too (gcc 14 and later). With
-    `positions` the image writes text of at most so many tokens.
+    `positions` the image writes text of at most so many tokens, whose prompt `chunk` reads as far as it can.
     ToolMissing, DoesNotFit where a memory of the target overflows, TilewrightError where the compiler refuses the code.
     """
-    switches = _Switches(compiler, trace, fence, sanitize, tap, tuple(extra_flags), positions, cover, conditions)
-    glue = glue_code(interface) + (text_code(interface) if positions else "")
+    switches = _Switches(compiler, trace, fence, sanitize, tap, tuple(extra_flags), positions, cover, conditions,
+        0 if chunk is None else chunk.tokens)  # fmt: skip
+    glue = glue_code(interface, "" if chunk is None else chunk.name)
+    glue += text_code(interface, chunks=chunk is not None) if positions else ""
     return _built(project, interface, glue, target, work, switches)
 
 
@@ -83,13 +87,15 @@ class _Switches:
     positions: int = 0
     cover: bool = False
     conditions: bool = False
+    chunk_tokens: int = 0
 
     @property
     def harness(self) -> tuple[str, ...]:
         """Flags of the test image's own code."""
         names = {"TW_FENCE": self.fence, "TW_TRACED": self.trace, TAP: self.tap, "TW_COVER": self.cover}
         text = ("-DTW_TEXT", f"-DTW_POSITIONS={self.positions}u") if self.positions else ()
-        return (*(f"-D{name}" for name, chosen in names.items() if chosen), *text)
+        chunk = (f"-DTW_CHUNK={self.chunk_tokens}u",) if self.chunk_tokens else ()
+        return (*(f"-D{name}" for name, chosen in names.items() if chosen), *text, *chunk)
 
 
 def _built(project: Path, interface: Interface, glue: str, target: Target, work: Path, switches: _Switches) -> Image:
@@ -111,7 +117,7 @@ def _built(project: Path, interface: Interface, glue: str, target: Target, work:
         options += (f"-D{TAP}",)
     if switches.cover:
         options += (*_COVER, *(_CONDITIONS if switches.conditions else ()))
-    sources = _sources(project, model, kit)
+    sources = _sources(project, model, kit, text=bool(switches.positions))
     options += (f"-I{project / 'src'}",)  # where an assembler file finds the binary one that it takes in
     objects = [_compile(driver, target, source, options, work / "model") for source in sources]
     for blob in sorted((project / "weights").glob("*.bin")) if interface.blobs else ():
@@ -140,10 +146,12 @@ def _built(project: Path, interface: Interface, glue: str, target: Target, work:
     )  # fmt: skip
 
 
-def _sources(project: Path, model: str, kit: str) -> list[Path]:
-    """The files of a network; all that there are of a bundle."""
+def _sources(project: Path, model: str, kit: str, *, text: bool) -> list[Path]:
+    """The files of a network; all that there are of a bundle, but what is built as `text`."""
     if kit:
-        return sorted(file for file in (project / "src").iterdir() if file.suffix in (".c", ".S"))
+        beside = f"{model}_text.c" if text else ""
+        code = (file for file in (project / "src").iterdir() if file.suffix in (".c", ".S"))
+        return sorted(file for file in code if file.name != beside)
     names = (f"{model}.c", f"{model}_weights.c", f"{model}_weights.S")
     files = [project / "src" / name for name in names if (project / "src" / name).is_file()]
     if not files:

@@ -67,7 +67,7 @@ def report_of_calls(subject: Subject, called: Called, results: Sequence[Comparis
     """The report of the calls, with the figures of an average one."""
     execution, mean = called.execution, called.mean_cost
     execution = replace(execution, cycles=mean if execution.cycles is not None else None)
-    counts = _mean(execution.counts, mean, len(execution.steps))
+    counts = mean_counts(execution.counts, mean, len(execution.steps))
     return report_of(subject, called.image, execution, results, {}, counts, called.fences)
 
 
@@ -79,7 +79,7 @@ def _costs(simulator: Simulator, image: Image, execution: Execution) -> tuple[in
     return tuple(simulator.cost_of(image, step.ticks, step.interrupts) for step in execution.steps)
 
 
-def _mean(counts: Counts | None, mean: int | None, calls: int) -> Counts | None:
+def mean_counts(counts: Counts | None, mean: int | None, calls: int) -> Counts | None:
     """The counts of an average call."""
     if counts is None or mean is None:
         return None

@@ -37,20 +37,20 @@ def run_generation(simulator: Simulator, subject: Subject, target: Target, optio
     plan, wish = subject.placed.plan, options.text
     tokeniser = read_tokeniser(wish.tokenizer)
     ports = text_ports(plan, tokeniser)
-    tokens = _prompt(tokeniser, ports, wish)
+    tokens = prompt_tokens(tokeniser, ports, wish)
     calls = min(len(tokens) + wish.count - 1, ports.positions)
     blank = [array.tobytes() for array in fed(plan, ports, 0, 0)]
     with tempfile.TemporaryDirectory(prefix="tilewright-build-") as folder:
         work = Path(folder)
         image = build(subject.project, subject.interface, target, work / "plain", positions=ports.positions)
         execution = execute(
-            image, blank, more=[blank] * (calls - 1), count=simulator.counts(image), prompt=_asked_in_bytes(wish),
+            image, blank, more=[blank] * (calls - 1), count=simulator.counts(image), prompt=asked_in_bytes(wish),
             tell=wish.tell,
         )  # fmt: skip
         if wish.tell is not None:
             wish.tell("\n")
         keep_promises(subject.placed, image, execution)
-        _hold_choices(subject, tokeniser, ports, wish, execution)
+        hold_choices(subject, tokeniser, ports, wish, execution)
         written = execution.tokens[1:]
         frames = tuple(fed(plan, ports, token, at) for at, token in enumerate(written[: len(execution.steps)]))
         raw = [[array.tobytes() for array in frame] for frame in frames]
@@ -77,7 +77,8 @@ def _same_choices(subject: Subject, ports: TextPorts, frames: Frames, execution:
     return sum(ours == theirs for ours, theirs in zip(tokens[given:], best, strict=True))
 
 
-def _prompt(tokeniser: Tokeniser, ports: TextPorts, wish: TextWish) -> tuple[int, ...]:
+def prompt_tokens(tokeniser: Tokeniser, ports: TextPorts, wish: TextWish) -> tuple[int, ...]:
+    """The tokens of the prompt; UsageError for one of nothing, or of more than the network or the test image takes."""
     tokens = tokeniser.encode(wish.prompt)
     if not tokens:
         raise UsageError("--prompt is empty", why="no token begins a text", fix="start it yourself")
@@ -91,13 +92,14 @@ def _prompt(tokeniser: Tokeniser, ports: TextPorts, wish: TextWish) -> tuple[int
     return tokens
 
 
-def _asked_in_bytes(wish: TextWish) -> bytes:
+def asked_in_bytes(wish: TextWish) -> bytes:
+    """What the test image reads as prompt.bin."""
     sampling = wish.sampling
     head = struct.pack("<2f2I", sampling.temperature, sampling.top_p, sampling.seed or SEED, wish.count)
     return head + wish.prompt.encode().ljust(PROMPT_BYTES, b"\0")
 
 
-def _hold_choices(
+def hold_choices(
     subject: Subject, tokeniser: Tokeniser, ports: TextPorts, wish: TextWish, execution: Execution
 ) -> None:
     """Hold the target's tokens of the prompt, and its greedy choices by its own scores; TilewrightError for others."""

@@ -18,8 +18,8 @@ def caller_memory(parameter: str) -> str:
     return f"tw_memory_{parameter}"
 
 
-def glue_code(interface: Interface) -> str:
-    """C that puts the model behind the plain names of the test image."""
+def glue_code(interface: Interface, chunk: str = "") -> str:
+    """C that puts the model behind the plain names of the test image; `chunk` is the network that reads prompts."""
     model = interface.model
     lines = [
         f"/* The model {model} behind the names that the test image uses. */",
@@ -31,7 +31,7 @@ def glue_code(interface: Interface) -> str:
         f"void {model}_trace(int instruction, int phase) {{ tw_trace(instruction, phase); }}",
         *((f"{model}_context {INSTANCE};",) if interface.context else ()),
         *_initialise(interface),
-        *_run(interface),
+        *(_either(interface, chunk) if chunk else _run(interface)),
     ]
     return "\n".join(lines + index_code(interface)) + "\n"
 
@@ -55,10 +55,11 @@ def index_code(interface: Interface) -> list[str]:
     return lines
 
 
-def text_code(interface: Interface) -> str:
+def text_code(interface: Interface, *, chunks: bool = False) -> str:
     """C that puts tokeniser and sampler behind the plain names of the test image."""
     model, upper = interface.model, interface.upper
-    return f"""
+    first = _SET_CHUNK.format(model=model) if chunks else ""
+    return f"""{first}
 #include "text.h"
 #include "{model}_text.h"
 #if defined({upper}_BEGIN_TOKEN) && defined({upper}_END_TOKEN)
@@ -91,6 +92,30 @@ int tw_choose(float temperature, float top_p, uint32_t *random)
     return token;
 }}
 """
+
+
+_SET_CHUNK = """
+#include "{model}_text.h"
+void tw_set_chunk(const uint16_t *tokens, int position)
+{{
+    {model}_feed_chunk(tokens, position);
+    tw_of_chunk = 1;
+}}
+"""
+
+
+def _either(interface: Interface, chunk: str) -> list[str]:
+    """The network of one token, or that of several where its inputs were set."""
+    return [
+        "static int tw_of_chunk;",
+        "static int tw_either(void)",
+        "{",
+        "    const int chunk = tw_of_chunk;",
+        "    tw_of_chunk = 0;",
+        f"    return chunk != 0 ? {chunk}_run() : {interface.model}_run();",
+        "}",
+        "int (*const tw_run)(void) = tw_either;",
+    ]
 
 
 def _initialise(interface: Interface) -> list[str]:

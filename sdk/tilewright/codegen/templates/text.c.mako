@@ -2,6 +2,9 @@
 #include "${t.name}_text.h"
 
 #include "${t.name}.h"
+% if t.chunk:
+#include "${t.chunk.name}.h"
+% endif
 
 #include <math.h>
 #include <string.h>
@@ -186,6 +189,16 @@ void ${t.name}_feed(int token, int position)
     ${t.name}_input_${t.position_input}()[0] = position;
 }
 
+% if t.chunk:
+void ${t.name}_feed_chunk(const uint16_t *tokens, int position)
+{
+    for (int i = 0; i < ${t.upper}_CHUNK; i++) {
+        ${t.chunk.name}_input_${t.chunk.token}()[i] = tokens[i];
+    }
+    ${t.chunk.name}_input_${t.chunk.position}()[0] = position;
+}
+
+% endif
 float *${t.name}_scores(void)
 {
     return ${t.name}_output_${t.scores_output}()${f" + {t.scores_offset}" if t.scores_offset else ""};
@@ -210,6 +223,22 @@ int ${t.name}_generate(const char *prompt, int count, ${t.name}_sampler *sampler
         if (position >= ${t.upper}_POSITIONS || written >= count) {
             break;
         }
+% if t.chunk:
+        if (given - position > ${t.upper}_CHUNK) {
+            ${t.name}_feed_chunk(tokens + position, position);
+            if (${t.chunk.name}_run() != ${t.chunk.name.upper()}_OK) {
+                return -1;
+            }
+            for (int i = 1; i < ${t.upper}_CHUNK; i++) {
+                const char *const more = ${t.name}_piece(tokens[position + i - 1], tokens[position + i], &size_bytes);
+                tell(more, size_bytes);
+            }
+            position += ${t.upper}_CHUNK;
+            previous = tokens[position - 1];
+            token = tokens[position];
+            continue;
+        }
+% endif
         ${t.name}_feed(token, position++);
         if (${t.name}_run() != ${t.upper}_OK) {
             return -1;

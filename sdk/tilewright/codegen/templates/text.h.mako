@@ -43,6 +43,14 @@ int ${t.name}_choose(float *scores, ${t.name}_sampler *sampler);
 void ${t.name}_feed(int token, int position);
 float *${t.name}_scores(void);
 
+% if t.chunk:
+#define ${t.upper}_CHUNK ${t.chunk.tokens} /* tokens of a prompt that ${t.chunk.name}_run reads in one call */
+
+/* Gives ${t.chunk.name} the tokens of the positions from `position` on; ${t.chunk.name}_run then writes what
+ * ${t.name}_run would have left of them in the states, without scores. */
+void ${t.name}_feed_chunk(const uint16_t *tokens, int position);
+
+% endif
 /* Begins anew, reads the prompt, and writes up to `count` tokens behind it, all of which `tell` gets, and less where a
  * text ends or the positions do. How many were written; -1 where the prompt is too long or the network fails. */
 int ${t.name}_generate(const char *prompt, int count, ${t.name}_sampler *sampler, ${t.name}_tell tell);

@@ -66,6 +66,16 @@ int tw_feed(void)
         tw_close(tw_token_file);
         return 0;
     }
+#ifdef TW_CHUNK
+    if (tw_place + TW_CHUNK < tw_given) {
+        tw_set_chunk(tw_prompt + tw_place, (int)tw_place);
+        for (uint32_t i = 1; i < TW_CHUNK; i++) {
+            tw_tell(tw_prompt[tw_place + i]);
+        }
+        tw_place += TW_CHUNK;
+        return 1;
+    }
+#endif
     tw_set(tw_token, (int)tw_place);
     tw_place++;
     return 1;

@@ -10,6 +10,7 @@ int tw_encode(const char *text, uint16_t *tokens, int most);
 const char *tw_piece(int previous, int token, uint32_t *size_bytes);
 int tw_ends(int token);
 void tw_set(int token, int position);
+void tw_set_chunk(const uint16_t *tokens, int position); /* of TW_CHUNK tokens: the next call reads these */
 int tw_choose(float temperature, float top_p, uint32_t *random);
 
 #endif
