@@ -288,7 +288,8 @@ class Model:
     `opset` is the version of the default domain after normalisation. `notes` are sentences about what the frontend
     chose for the user, e.g. a batch size. `states` are pairs of `inputs` and `outputs` that the caller never sees.
     `stream` says what a streaming network is of the whole sequence, None where the network is as in the file.
-    `numerics` is what lowering gives to the quantisation of its tensors.
+    `numerics` is what lowering gives to the quantisation of its tensors; `unlike` are results that TensorFlow Lite
+    Micro computes in another way than the nodes say, each with a word of `tflite/unlike.py`.
     """
 
     name: str
@@ -304,6 +305,7 @@ class Model:
     states: tuple[State, ...] = ()
     stream: Stream | None = None
     numerics: Numerics = "exact"
+    unlike: tuple[tuple[str, str], ...] = ()
 
     @property
     def given(self) -> tuple[str, ...]:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tflite_files import T, single
+from tflm_codes import codes_of, lowered
 from tilewright.cli import main
 from tilewright.errors import UnsupportedError
-from tilewright.frontend.load import load
-from tilewright.model import Array, Model
+from tilewright.model import Array
 from tilewright.numerics import RoundedTwice, requantise
 from tilewright.ops.quantised.proof import Bounds, prove, thresholds
 from tilewright.ops.quantised.twice import RawMean, Twice
-from tilewright.ops.registry import call_of
 from tilewright.ops.requantize import Requantisation
-from tilewright.passes.driver import run as passes
-from tilewright.passes.quantise.known import require_known
-from tilewright.passes.quantise.lower import lower
 
 RNG = np.random.default_rng(9)
 EVERY = np.arange(-128, 128).astype(np.int8).reshape(1, -1)
@@ -72,32 +67,28 @@ def test_a_form_of_either_kind_gives_the_codes_of_the_rule(low: int) -> None:
     assert isinstance(form, RoundedTwice) == (low == -128)  # codes of one sign need no addend by sign
 
 
+def test_sums_of_64_bits_are_rounded_once_by_fifteen_bits() -> None:
+    """MultiplyByQuantizedMultiplier of an int64_t, written out as in kernels/internal/common.cc."""
+    for real in (*RNG.uniform(1e-7, 2.5, 300).tolist(), 0.999999999, 0.25):
+        whole, wide = Twice.of(real), Twice.of_wide(real)
+        upper = (whole.multiplier + (1 << 15)) >> 16 if whole.multiplier < 0x7FFF0000 else 0x7FFF
+        sums = RNG.integers(-(1 << 30), 1 << 30, 50)
+        shift = 15 - whole.shift
+        assert wide.apply(sums).tolist() == [(total * upper + (1 << (shift - 1))) >> shift for total in sums.tolist()]
+        results = RNG.integers(-32768, 32768, 20)
+        first = wide.first_sums(results).tolist()
+        assert [(total * upper + (1 << (shift - 1))) >> shift >= r for total, r in zip(first, results, strict=True)]
+        assert all(
+            (total - 1) * upper + (1 << (shift - 1)) < r << shift for total, r in zip(first, results, strict=True)
+        )
+
+
 def test_large_multipliers_are_shifted_to_the_left() -> None:
     wanted = Requantisation.by([Twice.of(real) for real in (0.011, 0.73, 2.6)], -4, -128, 127)
     sums = np.arange(-3000, 3000)[:, None] + np.zeros(3, np.int64)
     form = requantise(prove(wanted, Bounds(np.full(3, -3000, np.int64), np.full(3, 3000, np.int64))))
     assert isinstance(form, RoundedTwice)
     assert np.array_equal(form.apply(sums), wanted.apply(sums))
-
-
-def lowered(content: bytes) -> Model:
-    """The model under the contract, all of whose nodes are known."""
-    model = lower(replace(load(content), numerics="tflm"))
-    require_known(model)
-    return passes(model)[0]
-
-
-def codes_of(model: Model, inputs: Mapping[str, Array]) -> list[Array]:
-    """What the semantics gives, node after node."""
-    values = {**model.constants, **inputs}
-    for node in model.nodes:
-        operands = tuple(model.tensors[name] if name else None for name in node.inputs)
-        constants = {i: model.constants[name] for i, name in enumerate(node.inputs) if name in model.constants}
-        call = call_of(node, operands, tuple(model.tensors[name] for name in node.outputs), constants, model.opset)
-        assert call.operator is not None
-        results = call.operator.evaluate(call, [values[name] if name else None for name in node.inputs])
-        values.update(zip(node.outputs, results, strict=False))
-    return [values[name] for name in model.outputs]
 
 
 def at_thresholds() -> tuple[bytes, tuple[Array, ...]]:
@@ -136,6 +127,28 @@ MIX = T(
 )
 BIASES = T((4,), "int32", MIX_SUMS, data=np.asarray([30, 1 << 30, -70, -(1 << 30) - 9]))
 BETA = [(0, "f", 1.0)]
+MORE = np.random.default_rng(10)
+SHORT = MORE.integers(-32768, 32768, (3, 1, 600)).astype(np.int16)
+WAVE = MORE.integers(-32768, 32768, (1, 1, 9, 6)).astype(np.int16)
+TAPS = T((4, 1, 3, 6), "int8", [0.01, 0.02, 0.013, 0.007], data=MORE.integers(-127, 128, (4, 1, 3, 6)))
+WIDE_BIAS = T((4,), "int64", [1e-5, 2e-5, 1.3e-5, 7e-6], data=MORE.integers(-90000, 90000, 4))
+STEPS = [(1, "i", 1), (2, "i", 1), (0, "b", 1)]
+PHOTO = MORE.integers(-128, 128, (1, 5, 7, 3)).astype(np.int8)
+
+
+def resized(op: str, rows: int, columns: int, options: Sequence[tuple[int, str, int]]) -> tuple[bytes, tuple[Array]]:
+    """A resize of `PHOTO`."""
+    sizes = T((2,), "int32", data=np.asarray([rows, columns]))
+    result = T((1, rows, columns, 3), "int8", 0.1, -11)
+    return single(op, [T(PHOTO.shape, "int8", 0.1, -11), sizes], [result], options), (PHOTO,)
+
+
+def halves(op: str, scales: tuple[float, float, float]) -> tuple[bytes, tuple[Array, ...]]:
+    """An operator of two tensors of 16 bits."""
+    tensors = [T(SHORT[0].shape, "int16", scale) for scale in scales]
+    return single(op, tensors[:2], tensors[2:], [(0, "b", 0)]), (SHORT[0], SHORT[1])
+
+
 ROWS = RNG.integers(-128, 128, (512, 12)).astype(np.int8)
 HALVES = np.concatenate([
     np.nextafter(edge := np.arange(-140, 140, dtype=np.float32) / 8, np.float32(far)) for far in (-99, 99, 0)
@@ -163,6 +176,21 @@ CASES = {
     "softmax of 16 bits": (single("SOFTMAX", [T((512, 12), "int8", 0.047)],
                                   [T((512, 12), "int16", 1 / 65536, -32768)], BETA), (ROWS,)),
     "quantise floats": (single("QUANTIZE", [T(HALVES.shape)], [T(HALVES.shape, "int8", 0.25, 4)]), (HALVES,)),
+    "mul": (single("MUL", [T(PAIR[0].shape, "int8", 0.0613, -11), T(PAIR[0].shape, "int8", 0.0413, 19)],
+                   [T(PAIR[0].shape, "int8", 0.0321, 5)], [(0, "b", 0)]), PAIR),
+    "add of 16 bits": halves("ADD", (0.0011, 0.0007, 0.0013)),
+    "sub of 16 bits": halves("SUB", (0.0011, 0.0007, 0.0013)),
+    "mul of 16 bits": halves("MUL", (0.0011, 0.0007, 0.0213)),
+    "convolution of 16 bits": (single("CONV_2D", [T(WAVE.shape, "int16", 0.001), TAPS, WIDE_BIAS],
+                                      [T((1, 1, 7, 4), "int16", 0.0009)], STEPS), (WAVE,)),
+    "leaky of 16 bits": (single("LEAKY_RELU", [T(SHORT[0].shape, "int16", 0.0011)],
+                                [T(SHORT[0].shape, "int16", 0.0007)], [(0, "f", 0.3)]), (SHORT[0],)),
+    "quantise of 16 bits": (single("QUANTIZE", [T(SHORT[0].shape, "int16", 0.0011)],
+                                   [T(SHORT[0].shape, "int8", 0.31, -7)]), (SHORT[0],)),
+    "bilinear": resized("RESIZE_BILINEAR", 12, 9, [(2, "b", 0), (3, "b", 1)]),
+    "bilinear corners": resized("RESIZE_BILINEAR", 9, 3, [(2, "b", 1), (3, "b", 0)]),
+    "bilinear twice": resized("RESIZE_BILINEAR", 10, 14, [(2, "b", 0), (3, "b", 0)]),
+    "nearest": resized("RESIZE_NEAREST_NEIGHBOR", 12, 9, [(0, "b", 0), (1, "b", 1)]),
     "quantise": (single("QUANTIZE", [T(EVERY.shape, "int8", 0.03, 4)], [T(EVERY.shape, "int8", 0.021, 5)]), (EVERY,)),
 }  # fmt: skip
 
@@ -201,6 +229,17 @@ RECORDED = {
     "softmax of 16 bits": -167772172,
     "quantise floats": 4207,
     "quantise": -294,
+    "mul": -19832,
+    "add of 16 bits": -460921,
+    "sub of 16 bits": -197797,
+    "mul of 16 bits": -253658,
+    "convolution of 16 bits": 185159,
+    "leaky of 16 bits": 4014927,
+    "quantise of 16 bits": -5556,
+    "bilinear": -2901,
+    "bilinear corners": -959,
+    "bilinear twice": -5126,
+    "nearest": -1991,
 }
 
 
@@ -215,12 +254,18 @@ def test_the_generated_code_steps_there_too(tmp_path: Path, capsys: pytest.Captu
     assert "codes are those of TensorFlow Lite Micro, onnxruntime computes others" in told
 
 
-@pytest.mark.parametrize("case", ["softmax of 16 bits", "quantise floats", "constant channel", "hard swish"])
+COMPILED = (
+    "softmax of 16 bits", "quantise floats", "constant channel", "hard swish", "mul", "sub of 16 bits",
+    "convolution of 16 bits", "leaky of 16 bits", "bilinear",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", COMPILED)
 def test_the_generated_code_computes_what_the_semantics_says(case: str, tmp_path: Path) -> None:
-    content, (values,) = CASES[case]
+    content, values = CASES[case]
     file = tmp_path / "net.tflite"
     file.write_bytes(content)
-    np.savez(tmp_path / "values.npz", t0=values)
+    np.savez(tmp_path / "values.npz", **{f"t{index}": value for index, value in enumerate(values)})
     assert main(["run", str(file), "-t", "host", "--numerics", "tflm", "--inputs", str(tmp_path / "values.npz")]) == 0
 
 
@@ -237,7 +282,17 @@ def test_what_is_not_known_is_refused(tmp_path: Path) -> None:
         with pytest.raises(UnsupportedError, match=r"not in the one form|4096 elements or more"):
             lowered(single("SOFTMAX", [T(shape, "int8", 0.1)], [T(shape, "int8", scale, zero)], BETA))
     with pytest.raises(UnsupportedError, match="codes have more than eight bits"):
-        lowered(single("QUANTIZE", [T((1, 4), "int16", 0.1)], [T((1, 4), "int8", 0.2)]))
+        lowered(single("MEAN", [T((1, 4, 4, 2), "int16", 0.1), AXES], [T((1, 2), "int16", 0.2)]))
+    with pytest.raises(UnsupportedError, match="not all of eight bits, nor all of sixteen"):
+        lowered(single("MUL", [T((1, 4), "int8", 0.1)] * 2, [T((1, 4), "int16", 0.2)]))
+    narrow = T((4,), "int32", [1e-5, 2e-5, 1.3e-5, 7e-6], data=np.arange(4))
+    with pytest.raises(UnsupportedError, match="adds codes of 16 bits up in 32 bits, those of 64 are known"):
+        lowered(single("CONV_2D", [T(WAVE.shape, "int16", 0.001), TAPS, narrow], [T((1, 1, 7, 4), "int16", 1)], STEPS))
+    other = [T((1, 4, 4, 1), "int8", 0.2)]
+    with pytest.raises(UnsupportedError, match="resize int8 images linearly, to one scale"):
+        lowered(
+            single("RESIZE_BILINEAR", [T((1, 2, 2, 1), "int8", 0.1), T((2,), "int32", data=np.asarray([4, 4]))], other)
+        )
     lowered(
         single(
             "TRANSPOSE", [T((1, 4), "int16", 0.1), T((2,), "int32", data=np.asarray([1, 0]))], [T((4, 1), "int16", 0.1)]

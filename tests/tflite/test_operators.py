@@ -12,6 +12,7 @@ import onnx
 import onnxruntime
 import pytest
 from tflite_files import CODES, G, Op, T, single, written
+from tilewright.errors import UnsupportedError
 from tilewright.frontend.load import load
 from tilewright.model import Array
 from tilewright.passes.driver import run as passes
@@ -206,6 +207,13 @@ def test_codes_of_thirty_two_bits_are_rounded_and_read_again() -> None:
     whole, real = run(content, codes)
     assert np.asarray(whole).tolist() == [[-49152, -4, 8, 49150]]  # 7.5 lies at 8, -4.5 at -4, 49150.5 at 49150
     assert np.array_equal(real, np.asarray(whole) * 0.5)
+
+
+def test_an_input_of_thirty_two_bits_has_its_scale() -> None:
+    content = single("QUANTIZE", [T((1, 4), "int32", 0.001)], [T((1, 4), "int16", 0.5)])
+    assert run(content, np.asarray([[-90000, -249, 251, 100000]], np.int32))[0].tolist() == [[-180, 0, 1, 200]]
+    with pytest.raises(UnsupportedError, match="holds codes of 32 bits with a zero point"):
+        to_onnx(single("QUANTIZE", [T((1, 4), "int32", 0.001, 7)], [T((1, 4), "int16", 0.5)]))
 
 
 def test_names_of_operators_are_the_schema_s() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.numerics import C_TYPES, code_limits, literal, minus, the_quantisation
+from tilewright.numerics import C_TYPES, code_limits, literal, minus, rounds_twice, the_quantisation
 from tilewright.operators import unmapped
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, unary_nests
@@ -10,6 +10,8 @@ from tilewright.platforms.generic.kernels.nest import NestContext, nests_of, sam
 from tilewright.platforms.generic.kernels.nest_expressions import body_text, local
 from tilewright.platforms.generic.kernels.nest_loops import Codes
 from tilewright.platforms.generic.platform import PLATFORM
+
+ROUNDED_TWICE = "its codes are rounded twice, the kernel computes in float32"
 
 
 def real_operand(call: Call, index: int) -> str:
@@ -43,6 +45,10 @@ def quantising(call: Call, text: str) -> Codes:
 class RequantiseReal(KernelMethods):
     """Codes of sixteen bits under another scale, or without what is below 0; those of eight pass through a table."""
 
+    def accepts(self, call: Call) -> str | None:
+        """Exact codes."""
+        return ROUNDED_TWICE if rounds_twice(call) else None
+
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """None: scales and zero points stand in the expression."""
         return ()
@@ -68,6 +74,8 @@ class RealCodes(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """Operators whose float32 result has one right rounding."""
+        if rounds_twice(call):
+            return ROUNDED_TWICE
         return None if len(nests_of(real(call))) == 1 else unmapped(call)[0]
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:

@@ -13,6 +13,8 @@ from tilewright.frontend.shapes import OPSET
 from tilewright.model import Array, Clamp, DType, Model, Node, Numerics, Quantisation, Tensor
 from tilewright.ops.codes import Exponentials, Mean, Products
 from tilewright.ops.operator import Call, Operator
+from tilewright.ops.quantised.twice_elements import ROUNDED_TWICE
+from tilewright.ops.quantised.twice_elements import unknown as element_twice_unknown
 from tilewright.ops.registry import find
 
 _WEIGHTS = (*(DType.I8,) * 6, DType.I4, DType.U8)
@@ -143,12 +145,21 @@ def _quantised(call: Call, arrays: Sequence[Array | None], operator: Operator, r
         if isinstance(call.codes, Exponentials) and x.dtype is DType.I8 and r.random() < 0.5:
             outputs.append(_shares(y, r))
             continue
+        numerics: Numerics = "tflm" if call.node.op in ROUNDED_TWICE and r.random() < 0.4 else "exact"
         low, high = x.dtype.range
         reach = _reach(call, arrays) * r.uniform(0.3, 1.2)
         zero = r.choice((0, low, (low + high) // 2, r.randint(low, high)))
         scale = float(np.float32(max(reach, 1e-3) * 2 / (high - low)))
-        outputs.append(replace(y, dtype=x.dtype, quantisation=Quantisation((scale,), (zero,))))
-    return replace(call, outputs=tuple(outputs))
+        outputs.append(replace(y, dtype=x.dtype, quantisation=Quantisation((scale,), (zero,), None, numerics)))
+    return _known(replace(call, outputs=tuple(outputs)))
+
+
+def _known(call: Call) -> Call:
+    """The call, with exact codes where TensorFlow Lite Micro has no others."""
+    (y, *others), meaning = call.outputs, call.outputs[0].quantisation
+    if call.node.op not in ROUNDED_TWICE or meaning is None or element_twice_unknown(call) is None:
+        return call
+    return replace(call, outputs=(replace(y, quantisation=replace(meaning, numerics="exact")), *others))
 
 
 def _shares(y: Tensor, r: random.Random) -> Tensor:

@@ -53,7 +53,7 @@ def model_out(model: Model, arrays: Arrays, prefix: str) -> dict[str, Any]:
     return {
         "name": model.name, "nodes": nodes, "tensors": tensors, "constants": list(model.constants),
         "inputs": list(model.inputs), "outputs": list(model.outputs), "opset": model.opset, "sha256": model.sha256,
-        "quantisation_form": model.quantisation_form, "notes": list(model.notes),
+        "quantisation_form": model.quantisation_form, "notes": list(model.notes), "unlike": list(model.unlike),
         "states": [_state_out(state, arrays, f"{prefix}/state/{state.past}") for state in model.states],
     }  # fmt: skip
 
@@ -87,6 +87,7 @@ def model_in(entry: Any, arrays: Arrays, prefix: str) -> Model:
         entry["name"], nodes, tensors, constants, tuple(entry["inputs"]), tuple(entry["outputs"]), entry["opset"],
         entry["sha256"], entry["quantisation_form"], tuple(entry["notes"]),
         tuple(_state_in(one, arrays) for one in entry["states"]),
+        unlike=tuple((str(name), str(word)) for name, word in entry["unlike"]),
     )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from tilewright.frontend.stored import forget_types, retype_inputs, take_out
 from tilewright.frontend.structure import check_structure, run_checker
 from tilewright.frontend.text import check_text
 from tilewright.frontend.turns import telling_ends
+from tilewright.frontend.unlike import unlike_results
 from tilewright.ieee import ieee
 from tilewright.model import Array, Model, Node
 from tilewright.ops.registry import find
@@ -107,7 +108,8 @@ def _load(
         return proto
 
     notes = held_against(declared, model, inputs, bare, file)
-    model = replace(model, sha256=source.sha256, notes=(*model.notes, *unclear, *notes))
+    unlike = unlike_results(proto, file)
+    model = replace(model, sha256=source.sha256, notes=(*model.notes, *unclear, *notes), unlike=unlike)
     return with_states(model, pairs, first, state, file) if pairs.named or state.auto or state.initial else model
 
 

@@ -67,14 +67,19 @@ from tilewright.ops.quantised.real import code_limits, real_call, rounds_twice, 
 from tilewright.ops.quantised.resize import ResizeAxis, ResizeForm, interpolates, resize_form, resize_proof
 from tilewright.ops.quantised.softmax import SoftmaxForm, softmax_axis, softmax_form
 from tilewright.ops.quantised.softmax_twice import TOTAL_SHIFT, softmax_twice_form, softmax_twice_unknown
+from tilewright.ops.quantised.twice import Addition, Twice
+from tilewright.ops.quantised.twice_elements import element_rules
+from tilewright.ops.quantised.twice_elements import unknown as element_twice_unknown
 from tilewright.ops.requantize import Integers, Requantisation, quantise
 
 __all__ = [
-    "C_TYPES", "HALF_EVEN", "TOTAL_SHIFT", "Accumulator", "Bounds", "Channelwise", "Integers", "MultiplyHigh",
+    "C_TYPES", "HALF_EVEN", "TOTAL_SHIFT",
+    "Accumulator", "Addition", "Bounds", "Channelwise", "Integers", "MultiplyHigh",
     "NearForm", "NormalisedForm", "PairForm", "Proof", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm",
-    "RoundedDivision", "RoundedTwice", "SoftmaxForm", "SplitMultiply",
+    "RoundedDivision", "RoundedTwice", "SoftmaxForm", "SplitMultiply", "Twice",
     "accumulator", "by_channel", "centred", "channel_axis", "channels", "code_limits", "constant_address",
-    "constant_type", "initialiser", "interpolates", "is_half", "literal", "loaded", "lookup_table", "mean_proof",
+    "constant_type", "element_rules", "element_twice_unknown",
+    "initialiser", "interpolates", "is_half", "literal", "loaded", "lookup_table", "mean_proof",
     "minus", "near_form", "normalised_form",
     "packed", "pair_form", "pair_text", "plus", "proof", "prove", "quantise", "real_call", "requantisation_table",
     "requantise", "resize_form", "resize_proof", "rounded_twice", "rounds_twice", "same_meaning", "softmax_axis",

@@ -7,7 +7,7 @@
 `MultiplyHigh` where a 32-bit form was proved: a high half of a product, one addition, one shift. `SplitMultiply`,
 which a kernel asks for by `split_multiply(proof)`, has two short products in place of the long one. `RoundedDivision`
 where there is none: an exact 64-bit product and its quotient, ties to the even one, by the functions of `HALF_EVEN`.
-`RoundedTwice` where codes are those of TensorFlow Lite Micro and have no 32-bit form.
+`RoundedTwice` and `RawAverage` where codes are those of TensorFlow Lite Micro and have no 32-bit form.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.model import Array, DType
 from tilewright.ops.quantised.proof import FixedPoint, Proof, split
-from tilewright.ops.quantised.twice import Twice
+from tilewright.ops.quantised.twice import RawMean, Twice
 from tilewright.ops.requantize import Integers, Requantisation, Rule, divide_half_even
 from tilewright.platform import Constant
 
@@ -256,9 +256,42 @@ class RoundedTwice(Requantiser):
         return codes
 
 
+@dataclass(frozen=True)
+class RawAverage(Requantiser):
+    """The mean of `count` codes as they are, ties away from zero: a quotient of 32 bits, cut towards zero.
+
+    A sum of codes less their zero point comes back with `shift` added; the mean comes with `offset`.
+    """
+
+    count: int
+    shift: int
+    offset: int
+
+    @property
+    def numbers(self) -> tuple[Channelwise, ...]:
+        """None: all channels are alike."""
+        return ()
+
+    def c(self, accumulator: str, channel: str = "0", held: Mapping[str, str] = NOTHING) -> str:
+        """See `Requantiser.c`; an int32_t. The sum is written out twice."""
+        raw, half = f"{accumulator} + {self.shift}" if self.shift else accumulator, self.count // 2
+        mean = f"({raw} + ({raw} > 0 ? {half} : {-half})) / {self.count}"
+        return f"{mean} + {self.offset}" if self.offset else mean
+
+    def apply(self, sums: Integers, axis: int = -1) -> Integers:
+        """See `Requantiser.apply`."""
+        raw, half = sums + self.shift, self.count // 2
+        mean = np.where(raw > 0, (raw + half) // self.count, -((half - raw) // self.count))
+        codes: Integers = np.clip(mean + self.offset, self.low, self.high)
+        return codes
+
+
 def _too_wide_for(proof: Proof, rule: Rule) -> str | None:
+    if isinstance(rule, RawMean):
+        reach = proof.bounds.largest + rule.count * abs(rule.zero_point) + rule.count
+        return "a sum of codes leaves 32 bits" if reach >= 1 << 31 else None
     if not isinstance(rule, Twice):
-        return "the mean of codes has no 32-bit form"
+        return "its rounding has no 32-bit form"
     if proof.bounds.largest << max(rule.shift, 0) >= 1 << 31:
         return "a sum leaves 32 bits behind its shift"
     return None
@@ -291,6 +324,10 @@ def requantise(proof: Proof, shift_type: DType = DType.I8) -> Requantiser:
     exact = proof.requantisation
     if (twice := rounded_twice(proof, shift_type)) is not None:
         return twice
+    if means := [rule for rule in exact.rules if isinstance(rule, RawMean)]:
+        (mean,) = means
+        shift, offset = mean.count * mean.zero_point, exact.zero_point - mean.zero_point
+        return RawAverage(exact.low, exact.high, mean.count, shift, offset)
     residue, numerator, denominator = exact.rational()
     divisors = [int(d) for d in denominator.tolist()]
     if all(d & (d - 1) == 0 for d in divisors):
@@ -336,9 +373,10 @@ def _rounded_twice(exact: Requantisation, rules: Sequence[Twice], shift_type: DT
     multipliers = np.asarray([rule.multiplier << max(rule.shift, 0) for rule in rules], np.int64)
     rights = np.asarray([max(-rule.shift, not rule.multiplier) for rule in rules], np.int64)  # nothing, by any shift
     width = DType.I64 if int(multipliers.max()) >= 1 << 31 else DType.I32
+    signed = (rights > 0) & np.asarray([not rule.once for rule in rules])
     return RoundedTwice(
         exact.low, exact.high, exact.zero_point, _number("multiplier", width, multipliers),
-        _number("right", shift_type, rights), _number("half", DType.I32, np.where(rights > 0, 1 << 30, 0)),
+        _number("right", shift_type, rights), _number("half", DType.I32, np.where(signed, 1 << 30, 0)),
     )  # fmt: skip
 
 

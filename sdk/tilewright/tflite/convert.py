@@ -16,6 +16,8 @@ from tilewright.model import DType
 from tilewright.ops.registry import find
 from tilewright.tflite.file import FileOperator, read_network
 from tilewright.tflite.registry import operators
+from tilewright.tflite.unlike import METADATA as UNLIKE_METADATA
+from tilewright.tflite.unlike import written
 from tilewright.tflite.writer import Writer
 from tilewright.version import VERSION
 
@@ -79,8 +81,11 @@ def to_onnx(content: bytes, name: str = "network") -> onnx.ModelProto:
         imports.append(helper.make_opsetid(CUSTOM_DOMAIN, 1))
     model = helper.make_model(made, opset_imports=imports, ir_version=IR_VERSION)
     model.producer_name, model.producer_version = "tilewright", VERSION
-    if pairs:
-        helper.set_model_props(model, {STATE_METADATA: ",".join(f"{_quoted(a)}={_quoted(b)}" for a, b in pairs)})
+    told = {STATE_METADATA: ",".join(f"{_quoted(a)}={_quoted(b)}" for a, b in pairs)} if pairs else {}
+    if writer.unlike:
+        told[UNLIKE_METADATA] = written(writer.unlike)
+    if told:
+        helper.set_model_props(model, told)
     return model
 
 

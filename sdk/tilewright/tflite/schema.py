@@ -87,6 +87,7 @@ class Conv2D:
     STRIDES = (Integer(2), Integer(1))
     ACTIVATION = Integer(3, "b")
     DILATIONS = (Integer(5, default=1), Integer(4, default=1))
+    BIAS_TYPE = Integer(6, "b")
 
 
 class DepthwiseConv2D:
@@ -121,6 +122,7 @@ class FullyConnected:
     ACTIVATION = Integer(0, "b")
     WEIGHTS_FORMAT = Integer(1, "b")
     KEEP_DIMENSIONS = Integer(2, "b")
+    BIAS_TYPE = Integer(4, "b")
 
 
 class BatchMatMul:

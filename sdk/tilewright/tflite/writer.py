@@ -43,6 +43,7 @@ class Writer:
         self.first_values: dict[str, Array] = {}
         self.states: dict[str, KeptState] = {}
         self.next: dict[str, str] = {}
+        self.unlike: dict[str, str] = {}
 
     # ------------------------------------------------------------------------------------------------ names, nodes
     def fresh(self, wanted: str) -> str:
@@ -246,8 +247,12 @@ class Writer:
     def given(self, index: int, name: str) -> None:
         """An input of the graph or the first value of a variable, under `name`: codes where the tensor has scales."""
         tensor = self.tensor(index)
-        if tensor.scales is not None and tensor.dtype in QUANTISED:
-            assert tensor.dtype is not None, tensor.name
+        if tensor.scales is not None and tensor.dtype in (*QUANTISED, DType.I32):
+            if tensor.dtype is DType.I32 and tensor.scales.zero_point.any():
+                raise UnsupportedNode(
+                    f"tensor '{tensor.name}' holds codes of 32 bits with a zero point", why="ONNX has none",
+                    fix="quantise it to 16 bits", tensor=tensor.name,
+                )  # fmt: skip
             self.coded[index] = name
             self.reals[index, False] = self.dequantised(name, tensor.scales, tensor.dtype, what=tensor.name)
         else:

@@ -5,6 +5,7 @@ away from zero. Both roundings together are one multiplication, one addend that 
 
     t = (sum * multiplier + 2^(30 + right) + (sum >= 0 ? 2^30 : -2^30)) >> (31 + right)       right = -shift >= 1
 
+Layers of 16-bit codes and 8-bit weights add up in 64 bits and round once, by a multiplier cut to 15 bits.
 Functions are gemmlowp's fixed point, evaluated for every code when the network is compiled.
 Sources: tensorflow/lite/kernels/internal/common.cc (MultiplyByQuantizedMultiplier), quantization_util.cc,
 reference/add.h, reference/integer_ops/{mul,logistic,tanh,mean}.h; gemmlowp/fixedpoint/fixedpoint.h.
@@ -21,16 +22,20 @@ import numpy as np
 from tilewright.model import Array, Clamp, Quantisation
 from tilewright.ops.requantize import Integers, half_away
 
-ADD_BITS = 20
-"""Fraction bits under the operands of Add and Sub."""
+ADD_BITS = {8: 20, 16: 15}
+"""Fraction bits under the operands of Add and Sub, by the bits of a result's code."""
 
 
 @dataclass(frozen=True)
 class Twice:
-    """`sum * multiplier * 2^(shift - 31)`, rounded twice; the multiplier is 0 or of 31 bits."""
+    """`sum * multiplier * 2^(shift - 31)`, rounded twice, or `once` with halves up.
+
+    The multiplier is 0 or of 31 bits.
+    """
 
     multiplier: int
     shift: int
+    once: bool = False
 
     @staticmethod
     def of(real: float) -> Twice:
@@ -43,6 +48,13 @@ class Twice:
             multiplier, shift = multiplier // 2, shift + 1
         return Twice(0, 0) if shift < -31 else Twice(multiplier, shift)
 
+    @staticmethod
+    def of_wide(real: float) -> Twice:
+        """The rule for sums of 64 bits: the multiplier keeps its upper 15 bits and is rounded by once."""
+        whole = Twice.of(real)
+        upper = (whole.multiplier + (1 << 15)) >> 16 if whole.multiplier < 0x7FFF0000 else 0x7FFF
+        return Twice(upper << 16, whole.shift, once=True)
+
     @property
     def value(self) -> Fraction:
         """The number that is multiplied with."""
@@ -52,8 +64,8 @@ class Twice:
         """The rounded products of sums that fit 31 bits less the shift to the left."""
         left, right = max(self.shift, 0), max(-self.shift, 0)
         product = (sums << left) * self.multiplier
-        if not right:
-            return np.asarray((product + (1 << 30)) >> 31)
+        if not right or self.once:
+            return np.asarray((product + (1 << (30 + right))) >> (31 + right))
         sign = np.where(sums >= 0, 1 << 30, -(1 << 30))
         return np.asarray((product + (1 << (30 + right)) + sign) >> (31 + right))
 
@@ -63,8 +75,12 @@ class Twice:
         reach = int(np.abs(results).max(initial=0)) + 1
         narrow = reach << (31 + right) < 1 << 62 and self.multiplier << max(self.shift, 0) < 1 << 62
         whole = results.astype(np.int64 if narrow else object)
-        high = whole if not right else (whole << right) - (1 << (right - 1)) + (results <= 0)
-        return np.asarray(-(-((high << 31) - (1 << 30)) // (self.multiplier << max(self.shift, 0))))
+        if self.once:
+            needed = (whole << (31 + right)) - (1 << (30 + right))
+        else:
+            high = whole if not right else (whole << right) - (1 << (right - 1)) + (results <= 0)
+            needed = (high << 31) - (1 << 30)
+        return np.asarray(-(-needed // (self.multiplier << max(self.shift, 0))))
 
 
 @dataclass(frozen=True)
@@ -103,13 +119,26 @@ def limits_of(clamp: Clamp, meaning: Quantisation, codes: tuple[int, int]) -> tu
     return low, max(low, min(high, codes[1]))
 
 
-def added(a: Integers, b: Integers, scales: tuple[float, float, float], sign: int) -> Integers:
-    """Add (`sign` 1) or Sub (-1) of centred codes, in steps of the result."""
-    doubled = 2 * max(scales[:2])
-    left, right = (
-        Twice.of(scale / doubled).apply(codes << ADD_BITS) for scale, codes in zip(scales[:2], (a, b), strict=True)
-    )
-    return Twice.of(doubled / ((1 << ADD_BITS) * scales[2])).apply(left + sign * right)
+@dataclass(frozen=True)
+class Addition:
+    """Add (`sign` 1) or Sub (-1): both operands times 2^`bits` by a rule of their own, then their sum by a third."""
+
+    left: Twice
+    right: Twice
+    total: Twice
+    bits: int
+    sign: int
+
+    @staticmethod
+    def of(scales: tuple[float, float, float], code_bits: int, sign: int) -> Addition:
+        """The rules for operands and result of these scales."""
+        doubled, bits = 2 * max(scales[:2]), ADD_BITS[code_bits]
+        left, right = (Twice.of(scale / doubled) for scale in scales[:2])
+        return Addition(left, right, Twice.of(doubled / ((1 << bits) * scales[2])), bits, sign)
+
+    def apply(self, a: Integers, b: Integers) -> Integers:
+        """The steps of the result of centred codes."""
+        return self.total.apply(self.left.apply(a << self.bits) + self.sign * self.right.apply(b << self.bits))
 
 
 def mean_multiplier(source: float, target: float, count: int) -> Twice:

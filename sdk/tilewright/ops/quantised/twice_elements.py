@@ -10,12 +10,18 @@ from tilewright.model import Array, DType, Quantisation, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.hard_swish_twice import hard_swish, is_known
 from tilewright.ops.quantised.real import code_limits, the_quantisation
-from tilewright.ops.quantised.twice import Twice, added, logistic, tanh
+from tilewright.ops.quantised.twice import Addition, Twice, logistic, tanh
 from tilewright.ops.requantize import Integers
 
 FIXED: Mapping[str, tuple[float, int]] = {"Sigmoid": (1 / 256, -128), "Tanh": (1 / 128, 0)}
 """Scale and zero point of results that are computed in fixed point, of signed codes."""
 PAIRS = {"Add": 1, "Sub": -1, "Mul": 0}
+WIDE = frozenset({"LeakyRelu"})
+"""Functions of one code that are known for codes of sixteen bits too."""
+ROUNDED_TWICE = frozenset({*PAIRS, *WIDE})
+"""Operators on codes of eight bits or sixteen."""
+Rules = Addition | tuple[Twice, Twice] | Twice
+"""What a function rounds by: three rules, one above and one below zero, or one."""
 
 
 def requantised_twice(codes: Array, source: Quantisation, target: Quantisation, dtype: DType) -> Array:
@@ -27,17 +33,53 @@ def requantised_twice(codes: Array, source: Quantisation, target: Quantisation, 
 def unknown(call: Call) -> str | None:
     """None for a node whose integers are known, or why not; operands and result are codes."""
     tensors = [tensor for tensor in call.inputs if tensor is not None]
-    target = call.outputs[0]
-    if call.node.op in PAIRS and len(tensors) == 2 and all(t.quantisation and t.dtype.bits == 8 for t in tensors):
-        return None
+    source, target = tensors[0], call.outputs[0]
+    if call.node.op in PAIRS and len(tensors) == 2:
+        return _unknown_pair(call, tensors)
     if call.node.op in FIXED:
         meaning = the_quantisation(target)
         if (meaning.scale[0], meaning.zero_point[0], target.dtype) != (*FIXED[call.node.op], DType.I8):
             return "its result is not in the one form that the kernels give"
-        return None if tensors[0].dtype is DType.I8 else "its operand is not int8"
+        return None if source.dtype is DType.I8 else "its operand is not int8"
     if call.node.op == "HardSwish":
-        return _unknown_hard_swish(tensors[0], target)
-    return None if call.node.op == "LeakyRelu" else "how the kernels compute it is not known here"
+        return _unknown_hard_swish(source, target)
+    if call.node.op in ("LeakyRelu", "QuantizeLinear"):
+        if DType.I16 in (source.dtype, target.dtype) and not _known_wide(call.node.op, source.dtype, target.dtype):
+            return f"the kernels make no codes of {target.dtype.bits} bits of those of {source.dtype.bits}"
+        return _beyond_words(element_rules(call), [source])
+    return "how the kernels compute it is not known here"
+
+
+def _known_wide(op: str, source: DType, target: DType) -> bool:
+    signed = all(dtype in (DType.I8, DType.I16) for dtype in (source, target))
+    return signed and (op == "QuantizeLinear" or source is target)
+
+
+def _unknown_pair(call: Call, tensors: Sequence[Tensor]) -> str | None:
+    every = (*tensors, call.outputs[0])
+    if not all(tensor.quantisation for tensor in every):
+        return "an operand is no tensor of codes"
+    wide = any(tensor.dtype.bits > 8 for tensor in every)
+    if wide and not all(tensor.dtype is DType.I16 for tensor in every):
+        return "its codes are not all of eight bits, nor all of sixteen"
+    if wide and call.node.op == "Mul" and any(the_quantisation(tensor).zero_point[0] for tensor in every):
+        return "its codes of sixteen bits have a zero point"
+    return _beyond_words(element_rules(call), tensors)
+
+
+def _beyond_words(rules: Rules, tensors: Sequence[Tensor]) -> str | None:
+    """Why the reference leaves 32 bits; None where it does not."""
+    if isinstance(rules, Addition):
+        steep = rules.total.shift > 0
+        return "its result has less than the smallest scale that the kernels take" if steep else None
+    reach = 1
+    for tensor in tensors:
+        zero = the_quantisation(tensor).zero_point[0]
+        reach *= max(abs(limit - zero) for limit in tensor.dtype.range)
+    used = rules if isinstance(rules, tuple) else (rules,)
+    if any(reach << max(rule.shift, 0) >= 1 << 31 for rule in used):
+        return "its products leave 32 bits"
+    return None
 
 
 def _unknown_hard_swish(source: Tensor, target: Tensor) -> str | None:
@@ -45,6 +87,22 @@ def _unknown_hard_swish(source: Tensor, target: Tensor) -> str | None:
         return "its operand and its result are not both int8"
     known = is_known(the_quantisation(source).scale[0], the_quantisation(target).scale[0])
     return None if known else "the scale of its result is a 128th of its operand's or less"
+
+
+def element_rules(call: Call) -> Rules:
+    """The rules of an Add, Sub, Mul, LeakyRelu or QuantizeLinear of codes."""
+    target = the_quantisation(call.outputs[0]).scale[0]
+    first = the_quantisation(call.tensor(0)).scale[0]
+    match call.node.op:
+        case "Add" | "Sub":
+            scales = (first, the_quantisation(call.tensor(1)).scale[0], target)
+            return Addition.of(scales, call.outputs[0].dtype.bits, PAIRS[call.node.op])
+        case "Mul":
+            return Twice.of(first * the_quantisation(call.tensor(1)).scale[0] / target)
+        case "LeakyRelu":
+            alpha = float(np.float32(call.real("alpha", 0.01)))
+            return Twice.of(first / target), Twice.of(first * alpha / target)
+    return Twice.of(first / target)
 
 
 def element_twice(call: Call, arrays: Sequence[Array | None]) -> Array:
@@ -63,17 +121,16 @@ def element_twice(call: Call, arrays: Sequence[Array | None]) -> Array:
 
 def _steps(call: Call, operands: list[Integers], meaning: Quantisation) -> Integers:
     """The result less its zero point."""
-    scales = [the_quantisation(call.tensor(index)).scale[0] for index in range(len(operands))]
-    match call.node.op:
-        case "Add" | "Sub":
-            return added(operands[0], operands[1], (scales[0], scales[1], meaning.scale[0]), PAIRS[call.node.op])
-        case "Mul":
-            return Twice.of(scales[0] * scales[1] / meaning.scale[0]).apply(operands[0] * operands[1])
-        case "HardSwish":
-            return hard_swish(operands[0], scales[0], meaning.scale[0])
-        case "LeakyRelu":
-            alpha = float(np.float32(call.real("alpha", 0.01)))
-            rise, fall = (Twice.of(scales[0] * factor / meaning.scale[0]) for factor in (1.0, alpha))
+    source = the_quantisation(call.tensor(0)).scale[0]
+    if call.node.op == "HardSwish":
+        return hard_swish(operands[0], source, meaning.scale[0])
+    if call.node.op in FIXED:
+        function = logistic if call.node.op == "Sigmoid" else tanh
+        return function(operands[0], source) - meaning.zero_point[0]
+    match element_rules(call):
+        case Addition() as addition:
+            return addition.apply(operands[0], operands[1])
+        case (rise, fall):
             return np.where(operands[0] >= 0, rise.apply(operands[0]), fall.apply(operands[0])).astype(np.int64)
-    function = logistic if call.node.op == "Sigmoid" else tanh
-    return function(operands[0], scales[0]) - meaning.zero_point[0]
+        case rule:
+            return rule.apply(operands[0] * operands[1] if len(operands) > 1 else operands[0])

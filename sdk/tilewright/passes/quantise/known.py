@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from tilewright.errors import UnsupportedNode
-from tilewright.model import Model, Node
-from tilewright.ops.codes import Exponentials, Mean, Moves, Pairwise, Products, Table
+from tilewright.model import DType, Model, Node
+from tilewright.ops.codes import Exponentials, Interpolates, Mean, Moves, Pairwise, Products, Table
 from tilewright.ops.operator import Call
-from tilewright.ops.quantised.add import pair_form
-from tilewright.ops.quantised.near import near_form
+from tilewright.ops.quantised.resize import resize_form
 from tilewright.ops.quantised.softmax_twice import softmax_twice_unknown
 from tilewright.ops.quantised.twice_elements import unknown
 from tilewright.ops.registry import call_of, codes_of
+from tilewright.tflite.unlike import WHY
 
 
 def require_known(model: Model) -> None:
     """UnsupportedNode for the first node that rounds in another way than TensorFlow Lite Micro."""
+    for result, word in model.unlike:
+        raise UnsupportedNode(
+            f"tensor '{result}': --numerics tflm does not have it", why=WHY[word], fix="use --numerics exact",
+            tensor=result,
+        )  # fmt: skip
     for node in model.nodes:
         why = _unlike(model, node)
         if why:
@@ -32,38 +37,51 @@ def _unlike(model: Model, node: Node) -> str | None:
     codes = [tensor for tensor in tensors if tensor.quantisation]
     if node.op == "DequantizeLinear" or (node.op == "QuantizeLinear" and codes[0] is not tensors[0]):
         return None
-    moved = isinstance(codes_of(node), Moves) and len({(t.quantisation, t.dtype) for t in codes}) == 1
-    if any(tensor.dtype.bits > 8 for tensor in codes[: 1 if _shares(node) else None]) and not moved:
-        return "its codes have more than eight bits"
-    if node.op == "QuantizeLinear":
-        return None
     inputs = tuple(model.tensors[name] if name else None for name in node.inputs)
     constants = {i: model.constants[name] for i, name in enumerate(node.inputs) if name in model.constants}
-    call = call_of(node, inputs, tuple(model.tensors[name] for name in node.outputs), constants, model.opset)
-    return _of_codes(call)
-
-
-def _shares(node: Node) -> bool:
-    return isinstance(codes_of(node), Exponentials)
+    return _of_codes(call_of(node, inputs, tuple(model.tensors[name] for name in node.outputs), constants, model.opset))
 
 
 def _of_codes(call: Call) -> str | None:
     x, y = call.tensor(0), call.outputs[0]
+    wide = any(tensor.dtype.bits > 8 for tensor in (x, y))
+    same = x.quantisation == y.quantisation and x.dtype is y.dtype
+    if call.node.op == "QuantizeLinear":
+        return unknown(call)
     match codes_of(call.node):
-        case Moves() | Products():
-            return None
-        case Mean(windows=True):
-            same = x.quantisation == y.quantisation and x.dtype is y.dtype
+        case Moves():
+            return "its operands have other scales than its result" if wide and not _of_one_meaning(call) else None
+        case Products():
+            return _unknown_product(call) if wide else None
+        case Mean(windows=True) if not wide:
             return None if same else "its operand and its result have scales of their own"
-        case Mean():
+        case Mean() if not wide:
             return None
-        case Pairwise(factored=True) if unknown(call) is None:
-            assert call.operator is not None
-            if pair_form(call.operator, call) is None and near_form(call.operator, call) is None:
-                return "no factors of 64 bits are right for every pair of codes"
-            return None
+        case Pairwise(factored=True):
+            return unknown(call)
+        case Interpolates() if not wide:
+            return None if resize_form(call) else "the kernels resize int8 images linearly, to one scale"
         case Exponentials():
             return softmax_twice_unknown(call)
         case Table():
             return unknown(call)
-    return "how the kernels compute it is not known here"
+    return _WIDE if wide else "how the kernels compute it is not known here"
+
+
+_WIDE = "its codes have more than eight bits"
+
+
+def _of_one_meaning(call: Call) -> bool:
+    tensors = [t for t in (*call.inputs, *call.outputs) if t is not None and t.quantisation is not None]
+    return len({(tensor.quantisation, tensor.dtype) for tensor in tensors}) == 1
+
+
+def _unknown_product(call: Call) -> str | None:
+    """Codes of 16 bits come of such codes and weights of 8, or in SVDF: to its state, and from it by weights of 16."""
+    types = call.tensor(0).dtype, call.tensor(1).dtype, call.outputs[0].dtype
+    return None if types in _WIDE_PRODUCTS else _WIDE
+
+
+_WIDE_PRODUCTS = (
+    (DType.I16, DType.I8, DType.I16), (DType.I8, DType.I8, DType.I16), (DType.I16, DType.I16, DType.I8),
+)  # fmt: skip

@@ -11,6 +11,7 @@ from tilewright.model import Array, DType, Node, Quantisation
 from tilewright.ops.codes import Interpolates, Mean, Normalises, Pairwise, Products
 from tilewright.ops.quantised.normalised import has_normalised_form
 from tilewright.ops.quantised.resize import resize_form
+from tilewright.ops.quantised.twice_elements import WIDE
 from tilewright.ops.registry import call_of, codes_of
 from tilewright.ops.requantize import dequantise
 from tilewright.passes.quantise.bias import bias_operand
@@ -41,7 +42,8 @@ def code_operands(graph: Graph, codes: Codes, node: Node, tail: Tail) -> tuple[s
     if isinstance(fact, Normalises):
         return _normalised(graph, codes, node, code, tail)
     others = node.inputs[1:]
-    if tensor.dtype.bits > 8 or any(name and graph.value(name) is None for name in others):
+    narrow = tensor.dtype.bits <= 8 or (tail.quantisation.numerics == "tflm" and node.op in WIDE)
+    if not narrow or any(name and graph.value(name) is None for name in others):
         return None
     return (code, *others)
 

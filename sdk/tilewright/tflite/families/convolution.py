@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from tilewright.errors import ModelError, UnsupportedNode
+from tilewright.model import DType
 from tilewright.tflite import schema
 from tilewright.tflite.file import FileOperator, Scales
 from tilewright.tflite.flatbuffer import Integer
+from tilewright.tflite.unlike import NARROW_SUMS
 from tilewright.tflite.writer import Writer, operand
 
 
@@ -51,6 +53,8 @@ def _write(
     real = writer.op(
         "Conv", *operands, kernel_shape=sizes, strides=strides, dilations=dilations, pads=pads, group=groups
     )
+    told = operator.integer(schema.Conv2D.BIAS_TYPE) if options is schema.Conv2D else 0
+    note_sums(writer, operator, real, told)
     writer.define(y, real, first=True, activation=operator.integer(options.ACTIVATION))
 
 
@@ -107,6 +111,16 @@ def bias(writer: Writer, operator: FileOperator, place: int, x: int, w: int) -> 
     units = np.float32(given.scales.scale[0]) * weights.scales.scale.astype(np.float32)
     scales = Scales(units.astype(np.float32), np.zeros(units.size, np.int64), 0)
     return (writer.whole_parameters(index, tensor.data.astype(np.int32), scales),)
+
+
+def note_sums(writer: Writer, operator: FileOperator, real: str, told: int) -> None:
+    """Say of a layer of 16-bit codes that it adds up in 32 bits: its bias has them, or it is `told` so without one."""
+    if writer.tensor(operator.inputs[0]).dtype is not DType.I16:
+        return
+    index = operand(operator, 2)
+    narrow = schema.ELEMENT_TYPES.get(told) is DType.I32 if index < 0 else writer.tensor(index).dtype is DType.I32
+    if narrow:
+        writer.unlike[real] = NARROW_SUMS
 
 
 def _positive(operator: FileOperator, fields: tuple[Integer, Integer]) -> tuple[int, int]:

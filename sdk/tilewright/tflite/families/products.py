@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tilewright.errors import ModelError, UnsupportedNode
 from tilewright.tflite import schema
-from tilewright.tflite.families.convolution import bias
+from tilewright.tflite.families.convolution import bias, note_sums
 from tilewright.tflite.file import FileOperator
 from tilewright.tflite.writer import Writer
 
@@ -26,6 +26,7 @@ def fully_connected(writer: Writer, operator: FileOperator) -> None:
     if inside.shape != rows:
         real = writer.op("Reshape", real, writer.numbers("rows", rows), name=f"{writer.names[x]}/rows")
     real = writer.op("Gemm", real, writer.value(w), *bias(writer, operator, 2, x, w), transB=1)
+    note_sums(writer, operator, real, operator.integer(schema.FullyConnected.BIAS_TYPE))
     writer.define(y, real, activation=operator.integer(schema.FullyConnected.ACTIVATION))
     if outside.shape != (rows[0], weights.shape[0]):
         writer.reshape_defined(y, outside.shape)

@@ -11,6 +11,7 @@ from tilewright.errors import UnsupportedNode
 from tilewright.tflite import schema
 from tilewright.tflite.families.convolution import bias
 from tilewright.tflite.file import FileOperator
+from tilewright.tflite.unlike import WRAPPED_STATE
 from tilewright.tflite.writer import Writer, operand
 
 GATES = (0, 3, 1, 2)
@@ -137,6 +138,8 @@ def _refuse(writer: Writer, operator: FileOperator) -> None:
 def svdf(writer: Writer, operator: FileOperator) -> None:
     """SVDF: a product over features now, another over the last calls. Nakkiran et al.: Compressing deep neural
     networks using a rank-constrained topology, 2015. The second is a convolution in groups over the state.
+
+    On codes the runtimes leave a fused activation to the range of the result, so nothing is limited here either.
     """
     x, feature, time = operator.inputs[:3]
     state, y = operator.inputs[4], operator.outputs[0]
@@ -148,7 +151,10 @@ def svdf(writer: Writer, operator: FileOperator) -> None:
     past = writer.op("Reshape", writer.value(state), writer.numbers("shape", (batch, filters, memory)))
     cut = [writer.numbers("cut", [number]) for number in (1, memory, 2)]
     older = writer.op("Slice", past, *cut)
-    now = writer.coded_like(state, writer.op("Gemm", writer.value(x), writer.value(feature), transB=1))
+    summed = writer.op("Gemm", writer.value(x), writer.value(feature), transB=1)
+    if held.scales is not None and held.scales.zero_point.any():
+        writer.unlike[summed] = WRAPPED_STATE
+    now = writer.coded_like(state, summed)
     now = writer.op("Reshape", now, writer.numbers("shape", (batch, filters, 1)))
     window = writer.coded_like(state, writer.op("Concat", older, now, axis=2))
     weights = writer.tensor(time)
@@ -156,7 +162,8 @@ def svdf(writer: Writer, operator: FileOperator) -> None:
     kernel = writer.parameters(time, weights.data.reshape(units, rank, memory), 0)
     operands = [window, kernel, *bias(writer, operator, 3, state, time)]
     real = writer.op("Conv", *operands, group=units, kernel_shape=[memory])
-    writer.define(y, real, activation=operator.integer(schema.Recurrent.SVDF_ACTIVATION))
+    coded = writer.tensor(y).scales is not None
+    writer.define(y, real, activation=0 if coded else operator.integer(schema.Recurrent.SVDF_ACTIVATION))
     writer.reshape_defined(y, writer.tensor(y).shape)
     writer.keep_next(state, writer.op("Reshape", window, writer.numbers("shape", held.shape)))
 

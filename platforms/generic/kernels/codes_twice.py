@@ -1,0 +1,101 @@
+"""Functions of one or two codes with the two roundings of TensorFlow Lite Micro, for what no table or factors hold."""
+
+from __future__ import annotations
+
+from tilewright.numerics import (
+    C_TYPES,
+    Addition,
+    Twice,
+    code_limits,
+    element_rules,
+    element_twice_unknown,
+    minus,
+    rounds_twice,
+    the_quantisation,
+)
+from tilewright.platform import Call, Constant, KernelMethods, Operands
+from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, same_size, unary_nests
+from tilewright.platforms.generic.kernels.nest import NestContext, nests_of
+from tilewright.platforms.generic.kernels.nest_loops import Codes
+from tilewright.platforms.generic.platform import PLATFORM
+
+
+def rounded(rule: Twice, total: str) -> str:
+    """C expression of the rounded product of an int32_t expression."""
+    multiplier = rule.multiplier << max(rule.shift, 0)
+    number = str(multiplier) if multiplier < 1 << 31 else f"INT64_C({multiplier})"
+    return f"tilewright_twice({total}, {number}, {max(-rule.shift, 0)})"
+
+
+def steps_text(call: Call) -> str:
+    """The result less its zero point, of the codes e0 and e1."""
+    zeros = [
+        the_quantisation(tensor).zero_point[0] for tensor in call.inputs if tensor is not None and tensor.quantisation
+    ]
+    codes = [minus(f"e{place}", zero) for place, zero in enumerate(zeros)]
+    match element_rules(call):
+        case Addition() as addition:
+            left, right = (
+                rounded(rule, f"({code}) * {1 << addition.bits}")
+                for rule, code in zip((addition.left, addition.right), codes, strict=True)
+            )
+            return rounded(addition.total, f"{left} {'+' if addition.sign > 0 else '-'} {right}")
+        case (rise, fall):
+            return f"{codes[0]} < 0 ? {rounded(fall, codes[0])} : {rounded(rise, codes[0])}"
+        case rule:
+            return rounded(rule, " * ".join(f"({code})" for code in codes) if len(codes) > 1 else codes[0])
+
+
+@PLATFORM.kernel(
+    "Add", "Sub", "Mul", types=f"{Q}, {Q} -> {Q}", template="nest.c.mako", layout=("axes", "same"),
+    sources=["twice.h"], preference=7,
+)  # fmt: skip
+class PairTwice(KernelMethods):
+    """Add, Sub and Mul of codes as the reference kernels do them, in 64 bits."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Codes of that contract."""
+        return element_twice_unknown(call) if rounds_twice(call) else "its codes are exact, the kernel rounds twice"
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Constant operands as codes."""
+        return read_constants(operands, nests_of(real(operands.call)))
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """Every operand of the result's shape and element size."""
+        return same_size(call)
+
+    def context(self, operands: Operands) -> NestContext:
+        """The operator's own loops around the roundings."""
+        return context_of(operands, nests_of(real(operands.call)), [_codes(operands.call)], ())
+
+
+@PLATFORM.kernel(
+    "LeakyRelu", "QuantizeLinear", types="qi16, *... -> qi8|qi16", template="nest.c.mako", layout=("axes", "same"),
+    sources=["twice.h"], preference=7,
+)  # fmt: skip
+class ElementTwice(KernelMethods):
+    """Codes of sixteen bits under another scale, those below zero under one more; codes of eight have tables."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Codes of that contract."""
+        return element_twice_unknown(call) if rounds_twice(call) else "its codes are exact, the kernel rounds twice"
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """None: multipliers and shifts stand in the expression."""
+        return ()
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """The operand, where its elements have the result's size."""
+        return same_size(call)
+
+    def context(self, operands: Operands) -> NestContext:
+        """One expression of each code."""
+        return context_of(operands, unary_nests(operands.call), [_codes(operands.call)], ())
+
+
+def _codes(call: Call) -> Codes:
+    y = call.outputs[0]
+    zero = the_quantisation(y).zero_point[0]
+    text = steps_text(call)
+    return Codes(f"({text}) + {zero}" if zero else text, "acc", C_TYPES[y.dtype], *code_limits(call, y))

@@ -1,0 +1,10 @@
+/* sum * multiplier / 2^(31 + right), rounded to whole numbers twice: by 31 bits, halves up, then by `right`, halves
+   away from zero. */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
+static inline int32_t tilewright_twice(int32_t sum, int64_t multiplier, int right)
+{
+    const int64_t half = right == 0 ? 0 : INT64_C(1) << 30;
+    return (int32_t)((sum * multiplier + (INT64_C(1) << (30 + right)) + (sum < 0 ? -half : half)) >> (31 + right));
+}

@@ -1,0 +1,31 @@
+"""What kernels of TensorFlow Lite Micro compute in a way that ONNX's nodes do not say: told beside the network.
+
+A converted file lists such results in its metadata, so that `--numerics tflm` can refuse them; exactly rounded codes do
+not depend on it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+METADATA = "tilewright.unlike_tflm"
+"""The key of `metadata_props`: a JSON object of the names of results and words of `WHY`."""
+WRAPPED_STATE, NARROW_SUMS = "wrapped_state", "narrow_sums"
+WHY: Mapping[str, str] = {
+    WRAPPED_STATE: "its codes are limited before the zero point is added, and wrap around behind it",
+    NARROW_SUMS: "it adds codes of 16 bits up in 32 bits, those of 64 are known",
+}
+
+
+def written(words: Mapping[str, str]) -> str:
+    """The metadata's text for the words of some results."""
+    return json.dumps(dict(words))
+
+
+def read(text: str) -> tuple[tuple[str, str], ...]:
+    """Results and their words; ValueError for any other text."""
+    words = json.loads(text) if text else {}
+    if not isinstance(words, dict) or any(not isinstance(word, str) or word not in WHY for word in words.values()):
+        raise ValueError(f"it is no object of results and the words {', '.join(WHY)}")
+    return tuple((str(name), word) for name, word in words.items())
