@@ -113,3 +113,33 @@ def test_a_dequantised_float_must_be_equal_another_nearly(tmp_path: Path) -> Non
     ]  # fmt: skip
     assert dict(zip(plan.output_names, matches, strict=True)) == {"flat": False, "b": True}
     assert any(slot.storage is not None for slot in plan.slots)
+
+
+def test_wide_codes_behind_floats_may_be_a_few_steps_apart(tmp_path: Path) -> None:
+    """A float's last bit decides between two codes of 16 bits every so often; between exact integers nothing does."""
+    nodes = [
+        helper.make_node("Tanh", ["x"], ["t"], "tanh"),
+        *(
+            each
+            for source, kind in (("t", "wide"), ("t", "narrow"), ("x", "plain"))
+            for each in (
+                helper.make_node("QuantizeLinear", [source, "s", f"z_{kind}"], [f"q_{kind}"], f"q_{kind}"),
+                helper.make_node("DequantizeLinear", [f"q_{kind}", "s", f"z_{kind}"], [kind], f"d_{kind}"),
+            )
+        ),
+    ]
+    constants = {"s": np.float32(0.01), "z_wide": np.int16(0), "z_plain": np.int16(0), "z_narrow": np.int8(0)}
+    outputs = ["wide", "narrow", "plain"]
+    onnx.save(onnx_model(nodes, {"x": [3]}, outputs, constants, opset=21), tmp_path / "m.onnx")
+    plan = compile_model(tmp_path / "m.onnx", CompileOptions(), load_target("host")).plan
+    for steps, expected in ((4, {"wide": True, "narrow": False, "plain": False}), (5, dict.fromkeys(outputs, False))):
+        off = np.full(3, np.float32(steps * 0.01))
+        matches = [compare_slot(plan, s, off, np.zeros_like(off), RunOptions()).match for s in plan.output_slots]
+        assert dict(zip(plan.output_names, matches, strict=True)) == expected, steps
+
+
+def test_integers_may_be_as_far_apart_as_is_said() -> None:
+    left, right = np.array([-32768, 5], np.int16), np.array([-32764, 5], np.int16)
+    assert compare(left, right, leeway=4).match
+    assert compare(left, right, leeway=3).mismatches == 1
+    assert compare(left, right).mismatches == 1

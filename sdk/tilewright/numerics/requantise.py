@@ -30,7 +30,6 @@ from tilewright.platform import Constant
 HALF_EVEN = str(Path(__file__).with_name("half_even.h"))
 """The C file that a `RoundedDivision` calls; name it among the `sources` of a kernel that prints one."""
 
-LARGEST_EXPONENT = 62
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -303,11 +302,7 @@ def too_wide(proof: Proof) -> str | None:
         return None
     if proof.requantisation.rules:
         return next((why for rule in proof.requantisation.rules if (why := _too_wide_for(proof, rule))), None)
-    _, numerator, denominator = proof.requantisation.rational()
-    top = ((proof.bounds.largest + 1) << proof.requantisation.bits) * max(abs(int(n)) for n in numerator.tolist())
-    if top >= 1 << LARGEST_EXPONENT or max(int(d) for d in denominator.tolist()) >= 1 << LARGEST_EXPONENT:
-        return "the requantisation needs more than 64 bits"
-    return None
+    return "the requantisation needs more than 64 bits" if proof.leaves_64_bits else None
 
 
 def requantise(proof: Proof, shift_type: DType = DType.I8) -> Requantiser:

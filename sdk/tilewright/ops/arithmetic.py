@@ -6,7 +6,7 @@ from math import inf
 
 from tilewright.ops.check import FLOATS, NUMBERS, SIGNED, broadcast_shape, typed
 from tilewright.ops.clamp import the_number
-from tilewright.ops.codes import Pairwise, Passes
+from tilewright.ops.codes import Pairwise, Passes, Table
 from tilewright.ops.elementwise import elementwise
 from tilewright.ops.facts import Limits, Reads
 from tilewright.ops.index.body import Body, body
@@ -155,7 +155,7 @@ OPERATORS = (
         "pow",
         operands=PAIR,
         rule=_infer_pow,
-        codes=Pairwise(),
+        codes=Table(),
         torch=Torch("{0} ** {1}"),
         batchable=True,
         gradient=_power,

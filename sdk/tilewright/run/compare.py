@@ -26,9 +26,11 @@ class Comparison:
 
 
 def compare(
-    actual: Array, expected: Array, *, atol: float = 1e-4, rtol: float = 1e-4, exact: bool = False
+    actual: Array, expected: Array, *, atol: float = 1e-4, rtol: float = 1e-4, exact: bool = False, leeway: float = 0.0
 ) -> Comparison:
     """Compare element by element: integers exactly, floats within `atol + rtol * |expected|`, or exactly if asked.
+
+    What is compared exactly may be `leeway` apart: steps of integers, a real number for floats.
 
     Floats of sixteen bits may always be four of their own steps apart; one of these is up to a thousandth of a float16
     and up to 1/128 of a bfloat16.
@@ -40,22 +42,24 @@ def compare(
     if expected.size == 0:
         return Comparison(True, 0.0, None, 0, 0)
     if expected.dtype.kind in "iub":
-        return _integers(actual, expected)
+        return _integers(actual, expected, int(leeway))
     left, right = actual.astype(np.float64), expected.astype(np.float64)
     same = (left == right) | (np.isnan(left) & np.isnan(right))
     with np.errstate(invalid="ignore"):
         error = np.where(same, 0.0, np.abs(left - right))
         error = np.where(np.isnan(error), np.inf, error)
-        bound = np.zeros(()) if exact else atol + rtol * np.abs(right)
+        bound = np.full((), leeway) if exact else atol + rtol * np.abs(right)
         if expected.dtype in (DType.F16.numpy, DType.BF16.numpy) and not exact:
             bound = np.maximum(bound, _HALF_STEPS * np.spacing(np.abs(expected)).astype(np.float64))
         wrong = ~same & ~((error <= bound) & np.isfinite(left) & np.isfinite(right))
     return Comparison(not wrong.any(), float(error.max()), None, int(wrong.sum()), expected.size, _first(wrong))
 
 
-def _integers(actual: Array, expected: Array) -> Comparison:
-    """Integers and truth values: every difference counts; the error is in steps."""
+def _integers(actual: Array, expected: Array, leeway: int) -> Comparison:
+    """Integers and truth values: every difference of more than `leeway` counts; the error is in steps."""
     wrong = actual != expected
+    if leeway:
+        wrong = np.abs(actual.astype(np.int64) - expected.astype(np.int64)) > leeway
     if expected.dtype.itemsize == 8 and wrong.any():
         steps = max(abs(int(a) - int(b)) for a, b in zip(actual[wrong].flat, expected[wrong].flat, strict=True))
     else:

@@ -18,6 +18,7 @@ from tilewright.rows.bands import row_elements
 from tilewright.rows.chain import RowChain
 from tilewright.run.compare import Comparison, compare
 from tilewright.run.simulate import Tap
+from tilewright.run.slot_comparison import rounded_slots, steps_apart
 
 
 @dataclass(frozen=True)
@@ -46,15 +47,30 @@ def compare_inner(
 
     MismatchError where a node was called for other rows than were planned, so that no comparison is silently empty.
     """
+    rounded = rounded_slots(placed.plan)
     return {
-        instruction.index: tuple(_compared(instruction, instruction.kernel.methods, taps, slots, options))
+        instruction.index: tuple(
+            _compared(
+                instruction,
+                instruction.kernel.methods,
+                taps,
+                slots,
+                options,
+                rounded=not rounded.isdisjoint(instruction.outputs),
+            )
+        )
         for instruction in placed.plan.instructions
         if isinstance(instruction.kernel.methods, RowChain)
     }
 
 
 def _compared(
-    instruction: Instruction, chain: RowChain, taps: Sequence[Tap], slots: Sequence[Array], options: RunOptions
+    instruction: Instruction,
+    chain: RowChain,
+    taps: Sequence[Tap],
+    slots: Sequence[Array],
+    options: RunOptions,
+    rounded: bool,
 ) -> Iterator[Inner]:
     values = chain_values(instruction.call, [None if s < 0 else slots[s] for s in instruction.inputs])
     for number, stage in enumerate(chain.stages[:-1]):
@@ -72,7 +88,8 @@ def _compared(
         layout = chain.whole_layouts[tensor.name]
         made_flat = _as_made(layout.pack(values[tensor.name]), own, row_elements(tensor))
         made, exact = layout.unpack(made_flat, tensor.shape), node.op == "DequantizeLinear"
-        result = compare(made, values[tensor.name], atol=options.atol, rtol=options.rtol, exact=exact)
+        apart = steps_apart(tensor, node.op, stage.node.call.inputs[0]) if rounded else 0.0
+        result = compare(made, values[tensor.name], atol=options.atol, rtol=options.rtol, exact=exact, leeway=apart)
         yield Inner(tensor.name, node.name, result)
 
 

@@ -122,6 +122,26 @@ def accumulator(call: Call) -> Accumulator:
 
     UnsupportedNode where a sum could leave int32.
     """
+    sums, largest = _sums(call)
+    if largest >= 1 << 31:
+        raise call.unsupported(
+            f"its accumulator could reach {largest}, which 32 bits do not hold",
+            "use int8 activations, or split the sum into two nodes",
+        )
+    return sums
+
+
+def sums_fit(call: Call) -> bool:
+    """Whether 32 bits hold every sum, and 64 its requantisation with the fractions of a real bias."""
+    sums, largest = _sums(call)
+    if largest >= 1 << 31:
+        return False
+    exact = the_quantisation(call.outputs[0]).numerics == "exact"
+    return not exact or split_bias(call)[1] is None or not prove(requantisation(call), sums.bounds).leaves_64_bits
+
+
+def _sums(call: Call) -> tuple[Accumulator, int]:
+    """Starts and bounds of the sums, and the largest number that one can be on its way or at its end."""
     x, fact = call.tensor(0), products(call)
     zero = the_quantisation(x).zero_point[0]
     low, high = x.dtype.range
@@ -137,31 +157,21 @@ def accumulator(call: Call) -> Accumulator:
         highest = bias + np.maximum(*extremes).sum(axis=1)
         start = bias - zero * total
         widest = np.abs(weights).sum(axis=1) * max(abs(low), abs(high)) + np.maximum(np.abs(start), np.abs(bias))
-        _check_width(call, widest, np.maximum(np.abs(lowest), np.abs(highest)))
-        return Accumulator(bias, start, Bounds(lowest, highest))
+        largest = max(each.max(initial=0) for each in (widest, np.abs(lowest), np.abs(highest)))
+        return Accumulator(bias, start, Bounds(lowest, highest)), int(largest)
     w = call.tensor(1)
     zeros = the_quantisation(w).zero_point
-    largest = max(max(abs(limit - z) for limit in w.dtype.range) for z in zeros)
-    return _unknown_weights(call, bias, largest, fact.depth(call.node, w.shape))
+    heaviest = max(max(abs(limit - z) for limit in w.dtype.range) for z in zeros)
+    return _unknown_weights(call, bias, heaviest, fact.depth(call.node, w.shape))
 
 
-def _unknown_weights(call: Call, bias: Integers, largest: int, depth: int) -> Accumulator:
+def _unknown_weights(call: Call, bias: Integers, heaviest: int, depth: int) -> tuple[Accumulator, int]:
     """Bounds from the largest weight alone, for weights of the run time and stacks of matrices."""
     x = call.tensor(0)
     zero = the_quantisation(x).zero_point[0]
-    reach = max(abs(limit - zero) for limit in x.dtype.range) * largest * depth
+    reach = max(abs(limit - zero) for limit in x.dtype.range) * heaviest * depth
     bound = np.full(channels(call), reach, np.int64)
-    _check_width(call, bound + np.abs(bias), bound + np.abs(bias))
-    return Accumulator(bias, bias, Bounds(bias - bound, bias + bound))
-
-
-def _check_width(call: Call, partial: Integers, final: Integers) -> None:
-    worst = int(max(partial.max(initial=0), final.max(initial=0)))
-    if worst >= 1 << 31:
-        raise call.unsupported(
-            f"its accumulator could reach {worst}, which 32 bits do not hold",
-            "use int8 activations, or split the sum into two nodes",
-        )
+    return Accumulator(bias, bias, Bounds(bias - bound, bias + bound)), reach + int(np.abs(bias).max(initial=0))
 
 
 @remembered

@@ -10,15 +10,13 @@ from dataclasses import replace
 
 from tilewright.ieee import ieee
 from tilewright.model import Model, Node
-from tilewright.ops.quantised.linear import accumulator
-from tilewright.ops.registry import call_of
 from tilewright.passes import coded_attention, rows_of_codes
 from tilewright.passes.quantise.blocks import keep_blocks
 from tilewright.passes.quantise.forms import to_qdq
 from tilewright.passes.quantise.fuse import Fusion
 from tilewright.passes.quantise.graph import Graph
 from tilewright.passes.quantise.hoist import hoist
-from tilewright.passes.quantise.kinds import has_quantisation, products
+from tilewright.passes.quantise.kinds import has_quantisation
 from tilewright.passes.quantise.lookup import make_tables
 
 
@@ -36,17 +34,7 @@ def lower(model: Model) -> Model:
         make_tables(graph)
     Fusion(graph).run()
     _drop_unused(graph)
-    return _checked(graph.finish())
-
-
-def _checked(model: Model) -> Model:
-    """The model; UnsupportedNode where a sum of products could leave int32."""
-    for node in model.nodes:
-        if products(node) is not None and model.tensors[node.outputs[0]].quantisation:
-            inputs = tuple(model.tensors[name] if name else None for name in node.inputs)
-            constants = {i: model.constants[name] for i, name in enumerate(node.inputs) if name in model.constants}
-            accumulator(call_of(node, inputs, (model.tensors[node.outputs[0]],), constants, model.opset))
-    return model
+    return graph.finish()
 
 
 def _drop_unused(graph: Graph) -> None:

@@ -43,7 +43,7 @@ def code_operands(graph: Graph, codes: Codes, node: Node, tail: Tail) -> tuple[s
         return _normalised(graph, codes, node, code, tail)
     others = node.inputs[1:]
     narrow = tensor.dtype.bits <= 8 or (tail.quantisation.numerics == "tflm" and node.op in WIDE)
-    if not narrow or any(name and graph.value(name) is None for name in others):
+    if not narrow or any(name and scalar(graph, name) is None for name in others):
         return None
     return (code, *others)
 
