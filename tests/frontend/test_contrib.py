@@ -63,5 +63,10 @@ def test_a_layer_normalisation_of_an_old_opset_stays_as_it_is_for_onnx_runtime(t
 
 
 def test_other_operators_of_a_newer_opset_are_still_refused() -> None:
-    with pytest.raises(UnsupportedNode, match="the model uses opset 12, the operator is of opset 22"):
+    with pytest.raises(UnsupportedNode, match="the model uses opset 12, the operator is of opset 18"):
         load(onnx_model([node("Mish", "x", "y")], {"x": [2, 4]}, ["y"], opset=12))
+
+
+def test_a_hard_swish_of_an_old_opset_is_taken_as_the_later_standard_has_it() -> None:
+    model = load(onnx_model([node("HardSwish", "x", "y")], {"x": [2, 4]}, ["y"], opset=10))
+    assert [(each.op, each.domain) for each in model.nodes] == [("HardSwish", "")]

@@ -109,13 +109,24 @@ def test_a_fixed_shape_may_be_changed_and_this_is_noted() -> None:
     [
         ({"z": (1,)}, "--shape z: the model has no input 'z'; there are 'x'"),
         ({"x": (1, 2)}, "input 'x' cannot have shape [1, 2]: the model gives it 3 dimensions: [N, 3, 8]; "),
-        ({"x": (1, 0, 2)}, "input 'x' cannot have shape [1, 0, 2]; every dimension is at least 1"),
+        (
+            {"x": (1, -3, 2)},
+            "input 'x' cannot have shape [1, -3, 2]; every dimension is at least 1, or 0 for an input ",
+        ),
     ],
 )
 def test_shapes_that_do_not_fit_the_model_are_usage_errors(shapes: dict[str, tuple[int, ...]], text: str) -> None:
     with pytest.raises(UsageError) as caught:
         load(onnx_model([node("Relu", "x", "y")], {"x": ["N", 3, 8]}, ["y"]), shapes=shapes)
     assert str(caught.value).startswith(text)
+
+
+def test_an_input_without_elements_is_a_constant() -> None:
+    proto = onnx_model([node("Concat", "past x", "y", axis=1)], {"past": [1, "P", 4], "x": [1, 2, 4]}, ["y"])
+    model = load(proto, shapes={"past": (1, 0, 4)})
+    assert model.inputs == ("x",)
+    assert model.tensors["y"].shape == (1, 2, 4)
+    assert model.notes[-1] == "input 'past' of shape [1, 0, 4] has no elements and is taken as a constant"
 
 
 def test_a_frozen_input_is_a_constant_and_what_follows_is_folded() -> None:

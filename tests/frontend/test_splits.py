@@ -269,7 +269,7 @@ def test_every_rule_has_a_case() -> None:
     tried = {proto.graph.node[0].op_type for proto, _ in CASES.values()}
     of_training = {"InPlaceAccumulatorV2"}  # as those of gradients in test_training_graphs.py
     named = {name for domain, name in rules() if domain == MICROSOFT and "Grad" not in name} - of_training
-    twins = {"GatherND", "LayerNormalization", "Pad", "Range", "SimplifiedLayerNormalization", "Trilu"}
+    twins = {"GatherND", "HardSwish", "LayerNormalization", "Pad", "Range", "SimplifiedLayerNormalization", "Trilu"}
     alike = {"NhwcConv", "NhwcFusedConv", "TransposeMatMul", "QLinearGlobalAveragePool"}
     assert named - tried - twins - alike == {"DynamicQuantizeLSTM", "QLinearReduceMean"}
 

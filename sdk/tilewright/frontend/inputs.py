@@ -66,16 +66,18 @@ def settle(
                 )
     symbols, notes = _Symbols(), list[str]()
     declared = {value.name: _declared(value, file) for value in values}
-    chosen = {name: _overridden(name, tuple(shape), declared[name], symbols, notes) for name, shape in shapes.items()}
-    for name, array in frozen.items():
-        chosen[name] = _overridden(name, array.shape, declared[name], symbols, notes, least=0)
+    given_shapes = {**shapes, **{name: array.shape for name, array in frozen.items()}}
+    chosen = {name: _overridden(name, shape, declared[name], symbols, notes) for name, shape in given_shapes.items()}
     tensors, constants = [], {}
     for value in values:
         name, dtype = value.name, element_type(value.type.tensor_type.elem_type, value.name, file)
-        shape = chosen.get(name) or _defaulted(name, declared[name], symbols, notes, file)
+        shape = chosen[name] if name in chosen else _defaulted(name, declared[name], symbols, notes, file)
         check_size(shape, dtype, name, file)
         if name in frozen:
             constants[name] = _cast(frozen[name], Tensor(name, dtype, shape))
+        elif 0 in shape:
+            constants[name] = np.zeros(shape, dtype.numpy)
+            notes.append(f"input {quoted(name)} of shape {_text(shape)} has no elements and is taken as a constant")
         tensors.append(Tensor(name, dtype, shape))
     return Inputs(tuple(tensors), constants, tuple(notes))
 
@@ -107,11 +109,10 @@ def _overridden(
     declared: tuple[Dimension, ...] | None,
     symbols: _Symbols,
     notes: list[str],
-    least: int = 1,  # a constant may be empty, e.g. a list of axes
 ) -> Shape:
     shape = tuple(int(extent) for extent in shape)
-    if any(extent < least for extent in shape):
-        fix = "every dimension is at least 1"
+    if any(extent < 0 for extent in shape):
+        fix = "every dimension is at least 1, or 0 for an input without elements, such as a past that is empty yet"
         raise UsageError(f"input {quoted(name)} cannot have shape {_text(shape)}", fix=fix, tensor=name)
     if declared is None:
         return shape

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 OPSET_OLDEST = 6
 PART_LIMIT = 30_000  # of each kind; the largest networks in use have a third of it
 
-KNOWN_BEFORE = {"Gelu": 20, "LayerNormalization": 17, "SimplifiedLayerNormalization": 1000}
+KNOWN_BEFORE = {"Gelu": 20, "HardSwish": 14, "LayerNormalization": 17, "SimplifiedLayerNormalization": 1000}
 """Operators that others write into the standard's own domain -> the opset from which the standard has them."""
 
 
@@ -257,7 +257,8 @@ def check_known(node: onnx.NodeProto, opsets: dict[str, int], local: set[tuple[s
     what = f"node {quoted(label)}: there is no operator {quoted(node.op_type)}"
     what += f" in domain {quoted(domain)}" if domain else ""
     if onnx.defs.has(node.op_type, domain):
-        since = onnx.defs.get_schema(node.op_type, domain).since_version
+        history = onnx.defs.get_all_schemas_with_history()
+        since = min(each.since_version for each in history if (each.domain, each.name) == (domain, node.op_type))
         why = f"the model uses opset {version}, the operator is of opset {since}"
         raise UnsupportedNode(what, why=why, fix="export the model with a newer opset", node=label)
     names = {schema.name for schema in onnx.defs.get_all_schemas() if schema.domain == domain}
