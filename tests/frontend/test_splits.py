@@ -208,6 +208,28 @@ def test_the_nodes_compute_what_onnx_runtime_computes(name: str) -> None:
             assert np.abs(found[output].astype(int) - want.astype(int)).max() <= (1 if "Pool" in name else 0), output
 
 
+@pytest.mark.parametrize("form", ["near zero", "far from zero", "computed", "signed", "to float"])
+def test_products_with_a_zero_point_for_each_column_are_those_of_the_runtime(form: str) -> None:
+    dtype = "int8" if form == "signed" else "uint8"
+    zeros = RANDOM.integers(90, 128, 5).astype(dtype) if form == "near zero" else codes(dtype, 5)
+    weights = (zeros.astype(int) + RANDOM.integers(-60, 60, (8, 5))).astype(dtype)
+    if form != "near zero":
+        weights = codes(dtype, 8, 5)
+    feeds: Arrays = {"a": codes("uint8", 2, 3, 8)}
+    constants: Arrays = {"z": np.uint8(120), "o": zeros}
+    (feeds if form == "computed" else constants)["b"] = weights
+    if form == "to float":
+        scales = {"s": scale(0.02), "r": (np.abs(real(5)) + 0.1).astype(np.float32)}
+        proto, _ = case("MatMulIntegerToFloat", "a b s r z o", "y", feeds, constants | scales)
+    else:
+        proto, _ = case("MatMulInteger", "a b z o", "y", feeds, constants)
+        proto.graph.node[0].domain = ""
+        proto.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.INT32
+    model = load(proto)
+    assert (len(model.nodes) == 1) == (form == "near zero")
+    np.testing.assert_allclose(execute(model, feeds)["y"], reference(proto, feeds)["y"], rtol=1e-6, atol=1e-5)
+
+
 def test_channels_last() -> None:
     """ONNX Runtime has no kernel of it for processors without certain instructions."""
     operands = {"x": CONV["x"].transpose(0, 2, 3, 1), "w": CONV["w"], "b": CONV["b"]}

@@ -16,9 +16,9 @@ def _attention(parts: Parts) -> None:
 
 
 def _quantised(parts: Parts) -> None:
-    names = (parts.input(0), parts.input(1), parts.input(6), parts.input(7))
     scale = parts.op("Mul", parts.input(3), parts.input(4))
-    product = parts.op("Add", scaled_product(parts, names, scale), parts.input(2))
+    scaled = scaled_product(parts, (parts.input(0), parts.input(6)), (1, 7), scale)
+    product = parts.op("Add", scaled, parts.input(2))
     _attend(parts, product, mask=5, past=8, bias=9)
 
 
