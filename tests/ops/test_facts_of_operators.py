@@ -32,6 +32,7 @@ ALLOWED = {
     "passes/stream/frames.py": "views through which this pass has rules for the axis of time, none for others",
     "passes/stream/recurrent.py": "operators whose state this pass has a rule for",
     "passes/stream/windows.py": "windows that this pass has a rule for, none for others",
+    "prefill/whole_rows.py": "nodes of files that this room has a rule for; all others are computed once a token",
     "platform.py": "what it gives to authors, of which two are called like operators",
     "run/exact.py": "a judge of the meaning that shares no code and no fact with it",
     "run/exact_values.py": "a judge of the meaning that shares no code and no fact with it",

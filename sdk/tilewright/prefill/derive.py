@@ -15,7 +15,7 @@ import numpy as np
 
 from tilewright.errors import ModelError, UnsupportedError
 from tilewright.frontend.names import quoted
-from tilewright.prefill.whole_rows import Shape, Taken, takes_all
+from tilewright.prefill.whole_rows import Shape, Taken, mixes, multiplies, shows_as_it_is, takes_all
 
 if TYPE_CHECKING:
     import onnx
@@ -90,16 +90,16 @@ class _Deriving:
         for port in made.graph.input:
             if port.name == step.token:
                 port.type.tensor_type.shape.dim[0].dim_value = self.count
-        kept = [
+        states_out = [
             helper.make_tensor_value_info(port.name, self.types[port.name], self.shapes[port.name])
             for port in graph.output if port.name in step.states.values()
         ]  # fmt: skip
-        nodes = _needed(self.nodes, {port.name for port in kept})
+        nodes = _needed(self.nodes, {port.name for port in states_out})
         read = {name for node in nodes for name in node.input}
         constants = [one for one in (*graph.initializer, *self.constants) if one.name in read]
         del made.graph.node[:], made.graph.initializer[:], made.graph.value_info[:], made.graph.output[:]
         made.graph.node.extend(nodes)
-        made.graph.output.extend(kept)
+        made.graph.output.extend(states_out)
         made.graph.initializer.extend(constants)
         made.graph.name = f"{graph.name}_prefill"
         return made
@@ -161,7 +161,7 @@ class _Deriving:
         for name, *names in zip(node.output, *each, strict=True):
             if name:
                 self.values[name] = _Value(each=tuple(names))
-        if set(node.input) & self.positions and node.op_type in ("Cast", "Reshape", "Squeeze", "Unsqueeze", "Identity"):
+        if set(node.input) & self.positions and shows_as_it_is(node):
             self.positions |= set(node.output)
 
     def _write(self, node: onnx.NodeProto, past: str) -> None:
@@ -275,11 +275,11 @@ def _between(nodes: Sequence[Any], fixed: Collection[str], presents: Collection[
     of_cache, weighted, ahead, products = set(presents), set[str](), set[str](), set[str]()
     for node in nodes:
         given = set(node.input)
-        if node.op_type in ("MatMul", "Attention") and given & of_cache:
+        if mixes(node) and given & of_cache:
             products |= set(node.output)
         elif given & of_cache:
             of_cache |= set(node.output)
-        elif given & weighted or (node.op_type in ("MatMul", "MatMulInteger", "Gemm") and given & set(fixed)):
+        elif given & weighted or (multiplies(node) and given & set(fixed)):
             weighted |= set(node.output)
         elif given & (ahead | products):
             ahead |= set(node.output)
@@ -291,9 +291,9 @@ def _between(nodes: Sequence[Any], fixed: Collection[str], presents: Collection[
 
 
 def _needed(nodes: Sequence[Any], wanted: set[str]) -> list[Any]:
-    kept = []
+    needed = []
     for node in reversed(nodes):
         if wanted.intersection(node.output):
             wanted |= set(node.input)
-            kept.append(node)
-    return kept[::-1]
+            needed.append(node)
+    return needed[::-1]

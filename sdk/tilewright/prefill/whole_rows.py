@@ -137,3 +137,18 @@ _RULES: dict[str, Callable[[Taken], bool]] = {
     "Softmax": _normalisation, "LogSoftmax": _normalisation, "LayerNormalization": _normalisation,
     "RMSNormalization": _normalisation,
 }  # fmt: skip
+
+
+def multiplies(node: onnx.NodeProto) -> bool:
+    """True for products of matrices."""
+    return node.op_type in ("MatMul", "MatMulInteger", "Gemm")
+
+
+def mixes(node: onnx.NodeProto) -> bool:
+    """True for what multiplies by the rows of a cache."""
+    return node.op_type in ("MatMul", "Attention")
+
+
+def shows_as_it_is(node: onnx.NodeProto) -> bool:
+    """True for what gives a whole number in another shape or type."""
+    return node.op_type in ("Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze")
