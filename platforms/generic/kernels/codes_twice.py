@@ -14,8 +14,8 @@ from tilewright.numerics import (
     the_quantisation,
 )
 from tilewright.platform import Call, Constant, KernelMethods, Operands
-from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, same_size, unary_nests
-from tilewright.platforms.generic.kernels.nest import NestContext, nests_of
+from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, unary_nests
+from tilewright.platforms.generic.kernels.nest import NestContext, nests_of, same_size
 from tilewright.platforms.generic.kernels.nest_loops import Codes
 from tilewright.platforms.generic.platform import PLATFORM
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.model import Array, DType
+from tilewright.ops.quantised.linear import leaves_64_bits
 from tilewright.ops.quantised.proof import FixedPoint, Proof, split
 from tilewright.ops.quantised.twice import RawMean, Twice
 from tilewright.ops.requantize import Integers, Requantisation, Rule, divide_half_even
@@ -302,7 +303,7 @@ def too_wide(proof: Proof) -> str | None:
         return None
     if proof.requantisation.rules:
         return next((why for rule in proof.requantisation.rules if (why := _too_wide_for(proof, rule))), None)
-    return "the requantisation needs more than 64 bits" if proof.leaves_64_bits else None
+    return "the requantisation needs more than 64 bits" if leaves_64_bits(proof) else None
 
 
 def requantise(proof: Proof, shift_type: DType = DType.I8) -> Requantiser:

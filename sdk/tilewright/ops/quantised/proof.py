@@ -82,10 +82,6 @@ class FixedPoint:
         return codes
 
 
-LARGEST_EXPONENT = 62
-"""Products below two to this leave room for the sign and for rounding."""
-
-
 @dataclass(frozen=True)
 class Proof:
     """What was proved of a layer. `fixed` is None where only the exact sequence is right; `why` says so in a sentence.
@@ -100,15 +96,6 @@ class Proof:
     bounds: Bounds
     fixed: FixedPoint | None = None
     why: str = ""
-
-    @property
-    def leaves_64_bits(self) -> bool:
-        """Whether a product of the exact sequence of an ONNX requantisation could be too large for 64 bits."""
-        if self.fixed is not None or self.requantisation.rules:
-            return False
-        _, numerator, denominator = self.requantisation.rational()
-        top = ((self.bounds.largest + 1) << self.requantisation.bits) * max(abs(int(n)) for n in numerator.tolist())
-        return top >= 1 << LARGEST_EXPONENT or max(int(d) for d in denominator.tolist()) >= 1 << LARGEST_EXPONENT
 
 
 def thresholds(requantisation: Requantisation) -> Array:

@@ -14,12 +14,11 @@ import numpy as np
 from tilewright.model import DType, Node, Quantisation
 from tilewright.ops.codes import AsIntegers, Converts, Moves
 from tilewright.ops.operator import Call
-from tilewright.ops.quantised.linear import sums_fit
-from tilewright.ops.registry import call_of, codes_of, find
+from tilewright.ops.registry import codes_of, find
 from tilewright.ops.requantize import dequantise, quantise
 from tilewright.passes.quantise.graph import Graph, operand, read_quantisation
 from tilewright.passes.quantise.kinds import computes, moves, products
-from tilewright.passes.quantise.operands import code_operands
+from tilewright.passes.quantise.operands import code_operands, sums_fit_integers
 from tilewright.passes.quantise.tail import Tail, find_tail
 
 
@@ -322,19 +321,12 @@ class Fusion:
         if inputs is None:
             return False
         summed = products(node)
-        if summed is not None and not self._sums_fit(node, inputs, tail):
+        if summed is not None and not sums_fit_integers(self.graph, node, inputs, tail):
             return False
         if summed is not None and not summed.takes_bias and len(inputs) == 3:
             return self._gemm(node, inputs, tail)
         self._emit(node, inputs, tail)
         return True
-
-    def _sums_fit(self, node: Node, inputs: tuple[str, ...], tail: Tail) -> bool:
-        """False where integers cannot hold the sums (activations of 16 bits in a long one): they stay real numbers."""
-        tensors = tuple(self.graph.tensors[name] for name in inputs)
-        constants = {i: self.graph.constants[name] for i, name in enumerate(inputs) if name in self.graph.constants}
-        result = replace(self.graph.tensors[node.outputs[0]], dtype=tail.dtype, quantisation=tail.quantisation)
-        return sums_fit(call_of(node, tensors, (result,), constants, self.graph.model.opset))
 
     def _gemm(self, node: Node, inputs: tuple[str, ...], tail: Tail) -> bool:
         """Sums without a bias and the Add behind them: a Gemm over two axes, reshaped where there are more."""

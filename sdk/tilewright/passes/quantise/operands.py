@@ -9,6 +9,7 @@ import numpy as np
 
 from tilewright.model import Array, DType, Node, Quantisation
 from tilewright.ops.codes import Interpolates, Mean, Normalises, Pairwise, Products
+from tilewright.ops.quantised.linear import sums_fit
 from tilewright.ops.quantised.normalised import has_normalised_form
 from tilewright.ops.quantised.resize import resize_form
 from tilewright.ops.quantised.twice_elements import WIDE
@@ -86,6 +87,14 @@ def _real(graph: Graph, codes: Codes, name: str) -> Array | None:
     code = codes.get(name, "")
     meaning = graph.tensors[code].quantisation if code in graph.constants else None
     return graph.value(name) if meaning is None else dequantise(graph.constants[code], meaning)
+
+
+def sums_fit_integers(graph: Graph, node: Node, inputs: tuple[str, ...], tail: Tail) -> bool:
+    """False where integers cannot hold the sums (activations of 16 bits in a long one): they stay real numbers."""
+    tensors = tuple(graph.tensors[name] for name in inputs)
+    constants = {i: graph.constants[name] for i, name in enumerate(inputs) if name in graph.constants}
+    result = replace(graph.tensors[node.outputs[0]], dtype=tail.dtype, quantisation=tail.quantisation)
+    return sums_fit(call_of(node, tensors, (result,), constants, graph.model.opset))
 
 
 def _pair(graph: Graph, codes: Codes, node: Node) -> tuple[str, ...] | None:
