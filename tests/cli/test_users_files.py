@@ -221,8 +221,9 @@ def test_a_file_that_is_too_large_is_not_begun(tmp_path: Path) -> None:
 
 def test_a_terminated_command_dies_of_the_signal_and_leaves_nothing(tmp_path: Path) -> None:
     code = (
-        "import sys, time\nfrom tilewright import cli\nfrom tilewright.commands import ops\n"
+        "import signal, sys, time\nfrom tilewright import cli\nfrom tilewright.commands import ops\n"
         "from tilewright.output.staged import staged\nfrom pathlib import Path\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run where it is ignored\n"
         "def execute(arguments):\n"
         "    with staged(Path('deep/out')) as folder:\n"
         "        (folder / 'net.c').write_text('half')\n"
