@@ -9,8 +9,10 @@ zeros = zero * 0x01010101
 wide_zero = (k.zero_point & 0xFFFF) * 0x10001
 x = "x" if k.x_type == "int8_t" else "(const int8_t *)x"
 y = "y" if k.y_type == "int8_t" else "(int8_t *)y"
-first_full = (p.pad + 1) // 2
-last_full = (p.size - 2 + p.pad) // 2 + 1
+group = p.dilation
+first_full = -(-p.pad // (2 * group)) * group
+last_full = (p.size + p.pad) // (2 * group) * group
+band_word = "2 * (band + g)" + (f" - g % {group}" if group > 1 else "")
 q_first = q.pad
 q_last = min(k.columns, q.size + q.pad)
 %>\
@@ -19,7 +21,7 @@ q_last = min(k.columns, q.size + q.pad)
 % for kq in range(q.kernel):
 % for word, taps in enumerate(k.taps):
 % if any(tap.result < outputs for tap in taps):
-<% column = at + kq * q.dilation * k.column_words + word %>\
+<% column = at + kq * q.dilation * k.column_words + word * group %>\
                     v = from[${column}];
 % for tap in taps:
 % if tap.result < outputs:
@@ -37,16 +39,16 @@ q_last = min(k.columns, q.size + q.pad)
 % else:
                     sum${r} = tilewright_shifted(${k.scale}(sum${r}, multiplier, addend), shift);
 % endif
-                    to[${(to * results + r) * k.y_p}] = (int8_t)tilewright_limit(${"TILEWRIGHT_LIMITED" if k.limited else "0"}, sum${r}, codes);
+                    to[${(to * results - to % group + r * group) * k.y_p}] = (int8_t)tilewright_limit(${"TILEWRIGHT_LIMITED" if k.limited else "0"}, sum${r}, codes);
 % else:
-                    to[${(to * results + r) * k.y_p}] = (int8_t)TILEWRIGHT_SATURATE(tilewright_scale(sum${r}, multiplier, addend), ${k.shift});
+                    to[${(to * results - to % group + r * group) * k.y_p}] = (int8_t)TILEWRIGHT_SATURATE(tilewright_scale(sum${r}, multiplier, addend), ${k.shift});
 % endif
 % endfor
 </%def>\
 <%def name="edge(part)">
-                        const int at = ${plus("2 * (band + g)", -p.pad)};
+                        const int at = ${plus(band_word, -p.pad)};
                         const uint32_t first = at >= 0 && at < ${p.size} ? tilewright_load(s + ${times("at", p.x_stride)}) : ${zeros}u;
-                        const uint32_t second = at + 1 >= 0 && at + 1 < ${p.size} ? tilewright_load(s + ${times("(at + 1)", p.x_stride)}) : ${zeros}u;
+                        const uint32_t second = at + ${group} >= 0 && at + ${group} < ${p.size} ? tilewright_load(s + ${times(f"(at + {group})", p.x_stride)}) : ${zeros}u;
                         tilewright_two(tilewright_${part}(first), tilewright_${part}(second), to + g, ${plane});
 </%def>\
 <%def name="fill(part)">
@@ -58,9 +60,11 @@ q_last = min(k.columns, q.size + q.pad)
 ${edge(part)}\
                     }
                     const int8_t *r = s + ${times(f"({plus('2 * (band + g)', -p.pad)})", p.x_stride)};
-                    for (; g < last_full; g++) {
-                        tilewright_two(tilewright_${part}(tilewright_load(r)), tilewright_${part}(tilewright_load(r + ${p.x_stride})), to + g, ${plane});
-                        r = &r[${2 * p.x_stride}];
+                    for (; g < last_full; ${"g++" if group == 1 else f"g += {group}"}) {
+% for n in range(group):
+                        tilewright_two(tilewright_${part}(tilewright_load(r${f" + {n * p.x_stride}" if n else ""})), tilewright_${part}(tilewright_load(r + ${(n + group) * p.x_stride})), to + g${f" + {n}" if n else ""}, ${plane});
+% endfor
+                        r = &r[${2 * group * p.x_stride}];
                     }
                     for (; g < ${k.column_words}; g++) {
 ${edge(part)}\
@@ -98,7 +102,12 @@ ${fill("even" + ("_unsigned" if k.unsigned else ""))}\
                 if (i == 2) {
 ${fill("odd" + ("_unsigned" if k.unsigned else ""))}\
                 }
+% if k.multiplier == 1:
                 const int channel = group + (i & 1) * 2 + i / 2;
+% else:
+                const int from_channel = group + (i & 1) * 2 + i / 2;
+                for (int channel = from_channel * ${k.multiplier}; channel < (from_channel + 1) * ${k.multiplier}; channel++) {
+% endif
                 const uint32_t *const t = table + ${times("channel", k.table_words)};
 % for name, value in k.weights.unpacked:
                 const uint32_t ${name} = ${value};
@@ -133,17 +142,22 @@ ${unit(results, u, u)}\
                         to = &to[${k.unroll * k.y_p * results}];
                     }
 % endif
-% if k.half:
+% if k.rest:
 % if not single:
                     if (band == ${k.units - k.at_once})
 % endif
                     {
-${unit(1, 0, 0)}\
+% for place, count in enumerate(k.rest):
+${unit(count, place, place)}\
+% endfor
                     }
 % endif
                     from += ${q.stride * k.column_words - k.at_once};
                     out = &out[${k.y_q}];
                 }
+% if k.multiplier > 1:
+                }
+% endif
             }
         }
     }

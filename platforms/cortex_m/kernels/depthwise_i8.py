@@ -3,6 +3,9 @@
 Of four channels two at a time are copied to planes of 16-bit pairs, zero points where padding is. With stride 1 two
 results share their words: (w0, w1) and (w1, w2) of one kernel line, and halves of words where one tap is left, give six
 multiply-accumulates in four instructions. The pairs run along the axis that leaves the fewest multiplications.
+
+Along an axis of dilation `d` a word holds inputs `d` apart, and so are its two results: `d` neighbouring units of two
+results are a group, word and unit `g` begin at position `2 * g - g % d`.
 """
 
 from __future__ import annotations
@@ -37,6 +40,8 @@ PLANE_BYTES = 2560
 """Planes are cut into bands along the paired axis where two of them would be larger."""
 UNROLLED = 64
 """Multiplications that stand in one turn of the loop over results, where it is more than one result or two."""
+LARGEST_GROUP = 128
+"""Multiplications of one dilated group, which stand in one turn."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,8 @@ class Tap:
 class DepthwiseContext:
     """Every number of one layer: `p` is the axis of the pairs, `q` the other; words per column and per plane.
 
+    Each input channel gives `multiplier` results; `units`, `rest` and `at_once` are those of `Bands`.
+
     `addend` is C of what comes to a rounded product where channels differ in it, `shift` where they do not.
     Codes of `two_signs` are rounded twice, others are `scale` of a sum, its multiplier and its addend.
     """
@@ -65,13 +72,14 @@ class DepthwiseContext:
     y_p: int
     y_q: int
     channels: int
+    multiplier: int
     zero_point: int
     taps: tuple[tuple[Tap, ...], ...]
     line_words: int
     weights: PackedTaps
     table_words: int
     units: int
-    half: bool
+    rest: tuple[int, ...]
     at_once: int
     unroll: int
     column_words: int
@@ -94,7 +102,7 @@ def line(p: Axis) -> tuple[list[Pair], list[Tap]]:
         return words, [Tap("smlad", 0, t, t) for t in range(len(words))]
     even = [(2 * t, 2 * t + 1) for t in range(kernel // 2)]
     odd = [(2 * t - 1, 2 * t) for t in range(1, (kernel + 1) // 2)]
-    if p.out == 1:  # no second result reads the odd words; the last tap of an odd line stands in one
+    if p.out <= p.dilation:  # no second result reads the odd words; the last tap of an odd line stands in one
         odd = odd[-1:] if kernel % 2 else []
     words = even + odd or [(0, -1)]
     taps = [Tap("smlad", 0, t, t) for t in range(len(even))]
@@ -102,7 +110,7 @@ def line(p: Axis) -> tuple[list[Pair], list[Tap]]:
         taps.append(Tap("smlabb", 0, 0, 0))
     elif kernel % 2:
         taps.append(Tap("smlabt", 0, kernel // 2, len(words) - 1))
-    if p.out > 1:
+    if p.out > p.dilation:
         taps.append(Tap("smlatb", 1, 0, 0))
         taps += [Tap("smlad", 1, t + 1, len(even) + t) for t in range(len(odd))]
         if kernel % 2 == 0:
@@ -131,13 +139,18 @@ def multiplications(p: Axis, q: Axis) -> float:
     return q.out * q.kernel * (len(taps) * units + 4.0) + 8.0 * q.out
 
 
+def is_grouped(p: Axis, q: Axis) -> bool:
+    """True where a dilated axis has groups that stand in one turn."""
+    return p.stride == 1 and p.dilation * len(line(p)[1]) * q.kernel <= LARGEST_GROUP
+
+
 def oriented(call: Call) -> tuple[Axis, Axis, bool] | None:
     """(axis of the pairs, other axis, True where the pairs run along columns); None where neither axis allows it."""
     h, w = matrix_i8.folded_axes(call)
     orientations = [
         (multiplications(p, q), swapped, p, q)
         for p, q, swapped in ((h, w, False), (w, h, True))
-        if p.stride <= 2 and p.dilation == 1 and p.size > 1
+        if p.stride <= 2 and p.size > 1 and (p.dilation == 1 or is_grouped(p, q))
     ]
     if not orientations:
         return None
@@ -145,20 +158,42 @@ def oriented(call: Call) -> tuple[Axis, Axis, bool] | None:
     return p, q, swapped
 
 
-def bands(p: Axis, q: Axis) -> tuple[int, bool, int, int, int]:
-    """(units of one or two results, True for a last single one, units at once, words per column, columns)."""
+def times_of(call: Call) -> int:
+    """Results of each input channel."""
+    return call.outputs[0].shape[1] // call.shape(0)[1]
+
+
+@dataclass(frozen=True)
+class Bands:
+    """`units` of one or two results and the results of each unit of the `rest`; units at once, words per column of the
+    planes, and columns.
+    """
+
+    units: int
+    rest: tuple[int, ...]
+    at_once: int
+    words: int
+    columns: int
+
+
+def bands(p: Axis, q: Axis) -> Bands:
+    """How planes of limited size hold the inputs."""
     _, taps = line(p)
-    reach = max(tap.word for tap in taps)
-    units, half = (p.out, False) if p.stride == 2 else (p.out // 2, p.out % 2 == 1)
+    group = p.dilation
+    reach = max(tap.word for tap in taps) * group
+    units, rest = p.out, tuple[int, ...]()
+    if p.stride == 1:
+        units, left = p.out // (2 * group) * group, p.out % (2 * group)
+        rest = tuple(2 if unit + group < left else 1 for unit in range(min(group, left)))
     columns = (q.out - 1) * q.stride + (q.kernel - 1) * q.dilation + 1
 
     def words(at_once: int) -> int:
-        return at_once + half + reach
+        return at_once + (group if rest else 0) + reach
 
-    at_once = units
-    while at_once > 4 and 8 * columns * words(at_once) > PLANE_BYTES:
-        at_once = (at_once - 1) // 4 * 4 or 1
-    return units, half, at_once, words(at_once), columns
+    at_once, step = units, group if group > 1 else 4
+    while at_once > max(4, group) and 8 * columns * words(at_once) > PLANE_BYTES:
+        at_once = (at_once - 1) // step * step or 1
+    return Bands(units, rest, at_once, words(at_once), columns)
 
 
 def work(call: Call) -> DepthwiseWork:
@@ -167,16 +202,18 @@ def work(call: Call) -> DepthwiseWork:
     assert axes is not None
     p, q, _ = axes
     _, taps = line(p)
-    units, half, at_once, words, columns = bands(p, q)
-    count = -(-call.shape(0)[1] // 4) * 4
-    runs = -(-units // at_once) if at_once else 1
-    steps = runs * at_once * (len(taps) + taps[-1].word + 1) + half * (len(taps) / 2 + taps[-1].word + 1)
+    cut = bands(p, q)
+    inputs = -(-call.shape(0)[1] // 4) * 4
+    count = inputs * times_of(call)
+    runs = -(-cut.units // cut.at_once) if cut.at_once else 1
+    loads = taps[-1].word + 1
+    steps = runs * cut.at_once * (len(taps) + loads) + sum(len(taps) * many / 2 + loads for many in cut.rest)
     return DepthwiseWork(
         products=count * q.out * q.kernel * steps,
         results=count * p.out * q.out,
         lines=runs * count * q.out,
-        plane_words=runs * count * columns * words,
-        plane_columns=runs * count / 2 * columns,
+        plane_words=runs * inputs * cut.columns * cut.words,
+        plane_columns=runs * inputs / 2 * cut.columns,
     )
 
 
@@ -185,18 +222,18 @@ def work(call: Call) -> DepthwiseWork:
     sources=["dsp.h", "halves.h", "depthwise_i8.h"], preference=30, requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class DepthwiseDsp(KernelMethods):
-    """Integer depthwise convolution with pairs of inputs along one axis, stride 1 or 2 there."""
+    """Integer depthwise convolution with pairs of inputs along one axis, stride 1 or 2 there, dilated at stride 1."""
 
     def accepts(self, call: Call) -> str | None:
-        """Stride 1 or 2 without dilation along one axis, four or more channels, a plain requantisation."""
-        if (why := portable_depthwise.accepts(call)) is not None:
+        """Stride 1, or 2 without dilation, along one axis, four or more channels, a plain requantisation."""
+        if (why := portable_depthwise.accepts(call, several=True)) is not None:
             return why
         if call.shape(0)[1] < 4:
             return "the kernel computes four channels at once"
         if portable.weights_of(call)[1] is not DType.I8:
             return "weights minus their zero point need more than eight bits"
         if oriented(call) is None:
-            return "no axis has stride 1 or 2 without dilation"
+            return "no axis has stride 1 with a small dilation, or 2 without"
         return matrix_i8.refusal_of_both(call, with_constant=True)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
@@ -220,15 +257,15 @@ class DepthwiseDsp(KernelMethods):
         """Two planes."""
         axes = oriented(operands.call)
         assert axes is not None
-        *_, words, columns = bands(*axes[:2])
-        return 8 * words * columns
+        cut = bands(*axes[:2])
+        return 8 * cut.words * cut.columns
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """A channel is copied whole before their results are written, where nothing overlaps."""
         axes = oriented(call)
         assert axes is not None
-        units, _, at_once, _, _ = bands(*axes[:2])
-        return ((0, 0),) if call.shape(0)[1] % 4 == 0 and units == at_once else ()
+        cut = bands(*axes[:2])
+        return ((0, 0),) if call.shape(0)[1] % 4 == 0 and times_of(call) == 1 and cut.units == cut.at_once else ()
 
     def cost(self, call: Call) -> float:
         """Work at the prices of its kinds."""
@@ -243,13 +280,13 @@ class DepthwiseDsp(KernelMethods):
         assert x.quantisation is not None
         p, q, swapped = axes
         words, taps = line(p)
-        products = len(taps) * q.kernel
-        units, half, at_once, column_words, columns = bands(p, q)
+        products = len(taps) * q.kernel * p.dilation
+        cut = bands(p, q)
         twice = matrix_i8.twice_form(call)
         form = twice or matrix_i8.fixed_point(call)
         own = twice is not None or matrix_i8.is_own(call)
         channels = x.shape[1]
-        row = (p.out if swapped else q.out) * channels
+        row = (p.out if swapped else q.out) * y.shape[1]
         weights = taps_of(p, q, doubled=twice is not None)
         return DepthwiseContext(
             x_type=C_TYPES[x.dtype],
@@ -257,20 +294,25 @@ class DepthwiseDsp(KernelMethods):
             unsigned=x.dtype is DType.U8,
             p=p,
             q=q,
-            y_p=channels if swapped else row,
-            y_q=row if swapped else channels,
+            y_p=y.shape[1] if swapped else row,
+            y_q=row if swapped else y.shape[1],
             channels=channels,
+            multiplier=times_of(call),
             zero_point=x.quantisation.zero_point[0],
             taps=tuple(tuple(tap for tap in taps if tap.word == word) for word in range(taps[-1].word + 1)),
             line_words=len(words),
             weights=weights,
             table_words=weights.words + (3 if twice is not None else 4 if own else 2),
-            units=units,
-            half=half,
-            at_once=at_once,
-            unroll=next(n for n in (4, 3, 2, 1) if at_once % n == 0 and n * products <= max(products, UNROLLED)),
-            column_words=column_words,
-            columns=columns,
+            units=cut.units,
+            rest=cut.rest,
+            at_once=cut.at_once,
+            unroll=next(
+                n * p.dilation
+                for n in (4, 3, 2, 1)
+                if cut.at_once % (n * p.dilation) == 0 and n * products <= max(products, UNROLLED)
+            ),
+            column_words=cut.words,
+            columns=cut.columns,
             own=own,
             addend=addend_of(twice, weights.words),
             two_signs=twice is not None and not matrix_i8.has_one_sign(twice),

@@ -72,7 +72,9 @@ class DepthwiseWindowMve(KernelMethods):
         h, w = matrix_i8.axes_of(call)
         if call.shape(0)[1] < LANES:
             return "the kernel computes sixteen channels at once"
-        if depthwise_i8.oriented(call) is not None and (max(h.stride, w.stride) > 1 or h.kernel * w.kernel < FEWEST):
+        pairs = depthwise_i8.oriented(call)
+        few = max(h.stride, w.stride) > 1 or h.kernel * w.kernel < FEWEST
+        if pairs is not None and pairs[0].dilation == 1 and few:
             return (
                 f"with a stride, or less than {FEWEST} taps, the kernel of pairs saves more memory than this one time"
             )

@@ -32,11 +32,11 @@ class DepthwiseI8Context:
     requantise: Requantiser
 
 
-def accepts(call: Call) -> str | None:
-    """As many groups as input and output channels, and what every integer convolution asks for."""
+def accepts(call: Call, several: bool = False) -> str | None:
+    """As many groups as input channels, of one result or `several`, and what every integer convolution asks for."""
     channels = call.shape(0)[1]
-    if call.integer("group", 1) != channels or call.outputs[0].shape[1] != channels or channels == 1:
-        return "the kernel handles as many groups as channels, with one result each"
+    if call.integer("group", 1) != channels or (call.outputs[0].shape[1] != channels and not several) or channels == 1:
+        return f"the kernel handles as many groups as channels{'' if several else ', with one result each'}"
     return conv_i8.accepts(call)
 
 
