@@ -51,6 +51,35 @@ def test_caches_lie_in_codes_and_are_written_in_place(tmp_path: Path, bits: int)
     assert [layer.op for layer in report.layers if "Attention" in layer.op] == ["CodedAttention"]
 
 
+@pytest.mark.parametrize("group", [1, 2])
+def test_caches_lie_in_halves(tmp_path: Path, group: int) -> None:
+    report = _run(_model(16) if group == 1 else _repeated(), tmp_path)
+    assert mismatch(report) is None
+    assert report.run is not None
+    assert report.run.frames is not None
+    assert report.run.frames.reference_mismatches == 0
+    assert report.memory["ram"].state == 2 * 12 * 8 * 2
+    assert [one.copied for one in report.model.states] == [""] * 2
+    assert [layer.op for layer in report.layers if "Attention" in layer.op] == ["HalfAttention"]
+
+
+def _repeated() -> onnx.ModelProto:
+    """The network with its key heads repeated for the query heads that share them, as other exporters write it."""
+    model = _model(16)
+    graph, shape = model.graph, [1, 4, 1, 4]
+    for name, source in (("keys", "present_l0_k/real"), ("values", "present_l0_v/real")):
+        graph.initializer.append(onnx.numpy_helper.from_array(np.array([0, 0, 1, 1]), f"{name}_heads"))
+        repeat = onnx.helper.make_node("Gather", [source, f"{name}_heads"], [f"{name}_all"], f"{name}_all", axis=1)
+        at = next(number for number, node in enumerate(graph.node) if source in node.output)
+        for node in graph.node:
+            node.input[:] = [f"{name}_all" if one == source else one for one in node.input]
+        graph.node.insert(at + 1, repeat)
+    next(one for one in graph.initializer if one.name == "group").CopyFrom(
+        onnx.numpy_helper.from_array(np.array(shape), "group")
+    )
+    return model
+
+
 def test_a_row_that_is_left_out_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = CodedAttention.context
 

@@ -59,7 +59,7 @@ def _pairs(model: onnx.ModelProto) -> dict[str, str]:
     return {name: name.replace("past", "present") for name in inputs if name.startswith("past")}
 
 
-@pytest.mark.parametrize(("weights", "bits"), [("float", 0), ("int8", 8), ("int4:32", 4)])
+@pytest.mark.parametrize(("weights", "bits"), [("float", 0), ("int8", 16), ("int8", 8), ("int4:32", 4)])
 @pytest.mark.parametrize("scalar", [False, True])
 def test_the_caches_are_those_of_one_token_after_the_other(
     tmp_path: Path, drawn: Path, weights: str, bits: int, scalar: bool
@@ -78,7 +78,8 @@ def test_the_caches_are_those_of_one_token_after_the_other(
     states = {}
     for port in alone.get_inputs():
         if port.name in pairs:
-            kind = {"tensor(float)": np.float32, "tensor(int8)": np.int8, "tensor(uint8)": np.uint8}[port.type]
+            kinds = {"float": np.float32, "float16": np.float16, "int8": np.int8, "uint8": np.uint8}
+            kind = kinds[port.type[len("tensor(") : -1]]
             states[port.name] = np.abs(draw.normal(0, 20, port.shape)).astype(kind)
     tokens, first = draw.integers(0, len(VOCABULARY), CHUNK), 5
     given = {"token": tokens, "pos": np.array([first]), **states}

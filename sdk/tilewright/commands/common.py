@@ -26,8 +26,8 @@ PASSES = (
     "tile_fusion"
 )
 """What options take, said here so that help imports nothing; a test holds them against what is there."""
-CACHE_BITS = {"float": 0, "int8": 8, "int4": 4}
-"""Bits of a code in caches, by what `--cache` says; 0 for floats as they are."""
+CACHE_BITS = {"float": 0, "float16": 16, "int8": 8, "int4": 4}
+"""Bits of an element of caches, by what `--cache` says; 0 for floats as they are."""
 _LOG = logging.getLogger("tilewright")
 
 
@@ -176,7 +176,7 @@ def _add_codes(group: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
     group.add_argument(
         "--cache", choices=tuple(CACHE_BITS), default="float",
-        help="caches of keys and values that a TensorScatter writes: as they are, or codes with a scale a row",
+        help="caches of keys and values that a TensorScatter writes: as they are, halves, or codes with a scale a row",
     )  # fmt: skip
     group.add_argument(
         "--write-codes", metavar="FILE.onnx", type=path, help="write the network that --weights and --cache make"

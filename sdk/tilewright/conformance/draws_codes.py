@@ -61,6 +61,15 @@ def coded_attention(r: Draw, op: str) -> Sketch:
     return Sketch(op, operands, {"scale": 0.5, "k_unit": 1 / 127, "v_unit": 1 / 127})
 
 
+def half_attention(r: Draw, op: str) -> Sketch:
+    """Queries of heads that share keys over some of the rows of two caches, or over none."""
+    heads, group, rows = r.randint(1, 2), r.randint(1, 3), r.choice((1, 2, 7, 20))
+    depth, width = r.choice((1, 3, 8)), r.choice((1, 4, 6))
+    caches = [Drawn(reals(r, (1, heads, rows, size)).astype(np.float16), "fixed") for size in (depth, width)]
+    q = Drawn(reals(r, (1, heads * group, r.randint(1, 3), depth)).astype(np.float32), "fixed")
+    return Sketch(op, (q, *caches, fixed([r.randint(0, rows)], False)), {"scale": 0.5})
+
+
 def coded_lstm(r: Draw, op: str) -> Sketch:
     """One or two directions, one scale for all rows or many, with biases and first states or without."""
     steps, batch, inputs, hidden = (r.randint(1, most) for most in (3, 2, 13, 9))

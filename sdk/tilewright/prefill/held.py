@@ -62,8 +62,8 @@ def _drawn(plan: ExecutionPlan, slot: int, draw: np.random.Generator) -> Array:
 
 def _cache(tensor: Tensor, draw: np.random.Generator) -> Array:
     """What a cache may hold: any codes, floats above zero, as the largest element of a row is."""
-    if tensor.dtype is DType.F32:
-        return np.abs(draw.standard_normal(tensor.shape)).astype(np.float32)
+    if tensor.dtype in (DType.F32, DType.F16):
+        return np.abs(draw.standard_normal(tensor.shape)).astype(tensor.dtype.numpy)
     return random_values(tensor, draw, None)
 
 

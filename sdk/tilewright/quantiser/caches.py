@@ -1,4 +1,4 @@
-"""Caches of keys and values as codes: a row of int8 or int4 at a position, with one largest element for all heads."""
+"""Caches of keys and values as codes or as halves: a row at a position, with one largest element for all heads."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
 LEAST = 1e-30
 PAST, PRESENT = "past", "present"
+HALF = 16
+"""Bits of an element of caches in float16."""
 HIGHEST_OF_FOUR = 7
 """The code of four bits of a row's largest element."""
 
 
 def coded_caches(model: onnx.ModelProto, bits: int) -> onnx.ModelProto:
-    """The network with its caches in codes of 8 or 4 bits; UnsupportedError where it has none that can be.
+    """The network with its caches in codes of 8 or 4 bits, or in float16; UnsupportedError where it has none.
 
     A cache is an input of floats [1, heads, rows, depth] whose name has `past` in it, and an output of the same name
     with `present`, which a TensorScatter writes a row into. Codes of four bits lie two in a byte of uint8,
@@ -40,11 +42,12 @@ def coded_caches(model: onnx.ModelProto, bits: int) -> onnx.ModelProto:
         shape = [one.dim_value for one in inputs[past].type.tensor_type.shape.dim]
         axis = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), -2)
         right = len(shape) == 4 and shape[0] == 1 and min(shape) > 0 and axis in (2, -2) and present != past
-        right = right and shape[3] % (8 // bits) == 0
+        right = right and shape[3] % max(8 // bits, 1) == 0
         if not right or inputs[past].type.tensor_type.elem_type != 1 or past.replace(PAST, PRESENT) != present:
             nodes.append(node)
             continue
-        real[present] = _code(_CacheNodes(graph, nodes, present), node, shape, (inputs[past], outputs[present]), bits)
+        cache, ports = _CacheNodes(graph, nodes, present), (inputs[past], outputs[present])
+        real[present] = _halved(cache, node, ports) if bits == HALF else _code(cache, node, shape, ports, bits)
     if not real:
         raise UnsupportedError(
             "--cache finds no cache of floats",
@@ -85,6 +88,18 @@ class _CacheNodes:
         whole = name if name.startswith(self.present) else f"{self.present}/{name}"
         self.nodes.append(helper.make_node(kind, inputs, [whole], whole, **attributes))
         return whole
+
+
+def _halved(nodes: _CacheNodes, node: Any, ports: tuple[Any, Any]) -> str:
+    """One cache in float16; what its readers are given in its place."""
+    from onnx import TensorProto
+
+    past, new, position = node.input
+    for port in ports:
+        port.type.tensor_type.elem_type = TensorProto.FLOAT16
+    half = nodes.op("Cast", [new], "half", to=TensorProto.FLOAT16)
+    nodes.op("TensorScatter", [past, half, position], nodes.present, axis=2)
+    return nodes.op("Cast", [nodes.present], "real", to=TensorProto.FLOAT)
 
 
 def _code(nodes: _CacheNodes, node: Any, shape: list[int], ports: tuple[Any, Any], bits: int) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tilewright.model import Array
+from tilewright.model import Array, DType
 from tilewright.ops.row_codes import highest_code
 from tilewright.options import RunOptions
 from tilewright.plan.execute import Interpreter, run_slots, slot_value, values_before
@@ -66,8 +66,9 @@ class Stop:
 
 
 def has_ties(plan: ExecutionPlan) -> bool:
-    """True where rows are coded as they come."""
-    return any(one.call.node.op == CODED for one in plan.instructions)
+    """True where rows are coded as they come, or states are halves, which floats beside a tie part from one another."""
+    halves = any(plan.slots[slot].tensor.dtype is DType.F16 for slot in plan.state_slots)
+    return halves or any(one.call.node.op == CODED for one in plan.instructions)
 
 
 def read_slots(

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from tilewright.ieee import ieee
 from tilewright.model import Model, Node
-from tilewright.passes import coded_attention, rows_of_codes
+from tilewright.passes import coded_attention, half_attention, rows_of_codes
 from tilewright.passes.quantise.blocks import keep_blocks
 from tilewright.passes.quantise.forms import to_qdq
 from tilewright.passes.quantise.fuse import Fusion
@@ -24,7 +24,7 @@ from tilewright.passes.quantise.lookup import make_tables
 def lower(model: Model) -> Model:
     """The network on quantised tensors; a float network as it is. UnsupportedNode where scales are not constant."""
     model = to_qdq(model)
-    model = coded_attention.apply(rows_of_codes.apply(model))
+    model = half_attention.apply(coded_attention.apply(rows_of_codes.apply(model)))
     if not has_quantisation(model):
         return model
     graph = Graph(model)
