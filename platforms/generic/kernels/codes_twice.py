@@ -7,13 +7,15 @@ from tilewright.numerics import (
     Addition,
     Twice,
     code_limits,
+    curve_factor,
+    curve_points,
     element_rules,
     element_twice_unknown,
     minus,
     rounds_twice,
     the_quantisation,
 )
-from tilewright.platform import Call, Constant, KernelMethods, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, unary_nests
 from tilewright.platforms.generic.kernels.nest import NestContext, nests_of, same_size
 from tilewright.platforms.generic.kernels.nest_loops import Codes
@@ -92,6 +94,35 @@ class ElementTwice(KernelMethods):
     def context(self, operands: Operands) -> NestContext:
         """One expression of each code."""
         return context_of(operands, unary_nests(operands.call), [_codes(operands.call)], ())
+
+
+@PLATFORM.kernel(
+    "Sigmoid", "Tanh", types="qi16 -> qi16", template="nest.c.mako", layout=("axes", "same"),
+    sources=["curve_twice.h"], preference=7,
+)  # fmt: skip
+class CurveTwice(KernelMethods):
+    """Sigmoid and tanh of codes of sixteen bits, by lines between 256 points."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Codes of that contract."""
+        return element_twice_unknown(call) if rounds_twice(call) else "its codes are exact, the kernel takes lines"
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """The points of the sigmoid."""
+        return (Constant("points", DType.U16, curve_points()),)
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """The operand."""
+        return same_size(call)
+
+    def context(self, operands: Operands) -> NestContext:
+        """The code in the steps of the points, then the curve."""
+        call = operands.call
+        multiplier, shift = curve_factor(the_quantisation(call.tensor(0)).scale[0])
+        step = f"(e0 * {multiplier} + {1 << shift >> 1}) >> {shift}" if shift else f"e0 * {multiplier}"
+        text = f"tilewright_{call.node.op.lower()}16(points, {step})"
+        low, high = code_limits(call, call.outputs[0])
+        return context_of(operands, unary_nests(call), [Codes(text, "acc", "int16_t", low, high)], ())
 
 
 def _codes(call: Call) -> Codes:

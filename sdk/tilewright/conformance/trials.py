@@ -13,7 +13,7 @@ from tilewright.frontend.shapes import OPSET
 from tilewright.model import Array, Clamp, DType, Model, Node, Numerics, Quantisation, Tensor
 from tilewright.ops.codes import Exponentials, Mean, Products
 from tilewright.ops.operator import Call, Operator
-from tilewright.ops.quantised.twice_elements import ROUNDED_TWICE
+from tilewright.ops.quantised.twice_elements import FIXED, ROUNDED_TWICE
 from tilewright.ops.quantised.twice_elements import unknown as element_twice_unknown
 from tilewright.ops.registry import find
 
@@ -145,6 +145,9 @@ def _quantised(call: Call, arrays: Sequence[Array | None], operator: Operator, r
         if isinstance(call.codes, Exponentials) and x.dtype is DType.I8 and r.random() < 0.5:
             outputs.append(_shares(y, r))
             continue
+        if call.node.op in FIXED and x.dtype is DType.I16 and r.random() < 0.5:
+            outputs.append(replace(y, dtype=x.dtype, quantisation=Quantisation((2.0**-15,), (0,), None, "tflm")))
+            continue
         numerics: Numerics = "tflm" if call.node.op in ROUNDED_TWICE and r.random() < 0.4 else "exact"
         low, high = x.dtype.range
         reach = _reach(call, arrays) * r.uniform(0.3, 1.2)
@@ -157,7 +160,7 @@ def _quantised(call: Call, arrays: Sequence[Array | None], operator: Operator, r
 def _known(call: Call) -> Call:
     """The call, with exact codes where TensorFlow Lite Micro has no others."""
     (y, *others), meaning = call.outputs, call.outputs[0].quantisation
-    if call.node.op not in ROUNDED_TWICE or meaning is None or element_twice_unknown(call) is None:
+    if call.node.op not in (*ROUNDED_TWICE, *FIXED) or meaning is None or element_twice_unknown(call) is None:
         return call
     return replace(call, outputs=(replace(y, quantisation=replace(meaning, numerics="exact")), *others))
 

@@ -48,6 +48,8 @@ from tilewright.numerics.requantise import (
 )
 from tilewright.ops.operands import zero_code
 from tilewright.ops.quantised.add import PairForm, pair_form
+from tilewright.ops.quantised.curve_twice import factor as curve_factor
+from tilewright.ops.quantised.curve_twice import points as curve_points
 from tilewright.ops.quantised.linear import (
     Accumulator,
     accumulator,
@@ -78,7 +80,7 @@ __all__ = [
     "NearForm", "NormalisedForm", "PairForm", "Proof", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm",
     "RoundedDivision", "RoundedTwice", "SoftmaxForm", "SplitMultiply", "Twice",
     "accumulator", "by_channel", "centred", "channel_axis", "channels", "code_limits", "constant_address",
-    "constant_type", "element_rules", "element_twice_unknown",
+    "constant_type", "curve_factor", "curve_points", "element_rules", "element_twice_unknown",
     "initialiser", "interpolates", "is_half", "literal", "loaded", "lookup_table", "mean_proof",
     "minus", "near_form", "normalised_form",
     "packed", "pair_form", "pair_text", "plus", "proof", "prove", "quantise", "real_call", "requantisation_table",

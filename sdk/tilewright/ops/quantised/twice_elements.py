@@ -8,6 +8,7 @@ import numpy as np
 
 from tilewright.model import Array, DType, Quantisation, Tensor
 from tilewright.ops.operator import Call
+from tilewright.ops.quantised.curve_twice import RESULT_SCALE, curved
 from tilewright.ops.quantised.hard_swish_twice import hard_swish, is_known
 from tilewright.ops.quantised.real import code_limits, the_quantisation
 from tilewright.ops.quantised.twice import Addition, Twice, logistic, tanh
@@ -16,9 +17,9 @@ from tilewright.ops.requantize import Integers
 FIXED: Mapping[str, tuple[float, int]] = {"Sigmoid": (1 / 256, -128), "Tanh": (1 / 128, 0)}
 """Scale and zero point of results that are computed in fixed point, of signed codes."""
 PAIRS = {"Add": 1, "Sub": -1, "Mul": 0}
-WIDE = frozenset({"LeakyRelu"})
+WIDE = frozenset({"LeakyRelu", *FIXED})
 """Functions of one code that are known for codes of sixteen bits too."""
-ROUNDED_TWICE = frozenset({*PAIRS, *WIDE})
+ROUNDED_TWICE = frozenset({*PAIRS, "LeakyRelu"})
 """Operators on codes of eight bits or sixteen."""
 Rules = Addition | tuple[Twice, Twice] | Twice
 """What a function rounds by: three rules, one above and one below zero, or one."""
@@ -37,10 +38,7 @@ def unknown(call: Call) -> str | None:
     if call.node.op in PAIRS and len(tensors) == 2:
         return _unknown_pair(call, tensors)
     if call.node.op in FIXED:
-        meaning = the_quantisation(target)
-        if (meaning.scale[0], meaning.zero_point[0], target.dtype) != (*FIXED[call.node.op], DType.I8):
-            return "its result is not in the one form that the kernels give"
-        return None if source.dtype is DType.I8 else "its operand is not int8"
+        return _unknown_curve(call.node.op, source, target)
     if call.node.op == "HardSwish":
         return _unknown_hard_swish(source, target)
     if call.node.op in ("LeakyRelu", "QuantizeLinear"):
@@ -48,6 +46,17 @@ def unknown(call: Call) -> str | None:
             return f"the kernels make no codes of {target.dtype.bits} bits of those of {source.dtype.bits}"
         return _beyond_words(element_rules(call), [source])
     return "how the kernels compute it is not known here"
+
+
+def _unknown_curve(op: str, source: Tensor, target: Tensor) -> str | None:
+    meaning = the_quantisation(target)
+    form = (RESULT_SCALE, 0) if target.dtype is DType.I16 else FIXED[op]
+    if (meaning.scale[0], meaning.zero_point[0]) != form or target.dtype not in (DType.I8, DType.I16):
+        return "its result is not in the one form that the kernels give"
+    if source.dtype is not target.dtype:
+        return f"its operand is not {target.dtype.numpy.name}"
+    centred = target.dtype is DType.I8 or not the_quantisation(source).zero_point[0]
+    return None if centred else "its operand has a zero point"
 
 
 def _known_wide(op: str, source: DType, target: DType) -> bool:
@@ -60,9 +69,11 @@ def _unknown_pair(call: Call, tensors: Sequence[Tensor]) -> str | None:
     if not all(tensor.quantisation for tensor in every):
         return "an operand is no tensor of codes"
     wide = any(tensor.dtype.bits > 8 for tensor in every)
-    if wide and not all(tensor.dtype is DType.I16 for tensor in every):
+    gate = call.node.op == "Mul" and every[-1].dtype is DType.I8  # of an LSTM, from 16 bits to 8
+    if wide and not all(tensor.dtype is DType.I16 for tensor in (tensors if gate else every)):
         return "its codes are not all of eight bits, nor all of sixteen"
-    if wide and call.node.op == "Mul" and any(the_quantisation(tensor).zero_point[0] for tensor in every):
+    centred = tensors if gate else every
+    if wide and call.node.op == "Mul" and any(the_quantisation(tensor).zero_point[0] for tensor in centred):
         return "its codes of sixteen bits have a zero point"
     return _beyond_words(element_rules(call), tensors)
 
@@ -124,6 +135,8 @@ def _steps(call: Call, operands: list[Integers], meaning: Quantisation) -> Integ
     source = the_quantisation(call.tensor(0)).scale[0]
     if call.node.op == "HardSwish":
         return hard_swish(operands[0], source, meaning.scale[0])
+    if call.node.op in FIXED and call.outputs[0].dtype is DType.I16:
+        return curved(operands[0], source, call.node.op == "Tanh")
     if call.node.op in FIXED:
         function = logistic if call.node.op == "Sigmoid" else tanh
         return function(operands[0], source) - meaning.zero_point[0]

@@ -14,6 +14,7 @@ from tilewright.passes import coded_attention, half_attention, rows_of_codes
 from tilewright.passes.quantise.blocks import keep_blocks
 from tilewright.passes.quantise.forms import to_qdq
 from tilewright.passes.quantise.fuse import Fusion
+from tilewright.passes.quantise.gates import split_gates
 from tilewright.passes.quantise.graph import Graph
 from tilewright.passes.quantise.hoist import hoist
 from tilewright.passes.quantise.kinds import has_quantisation
@@ -28,6 +29,8 @@ def lower(model: Model) -> Model:
     if not has_quantisation(model):
         return model
     graph = Graph(model)
+    if model.numerics == "tflm":
+        split_gates(graph)
     keep_blocks(graph)
     hoist(graph)
     if model.numerics == "exact":  # a chain's steps each round in their own way under other contracts

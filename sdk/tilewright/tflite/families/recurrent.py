@@ -11,7 +11,7 @@ from tilewright.errors import UnsupportedNode
 from tilewright.tflite import schema
 from tilewright.tflite.families.convolution import bias
 from tilewright.tflite.file import FileOperator
-from tilewright.tflite.unlike import WRAPPED_STATE
+from tilewright.tflite.unlike import COPIED_STATE, CUT_LIMIT, WRAPPED_STATE
 from tilewright.tflite.writer import Writer, operand
 
 GATES = (0, 3, 1, 2)
@@ -21,6 +21,8 @@ WEIGHTS, RECURRENT, PEEPHOLES, BIASES, PROJECTION, STATES, NORMS = 1, 5, 9, 12, 
 LEAST_CLIP = 9.02
 """1 - tanh of this is less than half of float32's step below 1."""
 MOST_STEPS = 1024
+LARGEST_CODE = 32767
+"""Of a cell of 16 bits."""
 
 
 def lstm(writer: Writer, operator: FileOperator) -> None:
@@ -59,10 +61,24 @@ def lstm(writer: Writer, operator: FileOperator) -> None:
     sequence = writer.op("Squeeze", sequence, writer.numbers("axis", [1]))
     if not time_major:
         sequence = writer.op("Transpose", sequence, perm=(1, 0, 2))
+    _note_unlike(writer, operator, sequence, clip)
     writer.define(y, sequence)
     for index, name in zip((hidden, cell), last, strict=True):
         writer.keep_next(index, writer.op("Reshape", name, writer.numbers("shape", writer.tensor(index).shape)))
     assert len(shape) == 3, operator.label
+
+
+def _note_unlike(writer: Writer, operator: FileOperator, sequence: str, clip: float) -> None:
+    """What integer kernels do with a state's codes that real numbers do not say."""
+    hidden, cell = (writer.tensor(operator.inputs[STATES + place]).scales for place in range(2))
+    result = writer.tensor(operator.outputs[0]).scales
+    if hidden is None or cell is None or result is None:
+        return
+    if (hidden.scale[0], hidden.zero_point[0]) != (result.scale[0], result.zero_point[0]):
+        writer.unlike[sequence] = COPIED_STATE
+    steps = float(clip) / float(cell.scale[0])
+    if clip and steps < LARGEST_CODE and steps != int(steps):
+        writer.unlike[sequence] = CUT_LIMIT
 
 
 @dataclass(frozen=True)
