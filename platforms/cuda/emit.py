@@ -203,7 +203,8 @@ def _step(
     listed = parameters(plan, instruction)
     restrict = not kernel.in_place(call)
     context = kernel.context(Operands(call, layouts))
-    function = Function(_NAME, ", ".join(p.text(restrict) for p in listed) or "void", storage=_STORAGE)
+    pointers = ", ".join(p.text(restrict) for p in listed) or "void"
+    function = Function(_NAME, pointers, "restrict ", storage=_STORAGE)
     text = render(kernel.template, f=function, k=context)
     if text not in texts:
         texts[text] = f"{plan.name}_{kernel.name.lower()}_{len(texts)}"

@@ -222,6 +222,10 @@ class JobKernelMethods(TiledKernelMethods, ABC):
         return None
 
 
+VECTORS = "simd"
+"""The capability of a core for which compilers make vectors of plain C."""
+
+
 @dataclass(frozen=True)
 class Needs:
     """What a kernel requires, and is refused without: capabilities that the target's core `has` or `lacks`, the aim of
@@ -261,6 +265,8 @@ class Kernel:
     """One kernel as registered: what it declares, the object that answers for it, and how the target sees it.
 
     `refusal` says why the core of the target cannot run it; None where it can, or where no target was asked.
+    `vectorised`: the core's compilers make vectors of plain C. There alone pointers have `restrict`: scalar code is the
+    same without it, and MISRA C:2012 (rule 8.14) refuses the word.
     """
 
     name: str
@@ -278,12 +284,14 @@ class Kernel:
     refusal: str | None = None
     calibrated: bool = False
     engine: str = ""
+    vectorised: bool = False
 
     def on_core(self, capabilities: Collection[str], aims: Collection[str]) -> Kernel:
         """The kernel as a core with these capabilities sees it, where code is made for one of these aims
         (`--optimize`): refused where it requires something else."""
-        refusal = self.requires.unmet(capabilities, aims)
-        return replace(self, refusal=refusal) if refusal != self.refusal else self
+        refusal, vectorised = self.requires.unmet(capabilities, aims), VECTORS in capabilities
+        changed = (refusal, vectorised) != (self.refusal, self.vectorised)
+        return replace(self, refusal=refusal, vectorised=vectorised) if changed else self
 
     def accepts(self, call: Call) -> str | None:
         """None, or the sentence why this kernel cannot run the node."""

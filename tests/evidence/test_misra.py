@@ -1,4 +1,4 @@
-"""No required rule of MISRA C:2012 is departed from in the C for cores with the DSP instructions."""
+"""No required rule of MISRA C:2012 is departed from in the C for microcontrollers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tilewright.evidence.document import Misra
 from tilewright.evidence.misra import misra
 
 
-def _checked(model: Path, folder: Path) -> Misra:
-    target = tilewright.load_target("qemu_mps2_an386")
+def _checked(model: Path, board: str, folder: Path) -> Misra:
+    target = tilewright.load_target(board)
     compiled = tilewright.compile_model(model, tilewright.CompileOptions(quantized_io=True), target)
     (folder / "project").mkdir()
     compiled = write(compiled, folder / "project")
@@ -25,9 +25,15 @@ def _checked(model: Path, folder: Path) -> Misra:
     return found
 
 
-@pytest.mark.parametrize("name", ["digits", "digits_int8"])
-def test_no_required_rule_is_departed_from(name: str, network: Callable[[str], NetworkFiles], tmp_path: Path) -> None:
-    found = _checked(network(name).model, tmp_path)
+@pytest.mark.parametrize(
+    ("name", "board"),
+    [("digits", "qemu_mps2_an386")]
+    + [("digits_int8", board) for board in ("qemu_mps2_an386", "qemu_mps2_an385", "qemu_rv32imc")],
+)
+def test_no_required_rule_is_departed_from(
+    name: str, board: str, network: Callable[[str], NetworkFiles], tmp_path: Path
+) -> None:
+    found = _checked(network(name).model, board, tmp_path)
     assert found.unchecked == ()
     departures = {finding.rule: finding.places for finding in found.findings if finding.category != "advisory"}
     assert departures == {}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tilewright.numerics import HALF_EVEN, Bounds, Proof, Requantisation, prove, requantise, too_wide
+from tilewright.numerics import ROUNDING, Bounds, Proof, Requantisation, prove, requantise, too_wide
 
 LARGEST = (1 << 31) - 1
 RESIDUES = (0, 1, -32768, 32767)
@@ -71,7 +71,7 @@ def in_c(proofs: Sequence[Proof], sums: Sequence[int], folder: Path) -> list[int
     ]
     listed = ", ".join(map(str, sums))
     main = "\n".join(
-        ["#include <stdint.h>", "#include <stdio.h>", Path(HALF_EVEN).read_text(), *functions,
+        ["#include <stdint.h>", "#include <stdio.h>", *(Path(file).read_text() for file in ROUNDING), *functions,
          f"static const int32_t sums[] = {{{listed}}};", "int main(void)", "{", "    int i;", *prints,
          "    return 0;", "}"]
     )  # fmt: skip

@@ -117,7 +117,7 @@ TILEWRIGHT_IN_ORDER void ${f.name}_sums_of_${queries}(const ${byte} *values, con
         }
 % for line in range(queries):
 % for n in range(4):
-        memcpy(${place(line, n, high)}, &sum${line}${n}, sizeof sum${line}${n});
+        (void)memcpy(${place(line, n, high)}, &sum${line}${n}, sizeof sum${line}${n});
 % endfor
 % endfor
     }

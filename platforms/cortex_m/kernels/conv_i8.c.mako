@@ -50,7 +50,7 @@ TILEWRIGHT_ONCE void ${f.name}_patch(const int8_t *x, int8_t *to, int top, int l
 }
 
 % endif
-static void ${f.name}(${f.plain_parameters})
+static void ${f.name}(${f.parameters})
 {
     uint32_t *const xs = scratch;
 % if k.way == "patch":

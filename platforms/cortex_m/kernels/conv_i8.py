@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.numerics import C_TYPES
+from tilewright.numerics import C_TYPES, SHIFTS
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.kernels import matrix_i8
 from tilewright.platforms.cortex_m.kernels.matrix_i8 import Codes
@@ -132,7 +132,7 @@ def way_of(call: Call) -> str:
 
 @PLATFORM.kernel(
     "Conv", types=matrix_i8.TYPES, template="conv_i8.c.mako", layout="channels_last",
-    sources=["dsp.h", "matrix_i8.h"], preference=20, requires=Needs(has=("dsp",)),
+    sources=[SHIFTS, "dsp.h", "matrix_i8.h"], preference=20, requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class ConvDsp(KernelMethods):
     """Integer convolution of any window and groups: four pixels by two channels of dual multiplies."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.numerics import C_TYPES
+from tilewright.numerics import C_TYPES, SHIFTS
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.cortex_m.kernels import conv_i8, dense_i8, matrix_i8
 from tilewright.platforms.cortex_m.platform import PLATFORM
@@ -59,7 +59,7 @@ def channels_of(call: Call) -> matrix_i8.Channels:
 
 @PLATFORM.kernel(
     "Conv", types=matrix_i8.TYPES, template="conv_row_i8.c.mako", layout="channels_last",
-    sources=["dsp.h", "matrix_i8.h", "dense_i8.h"], preference=21, requires=Needs(has=("dsp",)),
+    sources=[SHIFTS, "dsp.h", "matrix_i8.h", "dense_i8.h"], preference=21, requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class ConvRowDsp(KernelMethods):
     """Integer convolution of one pixel, eight channels at a time, inputs read as they lie."""

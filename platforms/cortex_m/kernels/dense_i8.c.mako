@@ -6,7 +6,7 @@ y = "y" if k.y_type == "int8_t" else "(int8_t *)y"
 rest = k.columns - k.wide
 even = rest // 2 * 2
 %>\
-static void ${f.name}(${f.plain_parameters})
+static void ${f.name}(${f.parameters})
 {
 % if rest:
     uint32_t *const xs = scratch;

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.numerics import C_TYPES
+from tilewright.numerics import C_TYPES, SHIFTS
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.kernels import matrix_i8
 from tilewright.platforms.cortex_m.kernels.matrix_i8 import Codes
@@ -122,7 +122,7 @@ def work(call: Call) -> DenseWork:
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=matrix_i8.TYPES, template="dense_i8.c.mako", layout=("rows", "default"),
-    sources=["dsp.h", "matrix_i8.h", "dense_i8.h"], preference=20, requires=Needs(has=("dsp",)),
+    sources=[SHIFTS, "dsp.h", "matrix_i8.h", "dense_i8.h"], preference=20, requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class DenseDsp(KernelMethods):
     """Integer matrix product with a constant right-hand side in dual multiplies."""

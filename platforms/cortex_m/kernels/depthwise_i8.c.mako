@@ -71,7 +71,7 @@ ${edge(part)}\
                     }
                 }
 </%def>\
-TILEWRIGHT_ONCE void ${f.name}(${f.plain_parameters})
+TILEWRIGHT_ONCE void ${f.name}(${f.parameters})
 {
     uint32_t *const planes = scratch;
 % if q_first > 0 or q_last < k.columns:

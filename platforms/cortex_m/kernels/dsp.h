@@ -135,23 +135,6 @@ TILEWRIGHT_INTO int32_t tilewright_shifted(int32_t value, int32_t shift)
     return quotient;
 }
 
-/* The same for a literal of at most 30 bits, which compilers make one shift of. */
-TILEWRIGHT_INTO int32_t tilewright_floor(int32_t value, uint32_t bits)
-{
-    const uint32_t unit = (uint32_t)1 << bits;
-    const uint32_t rest = (uint32_t)value & (unit - 1u);
-    const int32_t divisor = (int32_t)unit;
-    return (value - (int32_t)rest) / divisor;
-}
-
-/* 0 or 1. */
-TILEWRIGHT_INTO int32_t tilewright_bit(int32_t value, uint32_t number)
-{
-    const uint32_t bits = (uint32_t)value;
-    const uint32_t bit = (bits >> number) & 1u;
-    return (int32_t)bit;
-}
-
 TILEWRIGHT_INTO int32_t tilewright_saturate(int32_t value)
 {
     int32_t code;

@@ -5,7 +5,7 @@ last = k.pixels - 1
 depth = h.kernel * row
 start = max(k.pixels - 4, 0)
 %>\
-TILEWRIGHT_FLOAT void ${f.name}(${f.plain_parameters})
+TILEWRIGHT_FLOAT void ${f.name}(${f.parameters})
 {
     float *const xs = scratch;
     for (int p = 0; p < ${k.pixels}; p += 4) {

@@ -1,4 +1,4 @@
-TILEWRIGHT_FLOAT void ${f.name}(${f.plain_parameters})
+TILEWRIGHT_FLOAT void ${f.name}(${f.parameters})
 {
     for (int m = 0; m < ${k.rows}; m++) {
         const float *weights = w;

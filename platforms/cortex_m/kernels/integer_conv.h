@@ -9,7 +9,7 @@ typedef struct {
 
 /* The window of one pixel, channel by channel as the weights lie; `fill` stands where it leaves the input. */
 static void tilewright_window(
-    const uint8_t *restrict x, uint8_t *restrict to, int channels, const tilewright_window_axis *h,
+    const uint8_t *x, uint8_t *to, int channels, const tilewright_window_axis *h,
     const tilewright_window_axis *w, int row, int column, uint8_t fill)
 {
     const int top = row * h->stride - h->pad;

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import prod
 
-from tilewright.numerics import C_TYPES
+from tilewright.numerics import C_TYPES, SHIFTS
 from tilewright.operators import conv_window
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.cortex_m.kernels import matrix_i8, mve_product, product_i8
@@ -122,7 +122,7 @@ def gathered_bytes(call: Call) -> int:
 
 @PLATFORM.kernel(
     "ConvInteger", types=portable.TYPES, template="integer_conv_dsp.c.mako", layout="default",
-    sources=["dsp.h", "matrix_i8.h", "product_exact.h", "product_dsp.h", "integer_conv.h"], preference=20,
+    sources=[SHIFTS, "dsp.h", "matrix_i8.h", "product_exact.h", "product_dsp.h", "integer_conv.h"], preference=20,
     requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class IntegerConvDsp(KernelMethods):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.numerics import C_TYPES
+from tilewright.numerics import C_TYPES, SHIFTS
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.cortex_m.kernels import matrix_i8, mve_product, product_i8
 from tilewright.platforms.cortex_m.kernels.mve import VECTOR
@@ -57,7 +57,8 @@ def shape_of(operands: Operands, columns: int) -> tuple[int, ...]:
 
 @PLATFORM.kernel(
     "MatMulInteger", types=portable.TYPES, template="integer_dsp.c.mako", layout=("axes", "like"),
-    sources=["dsp.h", "matrix_i8.h", "product_exact.h", "product_dsp.h"], preference=20, requires=Needs(has=("dsp",)),
+    sources=[SHIFTS, "dsp.h", "matrix_i8.h", "product_exact.h", "product_dsp.h"], preference=20,
+    requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class IntegerProductDsp(KernelMethods):
     """Sums of products of bytes in dual multiplies."""

@@ -6,7 +6,7 @@ TILEWRIGHT_INTO uint32_t ${f.name}_larger(uint32_t a, uint32_t b)
 }
 
 /* Channels in fours; the last four lie over those before them where the number is no multiple. */
-TILEWRIGHT_ONCE void ${f.name}(${f.plain_parameters})
+TILEWRIGHT_ONCE void ${f.name}(${f.parameters})
 {
     for (int oy = 0; oy < ${k.h.out}; oy++) {
         const int top = ${plus(times("oy", k.h.stride), -k.h.pad)};

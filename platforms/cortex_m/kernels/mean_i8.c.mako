@@ -5,7 +5,7 @@ TILEWRIGHT_INTO ${k.y_type} ${f.name}_code(int32_t sum)
     return (${k.y_type})(code < ${k.low} ? ${k.low} : code > ${k.high} ? ${k.high} : code);
 }
 
-TILEWRIGHT_ONCE void ${f.name}(${f.plain_parameters})
+TILEWRIGHT_ONCE void ${f.name}(${f.parameters})
 {
     for (int c = 0; c < ${k.channels}; c += 4) {
         uint32_t even = 0;

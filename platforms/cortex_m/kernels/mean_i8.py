@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tilewright.numerics import (
     C_TYPES,
-    HALF_EVEN,
+    ROUNDING,
     MultiplyHigh,
     Requantiser,
     RoundedDivision,
@@ -70,7 +70,7 @@ def _code(form: Requantiser) -> str:
 
 @PLATFORM.kernel(
     "AveragePool", "GlobalAveragePool", types="qi8 -> qi8|qu8", template="mean_i8.c.mako",
-    layout="channels_last", sources=["dsp.h", HALF_EVEN], preference=20,
+    layout="channels_last", sources=["dsp.h", *ROUNDING], preference=20,
     requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class MeanDsp(KernelMethods):

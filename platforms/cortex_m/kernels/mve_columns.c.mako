@@ -67,7 +67,7 @@ static void ${f.name}(${f.parameters})
             uint32_t steps[3];
             for (int i = 0; i < 3; i++) {
                 const int ih = oh * ${h.stride} - ${h.pad} + i * ${h.dilation};
-                const int inside = ih >= 0 && ih < ${h.size};
+                const bool inside = ih >= 0 && ih < ${h.size};
                 rows[i] = inside ? x + ih * ${h.x_stride} + c : pad;
                 steps[i] = inside ? ${k.channels} : 0;
             }

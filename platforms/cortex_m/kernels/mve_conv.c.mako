@@ -23,7 +23,7 @@ inside = f"(unsigned)top <= {lowest}u && (unsigned)left <= {leftmost}u" if one_r
 </%def>\
 <%def name="fill(to)">
         for (int j = 0; j < ${min(4, k.pixels)}; j++) {
-            memcpy(${to} + j * ${k.out_channels}, fill, ${k.out_channels});
+            (void)memcpy(${to} + j * ${k.out_channels}, fill, ${k.out_channels});
         }
 </%def>\
 % if k.way != "line":

@@ -16,7 +16,7 @@ TILEWRIGHT_MVE void ${f.name}(${f.parameters})
         const int top = oh * ${h.stride} - ${h.pad};
         int8_t *const to = ${y} + oh * ${w.out * k.channels};
 % if rows_padded:
-        const int inside = top >= 0 && top + ${(h.kernel - 1) * h.dilation} < ${h.size};
+        const bool inside = top >= 0 && top + ${(h.kernel - 1) * h.dilation} < ${h.size};
 % endif
         for (int ow = 0; ow < ${w.out}; ow++) {
             const int left = ow * ${w.stride} - ${w.pad};

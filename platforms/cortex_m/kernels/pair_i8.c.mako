@@ -22,7 +22,7 @@ sum_text = f"(a[{{0}}] - ({form.zero_points[0]})) * (b[{{0}}] - ({form.zero_poin
 % endif
         }
 </%def>\
-TILEWRIGHT_ONCE void ${f.name}(${f.plain_parameters})
+TILEWRIGHT_ONCE void ${f.name}(${f.parameters})
 {
 % if not form.product:
     const int32_t left = ${form.left};

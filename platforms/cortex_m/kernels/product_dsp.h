@@ -43,7 +43,7 @@ TILEWRIGHT_INTO uint32_t tilewright_product_word(const int8_t *from, int count, 
 
 /* Pairs of columns, one behind the other: of each four inputs the words of 0 and 2 and of 1 and 3, which hold the bytes of
  * the first column and the second in turn. Inputs that are missing are multiplied by zeros. */
-TILEWRIGHT_ONCE void tilewright_product_pack(const int8_t *restrict b, uint32_t *restrict to, const tilewright_product *p)
+TILEWRIGHT_ONCE void tilewright_product_pack(const int8_t *b, uint32_t *to, const tilewright_product *p)
 {
     const int32_t line = p->b_line;
     const int32_t step = p->b_step;
@@ -83,7 +83,7 @@ TILEWRIGHT_ONCE void tilewright_product_pack(const int8_t *restrict b, uint32_t 
 
 /* Widens a row into every `pixels`-th word; the sum of what is there. */
 TILEWRIGHT_INTO int32_t tilewright_product_widen(
-    const int pixels, const int8_t *restrict a, uint32_t *restrict to, const tilewright_product *p)
+    const int pixels, const int8_t *a, uint32_t *to, const tilewright_product *p)
 {
     const uint32_t flip = p->a_flip;
     const uint32_t zero = (uint32_t)(p->a_zero & 0xffff) * 0x10001u;
@@ -105,8 +105,8 @@ TILEWRIGHT_INTO int32_t tilewright_product_widen(
 
 /* All rows times the packed columns; `xs` takes the widened rows of a block. */
 TILEWRIGHT_INTO void tilewright_product_blocks(
-    const int pixels, const int form, const int8_t *restrict a, const uint32_t *restrict packed, uint32_t *restrict xs,
-    int8_t *restrict y, const int32_t *restrict codes, const tilewright_product *restrict p)
+    const int pixels, const int form, const int8_t *a, const uint32_t *packed, uint32_t *xs,
+    int8_t *y, const int32_t *codes, const tilewright_product *p)
 {
     const int pairs = (p->depth + 3) / 4 * 2;
     for (int row = 0; row < p->rows; row += pixels) {
@@ -149,8 +149,8 @@ TILEWRIGHT_INTO void tilewright_product_blocks(
 }
 
 #define TILEWRIGHT_PRODUCT(pixels, name, form) \
-    TILEWRIGHT_ONCE void tilewright_product##pixels##name(const int8_t *restrict a, const uint32_t *restrict packed, \
-        uint32_t *restrict xs, int8_t *restrict y, const int32_t *restrict codes, const tilewright_product *restrict p) \
+    TILEWRIGHT_ONCE void tilewright_product##pixels##name(const int8_t *a, const uint32_t *packed, \
+        uint32_t *xs, int8_t *y, const int32_t *codes, const tilewright_product *p) \
     { \
         tilewright_product_blocks(pixels, form, a, packed, xs, y, codes, p); \
     }

@@ -24,7 +24,7 @@ static void ${f.name}_matrix(const float *a, const float *b, float *y)
             float *const to = y + m * ${p.y_row} + n * ${p.y_column};
             for (int j = 0; j < ${k.height}; j++) {
 % if k.runs:
-                memcpy(to + j * ${p.y_row}, sums + 4 * j, ${4 * k.width});
+                (void)memcpy(to + j * ${p.y_row}, sums + 4 * j, ${4 * k.width});
 % else:
                 for (int o = 0; o < ${k.width}; o++) {
                     const float v = sums[4 * j + o];

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.numerics import C_TYPES, RoundedDivision, proof, requantise, the_quantisation
+from tilewright.numerics import C_TYPES, SHIFTS, RoundedDivision, proof, requantise, the_quantisation
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, Tensor, Work
 from tilewright.platforms.cortex_m.kernels import matrix_i8
 from tilewright.platforms.cortex_m.platform import PLATFORM
@@ -134,7 +134,8 @@ def product_cost(call: Call) -> float:
 
 @PLATFORM.kernel(
     "MatMul", types=portable.TYPES, template="product_dsp.c.mako", layout=("axes", "like"),
-    sources=["dsp.h", "matrix_i8.h", "product_exact.h", "product_dsp.h"], preference=20, requires=Needs(has=("dsp",)),
+    sources=[SHIFTS, "dsp.h", "matrix_i8.h", "product_exact.h", "product_dsp.h"], preference=20,
+    requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class ProductDsp(KernelMethods):
     """Integer matrix product of two operands in dual multiplies."""

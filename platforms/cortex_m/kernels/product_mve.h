@@ -39,7 +39,7 @@ TILEWRIGHT_MVE_INTO int8x16_t tilewright_product_inputs(const int8_t *from, int3
 
 /* Packs [eight columns][sixteen inputs][column][input], and the start of each column. */
 TILEWRIGHT_MVE void tilewright_product_columns(
-    const int8_t *restrict b, int8_t *restrict to, int32_t *restrict starts, const tilewright_product_vectors *restrict p)
+    const int8_t *b, int8_t *to, int32_t *starts, const tilewright_product_vectors *p)
 {
     const int steps = (p->depth + 15) / 16;
     const uint16x8_t places = vmulq_n_u16(vidupq_n_u16(0, 1), 16);
@@ -79,8 +79,8 @@ TILEWRIGHT_MVE void tilewright_product_columns(
 /* Every row times the packed columns; `copy` takes a row that vectors do not read where it lies. The codes of the results
  * are those of the scalar kernels, or, where they are exact, as for tilewright_product_exact. */
 TILEWRIGHT_MVE_INTO void tilewright_product_all(
-    const int form, const int8_t *restrict a, const int8_t *restrict packed, const int32_t *restrict starts,
-    int8_t *restrict copy, int8_t *restrict y, const int32_t *restrict codes, const tilewright_product_vectors *restrict p)
+    const int form, const int8_t *a, const int8_t *packed, const int32_t *starts,
+    int8_t *copy, int8_t *y, const int32_t *codes, const tilewright_product_vectors *p)
 {
     const int steps = (p->depth + 15) / 16;
     const int32x4_t low = vdupq_n_s32(form == TILEWRIGHT_SUMS ? 0 : codes[2]);
@@ -156,9 +156,9 @@ TILEWRIGHT_MVE_INTO void tilewright_product_all(
 }
 
 #define TILEWRIGHT_PRODUCT_LINES(name, form) \
-    TILEWRIGHT_MVE void tilewright_product_lines##name(const int8_t *restrict a, const int8_t *restrict packed, \
-        const int32_t *restrict starts, int8_t *restrict copy, int8_t *restrict y, const int32_t *restrict codes, \
-        const tilewright_product_vectors *restrict p) \
+    TILEWRIGHT_MVE void tilewright_product_lines##name(const int8_t *a, const int8_t *packed, \
+        const int32_t *starts, int8_t *copy, int8_t *y, const int32_t *codes, \
+        const tilewright_product_vectors *p) \
     { \
         tilewright_product_all(form, a, packed, starts, copy, y, codes, p); \
     }

@@ -43,7 +43,7 @@ TILEWRIGHT_IN_ORDER void ${f.name}_codes(const float *from, float ratio, int8_t 
 % endfor
         TILEWRIGHT_FOUR_FLOATS(scaled0, scaled1, scaled2, scaled3);
 % for n in range(4):
-        memcpy(&bits${n}, &scaled${n}, sizeof bits${n});
+        (void)memcpy(&bits${n}, &scaled${n}, sizeof bits${n});
         to[${n}] = (int8_t)(uint8_t)bits${n};
 % endfor
         to += 4;
@@ -55,7 +55,7 @@ TILEWRIGHT_IN_ORDER void ${f.name}_codes(const float *from, float ratio, int8_t 
         uint32_t bits;
         TILEWRIGHT_ONE_FLOAT(scaled);
         scaled += shift;
-        memcpy(&bits, &scaled, sizeof bits);
+        (void)memcpy(&bits, &scaled, sizeof bits);
         to[${n}] = (int8_t)(uint8_t)bits;
     }
 % endfor
@@ -87,7 +87,7 @@ static void ${f.name}(${f.parameters})
         int8_t *const to = codes + row * ${k.width};
         const uint32_t high = ${f.name}_high(from, tilewright_load(&least));
         if (high < 0x7F800000u) {
-            memcpy(most + row, &high, sizeof high);
+            (void)memcpy(most + row, &high, sizeof high);
             ${f.name}_codes(from, ${k.highest}.0f / most[row], to);
         } else {
             most[row] = ${f.name}_any(from, to);

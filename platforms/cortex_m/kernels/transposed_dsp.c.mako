@@ -10,7 +10,7 @@ TILEWRIGHT_ONCE void ${f.name}_patch(const int8_t *x, int8_t *to, int top, int l
     int8_t *const end = to + p->depth;
     for (int row = top; row < top + p->taps_down * ${h.dilation}; row += ${h.dilation}) {
         const int line = row * ${w.size * k.channels};
-        const int inside = row >= 0 && row < ${h.size};
+        const bool inside = row >= 0 && row < ${h.size};
 % if w.dilation == 1:
         if (inside && left >= 0 && left + p->taps_across <= ${w.size}) {
             const int bytes = p->taps_across * ${k.channels};

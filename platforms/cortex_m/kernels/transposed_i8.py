@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from tilewright.numerics import C_TYPES, accumulator, the_quantisation
+from tilewright.numerics import C_TYPES, SHIFTS, accumulator, the_quantisation
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.kernels import matrix_i8, mve
 from tilewright.platforms.cortex_m.platform import PLATFORM
@@ -145,7 +145,7 @@ def work(call: Call, multiple: int, step: float) -> TransposedWork:
 
 @PLATFORM.kernel(
     "ConvTranspose", types=matrix_i8.TYPES, template="transposed_dsp.c.mako", layout="channels_last",
-    sources=["dsp.h", "matrix_i8.h", "transposed.h", RUNS], preference=20, requires=Needs(has=("dsp",)),
+    sources=[SHIFTS, "dsp.h", "matrix_i8.h", "transposed.h", RUNS], preference=20, requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class TransposedDsp(KernelMethods):
     """Integer ConvTranspose: four pixels of a phase by two channels of dual multiplies."""

@@ -8,7 +8,7 @@ TILEWRIGHT_MVE void ${f.name}_patch(const int8_t *x, int8_t *to, int top, int le
     int8_t *const end = to + p->depth;
     for (int row = top; row < top + p->taps_down * ${h.dilation}; row += ${h.dilation}) {
         const int line = row * ${w.size * k.channels};
-        const int inside = row >= 0 && row < ${h.size};
+        const bool inside = row >= 0 && row < ${h.size};
 % if w.dilation == 1:
         if (inside && left >= 0 && left + p->taps_across <= ${w.size}) {
             tilewright_mve_run(to, x + line + left * ${k.channels}, p->taps_across * ${k.channels});

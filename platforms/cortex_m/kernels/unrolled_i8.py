@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from tilewright.numerics import C_TYPES
+from tilewright.numerics import C_TYPES, SHIFTS
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.kernels import conv_i8, matrix_i8
 from tilewright.platforms.cortex_m.kernels.conv_i8 import inner_blocks, pixels_of
@@ -176,7 +176,8 @@ def unfit(call: Call) -> str | None:
 
 @PLATFORM.kernel(
     "Conv", types=matrix_i8.TYPES, template="unrolled_i8.c.mako", layout="channels_last",
-    sources=["dsp.h", "matrix_i8.h", "unrolled_i8.h"], preference=32, requires=Needs(has=("dsp",), optimize="speed"),
+    sources=[SHIFTS, "dsp.h", "matrix_i8.h", "unrolled_i8.h"], preference=32,
+    requires=Needs(has=("dsp",), optimize="speed"),
 )  # fmt: skip
 class ConvUnrolled(KernelMethods):
     """Integer convolution of any window with its core unrolled for the layer: four pixels by two channels."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise, the_quantisation
+from tilewright.numerics import C_TYPES, ROUNDING, Requantiser, accumulator, proof, requantise, the_quantisation
 from tilewright.operators import conv_window
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.cuda.platform import PLATFORM
@@ -19,7 +19,7 @@ from tilewright.platforms.generic.kernels.dense_f32 import memory_order
 from tilewright.platforms.generic.kernels.nest import operand_names
 
 TYPES = "qi8, qi8|qu8|qi4|qu4, i32|i64? -> qi8|qu8|qi16|qu16"
-SOURCES = ["dot4.h", HALF_EVEN]
+SOURCES = ["dot4.h", *ROUNDING]
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ ${f.storage} void ${f.name}(${f.parameters})
             for (int j = 0; j < ${S.keys}; j++) {
 % if k.present_key:
                 const ${k.c_type} *const key = ${row("k", "past_key", S.depth)};
-                memcpy(present_key + ((entry * ${S.key_heads} + shared) * ${S.keys} + j) * ${S.depth}, key, ${S.depth} * sizeof *key);
+                (void)memcpy(present_key + ((entry * ${S.key_heads} + shared) * ${S.keys} + j) * ${S.depth}, key, ${S.depth} * sizeof *key);
 % endif
 % if k.present_value:
                 const ${k.c_type} *const value = ${row("v", "past_value", S.value_depth)};
-                memcpy(present_value + ((entry * ${S.key_heads} + shared) * ${S.keys} + j) * ${S.value_depth}, value, ${S.value_depth} * sizeof *value);
+                (void)memcpy(present_value + ((entry * ${S.key_heads} + shared) * ${S.keys} + j) * ${S.value_depth}, value, ${S.value_depth} * sizeof *value);
 % endif
             }
         }

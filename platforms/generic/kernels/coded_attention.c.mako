@@ -74,7 +74,7 @@ static void ${f.name}(${f.parameters})
                 const ${byte} *value = values + e;
                 int32_t ${", ".join(f"sum{n}" for n in range(len(columns)))};
 % for n, column in enumerate(columns):
-                memcpy(&sum${n}, ${place(*column)}, sizeof sum${n});
+                (void)memcpy(&sum${n}, ${place(*column)}, sizeof sum${n});
 % endfor
                 for (int j = 0; j < rows; j++) {
 % for n, column in enumerate(columns):
@@ -83,7 +83,7 @@ static void ${f.name}(${f.parameters})
                     value += ${k.value_bytes};
                 }
 % for n, column in enumerate(columns):
-                memcpy(${place(*column)}, &sum${n}, sizeof sum${n});
+                (void)memcpy(${place(*column)}, &sum${n}, sizeof sum${n});
 % endfor
             }
         }

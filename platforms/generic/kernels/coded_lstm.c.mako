@@ -57,7 +57,7 @@ static void ${f.name}(${f.parameters})
                 c[i] = cell;
                 next[i] = (int16_t)(((TILEWRIGHT_CURVE(zero, gate[1]) + 32768) * TILEWRIGHT_CURVE_OF_TWICE(zero, shown) + 32768) >> 16);
             }
-            memcpy(h, next, ${2 * H});
+            (void)memcpy(h, next, ${2 * H});
 % if k.results[0]:
             for (int i = 0; i < ${H}; i++) {
                 y[((at * ${len(s.directions)} + ${n}) * ${s.batch} + entry) * ${H} + i] = (float)h[i] * 3.0517578125e-05f;

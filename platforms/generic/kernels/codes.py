@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from tilewright.numerics import (
     C_TYPES,
-    HALF_EVEN,
+    ROUNDING,
     PairForm,
     code_limits,
     initialiser,
@@ -238,7 +238,7 @@ class MoveCodes(KernelMethods):
 
 @PLATFORM.kernel(
     *names_with(Mean), types=f"{Q}, i64? -> {Q}", template="nest.c.mako", layout=("axes", "like"), preference=10,
-    sources=[HALF_EVEN],
+    sources=[*ROUNDING],
 )  # fmt: skip
 class MeanCodes(KernelMethods):
     """Means and sums of codes: exact int32 sums, one requantisation."""
@@ -275,8 +275,9 @@ class MeanCodes(KernelMethods):
 
 
 @PLATFORM.kernel(
-    *names_with(Converts), types="*... -> *...", template="nest.c.mako", layout=("axes", "same"), preference=-5
-)
+    *names_with(Converts), types="*... -> *...", template="nest.c.mako", layout=("axes", "same"),
+    sources=["difference.h"], preference=-5,
+)  # fmt: skip
 class BorderCodes(KernelMethods):
     """Between floats and codes, as ONNX's float32 arithmetic says."""
 

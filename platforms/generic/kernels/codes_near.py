@@ -56,7 +56,7 @@ class NearCodes(KernelMethods):
         assert near is not None
         form = near.form
         word = "int64_t" if form.bits == 64 else "int32_t"
-        sum_text = pair_text(replace(form, shift=0)).removesuffix(" >> 0")
+        sum_text = pair_text(replace(form, shift=0))
         listed = f"pairs, {len(near.listed)}, (int32_t)e0, (int32_t)e1"
         text = f"tilewright_near{form.bits}({sum_text}, {form.shift}, {near.window}, {listed})"
         codes = Codes(text, "acc", C_TYPES[call.outputs[0].dtype], form.low, form.high, operand_type=word)

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 from tilewright.numerics import (
     C_TYPES,
-    HALF_EVEN,
+    ROUNDING,
     accumulator,
     by_channel,
     code_limits,
@@ -152,8 +152,8 @@ class PackedCodes(KernelMethods):
 
 
 PLATFORM.kernel(
-    "Conv", types=TYPES, template="nest.c.mako", layout=("axes", "like"), sources=[HALF_EVEN], preference=20
+    "Conv", types=TYPES, template="nest.c.mako", layout=("axes", "like"), sources=[*ROUNDING], preference=20
 )(PackedCodes)
 PLATFORM.kernel(
-    "Gemm", "MatMul", types=TYPES, template="nest.c.mako", layout="default", sources=[HALF_EVEN], preference=20
+    "Gemm", "MatMul", types=TYPES, template="nest.c.mako", layout="default", sources=[*ROUNDING], preference=20
 )(PackedCodes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tilewright.numerics import (
     C_TYPES,
-    HALF_EVEN,
+    ROUNDING,
     ResizeForm,
     code_limits,
     initialiser,
@@ -70,7 +70,7 @@ def result_parts(call: Call, form: ResizeForm, strides: tuple[int, ...]) -> tupl
 
 @PLATFORM.kernel(
     "Resize", "Upsample", types=f"{Q}, *... -> {Q}", template="nest.c.mako", layout=("axes", "like"),
-    sources=[HALF_EVEN], preference=10,
+    sources=[*ROUNDING], preference=10,
 )  # fmt: skip
 class ResizeCodes(KernelMethods):
     """Linear and cubic interpolation of codes in integers."""

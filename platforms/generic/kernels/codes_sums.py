@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from tilewright.numerics import (
     C_TYPES,
-    HALF_EVEN,
+    ROUNDING,
     accumulator,
     by_channel,
     channel_axis,
@@ -83,7 +83,7 @@ def loop_text(nest: Nest, axis: int) -> str:
 
 @PLATFORM.kernel(
     "Conv", "Gemm", "MatMul", types=f"{Q}, {WEIGHTS}, i32|i64? -> {Q}", template="nest.c.mako", layout=("axes", "like"),
-    sources=[HALF_EVEN], preference=-5,
+    sources=[*ROUNDING], preference=-5,
 )  # fmt: skip
 class SumCodes(KernelMethods):
     """Plain loops from the index maps, one int32 sum per result."""
@@ -130,7 +130,7 @@ class _Line:
 
 @PLATFORM.kernel(
     "ConvTranspose", types=f"{Q}, {WEIGHTS}, i32|i64? -> {Q}", template="nest.c.mako", layout=("axes", "like"),
-    sources=[HALF_EVEN], preference=-5,
+    sources=[*ROUNDING], preference=-5,
 )  # fmt: skip
 class TransposedSumCodes(KernelMethods):
     """Every result gathers the taps that reach it; one int32 sum per result."""

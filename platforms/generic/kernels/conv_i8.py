@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, centred, proof, requantise, too_wide
+from tilewright.numerics import C_TYPES, ROUNDING, Requantiser, accumulator, centred, proof, requantise, too_wide
 from tilewright.operators import conv_window
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.blocks import (
@@ -184,7 +184,7 @@ def strides_of(call: Call) -> tuple[int, int]:
 
 
 @PLATFORM.kernel(
-    "Conv", types=TYPES, template="conv_i8.c.mako", layout="channels_last", sources=["vectorised.h", HALF_EVEN],
+    "Conv", types=TYPES, template="conv_i8.c.mako", layout="channels_last", sources=["vectorised.h", *ROUNDING],
     preference=10,
 )  # fmt: skip
 class ConvI8(KernelMethods):

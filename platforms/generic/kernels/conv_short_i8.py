@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.numerics import HALF_EVEN, accumulator, proof, requantise
+from tilewright.numerics import ROUNDING, accumulator, proof, requantise
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.generic.kernels import conv_f32, conv_i8
 from tilewright.platforms.generic.kernels.blocks import pack_weights
@@ -45,7 +45,7 @@ def _shape(call: Call) -> Shape:
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="conv_short_i8.c.mako", layout="channels_last",
-    sources=["vectorised.h", HALF_EVEN], preference=16, requires=Needs(has=("simd",)),
+    sources=["vectorised.h", *ROUNDING], preference=16, requires=Needs(has=("simd",)),
 )  # fmt: skip
 class ConvShortI8(KernelMethods):
     """Integer convolution whose sums have few terms."""

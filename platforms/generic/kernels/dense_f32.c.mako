@@ -1,5 +1,5 @@
 % for block in k.blocks:
-${k.attribute} ${f.storage} void ${f.name}_block${block.width}(const float *restrict x, const float *restrict w, ${"const float *restrict b, " if k.bias else ""}float *restrict y)
+${k.attribute} ${f.storage} void ${f.name}_block${block.width}(const float *${f.restrict}x, const float *${f.restrict}w, ${f"const float *{f.restrict}b, " if k.bias else ""}float *${f.restrict}y)
 {
     float acc[${k.at_once}][${block.width}];
     for (int p = 0; p < ${k.at_once}; p++) {
@@ -10,14 +10,14 @@ ${k.attribute} ${f.storage} void ${f.name}_block${block.width}(const float *rest
     for (int i = 0; i < ${k.depth}; i++) {
         for (int p = 0; p < ${k.at_once}; p++) {
             for (int o = 0; o < ${block.width}; o++) {
-                acc[p][o] += x[p * ${k.depth} + i] * w[i * ${block.width} + o];
+                acc[p][o] += x[${times("p", k.depth)} + i] * w[${times("i", block.width)} + o];
             }
         }
     }
     for (int p = 0; p < ${k.at_once}; p++) {
         for (int o = 0; o < ${block.width}; o++) {
             const float v = acc[p][o];
-            y[p * ${k.columns} + o] = ${k.clamp};
+            y[${times("p", k.columns)} + o] = ${k.clamp};
         }
     }
 }
@@ -29,7 +29,7 @@ ${k.attribute} ${f.storage} void ${f.name}(${f.parameters})
         const int at = m < ${k.rows - k.at_once} ? m : ${k.rows - k.at_once};
 % for block in k.blocks:
         for (int n = 0; n < ${block.count}; n++) {
-            ${f.name}_block${block.width}(a + at * ${k.depth}, w + ${block.weights} + n * ${block.width * k.depth}, ${f"bias + {block.first} + n * {block.width}, " if k.bias else ""}y + at * ${k.columns} + ${block.first} + n * ${block.width});
+            ${f.name}_block${block.width}(a + ${times("at", k.depth)}, w + ${plus(times("n", block.width * k.depth), block.weights)}, ${f"bias + {plus(times('n', block.width), block.first)}, " if k.bias else ""}y + ${times("at", k.columns)} + ${plus(times("n", block.width), block.first)});
         }
 % endfor
     }

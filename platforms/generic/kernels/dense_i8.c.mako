@@ -2,7 +2,7 @@
 q = k.requantise
 %>\
 % for block in k.blocks:
-${k.attribute} ${f.storage} void ${f.name}_block${block.width}(const ${k.x_type} *restrict x, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
+${k.attribute} ${f.storage} void ${f.name}_block${block.width}(const ${k.x_type} *${f.restrict}x, const ${k.w_type} *${f.restrict}w, const int32_t *${f.restrict}b, ${q.parameters}${k.y_type} *${f.restrict}y)
 {
     int32_t acc[${k.at_once}][${block.width}];
     for (int p = 0; p < ${k.at_once}; p++) {
@@ -13,16 +13,16 @@ ${k.attribute} ${f.storage} void ${f.name}_block${block.width}(const ${k.x_type}
     for (int i = 0; i < ${k.depth}; i++) {
         for (int p = 0; p < ${k.at_once}; p++) {
             for (int o = 0; o < ${block.width}; o++) {
-                acc[p][o] += (int32_t)x[p * ${k.depth} + i] * w[i * ${block.width} + o];
+                acc[p][o] += (int32_t)x[${times("p", k.depth)} + i] * w[${times("i", block.width)} + o];
             }
         }
     }
     for (int p = 0; p < ${k.at_once}; p++) {
         for (int o = 0; o < ${block.width}; o++) {
-            int32_t code = (int32_t)(${q.c("acc[p][o]", "o")});
+            int32_t code = ${q.code("acc[p][o]", "o")};
             code = code < ${q.low} ? ${q.low} : code;
             code = code > ${q.high} ? ${q.high} : code;
-            y[p * ${k.columns} + o] = (${k.y_type})code;
+            y[${times("p", k.columns)} + o] = (${k.y_type})code;
         }
     }
 }
@@ -34,8 +34,8 @@ ${f.storage} void ${f.name}(${f.parameters})
         const int at = m < ${k.rows - k.at_once} ? m : ${k.rows - k.at_once};
 % for block in k.blocks:
         for (int n = 0; n < ${block.count}; n++) {
-            const int column = ${block.first} + n * ${block.width};
-            ${f.name}_block${block.width}(a + at * ${k.depth}, w + ${block.weights} + n * ${block.width * k.depth}, bias + column, ${q.arguments("column")}y + at * ${k.columns} + column);
+            const int column = ${plus(times("n", block.width), block.first)};
+            ${f.name}_block${block.width}(a + ${times("at", k.depth)}, w + ${plus(times("n", block.width * k.depth), block.weights)}, bias + column, ${q.arguments("column")}y + ${times("at", k.columns)} + column);
         }
 % endfor
     }

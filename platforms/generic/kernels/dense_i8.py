@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise, too_wide
+from tilewright.numerics import C_TYPES, ROUNDING, Requantiser, accumulator, proof, requantise, too_wide
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.blocks import Block, channel_blocks
 from tilewright.platforms.generic.kernels.conv_i8 import TYPES, weights_of
@@ -97,7 +97,7 @@ def block_width(call: Call) -> int:
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=TYPES, template="dense_i8.c.mako", layout=("rows", "default"),
-    sources=["vectorised.h", HALF_EVEN], preference=10,
+    sources=["vectorised.h", *ROUNDING], preference=10,
 )  # fmt: skip
 class DenseI8(KernelMethods):
     """Integer matrix product with a constant right-hand side."""

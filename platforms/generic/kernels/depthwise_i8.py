@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise
+from tilewright.numerics import C_TYPES, ROUNDING, Requantiser, accumulator, proof, requantise
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels import conv_i8
 from tilewright.platforms.generic.kernels.blocks import Axis, Block, channel_blocks
@@ -88,7 +88,7 @@ def depthwise_overlap(operands: Operands) -> tuple[tuple[int, int, int], ...]:
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="depthwise_i8.c.mako", layout="channels_last",
-    sources=["vectorised.h", HALF_EVEN], preference=20,
+    sources=["vectorised.h", *ROUNDING], preference=20,
 )  # fmt: skip
 class DepthwiseI8(KernelMethods):
     """Integer depthwise convolution, one output channel per input channel."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.numerics import HALF_EVEN
+from tilewright.numerics import ROUNDING
 from tilewright.platform import Call, Constant, KernelMethods, Operands
 from tilewright.platforms.generic.kernels import conv_i8, depthwise_i8
 from tilewright.platforms.generic.kernels.depthwise_i8 import WIDTH, DepthwiseI8Context
@@ -29,7 +29,7 @@ def kept_rows(call: Call) -> int:
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="depthwise_rows_i8.c.mako", layout="channels_last",
-    sources=["vectorised.h", HALF_EVEN], preference=25,
+    sources=["vectorised.h", *ROUNDING], preference=25,
 )  # fmt: skip
 class DepthwiseRowsI8(KernelMethods):
     """Integer depthwise convolution whose result may take its operand's place."""

@@ -3,13 +3,13 @@ q, h, w = k.requantise, k.h, k.w
 wide = range(k.pixels)
 %>\
 <%def name="product(name, count)">
-${k.attribute} ${f.storage} void ${f.name}_${name}(const ${k.x_type if k.direct else "int16_t"} *restrict patches, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
+${k.attribute} ${f.storage} void ${f.name}_${name}(const ${k.x_type if k.direct else "int16_t"} *${f.restrict}patches, const ${k.w_type} *${f.restrict}w, const int32_t *${f.restrict}b, ${q.parameters}${k.y_type} *${f.restrict}y)
 {
 % for p in wide:
-    const ${k.x_type if k.direct else "int16_t"} *restrict x${p} = patches + ${p * k.padded_depth};
+    const ${k.x_type if k.direct else "int16_t"} *${f.restrict}x${p} = ${plus("patches", p * k.padded_depth)};
 % endfor
 % for o in range(count):
-    const ${k.w_type} *restrict w${o} = w + ${o * k.padded_depth};
+    const ${k.w_type} *${f.restrict}w${o} = ${plus("w", o * k.padded_depth)};
 % endfor
     int32_t acc[${k.pixels}][${count}];
 % for p in wide:
@@ -33,24 +33,27 @@ ${k.attribute} ${f.storage} void ${f.name}_${name}(const ${k.x_type if k.direct 
 % endfor
 % endfor
     for (int o = 0; o < ${count}; o++) {
+% for declaration in q.declarations("o"):
+        ${declaration}
+% endfor
         for (int p = 0; p < ${k.pixels}; p++) {
-            int32_t code = (int32_t)(${q.c("acc[p][o]", "o")});
+            int32_t code = ${q.code("acc[p][o]", "o", q.held)};
             code = code < ${q.low} ? ${q.low} : code;
             code = code > ${q.high} ? ${q.high} : code;
-            y[p * ${k.groups.all_results} + o] = (${k.y_type})code;
+            y[${times("p", k.groups.all_results)} + o] = (${k.y_type})code;
         }
     }
 }
 </%def>\
 % if k.patch:
-${k.attribute} ${f.storage} void ${f.name}_gather(const ${k.x_type} *restrict x, int top, int left, int16_t *restrict patch)
+${k.attribute} ${f.storage} void ${f.name}_gather(const ${k.x_type} *${f.restrict}x, int top, int left, int16_t *${f.restrict}patch)
 {
     for (int kh = 0; kh < ${h.kernel}; kh++) {
-        const int row = top + kh * ${h.dilation};
-        int16_t *restrict to = patch + kh * ${w.kernel * k.groups.channels};
+        const int row = top + ${times("kh", h.dilation)};
+        int16_t *${f.restrict}to = patch + ${times("kh", w.kernel * k.groups.channels)};
 % if w.dilation == 1 and k.groups.count == 1:
-        if (row >= 0 && row < ${h.size} && left >= 0 && left + ${w.kernel} <= ${w.size}) {
-            const ${k.x_type} *restrict from = x + row * ${h.x_stride} + left * ${w.x_stride};
+        if (row >= 0 && row < ${h.size} && left >= 0 && ${plus("left", w.kernel)} <= ${w.size}) {
+            const ${k.x_type} *${f.restrict}from = x + ${times("row", h.x_stride)} + ${times("left", w.x_stride)};
             for (int i = 0; i < ${w.kernel * k.groups.channels}; i++) {
                 to[i] = from[i];
             }
@@ -58,15 +61,15 @@ ${k.attribute} ${f.storage} void ${f.name}_gather(const ${k.x_type} *restrict x,
         }
 % endif
         for (int kw = 0; kw < ${w.kernel}; kw++) {
-            const int column = left + kw * ${w.dilation};
+            const int column = left + ${times("kw", w.dilation)};
             if (row >= 0 && row < ${h.size} && column >= 0 && column < ${w.size}) {
-                const ${k.x_type} *restrict from = x + row * ${h.x_stride} + column * ${w.x_stride};
+                const ${k.x_type} *${f.restrict}from = x + ${times("row", h.x_stride)} + ${times("column", w.x_stride)};
                 for (int i = 0; i < ${k.groups.channels}; i++) {
-                    to[kw * ${k.groups.channels} + i] = from[i];
+                    to[${times("kw", k.groups.channels)} + i] = from[i];
                 }
             } else {
                 for (int i = 0; i < ${k.groups.channels}; i++) {
-                    to[kw * ${k.groups.channels} + i] = ${k.zero};
+                    to[${times("kw", k.groups.channels)} + i] = ${k.zero};
                 }
             }
         }
@@ -74,7 +77,7 @@ ${k.attribute} ${f.storage} void ${f.name}_gather(const ${k.x_type} *restrict x,
 }
 
 % elif not k.direct:
-${k.attribute} ${f.storage} void ${f.name}_gather(const ${k.x_type} *restrict x, int16_t *restrict patch)
+${k.attribute} ${f.storage} void ${f.name}_gather(const ${k.x_type} *${f.restrict}x, int16_t *${f.restrict}patch)
 {
     for (int i = 0; i < ${k.depth}; i++) {
         patch[i] = x[i];
@@ -96,7 +99,7 @@ ${f.storage} void ${f.name}(${f.parameters})
 % if k.padded_depth > k.depth:
     for (int p = 0; p < ${k.pixels}; p++) {
         for (int i = ${k.depth}; i < ${k.padded_depth}; i++) {
-            patches[p * ${k.padded_depth} + i] = 0;
+            patches[${times("p", k.padded_depth)} + i] = 0;
         }
     }
 % endif
@@ -104,30 +107,30 @@ ${f.storage} void ${f.name}(${f.parameters})
         for (int n = 0; n < ${k.results}; n += ${k.pixels}) {
             const int at = n < ${k.results - k.pixels} ? n : ${k.results - k.pixels};
 % if k.direct:
-            const ${k.x_type} *const patches = ${k.x_name} + at * ${k.x_channels} + g * ${k.groups.channels};
+            const ${k.x_type} *const patches = ${k.x_name} + ${times("at", k.x_channels)} + ${times("g", k.groups.channels)};
 % else:
             for (int p = 0; p < ${k.pixels}; p++) {
 % if k.patch:
-                const int top = (at + p) / ${w.out} * ${h.stride} - ${h.pad};
-                const int left = (at + p) % ${w.out} * ${w.stride} - ${w.pad};
-                ${f.name}_gather(${k.x_name} + g * ${k.groups.channels}, top, left, patches + p * ${k.padded_depth});
+                const int top = ${plus(times(f"(at + p) / {w.out}", h.stride), -h.pad)};
+                const int left = ${plus(times(f"(at + p) % {w.out}", w.stride), -w.pad)};
+                ${f.name}_gather(${k.x_name} + ${times("g", k.groups.channels)}, top, left, patches + ${times("p", k.padded_depth)});
 % else:
-                ${f.name}_gather(${k.x_name} + (at + p) * ${k.x_channels} + g * ${k.groups.channels}, patches + p * ${k.padded_depth});
+                ${f.name}_gather(${k.x_name} + ${times("(at + p)", k.x_channels)} + ${times("g", k.groups.channels)}, patches + ${times("p", k.padded_depth)});
 % endif
             }
 % endif
-            ${k.y_type} *const yr = y + at * ${k.groups.all_results} + g * ${k.groups.results};
+            ${k.y_type} *const yr = y + ${times("at", k.groups.all_results)} + ${times("g", k.groups.results)};
             int o = 0;
 % if k.groups.results >= k.together:
-            for (; o + ${k.together} <= ${k.groups.results}; o += ${k.together}) {
-                const int channel = g * ${k.groups.results} + o;
-                ${f.name}_several(patches, w + channel * ${k.padded_depth}, ${k.bias_name} + channel, ${q.arguments("channel")}yr + o);
+            for (; ${plus("o", k.together)} <= ${k.groups.results}; o += ${k.together}) {
+                const int channel = ${times("g", k.groups.results)} + o;
+                ${f.name}_several(patches, w + ${times("channel", k.padded_depth)}, ${k.bias_name} + channel, ${q.arguments("channel")}yr + o);
             }
 % endif
 % if k.groups.results % k.together:
             for (; o < ${k.groups.results}; o++) {
-                const int channel = g * ${k.groups.results} + o;
-                ${f.name}_single(patches, w + channel * ${k.padded_depth}, ${k.bias_name} + channel, ${q.arguments("channel")}yr + o);
+                const int channel = ${times("g", k.groups.results)} + o;
+                ${f.name}_single(patches, w + ${times("channel", k.padded_depth)}, ${k.bias_name} + channel, ${q.arguments("channel")}yr + o);
             }
 % endif
         }

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise
+from tilewright.numerics import C_TYPES, ROUNDING, Requantiser, accumulator, proof, requantise
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels import conv_i8, dense_i8
 from tilewright.platforms.generic.kernels.blocks import Axis, Groups, groups_of
@@ -90,7 +90,7 @@ def _too_wide(call: Call) -> str | None:
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="dot_i8.c.mako", layout="channels_last",
-    sources=["vectorised.h", HALF_EVEN], preference=15,
+    sources=["vectorised.h", *ROUNDING], preference=15,
 )  # fmt: skip
 class ConvDotI8(KernelMethods):
     """Integer convolution as dot products over gathered patches."""
@@ -149,7 +149,7 @@ class ConvDotI8(KernelMethods):
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=conv_i8.TYPES, template="dot_i8.c.mako", layout=("rows", "default"),
-    sources=["vectorised.h", HALF_EVEN], preference=15,
+    sources=["vectorised.h", *ROUNDING], preference=15,
 )  # fmt: skip
 class DenseDotI8(KernelMethods):
     """Integer matrix product as dot products of rows."""

@@ -2,10 +2,10 @@
 h, w, q = k.h, k.w, k.requantise
 row = w.kernel * k.groups.channels
 names = (("double", "scale"), ("double", "offset")) if k.real else (("int32_t", "b"), *zip(q.types, q.names))
-declared = "".join(f"const {kind} *restrict {name}, " for kind, name in names)
+declared = "".join(f"const {kind} *{f.restrict}{name}, " for kind, name in names)
 passed = "".join(f"{name} + channel, " for _, name in names)
 %>\
-${k.attribute} ${f.storage} void ${f.name}_convert(const ${k.x_type} *restrict x, float *restrict row)
+${k.attribute} ${f.storage} void ${f.name}_convert(const ${k.x_type} *${f.restrict}x, float *${f.restrict}row)
 {
     for (int i = 0; i < ${w.size * w.x_stride}; i++) {
         row[i] = (float)((int32_t)x[i]${f" - {k.zero}" if k.zero > 0 else f" + {-k.zero}" if k.zero else ""});
@@ -13,7 +13,7 @@ ${k.attribute} ${f.storage} void ${f.name}_convert(const ${k.x_type} *restrict x
 }
 
 % for block in k.blocks:
-${k.attribute} ${f.storage} void ${f.name}_codes${block.width}(const float *restrict sums, ${declared}${k.y_type} *restrict y)
+${k.attribute} ${f.storage} void ${f.name}_codes${block.width}(const float *${f.restrict}sums, ${declared}${k.y_type} *${f.restrict}y)
 {
     for (int p = 0; p < ${k.pixels[loop.index]}; p++) {
         int32_t codes[${block.width}];
@@ -24,7 +24,7 @@ ${k.attribute} ${f.storage} void ${f.name}_codes${block.width}(const float *rest
             codes[o] = (code > ${k.real.span} ? ${k.real.span} : code)${f" - {-k.real.low}" if k.real.low < 0 else f" + {k.real.low}" if k.real.low else ""};
 % else:
             const int32_t acc = (int32_t)sums[p * ${block.width} + o] + b[o];
-            int32_t code = (int32_t)(${q.c("acc", "o")});
+            int32_t code = ${q.code("acc", "o")};
             code = code < ${q.low} ? ${q.low} : code;
             codes[o] = code > ${q.high} ? ${q.high} : code;
 % endif
@@ -35,7 +35,7 @@ ${k.attribute} ${f.storage} void ${f.name}_codes${block.width}(const float *rest
     }
 }
 
-${k.attribute} ${f.storage} void ${f.name}_block${block.width}(const float *const *rows, int base, const float *restrict w, int kh_first, int kh_last, float *restrict sums)
+${k.attribute} ${f.storage} void ${f.name}_block${block.width}(const float *const *rows, int base, const float *${f.restrict}w, int kh_first, int kh_last, float *${f.restrict}sums)
 {
     enum { PIXELS = ${k.pixels[loop.index]} };
     float acc[PIXELS][${block.width}];
@@ -45,8 +45,8 @@ ${k.attribute} ${f.storage} void ${f.name}_block${block.width}(const float *cons
         }
     }
     for (int kh = kh_first; kh < kh_last; kh++) {
-        const float *restrict xr = rows[kh] + base;
-        const float *restrict wr = w + kh * ${w.kernel * k.x_channels if k.depthwise else row * block.width};
+        const float *${f.restrict}xr = rows[kh] + base;
+        const float *${f.restrict}wr = w + kh * ${w.kernel * k.x_channels if k.depthwise else row * block.width};
 % if k.depthwise:
         for (int kw = 0; kw < ${w.kernel}; kw++) {
             for (int p = 0; p < PIXELS; p++) {
@@ -104,7 +104,7 @@ ${f.storage} void ${f.name}(${f.parameters})
         while (kh_first < kh_last && top + kh_first * ${h.dilation} < 0) {
             kh_first++;
         }
-        while (kh_last > kh_first && top + (kh_last - 1) * ${h.dilation} >= ${h.size}) {
+        while (kh_last > kh_first && top + ${times("(kh_last - 1)", h.dilation)} >= ${h.size}) {
             kh_last--;
         }
         for (; next < ${h.size} && next < top + ${k.ring}; next++) {

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
-from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise
+from tilewright.numerics import C_TYPES, ROUNDING, Requantiser, accumulator, proof, requantise
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.generic.kernels import conv_f32, conv_i8
 from tilewright.platforms.generic.kernels.blocks import Axis, Block, Groups, channel_blocks, groups_of, pack_weights
@@ -115,7 +115,7 @@ def side_by_side(call: Call) -> int:
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="float_sums_i8.c.mako", layout="channels_last",
-    sources=["vectorised.h", HALF_EVEN], preference=30, requires=Needs(has=("simd",), optimize="speed"),
+    sources=["vectorised.h", *ROUNDING], preference=30, requires=Needs(has=("simd",), optimize="speed"),
 )  # fmt: skip
 class ConvFloatSumsI8(KernelMethods):
     """Integer convolution with proved exact sums in floats; a depthwise one takes its channels as one block."""

@@ -1,7 +1,7 @@
 <%
 p = k.product
 %>\
-${k.attribute} ${f.storage} void ${f.name}_block(const ${k.a_type} *restrict a, const ${k.b_type} *restrict b, int32_t *restrict y, int32_t a_zero, int32_t b_zero)
+${k.attribute} ${f.storage} void ${f.name}_block(const ${k.a_type} *${f.restrict}a, const ${k.b_type} *${f.restrict}b, int32_t *${f.restrict}y, int32_t a_zero, int32_t b_zero)
 {
     int32_t acc[${k.at_once}][${k.width}];
     for (int m = 0; m < ${k.at_once}; m++) {

@@ -1,4 +1,4 @@
-${f.storage} void ${f.name}(${f.plain_parameters if k.sums else f.parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
 % for line in k.declarations:
     ${line}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.numerics import C_TYPES, rounds_twice
+from tilewright.numerics import C_TYPES, plus, rounds_twice
 from tilewright.operators import AsIntegers, all_operators, unmapped
 from tilewright.ops.index.loop_nest import LoopNest, declarations
 from tilewright.ops.index.nest import Nest, Tensor
@@ -157,7 +157,8 @@ def scratch_pointers(call: Call, nests: tuple[Nest, ...]) -> list[str]:
     """The declarations of a chain's intermediates inside the scratch memory."""
     lines, offset = list[str](), 0
     for name, c_type, size in _intermediates(call, nests):
-        lines.append(f"{c_type} *const {name} = ({c_type} *)(void *)((unsigned char *)scratch + {offset});")
+        at = plus("(unsigned char *)scratch", offset)
+        lines.append(f"{c_type} *const {name} = ({c_type} *)(void *)({at});")
         offset += -(-size // 16) * 16
     return lines
 
@@ -231,7 +232,7 @@ def same_size(call: Call) -> tuple[tuple[int, int], ...]:
 
 @PLATFORM.kernel(
     *ELEMENTWISE, types="*... -> *...", template="nest.c.mako", layout=("axes", "same"), numerics="1e-5",
-    sources=["power.h"], preference=-10,
+    sources=["power.h", "difference.h"], preference=-10,
 )  # fmt: skip
 class ElementwiseLoops(NestLoops):
     """Loops printed from the operator's index maps, element by element: a result may replace an operand."""
@@ -246,8 +247,9 @@ class ElementwiseLoops(NestLoops):
 
 
 @PLATFORM.kernel(
-    *OTHERS, types="*... -> *...", template="nest.c.mako", layout=("axes", "like"), numerics="1e-5", preference=-20
-)
+    *OTHERS, types="*... -> *...", template="nest.c.mako", layout=("axes", "like"), numerics="1e-5",
+    sources=["difference.h"], preference=-20,
+)  # fmt: skip
 class StridedLoops(NestLoops):
     """Loops printed from index maps over operands in any order of axes; the result takes the first one's order."""
 

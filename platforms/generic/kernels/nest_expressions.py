@@ -67,7 +67,7 @@ INTEGER = {
     "shift_left": "({U})b < {bits} ? ({U})a << b : 0", "shift_right": "({U})b < {bits} ? a >> b : 0",
     "equal": "a == b", "greater": "a > b", "less": "a < b", "greater_equal": "a >= b", "less_equal": "a <= b",
     "where": "a ? b : c", "reciprocal": "a == 0 ? 0 : 1 / a",
-    "dequantise": "({F})((int64_t)a - (int64_t)c) * b", 
+    "dequantise": "({F})tilewright_difference((int64_t)a, (int64_t)c) * b",
     "mul_offsets": "((int32_t)a - (int32_t)c) * ((int32_t)b - (int32_t)d)",
     "shrink": "a < -{p} ? ({U})a + ({U}){q} : a > {p} ? ({U})a - ({U}){q} : 0",
 }  # fmt: skip

@@ -94,7 +94,7 @@ ${f.storage} inline float ${f.name}_all(const float *x)
                     at = &at[${pixel}];
                 }
 </%def>\
-${f.storage} void ${f.name}(${f.plain_parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     for (int plane = 0; plane < ${k.images * k.channels}; plane++) {
         const float *const xp = ${plane("x", k.x_steps)};

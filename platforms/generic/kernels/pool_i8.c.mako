@@ -19,7 +19,7 @@ def stored(codes, to):
     if k.largest:
         return [f"{to} = ({k.y_type})acc;"]
     return [
-        f"int32_t code = (int32_t)({chain(codes)});", f"code = code < {k.low} ? {k.low} : code;",
+        f"int32_t code = {chain(codes)};", f"code = code < {k.low} ? {k.low} : code;",
         f"{to} = ({k.y_type})(code > {k.high} ? {k.high} : code);",
     ]
 %>\
@@ -36,7 +36,7 @@ ${f.storage} void ${f.name}_window(const ${k.x_type} *x, ${k.y_type} *y, int row
         int32_t sums[${k.lanes}];
         tilewright_rvv_sums_${"u8" if k.x_type == "uint8_t" else "i8"}(x + c, sums, rows, ${row}, columns, ${column}, width);
         for (int i = 0; i < width; i++) {
-            const int32_t acc = sums[i]${f" - INT32_C({k.zero}) * rows * columns" if k.zero else ""};
+            const int32_t acc = sums[i]${f" - (int32_t)rows * columns * {k.zero}" if k.zero else ""};
 % for line in stored(k.codes, "y[c + i]"):
             ${line}
 % endfor
@@ -46,7 +46,7 @@ ${f.storage} void ${f.name}_window(const ${k.x_type} *x, ${k.y_type} *y, int row
 % else:
     for (int c = 0; c < ${C}; c++) {
         const ${k.x_type} *line = x + c;
-        int32_t acc = ${"line[0]" if k.largest else f"INT32_C({-k.zero}) * rows * columns" if k.zero else "0"};
+        int32_t acc = ${"line[0]" if k.largest else f"(int32_t)rows * columns * {-k.zero}" if k.zero else "0"};
         for (int r = rows; r > 0; r--) {
             const ${k.x_type} *at = line;
             for (int n = columns; n > 0; n--) {
@@ -57,7 +57,7 @@ ${f.storage} void ${f.name}_window(const ${k.x_type} *x, ${k.y_type} *y, int row
 % endif
                 at += ${column};
             }
-            line += ${row};
+            line = &line[${row}];
         }
 % for line in stored(k.codes, "y[c]"):
         ${line}
@@ -91,7 +91,7 @@ ${f.storage} void ${f.name}_whole(const ${k.x_type} *x, ${k.y_type} *y)
 /* One picture of several. */
 ${f.storage} void ${f.name}_picture(const ${k.x_type} *x, ${k.y_type} *y)
 % else:
-${f.storage} void ${f.name}(${f.plain_parameters})
+${f.storage} void ${f.name}(${f.parameters})
 % endif
 {
     for (int oh = 0; oh < ${h.out}; oh++) {
@@ -130,7 +130,7 @@ ${f.storage} void ${f.name}(${f.plain_parameters})
 }
 % if k.images > 1:
 
-${f.storage} void ${f.name}(${f.plain_parameters})
+${f.storage} void ${f.name}(${f.parameters})
 {
     for (int image = 0; image < ${k.images}; image++) {
         ${f.name}_picture(x + image * ${h.size * w.size * C}, y + image * ${h.out * w.out * C});

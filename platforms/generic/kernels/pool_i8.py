@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from tilewright.numerics import (
     C_TYPES,
-    HALF_EVEN,
+    ROUNDING,
     code_limits,
     mean_proof,
     requantise,
@@ -105,7 +105,7 @@ class PoolMethods(KernelMethods):
             x_type=C_TYPES[x.dtype], y_type=C_TYPES[y.dtype], largest=largest, h=h, w=w, images=x.shape[0],
             channels=x.shape[1], taps=tuple(places) if len(places) <= MOST_WRITTEN_OUT else (),
             zero=the_quantisation(x).zero_point[0],
-            codes=tuple((n, requantise(mean_proof(call, n)).c("acc")) for n in counts), low=low, high=high,
+            codes=tuple((n, requantise(mean_proof(call, n)).code("acc")) for n in counts), low=low, high=high,
             counted=bool(call.integer("count_include_pad", 0)), ends=(ends[0] if len(ends) == 2 else 0, ends[-1]),
             lanes=self._lanes,
         )  # fmt: skip
@@ -113,7 +113,7 @@ class PoolMethods(KernelMethods):
 
 @PLATFORM.kernel(
     "MaxPool", "AveragePool", types=TYPES, template="pool_i8.c.mako", layout="channels_last",
-    sources=[BOUNDS, HALF_EVEN], preference=12,
+    sources=[BOUNDS, *ROUNDING], preference=12,
 )  # fmt: skip
 class PoolI8(PoolMethods):
     """Pools of codes, channel by channel."""

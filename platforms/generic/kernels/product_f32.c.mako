@@ -1,5 +1,5 @@
 <% p = k.product %>\
-${k.attribute} ${f.storage} void ${f.name}_block(const float *restrict a, const float *restrict b, float *restrict y)
+${k.attribute} ${f.storage} void ${f.name}_block(const float *${f.restrict}a, const float *${f.restrict}b, float *${f.restrict}y)
 {
     float acc[${k.at_once}][${k.width}];
     for (int m = 0; m < ${k.at_once}; m++) {

@@ -1,7 +1,7 @@
 <%
 p, q = k.product, k.requantise
 %>\
-${k.attribute} ${f.storage} void ${f.name}_block(const ${k.a_type} *restrict a, const ${k.b_type} *restrict b, ${k.y_type} *restrict y)
+${k.attribute} ${f.storage} void ${f.name}_block(const ${k.a_type} *${f.restrict}a, const ${k.b_type} *${f.restrict}b, ${k.y_type} *${f.restrict}y)
 {
     int32_t acc[${k.at_once}][${k.width}];
     for (int m = 0; m < ${k.at_once}; m++) {
@@ -19,7 +19,7 @@ ${k.attribute} ${f.storage} void ${f.name}_block(const ${k.a_type} *restrict a, 
     }
     for (int m = 0; m < ${k.at_once}; m++) {
         for (int n = 0; n < ${k.width}; n++) {
-            int32_t code = (int32_t)(${q.c("acc[m][n]")});
+            int32_t code = ${q.code("acc[m][n]")};
             code = code < ${q.low} ? ${q.low} : code;
             code = code > ${q.high} ? ${q.high} : code;
             y[m * ${p.y_row} + n * ${p.y_column}] = (${k.y_type})code;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, proof, requantise, the_quantisation, too_wide
+from tilewright.numerics import C_TYPES, ROUNDING, Requantiser, proof, requantise, the_quantisation, too_wide
 from tilewright.platform import Call, Constant, KernelMethods, Operands
 from tilewright.platforms.generic.kernels import product_f32
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
@@ -65,7 +65,7 @@ def product_context(operands: Operands, attribute: str, widths: tuple[int, ...])
 
 @PLATFORM.kernel(
     "MatMul", types=TYPES, template="product_i8.c.mako", layout=("axes", "like"),
-    sources=["vectorised.h", HALF_EVEN], preference=5,
+    sources=["vectorised.h", *ROUNDING], preference=5,
 )  # fmt: skip
 class ProductI8(KernelMethods):
     """Integer matrix product of two operands."""

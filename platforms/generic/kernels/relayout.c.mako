@@ -1,7 +1,7 @@
 ${f.storage} void ${f.name}(${f.parameters})
 {
 % if k.contiguous:
-    memcpy(y, x, ${k.elements} * sizeof *y);
+    (void)memcpy(y, x, ${k.elements} * sizeof *y);
 % else:
 % for depth, digit in enumerate(k.loops):
     ${"    " * depth}for (int i${depth} = 0; i${depth} < ${digit.extent}; i${depth}++) {

@@ -7,7 +7,7 @@ plain = (q.low, q.high, k.y_type) == (-128, 127, "int8_t")
 static inline ${k.y_type} ${f.name}_code(uint32_t total)
 {
     const int32_t sum = (int32_t)total - ${k.offset};
-    const int32_t code = (int32_t)(${q.c("sum")});
+    const int32_t code = ${q.code("sum")};
 % if plain:
     return (int8_t)tilewright_saturated(code);
 % else:
@@ -21,7 +21,7 @@ static inline uint32_t ${f.name}_four(const ${k.x_type} *x)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     uint32_t word;
-    memcpy(&word, x, sizeof word);
+    (void)memcpy(&word, x, sizeof word);
     return word${word};
 #else
     return ((uint32_t)(uint8_t)x[0] | (uint32_t)(uint8_t)x[1] << 8 | (uint32_t)(uint8_t)x[2] << 16 | (uint32_t)(uint8_t)x[3] << 24)${word};

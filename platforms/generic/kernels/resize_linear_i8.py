@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from tilewright.numerics import (
     C_TYPES,
-    HALF_EVEN,
+    ROUNDING,
     Requantiser,
     ResizeForm,
     interpolates,
@@ -76,7 +76,7 @@ def at_once(channels: int) -> int:
 
 @PLATFORM.kernel(
     "Resize", "Upsample", types="qi8|qu8, *... -> qi8|qu8", template="resize_linear_i8.c.mako", layout="channels_last",
-    sources=["saturate.h", HALF_EVEN], preference=15,
+    sources=["saturate.h", *ROUNDING], preference=15,
 )  # fmt: skip
 class ResizeLinearI8(KernelMethods):
     """Enlarging by two and its like: weights that are short binary fractions."""

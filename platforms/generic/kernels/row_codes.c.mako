@@ -15,7 +15,7 @@ static void ${f.name}(${f.parameters})
             const float limited = scaled > ${k.highest}.0f ? ${k.highest}.0f : scaled >= -${k.highest}.0f ? scaled : -${k.highest}.0f;
             const float shifted = limited + 12582912.0f; /* 3 * 2^22: the last bits are the nearest whole number */
             int32_t bits;
-            memcpy(&bits, &shifted, sizeof bits);
+            (void)memcpy(&bits, &shifted, sizeof bits);
             to[i] = (int8_t)(bits - 0x4B400000);
         }
     }

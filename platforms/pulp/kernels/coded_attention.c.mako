@@ -58,8 +58,8 @@ static void ${f.name}(${f.parameters})
     const int32_t largest_value = tilewright_largest(v_most, count, 1e-30f, 0xFFFFFFFFu);
     const int end = tilewright_share(tile->lines, core + 1, cores);
     float most_key, most_value, key_ratio, value_ratio;
-    memcpy(&most_key, &largest_key, sizeof most_key);
-    memcpy(&most_value, &largest_value, sizeof most_value);
+    (void)memcpy(&most_key, &largest_key, sizeof most_key);
+    (void)memcpy(&most_value, &largest_value, sizeof most_value);
     key_ratio = 1073741824.0f / most_key;
     value_ratio = ${4 * k.share}.0f / most_value;
     for (int line = tilewright_share(tile->lines, core, cores); line < end; line++) {

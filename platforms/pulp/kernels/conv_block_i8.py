@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from tilewright.numerics import SHIFTS
 from tilewright.operators import conv_window, remembered
 from tilewright.platform import Array, Call, Constant, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
 from tilewright.platforms.generic.kernels.conv_i8 import accepts, weights_of
@@ -24,7 +25,7 @@ from tilewright.platforms.pulp.kernels.conv_i8 import TYPES
 from tilewright.platforms.pulp.kernels.windows import SOURCES, TILE, lines, taps, window_tile
 from tilewright.platforms.pulp.platform import PLATFORM
 
-BLOCK_SOURCES = (*SOURCES, "xpulp.h", "block.h", "gather.h")
+BLOCK_SOURCES = (SHIFTS, *SOURCES, "xpulp.h", "block.h", "gather.h")
 SUMS_WHOLE = "a sum stays in one register from the first tap to the last"
 FOURS = "weights lie in groups of four output channels"
 LAST_FOUR = "the last four channels are computed over those before them"

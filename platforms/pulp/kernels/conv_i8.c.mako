@@ -38,7 +38,7 @@ static void ${f.name}(${f.parameters})
                     taps += ${k.depth};
                 }
             }
-            int32_t code = (int32_t)(${q.c("acc", "oc")});
+            int32_t code = ${q.code("acc", "oc")};
             code = code < ${q.low} ? ${q.low} : code;
             code = code > ${q.high} ? ${q.high} : code;
             y[pixel * channels + oc] = (${k.y_type})code;

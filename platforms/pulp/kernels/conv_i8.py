@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise, the_quantisation
+from tilewright.numerics import C_TYPES, ROUNDING, Requantiser, accumulator, proof, requantise, the_quantisation
 from tilewright.operators import conv_window
 from tilewright.platform import Call, Constant, DType, Operands, Rule, TiledKernelMethods, TileView
 from tilewright.platforms.generic.kernels.conv_i8 import accepts, weights_of
@@ -72,7 +72,7 @@ class ConvMethods(TiledKernelMethods):
 
 
 @PLATFORM.kernel(
-    "Conv", types=TYPES, template="conv_i8.c.mako", layout="channels_last", sources=[*SOURCES, HALF_EVEN],
+    "Conv", types=TYPES, template="conv_i8.c.mako", layout="channels_last", sources=[*SOURCES, *ROUNDING],
     preference=10,
 )  # fmt: skip
 class TiledConvI8(ConvMethods):
@@ -96,7 +96,7 @@ class TiledConvI8(ConvMethods):
 
 
 @PLATFORM.kernel(
-    "Conv", types=TYPES, template="depthwise_i8.c.mako", layout="channels_last", sources=[*SOURCES, HALF_EVEN],
+    "Conv", types=TYPES, template="depthwise_i8.c.mako", layout="channels_last", sources=[*SOURCES, *ROUNDING],
     preference=20,
 )  # fmt: skip
 class TiledDepthwiseI8(ConvMethods):

@@ -9,7 +9,7 @@ static void ${f.name}(${f.parameters})
             for (int i = 0; i < ${k.depth}; i++) {
                 acc += a[m * ${k.depth} + i] * w[n * ${k.depth} + i];
             }
-            int32_t code = (int32_t)(${q.c("acc", "n")});
+            int32_t code = ${q.code("acc", "n")};
             code = code < ${q.low} ? ${q.low} : code;
             code = code > ${q.high} ? ${q.high} : code;
             y[m * tile->columns + n] = (${k.y_type})code;

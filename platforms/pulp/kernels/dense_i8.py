@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise
+from tilewright.numerics import C_TYPES, ROUNDING, Requantiser, accumulator, proof, requantise
 from tilewright.platform import Call, Constant, DType, Operands, Rule, TiledKernelMethods, TileView, prefer, whole
 from tilewright.platforms.generic.kernels.dense_i8 import accepts, matrix
 from tilewright.platforms.pulp.kernels.conv_i8 import TYPES
@@ -27,7 +27,7 @@ class DenseContext:
 
 
 @PLATFORM.kernel(
-    "Gemm", "MatMul", types=TYPES, template="dense_i8.c.mako", sources=["tiles.h", "line_tile.h", HALF_EVEN],
+    "Gemm", "MatMul", types=TYPES, template="dense_i8.c.mako", sources=["tiles.h", "line_tile.h", *ROUNDING],
     preference=10,
 )  # fmt: skip
 class TiledDenseI8(TiledKernelMethods):

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from tilewright.numerics import C_TYPES, accumulator
+from tilewright.numerics import C_TYPES, SHIFTS, accumulator
 from tilewright.platform import Call, Constant, DType, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
 from tilewright.platforms.generic.kernels.dense_i8 import accepts, matrix
 from tilewright.platforms.pulp.kernels.block_asm import Streamed
@@ -45,7 +45,7 @@ class RowContext:
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=TYPES, template="dense_row_i8.c.mako",
-    sources=["tiles.h", "line_tile.h", "xpulp.h", "columns.h"], preference=40,
+    sources=[SHIFTS, "tiles.h", "line_tile.h", "xpulp.h", "columns.h"], preference=40,
 )  # fmt: skip
 class DenseRowI8(TiledKernelMethods):
     """Integer product of one row and a constant matrix over tiles in L1."""

@@ -23,12 +23,12 @@ static void ${f.name}(${f.parameters})
                 const int row = top + kh * ${dh};
                 for (int kw = 0; kw < ${kw}; kw++) {
                     const int column = left + kw * ${dw};
-                    const int inside = row >= 0 && row < in_rows && column >= 0 && column < in_columns;
+                    const bool inside = row >= 0 && row < in_rows && column >= 0 && column < in_columns;
                     const int from = inside ? x[(row * in_columns + column) * channels + g] : ${k.zero_point};
                     acc += from * *taps++;
                 }
             }
-            int32_t code = (int32_t)(${q.c("acc", "g")});
+            int32_t code = ${q.code("acc", "g")};
             code = code < ${q.low} ? ${q.low} : code;
             code = code > ${q.high} ? ${q.high} : code;
             y[pixel * channels + g] = (${k.y_type})code;

@@ -35,7 +35,7 @@ static void ${f.name}(${f.parameters})
                 ${f.name}_sums(&window, sums);
                 for (int c = 0; c < 4; c++) {
                     const int32_t acc = sums[c];
-                    int32_t code = (int32_t)(${k.form});
+                    int32_t code = ${k.form};
                     code = code < ${k.low} ? ${k.low} : code;
                     code = code > ${k.high} ? ${k.high} : code;
                     y[pixel * tile->channels + four * 4 + c] = (${k.y_type})code;
@@ -56,7 +56,7 @@ static void ${f.name}(${f.parameters})
                     acc += x[((top + kh * ${dh}) * tile->in_columns + left + kw * ${dw}) * tile->channels + c];
                 }
             }
-            int32_t code = (int32_t)(${k.form});
+            int32_t code = ${k.form};
             code = code < ${k.low} ? ${k.low} : code;
             code = code > ${k.high} ? ${k.high} : code;
             y[pixel * tile->channels + c] = (${k.y_type})code;

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from tilewright.numerics import (
     C_TYPES,
-    HALF_EVEN,
+    ROUNDING,
     code_limits,
     mean_proof,
     requantise,
@@ -69,7 +69,7 @@ def _sums(unsigned: bool) -> Listing:
 
 @PLATFORM.kernel(
     "AveragePool", "GlobalAveragePool", types="qi8|qu8 -> qi8|qu8", template="pool_i8.c.mako", layout="channels_last",
-    sources=[*SOURCES, "xpulp.h", HALF_EVEN], preference=20,
+    sources=[*SOURCES, "xpulp.h", *ROUNDING], preference=20,
 )  # fmt: skip
 class TiledPoolI8(TiledKernelMethods):
     """Average pool over tiles in L1."""
@@ -108,7 +108,7 @@ class TiledPoolI8(TiledKernelMethods):
         form = requantise(mean_proof(call, int(window_counts(call)[0])))
         return PoolContext(
             C_TYPES[y.dtype], window.kernel, window.strides, window.dilations,
-            the_quantisation(call.tensor(0)).zero_point[0], form.c("acc"), *code_limits(call, y),
+            the_quantisation(call.tensor(0)).zero_point[0], form.code("acc"), *code_limits(call, y),
             _sums(call.tensor(0).dtype is DType.U8).text("        "),
         )  # fmt: skip
 

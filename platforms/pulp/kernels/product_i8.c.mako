@@ -82,7 +82,7 @@ ${k.text}
                 for (int j = 0; j < height; j++) {
                     for (int n = 0; n < width; n++) {
                         const int32_t acc = k.sums[4 * j + n] + starts[n] + lines[row + j];
-                        int32_t code = (int32_t)(${q.c("acc")});
+                        int32_t code = ${q.code("acc")};
                         code = code < ${q.low} ? ${q.low} : code;
                         code = code > ${q.high} ? ${q.high} : code;
                         result[(row + j) * tile->columns + column + n] = (${k.y_type})code;

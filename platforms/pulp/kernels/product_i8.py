@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import dropwhile
 from typing import Any
 
-from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, proof, requantise, the_quantisation
+from tilewright.numerics import C_TYPES, ROUNDING, Requantiser, proof, requantise, the_quantisation
 from tilewright.platform import Call, DType, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
 from tilewright.platforms.generic.kernels import product_i8 as portable
 from tilewright.platforms.pulp.kernels.conv_block_i8 import FOURS, SUMS_WHOLE
@@ -49,7 +49,7 @@ def lead_of(call: Call) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 @PLATFORM.kernel(
     "MatMul", types=portable.TYPES, template="product_i8.c.mako",
-    sources=["tiles.h", "xpulp.h", "product_tile.h", "product.h", HALF_EVEN], preference=30,
+    sources=["tiles.h", "xpulp.h", "product_tile.h", "product.h", *ROUNDING], preference=30,
 )  # fmt: skip
 class TiledProductI8(TiledKernelMethods):
     """Integer matrix product of two operands over tiles in L1."""

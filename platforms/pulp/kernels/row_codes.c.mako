@@ -10,7 +10,7 @@ static void ${f.name}(${f.parameters})
         int8_t *const to = codes + row * ${k.width};
         const int32_t largest = tilewright_largest(from, ${k.width}, ${k.least}, 0x7FFFFFFFu);
         float high, ratio;
-        memcpy(&high, &largest, sizeof high);
+        (void)memcpy(&high, &largest, sizeof high);
         if (first == 0) {
             most[row] = high;
         }
@@ -20,7 +20,7 @@ static void ${f.name}(${f.parameters})
             const float limited = scaled > ${k.highest}.0f ? ${k.highest}.0f : scaled >= -${k.highest}.0f ? scaled : -${k.highest}.0f;
             const float shifted = limited + 12582912.0f; /* 3 * 2^22: the last bits are the nearest whole number */
             int32_t bits;
-            memcpy(&bits, &shifted, sizeof bits);
+            (void)memcpy(&bits, &shifted, sizeof bits);
             to[i] = (int8_t)(bits - 0x4B400000);
         }
     }

@@ -32,15 +32,15 @@ class Scalars:
         """C types and names of the variables that every channel sets anew; arrays of the function have these names."""
         return tuple((C_TYPES[number.dtype], number.name) for number in self.form.arrays)
 
-    def c(self, accumulator: str) -> str:
-        """The unlimited code of an accumulator."""
+    def code(self, accumulator: str) -> str:
+        """The unlimited code of an accumulator, an int32_t."""
         names = [name for name, _ in self.of_layer] + [name for _, name in self.of_channel]
-        return self.form.c(accumulator, held={name: name for name in names})
+        return self.form.code(accumulator, held={name: name for name in names})
 
     @property
     def parameters(self) -> str:
         """Declarations of pointers to the numbers of the channels, named with an `s`, each followed by a comma."""
-        return "".join(f"const {c_type} *restrict {name}s, " for c_type, name in self.of_channel)
+        return "".join(f"const {c_type} *{name}s, " for c_type, name in self.of_channel)
 
     def arguments(self, offset: str) -> str:
         """The arrays from channel `offset` on, each followed by a comma."""

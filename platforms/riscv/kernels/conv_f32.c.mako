@@ -92,7 +92,7 @@ call = f"tilewright_float_block{block.pixels}(sources, taps, run, "
         float rest[${block.pixels * width}];
         ${call}${"weights" if whole else "w"}, 1, ${k.low}, ${k.high}, rest, ${width});
         for (int j = 0; j < ${block.pixels}; j++) {
-            memcpy(y + (at + j) * ${k.out_channels} + ${k.out_channels - tail}, rest + j * ${width}, ${4 * tail});
+            (void)memcpy(y + (at + j) * ${k.out_channels} + ${k.out_channels - tail}, rest + j * ${width}, ${4 * tail});
         }
 % endif
     }

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from tilewright.numerics import C_TYPES, HALF_EVEN, accumulator, proof, requantise
+from tilewright.numerics import C_TYPES, ROUNDING, accumulator, proof, requantise
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands, Work
 from tilewright.platforms.generic.kernels import conv_i8
 from tilewright.platforms.generic.kernels.blocks import Axis, Block, Groups, channel_blocks, groups_of
@@ -215,7 +215,7 @@ class ConvMethods(KernelMethods):
 
 
 @PLATFORM.kernel(
-    "Conv", types=conv_i8.TYPES, template="conv_i8.c.mako", layout="channels_last", sources=["scalar.h", HALF_EVEN],
+    "Conv", types=conv_i8.TYPES, template="conv_i8.c.mako", layout="channels_last", sources=["scalar.h", *ROUNDING],
     preference=30,
 )  # fmt: skip
 class ConvBlockI8(ConvMethods):
@@ -226,7 +226,7 @@ class ConvBlockI8(ConvMethods):
 
 
 @PLATFORM.kernel(
-    "Conv", types=conv_i8.TYPES, template="conv_i8.c.mako", layout="channels_last", sources=["scalar.h", HALF_EVEN],
+    "Conv", types=conv_i8.TYPES, template="conv_i8.c.mako", layout="channels_last", sources=["scalar.h", *ROUNDING],
     preference=28,
 )  # fmt: skip
 class ConvGatherI8(ConvMethods):

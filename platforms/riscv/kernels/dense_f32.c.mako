@@ -20,7 +20,7 @@ call = f"tilewright_float_block{k.at_once}(sources, 1, {k.inputs}, "
         float rest[${k.at_once * k.width}];
         ${call}${"weights" if whole else "w"}, 1, ${k.low}, ${k.high}, rest, ${k.width});
         for (int j = 0; j < ${k.at_once}; j++) {
-            memcpy(y + (at + j) * ${k.columns} + ${k.columns - tail}, rest + j * ${k.width}, ${4 * tail});
+            (void)memcpy(y + (at + j) * ${k.columns} + ${k.columns - tail}, rest + j * ${k.width}, ${4 * tail});
         }
 % endif
 % else:

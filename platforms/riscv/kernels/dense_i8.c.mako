@@ -18,7 +18,7 @@ ${indent}    s${p}_${o} += v${p} * v;
 ${indent}}
 </%def>\
 % for block in k.blocks:
-${k.attribute} static void ${f.name}_block${block.width}(const ${k.x_type} *restrict x, const ${k.w_type} *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
+${k.attribute} static void ${f.name}_block${block.width}(const ${k.x_type} *x, const ${k.w_type} *w, const int32_t *b, ${q.parameters}${k.y_type} *y)
 {
 % for o in range(block.width):
     const int32_t b${o} = b[${o}];
@@ -29,14 +29,14 @@ ${k.attribute} static void ${f.name}_block${block.width}(const ${k.x_type} *rest
 % endfor
 % endfor
     int32_t code;
-    const ${k.w_type} *const end = w + ${whole * block.width};
+    const ${k.w_type} *const end = ${plus("w", whole * block.width)};
     do {
         TILEWRIGHT_HIDE(x);
 % for u in range(step):
 ${product(block, "        ", u)}\
 % endfor
-        x += ${step};
-        w += ${step * block.width};
+        x = &x[${step}];
+        w = &w[${step * block.width}];
     } while (w != end);
 % for u in range(k.depth - whole):
 ${product(block, "    ", u)}\
@@ -51,7 +51,7 @@ ${product(block, "    ", u)}\
         const ${c_type} ${name} = ${name}s[${o}];
 % endfor
 % for p in range(k.at_once):
-        code = (int32_t)(${q.c(f"s{p}_{o}")});
+        code = ${q.code(f"s{p}_{o}")};
         code = code < low ? low : code;
         code = code > high ? high : code;
         y[${p * k.columns + o}] = (${k.y_type})code;
@@ -67,8 +67,8 @@ static void ${f.name}(${f.parameters})
         const int at = m < ${k.rows - k.at_once} ? m : ${k.rows - k.at_once};
 % for block in k.blocks:
         for (int n = 0; n < ${block.count}; n++) {
-            const int column = ${block.first} + n * ${block.width};
-            ${f.name}_block${block.width}(a + at * ${k.depth}, w + ${block.weights} + n * ${block.width * k.depth}, bias + column, ${q.arguments("column")}y + at * ${k.columns} + column);
+            const int column = ${plus(times("n", block.width), block.first)};
+            ${f.name}_block${block.width}(a + ${times("at", k.depth)}, w + ${plus(times("n", block.width * k.depth), block.weights)}, bias + column, ${q.arguments("column")}y + ${times("at", k.columns)} + column);
         }
 % endfor
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.numerics import C_TYPES, HALF_EVEN
+from tilewright.numerics import C_TYPES, ROUNDING
 from tilewright.platform import Call, Constant, KernelMethods, Operands, Work
 from tilewright.platforms.generic.kernels import dense_i8
 from tilewright.platforms.generic.kernels.blocks import Block, channel_blocks
@@ -82,7 +82,7 @@ def work(call: Call) -> DenseWork:
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=TYPES, template="dense_i8.c.mako", layout=("rows", "default"),
-    sources=["scalar.h", HALF_EVEN], preference=30,
+    sources=["scalar.h", *ROUNDING], preference=30,
 )  # fmt: skip
 class DenseBlockI8(KernelMethods):
     """Integer matrix product in register blocks."""

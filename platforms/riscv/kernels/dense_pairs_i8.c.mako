@@ -2,7 +2,7 @@
 q = k.requantise
 pairs = range(4)
 %>\
-${k.attribute} static void ${f.name}_block(const ${k.x_type} *restrict x, const int32_t *restrict w, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
+${k.attribute} static void ${f.name}_block(const ${k.x_type} *x, const int32_t *w, const int32_t *b, ${q.parameters}${k.y_type} *y)
 {
     uint32_t half = 32768u;
     TILEWRIGHT_HIDE(half);
@@ -42,7 +42,7 @@ ${k.attribute} static void ${f.name}_block(const ${k.x_type} *restrict x, const 
 % for c_type, name in q.of_channel:
         const ${c_type} ${name} = ${name}s[o];
 % endfor
-        code = (int32_t)(${q.c("acc[o]")});
+        code = ${q.code("acc[o]")};
         code = code < low ? low : code;
         code = code > high ? high : code;
         y[o] = (${k.y_type})code;

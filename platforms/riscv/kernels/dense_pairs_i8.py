@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.numerics import HALF_EVEN, accumulator, proof, requantise
+from tilewright.numerics import ROUNDING, accumulator, proof, requantise
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.generic.kernels import dense_i8
 from tilewright.platforms.generic.kernels.conv_i8 import TYPES
@@ -37,7 +37,7 @@ LARGEST = 32767
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=TYPES, template="dense_pairs_i8.c.mako", layout=("rows", "default"),
-    sources=["scalar.h", HALF_EVEN], preference=33, requires=Needs(optimize="speed"),
+    sources=["scalar.h", *ROUNDING], preference=33, requires=Needs(optimize="speed"),
 )  # fmt: skip
 class DensePairsI8(KernelMethods):
     """Integer matrix-vector product over pairs of channels in one word."""

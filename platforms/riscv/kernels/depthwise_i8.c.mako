@@ -18,13 +18,13 @@ ${indent}acc = ${start};
 % for term in terms:
 ${indent}acc += ${term};
 % endfor
-${indent}code = (int32_t)(${q.c("acc")});
+${indent}code = ${q.code("acc")};
 ${indent}code = code < low ? low : code;
 ${indent}code = code > high ? high : code;
 ${indent}y[${out * result}] = (${k.y_type})code;
 </%def>\
 % for number, taps in enumerate(names):
-${k.attribute} static void ${f.name}_line${number}(const ${k.x_type} *restrict x, const ${k.w_type} *restrict w, int32_t b, ${"".join(f"const {c_type} {name}, " for c_type, name in q.of_channel)}${k.y_type} *restrict y)
+${k.attribute} static void ${f.name}_line${number}(const ${k.x_type} *x, const ${k.w_type} *w, int32_t b, ${"".join(f"const {c_type} {name}, " for c_type, name in q.of_channel)}${k.y_type} *y)
 {
 % for i in range(h.kernel):
 % for t in taps:
@@ -50,16 +50,16 @@ base = max(len(k.head) * h.stride - h.pad, 0) if k.rounds else 0
 ${step(item, taps, "    ", 0, at)}\
 % endfor
 % if k.rounds:
-    x += ${base * row};
-    y += ${len(k.head) * result};
-    const ${k.y_type} *const end = y + ${k.rounds * len(k.steady) * result};
+    x = &x[${base * row}];
+    y = &y[${len(k.head) * result}];
+    const ${k.y_type} *const end = ${plus("y", k.rounds * len(k.steady) * result)};
     do {
         TILEWRIGHT_HIDE(x);
 % for at, item in enumerate(k.steady):
 ${step(item, taps, "        ", base, at)}\
 % endfor
-        x += ${len(k.steady) * h.stride * row};
-        y += ${len(k.steady) * result};
+        x = &x[${len(k.steady) * h.stride * row}];
+        y = &y[${len(k.steady) * result}];
     } while (y != end);
 <% base += k.rounds * len(k.steady) * h.stride %>\
 % for at, item in enumerate(k.tail):
@@ -80,19 +80,19 @@ static void ${f.name}(${f.parameters})
     ${k.x_type} *const plane = scratch;
     for (int c = 0; c < ${k.channels}; c++) {
         for (int i = 0; i < ${h.size * w.size}; i++) {
-            plane[i] = x[i * ${k.channels} + c];
+            plane[i] = x[${times("i", k.channels)} + c];
         }
 % for run in k.lines:
         for (int ow = ${run.first}; ow < ${run.last}; ow++) {
-            ${call(run.taps, f"plane + (ow * {w.stride} - {w.pad - run.taps[0]})", f"y + ow * {across} + c")}
+            ${call(run.taps, f"plane + {grouped(plus(times('ow', w.stride), run.taps[0] - w.pad))}", f"y + {times('ow', across)} + c")}
         }
 % endfor
     }
 % else:
 % for run in k.lines:
     for (int oh = ${run.first}; oh < ${run.last}; oh++) {
-        const ${k.x_type} *const xr = x + (oh * ${w.stride} - ${w.pad - run.taps[0]}) * ${w.x_stride};
-        ${k.y_type} *const yr = y + oh * ${across};
+        const ${k.x_type} *const xr = x + ${times(grouped(plus(times("oh", w.stride), -(w.pad - run.taps[0]))), w.x_stride)};
+        ${k.y_type} *const yr = y + ${times("oh", across)};
         for (int c = 0; c < ${k.channels}; c++) {
             ${call(run.taps, "xr + c", "yr + c")}
         }

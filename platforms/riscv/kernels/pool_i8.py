@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.numerics import HALF_EVEN
+from tilewright.numerics import ROUNDING
 from tilewright.platform import Call, Needs
 from tilewright.platforms.generic.kernels import pool_i8
 from tilewright.platforms.riscv.platform import PLATFORM
@@ -13,7 +13,7 @@ MOST_TAPS = 256
 
 @PLATFORM.kernel(
     "MaxPool", "AveragePool", types=pool_i8.TYPES, template=pool_i8.TEMPLATE, layout="channels_last",
-    sources=[pool_i8.BOUNDS, "rvv_largest.h", "rvv_sums.h", HALF_EVEN], preference=34, requires=Needs(has=("rvv",)),
+    sources=[pool_i8.BOUNDS, "rvv_largest.h", "rvv_sums.h", *ROUNDING], preference=34, requires=Needs(has=("rvv",)),
 )  # fmt: skip
 class PoolVectorI8(pool_i8.PoolMethods):
     """Pools of codes in vectors of channels."""

@@ -19,7 +19,7 @@ ${indent}    s${m}_${n} += v * w${n};
 % endfor
 ${indent}}
 </%def>\
-${d.attribute} static void ${f.name}_block(const ${d.a_type} *restrict a, const ${d.b_type} *restrict b, ${d.y_type} *restrict y)
+${d.attribute} static void ${f.name}_block(const ${d.a_type} *a, const ${d.b_type} *b, ${d.y_type} *y)
 {
 % for m in range(d.at_once):
 % for n in range(d.width):
@@ -47,7 +47,7 @@ ${products("    ", u)}\
 % endfor
 % for m in range(d.at_once):
 % for n in range(d.width):
-    code = (int32_t)(${q.c(f"s{m}_{n}")});
+    code = ${q.code(f"s{m}_{n}")};
     code = code < low ? low : code;
     code = code > high ? high : code;
     y[${m * p.y_row + n * p.y_column}] = (${d.y_type})code;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.numerics import HALF_EVEN
+from tilewright.numerics import ROUNDING
 from tilewright.platform import Call, Constant, KernelMethods, Operands
 from tilewright.platforms.generic.kernels import product_i8
 from tilewright.platforms.generic.kernels.two_operands import operand_constants
@@ -22,7 +22,7 @@ class ProductContext:
 
 @PLATFORM.kernel(
     "MatMul", types=product_i8.TYPES, template="product_i8.c.mako", layout=("axes", "like"),
-    sources=["scalar.h", HALF_EVEN], preference=30,
+    sources=["scalar.h", *ROUNDING], preference=30,
 )  # fmt: skip
 class ProductBlockI8(KernelMethods):
     """Integer matrix product of two operands in register blocks."""

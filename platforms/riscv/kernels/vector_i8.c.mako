@@ -7,22 +7,25 @@ static void ${f.name}_block(const ${k.x_type} *x, const ${k.w_type} *w, int widt
     int32_t acc[4][16];
     ${k.products}(x, ${stride}, w, ${k.depth}, width, b, &acc[0][0]);
     for (int o = 0; o < width; o++) {
+% for declaration in q.declarations("o"):
+        ${declaration}
+% endfor
         for (int p = 0; p < ${k.pixels}; p++) {
-            int32_t code = (int32_t)(${q.c("acc[p][o]", "o")});
+            int32_t code = ${q.code("acc[p][o]", "o", q.held)};
             code = code < ${q.low} ? ${q.low} : code;
             code = code > ${q.high} ? ${q.high} : code;
-            y[p * ${k.groups.all_results} + o] = (${k.y_type})code;
+            y[${times("p", k.groups.all_results)} + o] = (${k.y_type})code;
         }
     }
 }
 
 % if k.gather:
-static void ${f.name}_gather(const ${k.x_type} *restrict x, int top, int left, ${k.x_type} *restrict to)
+static void ${f.name}_gather(const ${k.x_type} *x, int top, int left, ${k.x_type} *to)
 {
     for (int kh = 0; kh < ${h.kernel}; kh++) {
-        const int row = top + kh * ${h.dilation};
+        const int row = top + ${times("kh", h.dilation)};
         for (int kw = 0; kw < ${w.kernel}; kw++) {
-            const int column = left + kw * ${w.dilation};
+            const int column = left + ${times("kw", w.dilation)};
 % if k.padded:
             if (row < 0 || row >= ${h.size} || column < 0 || column >= ${w.size}) {
                 for (int i = 0; i < ${k.groups.channels}; i++) {
@@ -31,7 +34,7 @@ static void ${f.name}_gather(const ${k.x_type} *restrict x, int top, int left, $
                 continue;
             }
 % endif
-            const ${k.x_type} *from = x + row * ${h.x_stride} + column * ${w.x_stride};
+            const ${k.x_type} *from = x + ${times("row", h.x_stride)} + ${times("column", w.x_stride)};
             for (int i = 0; i < ${k.groups.channels}; i++) {
                 *to++ = *from++;
             }
@@ -50,15 +53,15 @@ static void ${f.name}(${f.parameters})
             const int at = n < ${k.results - k.pixels} ? n : ${k.results - k.pixels};
 % if k.gather:
             for (int p = 0; p < ${k.pixels}; p++) {
-                ${f.name}_gather(${k.x_name} + g * ${k.groups.channels}, (at + p) / ${w.out} * ${h.stride} - ${h.pad}, (at + p) % ${w.out} * ${w.stride} - ${w.pad}, windows + p * ${k.depth});
+                ${f.name}_gather(${k.x_name} + ${times("g", k.groups.channels)}, ${plus(times(f"(at + p) / {w.out}", h.stride), -h.pad)}, ${plus(times(f"(at + p) % {w.out}", w.stride), -w.pad)}, windows + ${times("p", k.depth)});
             }
             const ${k.x_type} *const from = windows;
 % else:
-            const ${k.x_type} *const from = ${k.x_name} + at * ${k.x_stride} + g * ${k.groups.channels};
+            const ${k.x_type} *const from = ${k.x_name} + ${times("at", k.x_stride)} + ${times("g", k.groups.channels)};
 % endif
             for (int o = 0; o < ${k.groups.results}; o += 16) {
-                const int channel = g * ${k.groups.results} + o;
-                ${f.name}_block(from, w + channel * ${k.depth}, ${k.groups.results} - o < 16 ? ${k.groups.results} - o : 16, ${k.bias_name} + channel, ${q.arguments("channel")}y + at * ${k.groups.all_results} + channel);
+                const int channel = ${times("g", k.groups.results)} + o;
+                ${f.name}_block(from, w + ${times("channel", k.depth)}, ${k.groups.results} - o < 16 ? ${k.groups.results} - o : 16, ${k.bias_name} + channel, ${q.arguments("channel")}y + ${times("at", k.groups.all_results)} + channel);
             }
         }
     }

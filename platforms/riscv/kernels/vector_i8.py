@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.numerics import C_TYPES, HALF_EVEN, Requantiser, accumulator, proof, requantise
+from tilewright.numerics import C_TYPES, ROUNDING, Requantiser, accumulator, proof, requantise
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.generic.kernels import conv_i8, dense_i8
 from tilewright.platforms.generic.kernels.blocks import (
@@ -60,7 +60,7 @@ def eight_bits(dtype: DType) -> str | None:
 
 
 @PLATFORM.kernel(
-    "Conv", types=TYPES, template="vector_i8.c.mako", layout="channels_last", sources=["rvv_i8.h", HALF_EVEN],
+    "Conv", types=TYPES, template="vector_i8.c.mako", layout="channels_last", sources=["rvv_i8.h", *ROUNDING],
     preference=34, requires=Needs(has=("rvv",)),
 )  # fmt: skip
 class ConvVectorI8(KernelMethods):
@@ -120,7 +120,7 @@ class ConvVectorI8(KernelMethods):
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=TYPES, template="vector_i8.c.mako", layout=("rows", "default"),
-    sources=["rvv_i8.h", HALF_EVEN], preference=34, requires=Needs(has=("rvv",)),
+    sources=["rvv_i8.h", *ROUNDING], preference=34, requires=Needs(has=("rvv",)),
 )  # fmt: skip
 class DenseVectorI8(KernelMethods):
     """Integer matrix product in vectors of columns."""

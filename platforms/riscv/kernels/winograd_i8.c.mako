@@ -2,7 +2,7 @@
 h, w, q = k.h, k.w, k.requantise
 channels, width = k.channels, 4
 %>\
-${k.attribute} static void ${f.name}_input(const ${k.x_type} *restrict x, int32_t stride, int16_t *restrict v)
+${k.attribute} static void ${f.name}_input(const ${k.x_type} *x, int32_t stride, int16_t *v)
 {
     for (int i = 0; i < ${channels}; i++) {
         const ${k.x_type} *r0 = x + i;
@@ -23,24 +23,24 @@ ${k.attribute} static void ${f.name}_input(const ${k.x_type} *restrict x, int32_
     }
 }
 
-static void ${f.name}_edge(const ${k.x_type} *restrict x, int top, int left, ${k.x_type} *restrict to)
+static void ${f.name}_edge(const ${k.x_type} *x, int top, int left, ${k.x_type} *to)
 {
     for (int row = top; row < top + 4; row++) {
         for (int column = left; column < left + 4; column++) {
-            const int inside = row >= 0 && row < ${h.size} && column >= 0 && column < ${w.size};
+            const bool inside = row >= 0 && row < ${h.size} && column >= 0 && column < ${w.size};
             for (int i = 0; i < ${channels}; i++) {
-                *to++ = inside ? x[(row * ${w.size} + column) * ${channels} + i] : ${k.zero};
+                *to++ = inside ? x[${times("(" + times("row", w.size) + " + column)", channels)} + i] : ${k.zero};
             }
         }
     }
 }
 
-${k.attribute} static void ${f.name}_products(const int16_t *restrict v, const int16_t *restrict w, int32_t *restrict sums)
+${k.attribute} static void ${f.name}_products(const int16_t *v, const int16_t *w, int32_t *sums)
 {
     const int16_t *const last = v + 64;
     do {
         const int16_t *vr = v;
-        const int16_t *const end = w + ${channels * width};
+        const int16_t *const end = ${plus("w", channels * width)};
 % for p in range(4):
         int32_t ${", ".join(f"s{p}_{o} = 0" for o in range(width))};
 % endfor
@@ -71,7 +71,7 @@ ${k.attribute} static void ${f.name}_products(const int16_t *restrict v, const i
     } while (v != last);
 }
 
-${k.attribute} static void ${f.name}_output(const int32_t *restrict sums, const int32_t *restrict b, ${q.parameters}${k.y_type} *restrict y)
+${k.attribute} static void ${f.name}_output(const int32_t *sums, const int32_t *b, ${q.parameters}${k.y_type} *y)
 {
     int32_t code;
 % for name, value in q.of_layer:
@@ -94,7 +94,7 @@ ${k.attribute} static void ${f.name}_output(const int32_t *restrict sums, const 
 % for r in range(2):
 % for c, text in ((0, "u{r}_0 + u{r}_1 + u{r}_2"), (1, "u{r}_1 - u{r}_2 - u{r}_3")):
             acc = ((${text.format(r=r)}) >> 2) + start;
-            code = (int32_t)(${q.c("acc")});
+            code = ${q.code("acc")};
             code = code < low ? low : code;
             code = code > high ? high : code;
             to[${(r * w.out + c) * k.out_channels}] = (${k.y_type})code;
@@ -110,7 +110,7 @@ static void ${f.name}(${f.parameters})
 {
     int32_t *const sums = scratch;
     int16_t *const inputs = (int16_t *)(sums + 256);
-    ${k.x_type} *const patch = (${k.x_type} *)(inputs + ${64 * channels});
+    ${k.x_type} *const patch = (${k.x_type} *)(${plus("inputs", 64 * channels)});
     for (int oh = 0; oh < ${h.out}; oh += 2) {
         const int top = oh - ${h.pad};
         for (int n = 0; n < ${k.tiles}; n += 4) {
@@ -118,15 +118,15 @@ static void ${f.name}(${f.parameters})
             for (int p = 0; p < 4; p++) {
                 const int left = 2 * (at + p) - ${w.pad};
                 if (top >= 0 && top + 4 <= ${h.size} && left >= 0 && left + 4 <= ${w.size}) {
-                    ${f.name}_input(x + (top * ${w.size} + left) * ${channels}, ${w.size * channels}, inputs + p);
+                    ${f.name}_input(x + ${times("(" + times("top", w.size) + " + left)", channels)}, ${w.size * channels}, inputs + p);
                 } else {
                     ${f.name}_edge(x, top, left, patch);
                     ${f.name}_input(patch, ${4 * channels}, inputs + p);
                 }
             }
             for (int o = 0; o < ${k.out_channels}; o += ${width}) {
-                ${f.name}_products(inputs, w + o * ${16 * channels}, sums);
-                ${f.name}_output(sums, b + o, ${q.arguments("o")}y + (oh * ${w.out} + 2 * at) * ${k.out_channels} + o);
+                ${f.name}_products(inputs, w + ${times("o", 16 * channels)}, sums);
+                ${f.name}_output(sums, b + o, ${q.arguments("o")}y + (${times("oh", w.out)} + 2 * at) * ${k.out_channels} + o);
             }
         }
     }

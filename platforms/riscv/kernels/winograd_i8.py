@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.numerics import C_TYPES, HALF_EVEN, accumulator, proof, requantise
+from tilewright.numerics import C_TYPES, ROUNDING, accumulator, proof, requantise
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.generic.kernels import conv_i8
 from tilewright.platforms.generic.kernels.blocks import Axis
@@ -72,7 +72,7 @@ def work(call: Call) -> WinogradWork:
 
 @PLATFORM.kernel(
     "Conv", types="qi8|qu8, qi8|qu8|qi4|qu4, i32|i64? -> qi8|qu8", template="winograd_i8.c.mako",
-    layout="channels_last", sources=["scalar.h", HALF_EVEN], preference=33, requires=Needs(optimize="speed"),
+    layout="channels_last", sources=["scalar.h", *ROUNDING], preference=33, requires=Needs(optimize="speed"),
 )  # fmt: skip
 class WinogradBlockI8(KernelMethods):
     """Exact Winograd convolution in register blocks of four tiles and four channels."""

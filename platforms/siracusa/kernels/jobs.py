@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from tilewright.numerics import (
     C_TYPES,
+    SHIFTS,
     MultiplyHigh,
     SplitMultiply,
     accumulator,
@@ -40,7 +41,7 @@ JOB_SUMS = 4608
 """Sums of a job, as long as they are more than six rows of the channels that are computed at once."""
 PARTS = (1, 2, 3, 4, 6, 8)
 """Into how many jobs the rows of a tile may be parted."""
-SOURCES = (SHARED + "tiles.h", SHARED + "xpulp.h", "neureka.h")
+SOURCES = (SHIFTS, SHARED + "tiles.h", SHARED + "xpulp.h", "neureka.h")
 TILE = "tilewright_neureka_tile"
 TEMPLATE = "neureka.c.mako"
 

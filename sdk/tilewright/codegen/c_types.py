@@ -46,8 +46,10 @@ def loaded(dtype: DType, element: str) -> str:
 def stored(dtype: DType, value: str, source: DType | None = None) -> str:
     """C expression for the element that holds a value, which has the C type of `source` where that is no float.
 
-    A double is rounded once to a half, and by way of float to bfloat16.
+    A double is rounded once to a half, and by way of float to bfloat16. A value of the element's own type is not cast.
     """
+    if dtype is source and dtype in (DType.F32, DType.F64):
+        return value
     if dtype not in _HALVES:
         return f"({C_TYPES[dtype]})({value})"
     if source is DType.F64 and dtype is DType.F16:

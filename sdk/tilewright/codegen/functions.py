@@ -43,7 +43,7 @@ _DEFINED = re.compile(r"^\s*#\s*define\s+(\w+)|^(?:static|inline)\b[^;={(]*?\b(\
 class Function:
     """What a template prints of its function: `${f.storage} void ${f.name}(${f.parameters})`.
 
-    `plain_parameters` are the same without `restrict`, for a kernel whose machine code is the same without it.
+    `restrict` is that word and a blank behind it where compilers gain by it, for pointers of a template's own.
     `members` are the functions that a chain calls, one for each of its nodes. `storage` is more than `static` where the
     C is compiled for a device of its own, as CUDA's. `job_parameters` are those of the function that writes a job of
     an engine's down.
@@ -51,7 +51,7 @@ class Function:
 
     name: str
     parameters: str
-    plain_parameters: str = ""
+    restrict: str = ""
     members: tuple[str, ...] = ()
     storage: str = "static"
     job_parameters: str = ""
@@ -129,8 +129,9 @@ class Texts:
         for stage in chain.stages:
             kernel, operands = stage.kernel, stage.operands
             listed = parameters_of(stage.call, kernel.constants(operands), bool(stage.scratch_bytes))
-            listing, plain = (", ".join(p.text(r) for p in listed) for r in (not kernel.in_place(stage.call), False))
-            text = render(kernel.template, f=Function(_NAME, listing, plain), k=kernel.context(operands))
+            apart = kernel.vectorised and not kernel.in_place(stage.call)
+            function = Function(_NAME, ", ".join(p.text(apart) for p in listed), _restrict(kernel))
+            text = render(kernel.template, f=function, k=kernel.context(operands))
             names.append(self.add(kernel, text))
         return tuple(names)
 
@@ -160,16 +161,15 @@ def render_functions(
             continue
         kernel, call = instruction.kernel, instruction.call
         listed = parameters(plan, instruction)
-        restrict = not kernel.in_place(call) and not instruction.overlaps
+        apart = kernel.vectorised and not kernel.in_place(call) and not instruction.overlaps
         tiled = tile_parameters(kernel, _NAME) if instruction.name in scheduled else ""
         called, context = tuple[str, ...](), kernel.context(Operands(call, layouts))
         if isinstance(kernel.methods, RowChain):
             called, context = texts.members(kernel.methods), chain_text(kernel.methods, call)
-        pointers = [p.text(restrict) for p in listed]
+        pointers = [p.text(apart) for p in listed]
         listing = ", ".join([*pointers, *filter(None, [tiled])]) or "void"
         jobs = ", ".join([*pointers, job_parameters(kernel, _NAME)]) if kernel.gives_jobs else ""
-        plain = ", ".join([*(p.text(False) for p in listed), *filter(None, [tiled])]) or "void"
-        function = Function(_NAME, listing, plain, called, job_parameters=jobs)
+        function = Function(_NAME, listing, _restrict(kernel), called, job_parameters=jobs)
         name = texts.add(kernel, render(kernel.template, f=function, k=context))
         kernel_of[instruction.name] = name
         if instruction.schedule is not None:
@@ -253,6 +253,11 @@ def _members(
         apart = read_in_place(plan, instruction, number, len(schedule.stages) > 1, addresses)
         members.append(Member(instruction, stage, kernel_of[stage.node], (*homes, *apart)))
     return members
+
+
+def _restrict(kernel: Kernel) -> str:
+    """The qualifier with a blank behind it, where the kernel is compiled for vectors."""
+    return "restrict " if kernel.vectorised else ""
 
 
 def _used(text: str, sources: Sequence[Path]) -> list[Path]:

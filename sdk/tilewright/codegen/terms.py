@@ -15,3 +15,8 @@ def plus(value: str, offset: int) -> str:
     if value in ("", "0"):
         return str(offset)
     return f"{value} {'+' if offset > 0 else '-'} {abs(offset)}" if offset else value
+
+
+def grouped(value: str) -> str:
+    """A sum as an operand of a product."""
+    return f"({value})" if " " in value else value

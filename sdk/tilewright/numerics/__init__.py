@@ -34,7 +34,8 @@ from tilewright.codegen.c_types import (
 from tilewright.codegen.terms import plus, times
 from tilewright.numerics.c_text import minus, pair_text
 from tilewright.numerics.requantise import (
-    HALF_EVEN,
+    ROUNDING,
+    SHIFTS,
     Channelwise,
     MultiplyHigh,
     Requantiser,
@@ -75,7 +76,7 @@ from tilewright.ops.quantised.twice_elements import unknown as element_twice_unk
 from tilewright.ops.requantize import Integers, Requantisation, quantise
 
 __all__ = [
-    "C_TYPES", "HALF_EVEN", "TOTAL_SHIFT",
+    "C_TYPES", "ROUNDING", "SHIFTS", "TOTAL_SHIFT",
     "Accumulator", "Addition", "Bounds", "Channelwise", "Integers", "MultiplyHigh",
     "NearForm", "NormalisedForm", "PairForm", "Proof", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm",
     "RoundedDivision", "RoundedTwice", "SoftmaxForm", "SplitMultiply", "Twice",

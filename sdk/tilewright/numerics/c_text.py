@@ -11,8 +11,12 @@ def minus(value: str, zero_point: int, suffix: str = "") -> str:
 
 
 def pair_text(form: PairForm) -> str:
-    """The unclamped code of two codes `e0` and `e1`."""
+    """The unclamped code of two codes `e0` and `e1`; it calls the functions of `SHIFTS`."""
     if form.product:
         a, b = form.zero_points
-        return f"(({minus('e0', a)}) * ({minus('e1', b)}) * {form.left} + {form.addend}) >> {form.shift}"
-    return f"(e0 * {form.left} + e1 * {form.right} + {form.addend}) >> {form.shift}"
+        total = f"({minus('e0', a)}) * ({minus('e1', b)}) * {form.left} + {form.addend}"
+    else:
+        total = f"e0 * {form.left} + e1 * {form.right} + {form.addend}"
+    if form.shift == 0:
+        return total
+    return f"tilewright_floor({total}, {form.shift}u)" if form.bits == 32 else f"({total}) >> {form.shift}"

@@ -6,7 +6,7 @@
 
 `MultiplyHigh` where a 32-bit form was proved: a high half of a product, one addition, one shift. `SplitMultiply`,
 which a kernel asks for by `split_multiply(proof)`, has two short products in place of the long one. `RoundedDivision`
-where there is none: an exact 64-bit product and its quotient, ties to the even one, by the functions of `HALF_EVEN`.
+where there is none: an exact 64-bit product and its quotient, ties to the even one, by the functions of `ROUNDING`.
 `RoundedTwice` and `RawAverage` where codes are those of TensorFlow Lite Micro and have no 32-bit form.
 """
 
@@ -21,6 +21,7 @@ from types import MappingProxyType
 import numpy as np
 
 from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.terms import plus
 from tilewright.model import Array, DType
 from tilewright.ops.quantised.linear import leaves_64_bits
 from tilewright.ops.quantised.proof import FixedPoint, Proof, split
@@ -28,8 +29,10 @@ from tilewright.ops.quantised.twice import RawMean, Twice
 from tilewright.ops.requantize import Integers, Requantisation, Rule, divide_half_even
 from tilewright.platform import Constant
 
-HALF_EVEN = str(Path(__file__).with_name("half_even.h"))
-"""The C file that a `RoundedDivision` calls; name it among the `sources` of a kernel that prints one."""
+SHIFTS = str(Path(__file__).with_name("shifts.h"))
+"""The C file of signed shifts to the right."""
+ROUNDING = (SHIFTS, str(Path(__file__).with_name("half_even.h")))
+"""The C files that a requantisation calls; name them among the `sources` of a kernel that prints one."""
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -79,6 +82,16 @@ class Requantiser(ABC):
         `accumulator` and `channel` are C expressions, and so is what `held` has for numbers that stand elsewhere.
         """
 
+    @property
+    def wide(self) -> bool:
+        """True where the expression is an int64_t."""
+        return False
+
+    def code(self, accumulator: str, channel: str = "0", held: Mapping[str, str] = NOTHING) -> str:
+        """The expression of `c` as an int32_t."""
+        text = self.c(accumulator, channel, held)
+        return f"(int32_t)({text})" if self.wide else text
+
     @abstractmethod
     def apply(self, sums: Integers, axis: int = -1) -> Integers:
         """What the C computes, with its limits: codes of the sums, whose dimension `axis` counts channels."""
@@ -96,7 +109,16 @@ class Requantiser(ABC):
     @property
     def parameters(self) -> str:
         """C declarations of the arrays, each followed by a comma."""
-        return "".join(f"const {C_TYPES[n.dtype]} *restrict {n.name}, " for n in self.arrays)
+        return "".join(f"const {C_TYPES[n.dtype]} *{n.name}, " for n in self.arrays)
+
+    @property
+    def held(self) -> Mapping[str, str]:
+        """Variables that hold the numbers of one channel, by the arrays that they are read from: `own_NAME`."""
+        return {number.name: f"own_{number.name}" for number in self.arrays}
+
+    def declarations(self, channel: str) -> tuple[str, ...]:
+        """C declarations of these variables; compilers read an array anew behind a store."""
+        return tuple(f"const {C_TYPES[n.dtype]} own_{n.name} = {n.c(channel)};" for n in self.arrays)
 
     def arguments(self, offset: str) -> str:
         """C expressions of the arrays from channel `offset` on, each followed by a comma."""
@@ -124,7 +146,8 @@ class MultiplyHigh(Requantiser):
         """See `Requantiser.c`; an int32_t."""
         multiplier, addend, shift = (number.c(channel, held) for number in self.numbers)
         before = f"{accumulator} * {1 << self.pre_shift}" if self.pre_shift else accumulator
-        return f"((int32_t)(((int64_t)({before}) * {multiplier}) >> 32) + {addend}) >> {shift}"
+        upper = f"tilewright_upper((int64_t)({before}) * {multiplier}) + {addend}"
+        return f"tilewright_floor({upper}, {shift}u)" if self.shift.uniform else f"({upper}) >> {shift}"
 
     def apply(self, sums: Integers, axis: int = -1) -> Integers:
         """See `Requantiser.apply`."""
@@ -155,7 +178,8 @@ class SplitMultiply(Requantiser):
     def c(self, accumulator: str, channel: str = "0", held: Mapping[str, str] = NOTHING) -> str:
         """See `Requantiser.c`; an int32_t. The sum is written out twice."""
         below, above, addend = (number.c(channel, held) for number in self.numbers)
-        return f"(({accumulator} * {below} >> {self.bits}) + {accumulator} * {above} + {addend}) >> {self.shift}"
+        low_part = f"tilewright_floor({accumulator} * {below}, {self.bits}u)"
+        return f"tilewright_floor({low_part} + {accumulator} * {above} + {addend}, {self.shift}u)"
 
     def apply(self, sums: Integers, axis: int = -1) -> Integers:
         """See `Requantiser.apply`."""
@@ -190,6 +214,11 @@ class RoundedDivision(Requantiser):
         return (self.numerator, self.denominator, self.residue)
 
     @property
+    def wide(self) -> bool:
+        """See `Requantiser.wide`."""
+        return not self.narrow
+
+    @property
     def by_shift(self) -> bool:
         """True where the denominator is a power of two in every channel."""
         return self.denominator.name == "exponent"
@@ -198,13 +227,15 @@ class RoundedDivision(Requantiser):
         """See `Requantiser.c`; within 31 bits."""
         if self.narrow:
             total, bits = f"(int32_t)({accumulator})", self.denominator.values[0]
-            return f"{self.zero_point} + (({total} + {(1 << bits - 1) - 1} + ({total} >> {bits} & 1)) >> {bits})"
+            odd = f"tilewright_bit({total}, {bits}u)"
+            return plus(f"tilewright_floor({plus(total, (1 << bits - 1) - 1)} + {odd}, {bits}u)", self.zero_point)
         numerator, denominator, residue = (number.c(channel, held) for number in self.numbers)
         wide = f"(int64_t)({accumulator})"
         if self.bits:
             wide = f"({wide} * {1 << self.bits} + {residue})"
         quotient = "divide" if self.by_shift else "quotient"
-        return f"{self.zero_point} + tilewright_{quotient}_half_even({wide} * {numerator}, {denominator})"
+        scaled = wide if numerator == "INT64_C(1)" else f"{wide} * {numerator}"
+        return plus(f"tilewright_{quotient}_half_even({scaled}, {denominator})", self.zero_point)
 
     def apply(self, sums: Integers, axis: int = -1) -> Integers:
         """See `Requantiser.apply`."""
@@ -233,6 +264,11 @@ class RoundedTwice(Requantiser):
     half: Channelwise
 
     @property
+    def wide(self) -> bool:
+        """See `Requantiser.wide`."""
+        return True
+
+    @property
     def numbers(self) -> tuple[Channelwise, ...]:
         """Multiplier, shift to the right, and the part of the addend that has the sign of the sum."""
         return (self.multiplier, self.right, self.half)
@@ -242,7 +278,7 @@ class RoundedTwice(Requantiser):
         multiplier, right, half = (number.c(channel, held) for number in self.numbers)
         product = f"(int64_t)({accumulator}) * {multiplier}"
         signed = f"(({accumulator}) < 0 ? -{half} : {half})"
-        return f"{self.zero_point} + (({product} + ((int64_t)1 << (30 + {right})) + {signed}) >> (31 + {right}))"
+        return plus(f"(({product} + ((int64_t)1 << (30 + {right})) + {signed}) >> (31 + {right}))", self.zero_point)
 
     def apply(self, sums: Integers, axis: int = -1) -> Integers:
         """See `Requantiser.apply`."""

@@ -3,7 +3,8 @@
 
 import numpy as np
 from acme_rv32.kernels.matmul_dot4 import MatMulDot4
-from tilewright.numerics import HALF_EVEN, proof
+from tilewright.numerics import ROUNDING as ROUNDING_SOURCES
+from tilewright.numerics import proof
 from tilewright.platform import Constant, DType, KernelMethods, MemoryLevel, Platform
 
 LEVELS = [MemoryLevel("sram", align=16), MemoryLevel("flash", readonly=True)]
@@ -14,7 +15,7 @@ def made(name):
 
 
 ROUNDING, SCRATCH, OPERAND, LAYOUT = (made(f"wrong_{what}") for what in ("rounding", "scratch", "operand", "layout"))
-TYPES, SOURCES = "qi8, qi8 -> qi8", ["../acme_rv32/acme_rv32/kernels/dot4.h", HALF_EVEN]
+TYPES, SOURCES = "qi8, qi8 -> qi8", ["../acme_rv32/acme_rv32/kernels/dot4.h", *ROUNDING_SOURCES]
 
 
 @ROUNDING.kernel("MatMul", types=TYPES, template="rounding.c.mako", sources=SOURCES)

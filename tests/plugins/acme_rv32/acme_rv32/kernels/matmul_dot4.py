@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from tilewright.numerics import HALF_EVEN, Requantiser, accumulator, centred, proof, requantise, too_wide
+from tilewright.numerics import ROUNDING, Requantiser, accumulator, centred, proof, requantise, too_wide
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 
 from acme_rv32.platform import PLATFORM
@@ -19,7 +19,7 @@ class Product:
     requantise: Requantiser
 
 
-@PLATFORM.kernel("MatMul", types="qi8, qi8 -> qi8", template="matmul_dot4.c.mako", sources=["dot4.h", HALF_EVEN])
+@PLATFORM.kernel("MatMul", types="qi8, qi8 -> qi8", template="matmul_dot4.c.mako", sources=["dot4.h", *ROUNDING])
 class MatMulDot4(KernelMethods):
     """Rows of bytes times a constant matrix, kept by columns."""
 
