@@ -33,19 +33,14 @@ from tilewright.codegen.c_types import (
 )
 from tilewright.codegen.terms import plus, times
 from tilewright.numerics.c_text import minus, pair_text
-from tilewright.numerics.requantise import (
-    ROUNDING,
-    SHIFTS,
+from tilewright.numerics.requantise import ROUNDING, SHIFTS, requantise, rounded_twice, split_multiply, too_wide
+from tilewright.numerics.requantisers import (
     Channelwise,
     MultiplyHigh,
     Requantiser,
     RoundedDivision,
     RoundedTwice,
     SplitMultiply,
-    requantise,
-    rounded_twice,
-    split_multiply,
-    too_wide,
 )
 from tilewright.ops.operands import zero_code
 from tilewright.ops.quantised.add import PairForm, pair_form
