@@ -21,7 +21,9 @@ def compare_slot(plan: ExecutionPlan, slot: int, actual: Array, expected: Array,
     expected = with_padding(tensor, actual, expected)
     maker = _maker(plan, slot)
     op, read = ("", None) if maker is None else (maker.call.node.op, maker.call.optional(0))
-    leeway = steps_apart(tensor, op, read) if slot in rounded_slots(plan) else 0.0
+    leeway = steps_apart(tensor, op, read)
+    if leeway and slot not in rounded_slots(plan):
+        leeway = 0.0
     exact = op == "DequantizeLinear"
     return compare(actual, expected, atol=options.atol, rtol=options.rtol, exact=exact, leeway=leeway)
 
