@@ -95,6 +95,7 @@ def test_a_code_that_is_no_tie_is_not_excused(tmp_path: Path, monkeypatch: pytes
     with monkeypatch.context() as wide:
         wide.setattr(ties, "NEAR", WIDE)
         target = _read_otherwise(plan, 2)
+    monkeypatch.setattr(ties, "TRIALS", 20_000)
     found = ties.read_slots(plan, _inputs(plan), None, _results(plan, target), RunOptions(atol=0.0, rtol=0.0))
     assert _differ(plan, found, target)
 

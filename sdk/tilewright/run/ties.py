@@ -101,7 +101,7 @@ class _Search:
     plan: ExecutionPlan
     wanted: Mapping[int, Array]
     options: RunOptions
-    trials: int = TRIALS
+    trials: int = field(default_factory=lambda: TRIALS)
     made: dict[int, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
