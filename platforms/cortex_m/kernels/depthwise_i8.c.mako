@@ -1,3 +1,9 @@
+<%!
+def indented(text):
+    return "".join("    " + line if line.strip() else line for line in text.splitlines(True))
+def dedented(text):
+    return "".join(line.removeprefix("    ") for line in text.splitlines(True))
+%>\
 <%
 p, q = k.p, k.q
 plane = k.columns * k.column_words
@@ -71,43 +77,19 @@ ${edge(part)}\
                     }
                 }
 </%def>\
-TILEWRIGHT_ONCE void ${f.name}(${f.parameters})
-{
-    uint32_t *const planes = scratch;
-% if q_first > 0 or q_last < k.columns:
-    for (int i = 0; i < ${2 * plane}; i++) {
-        planes[i] = ${wide_zero}u;
-    }
-% endif
-% if not single:
-    for (int b = 0; b < ${k.units}; b += ${k.at_once}) {
-        const int band = b < ${k.units - k.at_once} ? b : ${k.units - k.at_once};
-% else:
-    {
-        const int band = 0;
-% endif
-        for (int c = 0; c < ${k.channels}; c += 4) {
-            const int group = c < ${k.channels - 4} ? c : ${k.channels - 4};
-% if single:
-            const int first_full = ${min(first_full, k.column_words)};
-            const int last_full = ${max(min(last_full, k.column_words), min(first_full, k.column_words))};
-% else:
-            const int first_full = ${f"band > {first_full} ? 0 : {first_full} - band" if first_full else "0"};
-            const int last_full = band + ${k.column_words} < ${last_full} ? ${k.column_words} : ${last_full} - band;
-% endif
-            for (int i = 0; i < 4; i++) {
-                if (i == 0) {
-${fill("even" + ("_unsigned" if k.unsigned else ""))}\
+<%def name="one_fill()">
+                for (int column = ${q_first}; column < ${q_last}; column++) {
+                    const ${k.x_type} *const s = x + ${times(f"({plus('column', -q.pad)})", q.x_stride)};
+                    uint32_t *const to = planes + ${times("column", k.column_words)};
+                    for (int g = 0; g < ${k.column_words}; g++) {
+                        const int at = ${plus(band_word, -p.pad)};
+                        const int first = at >= 0 && at < ${p.size} ? s[${times("at", p.x_stride)}] : ${k.zero_point};
+                        const int second = at + ${group} >= 0 && at + ${group} < ${p.size} ? s[${times(f"(at + {group})", p.x_stride)}] : ${k.zero_point};
+                        to[g] = ((uint32_t)first & 0xffffu) | (uint32_t)second << 16;
+                    }
                 }
-                if (i == 2) {
-${fill("odd" + ("_unsigned" if k.unsigned else ""))}\
-                }
-% if k.multiplier == 1:
-                const int channel = group + (i & 1) * 2 + i / 2;
-% else:
-                const int from_channel = group + (i & 1) * 2 + i / 2;
-                for (int channel = from_channel * ${k.multiplier}; channel < (from_channel + 1) * ${k.multiplier}; channel++) {
-% endif
+</%def>\
+<%def name="channel(first)">\
                 const uint32_t *const t = table + ${times("channel", k.table_words)};
 % for name, value in k.weights.unpacked:
                 const uint32_t ${name} = ${value};
@@ -123,7 +105,7 @@ ${fill("odd" + ("_unsigned" if k.unsigned else ""))}\
                 const int32_t shift = codes[1];
 % endif
 % endif
-                const uint32_t *from = planes + ${times("(i & 1)", plane)};
+                const uint32_t *from = ${first};
                 int8_t *out = ${y} + ${times("band", k.y_p * results)} + channel;
                 for (int o = 0; o < ${q.out}; o++) {
                     int8_t *to = out;
@@ -155,10 +137,56 @@ ${unit(count, place, place)}\
                     from += ${q.stride * k.column_words - k.at_once};
                     out = &out[${k.y_q}];
                 }
-% if k.multiplier > 1:
+</%def>\
+TILEWRIGHT_ONCE void ${f.name}(${f.parameters})
+{
+    uint32_t *const planes = scratch;
+% if q_first > 0 or q_last < k.columns:
+    for (int i = 0; i < ${(1 if k.channels == 1 else 2) * plane}; i++) {
+        planes[i] = ${wide_zero}u;
+    }
+% endif
+% if not single:
+    for (int b = 0; b < ${k.units}; b += ${k.at_once}) {
+        const int band = b < ${k.units - k.at_once} ? b : ${k.units - k.at_once};
+% else:
+    {
+        const int band = 0;
+% endif
+% if k.channels == 1:
+${dedented(capture(one_fill))}\
+        for (int channel = 0; channel < ${k.multiplier}; channel++) {
+${dedented(capture(channel, "planes"))}\
+        }
+% else:
+        for (int c = 0; c < ${k.channels}; c += 4) {
+            const int group = c < ${k.channels - 4} ? c : ${k.channels - 4};
+% if single:
+            const int first_full = ${min(first_full, k.column_words)};
+            const int last_full = ${max(min(last_full, k.column_words), min(first_full, k.column_words))};
+% else:
+            const int first_full = ${f"band > {first_full} ? 0 : {first_full} - band" if first_full else "0"};
+            const int last_full = band + ${k.column_words} < ${last_full} ? ${k.column_words} : ${last_full} - band;
+% endif
+            for (int i = 0; i < 4; i++) {
+                if (i == 0) {
+${fill("even" + ("_unsigned" if k.unsigned else ""))}\
+                }
+                if (i == 2) {
+${fill("odd" + ("_unsigned" if k.unsigned else ""))}\
+                }
+<% plane_of = f"planes + {times('(i & 1)', plane)}" %>\
+% if k.multiplier == 1:
+                const int channel = group + (i & 1) * 2 + i / 2;
+${channel(plane_of)}\
+% else:
+                const int from_channel = group + (i & 1) * 2 + i / 2;
+                for (int channel = from_channel * ${k.multiplier}; channel < (from_channel + 1) * ${k.multiplier}; channel++) {
+${indented(capture(channel, plane_of))}\
                 }
 % endif
             }
         }
+% endif
     }
 }

@@ -40,6 +40,8 @@ PLANE_BYTES = 2560
 """Planes are cut into bands along the paired axis where two of them would be larger."""
 UNROLLED = 64
 """Multiplications that stand in one turn of the loop over results, where it is more than one result or two."""
+SINGLE = 4
+"""Inputs of a single channel are loaded one by one, so its plane costs as much as those of so many channels."""
 LARGEST_GROUP = 128
 """Multiplications of one dilated group, which stand in one turn."""
 
@@ -203,8 +205,9 @@ def work(call: Call) -> DepthwiseWork:
     p, q, _ = axes
     _, taps = line(p)
     cut = bands(p, q)
-    inputs = -(-call.shape(0)[1] // 4) * 4
-    count = inputs * times_of(call)
+    channels = call.shape(0)[1]
+    inputs = -(-channels // 4) * 4 if channels > 1 else SINGLE
+    count = inputs * times_of(call) if channels > 1 else times_of(call)
     runs = -(-cut.units // cut.at_once) if cut.at_once else 1
     loads = taps[-1].word + 1
     steps = runs * cut.at_once * (len(taps) + loads) + sum(len(taps) * many / 2 + loads for many in cut.rest)
@@ -225,11 +228,13 @@ class DepthwiseDsp(KernelMethods):
     """Integer depthwise convolution with pairs of inputs along one axis, stride 1 or 2 there, dilated at stride 1."""
 
     def accepts(self, call: Call) -> str | None:
-        """Stride 1, or 2 without dilation, along one axis, four or more channels, a plain requantisation."""
-        if (why := portable_depthwise.accepts(call, several=True)) is not None:
+        """Stride 1, or 2 without dilation, along one axis, one channel or four and more, a plain requantisation."""
+        channels = call.shape(0)[1]
+        why = portable.accepts(call) if channels == 1 else portable_depthwise.accepts(call, several=True)
+        if why is not None:
             return why
-        if call.shape(0)[1] < 4:
-            return "the kernel computes four channels at once"
+        if 1 < channels < 4:
+            return "the kernel computes four channels at once, or one"
         if portable.weights_of(call)[1] is not DType.I8:
             return "weights minus their zero point need more than eight bits"
         if oriented(call) is None:
@@ -254,11 +259,11 @@ class DepthwiseDsp(KernelMethods):
         return Constant("table", DType.U32, values.reshape(-1)), matrix_i8.codes_constant(call)
 
     def scratch(self, operands: Operands) -> int:
-        """Two planes."""
+        """Two planes, or that of a single channel."""
         axes = oriented(operands.call)
         assert axes is not None
         cut = bands(*axes[:2])
-        return 8 * cut.words * cut.columns
+        return 4 * (1 if operands.call.shape(0)[1] == 1 else 2) * cut.words * cut.columns
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """A channel is copied whole before their results are written, where nothing overlaps."""
