@@ -1,43 +1,5 @@
-<%
-lanes = range(8)
-eights = k.width // 8 * 8
-%>\
-<%def name="summed(total, value, indent)">\
-% if eights:
-${indent}float ${", ".join(f"{total}{n}" for n in lanes)};
-% for n in lanes:
-${indent}${total}${n} = ${value(f"from[{n}]")};
-% endfor
-${indent}for (int i = 8; i < ${eights}; i += 8) {
-% for n in lanes:
-${indent}    ${total}${n} += ${value(f"from[i + {n}]")};
-% endfor
-${indent}}
-${indent}${total} = ((${total}0 + ${total}1) + (${total}2 + ${total}3)) + ((${total}4 + ${total}5) + (${total}6 + ${total}7));
-% endif
-% for n in range(eights, k.width):
-${indent}${total} += ${value(f"from[{n}]")};
-% endfor
-</%def>\
-/* 1 / sqrt of the mean of squares, in eight sums, as NumPy adds up to 128 elements. */
-TILEWRIGHT_EACH_ROUNDED static inline float ${f.name}_factor(const float *from${", float *centre" if k.centred else ""})
-{
-    TILEWRIGHT_EACH_ROUNDED_BODY
-    float squares = 0.0f;
-% if k.centred:
-    float mean = 0.0f;
-${summed("mean", lambda element: element, "    ")}\
-    mean /= ${k.width}.0f;
-    *centre = mean;
-% endif
-% if k.centred:
-${summed("squares", lambda element: f"({element} - mean) * ({element} - mean)", "    ")}\
-% else:
-${summed("squares", lambda element: f"{element} * {element}", "    ")}\
-% endif
-    return 1.0f / sqrtf(squares / ${k.width}.0f + ${k.epsilon});
-}
-
+<%namespace name="rows" file="/generic/kernels/norm_factor_f32.c.mako"/>\
+${rows.factor(f, k)}
 /* Rows are shared among the cores, elements where there are fewer rows than cores: each then sums a whole row. */
 TILEWRIGHT_EACH_ROUNDED static void ${f.name}(${f.parameters})
 {

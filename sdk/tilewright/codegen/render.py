@@ -20,7 +20,8 @@ TERMS = {"times": times, "plus": plus, "grouped": grouped}
 @cache
 def _template(path: Path) -> Any:
     try:
-        beside = TemplateLookup([str(path.parent)], strict_undefined=True)
+        # parts beside it as /FILE, those of another platform as /PLATFORM/kernels/FILE
+        beside = TemplateLookup([str(path.parent), str(path.parents[2])], strict_undefined=True)
         return Template(filename=str(path), strict_undefined=True, output_encoding=None, lookup=beside)
     except FileNotFoundError:
         raise PlatformError(
