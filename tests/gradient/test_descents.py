@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import onnx
 import pytest
+from board_layers import board_or_skip
 from gradient.networks import values
 from graphs import node, onnx_model
+from tilewright.cli import main
 from tilewright.frontend.load import load
 from tilewright.gradient.network import Network
 from tilewright.gradient.optimisers import Optimiser
@@ -90,3 +94,20 @@ def test_the_mask_of_a_gradient_that_is_the_same_over_a_plane_takes_no_bytes() -
     assert masked.op == "Mul"
     assert step.tensors[masked.inputs[1]].shape == (2, 8, 1, 1)
     assert not {each.op for each in step.nodes} & {"Greater", "Where"}
+
+
+@pytest.mark.parametrize("board", ["host", "qemu_mps2_an386"])
+def test_channels_that_are_no_multiple_of_four_are_taken_back_on_a_core(board: str, tmp_path: Path) -> None:
+    board_or_skip(board)
+    draw = np.random.default_rng(9)
+    shapes = {"a": (6, 3, 3, 3), "b": (10, 6, 3, 3), "c": (5, 10, 3, 3), "m": (3, 5)}
+    weights = {name: draw.standard_normal(shape).astype(np.float32) / 3 for name, shape in shapes.items()}
+    nodes = [
+        node("Conv", "x a", "c0", pads=[1] * 4), node("Relu", "c0", "r0"),
+        node("Conv", "r0 b", "c1", pads=[1] * 4), node("Relu", "c1", "r1"),
+        node("Conv", "r1 c", "c2", pads=[1] * 4, strides=[2, 2]), node("Relu", "c2", "r2"),
+        node("GlobalAveragePool", "r2", "p"), node("Flatten", "p", "f"), node("Gemm", "f m", "y", transB=1),
+    ]  # fmt: skip
+    onnx.save(onnx_model(nodes, {"x": (1, 3, 9, 8)}, ["y"], weights), tmp_path / "net.onnx")
+    words = ["train", str(tmp_path / "net.onnx"), "-t", board, "-o", str(tmp_path / "out"), "-q"]
+    assert main([*words, "--run", "2", "--learning-rate", "0.5"]) == 0

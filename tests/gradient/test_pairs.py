@@ -79,16 +79,18 @@ def test_what_lies_between_is_stored_nowhere() -> None:
 def test_a_pair_and_results_over_their_operands_learn_inside_of_fences(tmp_path: Path) -> None:
     onnx.save(separable(), tmp_path / "net.onnx")
 
-    def trained(*more: str) -> tuple[int, set[str]]:
+    def trained(*more: str) -> tuple[float, int, set[str]]:
         words = ["train", str(tmp_path / "net.onnx"), "-t", "host", "-o", str(tmp_path / "out"), "-q", "--force"]
         assert main([*words, *more]) == 0
         report = load_report(tmp_path / "out")
         assert report.training is not None
-        return report.training.step_bytes, {layer.kernel for layer in report.networks[0].layers}
+        made = report.training
+        return made.work, made.step_bytes, {layer.kernel for layer in report.networks[0].layers}
 
-    fast, _ = trained("--optimize", "speed")
-    by_default, _ = trained()
-    small, kernels = trained("--work", "2", "--run", "2")
-    assert (small, by_default) < (0.8 * fast, fast), (small, by_default, fast)
-    assert small < by_default
+    work, by_default, _ = trained()
+    more, for_size, _ = trained("--optimize", "size")
+    _, small, kernels = trained("--work", "2", "--run", "2")
+    assert work == 1 < more
+    assert small <= for_size < by_default
+    assert small < 0.8 * by_default
     assert {"DescentPair", "ConvRowsF32", "DepthwiseCopiedF32"} <= kernels

@@ -74,8 +74,8 @@ def test_a_budget_is_met_with_as_little_work_as_it_takes(tmp_path: Path, capsys:
     onnx.save(network(), tmp_path / "deep.onnx")
     words = ["train", str(tmp_path / "deep.onnx"), "-t", "host", "-o", str(tmp_path / "out"), "--loss", "mse", "-q"]
 
-    def tried(budget: str) -> list[tuple[float, int]]:
-        assert main([*words, "--budget", f"ram={budget}"]) == 0
+    def tried(memory: str, option: str = "--budget") -> list[tuple[float, int]]:
+        assert main([*words, option, f"ram={memory}", "--force"]) == 0
         made = load_report(tmp_path / "out").training
         assert made is not None
         assert (made.work, made.step_bytes) == (made.tried[-1].work, made.tried[-1].step_bytes)
@@ -89,6 +89,7 @@ def test_a_budget_is_met_with_as_little_work_as_it_takes(tmp_path: Path, capsys:
     assert curve[-1][1] < curve[0][1]
     assert [work for work, _ in curve] == sorted(work for work, _ in curve)
     assert all(f"  at {work:.3f} times the work {size:,} B\n" in text for work, size in curve)
+    assert tried(str(least), "--set") == curve
 
 
 def test_without_a_backward_half_there_is_nothing_to_do() -> None:

@@ -16,6 +16,7 @@ BLOCKS = [
     "registers_f32.h", *(f"{OWN}/{header}" for header in ("fpu.h", "product_fpu.h", "blocks_fpu.h")), "products_f32.h",
 ]  # fmt: skip
 """Sources lie beside the portable classes, or on the way from there."""
+TAKEN_BACK = [*BLOCKS, "runs_f32.h", "descent_slopes.h", "descent.h"]
 
 PLATFORM.kernel(
     "Conv", types=conv_gathered_f32.TYPES, template="conv_gathered_f32.c.mako", layout=("default", "default"),
@@ -31,11 +32,11 @@ PLATFORM.kernel(
     sources=BLOCKS[:4], numerics="1e-5", preference=25, requires=Needs(has=("fpu",)),
 )(vector_product_f32.VectorProductF32)  # fmt: skip
 PLATFORM.kernel(
-    "Descent", types=descent.TYPES, template="descent.c.mako", sources=[*BLOCKS, "runs_f32.h", "descent.h"],
+    "Descent", types=descent.TYPES, template="descent.c.mako", sources=TAKEN_BACK,
     numerics="1e-4", preference=10, requires=Needs(has=("fpu",)),
 )(descent.Descent)  # fmt: skip
 PLATFORM.kernel(
-    "Descent", types=descent.TYPES, template="descent.c.mako", sources=[*BLOCKS, "runs_f32.h", "descent.h"],
+    "Descent", types=descent.TYPES, template="descent.c.mako", sources=TAKEN_BACK,
     numerics="1e-4", layout=("same", "same"), preference=15, requires=Needs(has=("fpu",)),
 )(descent.DescentInPlace)  # fmt: skip
 PLATFORM.kernel(
@@ -44,6 +45,6 @@ PLATFORM.kernel(
 )(descent_depthwise.DescentDepthwise)  # fmt: skip
 PLATFORM.kernel(
     "DescentPair", types=descent_pair.TYPES, template="descent_pair.c.mako",
-    sources=[*BLOCKS, "runs_f32.h", "descent.h", "gathered_f32.h"], numerics="1e-4", layout=("default", "default"),
+    sources=[*TAKEN_BACK, "gathered_f32.h"], numerics="1e-4", layout=("default", "default"),
     preference=10, requires=Needs(has=("fpu",)),
 )(descent_pair.DescentPair)  # fmt: skip

@@ -71,6 +71,29 @@ TILEWRIGHT_FLOAT void tilewright_block_copy(const float *from, int step, int cou
     }
 }
 
+/* Four lines of `count` elements side by side, [element][line]; a line whose step is 0 repeats its first element. */
+TILEWRIGHT_FLOAT void tilewright_interleave(const float *const *lines, const int *steps, int count, float *put, int apart)
+{
+    const float *l0 = lines[0], *l1 = lines[1], *l2 = lines[2], *l3 = lines[3];
+    const int s0 = steps[0], s1 = steps[1], s2 = steps[2], s3 = steps[3];
+    for (int i = 0; i < count; i++) {
+        const float v0 = *l0, v1 = *l1, v2 = *l2, v3 = *l3;
+        l0 += s0, l1 += s1, l2 += s2, l3 += s3;
+        put[0] = v0, put[1] = v1, put[2] = v2, put[3] = v3;
+        put += apart;
+    }
+}
+
+/* Four lines of neighbouring elements side by side, [element][line]. */
+TILEWRIGHT_FLOAT void tilewright_block_interleave(const float *const *lines, int count, float *put)
+{
+    const float *l0 = lines[0], *l1 = lines[1], *l2 = lines[2], *l3 = lines[3];
+    for (int i = 0; i < count; i++, put += 4) {
+        const float v0 = *l0++, v1 = *l1++, v2 = *l2++, v3 = *l3++;
+        put[0] = v0, put[1] = v1, put[2] = v2, put[3] = v3;
+    }
+}
+
 /* One row of inputs times neighbouring columns of weights: y[column] += x[input] * w[input][column]. */
 TILEWRIGHT_FLOAT void tilewright_block_vector(const float *x, const float *w, int inputs, int columns, float *y)
 {

@@ -23,7 +23,7 @@ class GatheredContext:
     """Sizes of a group, the window by rows and columns, and steps in elements by image, channel, row and column.
 
     `direct` where four neighbouring pixels lie side by side and are all that a result reads; `beside`
-    where results of neighbouring pixels do. `at_once` channels are gathered together.
+    where results of neighbouring pixels do; `open` where they have no limits. `at_once` channels are gathered together.
     """
 
     images: int
@@ -38,6 +38,7 @@ class GatheredContext:
     at_once: int
     bias: bool
     rectified: bool
+    open: bool
     low: str
     high: str
 
@@ -112,7 +113,7 @@ class ConvGatheredF32(KernelMethods):
             steps[0], steps[1], direct,
             steps[1][3] == 1 and (outs[0] == 1 or steps[1][2] == outs[1]),
             min(w.shape[1], max(1, GATHERED // prod(kernel))), call.optional(2) is not None,
-            clamp == Clamp(0.0, float("inf")), *limit_texts(clamp),
+            clamp == Clamp(0.0, float("inf")), clamp is None, *limit_texts(clamp),
         )  # fmt: skip
 
 

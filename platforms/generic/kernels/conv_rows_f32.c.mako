@@ -12,6 +12,6 @@ static void ${f.name}(${f.parameters})
         ${k.images}, ${k.rows}, ${k.size}, ${k.stride}, ${k.begin}, ${listed(k.x)}, ${r.y[0]}};
     float *const window = (float *)scratch + ${k.window};
     const tilewright_gathering gathering = {
-        0, ${int(r.beside)}, ${int(r.rectified)}, ${r.at_once}, ${r.low}, ${r.high}, window, w, ${"b" if r.bias else "NULL"}, y, scratch};
+        0, ${int(r.beside)}, ${int(r.rectified)}, ${int(r.open)}, ${r.at_once}, ${r.low}, ${r.high}, window, w, ${"b" if r.bias else "NULL"}, y, scratch};
     tilewright_convolve_rows(&gathering, &row, &copies, x, window);
 }

@@ -28,7 +28,7 @@ static void ${f.name}(${f.parameters})
         ${parts.product(t)},
 % endfor
     };
-    const tilewright_descent_term terms[${len(k.terms)}] = {
+    tilewright_descent_term terms[${len(k.terms)}] = {
 % for t in k.terms:
         ${parts.term(t)},
 % endfor

@@ -238,7 +238,7 @@ class Descent(KernelMethods):
 
 
 TYPES = "f32, f32?, f32... -> f32, f32..."
-SOURCES = ["registers_f32.h", "blocks_f32.h", "products_f32.h", "runs_f32.h", "descent.h"]
+SOURCES = ["registers_f32.h", "blocks_f32.h", "products_f32.h", "runs_f32.h", "descent_slopes.h", "descent.h"]
 PLATFORM.kernel("Descent", types=TYPES, template="descent.c.mako", sources=SOURCES, numerics="1e-4")(Descent)
 
 

@@ -38,7 +38,7 @@ static void ${f.name}(${f.parameters})
         const int count = ${k.channels} - channel < ${k.block} ? ${k.channels} - channel : ${k.block};
         before.results = count;
         const tilewright_gathering gathering = {
-            0, 1, ${int(k.rectified)}, ${own.at_once}, -INFINITY, INFINITY, x, ${n.weights} + channel * first.at_w.result,
+            0, 1, ${int(k.rectified)}, ${int(not k.rectified)}, ${own.at_once}, -INFINITY, INFINITY, x, ${n.weights} + channel * first.at_w.result,
             ${f"{n.bias} + channel" if n.bias else "NULL"}, planes, gathered};
         tilewright_convolve(&gathering, &before);
 % else:

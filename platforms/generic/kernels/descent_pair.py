@@ -207,7 +207,15 @@ class DescentPair(KernelMethods):
 
 
 TYPES = "f32, f32, f32?, f32?, f32?, f32, f32, f32? -> f32, f32, f32, f32?"
-SOURCES = ["registers_f32.h", "blocks_f32.h", "products_f32.h", "runs_f32.h", "descent.h", "gathered_f32.h"]
+SOURCES = [
+    "registers_f32.h",
+    "blocks_f32.h",
+    "products_f32.h",
+    "runs_f32.h",
+    "descent_slopes.h",
+    "descent.h",
+    "gathered_f32.h",
+]
 PLATFORM.kernel(
     "DescentPair", types=TYPES, template="descent_pair.c.mako", sources=SOURCES, numerics="1e-4",
     layout=("default", "default"),

@@ -12,5 +12,5 @@ def listed(values):
 <%def name="term(t)">\
 {${t.weights}, ${t.gradient}, ${t.target}, ${t.following},
          ${f"(float *)scratch + {t.aside}" if t.aside is not None else "NULL"}, ${t.rows_at_once},
-         ${", ".join(listed(steps) for steps in t.weight_steps)}}\
+         ${", ".join(listed(steps) for steps in t.weight_steps)}, ${listed([0] * 5)}}\
 </%def>\

@@ -1,5 +1,5 @@
-/* Products of convolutions and matrices between planes that lie in RAM, weights as the file has them: where taps meet, and
- * four planes of any order gathered side by side. */
+/* Products of convolutions and matrices between planes that lie in RAM, weights as the file has them: where taps
+ * meet. */
 typedef struct {
     int image, channel, row, column; /* elements from one to the next */
 } tilewright_steps;
@@ -38,17 +38,4 @@ static inline tilewright_meeting tilewright_meet(const tilewright_product *p, in
     m.x_start = start[0] * p->x.row + start[1] * p->x.column;
     m.y_start = low[0] * p->y.row + low[1] * p->y.column;
     return m;
-}
-
-/* Four lines of `count` elements side by side, [element][line]; a line whose step is 0 repeats its first element. */
-TILEWRIGHT_FLOAT void tilewright_interleave(const float *const *lines, const int *steps, int count, float *put, int apart)
-{
-    const float *l0 = lines[0], *l1 = lines[1], *l2 = lines[2], *l3 = lines[3];
-    const int s0 = steps[0], s1 = steps[1], s2 = steps[2], s3 = steps[3];
-    for (int i = 0; i < count; i++) {
-        const float v0 = *l0, v1 = *l1, v2 = *l2, v3 = *l3;
-        l0 += s0, l1 += s1, l2 += s2, l3 += s3;
-        put[0] = v0, put[1] = v1, put[2] = v2, put[3] = v3;
-        put += apart;
-    }
 }

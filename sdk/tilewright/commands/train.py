@@ -47,9 +47,9 @@ OPTIMISERS = ("sgd", "momentum", "adam")
 SHOWN = 5
 AUTO = "auto"
 MOST_WORK = 2.0
-"""So many times the work of a plain step is tried for a budget."""
-WORK = {"speed": 1.0, "balanced": 1.02, "size": 1.25}
-"""So many times the work of a plain step is done for fewer bytes without a budget, by what is optimised for."""
+"""So many times the work of a plain step is tried where memory is short."""
+WORK_FOR_SIZE = 1.25
+"""So many times the work of a plain step is done for the fewest bytes."""
 MOST_ACCUMULATED = 1_000_000
 """A count in float32 is exact far beyond it."""
 
@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--work", metavar="F", type=tolerance,
         help="compute results again instead of keeping them, at most so many times the work of a plain step; "
-        "default: 1.02, or as little as a --budget needs",
+        "default: as little as the memory or a --budget needs",
     )  # fmt: skip
     group = parser.add_argument_group("in the simulator")
     group.add_argument("--run", metavar="N", type=whole, help="make so many steps and compare each with NumPy's")
@@ -156,7 +156,8 @@ def _wish(arguments: argparse.Namespace, aim: str) -> TrainingWish:
             fix="leave it out for a step at every call",
         )  # fmt: skip
     optimiser = Optimiser(arguments.optimizer, arguments.learning_rate, arguments.momentum, accumulate=accumulate)
-    work = arguments.work if arguments.work is not None else MOST_WORK if arguments.budgets else WORK[aim]
+    most = WORK_FOR_SIZE if aim == "size" and not arguments.budgets else MOST_WORK
+    work = arguments.work if arguments.work is not None else most
     return TrainingWish(arguments.loss, arguments.update, optimiser, work)
 
 
@@ -207,9 +208,10 @@ def _within(
     arguments: argparse.Namespace, model: Model, options: CompileOptions, target: Target, folder: Path,
     wish: TrainingWish,
 ) -> Planned:  # fmt: skip
-    """The step with the least work that is within the budget, else that in the fewest bytes; the latter without one.
+    """The step with the least work that is within the memory and the budget, else that in the fewest bytes.
 
-    Without a budget the plain step is compared with the one in the fewest live bytes, which are a guide alone.
+    Where bytes are asked for, by --work or for size, the plain step is compared with the one in the fewest live bytes,
+    which are a guide alone.
     """
     from tilewright.gradient.training import trainings
     from tilewright.report.sharing import WorkReport
@@ -217,16 +219,17 @@ def _within(
     tried: list[WorkReport] = []
     planned: list[Training] = []
     every = trainings(model, wish)
-    for made in every if options.budgets else (next(every), *deque(every, maxlen=1)):
+    least_work = bool(options.budgets) or (arguments.work is None and options.optimize != "size")
+    for made in every if least_work else (next(every), *deque(every, maxlen=1)):
         bundle = _bundle(arguments, made, options, target, folder)
         planned.append(made)
         tried.append(WorkReport(made.work, bundle.together.alone[0].arena_bytes))
-        if options.budgets and overflow(bundle.report, options.budgets, sure=True) is None:
+        if least_work and overflow(bundle.report, options.budgets, sure=True) is None:
             return Planned(made, bundle, tuple(tried), True)
     least = min(range(len(tried)), key=lambda at: (tried[at].step_bytes, tried[at].work))
     if planned[least] is not made:
         bundle = _bundle(arguments, planned[least], options, target, folder)
-    if not options.budgets:
+    if not least_work:
         tried = [tried[least]]
     return Planned(planned[least], bundle, tuple(tried), not options.budgets)
 
