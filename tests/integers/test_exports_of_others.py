@@ -125,8 +125,11 @@ EXPORTERS: dict[str, Callable[[Path], Exported]] = {
 
 
 @pytest.mark.parametrize("name", EXPORTERS)
-def test_an_exported_network_is_taken_as_it_is(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_exported_network_is_taken_as_it_is(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "net.onnx"
+    monkeypatch.chdir(tmp_path)  # where some leave tables of what they did
     x, theirs = EXPORTERS[name](file)
     capsys.readouterr()
     code = main(["run", str(file), "-t", "host", "--integer-only"])
