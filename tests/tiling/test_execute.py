@@ -5,14 +5,21 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from conftest import NetworkFiles
+from graphs import onnx_model
+from onnx import helper
+from tilewright.compile import compile_model
 from tilewright.graphs.tiled import run as run_tiled
+from tilewright.options import CompileOptions
 from tilewright.plan.build import build
 from tilewright.plan.execute import run as run_whole
 from tilewright.schedule.tile import tile
+from tilewright.target import load_target
 from tilewright.tiling.check import check
 from tilewright.tiling.expand import expand
 from tilewright.tiling.front import walked
@@ -112,3 +119,17 @@ def test_random_chains_equal_the_layers(seed: int) -> None:
         tiled = TiledGraph(graph, {chain[-1]: schedule}, dict.fromkeys(chain[:-1], chain[-1]), local)
         plan = build(tiled, constants=False)
         np.testing.assert_array_equal(run_tiled(plan, [data])[0], run_whole(plan, [data])[0])
+
+
+@pytest.mark.parametrize(("axis", "fused"), [(0, False), (1, True)])
+def test_what_is_written_as_a_whole_is_not_fused_with_what_reads_a_part(axis: int, fused: bool, tmp_path: Path) -> None:
+    """A Concat writes all of its axis in one call: a buffer for the second of two rows has no room for the first."""
+    nodes = [
+        helper.make_node("Concat", ["a", "b"], ["c"], axis=0),
+        helper.make_node("Gather", ["c", "second"], ["g"], axis=axis),
+        helper.make_node("Tile", ["g", "times"], ["y"]),
+    ]
+    constants = {"second": np.array([1]), "times": np.array([1, 3, 1])}
+    onnx.save(onnx_model(nodes, {"a": [1, 4, 16], "b": [1, 4, 16]}, ["y"], constants), tmp_path / "m.onnx")
+    plan = compile_model(tmp_path / "m.onnx", CompileOptions(), load_target("qemu_pulp"))
+    assert (plan.bound.nodes[0].call.node.name in plan.tiled.fused) == fused

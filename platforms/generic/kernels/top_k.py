@@ -42,7 +42,7 @@ class TopContext:
 
 @PLATFORM.kernel("TopK", types=f"{MOVED}, i64? -> {MOVED}, i64?, i64?", template="top_k.c.mako")
 class TopK(KernelMethods):
-    """Selection without extra memory: each next one is the best of those that stand behind the last."""
+    """Selection into the results themselves: what stands before the last of those found is moved up to its place."""
 
     def accepts(self, call: Call) -> str | None:
         """Elements are moved as they are."""
@@ -53,8 +53,9 @@ class TopK(KernelMethods):
         return constants_by_name(operands, 0)
 
     def cost(self, call: Call) -> float:
-        """Every one of k passes looks at every element."""
-        return 4.0 * call.tensor(0).elements * top_count(call)
+        """Every element is looked at; of elements in no order, few more than k are moved up."""
+        count, rows = top_count(call), call.outputs[0].elements / max(1, top_count(call))
+        return 8.0 * call.tensor(0).elements + 4.0 * rows * count * count
 
     def context(self, operands: Operands) -> TopContext:
         """Sizes around the axis and the order."""

@@ -23,7 +23,6 @@ from tilewright.numerics.requantisers import (
     RoundedTwice,
     SplitMultiply,
 )
-from tilewright.ops.quantised.linear import leaves_64_bits
 from tilewright.ops.quantised.proof import Proof, split
 from tilewright.ops.quantised.twice import RawMean, Twice
 from tilewright.ops.requantize import Integers, Requantisation, Rule
@@ -51,7 +50,8 @@ def too_wide(proof: Proof) -> str | None:
         return None
     if proof.requantisation.rules:
         return next((why for rule in proof.requantisation.rules if (why := _too_wide_for(proof, rule))), None)
-    return "the requantisation needs more than 64 bits" if leaves_64_bits(proof) else None
+    leaves = proof.requantisation.leaves_64_bits(proof.bounds.largest)
+    return "the requantisation needs more than 64 bits" if leaves else None
 
 
 def requantise(proof: Proof, shift_type: DType = DType.I8) -> Requantiser:

@@ -26,6 +26,7 @@ from tilewright.model import Array, DType, Quantisation
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
 
+LARGEST_EXPONENT = 62
 RESIDUE_BITS = 16
 """A real-valued bias is held in units of 2**-16 of the accumulator: a whole part and a residue."""
 
@@ -104,6 +105,12 @@ class Requantisation:
     def bits(self) -> int:
         """Fraction bits under the accumulator: 16 where there are residues, else 0."""
         return RESIDUE_BITS if self.residues else 0
+
+    def leaves_64_bits(self, largest: int) -> bool:
+        """Whether a product of the exact sequence could be too large for 64 bits, for sums up to `largest`."""
+        _, numerator, denominator = self.rational()
+        top = ((largest + 1) << self.bits) * max(abs(int(n)) for n in numerator.tolist())
+        return top >= 1 << LARGEST_EXPONENT or max(int(d) for d in denominator.tolist()) >= 1 << LARGEST_EXPONENT
 
     def apply(self, acc: Integers, axis: int = -1) -> Integers:
         """Codes of the accumulators `acc`, whose dimension `axis` counts channels where there are several."""

@@ -1,4 +1,5 @@
-"""One form for arithmetic that has several: Sum of two is Add, minus a constant is Add, divided by one is Mul."""
+"""One form for arithmetic that has several: Sum of two is Add, minus a constant is Add, divided by one is Mul, and a
+power of two is a product."""
 
 from __future__ import annotations
 
@@ -28,7 +29,13 @@ def apply(model: Model) -> Model:
                 inverse = np.asarray(1 / constant.astype(np.float64)).astype(constant.dtype)
             if np.all(np.isfinite(inverse)) and np.all(inverse != 0):
                 _with_constant(edit, node, "Mul", inverse)
+        elif node.op == "Pow" and constant is not None and np.all(constant == 2) and _keeps_shape(edit, node):
+            edit.replace(node, replace(node, op="Mul", inputs=(node.inputs[0], node.inputs[0])))
     return edit.result()
+
+
+def _keeps_shape(edit: Edit, node: Node) -> bool:
+    return edit.tensors[node.inputs[0]].shape == edit.tensors[node.outputs[0]].shape
 
 
 def _with_constant(edit: Edit, node: Node, op: str, value: Array) -> None:

@@ -116,6 +116,8 @@ def subject_of(
         stages = (*stages[:number], *joined, *stages[number + 2 :])
     chain = FusedChain(stages)
     for number, work in enumerate(works[:-1]):
+        if not _reads_whole(chain, number, work):
+            return None
         _limit(chain, number, work, cuttable, multiples)
     wishes: dict[str, tuple[int, ...]] = {}
     for rule in works[-1].rules:
@@ -167,6 +169,16 @@ def _joined(work: Work, producer: Stage, consumer: Stage) -> tuple[Stage, Stage]
     first = replace(producer, operands=tuple(local if o is result else o for o in producer.operands), feeds=feeds)
     second = replace(consumer, operands=tuple(read if o is readers[0] else o for o in consumer.operands))
     return first, second
+
+
+def _reads_whole(chain: FusedChain, number: int, work: Work) -> bool:
+    """Whether the next stage reads all of every axis that the producer can only write as a whole."""
+    read = chain.read(number)
+    for loop, axis in chain.stages[number].feeds.items():
+        low, high = chain.axis_range(number + 1, read, axis, {})
+        if loop not in work.cuttable and (int(low), int(high)) != (0, read.shape[axis]):
+            return False
+    return True
 
 
 def _limit(chain: FusedChain, number: int, work: Work, cuttable: set[str], multiples: dict[str, int]) -> None:

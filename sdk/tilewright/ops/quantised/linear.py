@@ -29,9 +29,6 @@ from tilewright.ops.requantize import (
 
 Arrays = Sequence[Array | None]
 
-LARGEST_EXPONENT = 62
-"""Products below two to this leave room for the sign and for rounding."""
-
 
 @dataclass(frozen=True)
 class Accumulator:
@@ -134,22 +131,15 @@ def accumulator(call: Call) -> Accumulator:
     return sums
 
 
-def leaves_64_bits(proof: Proof) -> bool:
-    """Whether a product of the exact sequence of an ONNX requantisation could be too large for 64 bits."""
-    if proof.fixed is not None or proof.requantisation.rules:
-        return False
-    _, numerator, denominator = proof.requantisation.rational()
-    top = ((proof.bounds.largest + 1) << proof.requantisation.bits) * max(abs(int(n)) for n in numerator.tolist())
-    return top >= 1 << LARGEST_EXPONENT or max(int(d) for d in denominator.tolist()) >= 1 << LARGEST_EXPONENT
-
-
 def sums_fit(call: Call) -> bool:
     """Whether 32 bits hold every sum, and 64 its requantisation with the fractions of a real bias."""
     sums, largest = _sums(call)
     if largest >= 1 << 31:
         return False
-    exact = the_quantisation(call.outputs[0]).numerics == "exact"
-    return not exact or split_bias(call)[1] is None or not leaves_64_bits(prove(requantisation(call), sums.bounds))
+    if the_quantisation(call.outputs[0]).numerics != "exact" or split_bias(call)[1] is None:
+        return True
+    proved = prove(requantisation(call), sums.bounds)
+    return proved.fixed is not None or not proved.requantisation.leaves_64_bits(sums.bounds.largest)
 
 
 def _sums(call: Call) -> tuple[Accumulator, int]:

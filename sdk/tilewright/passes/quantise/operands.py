@@ -49,6 +49,14 @@ def code_operands(graph: Graph, codes: Codes, node: Node, tail: Tail) -> tuple[s
     return (code, *others)
 
 
+def holds_sums(graph: Graph, node: Node, inputs: tuple[str, ...], tail: Tail) -> bool:
+    """False where integers cannot hold the sums (activations of 16 bits in a long one): they stay real numbers."""
+    tensors = tuple(graph.tensors[name] for name in inputs)
+    constants = {i: graph.constants[name] for i, name in enumerate(inputs) if name in graph.constants}
+    result = replace(graph.tensors[node.outputs[0]], dtype=tail.dtype, quantisation=tail.quantisation)
+    return sums_fit(call_of(node, tensors, (result,), constants, graph.model.opset))
+
+
 def _has_multipliers(source: Quantisation, weights: Sequence[float], tail: Tail) -> bool:
     """True where float32 holds the products and ratios of these scales; where it does not, the node stays float."""
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
@@ -87,14 +95,6 @@ def _real(graph: Graph, codes: Codes, name: str) -> Array | None:
     code = codes.get(name, "")
     meaning = graph.tensors[code].quantisation if code in graph.constants else None
     return graph.value(name) if meaning is None else dequantise(graph.constants[code], meaning)
-
-
-def sums_fit_integers(graph: Graph, node: Node, inputs: tuple[str, ...], tail: Tail) -> bool:
-    """False where integers cannot hold the sums (activations of 16 bits in a long one): they stay real numbers."""
-    tensors = tuple(graph.tensors[name] for name in inputs)
-    constants = {i: graph.constants[name] for i, name in enumerate(inputs) if name in graph.constants}
-    result = replace(graph.tensors[node.outputs[0]], dtype=tail.dtype, quantisation=tail.quantisation)
-    return sums_fit(call_of(node, tensors, (result,), constants, graph.model.opset))
 
 
 def _pair(graph: Graph, codes: Codes, node: Node) -> tuple[str, ...] | None:
