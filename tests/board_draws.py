@@ -48,15 +48,15 @@ def drawn_apart(seed: int, count: int = 24) -> list[Layer]:
     random = np.random.default_rng(seed)
     layers = []
     for i in range(count):
-        kernel, dilation = ([int(v) for v in random.choice(choices, 2)] for choices in ((2, 3, 3, 5), (1, 1, 2, 3, 4)))
+        channels, stride = int(random.choice((1, 1, 4, 5, 8, 13))), 1
         times = int(random.choice((1, 1, 2, 3)))
+        kernel, dilation = ([int(v) for v in random.choice(choices, 2)] for choices in ((2, 3, 3, 5), (1, 1, 2, 3, 4)))
+        if channels == 1:
+            times, stride = int(random.integers(8, 24)), int(random.choice((1, 1, 1, 2)))
+            dilation = dilation if stride == 1 else [1, 1]
         pads = [int(random.integers(0, 2 + d * (k - 1))) for k, d in zip(kernel * 2, dilation * 2, strict=True)]
         reach = [d * (k - 1) - pad for k, d, pad in zip(kernel, dilation, pads, strict=False)]
         size = [max(1, beyond + int(random.integers(1, 20))) for beyond in reach]
-        channels = int(random.choice((1, 1, 4, 5, 8, 13)))
-        stride = 1
-        if channels == 1:
-            times, stride = int(random.integers(1, 9)), int(random.integers(1, 3)) if max(dilation) == 1 else 1
         attributes = {"dilations": dilation, "pads": pads, "group": channels, "strides": [stride, stride]}
         weights, unsigned = (channels * times, 1, *kernel), bool(random.integers(0, 2))
         zero = int(random.integers(-128, 128))

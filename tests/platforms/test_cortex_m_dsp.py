@@ -35,6 +35,7 @@ PADDED = Layer("line_padded", (1, 8, 24), (8, 1, 3), attributes={"pads": [1, 5],
 STRIDED = Layer(
     "strided_dilated", (1, 8, 9, 9), (8, 1, 3, 3), attributes={"strides": [2, 2], "dilations": [2, 2], "group": 8}
 )
+HALVED = Layer("halved", (1, 1, 21, 20), (80, 1, 3, 5), attributes={"strides": [2, 2], "pads": [0, 1, 1, 2]})
 TINY_GROUPS = Layer("tiny_groups", (1, 8, 5, 5), (8, 2, 3, 3), attributes={"pads": [1, 1, 1, 1], "group": 4})
 ODD_GROUPS = Layer("odd_groups", (1, 16, 5, 5), (12, 4, 3, 3), attributes={"pads": [1, 1, 1, 1], "group": 4})
 SIGNED = Layer("signed", (1, 8, 24, 24), (8, 1, 3, 3), y_zero=5, spread=120.0, attributes={"group": 8})
@@ -146,9 +147,11 @@ def test_means_of_whole_maps(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("numerics", ["exact", "tflm"])
 def test_dilated_windows_and_several_results_of_a_channel(numerics: Numerics, tmp_path: Path) -> None:
-    layers = [DILATED, PADDED, *drawn_apart(3)]
+    layers = [DILATED, PADDED, HALVED, *drawn_apart(3)]
     done = check(layers, "qemu_mps2_an386", tmp_path, EXTREMES, first=("DepthwiseDsp",), numerics=numerics)
-    assert {kernels(done)[layer.name] for layer in layers} == {"DepthwiseDsp"}
+    taken = kernels(done)
+    assert {taken[layer.name] for layer in layers if layer.x[1] > 1} == {"DepthwiseDsp"}
+    assert sum(taken[layer.name] == "DepthwiseDsp" for layer in layers if layer.x[1] == 1) > 2
 
 
 def test_what_the_pairs_cannot_do_goes_to_the_portable_kernel(tmp_path: Path) -> None:

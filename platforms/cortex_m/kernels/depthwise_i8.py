@@ -42,6 +42,8 @@ UNROLLED = 64
 """Multiplications that stand in one turn of the loop over results, where it is more than one result or two."""
 SINGLE = 4
 """Inputs of a single channel are loaded one by one, so its plane costs as much as those of so many channels."""
+LARGEST_PLANE = 0.25
+"""Of the bytes of the result: the plane of a single channel is larger than what other kernels gather."""
 LARGEST_GROUP = 128
 """Multiplications of one dilated group, which stand in one turn."""
 
@@ -198,6 +200,12 @@ def bands(p: Axis, q: Axis) -> Bands:
     return Bands(units, rest, at_once, words(at_once), columns)
 
 
+def plane_bytes(call: Call, p: Axis, q: Axis) -> int:
+    """Bytes of two planes, or of that of a single channel."""
+    cut = bands(p, q)
+    return 4 * (1 if call.shape(0)[1] == 1 else 2) * cut.words * cut.columns
+
+
 def work(call: Call) -> DepthwiseWork:
     """The work of one call."""
     axes = oriented(call)
@@ -237,8 +245,11 @@ class DepthwiseDsp(KernelMethods):
             return "the kernel computes four channels at once, or one"
         if portable.weights_of(call)[1] is not DType.I8:
             return "weights minus their zero point need more than eight bits"
-        if oriented(call) is None:
+        axes = oriented(call)
+        if axes is None:
             return "no axis has stride 1 with a small dilation, or 2 without"
+        if channels == 1 and plane_bytes(call, *axes[:2]) > LARGEST_PLANE * call.outputs[0].elements:
+            return "the plane of the single channel is too large beside the result"
         return matrix_i8.refusal_of_both(call, with_constant=True)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
@@ -262,8 +273,7 @@ class DepthwiseDsp(KernelMethods):
         """Two planes, or that of a single channel."""
         axes = oriented(operands.call)
         assert axes is not None
-        cut = bands(*axes[:2])
-        return 4 * (1 if operands.call.shape(0)[1] == 1 else 2) * cut.words * cut.columns
+        return plane_bytes(operands.call, *axes[:2])
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """A channel is copied whole before their results are written, where nothing overlaps."""
