@@ -178,6 +178,10 @@ CASES = {
     "quantise floats": (single("QUANTIZE", [T(HALVES.shape)], [T(HALVES.shape, "int8", 0.25, 4)]), (HALVES,)),
     "mul": (single("MUL", [T(PAIR[0].shape, "int8", 0.0613, -11), T(PAIR[0].shape, "int8", 0.0413, 19)],
                    [T(PAIR[0].shape, "int8", 0.0321, 5)], [(0, "b", 0)]), PAIR),
+    "relu": (single("RELU", [T(EVERY.shape, "int8", 0.03, 4)], [T(EVERY.shape, "int8", 0.017, -9)]), (EVERY,)),
+    "maximum": (single("MAXIMUM", [T(PAIR[0].shape, "int8", 0.1, 4)] * 2, [T(PAIR[0].shape, "int8", 0.1, 4)]), PAIR),
+    "place of the largest": (single("ARG_MAX", [T(IMAGE.shape, "int8", 0.3, 4), T((1,), "int32", data=np.asarray([3]))],
+                                    [T((1, 5, 6), "int32")], [(0, "b", 2)]), (IMAGE,)),
     "add of 16 bits": halves("ADD", (0.0011, 0.0007, 0.0013)),
     "sub of 16 bits": halves("SUB", (0.0011, 0.0007, 0.0013)),
     "mul of 16 bits": halves("MUL", (0.0011, 0.0007, 0.0213)),
@@ -230,6 +234,9 @@ RECORDED = {
     "quantise floats": 4207,
     "quantise": -294,
     "mul": -19832,
+    "relu": 9252,
+    "maximum": 2763392,
+    "place of the largest": 108,
     "add of 16 bits": -460921,
     "sub of 16 bits": -197797,
     "mul of 16 bits": -253658,
@@ -255,7 +262,7 @@ def test_the_generated_code_steps_there_too(tmp_path: Path, capsys: pytest.Captu
 
 
 COMPILED = (
-    "softmax of 16 bits", "quantise floats", "constant channel", "hard swish", "mul", "sub of 16 bits",
+    "softmax of 16 bits", "quantise floats", "constant channel", "hard swish", "mul", "sub of 16 bits", "maximum",
     "convolution of 16 bits", "leaky of 16 bits", "bilinear",
 )  # fmt: skip
 

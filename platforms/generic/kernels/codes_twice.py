@@ -35,6 +35,8 @@ def steps_text(call: Call) -> str:
         the_quantisation(tensor).zero_point[0] for tensor in call.inputs if tensor is not None and tensor.quantisation
     ]
     codes = [minus(f"e{place}", zero) for place, zero in enumerate(zeros)]
+    if call.node.op in ("Max", "Min"):
+        return f"({codes[0]}) {'>' if call.node.op == 'Max' else '<'} ({codes[1]}) ? {codes[0]} : {codes[1]}"
     match element_rules(call):
         case Addition() as addition:
             left, right = (
@@ -49,11 +51,11 @@ def steps_text(call: Call) -> str:
 
 
 @PLATFORM.kernel(
-    "Add", "Sub", "Mul", types=f"{Q}, {Q} -> {Q}", template="nest.c.mako", layout=("axes", "same"),
+    "Add", "Sub", "Mul", "Max", "Min", types=f"{Q}, {Q} -> {Q}", template="nest.c.mako", layout=("axes", "same"),
     sources=["twice.h"], preference=7,
 )  # fmt: skip
 class PairTwice(KernelMethods):
-    """Add, Sub and Mul of codes as the reference kernels do them, in 64 bits."""
+    """Add, Sub and Mul of codes as the reference kernels do them, in 64 bits; the larger or smaller of two codes."""
 
     def accepts(self, call: Call) -> str | None:
         """Codes of that contract."""

@@ -17,6 +17,7 @@ from tilewright.ops.requantize import Integers
 FIXED: Mapping[str, tuple[float, int]] = {"Sigmoid": (1 / 256, -128), "Tanh": (1 / 128, 0)}
 """Scale and zero point of results that are computed in fixed point, of signed codes."""
 PAIRS = {"Add": 1, "Sub": -1, "Mul": 0}
+EXTREMES = ("Max", "Min")
 WIDE = frozenset({"LeakyRelu", *FIXED})
 """Functions of one code that are known for codes of sixteen bits too."""
 ROUNDED_TWICE = frozenset({*PAIRS, "LeakyRelu"})
@@ -41,7 +42,12 @@ def unknown(call: Call) -> str | None:
         return _unknown_curve(call.node.op, source, target)
     if call.node.op == "HardSwish":
         return _unknown_hard_swish(source, target)
-    if call.node.op in ("LeakyRelu", "QuantizeLinear"):
+    if call.node.op in EXTREMES and len(tensors) == 2:
+        alike = len({(tensor.quantisation, tensor.dtype) for tensor in (*tensors, target)}) == 1
+        return None if alike else "its operands and its result have scales of their own"
+    if call.node.op == "Relu" and not source.dtype is target.dtype is DType.I8:
+        return "its operand and its result are not both int8"
+    if call.node.op in ("LeakyRelu", "QuantizeLinear", "Relu"):
         if DType.I16 in (source.dtype, target.dtype) and not _known_wide(call.node.op, source.dtype, target.dtype):
             return f"the kernels make no codes of {target.dtype.bits} bits of those of {source.dtype.bits}"
         return _beyond_words(element_rules(call), [source])
@@ -101,7 +107,7 @@ def _unknown_hard_swish(source: Tensor, target: Tensor) -> str | None:
 
 
 def element_rules(call: Call) -> Rules:
-    """The rules of an Add, Sub, Mul, LeakyRelu or QuantizeLinear of codes."""
+    """The rules of an Add, Sub, Mul, LeakyRelu, Relu or QuantizeLinear of codes."""
     target = the_quantisation(call.outputs[0]).scale[0]
     first = the_quantisation(call.tensor(0)).scale[0]
     match call.node.op:
@@ -140,6 +146,10 @@ def _steps(call: Call, operands: list[Integers], meaning: Quantisation) -> Integ
     if call.node.op in FIXED:
         function = logistic if call.node.op == "Sigmoid" else tanh
         return function(operands[0], source) - meaning.zero_point[0]
+    if call.node.op in EXTREMES:
+        return np.maximum(*operands) if call.node.op == "Max" else np.minimum(*operands)
+    if call.node.op == "Relu":
+        return np.maximum(Twice.of(source / meaning.scale[0]).apply(operands[0]), 0)
     match element_rules(call):
         case Addition() as addition:
             return addition.apply(operands[0], operands[1])

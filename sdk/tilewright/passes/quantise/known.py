@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tilewright.errors import UnsupportedNode
 from tilewright.model import DType, Model, Node
-from tilewright.ops.codes import Exponentials, Interpolates, Mean, Moves, Pairwise, Products, Table
+from tilewright.ops.codes import AsIntegers, Exponentials, Interpolates, Mean, Moves, Pairwise, Products, Table
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.resize import resize_form
 from tilewright.ops.quantised.softmax_twice import softmax_twice_unknown
@@ -44,7 +44,7 @@ def _unlike(model: Model, node: Node) -> str | None:
 
 def _of_codes(call: Call) -> str | None:
     x, y = call.tensor(0), call.outputs[0]
-    wide = any(tensor.dtype.bits > 8 for tensor in (x, y))
+    wide = any(tensor.dtype.bits > 8 for tensor in (x, y) if tensor.quantisation is not None)
     same = x.quantisation == y.quantisation and x.dtype is y.dtype
     if call.node.op == "QuantizeLinear":
         return unknown(call)
@@ -57,7 +57,9 @@ def _of_codes(call: Call) -> str | None:
             return None if same else "its operand and its result have scales of their own"
         case Mean() if not wide:
             return None
-        case Pairwise(factored=True):
+        case AsIntegers():
+            return None
+        case Pairwise():
             return unknown(call)
         case Interpolates() if not wide:
             return None if resize_form(call) else "the kernels resize int8 images linearly, to one scale"
