@@ -9,6 +9,7 @@ import numpy as np
 from tilewright.numerics import (
     C_TYPES,
     ROUNDING,
+    SHIFTS,
     PairForm,
     code_limits,
     initialiser,
@@ -98,7 +99,9 @@ def pair_of(call: Call) -> PairForm | None:
     return pair_form(call.operator, call)
 
 
-@PLATFORM.kernel(*PAIRS, types=f"{Q}, {Q} -> {Q}", template="nest.c.mako", layout=("axes", "same"), preference=10)
+@PLATFORM.kernel(
+    *PAIRS, types=f"{Q}, {Q} -> {Q}", template="nest.c.mako", layout=("axes", "same"), sources=[SHIFTS], preference=10
+)
 class PairCodes(KernelMethods):
     """Add, Sub and Mul of codes in integers, checked over every pair."""
 

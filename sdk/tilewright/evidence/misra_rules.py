@@ -24,7 +24,7 @@ REASONS: Mapping[str, str] = {
     "2.7": "kernels of one form have one list of parameters, whether a layer needs all of them or not",
     "8.11": "the declaration stands for the definition below it, whose bound it repeats",
     "8.14": "operands that do not overlap are said to be apart, which lets compilers make vectors",
-    "10.1": "signed values are shifted right by a number of the channel; gcc and clang round down, as the reference does",
+    "10.1": "signed values are shifted right by a number of the channel, which gcc and clang define to round down",
     "10.3": "a comparison, 0 or 1, is kept as int; pointers step by a constant",
     "10.4": "a small constant meets an unsigned operand and takes its type; the value is the same",
     "10.8": "the composite expression is limited to what the wider type holds before it is brought to it",
