@@ -135,10 +135,10 @@ class CompileOptions:
                     why="a budget cannot be larger than the level", fix="leave one of them out",
                 )  # fmt: skip
         for name, shape in self.shapes.items():
-            if any(extent < 1 for extent in shape):
+            if any(extent < 0 for extent in shape):
                 text = ",".join(map(str, shape))
                 raise UsageError(
-                    f"--shape {name}={text}", why="an extent is below 1", fix="use a positive number for every extent"
+                    f"--shape {name}={text}", why="an extent is below 0", fix="use a number of elements, 0 for none"
                 )
         for name, most in self.bounds.items():
             if most < 1:

@@ -76,7 +76,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
             ["check", "m", "--shape", "x=1,a"],
             "--shape x=1,a: '1,a' is not a shape, an extent is not a whole number; write",
         ),
-        (["check", "m", "--shape", "x=1,0"], "--shape x=1,0: an extent is below 1"),
+        (["check", "m", "--shape", "x=1,-4"], "--shape x=1,-4: '1,-4' is not a shape, an extent is not a whole number"),
         (["check", "m", "--io", "heap"], "argument --io: invalid choice: 'heap'"),
         (["report", "none.json"], "there is no report at 'none.json': No such file or directory"),
     ],
