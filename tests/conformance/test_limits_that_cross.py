@@ -161,9 +161,9 @@ def printed(dtype: str, low: float | None, high: float | None) -> str:
 
 
 def test_limits_that_never_act_are_not_printed() -> None:
-    assert printed("float32", -1.0, 2.0) == "y[i0] = (float)(e0 < -1.0f ? -1.0f : e0 > 2.0f ? 2.0f : e0);"
-    assert printed("float32", -1.0, None) == "y[i0] = (float)(e0 < -1.0f ? -1.0f : e0);"
-    assert printed("float32", None, 2.0) == "y[i0] = (float)(e0 > 2.0f ? 2.0f : e0);"
+    assert printed("float32", -1.0, 2.0) == "y[i0] = e0 < -1.0f ? -1.0f : e0 > 2.0f ? 2.0f : e0;"
+    assert printed("float32", -1.0, None) == "y[i0] = e0 < -1.0f ? -1.0f : e0;"
+    assert printed("float32", None, 2.0) == "y[i0] = e0 > 2.0f ? 2.0f : e0;"
 
 
 def test_limits_next_to_the_ends_of_a_type() -> None:

@@ -107,6 +107,8 @@ def test_a_kernel_may_hold_the_numbers_elsewhere() -> None:
     form = numbers((7,), (1, -2), (3,))
     held = {"multiplier": "w[n]", "addend": "addend"}
     assert form.c("acc", held=held) == "tilewright_floor(tilewright_upper((int64_t)(acc * 4) * w[n]) + addend, 3u)"
+    shared = held | {"shift": "shifts[n]"}
+    assert form.c("acc", held=shared) == "(tilewright_upper((int64_t)(acc * 4) * w[n]) + addend) >> shifts[n]"
 
 
 def test_the_exact_sequence_prints_its_quotient() -> None:

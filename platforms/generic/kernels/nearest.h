@@ -23,5 +23,5 @@ static inline int32_t tilewright_half_away(float value)
 {
     const int32_t whole = (int32_t)value;
     const float rest = value - (float)whole; /* exact, where a sum with a half is not */
-    return whole + (rest >= 0.5f) - (rest <= -0.5f);
+    return whole + (rest >= 0.5f ? 1 : 0) - (rest <= -0.5f ? 1 : 0);
 }

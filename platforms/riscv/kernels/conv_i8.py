@@ -101,6 +101,10 @@ def runs(w: Axis, pixels: int, contiguous: bool) -> tuple[Run, ...]:
     return tuple(runs)
 
 
+def _axes(call: Call) -> tuple[Axis, Axis]:
+    return conv_i8.spatial_axes(call, conv_i8.strides_of(call))
+
+
 def group_count(call: Call) -> int:
     """Groups of the convolution."""
     return int(call.integer("group", 1))
@@ -121,7 +125,7 @@ class ConvMethods(KernelMethods):
         call = operands.call
         weights, dtype = square(call)
         requantisation = requantise(proof(call)).constants
-        h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
+        h, w = _axes(call)
         return (
             Constant("w", dtype, packed(weights, call.integer("group", 1))),
             Constant("b", DType.I32, np.asarray(accumulator(call).start, np.int32)),
@@ -145,7 +149,7 @@ class ConvMethods(KernelMethods):
     def _work(self, call: Call) -> ConvWork:
         """The work of one call."""
         weights, _ = square(call)
-        h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
+        h, w = _axes(call)
         channels, taps, out, groups = (
             int(weights.shape[1]),
             h.kernel * w.kernel,
@@ -190,7 +194,7 @@ class ConvMethods(KernelMethods):
         x, y = call.tensor(0), call.outputs[0]
         assert x.quantisation is not None
         _, dtype = square(call)
-        h, w = conv_i8.spatial_axes(call, conv_i8.strides_of(call))
+        h, w = _axes(call)
         groups = groups_of(call)
         depth = groups.weights // groups.results
         pixels = pixels_at_once(h.out * w.out if self._gather else w.out)
@@ -242,6 +246,11 @@ class ConvGatherI8(ConvMethods):
         if self.cost(call) >= 1.25 * ConvBlockI8().cost(call):
             return "copying the windows costs a quarter more instructions"
         return None
+
+    def cost(self, call: Call) -> float:
+        """At least that of the block where windows are pixels, which lie side by side as they are."""
+        own = super().cost(call)
+        return max(own, ConvBlockI8().cost(call)) if conv_i8.is_pointwise(*_axes(call)) else own
 
     def scratch(self, operands: Operands) -> int:
         """The windows of the pixels of a block."""

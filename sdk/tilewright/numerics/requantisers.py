@@ -136,7 +136,8 @@ class MultiplyHigh(Requantiser):
         multiplier, addend, shift = (number.c(channel, held) for number in self.numbers)
         before = f"{accumulator} * {1 << self.pre_shift}" if self.pre_shift else accumulator
         upper = f"tilewright_upper((int64_t)({before}) * {multiplier}) + {addend}"
-        return f"tilewright_floor({upper}, {shift}u)" if self.shift.uniform else f"({upper}) >> {shift}"
+        literal = self.shift.uniform and self.shift.name not in held
+        return f"tilewright_floor({upper}, {shift}u)" if literal else f"({upper}) >> {shift}"
 
     def apply(self, sums: Integers, axis: int = -1) -> Integers:
         """See `Requantiser.apply`."""
