@@ -32,6 +32,7 @@ CONVOLUTIONS = [
     Layer("first", (1, 3, 12, 12), (16, 3, 3, 3), x_zero=4, attributes=SAME),
     Layer("tall", (1, 1, 20, 10), (8, 1, 10, 4), attributes={"strides": [2, 2], "pads": [4, 1, 5, 1]}),
     Layer("point", (1, 24, 5, 5), (10, 24, 1, 1)),
+    Layer("pointfew", (1, 8, 6, 6), (16, 8, 1, 1)),
     Layer("pointgroups", (1, 8, 5, 5), (8, 4, 1, 1), attributes={"group": 2}),
     Layer("pointstride", (1, 16, 6, 6), (9, 16, 1, 1), attributes={"strides": [2, 2]}),
     Layer("onepixel", (1, 6, 3, 3), (5, 6, 3, 3)),
@@ -87,7 +88,7 @@ PLANES = ("DepthwisePlaneI8", "DepthwiseWindowI8")
 def test_every_shape_is_bit_exact_in_the_simulator(tmp_path: Path) -> None:
     done = check([*CONVOLUTIONS, *DEPTHWISE, *DENSE], "qemu_rv32imc", tmp_path, ("random", "low"), first=PLANES)
     bound = kernels(done)
-    assert {bound["same"], bound["point"]} == {"ConvBlockI8"}
+    assert {bound["same"], bound["point"], bound["pointfew"]} == {"ConvBlockI8"}
     assert bound["tall"] == "ConvGatherI8"
     assert {bound[name] for name in ("dw", "dwstride", "dwtiny")} <= {"DepthwisePlaneI8", "DepthwiseWindowI8"}
     assert bound["dense"] == bound["rows"] == "DenseBlockI8"
