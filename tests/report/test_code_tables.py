@@ -85,7 +85,7 @@ def test_old_figures_are_less_certain() -> None:
     counts = LayerCounts({("convi8", 0): (976,) * len(UNROLLED)}, frozenset())
     old = replace(sizes, missing=frozenset({"convi8"}))
     assert (sizes.code_bytes(counts), old.code_bytes(counts)) == (976, 976 + 280)
-    assert (sizes.stack_bytes(counts), old.stack_bytes(counts)) == ((170, 0), (187, 0))
+    assert (sizes.stack_bytes(counts), old.stack_bytes(counts)) == ((180, 0), (198, 0))
 
 
 def test_only_what_changed_is_measured_again() -> None:

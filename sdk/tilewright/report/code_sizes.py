@@ -29,7 +29,7 @@ RUN = "run"
 HANDS = "core"
 """Stands for the functions by which other cores call the kernels of a layer."""
 ALWAYS = "always"
-STACK_PERCENT = 170
+STACK_PERCENT = 180
 """What the deepest layer of a table is multiplied by: other shapes need more registers."""
 DEVIATIONS = 2.8
 """So many standard deviations of all layers together are added to what is typical of them."""
