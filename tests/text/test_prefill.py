@@ -14,7 +14,7 @@ import pytest
 from letters_network import VOCABULARY, Sizes, shapes, step
 from onnx import TensorProto, helper
 from tilewright.cli import main
-from tilewright.errors import TilewrightError, UnsupportedError, UsageError
+from tilewright.errors import ModelError, UnsupportedError, UsageError
 from tilewright.prefill.derive import Step, prefill_of
 from tilewright.prefill.files import write_prefill
 from tilewright.prefill.whole_rows import Taken, takes_all
@@ -203,8 +203,15 @@ def test_states_of_other_kinds_are_refused(tmp_path: Path, drawn: Path) -> None:
     with pytest.raises(UnsupportedError, match="cannot write the state 'past_l0_k' for several tokens"):
         prefill_of(model, Step("token", "pos", pairs), CHUNK)
     (tmp_path / "damaged.onnx").write_bytes(b"\x08")
-    with pytest.raises(TilewrightError, match="cannot read"):
+    with pytest.raises(ModelError, match="damaged or cut off"):
         write_prefill(tmp_path / "damaged.onnx", tmp_path / "x.onnx", CHUNK, ())
+    onnx.save(
+        onnx.load(drawn), tmp_path / "apart.onnx", save_as_external_data=True, location="apart.bin", size_threshold=0
+    )
+    for folder, source in ((tmp_path / "a", tmp_path / "apart.onnx"), (tmp_path / "b", drawn)):
+        folder.mkdir()
+        write_prefill(source, folder / "x.onnx", CHUNK, ())
+    assert (tmp_path / "a/x.onnx").read_bytes() == (tmp_path / "b/x.onnx").read_bytes()
     with pytest.raises(UsageError, match="--prefill 300"):
         write_prefill(drawn, tmp_path / "x.onnx", 300, ())
 

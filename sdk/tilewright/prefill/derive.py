@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.errors import ModelError, UnsupportedError
-from tilewright.frontend.names import quoted
+from tilewright.frontend.names import quoted, unique
 from tilewright.prefill.whole_rows import Shape, Taken, mixes, multiplies, shows_as_it_is, takes_all
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class _Deriving:
         each: list[list[str]] = []
         for at in range(self.count):
             inputs = [self._each(name)[at] if name in self.values else name for name in node.input]
-            outputs = [name and self._free(f"{name}/{at}") for name in node.output]
+            outputs = [name and unique(f"{name}/{at}", self.taken) for name in node.output]
             self._copy(node, inputs, outputs)
             each.append(outputs)
         for name, *names in zip(node.output, *each, strict=True):
@@ -191,7 +191,7 @@ class _Deriving:
 
         value = self.values[name]
         if not value.each:
-            each = tuple(self._free(f"{name}/{at}") for at in range(self.count))
+            each = tuple(unique(f"{name}/{at}", self.taken) for at in range(self.count))
             made = helper.make_node("Split", [value.rows], each, f"{name}/each", axis=0, num_outputs=self.count)
             self.nodes.append(made)
             value = replace(value, each=each)
@@ -212,22 +212,15 @@ class _Deriving:
     def _op(self, kind: str, inputs: list[str], hint: str, **attributes: Any) -> str:
         from onnx import helper
 
-        name = self._free(hint)
+        name = unique(hint, self.taken)
         self.nodes.append(helper.make_node(kind, inputs, [name], name, **attributes))
         return name
 
     def _constant(self, hint: str, values: np.ndarray[Any, Any]) -> str:
         from onnx import numpy_helper
 
-        name = self._free(hint)
+        name = unique(hint, self.taken)
         self.constants.append(numpy_helper.from_array(values, name))
-        return name
-
-    def _free(self, hint: str) -> str:
-        name, number = hint, 2
-        while name in self.taken:
-            name, number = f"{hint}_{number}", number + 1
-        self.taken.add(name)
         return name
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.codegen.text import POSITION_NAMES, TOKEN_NAMES
-from tilewright.errors import ModelError, UnsupportedError, UsageError
+from tilewright.errors import UnsupportedError, UsageError
+from tilewright.frontend.read import read
 from tilewright.frontend.states import guessed_pairs
 from tilewright.prefill.derive import FEWEST, MOST, Step, prefill_of
 
@@ -24,24 +25,14 @@ def write_prefill(source: Path, to: Path, count: int, pairs: Sequence[tuple[str,
     `source` is the network of one token, `pairs` are inputs and outputs that are states, guessed by name where there
     are none.
 
-    UsageError for a number of tokens that cannot be, ModelError where the file cannot be read, UnsupportedError for
-    networks that are no step of a token.
+    UsageError for a number of tokens that cannot be or a file that cannot be opened, ModelError where it is damaged,
+    UnsupportedError for networks that are no step of a token.
     """
     import onnx
-    from google.protobuf.message import DecodeError
 
     if not FEWEST <= count <= MOST:
         raise UsageError(f"--prefill {count}", why=f"{FEWEST} to {MOST} tokens are read in a call", fix="try 8")
-    try:
-        model = onnx.load(str(source), load_external_data=False)
-    except (DecodeError, OSError, ValueError) as error:
-        raise ModelError(
-            f"cannot read '{source}'", why=str(error)[:160] or "it is no ONNX file", file=str(source)
-        ) from None
-    if any(one.data_location for one in model.graph.initializer):
-        raise UnsupportedError(
-            "--prefill", why="the weights lie in files of their own", fix="save them in the model", file=str(source)
-        )
+    model = read(source).proto
     onnx.save(prefill_of(model, _step(model.graph, pairs), count), str(to))
 
 

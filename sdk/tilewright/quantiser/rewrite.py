@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.errors import ModelError, UnsupportedError
+from tilewright.frontend.names import unique
+from tilewright.frontend.read import read
 from tilewright.quantiser.caches import coded_caches
 from tilewright.quantiser.codes import HIGHEST, Coded, Floats, Scheme, coded
 
@@ -144,24 +146,17 @@ class _Rewriting:
     def _constant(self, hint: str, given: np.ndarray[Any, Any] | np.float32, kind: int | None = None) -> str:
         from onnx import helper, numpy_helper
 
-        name, values = self._free(hint), np.asarray(given)
+        name, values = unique(hint, self.taken), np.asarray(given)
         if kind is None:
             self.constants.append(numpy_helper.from_array(values, name))
         else:
             self.constants.append(helper.make_tensor(name, kind, values.shape, values.reshape(-1).tolist()))
         return name
 
-    def _free(self, hint: str) -> str:
-        name, number = hint, 2
-        while name in self.taken:
-            name, number = f"{hint}_{number}", number + 1
-        self.taken.add(name)
-        return name
-
     def _op(self, kind: str, inputs: list[str], hint: str = "", into: str = "", **attributes: Any) -> str:
         from onnx import helper
 
-        name = into or self._free(hint)
+        name = into or unique(hint, self.taken)
         self.nodes.append(helper.make_node(kind, inputs, [name], name, **attributes))
         return name
 
@@ -250,16 +245,10 @@ class _Rewriting:
 
 
 def rewrite_file(source: Path, to: Path, scheme: Scheme | None, *, rows: bool = True, cache_bits: int = 0) -> None:
-    """Write the network of a file with weights, caches or both in codes; ModelError where the file cannot be read."""
+    """Write the network of a file with weights, caches or both in codes; errors as those of `read`."""
     import onnx
-    from google.protobuf.message import DecodeError
 
-    try:
-        model = onnx.load(str(source), load_external_data=False)
-    except (DecodeError, OSError, ValueError) as error:
-        raise ModelError(
-            f"cannot read '{source}'", why=str(error)[:160] or "it is no ONNX file", file=str(source)
-        ) from None
+    model = read(source).proto
     if scheme is not None:
         model = rewritten(model, scheme, rows=rows)
     if cache_bits:
