@@ -22,7 +22,7 @@ WRONG = {
 
 def turned(
     *, real: str = "Sub", imaginary: str = "Add", places: tuple[int, int] = (0, 1), joined: str = "real5 imaginary5",
-    crossed: tuple[str, str] = ("sine first", "second cosine"), minus: bool = False,
+    crossed: tuple[str, str] = ("sine first", "second cosine"), minus: bool = False, angles: int = STEPS,
 ) -> onnx.ModelProto:  # fmt: skip
     """Every head's pairs, as exporters write their turning."""
     constants = {
@@ -44,13 +44,15 @@ def turned(
         node("Concat", joined, "joined", axis=-1),
         node("Reshape", "joined whole", "y"),
     ]
-    angle = [1, 1, STEPS, PAIRS]
+    angle = [1, 1, angles, PAIRS]
     return onnx_model(nodes, {"x": [1, STEPS * HEADS * 2 * PAIRS], "cosine": angle, "sine": angle}, ["y"], constants)
 
 
+@pytest.mark.parametrize("angles", [STEPS, 1])
 @pytest.mark.parametrize("minus", [False, True])
-def test_pairs_are_turned_by_one_operator(minus: bool) -> None:
-    proto = turned(minus=minus)
+def test_pairs_are_turned_by_one_operator(minus: bool, angles: int) -> None:
+    """With one angle for all steps they are as many heads of one step."""
+    proto = turned(minus=minus, angles=angles)
     model, _ = run(load(proto))
     ops = [made.op for made in model.nodes]
     assert ops.count("RotaryEmbedding") == 1

@@ -16,7 +16,9 @@ name = "rotary"
 
 @dataclass(frozen=True)
 class _Turn:
-    """Pairs [1, heads, steps, pairs, 2], and cosines and sines [1, 1, steps, pairs]."""
+    """Pairs [1, heads, steps, pairs, 2], and cosines and sines [1, 1, steps, pairs]; of one step the axes of heads and steps
+    may be the other way round.
+    """
 
     pairs: str
     cosine: str
@@ -81,17 +83,18 @@ def _part(edit: Edit, tensor: str, place: int) -> str:
 
 
 def _fits(edit: Edit, node: Node, turn: _Turn) -> bool:
-    """True where every step has angles of its own, the same for all heads."""
+    """True where every step has angles of its own, the same for all heads; or all pairs have those of one step."""
     pairs, angles = edit.tensors[turn.pairs], [edit.tensors[one] for one in (turn.cosine, turn.sine)]
     shape = pairs.shape
     real = all(one.dtype is DType.F32 and one.quantisation is None for one in (pairs, *angles))
-    one_each = all(one.shape == (1, 1, shape[2], shape[3]) for one in angles)
+    one_each = {one.shape for one in angles} in ({(1, 1, shape[2], shape[3])}, {(1, 1, 1, shape[3])})
     joined = node.attributes.get("axis") in (-1, 4) and edit.tensors[node.outputs[0]].shape == shape
     return real and one_each and joined and shape[0] == 1
 
 
 def _rewrite(edit: Edit, node: Node, turn: _Turn) -> None:
-    _, heads, steps, count, _ = edit.tensors[turn.pairs].shape
+    shape, steps = edit.tensors[turn.pairs].shape, edit.tensors[turn.cosine].shape[2]
+    heads, count = shape[1] * shape[2] // steps, shape[3]
     made: list[Node] = []
 
     def reshaped(tensor: str, shape: tuple[int, ...]) -> str:
@@ -106,7 +109,7 @@ def _rewrite(edit: Edit, node: Node, turn: _Turn) -> None:
     )
     turned = edit.add_tensor(f"{node.name}/turned", Tensor(node.name, DType.F32, whole))
     made.append(Node(edit.node_name(turned), "RotaryEmbedding", inputs, (turned,), {"interleaved": 1}))
-    made.append(replace(_reshape(edit, turned, node.outputs[0], (1, heads, steps, count, 2)), name=node.name))
+    made.append(replace(_reshape(edit, turned, node.outputs[0], shape), name=node.name))
     edit.replace(node, *made)
 
 
