@@ -172,10 +172,13 @@ class TiledKernelMethods(KernelMethods, ABC):
     """What a kernel answers that computes one tile in the compute level, on all cores; see docs/tiling.md.
 
     Its function takes, beside its pointers, `const TYPE *tile, int core, int cores`, where TYPE is `tile_type`: a
-    struct that its sources declare, or its template, then called `{function}_...` after the function.
+    struct that its sources declare, or its template, then called `{function}_...` after the function. A kernel of
+    several `phases` is called once for each of them, with `int phase` behind its tile: no core begins one before all
+    have ended the one before, so what one core leaves in working memory another may read.
     """
 
     tile_type: ClassVar[str] = ""
+    phases: ClassVar[int] = 1
 
     @abstractmethod
     def rules(self, call: Call) -> list[Rule]:
@@ -306,6 +309,11 @@ class Kernel:
     def gives_jobs(self) -> bool:
         """True for a kernel whose engine takes jobs beside the cores."""
         return isinstance(self.methods, JobKernelMethods)
+
+    @property
+    def phases(self) -> int:
+        """How often the cores are called for a tile, each time when all have ended."""
+        return self.tiled.phases if self.tiled else 1
 
     @property
     def tileable(self) -> bool:

@@ -78,6 +78,7 @@ static int tw_access(uint32_t *x, uint32_t code)
 static int tw_vector(uint32_t *rd, uint32_t a, uint32_t b, uint32_t form)
 {
     switch (form) {
+    case 1u << 7 | 0x4cu: *rd = (uint32_t)tw_dot(a, b, 1, 1); return 1;
     case 1u << 7 | 0x50u: *rd += (uint32_t)tw_dot(a, b, 0, 0); return 1;
     case 1u << 7 | 0x54u: *rd += (uint32_t)tw_dot(a, b, 0, 1); return 1;
     case 1u << 7 | 0x5cu: *rd += (uint32_t)tw_dot(a, b, 1, 1); return 1;

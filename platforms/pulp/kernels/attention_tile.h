@@ -3,17 +3,44 @@ typedef struct {
     int lines, queries;
 } tilewright_attention_tile;
 
-/* A query's words of high bytes, then those of its low bytes, from its whole numbers; both may be in one place. */
-static inline void tilewright_attention_bytes(const int16_t *query, int depth, uint32_t *high, uint32_t *low)
+/* A query as whole numbers, words of their high bytes, then those of low bytes; the bits that differences of its scores
+ * are shifted by. */
+static inline uint32_t tilewright_attention_words(const float *q, int depth, float unit, float limit, uint32_t *high, uint32_t *low)
 {
+    const float rounding = tilewright_float(0x4B400000u); /* 3 * 2^22: the last bits are the nearest whole number */
+    const int32_t largest = tilewright_largest(q, depth, tilewright_float(0x0DA24260u), 0x7FFFFFFFu);
+    float most, room, factor;
+    int32_t exponent, bits;
+    (void)memcpy(&most, &largest, sizeof most);
+    room = limit / (unit * most);
+    (void)memcpy(&exponent, &room, sizeof exponent);
+    exponent = (exponent >> 23 & 255) - 127;
+    exponent = exponent < 2 ? 2 : exponent > 32 ? 32 : exponent;
+    bits = (exponent + 127) << 23;
+    (void)memcpy(&factor, &bits, sizeof factor);
+    factor *= unit;
     for (int e = 0; e < depth; e += 4) {
         uint32_t upper = 0, lower = 0;
         for (int i = 3; i >= 0; i--) {
-            const uint32_t bits = (uint32_t)query[e + i];
-            upper = upper << 8 | (bits >> 8 & 255u);
-            lower = lower << 8 | (bits & 255u);
+            const float scaled = q[e + i] * factor;
+            const float limited = scaled > limit ? limit : scaled >= -limit ? scaled : -limit;
+            const float shifted = limited + rounding;
+            (void)memcpy(&bits, &shifted, sizeof bits);
+            upper = upper << 8 | ((uint32_t)bits >> 8 & 255u);
+            lower = lower << 8 | ((uint32_t)bits & 255u);
         }
         *high++ = upper;
         *low++ = lower;
     }
+    return (uint32_t)(exponent - 2);
+}
+
+/* What is summed so far, less by the steps from the highest score until now to a higher one. */
+static inline uint32_t tilewright_attention_less(float *sums, int width, uint32_t total, uint32_t power)
+{
+    for (int e = 0; e < width; e++) {
+        const int64_t sum = (int32_t)tilewright_word(sums + e);
+        tilewright_put_word(sums + e, (uint32_t)(sum * (int32_t)power >> 30));
+    }
+    return (uint32_t)((uint64_t)total * power >> 30);
 }

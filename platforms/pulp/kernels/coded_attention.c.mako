@@ -1,132 +1,166 @@
 <%
-key_words, value_words = k.key_bytes // 4, k.value_bytes // 4
-halves = 2 if k.four else 1
-words = key_words * halves
-held = words <= 4
-size = 4 * k.block + -(-4 * k.depth // 8) * 8
+z = k.size
+byte = "uint8_t" if z.four else "int8_t"
+halves = 2 if z.four else 1
 def key(word, at):  # four codes of a word of a row, as they count
-    if not k.four:
+    if not z.four:
         return word
-    return f"({word} & 0xF0F0F0F0u)" if at >= key_words else f"({word} << 4 & 0xF0F0F0F0u)"
+    return f"({word} & 0xF0F0F0F0u)" if at >= k.key_words else f"({word} << 4 & 0xF0F0F0F0u)"
 def value(at, high):
-    if not k.four:
-        return f"values[{at}]"
-    return f"(int8_t)(values[{at}] & 240)" if high else f"(int8_t)(uint8_t)(values[{at}] << 4)"
-columns = [(at, high) for high in range(halves) for at in range(4)]
-def place(at, high, row):
-    return " + ".join(["sums"] + ["e"] * (row != "values") + [str(n) for n in (at + high * k.value_bytes,) if n])
-together = k.value_depth <= 8
-everything = [(at, high) for high in range(halves) for at in range(k.value_bytes)]
+    if not z.four:
+        return f"value[{at}]"
+    return f"(int8_t)(value[{at}] & 240)" if high else f"(int8_t)(uint8_t)(value[{at}] << 4)"
 %>\
-<%def name="share(score)">\
-                const uint32_t factor = (uint32_t)tilewright_attention_factor(v_most[begin + j], value_ratio);
-                const uint32_t power = tilewright_attention_power(coarse, fine, tilewright_attention_step(high, ${score}, shift));
-                const uint64_t product = (uint64_t)power * factor;
-                const int32_t share = (int32_t)((uint32_t)(product >> 32) + ((uint32_t)product >> 31)); /* rounded */
-                total += power >> ${k.total_shift};
-</%def>\
-<%def name="mixed(row, told, places, size)">\
-% if row != "values":
-                const ${"uint8_t" if k.four else "int8_t"} *value = values + e;
+/* Scores of a block's rows; the highest of them and `most`. */
+static inline int32_t ${f.name}_scores(const ${byte} *key, const uint32_t *factor, int32_t *score, int rows, int32_t most, const uint32_t *high, const uint32_t *low)
+{
+% if k.scores:
+#ifdef TILEWRIGHT_XPULP
+    __asm__ volatile(
+${k.scores}
+        : [key] "+&r"(key), [factor] "+&r"(factor), [score] "+&r"(score), [most] "+&r"(most)
+        : [rows] "r"(rows), ${'[mask] "r"(0xF0F0F0F0u), ' if z.four else ""}${", ".join(f'[high{n}] "r"(high[{n}]), [low{n}] "r"(low[{n}])' for n in range(k.words))}
+        : "memory", "t0", "t1", "t2", "t3", "t4", "t5", "t6");
+#else
 % endif
-% for n, column in enumerate(places):
-                int32_t sum${n} = (int32_t)tilewright_word(${place(*column, row)});
-% endfor
-                for (int j = 0; j < rows; j++) {
-% if told:
-                    const int32_t share = ${told};
-% else:
-${share("score[j]")}\
+    for (int j = 0; j < rows; j++) {
+        int32_t upper = 0, lower = 0;
+        for (int n = 0; n < ${k.key_words}; n++) {
+            const uint32_t word = tilewright_word(key + 4 * n);
+            upper = tilewright_dot(upper, high[n], ${key("word", 0)});
+            lower = tilewright_unsigned_dot(lower, low[n], ${key("word", 0)});
+% if z.four:
+            upper = tilewright_dot(upper, high[n + ${k.key_words}], ${key("word", k.key_words)});
+            lower = tilewright_unsigned_dot(lower, low[n + ${k.key_words}], ${key("word", k.key_words)});
 % endif
-% for n, column in enumerate(places):
-                    sum${n} = tilewright_product(sum${n}, share, ${value(*column).replace("values[", row + "[")});
-% endfor
-                    ${row} += ${k.value_bytes};
-                }
-% for n, column in enumerate(places):
-                tilewright_put_word(${place(*column, row)}, (uint32_t)sum${n});
-% endfor
+        }
+        key += ${z.key_bytes};
+        score[j] = tilewright_high(upper * 256 + lower, (int32_t)factor[j]);
+        most = tilewright_larger(most, score[j]);
+    }
+% if k.scores:
+#endif
+% endif
+    return most;
+}
+
+/* Sums of values times shares, which take the place of scores; the sum of powers. */
+static inline uint32_t ${f.name}_mixed(const ${byte} *values, const uint32_t *factor, int32_t *scores, int rows, uint32_t above, uint32_t shift, const uint16_t *coarse, const uint16_t *fine, float *sums)
+{
+    uint32_t total = 0;
+#ifdef TILEWRIGHT_XPULP
+<%def name="walk(text, outputs, inputs, saved)">\
+        __asm__ volatile(
+${text}
+            : ${outputs}
+            : [rows] "r"(rows)${inputs}
+            : "memory", "t0", "t1", "t2", "t3", "t4"${saved});
 </%def>\
-/* Lines are shared among the cores. */
+<%
+sharing = '[score] "+&r"(score), [factor] "+&r"(factor), [total] "+&r"(total)'
+told = ', [above] "r"(above), [shift] "r"(shift), [limit] "r"(65535), [coarse] "r"(coarse), [fine] "r"(fine)'
+saved = "".join(f', "s{n}"' for n in range(8))
+%>\
+% if k.shares:
+    {
+        int32_t *score = scores;
+${walk(k.shares, sharing, told, "")}\
+    }
+% endif
+% for chunk in k.chunks:
+    for (int n = 0; n < ${chunk.times}; n++) {
+        const ${byte} *value = values + ${f"{chunk.first} + " if chunk.first else ""}${chunk.lanes} * n;
+        int32_t *score = scores;
+${walk(chunk.text, '[score] "+&r"(score), [value] "+&r"(value)' if k.shares else sharing + ', [value] "+&r"(value)', f', [sums] "r"(sums + {chunk.first} + {chunk.lanes} * n)' + ("" if k.shares else told), saved)}\
+    }
+% endfor
+#else
+    for (int j = 0; j < rows; j++) {
+        const uint32_t step = (uint32_t)tilewright_smaller((int32_t)((above - (uint32_t)scores[j]) >> shift), 65535);
+        const uint32_t power = tilewright_attention_power(coarse, fine, step);
+        total += power >> ${z.total_shift};
+        scores[j] = (int32_t)((tilewright_unsigned_high(power, factor[j]) + 1u) >> 1); /* rounded */
+    }
+    for (int e = 0; e < ${z.value_bytes}; e++) {
+        const ${byte} *value = values + e;
+% for half in range(halves):
+        int32_t sum${half} = (int32_t)tilewright_word(sums + e${f" + {z.value_bytes}" if half else ""});
+% endfor
+        for (int j = 0; j < rows; j++) {
+% for half in range(halves):
+            sum${half} += scores[j] * ${value(0, half)};
+% endfor
+            value += ${z.value_bytes};
+        }
+% for half in range(halves):
+        tilewright_put_word(sums + e${f" + {z.value_bytes}" if half else ""}, (uint32_t)sum${half});
+% endfor
+    }
+#endif
+    return total;
+}
+
+/* The largest elements of rows, by all cores; the part of it that each row has; then lines, shared among the cores. */
 static void ${f.name}(${f.parameters})
 {
-    int32_t *const score = (int32_t *)(void *)((unsigned char *)scratch + core * ${size});
-    uint32_t *const query_high = (uint32_t *)(void *)(score + ${k.block}), *const query_low = query_high + ${words};
+    uint32_t *const factors = (uint32_t *)scratch; /* of keys, then of values, these doubled */
+    int32_t *const largest = (int32_t *)(void *)(factors + ${2 * z.rows}); /* of keys by every core, of values, of all */
     const int64_t asked = length[0];
-    const int count = asked < 0 ? 0 : asked > ${k.rows} ? ${k.rows} : (int)asked;
-    const int32_t largest_key = tilewright_largest(k_most, count, 1e-20f, 0xFFFFFFFFu);
-    const int32_t largest_value = tilewright_largest(v_most, count, 1e-30f, 0xFFFFFFFFu);
+    const int count = asked < 0 ? 0 : asked > ${z.rows} ? ${z.rows} : (int)asked;
+    if (phase < 2) {
+        const int first = tilewright_share(count, core, cores), last = tilewright_share(count, core + 1, cores);
+        for (int values = 0; values < 2; values++) {
+            const float *const most = values ? v_most : k_most;
+            const float least = tilewright_float(values ? 0x0DA24260u : 0x1E3CE508u);
+            float highest, ratio;
+            if (phase == 0) {
+                largest[values * cores + core] = tilewright_largest(most + first, last - first, least, 0xFFFFFFFFu);
+                continue;
+            }
+            const int32_t bits = tilewright_largest((const float *)(const void *)(largest + values * cores), cores, least, 0xFFFFFFFFu);
+            largest[2 * cores + values] = bits;
+            (void)memcpy(&highest, &bits, sizeof highest);
+            ratio = tilewright_float(values ? ${k.share} : 0x4E800000u) / highest;
+            for (int j = first; j < last; j++) {
+                factors[values * ${z.rows} + j] = (uint32_t)tilewright_attention_factor(most[j], ratio) << values;
+            }
+        }
+        return;
+    }
+    int32_t *const score = largest + 2 * cores + 2 + core * ${k.core_words};
+    uint32_t *const query_high = (uint32_t *)(void *)(score + ${z.block}), *const query_low = query_high + ${k.words};
     const int end = tilewright_share(tile->lines, core + 1, cores);
-    float most_key, most_value, key_ratio, value_ratio;
-    (void)memcpy(&most_key, &largest_key, sizeof most_key);
-    (void)memcpy(&most_value, &largest_value, sizeof most_value);
-    key_ratio = 1073741824.0f / most_key;
-    value_ratio = ${4 * k.share}.0f / most_value;
+    float most_key, most_value;
+    (void)memcpy(&most_key, largest + 2 * cores, sizeof most_key);
+    (void)memcpy(&most_value, largest + 2 * cores + 1, sizeof most_value);
     for (int line = tilewright_share(tile->lines, core, cores); line < end; line++) {
         const int head = line / tile->queries;
-        const ${"uint8_t" if k.four else "int8_t"} *keys = k + head * ${k.rows * k.key_bytes};
-        const ${"uint8_t" if k.four else "int8_t"} *values = v + head * ${k.rows * k.value_bytes};
-        float *const sums = y + line * ${k.value_depth};
-        int16_t *const query = (int16_t *)(void *)score; /* before there are scores */
-        int32_t state[3] = {0, INT32_MIN / 2, 0}; /* shift, highest score and sum of powers */
-        memset(sums, 0, ${4 * k.value_depth});
-        state[0] = tilewright_attention_query(q + line * ${k.depth}, ${k.depth}, most_key * ${k.factor}, ${k.query}.0f, 0, query);
-        tilewright_attention_bytes(query, ${k.depth}, query_high, query_low);
-        for (int begin = 0; begin < count; begin += ${k.block}) {
-            const int rows = count - begin < ${k.block} ? count - begin : ${k.block};
-            int32_t high = state[1];
-            uint32_t total = 0;
-% if held:
-            const uint32_t ${", ".join(f"high{n} = query_high[{n}], low{n} = query_low[{n}]" for n in range(words))};
-% endif
-            for (int j = 0; j < rows; j++) {
-                const int32_t factor = tilewright_attention_factor(k_most[begin + j], key_ratio);
-                int32_t upper = 0, lower = 0;
-% if held:
-% for n in range(key_words):
-                const uint32_t word${n} = tilewright_word(keys${f" + {4 * n}" if n else ""});
-% endfor
-% for n in range(words):
-                upper = tilewright_dot(upper, high${n}, ${key(f"word{n % key_words}", n)});
-                lower = tilewright_unsigned_dot(lower, low${n}, ${key(f"word{n % key_words}", n)});
-% endfor
-% else:
-                for (int n = 0; n < ${key_words}; n++) {
-                    const uint32_t word = tilewright_word(keys + 4 * n);
-                    upper = tilewright_dot(upper, query_high[n], ${key("word", 0)});
-                    lower = tilewright_unsigned_dot(lower, query_low[n], ${key("word", 0)});
-% if k.four:
-                    upper = tilewright_dot(upper, query_high[n + ${key_words}], ${key("word", key_words)});
-                    lower = tilewright_unsigned_dot(lower, query_low[n + ${key_words}], ${key("word", key_words)});
-% endif
-                }
-% endif
-                keys += ${k.key_bytes};
-                score[j] = tilewright_high(upper * 256 + lower, factor);
-                high = tilewright_larger(high, score[j]);
+        const ${byte} *keys = k + head * ${z.rows * z.key_bytes};
+        const ${byte} *values = v + head * ${z.rows * z.value_bytes};
+        float *const sums = y + line * ${z.value_depth};
+        const uint32_t shift = tilewright_attention_words(q + line * ${z.depth}, ${z.depth}, most_key * tilewright_float(${k.factor}), tilewright_float(${k.query}), query_high, query_low);
+        int32_t high = INT32_MIN / 2;
+        uint32_t total = 0;
+        float share;
+        memset(sums, 0, ${4 * z.value_depth});
+        for (int begin = 0; begin < count; begin += ${z.block}) {
+            const int rows = count - begin < ${z.block} ? count - begin : ${z.block};
+            const int32_t higher = ${f.name}_scores(keys, factors + begin, score, rows, high, query_high, query_low);
+            if (higher > high && total != 0) {
+                const uint32_t power = tilewright_attention_power(coarse, fine, tilewright_attention_step(higher, high, (int32_t)shift));
+                total = tilewright_attention_less(sums, ${z.value_depth}, total, power);
             }
-            const int32_t shift = state[0];
-            if (high > state[1]) {
-                tilewright_attention_raise(state, high, sums, ${k.value_depth}, coarse, fine);
-            }
-% if not together:
-            for (int j = 0; j < rows; j++) {
-${share("score[j]")}\
-                score[j] = share;
-            }
-            for (int e = 0; e < ${k.value_bytes}; e += 4) {
-${mixed("value", "score[j]", columns, 4)}\
-            }
-            values += rows * ${k.value_bytes};
-% else:
-            {
-${mixed("values", "", everything, k.value_bytes)}\
-            }
-% endif
-            state[2] = (int32_t)((uint32_t)state[2] + total);
+            high = higher;
+            total += ${f.name}_mixed(values, factors + ${z.rows} + begin, score, rows, (uint32_t)high + (1u << shift >> 1), shift, coarse, fine, sums);
+            keys += ${z.block * z.key_bytes};
+            values += ${z.block * z.value_bytes};
         }
-        if (count != 0) {
-            tilewright_attention_results(state, most_value * ${k.unit}, sums, ${k.value_depth});
+        if (count == 0) {
+            continue;
+        }
+        share = most_value * tilewright_float(${k.unit}) / (float)total;
+        for (int e = 0; e < ${z.value_depth}; e++) {
+            sums[e] = (float)(int32_t)tilewright_word(sums + e) * share;
         }
     }
 }

@@ -9,6 +9,7 @@ __asm__(".macro p.lw rd, post, base\n .insn i 0x0b, 2, \\rd, \\post(\\base)\n .e
         ".macro p.sw rs, post, base\n .insn s 0x2b, 2, \\rs, \\post(\\base)\n .endm\n"
         ".macro p.sh rs, post, base\n .insn s 0x2b, 1, \\rs, \\post(\\base)\n .endm\n"
         ".macro p.sb rs, post, base\n .insn s 0x2b, 0, \\rs, \\post(\\base)\n .endm\n"
+        ".macro pv.dotsp.b rd, rs1, rs2\n .insn r 0x57, 1, 0x4c, \\rd, \\rs1, \\rs2\n .endm\n"
         ".macro pv.sdotsp.b rd, rs1, rs2\n .insn r 0x57, 1, 0x5c, \\rd, \\rs1, \\rs2\n .endm\n"
         ".macro pv.sdotusp.b rd, rs1, rs2\n .insn r 0x57, 1, 0x54, \\rd, \\rs1, \\rs2\n .endm\n"
         ".macro pv.packlo.b rd, rs1, rs2\n .insn r 0x57, 1, 0x70, \\rd, \\rs1, \\rs2\n .endm\n"

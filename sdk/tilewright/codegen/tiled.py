@@ -38,7 +38,8 @@ class Place:
 @dataclass(frozen=True)
 class StageText:
     """One kernel call per tile. `guard` is its bit in a tile's `computed`, 0 where every tile computes it. `engine`
-    names the unit that takes the tile as jobs, empty where the cores compute it.
+    names the unit that takes the tile as jobs, empty where the cores compute it; else they are called for each of its
+    `phases`.
     """
 
     number: int
@@ -48,6 +49,14 @@ class StageText:
     guard: int
     comment: str
     engine: str = ""
+    phases: int = 1
+
+    @property
+    def functions(self) -> tuple[tuple[str, str], ...]:
+        """For each phase, what the core's function is called behind the layer's name, and what it hands on."""
+        if self.phases == 1:
+            return ((f"_core{self.number}", "work->job, " if self.engine else ""),)
+        return tuple((f"_core{self.number}_phase{phase}", f"{phase}, ") for phase in range(self.phases))
 
 
 @dataclass(frozen=True)
@@ -128,8 +137,8 @@ def tile_type_of(kernel: Kernel, function: str) -> str:
 
 def tile_parameters(kernel: Kernel, function: str) -> str:
     """What a tiled kernel's function takes beside its pointers."""
-    job = "int job, " if kernel.gives_jobs else ""
-    return f"const {tile_type_of(kernel, function)} *tile, {job}int core, int cores"
+    which = "int job, " if kernel.gives_jobs else "int phase, " if kernel.phases > 1 else ""
+    return f"const {tile_type_of(kernel, function)} *tile, {which}int core, int cores"
 
 
 def job_parameters(kernel: Kernel, function: str) -> str:
@@ -260,7 +269,7 @@ def _stage(
     return StageText(
         number, member.function, tile_type_of(instruction.kernel, member.function), tuple(arguments),
         1 << number if guarded else 0, f"{safe(node.op)} '{safe(node.name)}'",
-        instruction.kernel.engine if instruction.kernel.gives_jobs else "",
+        instruction.kernel.engine if instruction.kernel.gives_jobs else "", instruction.kernel.phases,
     )  # fmt: skip
 
 

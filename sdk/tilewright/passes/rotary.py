@@ -16,8 +16,8 @@ name = "rotary"
 
 @dataclass(frozen=True)
 class _Turn:
-    """Pairs [1, heads, steps, pairs, 2], and cosines and sines [1, 1, steps, pairs]; of one step the axes of heads and steps
-    may be the other way round.
+    """Pairs [1, heads, steps, pairs, 2], and cosines and sines [1, 1, steps, pairs]; of one step, the axes of heads and
+    steps may lie the other way round.
     """
 
     pairs: str

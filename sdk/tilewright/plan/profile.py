@@ -202,7 +202,7 @@ def _actors(members: Sequence[Instruction], step: TileStep, levels: Hierarchy) -
 
 
 def kernel_spans(plan: ExecutionPlan, instruction: Instruction) -> list[int]:
-    """How often the cores of every tile are given work: once by a stage that it computes, or once for each of its jobs.
+    """How often the cores of every tile are given work: by a stage that it computes once for each phase or job.
 
     Empty where a kernel of jobs does not say how many they are.
     """
@@ -219,7 +219,7 @@ def kernel_spans(plan: ExecutionPlan, instruction: Instruction) -> list[int]:
                 times = member.kernel.job_times(member.call, sizes)
                 if member.kernel.gives_jobs and times is None:
                     return []
-                often += 1 if times is None else times.jobs
+                often += member.kernel.phases if times is None else times.jobs
         counts.append(often)
     return counts
 

@@ -25,12 +25,14 @@ typedef struct {
 % endif
 } ${m.name}_work${stage.number};
 
-static void ${m.name}_core${stage.number}(const void *given, int core, int cores)
+% for function, which in stage.functions:
+static void ${m.name}${function}(const void *given, int core, int cores)
 {
     const ${m.name}_work${stage.number} *const work = given;
-    ${stage.kernel}(${"".join(f"work->{a.name}, " for a in stage.arguments)}&work->tile, ${"work->job, " if stage.engine else ""}core, cores);
+    ${stage.kernel}(${"".join(f"work->{a.name}, " for a in stage.arguments)}&work->tile, ${which}core, cores);
 }
 
+% endfor
 % if stage.engine:
 static void ${m.name}_write${stage.number}(const ${m.name}_work${stage.number} *work, int job)
 {
@@ -152,8 +154,10 @@ static void ${m.name}(${m.parameters})
 % endfor
             ${m.name}_jobs${stage.number}(&work${stage.number}${beside});
 % else:
-            tilewright_begin(${m.name}_core${stage.number}, &work${stage.number}${given});
+% for function, _ in stage.functions:
+            tilewright_begin(${m.name}${function}, &work${stage.number}${given});
             tilewright_end();
+% endfor
 % endif
         }
 % elif stage.engine:
@@ -165,13 +169,15 @@ static void ${m.name}(${m.parameters})
 % endfor
         ${m.name}_jobs${stage.number}(&work${stage.number}${beside});
 % else:
-        tilewright_begin(${m.name}_core${stage.number}, &work${stage.number}${given});
-% if m.double and stage is always:
+% for function, _ in stage.functions:
+        tilewright_begin(${m.name}${function}, &work${stage.number}${given});
+% if m.double and stage is always and loop.first:
         ${start}
 % endif
-% if not (m.double and stage is last):
+% if not (m.double and stage is last and loop.last):
         tilewright_end();
 % endif
+% endfor
 % endif
 % endfor
 % if not m.double:
