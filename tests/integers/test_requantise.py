@@ -153,7 +153,60 @@ def test_a_planted_fault_is_seen_at_the_thresholds(part: str) -> None:
     assert not np.array_equal(wrong.apply(acc), form.apply(acc))
 
 
-def test_sixteen_bit_codes_and_wide_accumulators_are_not_compared() -> None:
-    assert "codes" in prove(Requantisation((Fraction(1, 3),), 0, -32768, 32767), bounds(-9, 9)).why
+@settings(deadline=None, max_examples=100)
+@given(
+    st.lists(float32s.filter(lambda m: 2**-22 < m < 2), min_size=1, max_size=12), st.integers(-32768, 32767),
+    st.integers(2**8, 2**31 - 1), st.integers(0, 2**32 - 1),
+)  # fmt: skip
+def test_codes_of_sixteen_bits_equal_the_exact_ones(
+    multipliers: list[Fraction], zero_point: int, reach: int, seed: int
+) -> None:
+    """At random sums, at those near a half, and at the ends."""
+    form = Requantisation(tuple(multipliers), zero_point, -32768, 32767)
+    proof = prove(form, bounds(-reach, reach, len(multipliers)))
+    assert (proof.fixed is None) == bool(proof.why)
+    if proof.fixed is None:
+        return
+    codes = np.random.default_rng(seed).integers(-32768, 32768, 400)
+    for channel, multiplier in enumerate(multipliers):
+        halves = [int((int(code) - zero_point + Fraction(1, 2)) / multiplier) for code in codes]
+        near = np.asarray(halves)[:, None] + np.arange(-2, 3)
+        acc = np.clip(np.concatenate([near.reshape(-1), [-reach, 0, reach]]), -reach, reach)
+        got = proof.fixed.apply(np.repeat(acc[:, None], len(multipliers), axis=1))[:, channel]
+        assert np.array_equal(got, Requantisation((multiplier,), zero_point, -32768, 32767).apply(acc))
+        word = (acc * int(proof.fixed.multiplier[channel]) >> 32) + int(proof.fixed.addend[channel])
+        assert np.abs(word).max() < 2**31
+
+
+def test_sixteen_bit_codes_have_one_shift_where_scales_are_near() -> None:
+    generator = np.random.default_rng(3)
+    multipliers = tuple(Fraction(float(m)) for m in (generator.uniform(1, 60, 40) * 2**-16).astype(np.float32))
+    fixed = prove(Requantisation(multipliers, -32768, -32768, 32767), bounds(-(2**29), 2**29, 40)).fixed
+    assert fixed is not None
+    assert fixed.common_shift
+    assert fixed.common_addend
+
+
+def test_sixteen_bit_codes_whose_sums_meet_halves_stay_exact() -> None:
+    """A multiplier that is a power of two, and a mean: the first has ties at both sides, the second none."""
+    halves = Requantisation((Fraction(1, 1024),) * 9, 0, -32768, 32767)
+    assert prove(halves, bounds(-511, 511)).fixed is not None
+    assert "codes" in prove(halves, bounds(-512, 512)).why
+    mean = Requantisation((Fraction(float(np.float32(1.013))) / 49,), 5, -32768, 32767)
+    reach = 49 * 32768
+    fixed = prove(mean, bounds(-reach, reach)).fixed
+    assert fixed is not None
+    acc = np.arange(-reach, reach)
+    assert np.array_equal(fixed.apply(acc), mean.apply(acc))
+
+
+def test_a_dead_channel_of_sixteen_bits_takes_the_shift_of_the_others() -> None:
+    dead, alive = Fraction(float(np.float32(1e-17))), Fraction(float(np.float32(3e-4)))
+    fixed = prove(Requantisation((dead, alive), 7, -32768, 32767), bounds(-(2**27), 2**27, 2)).fixed
+    assert fixed is not None
+    assert fixed.common_shift
+
+
+def test_wide_accumulators_and_multipliers_of_zero_have_no_form() -> None:
     assert "32 bits" in prove(Requantisation((Fraction(1, 3),), 0, -128, 127), bounds(-(2**40), 9)).why
     assert "zero" in prove(Requantisation((Fraction(0),), 0, -128, 127), bounds(-9, 9)).why

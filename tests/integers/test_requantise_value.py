@@ -22,7 +22,7 @@ from tilewright.numerics import (
 
 CLAMPED = Requantisation((Fraction(1, 1000), Fraction(1, 3000)), 5, -100, 127)
 TIES = Requantisation((Fraction(1, 2), Fraction(3, 8)), 0, -128, 127, (0, 12345))
-THIRDS = Requantisation((Fraction(2, 3),), -3, -32768, 32767)
+SIXTHS = Requantisation((Fraction(5, 6),), -3, -32768, 32767)
 
 
 def value(exact: Requantisation, reach: int = 1000) -> Requantiser:
@@ -89,9 +89,9 @@ def test_the_form_says_what_was_proved() -> None:
     exact = value(TIES)
     assert isinstance(exact, RoundedDivision)
     assert exact.by_shift
-    thirds = value(THIRDS)
-    assert isinstance(thirds, RoundedDivision)
-    assert not thirds.by_shift
+    sixths = value(SIXTHS)
+    assert isinstance(sixths, RoundedDivision)
+    assert not sixths.by_shift
     assert (value(CLAMPED).low, value(CLAMPED).high) == (-100, 127)
 
 
@@ -115,7 +115,7 @@ def test_the_exact_sequence_prints_its_quotient() -> None:
     assert value(TIES).c("sum[o]", "o") == (
         "tilewright_divide_half_even(((int64_t)(sum[o]) * 65536 + residue[o]) * numerator[o], exponent[o])"
     )
-    assert value(THIRDS).c("sum") == "tilewright_quotient_half_even((int64_t)(sum) * INT64_C(2), INT64_C(3)) - 3"
+    assert value(SIXTHS).c("sum") == "tilewright_quotient_half_even((int64_t)(sum) * INT64_C(5), INT64_C(6)) - 3"
     assert [c.name for c in value(TIES).constants] == ["numerator", "exponent", "residue"]
 
 

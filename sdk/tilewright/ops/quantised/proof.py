@@ -17,7 +17,6 @@ the kernel takes the exact sequence:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
@@ -25,12 +24,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.model import Array
+from tilewright.ops.quantised.words import INT32_MAX, largest_shift, power, shifts_to_try, whole_multipliers
 from tilewright.ops.requantize import Integers, Requantisation
 
 Ints32 = npt.NDArray[np.int32]
 
-_INT32_MAX = (1 << 31) - 1
-_WIDEST = 1 << 10  # more codes than this (16-bit outputs) take the exact sequence without a proof
+_WIDEST = 1 << 10
+"""From so many codes on (those of 16 bits) multipliers are taken that need no comparison, and few channels compared."""
+_FEW = 8
 _COMMON_STEPS = (0, -1, 1, -2, 2, -3, 3, -4, 4, -8, 8, -16, 16, -32, 32, -64, 64)
 _MULTIPLIER_STEPS = (0, 1, -1, 2, -2, 3, -3)
 
@@ -137,29 +138,57 @@ def _prove(requantisation: Requantisation, lowest: bytes, highest: bytes) -> Pro
     def exact(why: str) -> Proof:
         return Proof("exact_sequence", channels, 0, requantisation, bounds, None, why)
 
-    if requantisation.high - requantisation.low >= _WIDEST:
-        return exact(f"{requantisation.high - requantisation.low + 1} codes are too many to compare")
     if min(requantisation.multipliers) <= 0:
         return exact("a multiplier is zero or negative")
-    if bounds.largest > _INT32_MAX:
+    if bounds.largest > INT32_MAX:
         return exact("the accumulator needs more than 32 bits")
+    wide = requantisation.high - requantisation.low >= _WIDEST
+    best = _wide(requantisation, bounds, channels) if wide else _compared(requantisation, bounds, channels)
+    if isinstance(best, str):
+        return exact(best)
+    shifts = best.shift.astype(np.int64)
+    nominal = _nominal(requantisation, best.pre_shift, shifts)
+    adjusted = int(((best.multiplier != nominal) | (best.addend != _middle(requantisation, shifts))).sum())
+    return Proof("proved", channels, adjusted, requantisation, bounds, best)
+
+
+def _compared(requantisation: Requantisation, bounds: Bounds, channels: int) -> FixedPoint | str:
+    """The form that passes every threshold at the right accumulator, or why there is none."""
     limits = _limits(requantisation, bounds, channels)
     forms: list[FixedPoint] = []
-    for pre_shift, shift in _shifts(requantisation, bounds):
+    for pre_shift, shift in shifts_to_try(requantisation, bounds.largest):
         form = _solve(requantisation, limits, bounds, pre_shift, shift)
         if form is not None:
             forms.append(form)
             if form.common_shift and form.common_addend:
                 break
     if not forms:
-        return exact(
-            "no multiplier and addend of 32 bits pass every threshold, as where ties round to even on both sides"
-        )
-    best = min(forms, key=lambda form: (not form.common_shift, not form.common_addend, form.pre_shift))
-    shifts = best.shift.astype(np.int64)
-    nominal = _nominal(requantisation, best.pre_shift, shifts)
-    adjusted = int(((best.multiplier != nominal) | (best.addend != _middle(requantisation, shifts))).sum())
-    return Proof("proved", channels, adjusted, requantisation, bounds, best)
+        return "no multiplier and addend of 32 bits pass every threshold, as where ties round to even on both sides"
+    return min(forms, key=lambda form: (not form.common_shift, not form.common_addend, form.pre_shift))
+
+
+def _wide(requantisation: Requantisation, bounds: Bounds, channels: int) -> FixedPoint | str:
+    """The form of many codes: whole multipliers need no comparison, and the few other channels are compared."""
+    many = f"{requantisation.high - requantisation.low + 1} codes are too many to compare"
+    reach = np.broadcast_to(np.maximum(np.abs(bounds.lowest), np.abs(bounds.highest)), (channels,))
+    found = whole_multipliers(requantisation, reach)
+    rest = ~found.whole
+    if requantisation.rules or rest.sum() > _FEW:
+        return many
+    if rest.all():
+        return _compared(requantisation, bounds, channels)
+    multiplier, shift = found.multiplier, found.shift
+    addend = _middle(requantisation, np.maximum(shift, 1))
+    if rest.any():
+        some, reach_of_some = _some(requantisation, bounds, rest)
+        most = largest_shift(some, max(some.multipliers), reach_of_some.largest, 0)
+        limits = _limits(some, reach_of_some, int(rest.sum()))
+        form = _solve(some, limits, reach_of_some, 0, min(most, int(shift.max()))) if most > 0 else None
+        if form is None:
+            return many
+        multiplier[rest], addend[rest], shift[rest] = form.multiplier, form.addend, form.shift
+    parts = [part.astype(np.int32) for part in (multiplier, addend, shift)]
+    return FixedPoint(0, parts[0], parts[1], parts[2], requantisation.low, requantisation.high)
 
 
 @lru_cache(maxsize=1024)
@@ -184,7 +213,7 @@ def split(requantisation: Requantisation, lowest: bytes, highest: bytes) -> Fixe
         return None
     some, reach = _some(requantisation, bounds, changing)
     bits = 31 - reach.largest.bit_length()
-    shift = _largest_shift(some, max(some.multipliers), reach.largest, 32 - bits) if bits > 0 else 0
+    shift = largest_shift(some, max(some.multipliers), reach.largest, 32 - bits) if bits > 0 else 0
     form = _solve(some, limits.of(changing), reach, 32 - bits, shift) if shift > 0 else None
     if form is None or not form.common_shift:
         return None
@@ -237,35 +266,6 @@ def _limits(requantisation: Requantisation, bounds: Bounds, channels: int) -> _L
     return _Limits(codes, first, first <= highest, first - 1, first > lowest)
 
 
-def _shifts(requantisation: Requantisation, bounds: Bounds) -> list[tuple[int, int]]:
-    """(pre_shift, shift) to try: the smallest pre-shift, then the largest, whose addend is finest."""
-    largest = max(requantisation.multipliers)
-    shifts: list[tuple[int, int]] = []
-    for pre_shift in range(0, 31):
-        if (bounds.largest << pre_shift) > _INT32_MAX:
-            break
-        shift = _largest_shift(requantisation, largest, bounds.largest, pre_shift)
-        if shift >= 1 and (not shifts or shift > shifts[-1][1]):
-            shifts.append((pre_shift, shift))
-    return shifts[:1] + shifts[1:][-1:]
-
-
-def _largest_shift(requantisation: Requantisation, multiplier: Fraction, reach: int, pre_shift: int) -> int:
-    """The largest shift whose multiplier fits into 31 bits and whose sum fits into 32; below 1 where there is none."""
-    span = requantisation.high - requantisation.low + abs(requantisation.zero_point) + abs(requantisation.low) + 2
-    value = reach * multiplier + span
-    shift = 30
-    while shift >= 1 and (
-        multiplier * _power(32 + shift - pre_shift) > _INT32_MAX or value * _power(shift) > _INT32_MAX
-    ):
-        shift -= 1
-    return shift
-
-
-def _power(exponent: int) -> Fraction:
-    return Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
-
-
 def _middle(requantisation: Requantisation, shift: Integers) -> Integers:
     """The nominal addend: zero point, half a step for rounding, the residue of a real-valued bias."""
     middle = (np.int64(requantisation.zero_point) << shift) + (np.int64(1) << (shift - 1))
@@ -273,12 +273,12 @@ def _middle(requantisation: Requantisation, shift: Integers) -> Integers:
         return middle
     multipliers = requantisation.multipliers * (shift.size if len(requantisation.multipliers) == 1 else 1)
     parts = zip(requantisation.residues, multipliers, shift, strict=True)
-    return middle + np.asarray([round(r * m * _power(int(s) - requantisation.bits)) for r, m, s in parts], np.int64)
+    return middle + np.asarray([round(r * m * power(int(s) - requantisation.bits)) for r, m, s in parts], np.int64)
 
 
 def _nominal(requantisation: Requantisation, pre_shift: int, shift: Integers) -> Integers:
     multipliers = requantisation.multipliers * (shift.size if len(requantisation.multipliers) == 1 else 1)
-    values = [round(m * _power(32 + int(s) - pre_shift)) for m, s in zip(multipliers, shift, strict=True)]
+    values = [round(m * power(32 + int(s) - pre_shift)) for m, s in zip(multipliers, shift, strict=True)]
     return np.asarray(values, np.int64)
 
 
@@ -305,7 +305,7 @@ def _solve(
         reach = np.maximum(np.abs(bounds.lowest), np.abs(bounds.highest))
         reach = np.broadcast_to(reach, (channels,))
         own = [
-            shift if done else _largest_shift(requantisation, m, int(r), pre_shift)
+            shift if done else largest_shift(requantisation, m, int(r), pre_shift)
             for done, m, r in zip(solved, multipliers, reach, strict=True)
         ]
         shifts = np.asarray(own, np.int64)
@@ -348,7 +348,7 @@ def _choose(
             break
         moved = nominal + step
         low, high = _addend_interval(limits, pre_shift, shifts, moved)
-        fresh = (low <= high) & (moved >= 0) & (moved <= _INT32_MAX) & ~solved
+        fresh = (low <= high) & (moved >= 0) & (moved <= INT32_MAX) & ~solved
         chosen = np.clip(middle, low, high)
         multiplier[fresh], addend[fresh] = moved[fresh], chosen[fresh]
         solved |= fresh
@@ -361,8 +361,8 @@ def _addend_interval(
     """Per channel the smallest and largest addend with which this multiplier passes every threshold rightly."""
     steps = limits.codes[None, :] << shifts[:, None]
     reached, below = (((points << pre_shift) * multiplier[:, None]) >> 32 for points in (limits.reached, limits.below))
-    low = np.where(limits.must_reach, steps - reached, -_INT32_MAX).max(axis=1, initial=-_INT32_MAX)
-    high = np.where(limits.must_not, steps - below - 1, _INT32_MAX).min(axis=1, initial=_INT32_MAX)
+    low = np.where(limits.must_reach, steps - reached, -INT32_MAX).max(axis=1, initial=-INT32_MAX)
+    high = np.where(limits.must_not, steps - below - 1, INT32_MAX).min(axis=1, initial=INT32_MAX)
     return np.asarray(low), np.asarray(high)
 
 
@@ -370,7 +370,7 @@ def _interval(limits: _Limits, pre_shift: int, shifts: Integers, addend: Integer
     """Per channel the smallest and largest multiplier that passes every threshold at the right accumulator."""
     needed = ((limits.codes[None, :] << shifts[:, None]) - addend[:, None]) << 32
     low = np.zeros(limits.reached.shape[0], np.int64)
-    high = np.full(limits.reached.shape[0], _INT32_MAX, np.int64)
+    high = np.full(limits.reached.shape[0], INT32_MAX, np.int64)
     for sign, points, active, bound in (
         (1, limits.reached, limits.must_reach, needed),
         (-1, limits.below, limits.must_not, needed - 1),
@@ -385,7 +385,7 @@ def _interval(limits: _Limits, pre_shift: int, shifts: Integers, addend: Integer
         ceiling = -((-target) // divisor)
         floor = target // divisor
         low = np.maximum(low, np.where(from_below, ceiling, 0).max(axis=1, initial=0))
-        high = np.minimum(high, np.where(from_above, floor, _INT32_MAX).min(axis=1, initial=_INT32_MAX))
+        high = np.minimum(high, np.where(from_above, floor, INT32_MAX).min(axis=1, initial=INT32_MAX))
         impossible = (active & (point == 0) & (sign * -bound < 0)).any(axis=1)
         high = np.where(impossible, -1, high)
     return low, high
