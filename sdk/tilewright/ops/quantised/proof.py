@@ -171,13 +171,13 @@ def _wide(requantisation: Requantisation, bounds: Bounds, channels: int) -> Fixe
     """The form of many codes: whole multipliers need no comparison, and the few other channels are compared."""
     many = f"{requantisation.high - requantisation.low + 1} codes are too many to compare"
     reach = np.broadcast_to(np.maximum(np.abs(bounds.lowest), np.abs(bounds.highest)), (channels,))
-    found = whole_multipliers(requantisation, reach)
-    rest = ~found.whole
+    exact = whole_multipliers(requantisation, reach)
+    rest = ~exact.whole
     if requantisation.rules or rest.sum() > _FEW:
         return many
     if rest.all():
         return _compared(requantisation, bounds, channels)
-    multiplier, shift = found.multiplier, found.shift
+    multiplier, shift = exact.multiplier, exact.shift
     addend = _middle(requantisation, np.maximum(shift, 1))
     if rest.any():
         some, reach_of_some = _some(requantisation, bounds, rest)

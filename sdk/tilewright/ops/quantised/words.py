@@ -64,9 +64,9 @@ def whole_multipliers(requantisation: Requantisation, reach: Integers) -> WholeM
     spread = requantisation.multipliers * (reach.size if len(requantisation.multipliers) == 1 else 1)
     ranges = [_shifts(requantisation, m, int(largest)) for m, largest in zip(spread, reach, strict=True)]
     whole = np.asarray([bool(shifts) for shifts in ranges])
-    found = [shifts for shifts in ranges if shifts]
-    common = min((shifts[-1] for shifts in found), default=0)
-    one = all(shifts[0] <= common for shifts in found)
+    allowed = [shifts for shifts in ranges if shifts]
+    common = min((shifts[-1] for shifts in allowed), default=0)
+    one = all(shifts[0] <= common for shifts in allowed)
     shift = np.asarray([(common if one else shifts[-1]) if shifts else 0 for shifts in ranges], np.int64)
     values = [round(m * power(32 + int(s))) if w else 0 for m, s, w in zip(spread, shift, whole, strict=True)]
     return WholeMultipliers(whole, np.asarray(values, np.int64), shift)
