@@ -108,8 +108,11 @@ def networks() -> Networks:
                 name = f"four_{kind}_{int(signed)}{int(channels)}"
                 yield name, "PackedCodes", four_bits(kind, signed, channels)
     for op in ("Add", "Sub", "Mul", "Div", "Min", "Max"):
-        yield f"tied_{op}", "RealCodes", pair_of(op, (0.5, 0.5, 1.0 if op != "Mul" else 0.5))
-        yield f"wide_{op}", "RealCodes", pair_of(op, (0.0013, 0.0007, 0.0017), np.int16)
+        of_three = op in ("Add", "Sub", "Mul")
+        tied, wide = ("PairCodes", "SettledCodes") if of_three else ("RealCodes", "RealCodes")
+        yield f"tied_{op}", tied, pair_of(op, (0.5, 0.5, 1.0 if op != "Mul" else 0.5))
+        yield f"tied_wide_{op}", tied if op != "Mul" else wide, pair_of(op, (0.25, 0.5, 2.0), np.int16)
+        yield f"wide_{op}", wide, pair_of(op, (0.0013, 0.0007, 0.0017), np.int16)
     yield "two_matrices", "ProductI8", pair_of("MatMul", (0.02, 0.013, 0.03))
     yield "constant_times", "ProductI8", constant_times(bias=False)
     yield "constant_times_biased", "SumCodes", constant_times(bias=True)
@@ -144,6 +147,51 @@ NEAR = {
     "Add": (0.00321, 0.00739, 0.0182), "Sub": (0.43185, 0.01039, 0.49566), "Mul": (0.00427, 0.0024, 0.00168),
 }  # fmt: skip
 """Scales for which no factors are right for every pair of codes."""
+
+
+SETTLED = {
+    "coarse_add": ("Add", (0.031, 0.047, 0.06), np.int8), "coarse_sub": ("Sub", (0.03, 0.07, 0.08), np.int8),
+    "scaled_ties": ("Add", (0.3, 0.15, 0.6), np.int8), "small_mul": ("Mul", (0.3, 0.1, 0.06), np.int8),
+    "tied_add": ("Add", (0.25, 0.5, 1.0), np.int8), "tied_mul": ("Mul", (0.25, 0.5, 1.0), np.int8),
+    "wide_add": ("Add", (0.0013, 0.0007, 0.0017), np.int16), "wide_sub": ("Sub", (0.03, 0.0004, 0.031), np.int16),
+    "wide_mul": ("Mul", (0.0013, 0.0007, 0.013), np.int16), "tied_wide": ("Add", (0.25, 0.5, 2.0), np.int16),
+    "tied_wide_mul": ("Mul", (0.25, 0.5, 2048.0), np.int16), "to_wide": ("Mul", (0.3, 0.1, 0.0001), np.int8),
+}  # fmt: skip
+"""Scales that make ties everywhere, or codes too wide to try every pair of when compiling."""
+
+
+def test_every_pair_of_codes_that_is_settled_next_to_a_tie(tmp_path: Path) -> None:
+    generic = platform("generic")
+    subjects, expected, settled = [], [], 0
+    draw = np.random.default_rng(4)
+    for name, (op, scales, kind) in SETTLED.items():
+        limits, result = np.iinfo(kind), np.int16 if name == "to_wide" else kind
+        zeros = draw.integers(-9, 9, 3)
+        codes = [np.arange(-128, 128)] * 2
+        if kind == np.int16:
+            codes = [np.unique(np.append(draw.integers(limits.min, limits.max, 1500), [limits.min, limits.max]))] * 2
+        sizes = ((codes[0].size, 1), (1, codes[1].size))
+        write = Writer(21)
+        left, right = (write.pair(n, scales[i], int(zeros[i]), kind) for i, n in enumerate("xv"))
+        joined = write.pair(write.add(op, f"{left} {right}", "f"), scales[2], int(zeros[2]), result)
+        write.add("Identity", joined, "y")
+        placed = place(load_and_pass(write.model(dict(zip("xv", sizes, strict=True))), name), generic)
+        taken = {instruction.kernel.name for instruction in placed.plan.instructions}
+        assert taken & {"PairCodes", "SettledCodes"}, (name, taken)
+        settled += "SettledCodes" in taken
+        feeds = [((codes[i] - zeros[i]) * np.float32(scales[i])).astype(np.float32).reshape(sizes[i]) for i in range(2)]
+        subjects.append(subject(placed, generic, [feeds]))
+        steps = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply}[op](*feeds) / np.float32(scales[2])
+        assert steps.dtype == np.float32
+        low, high = np.iinfo(result).min, np.iinfo(result).max
+        expected.append(np.clip(np.rint(steps) + zeros[2], low, high) - zeros[2])
+    assert settled > 4
+    outcomes = run_batch(subjects, tmp_path, flags=("-O2", *STRICT))
+    for (name, (_, scales, _)), outcome, wanted in zip(SETTLED.items(), outcomes, expected, strict=True):
+        assert outcome.failure == "", name
+        assert len(np.unique(wanted)) > 20, name
+        real = (wanted.astype(np.float32) * np.float32(scales[2])).astype(np.float32)
+        assert np.array_equal(outcome.runs[0][0].reshape(real.shape), real), name
 
 
 def test_every_pair_of_codes_where_some_are_listed(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from tilewright.model import Array, Clamp, DType, Node, Quantisation, Tensor
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.quantised.add import PairForm, pair_form, pair_width
 from tilewright.ops.quantised.near import near_form
+from tilewright.ops.quantised.settled import settled_form
 from tilewright.ops.quantised.softmax import softmax_form
 from tilewright.ops.registry import call_of, find
 
@@ -90,9 +91,36 @@ def _widest_word(form: PairForm) -> int:
     return 128 * (abs(form.left) + abs(form.right)) + abs(form.addend)
 
 
-@pytest.mark.parametrize("given", [(0.5, 0.5, 1.0), (0.031, 0.047, 0.06)])
-def test_scales_with_ties_everywhere_leave_float32(given: tuple[float, float, float]) -> None:
-    assert pair_form(operator("Add"), pair_call("Add", given, (0, 0, 0), None)) is None
+def test_scales_with_ties_everywhere_settle_them_by_the_codes() -> None:
+    call = pair_call("Add", (0.031, 0.047, 0.06), (0, 0, 0), None)
+    assert pair_form(operator("Add"), call) is None
+    assert settled_form(call) is not None
+
+
+@pytest.mark.parametrize("zero", [4, -7])
+@pytest.mark.parametrize(("op", "target"), [("Add", 1.0), ("Sub", 2.0), ("Mul", 1.0)])
+def test_ties_of_powers_of_two_go_to_the_even_result(op: str, target: float, zero: int) -> None:
+    call = pair_call(op, (0.25, 0.5, target), (3, -2, zero), None)
+    form = pair_form(operator(op), call)
+    assert form is not None
+    assert form.ties == ("odd" if zero % 2 else "even")
+    assert _widest_word(form) + (2 << form.shift) < 2**31
+    meaning = operator(op).evaluate(call, [CODES[:, None], CODES[None, :]])[0]
+    assert np.array_equal(form.apply(CODES[:, None], CODES[None, :]), meaning)
+    assert np.array_equal(meaning, float32_codes(call))
+    other = replace(form, ties="even" if zero % 2 else "odd")
+    assert not np.array_equal(other.apply(CODES[:, None], CODES[None, :]), meaning)
+
+
+def test_codes_of_sixteen_bits_have_a_form_while_floats_hold_their_sums() -> None:
+    def wide(scales: tuple[float, float, float]) -> Call:
+        call = pair_call("Add", scales, (0, 0, 0), None)
+        a, b, y = (replace(t, dtype=DType.I16) for t in (call.tensor(0), call.tensor(1), call.outputs[0]))
+        return replace(call, inputs=(a, b), outputs=(y,))
+
+    assert pair_form(operator("Add"), wide((0.25, 0.5, 1.0))) is not None
+    assert pair_form(operator("Add"), wide((2.0**-11, 1.0, 2.0))) is None
+    assert pair_form(operator("Add"), wide((0.3, 0.6, 1.2))) is None
 
 
 def test_a_wrong_factor_is_seen_by_the_comparison_of_all_pairs() -> None:

@@ -18,6 +18,9 @@ FORMS = {
     "near_add": ("Add", (0.00321, 0.00739, 0.0182), (3, 0, 1)),
     "near_sub": ("Sub", (0.43185, 0.01039, 0.49566), (3, 0, 1)),
     "near_mul": ("Mul", (0.00427, 0.0024, 0.00168), (3, 0, 1)),
+    "even_add": ("Add", (0.25, 0.5, 2.0), (3, 0, -4)),
+    "odd_sub": ("Sub", (0.25, 0.5, 1.0), (3, 0, 1)),
+    "odd_mul": ("Mul", (0.25, 0.5, 2.0), (-5, 9, -7)),
     "wide_mul": ("Mul", (0.05237, 0.00391, 0.03171), (-100, -128, -120)),
 }
 """Operators with scales and zero points of both operands and the result."""
@@ -38,8 +41,7 @@ def second_codes(op: str, scales: Sequence[float], zeros: Sequence[int]) -> Arra
     call = call_of(Node("pair", op, ("a", "b"), ("y",)), (a, b), (y,))
     assert call.operator is not None
     near = near_form(call.operator, call)
-    assert near is not None
-    listed = {pair & 255 for pair in near.listed}
+    listed = {pair & 255 for pair in near.listed} if near is not None else set()
     rest = [code for code in range(0, 1024, 5) if code & 255 not in listed]
     return np.array([*listed, *rest][:64]).astype(np.uint8).view(np.int8)
 

@@ -36,7 +36,7 @@ PRODUCTS = (
     "TransposedSumCodes", "PackedCodes", "ProductI8",
 )  # fmt: skip
 CODES = (
-    "PairCodes", "MeanCodes", "ResizeCodes", "SoftmaxI8", "QuantiseSteps", "QuantiseF32", "Running", 
+    "PairCodes", "SettledCodes", "MeanCodes", "ResizeCodes", "SoftmaxI8", "QuantiseSteps", "QuantiseF32", "Running", 
     "TopK", "ScatterElements", "GatherND", "ReverseSequence", "MaxUnpool", "TensorScatter", "Gather",
     "GatherElements", "CopyBytes",
 )  # fmt: skip

@@ -8,7 +8,7 @@ sum_text = f"(a[{{0}}] - ({form.zero_points[0]})) * (b[{{0}}] - ({form.zero_poin
 <%def name="one(at)">\
         {
             const int32_t word = ${sum_text.format(at)};
-            int32_t code = tilewright_floor(word, ${form.shift});
+            int32_t code = ${f"tilewright_floor(word, {form.shift})" if form.ties == "up" else f"tilewright_tied(word, {form.shift}, {int(form.ties == 'odd')})"};
 % if k.listed:
             if ((word & ${(1 << form.shift) - 1}) >= ${k.window}) {
                 code += tilewright_listed(pairs, ${k.listed}, a[${at}], b[${at}]);

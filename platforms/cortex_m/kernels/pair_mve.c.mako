@@ -16,7 +16,12 @@ load, store = ("vldrbq_z_s32({}, some)", "vstrbq_p_s32({}, {}, some)") if some e
 % else:
         const int32x4_t word = vmlaq_n_s32(vmlaq_n_s32(addend, first, ${form.left}), second, ${form.right});
 % endif
+% if form.ties == "up":
         int32x4_t code = vshlq_r_s32(word, ${-form.shift});
+% else:
+        const int32x4_t up = vandq_s32(vshlq_r_s32(${f"vaddq_n_s32(word, {1 << form.shift})" if form.ties == "odd" else "word"}, ${-form.shift}), one);
+        const int32x4_t code = vshlq_r_s32(vaddq_n_s32(vaddq_s32(word, up), ${(1 << form.shift - 1) - 1}), ${-form.shift});
+% endif
 % if k.listed:
         if (vcmpgeq_n_s32(vandq_s32(word, mask), ${k.window})) {
             int32_t lanes[12];
@@ -39,6 +44,9 @@ TILEWRIGHT_MVE void ${f.name}(${f.parameters})
     const int32x4_t addend = vdupq_n_s32(${form.addend});
 % if k.listed:
     const int32x4_t mask = vdupq_n_s32(${mask});
+% endif
+% if form.ties != "up":
+    const int32x4_t one = vdupq_n_s32(1);
 % endif
 % if k.rounds > 1:
     for (int round = 0; round < ${k.rounds}; round++) {

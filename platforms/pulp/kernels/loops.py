@@ -25,6 +25,7 @@ from tilewright.platforms.generic.kernels.codes import (
     TableCodes,
 )
 from tilewright.platforms.generic.kernels.codes_real import RealCodes, RequantiseReal
+from tilewright.platforms.generic.kernels.codes_settled import SettledCodes
 from tilewright.platforms.generic.kernels.codes_sums import SumCodes, TransposedSumCodes
 from tilewright.platforms.generic.kernels.nest import (
     NestLoops,
@@ -46,7 +47,8 @@ from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 
 TAKEN = (
-    NestLoops, PairCodes, TableCodes, MoveCodes, MeanCodes, BorderCodes, SumCodes, RealCodes, RequantiseReal,
+    NestLoops, PairCodes, TableCodes, MoveCodes, MeanCodes, BorderCodes, SumCodes, SettledCodes, RealCodes,
+    RequantiseReal,
 )  # fmt: skip
 FOLDER = Path(__file__).parent
 POINT_CYCLES, ENTRY_CYCLES = 24, 250

@@ -58,7 +58,7 @@ class TiledPairI8(TiledKernelMethods):
                 points = points * size
         form = pair_of(call)
         assert form is not None
-        each = 30 if form.product or form.bits == 64 else 9
+        each = 30 if form.product or form.bits == 64 or form.ties != "up" else 9
         return 250 + -(-points // CORES) * each
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
@@ -72,7 +72,7 @@ class TiledPairI8(TiledKernelMethods):
         word = "int64_t" if form.bits == 64 else "int32_t"
         y_type = C_TYPES[operands.call.outputs[0].dtype]
         unsigned = [operands.call.tensor(i).dtype is DType.U8 for i in range(2)]
-        asm = "" if form.product or form.bits == 64 else _pairs(form, unsigned)
+        asm = "" if form.product or form.bits == 64 or form.ties != "up" else _pairs(form, unsigned)
         return PairContext(word, y_type, pair_text(form), form.low, form.high, asm, form.left, form.right, form.addend)
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:

@@ -63,6 +63,7 @@ from tilewright.ops.quantised.normalised import NormalisedForm, normalised_form
 from tilewright.ops.quantised.proof import Bounds, Proof, prove, thresholds
 from tilewright.ops.quantised.real import code_limits, real_call, rounds_twice, the_quantisation
 from tilewright.ops.quantised.resize import ResizeAxis, ResizeForm, interpolates, resize_form, resize_proof
+from tilewright.ops.quantised.settled import SettledForm, settled_form
 from tilewright.ops.quantised.softmax import SoftmaxForm, softmax_axis, softmax_form
 from tilewright.ops.quantised.softmax_twice import TOTAL_SHIFT, softmax_twice_form, softmax_twice_unknown
 from tilewright.ops.quantised.twice import Addition, Twice
@@ -74,13 +75,13 @@ __all__ = [
     "C_TYPES", "ROUNDING", "SHIFTS", "TOTAL_SHIFT",
     "Accumulator", "Addition", "Bounds", "Channelwise", "Integers", "MultiplyHigh",
     "NearForm", "NormalisedForm", "PairForm", "Proof", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm",
-    "RoundedDivision", "RoundedTwice", "SoftmaxForm", "SplitMultiply", "Twice",
+    "RoundedDivision", "RoundedTwice", "SettledForm", "SoftmaxForm", "SplitMultiply", "Twice",
     "accumulator", "by_channel", "centred", "channel_axis", "channels", "code_limits", "constant_address",
     "constant_type", "curve_factor", "curve_points", "element_rules", "element_twice_unknown",
     "initialiser", "interpolates", "is_half", "literal", "loaded", "lookup_table", "mean_proof",
     "minus", "near_form", "normalised_form",
     "packed", "pair_form", "pair_text", "plus", "proof", "prove", "quantise", "real_call", "requantisation_table",
-    "requantise", "resize_form", "resize_proof", "rounded_twice", "rounds_twice", "same_meaning", "softmax_axis",
-    "softmax_form", "softmax_twice_form", "softmax_twice_unknown", "split_multiply", "stored", "the_quantisation",
+    "requantise", "resize_form", "resize_proof", "rounded_twice", "rounds_twice", "same_meaning", "settled_form",
+    "softmax_axis", "softmax_form", "softmax_twice_form", "softmax_twice_unknown", "split_multiply", "stored", "the_quantisation",
     "thresholds", "times", "too_wide", "window_counts", "zero_code",
 ]  # fmt: skip

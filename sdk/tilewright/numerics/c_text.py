@@ -19,4 +19,6 @@ def pair_text(form: PairForm) -> str:
         total = f"e0 * {form.left} + e1 * {form.right} + {form.addend}"
     if form.shift == 0:
         return total
+    if form.ties != "up":
+        return f"tilewright_tied({total}, {form.shift}u, {int(form.ties == 'odd')})"
     return f"tilewright_floor({total}, {form.shift}u)" if form.bits == 32 else f"({total}) >> {form.shift}"

@@ -5,13 +5,16 @@
 
 The float32 arithmetic (dequantise, operate, quantise, each rounded) is not exactly linear, so where a pair lies next to
 a tie the nominal factors may be wrong. They are moved until all pairs (65,536 for eight bits) agree, first in 32-bit
-arithmetic, then in 64-bit; where neither does, the kernel computes in float32 itself.
+arithmetic, then in 64-bit. Scales whose ratios are powers of two make ties everywhere and no other rounding: there the
+factors are these powers, and ties go to the even result. What has neither form is computed in float32.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
+from math import frexp, prod
 from typing import Literal
 
 import numpy as np
@@ -29,13 +32,21 @@ Reals = npt.NDArray[np.float64]
 _NEAR = 2.0**-7  # pairs farther from a step than this never decide anything
 _ROUNDS = 400
 _LARGEST_CODE = 255
+_EXACT = 1 << 24
+"""Whole numbers below are exact in float32."""
+_MOST_TIED = 24
+"""Bits of fraction of a form with ties."""
 WORDS: tuple[tuple[Literal[32, 64], int], ...] = ((32, (1 << 31) - 1), (64, (1 << 46) - 1))
 """Widths of the arithmetic, and the largest word in each."""
 
 
 @dataclass(frozen=True)
 class PairForm:
-    """The integer form; `bits` is the width of its arithmetic. For Mul `right` is 0 and the zero points count."""
+    """The integer form; `bits` is the width of its arithmetic. For Mul `right` is 0 and the zero points count.
+
+    `ties` says where half a step goes: up with a word that holds half a step already, or to the even or the odd code
+    from one that holds none.
+    """
 
     product: bool
     left: int
@@ -46,6 +57,7 @@ class PairForm:
     zero_points: tuple[int, int]
     low: int
     high: int
+    ties: Literal["up", "even", "odd"] = "up"
 
     def word(self, a: Array, b: Array) -> Integers:
         """The code with its fraction, before limits."""
@@ -56,17 +68,21 @@ class PairForm:
 
     def apply(self, a: Array, b: Array) -> Integers:
         """What the C code computes."""
-        codes: Integers = np.clip(self.word(a, b) >> self.shift, self.low, self.high)
+        word = self.word(a, b)
+        if self.ties != "up":
+            word = word + (1 << self.shift - 1) - 1 + ((word >> self.shift) + (self.ties == "odd") & 1)
+        codes: Integers = np.clip(word >> self.shift, self.low, self.high)
         return codes
 
 
 def pair_form(operator: Operator, call: Call) -> PairForm | None:
-    """The integer form of an Add, Sub or Mul of two quantised tensors of at most eight bits.
+    """The integer form of an Add, Sub or Mul of two quantised tensors.
 
-    None where no form equals the float32 arithmetic on every pair of codes, or where an operand is not quantised.
+    None where no form equals the float32 arithmetic on every pair of codes, or where an operand is not quantised. Of
+    more than eight bits only scales that are powers of two have one, whose float32 arithmetic rounds nothing but codes.
     """
     if not factored(call):
-        return None
+        return _wide_form(call)
     left, right, result = (pair_key(tensor) for tensor in (call.tensor(0), call.tensor(1), call.outputs[0]))
     return _remembered(operator, call.node.op, call.node.clamp, left, right, result)
 
@@ -91,12 +107,63 @@ def _remembered(
     operator: Operator, op: str, clamp: Clamp | None, left: PairKey, right: PairKey, result: PairKey
 ) -> PairForm | None:
     """Remembered, since every stage asks again; shapes do not matter."""
-    problem = PairProblem.of_keys(operator, op, clamp, left, right, result)
+    call = _call_of(operator, op, clamp, left, right, result)
+    a, b = (_all_codes(call.tensor(index)) for index in range(2))
+    codes, tied = _every_pair(operator, call, a, b), _tied_form(call)
+    if tied is not None and np.array_equal(tied.apply(a[:, None], b[None, :]), codes):
+        return tied
+    problem = PairProblem.of(call, a, b, codes)
     for bits, limit in WORDS:
         form = problem.solve(bits, limit)
         if form is not None:
             return form
     return None
+
+
+def _wide_form(call: Call) -> PairForm | None:
+    """The form of codes of more than eight bits whose scales are powers of two, where floats hold all that stands
+    before the rounding of codes."""
+    tensors = call.optional(0), call.optional(1), call.outputs[0]
+    if call.codes != Pairwise(factored=True) or any(t is None or t.quantisation is None for t in tensors):
+        return None
+    meanings = [the_quantisation(tensor) for tensor in tensors if tensor is not None]
+    if any(meaning.numerics != "exact" or frexp(meaning.scale[0])[0] != 0.5 for meaning in meanings):
+        return None
+    form = _tied_form(call)
+    if form is None:
+        return None
+    spans = [pair_span(*pair_key(tensor)) for tensor in (call.tensor(0), call.tensor(1))]
+    least = min(abs(factor) for factor in (form.left, form.right) if factor)
+    largest = prod(spans) if form.product else (spans[0] * form.left + spans[1] * abs(form.right)) // least
+    return form if largest < _EXACT else None
+
+
+def pair_span(dtype: DType, meaning: Quantisation) -> int:
+    """The most by which a code differs from its zero point."""
+    return max(abs(code - meaning.zero_point[0]) for code in dtype.range)
+
+
+def _tied_form(call: Call) -> PairForm | None:
+    """The form whose factors are powers of two times a step of the result, half a step or less; None for others."""
+    first, second, target = (the_quantisation(t) for t in (call.tensor(0), call.tensor(1), call.outputs[0]))
+    scales = [Fraction(meaning.scale[0]) for meaning in (first, second, target)]
+    product = call.node.op == "Mul"
+    ratios = [scales[0] * scales[1] / scales[2]] if product else [scales[0] / scales[2], scales[1] / scales[2]]
+    shift = max(ratio.denominator.bit_length() - 1 for ratio in ratios)
+    if not 0 < shift <= _MOST_TIED or any(part & (part - 1) for r in ratios for part in (r.numerator, r.denominator)):
+        return None
+    left, *rest = (int(ratio * (1 << shift)) for ratio in ratios)
+    right = 0 if product else -rest[0] if call.node.op == "Sub" else rest[0]
+    zeros, odd = (first.zero_point[0], second.zero_point[0]), target.zero_point[0] % 2
+    addend = (target.zero_point[0] << shift) - (0 if product else zeros[0] * left + zeros[1] * right)
+    limits = code_limits(call, call.outputs[0])
+    operands = call.tensor(0), call.tensor(1)
+    spans = [pair_span(*pair_key(tensor)) for tensor in operands]
+    codes = [max(abs(end) for end in tensor.dtype.range) for tensor in operands]
+    reach = prod(spans) * left if product else codes[0] * left + codes[1] * abs(right)
+    if reach + abs(addend) + (2 << shift) >= 1 << 31:
+        return None
+    return PairForm(product, left, right, addend, shift, 32, zeros, *limits, "odd" if odd else "even")
 
 
 def _all_codes(tensor: Tensor) -> Integers:
@@ -112,6 +179,13 @@ def _every_pair(operator: Operator, call: Call, a: Integers, b: Integers) -> Int
     arrays = a.astype(first.dtype.numpy)[:, None], b.astype(second.dtype.numpy)[None, :]
     every = replace(call, inputs=inputs, outputs=(output,), constants={})
     return evaluate_by_element(operator, every, arrays)[0].astype(np.int64)
+
+
+def _call_of(operator: Operator, op: str, clamp: Clamp | None, left: PairKey, right: PairKey, result: PairKey) -> Call:
+    """The call on tensors of one element."""
+    keys = zip("aby", (left, right, result), strict=True)
+    first, second, target = (Tensor(name, dtype, (1,), meaning) for name, (dtype, meaning) in keys)
+    return Call(Node(op, op, ("a", "b"), ("y",), {}, "", clamp), (first, second), (target,), operator=operator)
 
 
 @dataclass(frozen=True)
@@ -135,10 +209,8 @@ class PairProblem:
         operator: Operator, op: str, clamp: Clamp | None, left: PairKey, right: PairKey, result: PairKey
     ) -> PairProblem:
         """The problem of an operator on tensors of one element, with the code of every pair."""
-        keys = zip("aby", (left, right, result), strict=True)
-        first, second, target = (Tensor(name, dtype, (1,), meaning) for name, (dtype, meaning) in keys)
-        call = Call(Node(op, op, ("a", "b"), ("y",), {}, "", clamp), (first, second), (target,), operator=operator)
-        a, b = (_all_codes(tensor) for tensor in (first, second))
+        call = _call_of(operator, op, clamp, left, right, result)
+        a, b = (_all_codes(call.tensor(index)) for index in range(2))
         return PairProblem.of(call, a, b, _every_pair(operator, call, a, b))
 
     @staticmethod

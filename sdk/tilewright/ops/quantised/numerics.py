@@ -13,7 +13,7 @@ from tilewright.ops.quantised.resize import resize_form, resize_proof
 def quantised_numerics(call: Call) -> str | None:
     """`proved`: the 32-bit form equals the semantics on every reachable value; `exact_sequence`; None for others.
 
-    For Add, Sub and Mul `proved` means compared over every pair of codes.
+    For Add, Sub and Mul `proved` means compared over every pair of codes, or scales that are powers of two.
     """
     first = call.optional(0)
     if first is None or first.quantisation is None or call.outputs[0].quantisation is None:
