@@ -149,7 +149,7 @@ NEAR = {
 """Scales for which no factors are right for every pair of codes."""
 
 
-SETTLED = {
+SETTLED: dict[str, tuple[str, tuple[float, float, float], type[np.signedinteger[Any]]]] = {
     "coarse_add": ("Add", (0.031, 0.047, 0.06), np.int8), "coarse_sub": ("Sub", (0.03, 0.07, 0.08), np.int8),
     "scaled_ties": ("Add", (0.3, 0.15, 0.6), np.int8), "small_mul": ("Mul", (0.3, 0.1, 0.06), np.int8),
     "tied_add": ("Add", (0.25, 0.5, 1.0), np.int8), "tied_mul": ("Mul", (0.25, 0.5, 1.0), np.int8),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from tilewright.numerics import SHIFTS, NearForm, PairForm
+from tilewright.numerics import OF_PAIRS, NearForm, PairForm
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.codes import pair_of
@@ -121,7 +121,7 @@ def one_code_a_channel(call: Call) -> str | None:
 
 
 @PLATFORM.kernel(
-    "Add", "Sub", "Mul", types=TYPES, template="pair_i8.c.mako", layout="same", sources=[SHIFTS, "dsp.h", NEAR],
+    "Add", "Sub", "Mul", types=TYPES, template="pair_i8.c.mako", layout="same", sources=[*OF_PAIRS, "dsp.h", NEAR],
     preference=20, requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class PairDsp(PairMethods):
@@ -142,7 +142,7 @@ class PairMve(PairMethods):
 
 @PLATFORM.kernel(
     "Add", "Sub", "Mul", types=TYPES, template="pair_i8.c.mako", layout="channels_last",
-    sources=[SHIFTS, "dsp.h", NEAR], preference=20, requires=Needs(has=("dsp",)),
+    sources=[*OF_PAIRS, "dsp.h", NEAR], preference=20, requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class GainDsp(PairMethods):
     """The same for one code of every channel, as squeeze-and-excite multiplies."""

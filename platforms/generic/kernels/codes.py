@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from tilewright.numerics import (
     C_TYPES,
+    OF_PAIRS,
     ROUNDING,
-    SHIFTS,
     PairForm,
     code_limits,
     initialiser,
@@ -100,8 +100,9 @@ def pair_of(call: Call) -> PairForm | None:
 
 
 @PLATFORM.kernel(
-    *PAIRS, types=f"{Q}, {Q} -> {Q}", template="nest.c.mako", layout=("axes", "same"), sources=[SHIFTS], preference=10
-)
+    *PAIRS, types=f"{Q}, {Q} -> {Q}", template="nest.c.mako", layout=("axes", "same"), sources=[*OF_PAIRS],
+    preference=10,
+)  # fmt: skip
 class PairCodes(KernelMethods):
     """Add, Sub and Mul of codes in integers, checked over every pair."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from tilewright.numerics import C_TYPES, SHIFTS, PairForm, pair_text
+from tilewright.numerics import C_TYPES, OF_PAIRS, PairForm, pair_text
 from tilewright.platform import Call, Constant, DType, Operands, Rule, TiledKernelMethods, TileView
 from tilewright.platforms.generic.kernels.codes import PAIRS, pair_of
 from tilewright.platforms.pulp.kernels.listing import Listing, constant
@@ -33,7 +33,7 @@ class PairContext:
 
 @PLATFORM.kernel(
     *PAIRS, types="qi8|qu8, qi8|qu8 -> qi8|qu8", template="pair_i8.c.mako", layout="same",
-    sources=[SHIFTS, "tiles.h", "line_tile.h", "xpulp.h"], preference=40,
+    sources=[*OF_PAIRS, "tiles.h", "line_tile.h", "xpulp.h"], preference=40,
 )  # fmt: skip
 class TiledPairI8(TiledKernelMethods):
     """Add, Sub and Mul of codes over tiles in L1."""

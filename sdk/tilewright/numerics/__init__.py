@@ -32,7 +32,7 @@ from tilewright.codegen.c_types import (
     stored,
 )
 from tilewright.codegen.terms import plus, times
-from tilewright.numerics.c_text import minus, pair_text
+from tilewright.numerics.c_text import OF_PAIRS, minus, pair_text
 from tilewright.numerics.requantise import ROUNDING, SHIFTS, requantise, rounded_twice, split_multiply, too_wide
 from tilewright.numerics.requantisers import (
     Channelwise,
@@ -72,7 +72,7 @@ from tilewright.ops.quantised.twice_elements import unknown as element_twice_unk
 from tilewright.ops.requantize import Integers, Requantisation, quantise
 
 __all__ = [
-    "C_TYPES", "ROUNDING", "SHIFTS", "TOTAL_SHIFT",
+    "C_TYPES", "OF_PAIRS", "ROUNDING", "SHIFTS", "TOTAL_SHIFT",
     "Accumulator", "Addition", "Bounds", "Channelwise", "Integers", "MultiplyHigh",
     "NearForm", "NormalisedForm", "PairForm", "Proof", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm",
     "RoundedDivision", "RoundedTwice", "SettledForm", "SoftmaxForm", "SplitMultiply", "Twice",
@@ -82,6 +82,6 @@ __all__ = [
     "minus", "near_form", "normalised_form",
     "packed", "pair_form", "pair_text", "plus", "proof", "prove", "quantise", "real_call", "requantisation_table",
     "requantise", "resize_form", "resize_proof", "rounded_twice", "rounds_twice", "same_meaning", "settled_form",
-    "softmax_axis", "softmax_form", "softmax_twice_form", "softmax_twice_unknown", "split_multiply", "stored", "the_quantisation",
-    "thresholds", "times", "too_wide", "window_counts", "zero_code",
+    "softmax_axis", "softmax_form", "softmax_twice_form", "softmax_twice_unknown", "split_multiply", "stored",
+    "the_quantisation", "thresholds", "times", "too_wide", "window_counts", "zero_code",
 ]  # fmt: skip

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from tilewright.numerics.requantise import SHIFTS
 from tilewright.ops.quantised.add import PairForm
+
+OF_PAIRS = (SHIFTS, str(Path(__file__).with_name("ties.h")))
+"""The C files that `pair_text` calls; name them among the `sources` of a kernel that prints a pair."""
 
 
 def minus(value: str, zero_point: int, suffix: str = "") -> str:
@@ -11,7 +17,7 @@ def minus(value: str, zero_point: int, suffix: str = "") -> str:
 
 
 def pair_text(form: PairForm) -> str:
-    """The unclamped code of two codes `e0` and `e1`; it calls the functions of `SHIFTS`."""
+    """The unclamped code of two codes `e0` and `e1`; it calls the functions of `OF_PAIRS`."""
     if form.product:
         a, b = form.zero_points
         total = f"({minus('e0', a)}) * ({minus('e1', b)}) * {form.left} + {form.addend}"

@@ -1,6 +1,7 @@
-"""Add, Sub and Mul on codes of any scales: a word that decides nearly every pair, and exact whole numbers for the rest.
+"""Add, Sub and Mul on codes of any scales: a word that decides nearly every pair, exact whole numbers for the rest.
 
-    word = a * left + b * right + addend          code = word >> shift where its fraction is not within `window` of a tie
+    word = a * left + b * right + addend
+    code = word >> shift      where the fraction of the word is not within `window` of a tie
 
 ONNX's float32 arithmetic rounds four times. What that can move a result by, and what the factors are rounded by, is
 less than the window; only results closer to a tie than that are settled by the rounded products themselves, in whole
@@ -19,7 +20,7 @@ from tilewright.model import Clamp
 from tilewright.ops.codes import Pairwise
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.add import PairForm, PairKey, pair_key, pair_span
-from tilewright.ops.quantised.real import code_limits, rounds_twice, the_quantisation
+from tilewright.ops.quantised.real import code_limits, rounds_twice
 
 MANTISSA = 24
 _ROUNDINGS = 4
@@ -45,7 +46,7 @@ class SettledForm:
 
 
 def settled_form(call: Call) -> SettledForm | None:
-    """The form of an Add, Sub or Mul of two quantised tensors of at most sixteen bits; None where words are too wide."""
+    """The form of an Add, Sub or Mul of two quantised tensors of at most 16 bits; None where words are too wide."""
     tensors = (call.optional(0), call.optional(1), call.outputs[0])
     if call.codes != Pairwise(factored=True) or any(t is None or t.quantisation is None for t in tensors):
         return None
@@ -69,9 +70,9 @@ def _remembered(
         return None
     numbers = (*mantissas, *apart, least - target, sign)
     for bits in (32, 64):
-        found = _words(sign, (left, right, result), limits, 32 if bits == 32 else 64)
-        if found is not None:
-            return SettledForm(*found, numbers)
+        words = _words(sign, (left, right, result), limits, 32 if bits == 32 else 64)
+        if words is not None:
+            return SettledForm(*words, numbers)
     return None
 
 
