@@ -33,6 +33,7 @@ CALLS = 6
         ("cortex_m", "qemu_mps3_an547", "CodedAttentionMve"),
         ("cortex_m", "qemu_mps3_an547", "CodeProductMve"),
         ("pulp", "qemu_pulp", "TiledCodeProduct"),
+        ("pulp", "qemu_pulp", "WordCodeRows"),
         ("pulp", "qemu_pulp", "TiledCodedAttention"),
         ("pulp", "qemu_pulp", "TiledRowCodes"),
         ("pulp", "qemu_pulp", "TiledNormF32"),

@@ -14,7 +14,7 @@ from tilewright.compile import compile_model
 from tilewright.model import DType, Node, Tensor
 from tilewright.options import CompileOptions
 from tilewright.platform import Call
-from tilewright.platforms.pulp.kernels.row_codes import TiledCodeProduct
+from tilewright.platforms.pulp.kernels.code_product import TiledCodeProduct
 from tilewright.target import load_target, missing_tools
 
 
