@@ -127,6 +127,7 @@ class Tensor:
 
     `lengths` are the axes of which data decides the length: their extent in `shape` is the most there can be.
     `tells_end` marks an output that no file has: whether a loop ended at its bound though data asks for more turns.
+    `kept`: where channels that never change were left out, the indices of the file's axis 1 that are held, else empty.
     """
 
     name: str
@@ -135,6 +136,7 @@ class Tensor:
     quantisation: Quantisation | None = None
     lengths: tuple[Length, ...] = ()
     tells_end: bool = False
+    kept: tuple[int, ...] = ()
 
     @property
     def elements(self) -> int:

@@ -12,12 +12,14 @@ from tilewright.frontend.names import nearest
 from tilewright.ieee import ieee
 from tilewright.model import Model
 from tilewright.ops.operator import Call
+from tilewright.ops.products import multiply_accumulates
 from tilewright.passes import (
     activation,
     batch_norm,
     cached_attention,
     canonical,
     chain,
+    constant_channels,
     dead,
     dense,
     depthwise,
@@ -37,6 +39,7 @@ from tilewright.passes import (
     transposed,
     windows,
 )
+from tilewright.passes.edit import Edit
 
 ROUNDS = 8
 
@@ -57,7 +60,7 @@ class PassReport:
     """What one pass did over all rounds: bytes of tensors that it removed (negative: added), and whether it changed.
 
     `added_operations` are those that it spends for the bytes; `cut_off` says what it left out because its work is
-    counted, empty where it left out nothing.
+    counted, empty where it left out nothing. `saved_products` are multiply-accumulates that it made superfluous.
     """
 
     name: str
@@ -65,6 +68,7 @@ class PassReport:
     changed: bool
     added_operations: int = 0
     cut_off: str = ""
+    saved_products: int = 0
 
 
 PASSES: tuple[Pass, ...] = (
@@ -84,6 +88,7 @@ PASSES: tuple[Pass, ...] = (
     chain,
     dense,
     activation,
+    constant_channels,
     cached_attention,
     one_hot,
     transposed,
@@ -109,7 +114,7 @@ def run(
         if name not in names:
             raise UsageError(f"there is no pass '{name}'", fix=nearest(name, names))
     check_model(model, "the stage before the passes")
-    saved, changed = dict.fromkeys(names, 0), dict.fromkeys(names, False)
+    saved, changed, fewer = dict.fromkeys(names, 0), dict.fromkeys(names, False), dict.fromkeys(names, 0)
     for _ in range(ROUNDS):
         before_round = model
         for each in passes:
@@ -119,10 +124,18 @@ def run(
             if after is not model:
                 saved[each.name] += _size_bytes(model) - _size_bytes(after)
                 changed[each.name] = True
+                if each is constant_channels:
+                    fewer[each.name] += products_of(model) - products_of(after)
                 model = after
         if model is before_round:
             break
-    return model, tuple(PassReport(name, saved[name], changed[name]) for name in names)
+    return model, tuple(PassReport(name, saved[name], changed[name], saved_products=fewer[name]) for name in names)
+
+
+def products_of(model: Model) -> int:
+    """The multiply-accumulates of a network."""
+    edit = Edit(model)
+    return sum(multiply_accumulates(edit.call(node)) for node in model.nodes)
 
 
 def _size_bytes(model: Model) -> int:

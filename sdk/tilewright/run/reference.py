@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from tilewright.ieee import ieee
-from tilewright.model import Array, DType, Tensor
+from tilewright.model import Array, DType, Shape, Tensor
 from tilewright.ops.interleave import is_interleave, places
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.explain import explain
@@ -225,7 +225,7 @@ class _Comparison:
         if not wrong or tensor.quantisation is None or call.operator is None:
             return _Verdict(wrong)
         places = np.flatnonzero(ours != theirs)
-        right = self.exact.of(tensor, places.tolist())
+        right = self.exact.of(*in_file(tensor, places, self.theirs[tensor.name].shape))
         if right is not None:
             codes = zip(ours.reshape(-1)[places].tolist(), right, strict=True)
             kinds = [(low <= code <= high, low == code == high) for code, (low, high) in codes]
@@ -262,8 +262,21 @@ class _Verdict:
     exact: int = 0
 
 
+def in_file(tensor: Tensor, places: Array, shape: Shape) -> tuple[Tensor, list[int]]:
+    """A tensor of which only some channels are held as the file has it, of `shape`, and flat places of ours in it."""
+    if not tensor.kept:
+        return tensor, places.tolist()
+    batch, channel, *rest = np.unravel_index(places, tensor.shape)
+    theirs = np.ravel_multi_index((batch, np.asarray(tensor.kept)[channel], *rest), shape)
+    return replace(tensor, shape=shape, kept=()), np.asarray(theirs).tolist()
+
+
 def as_held(tensor: Tensor, theirs: Array) -> Array:
-    """A tensor of the file as we hold it: codes where only our border is integer, signed ones where it has unsigned."""
+    """A tensor of the file as we hold it: codes where only our border is integer, signed ones where it has unsigned,
+    without the channels that never change.
+    """
+    if tensor.kept and theirs.ndim == len(tensor.shape) and tensor.kept[-1] < theirs.shape[1]:
+        theirs = theirs[:, list(tensor.kept)]
     same = theirs.shape == tensor.shape or bool(tensor.lengths)
     if tensor.quantisation is not None and theirs.dtype.kind == "f" and same:
         return quantise(theirs, tensor.quantisation, tensor.dtype)

@@ -12,7 +12,7 @@ from tilewright.binding.graph import BoundGraph
 from tilewright.binding.order import Order, Orders
 from tilewright.memory.placing import Placing
 from tilewright.model import Model
-from tilewright.passes.driver import PassReport
+from tilewright.passes.driver import PassReport, products_of
 from tilewright.schedule.request import Request
 from tilewright.tiling.tiled_graph import TiledGraph
 
@@ -27,6 +27,12 @@ class Lowered:
     loaded: Model
     model: Model
     passes: tuple[PassReport, ...] = ()
+
+    @cached_property
+    def times_lighter(self) -> float:
+        """How many times the products are those of the file: shares of a network's work are shares of the file's."""
+        saved = sum(each.saved_products for each in self.passes)
+        return 1.0 + saved / max(1, products_of(self.model)) if saved else 1.0
 
 
 @dataclass(frozen=True)

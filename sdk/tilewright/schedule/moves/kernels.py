@@ -56,7 +56,7 @@ class ScratchAtPeak:
             yield Offer([best], "any")
         if not alike:
             other = yield from _without_scratch(preferred, offered=True)
-            yield Offer([other], "lower")
+            yield Offer([other], "lower", exact_ties=True)
 
     def added_work(self, before: Deployment, after: Deployment) -> float:
         """Not told: kernels of other platforms are estimated for other cores."""

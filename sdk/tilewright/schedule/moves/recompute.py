@@ -13,7 +13,7 @@ from tilewright.schedule.deployment import Deployment
 from tilewright.schedule.moves.move import Offer, Offers
 
 SHARES = {"speed": 0.0, "balanced": 0.01, "size": 0.25}
-"""Of a network's work, what may be added for fewer bytes, by what is optimised for."""
+"""Of a network's work in the file, what may be added for fewer bytes, by what is optimised for."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Recompute:
 
     def propose(self, now: Deployment) -> Offers:
         """What lowers the live bytes within the share of work that the options allow."""
-        share = SHARES[now.question.request.options.optimize]
+        share = SHARES[now.question.request.options.optimize] * now.question.lowered.times_lighter
         if not share:
             return
         total, added = sum(map(work, now.aliased.instructions)), self.added_work(now, now)

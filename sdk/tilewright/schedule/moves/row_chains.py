@@ -71,7 +71,8 @@ class _Chains:
         self.start = start
         request = start.question.request
         self.links = Links(start.bound, request.kernels, start.question.order)
-        self.most_added = share * sum(bound.cost for bound in start.bound.nodes)
+        work = sum(bound.cost for bound in start.bound.nodes)
+        self.most_added = share * start.question.lowered.times_lighter * work
         self.paths = list(self.links.paths())
         self.through: dict[str, list[tuple[str, ...]]] = {}
         for path in self.paths:
