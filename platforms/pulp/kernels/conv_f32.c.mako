@@ -1,0 +1,88 @@
+<%namespace name="planes" file="/plane_blocks.c.mako"/>\
+<% b = k.blocks %>\
+/* One tile, dense, channels first: results, the box of operands, and the rows of padding before it. ${"Rows have no edges and are one. " if b.even else ""}A core
+ * takes ${"so many results" if b.even else "so many blocks"} of a row at once. */
+typedef struct {
+    int images, groups, channels, rows, columns, in_rows, in_columns, top, part;
+} ${f.name}_tile;
+
+<%
+def begin(lane, y):
+    return f"row->start[{lane}]" if k.bias else "0.0f"
+def end(lane, sum, at):
+    return k.limited(sum)
+%>\
+${planes.blocks(f.name, b, begin, end)}
+% if k.rest:
+/* Some results of a row of fewer than four channels. */
+static void ${f.name}_rest(const tilewright_plane_row *row, int first, int end, int lanes)
+{
+    static const tilewright_plane_tap taps[${len(k.taps)}] = {
+% for tap in k.taps:
+        {${", ".join(map(str, tap))}},
+% endfor
+    };
+    tilewright_plane_row one = *row;
+    for (int lane = 0; lane < lanes; lane++, one.w += ${b.weights.lane}, one.y += one.y_plane) {
+        for (int result = first; result < end; result++) {
+            const float v = tilewright_plane_sum(&one, taps, ${len(k.taps)}, result, ${times("result", b.row.step)}, ${"row->start[lane]" if k.bias else "0.0f"});
+            one.y[result] = ${k.limited("v")};
+        }
+    }
+}
+
+% endif
+/* Rows of four channels are shared among the cores, part by part. */
+static void ${f.name}(${f.parameters})
+{
+    const int blocks = (tile->channels + 3) / 4, whole = ${"tile->columns" if b.even else b.count};
+    const int parts = (whole + tile->part - 1) / tile->part;
+    const int plane = tile->rows * tile->columns, in_plane = tile->in_rows * tile->in_columns;
+    const int total = tile->images * tile->groups * blocks * tile->rows * parts;
+    const int end = tilewright_share(total, core + 1, cores);
+    int unit = tilewright_share(total, core, cores);
+    int part = unit % parts, row = unit / parts % tile->rows, block = unit / parts / tile->rows;
+    for (; unit < end; unit++) {
+        const int group = block / blocks, first = group * tile->channels + block % blocks * 4; /* of all images */
+        const int channel = first % (tile->groups * tile->channels);
+% if k.rest:
+        const int left = (group + 1) * tile->channels - first;
+% endif
+        const int next = part + 1 < parts ? (part + 1) * tile->part : whole, top = ${times("row", k.stride)} - tile->top;
+% if k.dilation > 1:
+        const int skipped = top < 0 ? (${k.dilation - 1} - top) / ${k.dilation} : 0; /* rows of the window before the first */
+        const int met = top < tile->in_rows ? (tile->in_rows - 1 - top) / ${k.dilation} + 1 : 0;
+% else:
+        const int skipped = top < 0 ? -top : 0; /* rows of the window before the first */
+        const int met = tile->in_rows - top;
+% endif
+        tilewright_plane_row line = {
+            w + ${times("channel", b.weights.lane)} + ${times("skipped", k.w_row)},
+            x + ${times("group", k.depth)} * in_plane + (top + ${times("skipped", k.dilation)}) * tile->in_columns,
+            y + first * plane + row * tile->columns, (met < ${k.rows} ? met : ${k.rows}) - skipped, ${k.depth},
+            ${k.w_row}, ${b.weights.plane}, 0, ${times("tile->in_columns", k.dilation)}, in_plane, 0, plane, ${"b + channel" if k.bias else "NULL"}};
+% if b.by_rows:
+        line.x_next = line.x_plane - line.rows * line.x_row;
+        line.w_next = line.w_plane - line.rows * line.w_row;
+% else:
+        line.x_next = line.x_row - line.planes * line.x_plane;
+        line.w_next = line.w_row - line.planes * line.w_plane;
+% endif
+% if k.rest:
+        if (left < 4) {
+            ${f.name}_rest(&line, ${"part * tile->part, next" if b.even else f"{f.name}_result(part * tile->part), {f.name}_result(next)"}, left);
+        } else {
+            ${f.name}_row(&line, part * tile->part, next);
+        }
+% else:
+        ${f.name}_row(&line, part * tile->part, next);
+% endif
+        if (++part == parts) {
+            part = 0;
+            if (++row == tile->rows) {
+                row = 0;
+                block++;
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+<%def name="blocks(name, b, begin, end)">\
+% for number, kind in enumerate(b.kinds):
+<%
+body = b.body(kind)
+y = [[f"y{lane}[{at * b.row.apart}]" for at in range(kind.width)] for lane in range(4)]
+outer, inner = ("planes", "rows") if b.by_rows else ("rows", "planes")
+%>\
+TILEWRIGHT_IN_ORDER void ${name}_block${number}(const tilewright_plane_row *row, int result, int blocks)
+{
+    float *y0 = row->y + ${times("result", b.row.apart)}, *y1 = y0 + row->y_plane, *y2 = y1 + row->y_plane, *y3 = y2 + row->y_plane;
+    const float *from = row->x + ${grouped(plus(times("result", b.row.step), kind.origin))};
+    for (; blocks > 0; blocks--) {
+        const float *x = from, ${", ".join(f"*w{lane} = " + plus("row->w", lane * b.weights.lane) for lane in body.pointers)};
+% for lane in range(4):
+        float ${", ".join(f"s{lane}{at} = {begin(lane, y[lane][at])}" for at in range(kind.width))};
+% endfor
+        for (int outer = row->${outer}; outer > 0; outer--) {
+            for (int left = row->${inner}; left > 0; ${"left--" if body.terms == 1 else f"left -= {body.terms}"}) {
+% if kind.inputs:
+                float a0, a1, ${", ".join(f"b{at}" for at in range(len(kind.inputs)))};
+% endif
+% for line in body.lines:
+                ${line}
+% endfor
+            }
+            x += row->x_next;
+            ${" ".join(f"w{lane} += row->w_next;" for lane in body.pointers)}
+        }
+% for lane in range(4):
+        ${" ".join(f"{y[lane][at]} = {end(lane, f's{lane}{at}', at)};" for at in range(kind.width))}
+        y${lane} += ${kind.width * b.row.apart};
+% endfor
+        from += ${kind.width * b.row.step};
+    }
+}
+
+% endfor
+% if b.even:
+/* The results of some blocks of four lanes; the last block of a row may be narrow. */
+static void ${name}_row(const tilewright_plane_row *row, int first, int end)
+{
+    ${name}_block0(row, first, (end - first) / 4);
+    first += (end - first) / 4 * 4;
+    if (first + 3 == end) {
+        ${name}_block1(row, first, 1);
+    } else if (first + 2 == end) {
+        ${name}_block2(row, first, 1);
+    } else if (first + 1 == end) {
+        ${name}_block3(row, first, 1);
+    }
+}
+% else:
+% if b.single:
+/* Where a block begins. */
+static int ${name}_result(int block)
+{
+% for before, blocks, first, width in b.places[1:][::-1]:
+    if (block >= ${before}) {
+        return ${plus(times(f"(block - {before})", width), first)};
+    }
+% endfor
+    return ${plus(times("block", b.places[0][3]), b.places[0][2])};
+}
+
+% endif
+/* Some blocks of four lanes. */
+static void ${name}_row(const tilewright_plane_row *row, int block, int end)
+{
+    int last;
+% for segment, (before, blocks, first, width) in zip(b.segments, b.places):
+    last = end < ${before + blocks} ? end : ${before + blocks};
+    if (block < last) {
+        ${name}_block${segment.kind}(row, ${plus(times(f"(block - {before})" if before else "block", width), first)}, last - block);
+        block = last;
+    }
+% endfor
+}
+% endif
+</%def>\

@@ -1,0 +1,47 @@
+/* Float sums of products over planes in L1. Two cores share a floating-point unit, so loads stand where they are written,
+ * between products. It brings TILEWRIGHT_IN_ORDER, TILEWRIGHT_TIMES, tilewright_plane_row and what goes with them. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define TILEWRIGHT_IN_ORDER static __attribute__((noinline, unused, optimize("O2", "no-schedule-insns", "no-schedule-insns2", "no-tree-ter", "ira-region=one")))
+#elif defined(__clang__)
+#define TILEWRIGHT_IN_ORDER static __attribute__((noinline, unused))
+#else
+#define TILEWRIGHT_IN_ORDER static
+#endif
+#if defined(__riscv_flen)
+#define TILEWRIGHT_ADD_PRODUCT(a, b, sum) __builtin_fmaf((a), (b), (sum))
+#else
+#define TILEWRIGHT_ADD_PRODUCT(a, b, sum) ((sum) + (a) * (b)) /* fused ones take a core without the unit far longer */
+#endif
+#define TILEWRIGHT_TIMES(sum, a, b) sum = TILEWRIGHT_ADD_PRODUCT(a, b, sum);
+
+/* A row of results of some lanes: where weights, operand and results begin, so many planes of each of so many rows of the
+ * window are summed, and the elements between neighbouring rows and planes; `next`: from the end of all terms of the inner
+ * loop to those of the next turn of the outer one. */
+typedef struct {
+    const float *w, *x;
+    float *y;
+    int rows, planes;
+    int w_row, w_plane, w_next, x_row, x_plane, x_next, y_plane;
+    const float *start;
+} tilewright_plane_row;
+
+/* A column of the window: its place among weights, and element `start + step * result` for results from `low` to `high`. */
+typedef struct {
+    int weight, start, low, high;
+} tilewright_plane_tap;
+
+/* A result of the first lane, whose window begins at element `x`. */
+TILEWRIGHT_IN_ORDER float tilewright_plane_sum(const tilewright_plane_row *row, const tilewright_plane_tap *taps, int count,
+                                               int result, int x, float sum)
+{
+    for (int at = 0; at < count; at++) {
+        const float *const w = row->w + taps[at].weight, *const from = row->x + (taps[at].start + x);
+        for (int i = 0; i < row->rows && result >= taps[at].low && result < taps[at].high; i++) {
+            const float *a = w + i * row->w_row, *b = from + i * row->x_row;
+            for (int left = row->planes; left > 0; left--, a += row->w_plane, b += row->x_plane) {
+                sum = TILEWRIGHT_ADD_PRODUCT(*a, *b, sum);
+            }
+        }
+    }
+    return sum;
+}
