@@ -1,4 +1,4 @@
-"""Zephyr's and ESP-IDF's own builds of a generated application, run in QEMU, their outputs compared with NumPy's.
+"""Zephyr's and ESP-IDF's own builds of generated applications, run in QEMU or natively, outputs compared with NumPy's.
 
 An SDK is used where its environment variable says that it is there, as its own set-up script leaves it; any other is
 skipped by name. Exit 1 where a build fails or an output differs.
@@ -19,9 +19,11 @@ from pathlib import Path
 
 from project.packing import assert_printed, compiled, on_zeros, pack, printed
 
-MODEL = Path(__file__).parents[1] / "tests" / "models" / "digits_int8" / "model.onnx"
+MODELS = Path(__file__).parents[1] / "tests" / "models"
+NETWORKS: Mapping[str, bool] = {"digits_int8": True, "digits": False}
+"""Networks that are built, and whether their codes stand at the border: integers, and floats that need a whole libm."""
 BUILD_SECONDS, RUN_SECONDS = 1800.0, 60.0
-CHIP = "esp32c3"
+CHIP, CHIP_COMPILER = "esp32c3", "riscv32-esp-elf-gcc"
 
 
 class Missing(Exception):
@@ -82,11 +84,18 @@ def zephyr(folder: Path, work: Path) -> Sequence[str | Path]:
 
 
 def esp_idf(folder: Path, work: Path) -> Sequence[str | Path]:
-    """Build for an ESP32-C3; the command that starts it in Espressif's QEMU."""
+    """Build for an ESP32-C3, the command that starts it in Espressif's QEMU; for Linux where no compiler for it is there."""
     build, application = work / "idf", folder / "examples" / "esp-idf"
-    idf: list[str | Path] = [_tool("idf.py"), "-C", application, "-B", build, f"-DSDKCONFIG={work / 'sdkconfig'}"]
-    _built(*idf, "set-target", CHIP)
+    chip = CHIP if shutil.which(CHIP_COMPILER) else "linux"
+    idf: list[str | Path] = [_tool("idf.py"), "--preview", "-C", application, "-B", build]
+    idf.append(f"-DSDKCONFIG={work / 'sdkconfig'}")
+    _built(*idf, "set-target", chip)
     _built(*idf, "build")
+    return [next(build.glob("*_example.elf"))] if chip == "linux" else _in_qemu(build, work)
+
+
+def _in_qemu(build: Path, work: Path) -> Sequence[str | Path]:
+    """The command that starts what was built for the chip: its flash as one file, in Espressif's QEMU."""
     image = work / "flash.bin"
     flash = ["merge_bin", "--fill-flash-size", "4MB", "-o", image, "@flash_args"]
     with_folder = subprocess.run(
@@ -125,22 +134,29 @@ def main(words: Sequence[str]) -> int:
     if unknown := [name for name in chosen if name not in SDKS]:
         print(f"no SDK is called {', '.join(unknown)}; there are {', '.join(SDKS)}", file=sys.stderr)
         return 2
-    failed = False
-    for name in chosen:
-        with tempfile.TemporaryDirectory() as folder:
-            work = Path(folder)
-            try:
-                _require(SDKS[name].variable, SDKS[name].file)
-                project = pack(MODEL, work / MODEL.parent.name, "--quantized-io")
-                wanted = on_zeros(compiled(MODEL, quantized_io=True))
-                assert_printed(_said(SDKS[name].build(project, work), len(wanted)), wanted)
-                print(f"{name}: built, and its outputs in QEMU are NumPy's")
-            except Missing as error:
-                print(f"{name}: skipped, {error}")
-            except (Failed, AssertionError, subprocess.TimeoutExpired) as error:
-                print(f"{name}: FAILED, {error}")
-                failed = True
-    return int(failed)
+    results = [_one(SDKS[name], name, network, codes) for name in chosen for network, codes in NETWORKS.items()]
+    return int(not all(results))
+
+
+def _one(sdk: Sdk, name: str, network: str, codes: bool) -> bool:
+    """False where the application of a network was not built, or printed something else."""
+    model = MODELS / network / "model.onnx"
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        try:
+            _require(sdk.variable, sdk.file)
+            project = pack(model, work / network, *(["--quantized-io"] if codes else []))
+            wanted = on_zeros(compiled(model, quantized_io=codes))
+            command = sdk.build(project, work)
+            assert_printed(_said(command, len(wanted)), wanted)
+            where = "natively" if Path(command[0]).is_relative_to(work) else f"in {Path(command[0]).name}"
+            print(f"{name}, {network}: built, and its outputs {where} are NumPy's")
+        except Missing as error:
+            print(f"{name}, {network}: skipped, {error}")
+        except (Failed, AssertionError, subprocess.TimeoutExpired) as error:
+            print(f"{name}, {network}: FAILED, {error}")
+            return False
+    return True
 
 
 if __name__ == "__main__":

@@ -32,3 +32,9 @@ def test_older_compilers_count_no_conditions() -> None:
     lines = [{"line_number": 3, "function_name": "layer", "count": 0}]
     (function,) = functions_of(lines, CODE, {"layer"})
     assert (function.never, function.conditions, function.conditions_shown) == ((3,), 0, 0)
+
+
+def test_lines_without_a_function_belong_to_the_text_that_holds_them() -> None:
+    """gcc 14 names no function for lines of which every copy lies inside of others."""
+    (function,) = functions_of([{"line_number": 3, "count": 1, "conditions": []}], CODE, {"another"})
+    assert (function.function, function.lines_run) == ("layer, inside of others", 1)

@@ -15,9 +15,12 @@ def test_an_sdk_that_is_not_there_is_skipped_by_name(
     monkeypatch.delenv("IDF_PATH", raising=False)
     monkeypatch.setenv("ZEPHYR_BASE", str(tmp_path))
     assert real_builds.main([]) == 0
+    why = {
+        "Zephyr": f"ZEPHYR_BASE is {tmp_path}, where there is no cmake/modules/FindHostTools.cmake",
+        "ESP-IDF": "IDF_PATH is not set",
+    }
     assert capsys.readouterr().out.splitlines() == [
-        f"Zephyr: skipped, ZEPHYR_BASE is {tmp_path}, where there is no cmake/modules/FindHostTools.cmake",
-        "ESP-IDF: skipped, IDF_PATH is not set",
+        f"{sdk}, {network}: skipped, {reason}" for sdk, reason in why.items() for network in real_builds.NETWORKS
     ]
     assert real_builds.main(["Mbed"]) == 2
     assert "no SDK is called Mbed; there are Zephyr, ESP-IDF" in capsys.readouterr().err

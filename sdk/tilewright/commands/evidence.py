@@ -131,6 +131,7 @@ def _lines(evidence: Evidence) -> list[str]:
         ran, lines = (sum(getattr(f, name) for f in evidence.coverage.functions) for name in ("lines_run", "lines"))
         count = evidence.coverage.vectors
         lines_told.append(f"coverage: {ran} of {lines} lines under {count} vector{'' if count == 1 else 's'}")
+        lines_told.append(f"  {evidence.coverage.mcdc}")
     return lines_told
 
 

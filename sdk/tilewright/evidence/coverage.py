@@ -96,8 +96,9 @@ def functions_of(
     outcomes: dict[str, dict[tuple[int, int], int]] = {}
     missed: dict[str, dict[tuple[int, int], frozenset[tuple[int, bool]]]] = {}
     for line in lines:
-        name, number = str(line.get("function_name") or ""), int(line["line_number"])
-        if name and _plain(name) not in shipped:
+        number = int(line["line_number"])
+        name = str(line.get("function_name") or "") or _inside(code, number)
+        if line.get("function_name") and _plain(name) not in shipped:
             continue
         own = runs.setdefault(name, {})
         own[number] = own.get(number, 0) + int(line["count"])
@@ -123,6 +124,12 @@ def functions_of(
         )
         for name, own in sorted(runs.items(), key=lambda each: min(each[1]))
     )  # fmt: skip
+
+
+def _inside(code: CodeLines, line: int) -> str:
+    """The text that holds a line of which gcov names no function: every copy of it lies inside of others."""
+    span = code.at(line)
+    return "" if span is None else f"{span.name}, inside of others"
 
 
 def _plain(name: str) -> str:

@@ -309,9 +309,9 @@ Modelled cycles of a ${e.time.core}: ${number(e.time.cost.least_cycles)} to ${nu
 <p>${number(e.coverage.vectors)} ${"vector" if e.coverage.vectors == 1 else "vectors"} on ${e.coverage.target}, ${e.coverage.tool}, with the flags that ship: ${number(sum(f.lines_run for f in e.coverage.functions))} of ${number(sum(f.lines for f in e.coverage.functions))} lines with code ran, ${number(sum(f.branches_taken for f in e.coverage.functions))} of ${number(sum(f.branches for f in e.coverage.functions))} branch outcomes were taken.</p>
 <p>${e.coverage.mcdc}.</p>
 <div class="wide"><table>
-<tr><th>function</th><th>instructions</th><th class="n">lines</th><th class="n">ran</th><th class="n">branch outcomes</th><th class="n">taken</th><th>lines that never ran</th></tr>
+<tr><th>function</th><th>instructions</th><th class="n">lines</th><th class="n">ran</th><th class="n">branch outcomes</th><th class="n">taken</th><th class="n">MC/DC</th><th>lines that never ran</th></tr>
 % for one in e.coverage.functions:
-<tr><td><code>${one.function or "inside of others"}</code></td><td>${few(one.instructions)}</td><td class="n">${one.lines}</td><td class="n">${one.lines_run}</td><td class="n">${one.branches}</td><td class="n">${one.branches_taken}</td><td>${few(one.never, 20)}</td></tr>
+<tr><td><code>${one.function or "the file"}</code></td><td>${few(one.instructions)}</td><td class="n">${one.lines}</td><td class="n">${one.lines_run}</td><td class="n">${one.branches}</td><td class="n">${one.branches_taken}</td><td class="n">${f"{one.conditions_shown} of {one.conditions}" if one.conditions else ""}</td><td>${few(one.never, 20)}</td></tr>
 % endfor
 </table></div>
 % endif
