@@ -84,7 +84,7 @@ def zephyr(folder: Path, work: Path) -> Sequence[str | Path]:
 
 
 def esp_idf(folder: Path, work: Path) -> Sequence[str | Path]:
-    """Build for an ESP32-C3, the command that starts it in Espressif's QEMU; for Linux where no compiler for it is there."""
+    """Build for an ESP32-C3, or for Linux where the chip's compiler is not there; the command that starts it."""
     build, application = work / "idf", folder / "examples" / "esp-idf"
     chip = CHIP if shutil.which(CHIP_COMPILER) else "linux"
     idf: list[str | Path] = [_tool("idf.py"), "--preview", "-C", application, "-B", build]

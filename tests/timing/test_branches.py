@@ -56,6 +56,11 @@ def test_bounds_hold_every_count_and_a_known_input_is_exact(board: str, folder: 
     assert sum(one.times for one in bound.places) > 5
     assert {one.line.file for one in bound.places if one.line is not None} == {"branches.c"}
 
+    source = (SOURCE / "src" / "branches.c").read_text().splitlines()
+    dead = {source[one.line.number - 1].strip() for one in bound.unreached if one.dead}
+    assert dead == {"work[0] = x * 7;", "return x + work[0];"}
+    assert {one.function for one in bound.unreached if one.dead} == {"never"}
+
     for number in (0, 13, 100):
         at = {arena.address: INPUTS[number]}
         cost = analysis.bound(at).cost

@@ -18,6 +18,7 @@ from tilewright.timing.bound import Analysis, Place
 from tilewright.timing.lift import EXTRA as BOUNDER
 from tilewright.timing.machine import Cost
 from tilewright.timing.network import LayerBound, SliceBound, bound_layers, bound_slices
+from tilewright.timing.unreached import Unreached
 
 BLOCKS = 4_000_000
 """Blocks of machine code that the proofs of one folder may take; 'tilewright prove --blocks' has no such limit."""
@@ -33,7 +34,8 @@ TIME_ASSUMPTIONS = (
 class TimeEvidence:
     """Instructions of one run at least and at most over all inputs, of the image that ships.
 
-    `core` is the table of modelled cycles, empty where there is none. `places` are the branches that data decide.
+    `core` is the table of modelled cycles, empty where there is none. `places` are the branches that data decide,
+    `unreached` the network's machine code that no input reaches.
     """
 
     cost: Cost | None
@@ -42,8 +44,14 @@ class TimeEvidence:
     layers: tuple[LayerBound, ...]
     slices: tuple[SliceBound, ...]
     places: tuple[Place, ...]
+    unreached: tuple[Unreached, ...]
     assumptions: tuple[str, ...]
     missing: str = ""
+
+    @property
+    def dead(self) -> tuple[int, ...]:
+        """Lines of C of whose machine code no input reaches anything."""
+        return tuple(sorted({one.line.number for one in self.unreached if one.dead}))
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,9 @@ def time_evidence(
     except (ToolMissing, UnsupportedError) as error:
         return _no_time(_sentence(error))
     core = analysis.core.core if analysis.core is not None and bound.modelled else ""
-    return TimeEvidence(bound.cost, core, target.flash_wait_states, layers, slices, bound.places, TIME_ASSUMPTIONS)
+    return TimeEvidence(
+        bound.cost, core, target.flash_wait_states, layers, slices, bound.places, bound.unreached, TIME_ASSUMPTIONS
+    )
 
 
 def proof_evidence(compiled: Compiled, target: Target, project: Path) -> ProofEvidence:
@@ -87,7 +97,7 @@ def proof_evidence(compiled: Compiled, target: Target, project: Path) -> ProofEv
 
 
 def _no_time(why: str) -> TimeEvidence:
-    return TimeEvidence(None, "", 0, (), (), (), (), why)
+    return TimeEvidence(None, "", 0, (), (), (), (), (), why)
 
 
 def _sentence(error: TilewrightError) -> str:

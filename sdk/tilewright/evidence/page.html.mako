@@ -254,6 +254,16 @@ Modelled cycles of a ${e.time.core}: ${number(e.time.cost.least_cycles)} to ${nu
 <tr><td><code>${one.function}</code></td><td>${one.line or ""}</td><td class="n">${number(one.times)}</td><td class="n">${number(one.most)}</td><td class="n">${number(one.instructions)}</td></tr>
 % endfor
 </table></div></details>
+<p>Dead code: ${f"lines {few(e.time.dead, 20)}, of whose machine code no input reaches anything" if e.time.dead else "none, every line with machine code is reached by some input"}; ${number(sum(one.instructions for one in e.time.unreached))} instructions in all lie in copies that no input takes.</p>
+% if e.time.unreached:
+<details><summary>instructions that no input reaches</summary>
+<div class="wide"><table>
+<tr><th>function</th><th>line</th><th class="n">instructions</th><th>the line itself</th></tr>
+% for one in e.time.unreached:
+<tr><td><code>${one.function}</code></td><td>${one.line}</td><td class="n">${one.instructions}</td><td>${"dead" if one.dead else "another copy of it runs"}</td></tr>
+% endfor
+</table></div></details>
+% endif
 <ul>
 % for sentence in e.time.assumptions:
 <li>assumed: ${sentence}</li>

@@ -49,5 +49,8 @@ def remarks(evidence: Evidence) -> tuple[str, ...]:
         )
     if evidence.coverage is not None and evidence.coverage.never:
         sentences.append(f"{evidence.coverage.never} lines of the program run under none of the vectors")
+    if evidence.time is not None and evidence.time.dead:
+        lines = ", ".join(map(str, evidence.time.dead))
+        sentences.append(f"dead code: no input reaches the machine code of lines {lines}")
     sentences += [f"section '{name}' is missing: {why}" for name, why in evidence.unavailable.items()]
     return tuple(sentences)

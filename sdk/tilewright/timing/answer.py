@@ -9,6 +9,7 @@ from tilewright.report.text import printable, table
 from tilewright.timing.bound import Place
 from tilewright.timing.machine import Cost
 from tilewright.timing.network import Bounded, SliceBound
+from tilewright.timing.unreached import Unreached
 
 SCHEMA = "tilewright/time/1"
 SHOWN = 10
@@ -34,6 +35,7 @@ def as_text(of: Bounded, width: int | None = None) -> str:
     if of.layers:
         parts.append(_layers(of, width))
     parts.append(_places(of.bound.places, width))
+    parts.append(_unreached(of.bound.unreached))
     return "\n\n".join(parts)
 
 
@@ -82,8 +84,22 @@ def as_json(of: Bounded) -> Json:
             }
             for one in of.bound.loops
         ],
+        "unreached": [
+            {
+                "function": one.function, "file": one.line.file, "line": one.line.number, "address": one.address,
+                "instructions": one.instructions, "dead": one.dead,
+            }
+            for one in of.bound.unreached
+        ],
         "unknown_loads": of.bound.unknown_loads,
     }  # fmt: skip
+
+
+def _unreached(found: Sequence[Unreached]) -> str:
+    dead = sorted({one.line.number for one in found if one.dead})
+    count = sum(one.instructions for one in found)
+    lines = f"no input reaches line {', '.join(map(str, dead))} of {found[0].line.file}" if dead else "no dead line"
+    return f"{lines}; {count} instructions, copies of other lines among them, are reached by no input"
 
 
 def _cycles(cost: Cost) -> Json:

@@ -21,6 +21,7 @@ from tilewright.timing.lines import Line, lines_of
 from tilewright.timing.machine import Cost, Counted, Machine, Status, build_engine
 from tilewright.timing.program import Program
 from tilewright.timing.stream import Calls, Costs, Layout, Registers, Stream
+from tilewright.timing.unreached import Unreached, unreached
 
 LIMIT = 20_000_000_000
 """Instructions after which a run is given up."""
@@ -56,7 +57,8 @@ class LoopBound:
 class TimeBound:
     """Bounds on one run. `places` cost most first, `layers` are by plan instruction where the image has trace.
 
-    `steps` are instructions that the machine ran; `unknown_loads` loads whose address data decide.
+    `steps` are instructions that the machine ran; `unknown_loads` loads whose address data decide. `unreached` is the
+    network's machine code that no input reaches, in functions that are called.
     """
 
     cost: Cost
@@ -66,6 +68,7 @@ class TimeBound:
     layers: Mapping[int, Cost]
     steps: int
     unknown_loads: int
+    unreached: tuple[Unreached, ...]
 
 
 class Analysis:
@@ -173,6 +176,9 @@ class Analysis:
         machine, convention = Machine(self.library), CONVENTIONS[program.binary.machine]
         for constants in program.binary.constants:
             machine.constants(constants.address, constants.data)
+        machine.note(
+            min(one.address for one in program.binary.functions), max(one.end for one in program.binary.functions)
+        )
         for memory in target.memories.values():
             if not memory.readonly and memory.size:
                 machine.memory(memory.address, memory.size)
@@ -220,16 +226,12 @@ class Analysis:
                  zip(stream.loops, machine.turns(), strict=True) if turns]  # fmt: skip
         places.sort(key=lambda one: (-one.instructions, one.address))
         layers = machine.layers()
+        idle = unreached(self.program, machine, lines, f"{self.image.model}.c")
         machine.close()
         return TimeBound(
-            counted.cost,
-            self.core is not None,
-            tuple(places),
-            tuple(loops),
-            layers,
-            counted.steps,
-            counted.unknown_loads,
-        )
+            counted.cost, self.core is not None, tuple(places), tuple(loops), layers, counted.steps,
+            counted.unknown_loads, idle,
+        )  # fmt: skip
 
     def _loop(self, loop: Loop, turns: int, line: Line | None) -> LoopBound:
         address = address_of(loop.header)

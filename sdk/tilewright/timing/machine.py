@@ -109,7 +109,8 @@ def _library(path: Path) -> ctypes.CDLL:
         "free": [], "segment": [word, word, ctypes.c_char_p], "write": [word, ctypes.c_char_p, word],
         "registers": [word], "set": [word, word, long],
         "code": [pointer, word, pointer, word, word, pointer, word],
-        "convention": [word, word, word, pointer, word], "cycles": [word, word, word, word], "run": [word, long, long],
+        "reached": [pointer, word, word], "convention": [word, word, word, pointer, word],
+        "cycles": [word, word, word, word], "run": [word, long, long],
         "answer": [pointer], "jumps": [], "turns": [], "layers": [],
     }  # fmt: skip
     for name, types in takes.items():
@@ -131,6 +132,8 @@ class Machine:
         self._stream: Stream | None = None
         self._forks: npt.NDArray[np.void] = np.zeros(0, FORK)
         self._clobbered: npt.NDArray[np.uint32] = np.zeros(0, np.uint32)
+        self._reached: npt.NDArray[np.uint8] = np.zeros(0, np.uint8)
+        self._low = 0
 
     def close(self) -> None:
         """Give its memory back."""
@@ -169,6 +172,16 @@ class Machine:
     def cycles(self, refill: int, wait: int, slow_low: int, slow_high: int) -> None:
         """What taken branches add, and what loads and branches add in slow memory."""
         self._library.machine_cycles(self._machine, refill, wait, slow_low, slow_high)
+
+    def note(self, low: int, end: int) -> None:
+        """Note from now on which instructions of [low, end) run."""
+        self._low, self._reached = low, np.zeros((end - low) // 2, np.uint8)
+        self._library.machine_reached(self._machine, self._reached.ctypes.data, low, len(self._reached))
+
+    def reached(self, address: int) -> bool:
+        """True where the instruction at an address ran on any way."""
+        place = (address - self._low) // 2
+        return 0 <= place < len(self._reached) and bool(self._reached[place])
 
     def code(self, stream: Stream) -> None:
         """The program as it is known now."""

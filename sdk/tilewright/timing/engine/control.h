@@ -103,6 +103,9 @@ static int begun(struct machine *m, const struct operation *o, uint32_t at, uint
     }
     m->outside = m->level > 0 ? m->outside : m->steps;
     m->address = pc;
+    if ((pc - m->reached_low) / 2 < m->reached_halves) {
+        m->reached[(pc - m->reached_low) / 2] = 1;
+    }
     if (counted) {
         m->follows = (uint32_t)o->b;
         cost->most++;

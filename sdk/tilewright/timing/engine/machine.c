@@ -93,6 +93,14 @@ void machine_code(struct machine *m, const struct operation *operations, uint32_
     forget_indices(m);
 }
 
+/* Where it is noted which instructions ran; the caller's, for as long as the machine lives. */
+void machine_reached(struct machine *m, uint8_t *reached, uint32_t low, uint32_t halves)
+{
+    m->reached = reached;
+    m->reached_low = low;
+    m->reached_halves = halves;
+}
+
 /* What calls take and leave. */
 void machine_convention(struct machine *m, uint32_t arguments, uint32_t stack_pointer, uint32_t link,
                         const uint32_t *clobbered, uint32_t count)

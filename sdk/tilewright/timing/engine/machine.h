@@ -141,6 +141,8 @@ struct machine {
     uint32_t address, wanted; /* of the instruction that runs, and of code that is wanted */
     struct index indices[INDICES];
     uint32_t newest;
+    uint8_t *reached; /* by half-word of code from `reached_low` on: 1 where an instruction ran on any way */
+    uint32_t reached_low, reached_halves;
     uint32_t jumps[2 * 4096], jump_count; /* computed jumps: operation and address of the target */
     jmp_buf out;
 };

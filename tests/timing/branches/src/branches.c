@@ -101,6 +101,17 @@ __attribute__((noinline)) static uint32_t left_early(const uint8_t *x)
     return 100;
 }
 
+/* A compiler must keep what no input reaches, since the number that it asks of is volatile. */
+__attribute__((noinline)) static uint32_t never(uint32_t x)
+{
+    work[3] = 5;
+    if (work[3] == 6) {
+        work[0] = x * 7;
+        return x + work[0];
+    }
+    return x;
+}
+
 /* A table of jumps. */
 __attribute__((noinline)) static uint32_t chosen(uint32_t x)
 {
@@ -140,6 +151,7 @@ int branches_run(void)
     sum += each_from_the_start(arena.bytes[0]);
     sum += left_alone_mostly(arena.bytes[7]);
     sum += chosen(arena.bytes[6]);
+    sum += never(arena.bytes[1]);
     FAULT;
     arena.words[2] = sum;
     return 0;
