@@ -75,10 +75,13 @@ def _said(command: Sequence[str | Path], outputs: int) -> str:
 
 
 def zephyr(folder: Path, work: Path) -> Sequence[str | Path]:
-    """Build for QEMU's Cortex-M3; the command that starts it. The toolchain is the one of the environment."""
-    build, emulator = work / "zephyr", _tool("qemu-system-arm")
-    _built(_tool("cmake"), "-G", "Ninja", "-B", build, "-DBOARD=qemu_cortex_m3", "-S", folder / "examples" / "zephyr")
+    """Build for QEMU's Cortex-M3, or for the board in ZEPHYR_BOARD, a native one; the command that starts it."""
+    build, board = work / "zephyr", os.environ.get("ZEPHYR_BOARD", "qemu_cortex_m3")
+    _built(_tool("cmake"), "-G", "Ninja", "-B", build, f"-DBOARD={board}", "-S", folder / "examples" / "zephyr")
     _built("cmake", "--build", build)
+    if (native := build / "zephyr" / "zephyr.exe").is_file():
+        return [native]
+    emulator = _tool("qemu-system-arm")
     machine = ["-cpu", "cortex-m3", "-machine", "lm3s6965evb", "-nographic", "-monitor", "none", "-serial", "stdio"]
     return [emulator, *machine, "-kernel", build / "zephyr" / "zephyr.elf"]
 
