@@ -95,10 +95,10 @@ def as_json(of: Bounded) -> Json:
     }  # fmt: skip
 
 
-def _unreached(found: Sequence[Unreached]) -> str:
-    dead = sorted({one.line.number for one in found if one.dead})
-    count = sum(one.instructions for one in found)
-    lines = f"no input reaches line {', '.join(map(str, dead))} of {found[0].line.file}" if dead else "no dead line"
+def _unreached(places: Sequence[Unreached]) -> str:
+    dead = sorted({one.line.number for one in places if one.dead})
+    count = sum(one.instructions for one in places)
+    lines = f"no input reaches line {', '.join(map(str, dead))} of {places[0].line.file}" if dead else "no dead line"
     return f"{lines}; {count} instructions, copies of other lines among them, are reached by no input"
 
 
