@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 from board_layers import Layer, board_or_skip, check, kernels
+from tilewright.compile import Compiled
+from tilewright.platforms.pulp.kernels.block_i8 import plan_of
+from tilewright.platforms.pulp.kernels.conv_block_i8 import window_of
 
 SAME = {"pads": [1, 1, 1, 1]}
 LAYERS = [
@@ -31,6 +34,10 @@ LAYERS = [
     Layer("signal", (1, 8, 29), (10, 8, 3), x_zero=6, attributes={"pads": [4, 0], "dilations": [2]}),
     Layer("series", (1, 37, 21), (5, 37, 3), attributes={"pads": [2, 2], "strides": [2]}),
     Layer("sample", (1, 5, 18), (7, 5, 1)),
+    Layer("end", (1, 8, 4, 4), (8, 8, 3, 3), attributes=SAME),
+    Layer("halved", (1, 8, 7, 7), (6, 8, 3, 3), x_zero=9, attributes={"strides": [2, 2], **SAME}),
+    Layer("far", (1, 8, 41), (9, 8, 3), x_zero=-6, attributes={"dilations": [8], "pads": [16, 0]}),
+    Layer("both", (1, 4, 9, 10), (5, 4, 5, 5), x_zero=3, attributes={"dilations": [2, 2], "pads": [4, 4, 4, 4]}),
     Layer("dead", (1, 8, 5, 5), (12, 8, 3, 3), weights="dead", attributes=SAME),
 ]
 DEPTHWISE = [
@@ -48,6 +55,8 @@ DEPTHWISE = [
     Layer("dwodd", (1, 6, 5, 5), (6, 1, 3, 3), attributes={"group": 6, **SAME}),
     Layer("dwlast", (1, 23, 7, 9), (23, 1, 3, 3), x_zero=5, attributes={"group": 23, "strides": [2, 1], **SAME}),
     Layer("dwseven", (1, 5, 9, 11), (5, 1, 7, 7), x_zero=-3, attributes={"group": 5, "pads": [3, 3, 3, 3]}),
+    Layer("dwend", (1, 8, 5, 14), (8, 1, 5, 5), x_zero=2, attributes={"group": 8, "pads": [2, 2, 2, 2]}),
+    Layer("dwfar", (1, 6, 37), (6, 1, 3), x_zero=-7, attributes={"group": 6, "dilations": [8], "pads": [8, 8]}),
     Layer("dweleven", (1, 7, 27), (7, 1, 11), attributes={"group": 7, "pads": [5, 5]}),
 ]
 GROUPED = [
@@ -83,10 +92,23 @@ def test_every_shape_is_bit_exact(board: str, tmp_path: Path) -> None:
     done = check([*LAYERS, *DEPTHWISE, *GROUPED, *DENSE], board, tmp_path)
     bound = kernels(done)
     assert {bound[layer.name] for layer in LAYERS if layer.name != "dead"} == {"BlockConvI8"}
+    assert left_to_portable_code(done) == []  # narrow maps, dilated taps, single pixels at the end of a row
     assert {bound[layer.name] for layer in DEPTHWISE} == {"BlockDepthwiseI8"}
     assert {bound[layer.name] for layer in GROUPED} == {"BlockGroupedI8"}
     assert {bound[layer.name] for layer in DENSE} == {"BlockDenseI8", "DenseRowI8"}
     assert {layer.name for layer in DENSE if bound[layer.name] == "DenseRowI8"} == {"dense", "bytes_row", "seventeen"}
+
+
+def left_to_portable_code(done: Compiled) -> list[str]:
+    """Convolutions with blocks that no statement is printed for and no window is packed for."""
+    names = []
+    for bound in done.bound.nodes:
+        if bound.call.node.op == "Conv" and len(bound.call.shape(1)) > 2:
+            apart = kernels(done)[bound.call.node.name] == "BlockDepthwiseI8"
+            plan = plan_of(window_of(bound.call), bound.call, apart=apart)
+            if not plan.packed and not all(plan.covers(pixels) for pixels in {plan.pixels, 1}):
+                names.append(bound.call.node.name)
+    return names
 
 
 @pytest.mark.parametrize("board", BOARDS)

@@ -6,7 +6,86 @@ whole = p.window.flat or p.gathered
 widths = sorted({v.channels for v in k.variants}, reverse=True)
 lapped = g.apart and w.channels % 4 > 0 # the last group of channels lies over the one before
 widths += [4] if lapped else []
+pixel_bytes = "channels" if g.apart else g.depth # of a tile in L1
 %>\
+<%def name="groups(packed)">
+% for width in widths:
+<%
+tail = len(widths) > 1 and loop.last
+only = len(widths) == 1
+begins = "channels - 4" if tail and lapped else "from_group * 4"
+%>\
+% if only:
+        {
+            const int from_group = first, to_group = last;
+% elif tail:
+        if (last > channels / 4) {
+            const int from_group = channels / 4, to_group = from_group + 1;
+% else:
+        if (first < channels / 4) {
+            const int from_group = first, to_group = last < channels / 4 ? last : channels / 4;
+% endif
+            k.w = w + from_group * ${p.channel_bytes};
+% if packed:
+            k.y = y_first + pixel * channels + ${begins};
+% else:
+            k.x = x_first${f" + {begins}" if g.apart else ""};
+            k.y = y_first + ${begins};
+            k.y_end = y_first + ${"channels" if tail and lapped else f"from_group * 4 + {width}" if tail or width < 4 else "to_group * 4"};
+            k.units = units;
+% endif
+% if whole:
+            k.starts = 0;
+            k.words = ${starts * width};
+            k.rest = 0;
+% else:
+            k.starts = ${f"(above * {p.bottoms + 1} + below) * {4 * width}" if g.starts > 1 else "0"};
+            k.words = ${starts * width} + above * ${p.row_bytes * width};
+            k.rest = below * ${p.row_bytes * width};
+% endif
+% if packed and g.apart:
+            for (int group = from_group; group < to_group; group++) {
+                ${f.name}_pack(own, rows_first + ${"channels - 4" if tail and lapped else "group * 4"}, rows, from + pixel * ${w.strides[1]}, tile, channels);
+                k.x = own;
+                k.y_end = k.y + 4;
+                k.units = 1;
+                ${f.name}_${[v for v in k.packed if v.channels == width][0].name}(&k);
+                k.w += ${p.channel_bytes};
+                k.y = y_first + pixel * channels + (group + 1) * 4;
+            }
+        }
+% elif packed:
+            k.x = own;
+            k.y_end = y_first + pixel * channels + ${f"from_group * 4 + {width}" if tail or width < 4 else "to_group * 4"};
+            k.units = 1;
+            ${f.name}_${[v for v in k.packed if v.channels == width][0].name}(&k);
+            (void)to_group;
+        }
+% else:
+#ifdef TILEWRIGHT_XPULP
+% for v in [v for v in k.variants if v.channels == width]:
+            ${"" if loop.first else "} else "}if (pixels == ${v.pixels} && left == ${v.left} && right == ${v.right} && rows > 0) {
+                ${f.name}_${v.name}(&k);
+% endfor
+% if k.covered:
+            }
+#else
+            {
+% else:
+            } else
+#endif
+            {
+% endif
+                ${f.name}_portable(&k, pixels, ${width}, left, (pixels == ${p.pixels} ? ${k.reach} : ${k.reach_one}) - right);
+            }
+% if k.covered:
+#endif
+% endif
+            (void)to_group;
+        }
+% endif
+% endfor
+</%def>\
 /* The block as portable C: what the cores' instructions compute, read from the same stream of weights. */
 % if k.covered:
 #ifndef TILEWRIGHT_XPULP
@@ -64,8 +143,8 @@ static void ${f.name}_portable(tilewright_block *k, int pixels, int width, int l
 % endif
 
 #ifdef TILEWRIGHT_XPULP
-% for v in k.variants:
-/* ${v.pixels} pixels, ${v.channels} channels at a time; ${v.left} columns are missing at the left, ${v.right} at the right. */
+% for v in [*k.variants, *(v for v in k.packed if v not in k.variants)]:
+/* ${v.pixels} pixels, ${v.channels} channels at a time; ${v.left} columns are missing at the left, ${v.right} at the right${", taps lie side by side" if v.kind else ""}. */
 static inline __attribute__((always_inline)) void ${f.name}_${v.name}(tilewright_block *k)
 {
     __asm__ volatile(
@@ -95,6 +174,24 @@ static inline unsigned char *${f.name}_run(unsigned char *to, const unsigned cha
     }
 #endif
     return to + ${k.run.bytes};
+}
+
+% endif
+% if k.packed:
+/* The window of a pixel whose taps lie side by side, zero points where columns are missing; `x` is the first row that is
+ * there, of its columns the first tap reads `from`. */
+static void ${f.name}_pack(unsigned char *to, const unsigned char *x, int rows, int from, const tilewright_conv_tile *tile${", int channels" if g.apart else ""})
+{
+    for (; rows > 0; rows--) {
+        for (int column = from; column < from + ${w.kernel[1] * w.dilations[1]}; column += ${w.dilations[1]}) {
+            if (column < 0 || column >= tile->in_columns) {
+                to = tilewright_fill(to, ${k.zero_point & 255}, ${g.depth});
+            } else {
+                to = tilewright_gather(to, x + column * ${pixel_bytes}, ${g.depth});
+            }
+        }
+        x += tile->in_columns * ${f"{w.dilations[0]} * channels" if g.apart else w.dilations[0] * g.depth};
+    }
 }
 
 % endif
@@ -249,57 +346,27 @@ static void ${f.name}(${f.parameters})
         const ${k.x_type} *const x_first = ${f"(const {k.x_type} *)own" if p.gathered else f"{k.source} + column * {g.depth}" if whole else f"{k.source} + ((top + above * {w.dilations[0]}) * tile->in_columns + from + left) * {'channels' if g.apart else g.depth}"};
         unsigned char *const y_first = (unsigned char *)y + (${"" if whole else "line * columns + "}column) * channels;
         k.rows = rows;
-% for width in widths:
-<% tail = len(widths) > 1 and loop.last; only = len(widths) == 1 %>\
-% if only:
-        {
-            const int from_group = first, to_group = last;
-% elif tail:
-        if (last > channels / 4) {
-            const int from_group = channels / 4, to_group = from_group + 1;
-% else:
-        if (first < channels / 4) {
-            const int from_group = first, to_group = last < channels / 4 ? last : channels / 4;
-% endif
-<% begins = "channels - 4" if tail and lapped else "from_group * 4" %>\
-            k.x = x_first${f" + {begins}" if g.apart else ""};
-            k.w = w + from_group * ${p.channel_bytes};
-            k.y = y_first + ${begins};
-            k.y_end = y_first + ${"channels" if tail and lapped else f"from_group * 4 + {width}" if tail or width < 4 else "to_group * 4"};
-            k.units = units;
-% if whole:
-            k.starts = 0;
-            k.words = ${starts * width};
-            k.rest = 0;
-% else:
-            k.starts = ${f"(above * {p.bottoms + 1} + below) * {4 * width}" if g.starts > 1 else "0"};
-            k.words = ${starts * width} + above * ${p.row_bytes * width};
-            k.rest = below * ${p.row_bytes * width};
-% endif
+% if k.packed:
 #ifdef TILEWRIGHT_XPULP
-% for v in [v for v in k.variants if v.channels == width]:
-            ${"" if loop.first else "} else "}if (pixels == ${v.pixels} && left == ${v.left} && right == ${v.right} && rows > 0) {
-                ${f.name}_${v.name}(&k);
-% endfor
-% if k.covered:
-            }
-#else
-            {
-                ${f.name}_portable(&k, pixels, ${width}, left, (pixels == ${p.pixels} ? ${k.reach} : ${k.reach_one}) - right);
-            }
-#endif
-            (void)to_group;
-        }
-% else:
-            } else
-#endif
-            {
-                ${f.name}_portable(&k, pixels, ${width}, left, (pixels == ${p.pixels} ? ${k.reach} : ${k.reach_one}) - right);
-            }
-            (void)to_group;
-        }
+        if (!(${" || ".join(f"(pixels == {v.pixels} && left == {v.left} && right == {v.right})" for v in k.variants if v.channels == widths[0])}) && rows > 0) {
+            unsigned char *const own = (unsigned char *)scratch + core * ${p.packed_bytes};
+            const unsigned char *const rows_first = (const unsigned char *)${k.source} + (top + above * ${w.dilations[0]}) * tile->in_columns * ${pixel_bytes};
+            k.row_step = ${0 if g.apart else (g.taps - 1) * g.depth};
+            k.x_step = ${g.depth};
+            for (int pixel = 0; pixel < pixels; pixel++) {
+% if not g.apart:
+                ${f.name}_pack(own, rows_first, rows, from + pixel * ${w.strides[1]}, tile);
 % endif
-% endfor
+${groups(True)}\
+            }
+            k.x_step = ${pixel_bytes};
+            first = 0;
+            line++;
+            continue;
+        }
+#endif
+% endif
+${groups(False)}\
         first = 0;
 % if whole:
         place += units;

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from tilewright.numerics import C_TYPES, Accumulator, MultiplyHigh, accumulator,
 from tilewright.operators import remembered
 from tilewright.platform import Array, Call, Constant, DType
 from tilewright.platforms.pulp.kernels.block_asm import LARGEST_OFFSET, Geometry, Streamed, listing
+from tilewright.platforms.pulp.kernels.block_window import Window
 from tilewright.platforms.pulp.kernels.windows import CORES
 
 WIDTH = 4
@@ -17,29 +20,9 @@ PIXELS = 4
 MOST_TAPS = 5
 LARGEST_SCRATCH = 4096
 BLOCK_PARTS = 16
-
-
-@dataclass(frozen=True)
-class Window:
-    """A layer as the blocks see it: kernel, strides, dilations and padding of two axes; a dense layer has one tap."""
-
-    depth: int
-    channels: int
-    kernel: tuple[int, int] = (1, 1)
-    strides: tuple[int, int] = (1, 1)
-    dilations: tuple[int, int] = (1, 1)
-    begins: tuple[int, int] = (0, 0)
-    ends: tuple[int, int] = (0, 0)
-
-    @property
-    def flat(self) -> bool:
-        """True where every pixel is computed from the input pixel of its place."""
-        return self.kernel == (1, 1) and self.strides == (1, 1) and not any((*self.begins, *self.ends))
-
-    @property
-    def taps(self) -> int:
-        """Input bytes of one result."""
-        return self.kernel[0] * self.kernel[1] * self.depth
+LARGEST_PACKED = 8192
+MOST_EDGES, DIGITS = 2, 10
+"""Ways to miss columns beside the usual ones that blocks of their own are printed for."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +35,7 @@ class Plan:
     geometry: Geometry
     tops: int
     bottoms: int
+    packed: bool
 
     @property
     def run(self) -> int:
@@ -61,7 +45,41 @@ class Plan:
     @property
     def scratch_bytes(self) -> int:
         """Bytes that all cores gather into."""
-        return CORES * self.pixels * self.run if self.gathered else 0
+        return CORES * (self.pixels * self.run if self.gathered else self.packed_bytes if self.packed else 0)
+
+    @property
+    def packed_bytes(self) -> int:
+        """Bytes of one pixel's window, of four channels where they stay apart."""
+        return self.window.kernel[0] * self.row_bytes
+
+    def edges(self, pixels: int) -> list[tuple[int, int]]:
+        """Missing columns at the left and right that blocks of so many pixels are printed for."""
+        left, right = self.window.begins[1], max(0, self.window.ends[1])
+        usual = [(0, 0), *([(left, 0)] if left else []), *([(0, right)] if right else [])]
+        if self.gathered or self.window.flat:
+            return [(0, 0)]
+        others = [edge for edge in self._occurring(pixels, self.window.signal) if edge not in usual]
+        edges = usual if len(others) > MOST_EDGES else [*usual, *others]
+        return [edge for edge in edges if sum(edge) < self.geometry.reach(pixels)]
+
+    @cached_property
+    def left_over(self) -> int:
+        """Pixels of a row in blocks that no statement is printed for."""
+        return sum(
+            pixels * count
+            for pixels in {self.pixels, 1}
+            for edge, count in self._occurring(pixels, False).items()
+            if edge not in self.edges(pixels)
+        )
+
+    def covers(self, pixels: int) -> bool:
+        """True where statements are printed for all blocks of so many pixels, however tiles are cut."""
+        known = self.edges(pixels)
+        return self.gathered or all(edge in known for edge in self._occurring(pixels, self.window.signal))
+
+    def _occurring(self, pixels: int, anywhere: bool) -> dict[tuple[int, int], int]:
+        starts = self.window.starts(pixels, self.pixels, anywhere)
+        return dict(Counter(self.window.edge(start, pixels) for start in starts))
 
     @property
     def row_bytes(self) -> int:
@@ -81,18 +99,21 @@ class Plan:
 
 @dataclass(frozen=True)
 class Variant:
-    """One asm statement: so many pixels and channels, so many columns of its reach left out on either side."""
+    """One asm statement: so many pixels and channels, so many columns of its reach left out on either side; `packed`
+    reads a window whose taps lie side by side."""
 
     pixels: int
     channels: int
     left: int
     right: int
     text: str
+    kind: str = ""
 
     @property
     def name(self) -> str:
         """The end of its function's name."""
-        return f"{self.pixels}x{self.channels}_{self.left}{self.right}"
+        edge = f"{self.left}{self.right}" if max(self.left, self.right) < DIGITS else f"{self.left}_{self.right}"
+        return f"{self.pixels}x{self.channels}_{self.kind or edge}"
 
 
 @dataclass(frozen=True)
@@ -118,6 +139,7 @@ class BlockContext:
     y_type: str
     plan: Plan
     variants: tuple[Variant, ...]
+    packed: tuple[Variant, ...]
     covered: bool
     reach: int
     reach_one: int
@@ -175,7 +197,10 @@ def plan_of(window: Window, call: Call, apart: bool = False) -> Plan:
         requantise=requantise_of(call),
         apart=apart,
     )
-    return Plan(window, pixels, gathered, geometry, tops, bottoms)
+    plan = Plan(window, pixels, gathered, geometry, tops, bottoms, False)
+    if CORES * plan.packed_bytes > LARGEST_PACKED:
+        return plan
+    return replace(plan, packed=not all(plan.covers(count) for count in {pixels, 1}))
 
 
 @remembered
@@ -229,28 +254,20 @@ def context(plan: Plan, call: Call, source: str) -> BlockContext:
     """Everything that the template prints of a layer; `source` is the name of its first operand."""
     geometry, window = plan.geometry, plan.window
     reach = geometry.reach(plan.pixels)
-    edges = [(0, 0)]
-    if not plan.gathered:
-        left, right = window.begins[1], max(0, window.ends[1])
-        edges += [(left, 0)] if left else []
-        edges += [(0, right)] if right else []
     widths = [width for width in (min(WIDTH, window.channels), window.channels % WIDTH) if width]
-    widths = [WIDTH] if geometry.apart else widths
-    widths = list(dict.fromkeys(widths))
+    widths = [WIDTH] if geometry.apart else list(dict.fromkeys(widths))
     variants = [
-        Variant(plan.pixels, width, *edge, listing(geometry, plan.pixels, width, *edge).text("        "))
-        for width in widths for edge in edges if sum(edge) < reach
+        Variant(pixels, width, *edge, listing(geometry, pixels, width, *edge).text("        "))
+        for pixels in sorted({plan.pixels, 1}, reverse=True) for width in widths for edge in plan.edges(pixels)
     ]  # fmt: skip
-    padded = len(edges) > 1
-    if plan.pixels > 1:
-        variants += [
-            Variant(1, width, *edge, listing(geometry, 1, width, *edge).text("        "))
-            for width in widths for edge in edges if sum(edge) < geometry.reach(1)
-        ]  # fmt: skip
+    close, texts = replace(geometry, stride=1, dilation=1), {variant.text: variant for variant in variants}
+    packed = [Variant(1, width, 0, 0, listing(close, 1, width, 0, 0).text("        "), "packed") for width in widths]
+    padded = any((*window.begins, *window.ends))
     run = Run(window.kernel[1] * window.depth) if plan.gathered and window.dilations[1] == 1 else None
-    covered = not padded and plan.tops + plan.bottoms == 0
+    covered = plan.gathered or not padded
     return BlockContext(
-        C_TYPES[call.tensor(0).dtype], C_TYPES[call.outputs[0].dtype], plan, tuple(variants), covered,
+        C_TYPES[call.tensor(0).dtype], C_TYPES[call.outputs[0].dtype], plan, tuple(variants),
+        tuple(texts.get(one.text, one) for one in packed) if plan.packed else (), covered,
         reach, geometry.reach(1), geometry.zero_point, source, run,
         _share(plan, _row_cycles(plan, plan.pixels)), _share(plan, _block_cycles(plan, 1)),
     )  # fmt: skip
@@ -268,7 +285,7 @@ class Cost:
 
 COSTS = {"flat": Cost(338, 34, 0, 1.074), "window": Cost(833, 142, 0, 1.027), "apart": Cost(558, 0, 0, 1.3)}
 """By kind of layer, by least squares over the tiles of four networks; `ci/bench pulp_cycles` prints the errors."""
-GATHER_CYCLES, GATHER_ROW_CYCLES = 34, 28
+GATHER_CYCLES, GATHER_ROW_CYCLES, PACK_CYCLES = 34, 28, 20
 
 
 def cycles(plan: Plan, lines: Any, columns: Any, channels: Any, height: int = 1) -> Any:
@@ -295,8 +312,18 @@ def cycles(plan: Plan, lines: Any, columns: Any, channels: Any, height: int = 1)
     if plan.gathered:
         words = -(-plan.window.kernel[1] * plan.window.depth // 4)
         gather = plan.pixels * (GATHER_CYCLES + plan.window.kernel[0] * (GATHER_ROW_CYCLES + 6 * words))
-    total = cost.tile + touched * (cost.unit + gather) + items * cost.block + work * cost.instruction
+    packed = lines * columns * groups / CORES * _packed_cycles(plan) if plan.packed else 0.0
+    total = cost.tile + touched * (cost.unit + gather) + items * cost.block + work * cost.instruction + packed
     return np.asarray(np.ceil(total), np.int64)
+
+
+def _packed_cycles(plan: Plan) -> float:
+    """Of a result of four channels, the mean of a row: what pixels cost more whose windows are packed one by one."""
+    window, geometry = plan.window, plan.geometry
+    share = plan.left_over / window.results
+    groups = 1 if geometry.apart else -(-window.channels // WIDTH)
+    pack = window.kernel[0] * geometry.taps * (PACK_CYCLES + 2 * geometry.depth) / groups
+    return share * (pack + _block_cycles(plan, 1) - _block_cycles(plan, plan.pixels) / plan.pixels)
 
 
 def _busiest(plan: Plan, lines: Any, blocks: Any, height: int) -> Any:

@@ -14,13 +14,13 @@ from tilewright.platforms.pulp.kernels.block_i8 import (
     WIDTH,
     BlockContext,
     Plan,
-    Window,
     context,
     cycles,
     plan_of,
     refusal,
     stream,
 )
+from tilewright.platforms.pulp.kernels.block_window import Window
 from tilewright.platforms.pulp.kernels.conv_i8 import TYPES
 from tilewright.platforms.pulp.kernels.windows import SOURCES, TILE, lines, taps, window_tile
 from tilewright.platforms.pulp.platform import PLATFORM
@@ -41,7 +41,10 @@ def window_of(call: Call) -> Window:
     axes = list(zip(window.outs, window.kernel, window.strides, window.dilations, window.begins, sizes, strict=True))
     (_, kh, sh, dh, top, _), (_, kw, sw, dw, left, _) = ends = axes if len(axes) == 2 else [ONE_ROW, *axes]
     bottom, right = (max(0, (out - 1) * s + (k - 1) * d + 1 - begin - size) for out, k, s, d, begin, size in ends)
-    return Window(depth, call.outputs[0].shape[1], (kh, kw), (sh, sw), (dh, dw), (top, left), (bottom, right))
+    return Window(
+        depth, call.outputs[0].shape[1], (kh, kw), (sh, sw), (dh, dw), (top, left), (bottom, right), sizes[-1],
+        window.outs[-1], len(axes) == 1,
+    )  # fmt: skip
 
 
 MOST_TAPS_APART = 11
@@ -58,6 +61,18 @@ def spread_weights(call: Call) -> Array:
     for group, channels in enumerate(np.split(np.arange(weights.shape[0]), groups)):
         whole[channels, group * own : (group + 1) * own] = weights[channels]
     return whole
+
+
+@remembered
+def _together(call: Call) -> Plan:
+    """How a convolution is computed whose results read all channels."""
+    return plan_of(window_of(call), call)
+
+
+@remembered
+def _apart(call: Call) -> Plan:
+    """How a depthwise convolution is computed."""
+    return plan_of(window_of(call), call, apart=True)
 
 
 @PLATFORM.kernel(
@@ -87,20 +102,20 @@ class BlockGroupedI8(TiledKernelMethods):
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Those of the core that has most blocks."""
         channels = call.outputs[0].shape[1]
-        return cycles(plan_of(window_of(call), call), lines(sizes), sizes["ow"], channels, _height(call))
+        return cycles(_together(call), lines(sizes), sizes["ow"], channels, _height(call))
 
     def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """The same for every tile."""
-        return plan_of(window_of(call), call).scratch_bytes
+        return _together(call).scratch_bytes
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """One stream per group of four output channels."""
         call = operands.call
-        return (stream(plan_of(window_of(call), call), call, np.moveaxis(spread_weights(call), 1, -1), ""),)
+        return (stream(_together(call), call, np.moveaxis(spread_weights(call), 1, -1), ""),)
 
     def context(self, operands: Operands) -> BlockContext:
         """The listings of the blocks, and how the cores share them."""
-        return context(plan_of(window_of(operands.call), operands.call), operands.call, "x")
+        return context(_together(operands.call), operands.call, "x")
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Sizes and padding of one tile."""
@@ -128,21 +143,21 @@ class BlockConvI8(TiledKernelMethods):
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Those of the core that has most blocks."""
-        return cycles(plan_of(window_of(call), call), lines(sizes), sizes["ow"], sizes["oc"], _height(call))
+        return cycles(_together(call), lines(sizes), sizes["ow"], sizes["oc"], _height(call))
 
     def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """The same for every tile."""
-        return plan_of(window_of(call), call).scratch_bytes
+        return _together(call).scratch_bytes
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """One stream per group of four output channels."""
         call = operands.call
         weights, _ = weights_of(call)
-        return (stream(plan_of(window_of(call), call), call, np.moveaxis(weights, 1, -1), "oc"),)
+        return (stream(_together(call), call, np.moveaxis(weights, 1, -1), "oc"),)
 
     def context(self, operands: Operands) -> BlockContext:
         """The listings of the blocks, and how the cores share them."""
-        return context(plan_of(window_of(operands.call), operands.call), operands.call, "x")
+        return context(_together(operands.call), operands.call, "x")
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Sizes and padding of one tile."""
@@ -153,11 +168,6 @@ def _height(call: Call) -> int:
     """Rows of results; a signal, with one spatial axis, has one."""
     shape = call.outputs[0].shape
     return shape[2] if len(shape) == 4 else 1
-
-
-def _apart(call: Call) -> Plan:
-    """How a depthwise convolution is computed."""
-    return plan_of(window_of(call), call, apart=True)
 
 
 @PLATFORM.kernel(
@@ -191,6 +201,10 @@ class BlockDepthwiseI8(TiledKernelMethods):
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Those of the core that has most blocks."""
         return cycles(_apart(call), lines(sizes), sizes["ow"], sizes["g"], _height(call))
+
+    def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
+        """The same for every tile."""
+        return _apart(call).scratch_bytes
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """One stream per group of four channels."""

@@ -11,13 +11,13 @@ from tilewright.platforms.generic.kernels.dense_i8 import accepts, matrix
 from tilewright.platforms.pulp.kernels.block_i8 import (
     WIDTH,
     BlockContext,
-    Window,
     context,
     cycles,
     plan_of,
     refusal,
     stream,
 )
+from tilewright.platforms.pulp.kernels.block_window import Window
 from tilewright.platforms.pulp.kernels.conv_block_i8 import BLOCK_SOURCES, FOURS, SUMS_WHOLE
 from tilewright.platforms.pulp.kernels.conv_i8 import TYPES
 from tilewright.platforms.pulp.kernels.dense_i8 import rows_in, rows_of

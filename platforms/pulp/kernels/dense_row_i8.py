@@ -16,7 +16,8 @@ from tilewright.numerics import C_TYPES, SHIFTS, accumulator
 from tilewright.platform import Call, Constant, DType, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
 from tilewright.platforms.generic.kernels.dense_i8 import accepts, matrix
 from tilewright.platforms.pulp.kernels.block_asm import Streamed
-from tilewright.platforms.pulp.kernels.block_i8 import Window, refusal, requantise_of
+from tilewright.platforms.pulp.kernels.block_i8 import refusal, requantise_of
+from tilewright.platforms.pulp.kernels.block_window import Window
 from tilewright.platforms.pulp.kernels.conv_block_i8 import SUMS_WHOLE
 from tilewright.platforms.pulp.kernels.conv_i8 import TYPES
 from tilewright.platforms.pulp.kernels.listing import Listing, constant

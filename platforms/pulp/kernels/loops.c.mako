@@ -3,9 +3,10 @@ typedef struct {
     int ${", ".join(k.members)};
 } ${f.name}_tile;
 
-/* Every core computes some results, one after the other. */
+/* Every core computes some results, run by run along ${k.run}. */
 static void ${f.name}(${f.parameters})
 {
+    const ${f.name}_tile box = *tile; /* a copy, which no store can change */
 % for line in k.declarations:
     ${line}
 % endfor
@@ -15,13 +16,17 @@ static void ${f.name}(${f.parameters})
 % for line in k.start:
     ${line}
 % endfor
-    for (; share_left > 0; share_left--) {
+    while (share_left > 0) {
+        const int share_run = box.${k.run}_end - ${k.run} < share_left ? box.${k.run}_end : ${k.run} + share_left;
+        share_left -= share_run - ${k.run};
+        for (; ${k.run} < share_run; ${k.run}++) {
 % for nest in k.nests:
-        /* ${nest.comment} */
+            /* ${nest.comment} */
 % for line in nest.lines:
-        ${line}
+            ${line}
 % endfor
 % endfor
+        }
 % for line in k.step:
         ${line}
 % endfor

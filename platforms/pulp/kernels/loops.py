@@ -24,6 +24,7 @@ from tilewright.platforms.generic.kernels.codes import (
     PairCodes,
     TableCodes,
 )
+from tilewright.platforms.generic.kernels.codes_near import NearCodes
 from tilewright.platforms.generic.kernels.codes_real import RealCodes, RequantiseReal
 from tilewright.platforms.generic.kernels.codes_settled import SettledCodes
 from tilewright.platforms.generic.kernels.codes_sums import SumCodes, TransposedSumCodes
@@ -47,13 +48,13 @@ from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 
 TAKEN = (
-    NestLoops, PairCodes, TableCodes, MoveCodes, MeanCodes, BorderCodes, SumCodes, SettledCodes, RealCodes,
+    NestLoops, PairCodes, NearCodes, TableCodes, MoveCodes, MeanCodes, BorderCodes, SumCodes, SettledCodes, RealCodes,
     RequantiseReal,
 )  # fmt: skip
 FOLDER = Path(__file__).parent
-POINT_CYCLES, ENTRY_CYCLES = 24, 250
+POINT_CYCLES, ENTRY_CYCLES = 14, 300
 """Modelled cycles of one point of the loops, addresses included, and of coming to the first; measured in GVSoC."""
-SOFT_CYCLES = {"QuantizeLinear": 1400, "DequantizeLinear": 290}
+SOFT_CYCLES, REAL_CYCLES = {"QuantizeLinear": 1400, "DequantizeLinear": 290}, 2500
 """Modelled cycles of one point whose floats are computed without a float unit."""
 
 
@@ -112,7 +113,9 @@ class TileLoops(TiledKernelMethods):
             if "." not in name:
                 points = points * size
         each = POINT_CYCLES
-        if isinstance(self.whole.methods, BorderCodes):
+        if isinstance(self.whole.methods, (RealCodes, RequantiseReal)):
+            each = REAL_CYCLES
+        elif isinstance(self.whole.methods, BorderCodes):
             each = SOFT_CYCLES.get(call.node.op, POINT_CYCLES)
         return ENTRY_CYCLES + -(-points // CORES) * each
 

@@ -29,11 +29,13 @@ class StepOfNest:
 
 @dataclass(frozen=True)
 class LoopContext:
-    """Members of the tile's struct, declarations, and the loops: how many results, the first, one, and the next."""
+    """Members of the tile's struct, declarations, and the loops: how many results, the first, one, and the next run of
+    them along the loop `run`."""
 
     members: tuple[str, ...]
     declarations: tuple[str, ...]
     total: str
+    run: str
     start: tuple[str, ...]
     nests: tuple[StepOfNest, ...]
     step: tuple[str, ...]
@@ -124,7 +126,7 @@ class LoopText:
         lines += unread(self.operands, self.printed.nests)
         order = self._order()
         return LoopContext(
-            self._members(), tuple(lines), " * ".join(f"(tile->{n}_end - tile->{n})" for n in order) or "1",
+            self._members(), tuple(lines), " * ".join(f"(box.{n}_end - box.{n})" for n in order) or "1", order[-1],
             tuple(_start(order)), tuple(map(_step_of, nests)), tuple(_odometer(order)),
         )  # fmt: skip
 
@@ -135,7 +137,8 @@ class LoopText:
         return tuple(members)
 
     def _order(self) -> list[str]:
-        """The shared loops as the result lies in memory, the fastest last."""
+        """The shared loops as the result lies in memory, but the longest last, which is run through without a step of
+        the others."""
         out = self.printed.nests[-1].out
         axes = self.boxed[out.tensor.name].axes if out.tensor.name in self.boxed else ()
         places = {axis: place for place, axis in enumerate(axes)}
@@ -145,7 +148,9 @@ class LoopText:
             coefficient = dict(getattr(out.subscripts[axis], "terms", ())).get(loop, 0) if axis >= 0 else 0
             return places.get(axis, axis), -abs(coefficient)
 
-        return sorted(self.loops, key=rank)
+        order = sorted(self.loops, key=rank)
+        longest = max(reversed(order), key=lambda loop: self.extents[loop])
+        return [*(loop for loop in order if loop != longest), longest]
 
     # ------------------------------------------------------------------ addresses
     def _address(self, access: Access, text: Callable[[Subscript], str]) -> str | None:
@@ -173,8 +178,8 @@ class LoopText:
         cut = cut_axes(access, set(self.loops), self.extents)
         place = ""
         for loop in (name for names in cut.values() for name in names):
-            here = f"{loop} - tile->{loop}"
-            place = f"({place}) * (tile->{loop}_end - tile->{loop}) + {here}" if place else here
+            here = f"{loop} - box.{loop}"
+            place = f"({place}) * (box.{loop}_end - box.{loop}) + {here}" if place else here
         step, parts = 1, list[str]()
         for axis, (sub, size) in reversed(list(enumerate(zip(access.subscripts, access.tensor.shape, strict=True)))):
             if size > 1 and axis not in cut:
@@ -200,10 +205,10 @@ class LoopText:
     def _range(self, boxed: Boxed, axis: int, whole: dict[str, tuple[int, int]]) -> tuple[str | int, str | int]:
         """First place and length of a box along an axis: numbers, or C where they depend on the tile."""
         if axis in own_axes(boxed.accesses, self.loops):
-            return f"tile->{boxed.name}_at{axis}", f"tile->{boxed.name}_len{axis}"
+            return f"box.{boxed.name}_at{axis}", f"box.{boxed.name}_len{axis}"
         for loop in self.loops:
             if len(boxed.accesses) == 1 and plain(boxed.accesses[0], axis, loop):
-                return f"tile->{loop}", f"(tile->{loop}_end - tile->{loop})"
+                return f"box.{loop}", f"(box.{loop}_end - box.{loop})"
         boxes = [access.footprint(whole).box[axis] for access in boxed.accesses]
         low, high = min(box[0] for box in boxes), max(box[1] for box in boxes)
         return low, high - low
@@ -246,17 +251,23 @@ def _start(order: Sequence[str]) -> list[str]:
     """Where a core begins."""
     lines = []
     for loop in reversed(order):
-        lines.append(f"int {loop} = tile->{loop} + share_at % (tile->{loop}_end - tile->{loop});")
-        lines.append(f"share_at /= tile->{loop}_end - tile->{loop};")
+        lines.append(f"int {loop} = box.{loop} + share_at % (box.{loop}_end - box.{loop});")
+        lines.append(f"share_at /= box.{loop}_end - box.{loop};")
     return lines[:-1]
 
 
 def _odometer(order: Sequence[str]) -> list[str]:
-    """The next result."""
-    if not order:
+    """On to the next run, where the last one came to its end."""
+    *outer, fastest = order
+    if not outer:
         return []
+    body = [f"    {fastest} = box.{fastest};", *(f"    {line}" for line in _next(outer))]
+    return [f"if ({fastest} == box.{fastest}_end) {{", *body, "}"]
+
+
+def _next(order: Sequence[str]) -> list[str]:
     *outer, fastest = order
     if not outer:
         return [f"{fastest}++;"]
-    body = [f"    {fastest} = tile->{fastest};", *(f"    {line}" for line in _odometer(outer))]
-    return [f"if (++{fastest} == tile->{fastest}_end) {{", *body, "}"]
+    body = [f"    {fastest} = box.{fastest};", *(f"    {line}" for line in _next(outer))]
+    return [f"if (++{fastest} == box.{fastest}_end) {{", *body, "}"]
